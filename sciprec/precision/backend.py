@@ -1,0 +1,182 @@
+"""Backends: which arithmetic each role of a computation uses. One table, and spec strings beside it."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sciprec.errors import InputError
+from sciprec.precision.formats import ALIASES, FORMATS, ROUNDINGS, Format, parse_spec
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """A format and the rounding of every result into it; `aligned` marks additions without guard bits."""
+
+    format: Format
+    rounding: str = "rn"
+    aligned: bool = False
+
+    @property
+    def native(self) -> np.dtype | None:
+        """The dtype in which the processor does this arithmetic by itself, or None."""
+        if self.rounding == "rn" and not self.aligned:
+            if self.format.is_binary64:
+                return np.dtype(np.float64)
+            if self.format.is_binary32:
+                return np.dtype(np.float32)
+        return None
+
+    @property
+    def fits_binary32(self) -> bool:
+        """Whether binary32 variables hold every number of the format."""
+        fmt = self.format
+        return (
+            fmt.significand_bits <= 24
+            and fmt.emax <= 127
+            and fmt.emin >= -126
+            and fmt.emin - fmt.significand_bits + 1 >= -149
+        )
+
+
+@dataclass(frozen=True)
+class Backend:
+    """The arithmetic of each role of a computation.
+
+    Args:
+        name: how the backend is called in scenarios, files and tables.
+        storage: format of array elements.
+        compute: every operator and elementary function.
+        accumulate: sums inside `sum`, `dot` and matrix products.
+        matmul: products inside `dot` and matrix products.
+        noise: None, or the interval of the relative perturbation on each store to an array.
+        about: one line for tables.
+    """
+
+    name: str
+    storage: Arithmetic
+    compute: Arithmetic
+    accumulate: Arithmetic
+    matmul: Arithmetic
+    noise: tuple[float, float] | None = None
+    about: str = ""
+
+    @property
+    def roles(self) -> tuple[Arithmetic, ...]:
+        """storage, compute, accumulate, matmul."""
+        return self.storage, self.compute, self.accumulate, self.matmul
+
+    @property
+    def carrier(self) -> np.dtype:
+        """The dtype whose variables hold every number of the backend exactly: float32 or float64."""
+        return np.dtype(np.float32 if all(r.fits_binary32 for r in self.roles) else np.float64)
+
+    @property
+    def random(self) -> bool:
+        """Whether results use counter-based random bits (stochastic rounding or noise)."""
+        return self.noise is not None or any(r.rounding == "sr" for r in self.roles)
+
+
+def uniform_backend(name: str, arithmetic: Arithmetic, **more) -> Backend:
+    """A backend whose roles all use the same arithmetic."""
+    return Backend(name, arithmetic, arithmetic, arithmetic, arithmetic, **more)
+
+
+_MLU370 = Arithmetic(FORMATS["mlu370"], "rz")
+
+_BACKENDS = {
+    b.name: b
+    for b in (
+        uniform_backend("fp64", Arithmetic(FORMATS["binary64"]), about="IEEE binary64, the truth"),
+        uniform_backend("fp32", Arithmetic(FORMATS["binary32"]), about="IEEE binary32, every operation"),
+        uniform_backend("fp16", Arithmetic(FORMATS["binary16"]), about="IEEE binary16"),
+        uniform_backend("bf16", Arithmetic(FORMATS["bfloat16"]), about="bfloat16, subnormals kept"),
+        uniform_backend("tf32", Arithmetic(FORMATS["tf32"]), about="TensorFloat-32 as a 19-bit format"),
+        uniform_backend("e4m3fn", Arithmetic(FORMATS["float8_e4m3fn"]), about="OCP FP8 E4M3, no infinity"),
+        uniform_backend("e5m2", Arithmetic(FORMATS["float8_e5m2"]), about="OCP FP8 E5M2"),
+        uniform_backend(
+            "mlu370", _MLU370, about="Cambricon MLU370 float: 20 of 23 bits, truncated, flushed"
+        ),
+        uniform_backend(
+            "mlu370-noguard",
+            replace(_MLU370, aligned=True),
+            about="mlu370 whose additions align to 21 bits first, no guard bits",
+        ),
+        uniform_backend(
+            "mlu370-noise",
+            _MLU370,
+            noise=(1e-7, 1e-5),
+            about="mlu370 with a relative perturbation in [1e-7, 1e-5] on each store",
+        ),
+    )
+}
+_FIXED = ("fixed32", "fixed16", "mix-fp32-fix16")
+
+
+def backends() -> dict[str, Backend]:
+    """All named backends, by name, in the order of the table."""
+    return dict(_BACKENDS)
+
+
+def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
+    """The backend of that name, standard format name or spec string; a Backend is returned as it is.
+
+    Raises:
+        InputError: unknown name or malformed spec, with the known ones and the nearest.
+    """
+    if isinstance(backend, Backend):
+        return backend
+    if isinstance(backend, Format):
+        return uniform_backend(backend.name, Arithmetic(backend))
+    if isinstance(backend, Arithmetic):
+        return uniform_backend(f"{backend.format.name},round={backend.rounding}", backend)
+    if not isinstance(backend, str):
+        raise InputError(
+            f"backend {backend!r} is a {type(backend).__name__}; give a name such as 'mlu370', "
+            "a spec string such as 'float:p=11,round=rz', or a sciprec Backend"
+        )
+    if backend in _BACKENDS:
+        return _BACKENDS[backend]
+    if backend.startswith("float:"):
+        fmt, rounding = parse_spec(backend)
+        return uniform_backend(f"{fmt.name},round={rounding}", Arithmetic(fmt, rounding))
+    standard = ALIASES.get(backend, backend)
+    for known in _BACKENDS.values():
+        if known.compute.format.name == standard and known.compute.rounding == "rn":
+            return known
+    if backend in _FIXED or backend.startswith("fixed:"):
+        raise InputError(
+            f"backend '{backend}' is fixed point, which this version does not compute; "
+            f"known: {', '.join(_BACKENDS)}"
+        )
+    names = [*_BACKENDS, *ALIASES, *FORMATS]
+    near = difflib.get_close_matches(backend, names, n=1, cutoff=0.5)
+    hint = f"; did you mean '{near[0]}'?" if near else ""
+    raise InputError(
+        f"unknown backend '{backend}'; known: {', '.join(_BACKENDS)}, "
+        f"or a spec string such as 'float:p=11,emin=-14,emax=15,round=rz'{hint}"
+    )
+
+
+def table() -> list[dict]:
+    """One row per named backend with its properties, for `sciprec backends` and the documentation."""
+    return [
+        {
+            "name": b.name,
+            "format": b.compute.format.name,
+            "significand_bits": b.compute.format.significand_bits,
+            "emin": b.compute.format.emin,
+            "emax": b.compute.format.emax,
+            "rounding": ROUNDINGS[b.compute.rounding],
+            "subnormals": "kept" if b.compute.format.subnormals else "flushed",
+            "overflow": b.compute.format.overflow,
+            "unit_roundoff": b.compute.format.unit_roundoff,
+            "max_finite": b.compute.format.max_finite,
+            "min_positive": b.compute.format.min_positive,
+            "carrier": b.carrier.name,
+            "about": b.about,
+        }
+        for b in _BACKENDS.values()
+    ]
