@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Set sciprec up beside this file, then run its quickstart or its tests.
+
+    python3 bootstrap.py quickstart   everything set up, the quickstart scenarios run to their page
+    python3 bootstrap.py test         everything set up, all tests run
+    python3 bootstrap.py setup        everything set up, nothing run
+    python3 bootstrap.py lock         requirements.lock made anew from pyproject.toml
+
+Needs only Python >= 3.11 with its pip. A virtual environment `.venv` is made beside this file
+(the system's Python is not touched), the packages pinned in requirements.lock are installed with
+pip, which reads its own configuration (index, proxy, certificates) as always, and the project is
+installed in place. A second call finds everything done and starts at once.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+LOCK = ROOT / "requirements.lock"
+PROJECT = ROOT / "pyproject.toml"
+STAMP = VENV / "sciprec-set-up.txt"
+OLDEST_PYTHON = (3, 11)
+LOCK_HEADER = """\
+# Every package that sciprec and its tests need, pinned. Made by `python3 bootstrap.py lock`.
+"""
+
+
+def stop(sentence):
+    """End with one sentence on standard error and exit code 2."""
+    print(f"bootstrap: {sentence}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def python_of(environment):
+    """Path of the interpreter inside a virtual environment."""
+    if os.name == "nt":
+        return environment / "Scripts" / "python.exe"
+    return environment / "bin" / "python"
+
+
+def succeeds(command):
+    """Whether a command can be started and exits with 0, its output thrown away."""
+    try:
+        done = subprocess.run(command, capture_output=True, check=False)
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+def call(command, failure):
+    """Run a command in the project's folder; stop with the sentence if it fails."""
+    if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
+        stop(failure)
+
+
+def make_environment(environment):
+    """Make a virtual environment and return the command of a pip that installs into it.
+
+    Some systems ship Python without ensurepip, so that a new environment has no pip of its own;
+    the pip of the starting Python is then pointed at the environment instead.
+    """
+    python = str(python_of(environment))
+    version_check = f"import sys; sys.exit(sys.version_info < {OLDEST_PYTHON})"
+    if not succeeds([python, "-c", version_check]):
+        try:
+            import venv
+        except ImportError:
+            stop(
+                f"{sys.executable} has no module 'venv', which makes virtual environments; "
+                "install it (on Debian and Ubuntu: the package python3-venv) and run this again."
+            )
+        with_pip = succeeds([sys.executable, "-c", "import ensurepip"])
+        try:
+            venv.create(environment, clear=environment.exists(), with_pip=with_pip)
+        except (OSError, subprocess.CalledProcessError) as error:
+            stop(f"the virtual environment {environment} could not be made: {error}")
+    if succeeds([python, "-m", "pip", "--version"]):
+        return [python, "-m", "pip"]
+    if succeeds([sys.executable, "-m", "pip", "--python", python, "--version"]):
+        return [sys.executable, "-m", "pip", "--python", python]
+    return stop(
+        f"{sys.executable} has neither 'ensurepip' nor a pip of version 22.3 or newer; "
+        "install pip (on Debian and Ubuntu: the package python3-venv or python3-pip), "
+        f"remove the folder {environment} and run this again."
+    )
+
+
+def wanted_stamp():
+    """Fingerprint of everything the environment is made from."""
+    digest = hashlib.sha256()
+    for file in (LOCK, PROJECT):
+        digest.update(file.read_bytes())
+    digest.update(str(ROOT).encode())
+    return digest.hexdigest()
+
+
+def set_up():
+    """Make the environment match requirements.lock and pyproject.toml; quick when it does."""
+    stamp = wanted_stamp()
+    done = STAMP.is_file() and STAMP.read_text(encoding="utf-8").strip() == stamp
+    if done and succeeds([str(python_of(VENV)), "-c", "pass"]):
+        return
+    print(f"Setting up {VENV} (once; a minute or two) ...", flush=True)
+    pip = make_environment(VENV)
+    call(
+        [*pip, "install", "--quiet", "--disable-pip-version-check", "-r", str(LOCK)],
+        "pip could not install the packages of requirements.lock; its own message is above. "
+        "Check the network, or pip's index and proxy settings with 'python3 -m pip config list'.",
+    )
+    call(
+        [*pip, "install", "--quiet", "--disable-pip-version-check", "--no-deps",
+         "--no-build-isolation", "-e", str(ROOT)],
+        "pip could not install sciprec itself in place; its own message is above.",
+    )  # fmt: skip
+    STAMP.write_text(stamp + "\n", encoding="utf-8")
+
+
+def quickstart():
+    """Run the two quickstart scenarios and say where the page is."""
+    scenarios = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("scenarios/quickstart_*"))
+    command = [str(python_of(VENV)), "-m", "sciprec", "run", *scenarios]
+    return subprocess.run([*command, "--out", "reports/quickstart"], cwd=ROOT, check=False)
+
+
+def test():
+    """Check who imports whom, then run every test, the slow ones too."""
+    linter = python_of(VENV).with_name("lint-imports" + (".exe" if os.name == "nt" else ""))
+    done = subprocess.run([str(linter)], cwd=ROOT, check=False)
+    if done.returncode != 0:
+        return done
+    pytest = [str(python_of(VENV)), "-m", "pytest", "-q", "-m", "slow or not slow"]
+    return subprocess.run([*pytest, *sys.argv[2:]], cwd=ROOT, check=False)
+
+
+def lock():
+    """Resolve pyproject.toml in an empty environment and write what was chosen."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = Path(folder) / "environment"
+        pip = make_environment(environment)
+        call([*pip, "install", "--quiet", "hatchling", f"{ROOT}[test]"], "pip could not resolve.")
+        command = [*pip, "list", "--format=freeze", "--exclude", "sciprec"]
+        command += ["--exclude", "pip", "--exclude", "setuptools", "--exclude", "wheel"]
+        chosen = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    pins = sorted((line.strip() for line in chosen.splitlines() if "==" in line), key=str.lower)
+    LOCK.write_text(LOCK_HEADER + "\n".join(pins) + "\n", encoding="utf-8")
+    print(f"{len(pins)} packages pinned in {LOCK.name}")
+
+
+def main():
+    """Set up, then do what the first argument asks for."""
+    if sys.version_info < OLDEST_PYTHON:
+        given = ".".join(map(str, sys.version_info[:3]))
+        stop(f"this is Python {given}; sciprec needs 3.11 or newer: run this with a newer one.")
+    actions = {"quickstart": quickstart, "test": test, "setup": None, "lock": lock}
+    asked = sys.argv[1] if len(sys.argv) > 1 else ""
+    if asked in ("-h", "--help"):
+        print(__doc__.strip())
+        return
+    if asked not in actions:
+        known = ", ".join(actions)
+        stop(f"unknown command {asked!r}; known: {known}. Try 'python3 bootstrap.py quickstart'.")
+    if asked == "lock":
+        lock()
+        return
+    if not os.access(ROOT, os.W_OK):
+        stop(f"the folder {ROOT} is not writable; copy the project to one that is.")
+    set_up()
+    if actions[asked] is not None:
+        raise SystemExit(actions[asked]().returncode)
+
+
+if __name__ == "__main__":
+    main()
