@@ -142,7 +142,8 @@ def lock():
     with tempfile.TemporaryDirectory() as folder:
         environment = Path(folder) / "environment"
         pip = make_environment(environment)
-        call([*pip, "install", "--quiet", "hatchling", f"{ROOT}[test]"], "pip could not resolve.")
+        asked = ["hatchling", "editables", f"{ROOT}[test]"]
+        call([*pip, "install", "--quiet", *asked], "pip could not resolve the dependencies.")
         command = [*pip, "list", "--format=freeze", "--exclude", "sciprec"]
         command += ["--exclude", "pip", "--exclude", "setuptools", "--exclude", "wheel"]
         chosen = subprocess.run(command, capture_output=True, text=True, check=True).stdout
