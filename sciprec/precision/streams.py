@@ -1,0 +1,111 @@
+"""Counter-based random integers: Philox4x32-10, addressed by (seed, path, step, dimension).
+
+A word is a function of its address alone, so that no result depends on threads, chunks, order or
+the arithmetic a kernel is lifted to. All operations are on integers, which every backend leaves
+as they are. Values are kept in signed 64-bit integers with explicit masks: the same source runs on
+Python integers, on NumPy int64 arrays and in compiled kernels, and gives the same words.
+"""
+
+MASK32 = 0xFFFFFFFF
+MULTIPLIER_0 = 0xD2511F53
+MULTIPLIER_1 = 0xCD9E8D57
+WEYL_0 = 0x9E3779B9
+WEYL_1 = 0xBB67AE85
+ROUNDS = 10
+
+
+def philox4x32(counter_0, counter_1, counter_2, counter_3, key_0, key_1):
+    """Encrypt a 128-bit counter by a 64-bit key into four random 32-bit words.
+
+    One round, with hi and lo the halves of a 32 x 32-bit product:
+    (c0, c1, c2, c3) <- (hi(M1 c2) ^ c1 ^ k0, lo(M1 c2), hi(M0 c0) ^ c3 ^ k1, lo(M0 c0)),
+    after which the key gains the Weyl constants.
+
+    Args:
+        counter_0, counter_1, counter_2, counter_3: the counter, lowest word first; integers (or
+            int64 arrays) in [0, 2**32).
+        key_0, key_1: the key, likewise.
+
+    Returns:
+        Four integers (or int64 arrays) in [0, 2**32).
+
+    Source: Salmon, Moraes, Dror and Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3",
+        sec. 3.3 (Philox-4x32, 10 rounds).
+    Differs from the source: nothing in the words. A product of two 32-bit numbers may pass 2**63
+        and wrap in a signed 64-bit integer; the shift is then arithmetic, and the mask keeps
+        exactly the bits 32 to 63.
+    """
+    c0, c1, c2, c3 = counter_0, counter_1, counter_2, counter_3
+    k0, k1 = key_0, key_1
+    for _ in range(ROUNDS):
+        product_0 = c0 * MULTIPLIER_0
+        product_1 = c2 * MULTIPLIER_1
+        c0 = ((product_1 >> 32) & MASK32) ^ c1 ^ k0
+        c2 = ((product_0 >> 32) & MASK32) ^ c3 ^ k1
+        c1 = product_1 & MASK32
+        c3 = product_0 & MASK32
+        k0 = (k0 + WEYL_0) & MASK32
+        k1 = (k1 + WEYL_1) & MASK32
+    return c0, c1, c2, c3
+
+
+def fill_words(first_path, step_pair, dimension_pair, key_0, key_1, words):
+    """Write the random words of two consecutive steps and two dimensions for a block of paths.
+
+    The word of (seed, path, step, dimension) is word 2*(step % 2) + dimension % 2 of
+    philox4x32(path low, path high, step // 2, dimension // 2; seed low, seed high), so that one
+    encryption serves two steps of a model with two dimensions.
+
+    Args:
+        first_path: the path of column 0; column i is path first_path + i, in [0, 2**63).
+        step_pair: step // 2.
+        dimension_pair: dimension // 2.
+        key_0, key_1: the lower and the upper 32 bits of the seed (see seed_words).
+        words: int64 array of shape (4, paths); written.
+    """
+    for i in range(words.shape[1]):
+        path = first_path + i
+        w0, w1, w2, w3 = philox4x32(
+            path & MASK32, (path >> 32) & MASK32, step_pair, dimension_pair, key_0, key_1
+        )
+        words[0, i] = w0
+        words[1, i] = w1
+        words[2, i] = w2
+        words[3, i] = w3
+
+
+def word_at(seed, path, step, dimension):
+    """Return the one random word at an address: the definition that blocks of words agree with.
+
+    Args:
+        seed: integer in [0, 2**64).
+        path: integer in [0, 2**63).
+        step, dimension: integers in [0, 2**33).
+
+    Returns:
+        An integer in [0, 2**32).
+    """
+    key_0, key_1 = seed_words(seed)
+    four = philox4x32(path & MASK32, path >> 32, step // 2, dimension // 2, key_0, key_1)
+    return four[2 * (step % 2) + dimension % 2]
+
+
+def seed_words(seed):
+    """Split a 64-bit seed into the two key words of Philox.
+
+    Args:
+        seed: integer in [0, 2**64).
+
+    Returns:
+        (lower 32 bits, upper 32 bits).
+
+    Raises:
+        InputError: the seed is no integer or lies outside [0, 2**64).
+    """
+    from sciprec.errors import InputError
+
+    accepted = isinstance(seed, int) or hasattr(seed, "__index__")
+    if isinstance(seed, bool) or not accepted or not 0 <= int(seed) < 2**64:
+        raise InputError(f"seed is {seed!r}; accepted: an integer from 0 to 2**64 - 1")
+    seed = int(seed)
+    return seed & MASK32, seed >> 32
