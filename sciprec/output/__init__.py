@@ -1,0 +1,1 @@
+"""What a run leaves behind: labelled datasets with CF metadata, and their netCDF files."""

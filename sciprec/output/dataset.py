@@ -1,0 +1,121 @@
+"""Labelled datasets made of the plain arrays that models return."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.output.variables import describe
+
+EARTH_RADIUS_M = 6.37122e6  # Williamson et al. (1992); only the areas of grid cells depend on it
+
+
+def trajectory_dataset(trajectory: Any) -> xr.Dataset:
+    """The dataset of a model's trajectory on a latitude-longitude grid.
+
+    Args:
+        trajectory: has time_days (nt,), lat (nlat,) and lon (nlon,) in degrees, fields and budgets
+            (dictionaries of arrays (nt, nlat, nlon) and (nt,)), step_seconds, steps, blow_up,
+            seconds.
+
+    Returns:
+        Dimensions time, lat, lon and bounds; the run's own numbers as attributes.
+    """
+    lat, lon = np.asarray(trajectory.lat, float), np.asarray(trajectory.lon, float)
+    lat_bounds, lon_bounds = latitude_bounds(lat), longitude_bounds(lon)
+    dataset = xr.Dataset(
+        {name: (("time", "lat", "lon"), values) for name, values in trajectory.fields.items()}
+        | {name: (("time",), values) for name, values in trajectory.budgets.items()}
+        | {"cell_area": (("lat", "lon"), cell_areas(lat_bounds, lon_bounds))},
+        coords={"time": np.asarray(trajectory.time_days, float), "lat": lat, "lon": lon},
+    )
+    dataset = _described(dataset)
+    for axis, bounds in (("lat", lat_bounds), ("lon", lon_bounds)):
+        dataset[f"{axis}_bnds"] = ((axis, "bnds"), bounds)
+        dataset[axis].attrs["bounds"] = f"{axis}_bnds"
+    dataset.attrs = {
+        "step_seconds": float(trajectory.step_seconds),
+        "steps": int(trajectory.steps),
+        "blow_up": trajectory.blow_up or "",
+        "wall_seconds": float(trajectory.seconds),
+    }
+    return dataset
+
+
+def prices_dataset(
+    strikes: np.ndarray, maturities_years: np.ndarray, values: Mapping[str, np.ndarray], **run: Any
+) -> xr.Dataset:
+    """The dataset of a grid of option prices.
+
+    Args:
+        strikes, maturities_years: the axes, (nk,) and (nt,).
+        values: arrays (nt, nk) by variable name: price, standard_error, analytic_price.
+        run: the run's own numbers, kept as attributes.
+    """
+    grid = ("maturity", "strike")
+    dataset = xr.Dataset(
+        {name: (grid, np.asarray(array, float)) for name, array in values.items()},
+        coords={"maturity": np.asarray(maturities_years, float), "strike": np.asarray(strikes)},
+    )
+    dataset = _described(dataset)
+    dataset.attrs = run
+    return dataset
+
+
+def with_identity(
+    dataset: xr.Dataset, *, title: str, source: str, scenario: dict, backend: dict, made_by: dict
+) -> xr.Dataset:
+    """The dataset with its global attributes: what it is, how it was made, and by what.
+
+    Args:
+        title, source: for people.
+        scenario: the scenario as resolved; a plain dictionary with `name` and `kind`.
+        backend: the properties of the arithmetic; a plain dictionary with `name`.
+        made_by: versions, processor and so on.
+    """
+    dataset.attrs = {
+        "Conventions": "CF-1.11",
+        "title": f"{title} ({backend['name']})",
+        "source": f"sciprec {made_by['sciprec']}: {source}",
+        "history": f"{made_by['made_at']} sciprec run",
+        "references": source,
+        "sciprec_kind": scenario["kind"],
+        "sciprec_scenario_name": scenario["name"],
+        "sciprec_scenario": json.dumps(scenario, sort_keys=True),
+        "sciprec_backend": backend["name"],
+        "sciprec_backend_properties": json.dumps(backend, sort_keys=True),
+        "sciprec_provenance": json.dumps(made_by, sort_keys=True),
+    } | dataset.attrs
+    return dataset
+
+
+def latitude_bounds(lat: np.ndarray) -> np.ndarray:
+    """Edges of latitude bands (nlat, 2) in degrees: midpoints between centres, and the poles."""
+    edges = np.concatenate(([-90.0], (lat[:-1] + lat[1:]) / 2, [90.0]))
+    if lat.size > 1 and lat[0] > lat[-1]:
+        edges[[0, -1]] = edges[[-1, 0]]
+    return np.stack([edges[:-1], edges[1:]], axis=1)
+
+
+def longitude_bounds(lon: np.ndarray) -> np.ndarray:
+    """Edges of equally spaced meridional sectors (nlon, 2) in degrees."""
+    half = 180.0 / lon.size
+    return np.stack([lon - half, lon + half], axis=1)
+
+
+def cell_areas(lat_bounds: np.ndarray, lon_bounds: np.ndarray) -> np.ndarray:
+    """Areas (nlat, nlon) in m2: a^2 (lon2 - lon1) |sin lat2 - sin lat1|."""
+    height = np.abs(np.diff(np.sin(np.radians(lat_bounds)), axis=1))
+    width = np.diff(np.radians(lon_bounds), axis=1)
+    return EARTH_RADIUS_M**2 * height * width.T
+
+
+def _described(dataset: xr.Dataset) -> xr.Dataset:
+    """The dataset with the CF table's attributes on every variable and coordinate."""
+    for name in dataset.variables:
+        dataset[name].attrs = describe(str(name)).as_attributes()
+    return dataset

@@ -1,0 +1,54 @@
+"""NetCDF files: written under another name and renamed, read with a sentence for what is wrong."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import xarray as xr
+
+from sciprec.errors import InputError
+
+COMPRESSION_LEVEL = 4
+_LIBRARY = threading.RLock()  # the netCDF and HDF5 libraries serve one thread at a time
+
+
+def write(dataset: xr.Dataset, path: str | Path) -> Path:
+    """Write a dataset; the file appears under its name when it is complete, or not at all."""
+    path = Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    encoding: dict[str, dict] = {}
+    for name, variable in dataset.variables.items():
+        encoding[str(name)] = {"_FillValue": None}
+        if name not in dataset.coords and not str(name).endswith("_bnds") and variable.ndim:
+            encoding[str(name)] = {"zlib": True, "complevel": COMPRESSION_LEVEL, "shuffle": True}
+    try:
+        with _LIBRARY:
+            dataset.to_netcdf(part, engine="netcdf4", format="NETCDF4", encoding=encoding)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def read(path: str | Path) -> xr.Dataset:
+    """Read a netCDF file into memory; times stay numbers of days.
+
+    Raises:
+        InputError: there is no such file, or it is not a complete netCDF file.
+    """
+    path = Path(path)
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "does not exist"
+        raise InputError(
+            f"netCDF file '{path}' {what}; give a file that `sciprec run` wrote, or any netCDF file"
+        )
+    try:
+        with _LIBRARY:
+            return xr.load_dataset(path, engine="netcdf4", decode_times=False)
+    except (OSError, ValueError, RuntimeError, AttributeError, KeyError, IndexError) as error:
+        raise InputError(
+            f"'{path}' cannot be read as netCDF ({str(error).splitlines()[0]:.120}); "
+            "is it complete, and a netCDF file?"
+        ) from None

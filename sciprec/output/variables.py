@@ -1,0 +1,82 @@
+"""The CF table: units and names of every variable that a file of sciprec can hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Variable:
+    """How a variable is described in a file.
+
+    Args:
+        units: in the notation of UDUNITS.
+        long_name: a phrase for people.
+        standard_name: from the CF standard name table, where it has one.
+        attributes: further CF attributes (axis, positive, cell_methods, ...).
+        primary: whether summaries show it first.
+    """
+
+    units: str
+    long_name: str
+    standard_name: str | None = None
+    attributes: tuple[tuple[str, str], ...] = ()
+    primary: bool = False
+
+    def as_attributes(self) -> dict[str, str]:
+        """The attributes to write."""
+        named = {"long_name": self.long_name, "units": self.units}
+        if self.standard_name:
+            named["standard_name"] = self.standard_name
+        return named | dict(self.attributes)
+
+
+_MEAN = (("cell_methods", "time: point area: mean"),)
+_POINT = (("cell_methods", "time: point lat: lon: point"), ("cell_measures", "area: cell_area"))
+
+VARIABLES: dict[str, Variable] = {
+    # coordinates
+    "time": Variable(
+        "days since 2000-01-01 00:00:00",
+        "time since the initial state",
+        "time",
+        (("axis", "T"), ("calendar", "standard")),
+    ),
+    "lat": Variable("degrees_north", "latitude", "latitude", (("axis", "Y"),)),
+    "lon": Variable("degrees_east", "longitude", "longitude", (("axis", "X"),)),
+    "strike": Variable("1", "strike, in units of currency"),
+    "maturity": Variable("1", "time to maturity in years"),
+    # grid
+    "cell_area": Variable("m2", "area of the grid cell", "cell_area"),
+    # fields of the atmosphere
+    "height": Variable("m", "height of the free surface", None, _POINT, primary=True),
+    "u": Variable("m s-1", "eastward wind", "eastward_wind", _POINT),
+    "v": Variable("m s-1", "northward wind", "northward_wind", _POINT),
+    "vorticity": Variable("s-1", "relative vorticity", "atmosphere_relative_vorticity", _POINT),
+    "divergence": Variable("s-1", "divergence of the wind", "divergence_of_wind", _POINT),
+    # budgets of the atmosphere
+    "mass": Variable("m", "global mean depth of the fluid (mass)", None, _MEAN),
+    "energy": Variable("m3 s-2", "global mean total energy", None, _MEAN),
+    "potential_enstrophy": Variable("m-1 s-2", "global mean potential enstrophy", None, _MEAN),
+    # option prices
+    "price": Variable(
+        "1",
+        "Monte Carlo price, in units of currency",
+        None,
+        (("ancillary_variables", "standard_error"),),
+        primary=True,
+    ),
+    "standard_error": Variable("1", "standard error of the Monte Carlo price"),
+    "analytic_price": Variable("1", "semi-analytic price of the continuous model"),
+}
+
+
+def describe(name: str) -> Variable:
+    """The table's row of a variable.
+
+    Raises:
+        KeyError: the table has no such row; add one.
+    """
+    if name not in VARIABLES:
+        raise KeyError(f"no row for the variable '{name}' in sciprec/output/variables.py; add one")
+    return VARIABLES[name]
