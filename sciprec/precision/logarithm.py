@@ -142,6 +142,7 @@ def log2_pair(k, f):
     cubic_low = fma(z, TWO_THIRDS_LOG2_E_TAIL, fma(z_low, TWO_THIRDS_LOG2_E, cubic_low))
     slope, slope_low = fast_two_sum(TWO_LOG2_E, cubic)
     slope_low += (z * z * horner(z, LOG2) + cubic_low) + TWO_LOG2_E_TAIL
+    slope, slope_low = fast_two_sum(slope, slope_low)
     product, product_low = two_product(s, slope)
     total, error = fast_two_sum(k, product)
     return total, error + (product_low + fma(s, slope_low, s_low * slope))

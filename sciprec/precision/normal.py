@@ -35,10 +35,14 @@ def erf_near_zero(x):
 @inlined
 def erfc_positive(x):
     """erfc(x) = exp(-x^2) h(t) / (x + 4), t = (x - 4) / (x + 4), for 1/2 <= x <= 27.3."""
-    inverse = 1.0 / (x + 4.0)
+    below = x + 4.0
+    inverse = 1.0 / below
+    inverse_low = fma(-inverse, below, 1.0) * inverse
+    t = fma(x - 4.0, inverse, (x - 4.0) * inverse_low)
+    h = horner(t, ERFCX)
     square, square_low = two_product(x, x)
     gauss = exp(-square)
-    return fma(-square_low, gauss, gauss) * (horner((x - 4.0) * inverse, ERFCX) * inverse)
+    return fma(-square_low, gauss, gauss) * fma(h, inverse, h * inverse_low)
 
 
 @inlined
