@@ -7,7 +7,6 @@ was given, what is accepted and what to write instead; all complaints of a file 
 from __future__ import annotations
 
 import difflib
-import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -248,8 +247,8 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path}: is not UTF-8 text (byte {error.start}); a scenario is a TOML file, save it as "
-            "UTF-8"
+            f"{path}: is not UTF-8 text (byte {error.start}); a scenario is a TOML file: "
+            "save it as UTF-8"
         ) from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(
@@ -257,7 +256,7 @@ def _read(path: Path) -> dict[str, Any]:
             "`[climate]`"
         ) from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}; check its permissions") from None
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check permissions") from None
 
 
 def _nearest(given: Any, known: Any) -> str:

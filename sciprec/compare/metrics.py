@@ -111,7 +111,7 @@ def decimal_digits(pair: Pair) -> float:
     return min(max(-math.log10(error), 0.0), MOST_DIGITS)
 
 
-@metric("in standard errors")
+@metric("error in standard errors")
 def standard_errors(pair: Pair) -> float:
     """max |actual - golden| / (standard error of golden), where the truth is a Monte Carlo mean."""
     if pair.scale is None:

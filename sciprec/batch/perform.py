@@ -1,0 +1,131 @@
+"""One run: the scenario's model in one arithmetic, and its file."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.batch.plan import Outcome, Run
+from sciprec.errors import InputError
+from sciprec.output import netcdf
+from sciprec.output.dataset import prices_dataset, trajectory_dataset, with_identity
+from sciprec.output.provenance import provenance
+from sciprec.precision.backend import Backend, resolve_backend
+from sciprec.scenario import ClimateRun, HestonRun
+
+
+def perform(run: Run, folder: str, debug: bool = False) -> Outcome:
+    """Compute a run and write its file; a failure becomes a sentence, unless `debug`."""
+    start = time.perf_counter()
+    failure = ""
+    try:
+        netcdf.write(run_dataset(run), Path(folder) / run.file)
+    except Exception as error:  # whatever a run dies of, the other runs go on
+        if debug:
+            raise
+        failure = sentence(error)
+    seconds = time.perf_counter() - start
+    return Outcome(run.scenario.name, run.backend, run.file, seconds, failure)
+
+
+def sentence(error: BaseException) -> str:
+    """An exception in words."""
+    if isinstance(error, InputError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "ran out of memory; use a smaller truncation or fewer paths in a block"
+    if isinstance(error, OSError):
+        return f"could not write or read a file: {error.strerror or error} ({error.filename})"
+    return f"failed inside sciprec with {type(error).__name__}: {error}; please report this"
+
+
+def run_dataset(run: Run) -> xr.Dataset:
+    """The complete dataset of a run, identity included."""
+    scenario = run.scenario
+    backend = resolve_backend(run.backend)
+    dataset = MODELS[scenario.kind](getattr(scenario, scenario.kind), run.backend)
+    return with_identity(
+        dataset,
+        title=scenario.title,
+        source=scenario.source,
+        scenario=scenario.model_dump(mode="json"),
+        backend=properties(backend),
+        made_by=provenance(),
+    )
+
+
+def properties(backend: Backend) -> dict[str, Any]:
+    """The arithmetic of a backend as plain data."""
+    found: dict[str, Any] = {"name": backend.name, "about": backend.about, "noise": backend.noise}
+    for role in ("storage", "compute", "accumulate", "matmul"):
+        arithmetic = getattr(backend, role)
+        fmt = arithmetic.format
+        found[role] = {
+            "format": fmt.name,
+            "significand_bits": fmt.significand_bits,
+            "emin": fmt.emin,
+            "emax": fmt.emax,
+            "subnormals": fmt.subnormals,
+            "overflow": fmt.overflow,
+            "rounding": arithmetic.rounding,
+        }
+    return found
+
+
+def _climate(given: ClimateRun, backend: str) -> xr.Dataset:
+    """Integrate a global model."""
+    from sciprec.climate import model
+
+    trajectory = model.integrate(
+        given.case,
+        given.truncation,
+        given.days,
+        backend=backend,
+        step_seconds=given.step_seconds,
+        output_hours=given.output_hours,
+        parameters=dict(given.parameters),
+        time_scheme=given.time_scheme,
+    )
+    return trajectory_dataset(trajectory)
+
+
+def _heston(given: HestonRun, backend: str) -> xr.Dataset:
+    """Price a grid of options, one simulation per maturity."""
+    from sciprec import heston
+    from sciprec.heston import analytic, paths, payoffs
+
+    model = heston.Model(**given.model.model_dump())
+    option = payoffs.payoff_class(given.payoffs.kind)
+    strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
+    simulation = given.simulation
+    shape = (len(maturities), len(strikes))
+    values = {name: np.empty(shape) for name in ("price", "standard_error", "analytic_price")}
+    seconds = 0.0
+    for row, maturity in enumerate(maturities):
+        options = [option(strike=strike, maturity=maturity) for strike in strikes]
+        estimate = paths.estimate(
+            model,
+            options,
+            backend=backend,
+            scheme=simulation.scheme,
+            n_paths=simulation.n_paths,
+            n_steps=max(1, math.ceil(maturity * simulation.steps_per_year)),
+            seed=simulation.seed,
+            block_paths=simulation.block_paths,
+        )
+        values["price"][row] = estimate.price
+        values["standard_error"][row] = estimate.standard_error
+        values["analytic_price"][row] = [analytic.price(model, o) for o in options]
+        seconds += estimate.seconds
+    return prices_dataset(
+        strikes, maturities, values, n_paths=simulation.n_paths, blow_up="", wall_seconds=seconds
+    )
+
+
+MODELS: dict[str, Callable[[Any, str], xr.Dataset]] = {"climate": _climate, "heston": _heston}

@@ -1,0 +1,112 @@
+"""The plan of a batch: which scenario runs in which arithmetic, as pure data."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sciprec.compare.metrics import metrics
+from sciprec.errors import InputError
+from sciprec.output.variables import VARIABLES
+from sciprec.precision.backend import resolve_backend
+from sciprec.scenario import TRUTH, Scenario
+
+
+@dataclass(frozen=True)
+class Run:
+    """One scenario in one arithmetic.
+
+    Args:
+        scenario: what to compute.
+        backend: name or spec string of the arithmetic.
+        file: name of the file that the run writes, inside the batch's folder.
+    """
+
+    scenario: Scenario
+    backend: str
+    file: str
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether this run is what the scenario's other runs are compared with."""
+        return self.backend == TRUTH
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a run.
+
+    Args:
+        scenario, backend: names.
+        file: what the run was to write; it exists when `failure` is empty.
+        seconds: wall time, compilation and writing included.
+        failure: empty, or a sentence.
+    """
+
+    scenario: str
+    backend: str
+    file: str
+    seconds: float
+    failure: str = ""
+
+
+def plan(scenarios: Iterable[Scenario], backends: Iterable[str] | None = None) -> tuple[Run, ...]:
+    """All runs of a batch: the truth of every scenario first, once, then its other arithmetics.
+
+    Args:
+        scenarios: validated scenarios with different names.
+        backends: names that replace those of the scenarios, or None.
+
+    Raises:
+        InputError: no scenario, a name used twice, an unknown backend, metric or variable.
+    """
+    scenarios, override = tuple(scenarios), tuple(backends or ())
+    if not scenarios:
+        raise InputError(
+            "no scenario was given; give TOML files, such as scenarios/quickstart_climate.toml"
+        )
+    _refuse_repeated_names(scenarios)
+    runs = []
+    for scenario in scenarios:
+        _check_tolerances(scenario)
+        names = _canonical(override or scenario.backends)
+        for name in (TRUTH, *(n for n in names if n != TRUTH)):
+            runs.append(Run(scenario, name, f"{scenario.name}__{file_part(name)}.nc"))
+    return tuple(runs)
+
+
+def file_part(backend: str) -> str:
+    """A backend's name with everything that file systems dislike replaced by '-'."""
+    return re.sub(r"[^A-Za-z0-9.+]+", "-", backend).strip("-")
+
+
+def _canonical(names: Iterable[str]) -> tuple[str, ...]:
+    """Backend names as the table has them, each once, in the given order."""
+    return tuple(dict.fromkeys(resolve_backend(name).name for name in names))
+
+
+def _refuse_repeated_names(scenarios: tuple[Scenario, ...]) -> None:
+    """Two scenarios of one name would write the same files."""
+    names = [scenario.name for scenario in scenarios]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InputError(
+            f"the name '{repeated[0]}' is used by {names.count(repeated[0])} of the scenarios; "
+            "names must differ, because files are named after them: change the key 'name' of one"
+        )
+
+
+def _check_tolerances(scenario: Scenario) -> None:
+    """Tolerances name metrics and variables that exist."""
+    for tolerance in scenario.tolerance:
+        for key, known in (("metric", metrics()), ("variable", VARIABLES)):
+            given = getattr(tolerance, key)
+            if given not in known:
+                near = difflib.get_close_matches(given, list(known), n=1)
+                hint = f"; did you mean '{near[0]}'?" if near else ""
+                raise InputError(
+                    f"scenario '{scenario.name}': [[tolerance]] names the unknown {key} '{given}'; "
+                    f"known: {', '.join(known)}{hint}"
+                )

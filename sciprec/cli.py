@@ -1,0 +1,189 @@
+"""The command line: a thin layer over the Python functions; heavy imports wait for their verb."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from sciprec.errors import InputError
+
+GOOD, NOT_MET, USAGE, INTERNAL = 0, 1, 2, 3
+
+app = typer.Typer(
+    name="sciprec",
+    help="Run scientific models in any computer arithmetic, and see what the rounding costs.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+bench_app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True)
+app.add_typer(bench_app, name="bench")
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+class _Settings:
+    """Options that hold for every verb."""
+
+    debug = False
+
+
+@app.callback()
+def _global_options(
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an internal error.")
+    ] = False,
+) -> None:
+    _Settings.debug = debug
+
+
+@app.command()
+def run(
+    files: Annotated[list[Path], typer.Argument(help="Scenario files (TOML).")],
+    backend: Annotated[
+        list[str] | None,
+        typer.Option("--backend", "-b", help="Arithmetic to use instead of the scenarios' own."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for files and page [default: reports/NAME].")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes on this machine [default: threads].")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a dask cluster, such as tcp://host:8786.")
+    ] = None,
+    enforce: Annotated[
+        bool, typer.Option("--enforce", help="Exit with 1 when a tolerance is missed.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Run scenarios in all their arithmetics; store netCDF files and a page."""
+    if workers is not None and scheduler is not None:
+        raise InputError("--workers and --scheduler were both given; give one of them")
+    from sciprec import workflow
+    from sciprec.console import Progress, print_json, print_runs
+
+    with Progress(quiet=json) as progress:
+        result = workflow.run(
+            files,
+            out=out,
+            backends=backend,
+            scheduler=scheduler,
+            workers=workers,
+            on_plan=progress.planned,
+            on_done=progress.done,
+            debug=_Settings.debug,
+        )
+    if json:
+        print_json({"folder": result.folder, "page": result.page, "runs": result.table})
+    else:
+        print_runs(result.table)
+        print(f"page: {result.page}")
+    if result.failures or (enforce and result.beyond):
+        raise typer.Exit(NOT_MET)
+
+
+@app.command()
+def backends(json: Json = False) -> None:
+    """List the arithmetics and their properties."""
+    from sciprec.console import print_backends, print_json
+    from sciprec.precision.backend import table
+
+    if json:
+        print_json(table())
+    else:
+        print_backends(table())
+
+
+@app.command()
+def compare(
+    golden: Annotated[Path, typer.Argument(help="The truth: a netCDF file.")],
+    actual: Annotated[Path, typer.Argument(help="The run: a netCDF file.")],
+    rtol: Annotated[
+        float, typer.Option(min=0, help="Largest relative l2 error that counts as the same.")
+    ] = 0.0,
+    json: Json = False,
+) -> None:
+    """Compare two netCDF files; exit with 1 when a variable differs by more than --rtol."""
+    from sciprec.compare import compare as compare_files
+    from sciprec.console import print_comparison, print_json
+
+    comparison = compare_files(golden, actual, rtol=rtol)
+    if json:
+        print_json(comparison.as_dict())
+    else:
+        print_comparison(comparison)
+    if not comparison.within:
+        raise typer.Exit(NOT_MET)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="A folder that `sciprec run` wrote.")],
+    json: Json = False,
+) -> None:
+    """Write the page of a stored batch again, from its files only."""
+    from sciprec.console import print_json, print_runs
+    from sciprec.report.page import table, write_page
+    from sciprec.report.stored import read_batch
+
+    page = write_page(folder)
+    rows = table(read_batch(folder))
+    if json:
+        print_json({"folder": folder, "page": page, "runs": rows})
+    else:
+        print_runs(rows)
+        print(f"page: {page}")
+
+
+@bench_app.command("precision")
+def bench_precision(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure lifted kernels against native binary32 and against other emulators."""
+    _bench("precision", out, json)
+
+
+def _bench(name: str, out: Path | None, json: bool) -> None:
+    """Run one benchmark by name."""
+    from sciprec import bench
+
+    bench.run(name, out=out or Path("reports") / f"bench-{name}.json", json=json)
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit: 0 good, 1 not met or failed, 2 usage, 3 internal error."""
+    given = sys.argv[1:] if arguments is None else arguments
+    _Settings.debug = False
+    try:
+        app(given, prog_name="sciprec")
+    except InputError as error:
+        _fail(USAGE, str(error))
+    except KeyboardInterrupt:
+        _fail(NOT_MET, "interrupted; runs that had finished are kept")
+    except BrokenPipeError:
+        sys.stderr.close()
+        raise SystemExit(GOOD) from None
+    except Exception as error:
+        if _Settings.debug:
+            raise
+        _fail(INTERNAL, f"internal error: {_words(error)}. Please report this; --debug shows more")
+    raise SystemExit(GOOD)
+
+
+def _words(error: Exception) -> str:
+    """An unexpected exception on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _fail(code: int, message: Any) -> NoReturn:
+    """Say what is wrong on standard error and exit."""
+    for line in str(message).splitlines():
+        print(f"sciprec: {line}", file=sys.stderr)
+    raise SystemExit(code)

@@ -1,0 +1,88 @@
+"""Verdicts: whether an arithmetic is good enough for a scenario, with the reason."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+import xarray as xr
+
+from sciprec.compare.comparison import Comparison, Row
+from sciprec.compare.metrics import metrics
+from sciprec.compare.wording import factor
+from sciprec.output.variables import VARIABLES
+
+STATUSES = ("truth", "identical", "good", "unjudged", "beyond", "broken", "failed")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a comparison comes to.
+
+    Args:
+        status: truth | identical | good (within every tolerance) | unjudged (the scenario states
+            none) | beyond (some tolerance is missed) | broken (blow-up, or changed NaN) | failed.
+        sentence: the reason, with the numbers.
+        margin: error / tolerance of the closest call; NaN without one.
+    """
+
+    status: str
+    sentence: str
+    margin: float = math.nan
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether nothing speaks against the arithmetic."""
+        return self.status in ("truth", "identical", "good", "unjudged")
+
+
+def judge(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:
+    """Judge a run by the tolerances that its scenario states."""
+    if golden.attrs.get("sciprec_backend") == actual.attrs.get("sciprec_backend"):
+        return Verdict("truth", "the truth that the others are compared with")
+    if stopped := str(actual.attrs.get("blow_up", "")):
+        return Verdict("broken", f"stopped early: {stopped}", math.inf)
+    changed = [r for r in comparison.rows if r.changed_nonfinite]
+    if changed:
+        row = changed[0]
+        counted = f"{row.changed_nonfinite} of {row.points} values of {row.variable}"
+        return Verdict("broken", f"{counted} are finite in one run and not in the other", math.inf)
+    if all(row.severity == "identical" for row in comparison.rows):
+        return Verdict("identical", "every stored value has the same bits as fp64")
+    tolerances = json.loads(golden.attrs.get("sciprec_scenario", "{}")).get("tolerance", [])
+    calls = [_call(comparison, t) for t in tolerances]
+    if not calls:
+        row = main_row(comparison)
+        digits = row.errors["decimal_digits"]
+        said = f"{row.variable} agrees with fp64 to {digits:.1f} decimal digits"
+        return Verdict("unjudged", said)
+    margin, reason = max(calls)
+    return Verdict("good" if margin <= 1.0 else "beyond", reason, margin)
+
+
+def main_row(comparison: Comparison) -> Row:
+    """The row that summaries show first."""
+    for row in comparison.rows:
+        if row.variable in VARIABLES and VARIABLES[row.variable].primary:
+            return row
+    return comparison.rows[0]
+
+
+def _call(comparison: Comparison, tolerance: dict) -> tuple[float, str]:
+    """Error / tolerance, and the sentence that says so."""
+    row = comparison.row(tolerance["variable"])
+    metric = metrics()[tolerance["metric"]]
+    error, limit = row.errors[metric.name], tolerance["at_most"]
+    units = f" {row.units}" if metric.absolute and row.units != "1" else ""
+    margin = error / limit if limit else (0.0 if error == 0.0 else math.inf)
+    if math.isnan(margin):
+        margin = math.inf
+    if error == 0.0:
+        against = "no error at all"
+    elif margin <= 1.0:
+        against = f"{factor(1.0 / margin)} times below"
+    else:
+        against = f"{factor(margin)} times above" if math.isfinite(margin) else "far above"
+    said = f"{row.variable}: {metric.title} {error:.2g}{units}, {against}"
+    return margin, f"{said} the tolerance {limit:.2g}{units} ({tolerance['reason']})"

@@ -1,0 +1,157 @@
+"""What the command line prints: tables, JSON, and progress."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+_STATUS_COLOURS = {
+    "truth": "dim", "identical": "green", "good": "green", "unjudged": "cyan",
+    "beyond": "yellow", "broken": "red", "failed": "red",
+}  # fmt: skip
+
+
+class Progress:
+    """Progress of a batch on standard error: a bar on a terminal, plain lines elsewhere."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._console = Console(stderr=True)
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=self._console,
+            disable=quiet or not self._console.is_terminal,
+        )
+        self._start = time.perf_counter()
+        self._count = self._total = 0
+
+    def __enter__(self) -> Progress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def planned(self, runs: Sequence[Any]) -> None:
+        """The plan is known."""
+        self._total = len(runs)
+        self._task = self._bar.add_task("runs", total=self._total)
+
+    def done(self, outcome: Any) -> None:
+        """A run ended."""
+        self._count += 1
+        self._bar.advance(self._task)
+        if self._quiet:
+            return
+        ending = f"failed: {outcome.failure}" if outcome.failure else "done"
+        elapsed = time.perf_counter() - self._start
+        self._console.print(
+            f"[{self._count}/{self._total}] {outcome.scenario} in {outcome.backend}: {ending} "
+            f"({outcome.seconds:.1f} s; {elapsed:.1f} s so far)",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+            style="red" if outcome.failure else "default",
+        )
+
+
+def print_json(content: Any) -> None:
+    """Plain data as JSON on standard output; numbers that are not finite are null."""
+    print(json.dumps(_plain(content), indent=1, allow_nan=False))
+
+
+def print_runs(rows: Sequence[dict[str, Any]]) -> None:
+    """One line per run of a batch."""
+    from sciprec.compare.wording import digits, duration, number
+
+    table = _table("scenario", "arithmetic", "verdict", "variable")
+    for head in ("largest error", "relative l2", "digits", "not finite", "time"):
+        table.add_column(head, justify="right")
+    for row in rows:
+        errors = row["errors"] if row["status"] != "truth" else {}
+        largest = number(errors.get("max_abs")) + (f" {row['units']}" if errors else "")
+        table.add_row(
+            row["scenario"],
+            row["backend"],
+            f"[{_STATUS_COLOURS[row['status']]}]{row['status']}[/]",
+            row["variable"] or "–",
+            largest.strip(),
+            number(errors.get("relative_l2")),
+            digits(errors.get("decimal_digits")),
+            "–" if row["nonfinite"] is None else str(row["nonfinite"]),
+            duration(row["seconds"]),
+        )
+    _console().print(table)
+    for row in rows:
+        if row["status"] != "truth":
+            said = f"{row['backend']} in {row['scenario']}: {row['reason']}"
+            _console().print(said, markup=False, highlight=False, soft_wrap=True)
+
+
+def print_backends(rows: Sequence[dict[str, Any]]) -> None:
+    """The table of arithmetics."""
+    table = _table("name", "rounding", "subnormals", "overflow")
+    for head in ("bits", "exponents", "unit roundoff", "largest"):
+        table.add_column(head, justify="right")
+    table.add_column("about")
+    for row in rows:
+        table.add_row(
+            row["name"], row["rounding"], row["subnormals"], row["overflow"],
+            str(row["significand_bits"]), f"{row['emin']} … {row['emax']}",
+            f"{row['unit_roundoff']:.2g}", f"{row['max_finite']:.3g}", row["about"],
+        )  # fmt: skip
+    _console().print(table)
+
+
+def print_comparison(comparison: Any) -> None:
+    """One line per variable of two files."""
+    from sciprec.compare import metrics
+    from sciprec.compare.wording import number
+
+    shown = [m for m in metrics().values() if m.name != "standard_errors"]
+    table = _table("variable", "result")
+    for head in (*(m.title for m in shown), "not finite"):
+        table.add_column(head, justify="right")
+    for row in comparison.rows:
+        nonfinite = f"{row.nonfinite_golden} / {row.nonfinite_actual}"
+        numbers = [number(row.errors[m.name]) for m in shown]
+        table.add_row(row.variable, row.severity, *numbers, nonfinite)
+    _console().print(table)
+
+
+def _table(*heads: str) -> Table:
+    """An empty table in the house style."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for head in heads:
+        table.add_column(head, no_wrap=True)
+    return table
+
+
+def _console() -> Console:
+    """Standard output; wide enough for the tables where it is no terminal."""
+    return Console(width=None if sys.stdout.isatty() else 160)
+
+
+def _plain(value: Any) -> Any:
+    """Data that JSON can hold."""
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, PathLike):
+        return str(value)
+    if isinstance(value, float) and not (value - value == 0.0):
+        return None
+    return value

@@ -1,0 +1,209 @@
+"""The figures of a scenario, chosen by the axes of its datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from sciprec.compare.comparison import growth
+from sciprec.compare.verdicts import main_row
+from sciprec.report.stored import StoredRun
+from sciprec.report.svg import line_style, new_figure, style, to_svg
+
+MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
+MOST_MATURITIES = 3
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with its caption, ready for the page."""
+
+    svg: str
+    caption: str
+
+
+def pictures(runs: Sequence[StoredRun], order: Sequence[str], prefix: str) -> list[Picture]:
+    """The figures of one scenario.
+
+    Args:
+        runs: all its runs, the truth first.
+        order: all backend names of the batch; a backend keeps its colour on the whole page.
+        prefix: unique on the page, for identifiers.
+    """
+    done = [run for run in runs if run.dataset is not None and run.comparison is not None]
+    others = [run for run in done if run.verdict.status != "truth"]
+    if not others:
+        return []
+    truth = next(run for run in done if run.verdict.status == "truth")
+    variable = main_row(others[0].comparison).variable
+    dims = set(truth.dataset[variable].dims)
+    if {"time", "lat", "lon"} <= dims:
+        worst = max(others, key=_badness)
+        return [
+            _growth_picture(truth, others, variable, order, f"{prefix}-growth"),
+            _map_picture(truth, worst, variable, f"{prefix}-map"),
+        ]
+    if {"maturity", "strike"} <= dims:
+        return [
+            _rounding_picture(truth, others, order, f"{prefix}-rounding"),
+            _analytic_picture(done, order, f"{prefix}-analytic"),
+        ]
+    return []
+
+
+def block_maximum(values: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """Reduce a map to at most rows x columns, keeping the value of largest magnitude of a block."""
+    step_y, step_x = -(-values.shape[0] // rows), -(-values.shape[1] // columns)
+    if step_y == step_x == 1:
+        return values
+    padding = ((0, -values.shape[0] % step_y), (0, -values.shape[1] % step_x))
+    padded = np.pad(values, padding, mode="edge")
+    blocks = padded.reshape(padded.shape[0] // step_y, step_y, padded.shape[1] // step_x, step_x)
+    flat = blocks.swapaxes(1, 2).reshape(blocks.shape[0], blocks.shape[2], -1)
+    largest = np.argmax(np.where(np.isnan(flat), np.inf, np.abs(flat)), axis=2)
+    return np.take_along_axis(flat, largest[..., None], axis=2)[..., 0]
+
+
+def _badness(run: StoredRun) -> tuple[bool, float]:
+    """Order of runs from best to worst."""
+    return not run.verdict.acceptable, main_row(run.comparison).errors["relative_l2"]
+
+
+def _growth_picture(
+    truth: StoredRun, others: Sequence[StoredRun], variable: str, order: Sequence[str], name: str
+) -> Picture:
+    """Relative l2 error over time, one line per arithmetic, logarithmic."""
+    limits = [t for t in truth.description["tolerance"] if t["variable"] == variable]
+    limits = [t for t in limits if t["metric"] == "relative_l2"]
+    with style(name):
+        figure = new_figure(7.4, 3.1)
+        axes = figure.add_subplot()
+        for run in others:
+            days, errors = growth(truth.dataset, run.dataset, variable)
+            shown = np.isfinite(errors) & (errors > 0)
+            axes.plot(days[shown], errors[shown], label=run.backend,
+                      **line_style(order.index(run.backend)))  # fmt: skip
+        for limit in limits:
+            axes.axhline(limit["at_most"], linestyle="--", linewidth=1, color="#808080")
+            axes.annotate(
+                "tolerance", (0.995, limit["at_most"]), xycoords=("axes fraction", "data"),
+                xytext=(0, 3), textcoords="offset points", ha="right", color="#808080",
+            )  # fmt: skip
+        axes.set_yscale("log")
+        axes.set(xlabel="days", ylabel="relative l2 error")
+        axes.set_title(f"Error of {variable} against fp64")
+        figure.legend(loc="outside right center")
+        svg = to_svg(figure, name, f"Growth of the relative l2 error of {variable} with time")
+    return Picture(
+        svg,
+        f"How far {variable} is from the fp64 run at each stored time, area-weighted; a point is "
+        "missing where a run has the same bits as fp64 or stopped.",
+    )
+
+
+def _map_picture(truth: StoredRun, worst: StoredRun, variable: str, name: str) -> Picture:
+    """The field of the truth at the last common time, and the error of the worst arithmetic."""
+    last = min(truth.dataset.sizes["time"], worst.dataset.sizes["time"]) - 1
+    field, run = (r.dataset[variable].isel(time=last) for r in (truth, worst))
+    day = float(truth.dataset["time"][last])
+    units = field.attrs.get("units", "")
+    error = run.values - field.values
+    with style(name):
+        figure = new_figure(7.4, 2.5)
+        left, right = figure.subplots(1, 2, sharey=True)
+        _map(figure, left, field, field.values, units, cmap="cividis")
+        reach = float(np.nanmax(np.abs(error), initial=0.0)) or 1.0
+        if not np.isfinite(reach):
+            reach = float(np.max(np.abs(error[np.isfinite(error)]), initial=0.0)) or 1.0
+        _map(figure, right, field, error, units, cmap="RdBu_r", vmin=-reach, vmax=reach)
+        left.set_title(f"{variable}, fp64, day {day:g}")
+        right.set_title(f"{worst.backend} minus fp64")
+        left.set_ylabel("latitude")
+        svg = to_svg(figure, name, f"Maps of {variable} and of the error of {worst.backend}")
+    return Picture(
+        svg,
+        f"Left: the fp64 field. Right: where {worst.backend}, the least accurate arithmetic of "
+        "this scenario, differs from it.",
+    )
+
+
+def _map(figure, axes, grid: xr.DataArray, values: np.ndarray, units: str, **colours) -> None:
+    """One latitude-longitude map with its colour bar."""
+    shown = block_maximum(values, MAP_ROWS, MAP_COLUMNS)
+    south_first = grid["lat"].values[0] < grid["lat"].values[-1]
+    image = axes.imshow(
+        shown, origin="lower" if south_first else "upper", extent=(0, 360, -90, 90),
+        aspect="auto", **colours,
+    )  # fmt: skip
+    axes.grid(False)
+    axes.set(xticks=(0, 90, 180, 270, 360), yticks=(-60, -30, 0, 30, 60), xlabel="longitude")
+    figure.colorbar(image, ax=axes, label=units, shrink=0.95)
+
+
+def _rounding_picture(
+    truth: StoredRun, others: Sequence[StoredRun], order: Sequence[str], name: str
+) -> Picture:
+    """|price - fp64 price| in standard errors against the strike, logarithmic."""
+    golden = truth.dataset
+    chosen = _maturities(golden)
+    with style(name):
+        figure = new_figure(7.4, 2.9)
+        panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
+        for axes, row in zip(panels, chosen, strict=True):
+            for run in others:
+                error = np.abs(run.dataset["price"][row] - golden["price"][row])
+                error = (error / golden["standard_error"][row]).values
+                shown = np.isfinite(error) & (error > 0)
+                axes.plot(golden["strike"].values[shown], error[shown],
+                          label=run.backend, **line_style(order.index(run.backend)))  # fmt: skip
+            axes.axhline(1.0, linestyle="--", linewidth=1, color="#808080")
+            axes.set_yscale("log")
+            axes.set(xlabel="strike", title=f"maturity {float(golden['maturity'][row]):g} years")
+        panels[0].set_ylabel("|price - fp64| / standard error")
+        _legend(figure, panels)
+        svg = to_svg(figure, name, "Rounding error of prices in standard errors, by strike")
+    return Picture(
+        svg,
+        "The rounding error alone, because both runs use the same random numbers: below the "
+        "dashed line it is smaller than the sampling error of this number of paths.",
+    )
+
+
+def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
+    """(price - analytic price) in standard errors against the strike, with the band of 2."""
+    first = done[0].dataset
+    chosen = _maturities(first)
+    with style(name):
+        figure = new_figure(7.4, 2.9)
+        panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
+        for axes, row in zip(panels, chosen, strict=True):
+            axes.axhspan(-2, 2, color="#808080", alpha=0.16, linewidth=0)
+            for run in done:
+                data = run.dataset.isel(maturity=row)
+                error = (data["price"] - data["analytic_price"]) / data["standard_error"]
+                axes.plot(data["strike"], error.values, label=run.backend,
+                          **line_style(order.index(run.backend)))  # fmt: skip
+            axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} years")
+        panels[0].set_ylabel("(price - analytic) / standard error")
+        _legend(figure, panels)
+        svg = to_svg(figure, name, "Difference to the analytic price in standard errors, by strike")
+    return Picture(
+        svg,
+        "The whole error, against the semi-analytic price: sampling, discretisation and rounding. "
+        "The band is two standard errors; strikes share their paths, so that errors move together.",
+    )
+
+
+def _maturities(dataset: xr.Dataset) -> list[int]:
+    """Rows to draw: all maturities, or the first, a middle and the last."""
+    count = dataset.sizes["maturity"]
+    return sorted({round(x) for x in np.linspace(0, count - 1, min(count, MOST_MATURITIES))})
+
+
+def _legend(figure, panels) -> None:
+    """One legend for all panels, beside them."""
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center")

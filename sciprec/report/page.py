@@ -1,0 +1,184 @@
+"""The page of a batch: one self-contained HTML file, made from stored files only."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from sciprec.compare.metrics import metrics
+from sciprec.compare.verdicts import main_row
+from sciprec.compare.wording import digits, duration, factor, number
+from sciprec.report.figures import pictures
+from sciprec.report.stored import StoredBatch, StoredRun, read_batch, write_text
+
+PAGE = "index.html"
+STATUS_WORDS = {
+    "truth": "truth",
+    "identical": "identical",
+    "good": "good enough",
+    "unjudged": "not judged",
+    "beyond": "not good enough",
+    "broken": "broke down",
+    "failed": "failed",
+}
+SHOWN_METRICS = ("max_abs", "rms", "relative_l2", "decimal_digits", "standard_errors")
+
+
+def write_page(folder: str | Path) -> Path:
+    """Write the page of a stored batch beside its files.
+
+    Raises:
+        InputError: the folder holds no batch, or a file of it cannot be read.
+    """
+    batch = read_batch(folder)
+    return write_text(batch.folder / PAGE, render(batch))
+
+
+def render(batch: StoredBatch) -> str:
+    """The page as text; the same batch gives the same bytes."""
+    environment = Environment(
+        loader=PackageLoader("sciprec.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=number, seconds=duration, digits=digits)
+    return environment.get_template("page.html").render(
+        style=resources.files("sciprec.report").joinpath("templates/page.css").read_text("utf-8"),
+        title=_title(batch),
+        cards=[_card(batch, name) for name in batch.backends if name != "fp64"],
+        rows=table(batch),
+        sections=[_section(batch, i, name) for i, name in enumerate(batch.scenarios)],
+        status_words=STATUS_WORDS,
+        made_by=batch.made_by,
+        command=batch.command,
+        formats=_formats(batch),
+    )
+
+
+def table(batch: StoredBatch) -> list[dict[str, Any]]:
+    """One row per run: its main variable's errors, counts, verdict and cost, as plain data."""
+    rows = []
+    for run in batch.runs:
+        row: dict[str, Any] = {
+            "scenario": run.scenario,
+            "backend": run.backend,
+            "status": run.verdict.status,
+            "reason": run.verdict.sentence,
+            "file": run.file if run.dataset is not None else None,
+            "seconds": run.kernel_seconds if run.dataset is not None else None,
+            "variable": None, "units": None, "nonfinite": None, "errors": {},
+        }  # fmt: skip
+        if run.comparison is not None:
+            main = main_row(run.comparison)
+            row |= {
+                "variable": main.variable,
+                "units": "" if main.units == "1" else main.units,
+                "nonfinite": main.nonfinite_actual,
+                "errors": {k: v if math.isfinite(v) else None for k, v in main.errors.items()},
+            }
+        rows.append(row)
+    return rows
+
+
+def _title(batch: StoredBatch) -> str:
+    """What the page is about."""
+    scenarios, others = len(batch.scenarios), len(batch.backends) - 1
+    return (
+        f"{scenarios} {'scenario' if scenarios == 1 else 'scenarios'} in "
+        f"{others} {'arithmetic' if others == 1 else 'arithmetics'}, against fp64"
+    )
+
+
+def _card(batch: StoredBatch, backend: str) -> dict[str, str]:
+    """An arithmetic's sentence: the verdict over all scenarios and the closest call."""
+    runs = batch.of_backend(backend)
+    order = ("failed", "broken", "beyond", "good", "unjudged", "identical")
+    worst = min(runs, key=lambda r: (order.index(r.verdict.status), -_sortable(r.verdict.margin)))
+    status = worst.verdict.status
+    bad = [run for run in runs if not run.verdict.acceptable]
+    if status == "identical":
+        lead = "gives the same bits as fp64 everywhere"
+    elif status == "unjudged":
+        lead = "is not judged, because the scenarios state no tolerance"
+    elif bad:
+        lead = f"{STATUS_WORDS[status]} in {_counted(len(bad), len(runs))}"
+        if status == "beyond":
+            lead = f"is {lead}"
+    else:
+        lead = f"is good enough in {_counted(len(runs), len(runs))}"
+    where = f"In {worst.scenario}, " if len(batch.scenarios) > 1 else ""
+    return {
+        "backend": backend,
+        "status": status,
+        "lead": lead,
+        "reason": f"{where}{worst.verdict.sentence}.",
+        "cost": _cost(batch, runs),
+        "about": _about(runs),
+    }
+
+
+def _counted(some: int, every: int) -> str:
+    """"2 of 3 scenarios", "all 3 scenarios", "the scenario"."""
+    if every == 1:
+        return "the scenario"
+    return f"all {every} scenarios" if some == every else f"{some} of {every} scenarios"
+
+
+def _sortable(margin: float) -> float:
+    """A margin that orders; no margin comes first."""
+    return -1.0 if math.isnan(margin) else margin
+
+
+def _cost(batch: StoredBatch, runs: Iterable[StoredRun]) -> str:
+    """Measured time against that of the truth, over the scenarios where both ran."""
+    mine = theirs = 0.0
+    for run in runs:
+        truth = next(r for r in batch.of_scenario(run.scenario) if r.backend == "fp64")
+        if run.dataset is not None and truth.dataset is not None:
+            mine, theirs = mine + run.kernel_seconds, theirs + truth.kernel_seconds
+    if not (mine > 0 and theirs > 0):
+        return ""
+    return f"{duration(mine)} here, {factor(mine / theirs)} × the time of fp64"
+
+
+def _about(runs: Iterable[StoredRun]) -> str:
+    """The backend's own line, from a stored file."""
+    for run in runs:
+        if run.dataset is not None:
+            return json.loads(run.dataset.attrs["sciprec_backend_properties"]).get("about", "")
+    return ""
+
+
+def _section(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
+    """A scenario: its description, its figures and all of its numbers."""
+    runs = batch.of_scenario(name)
+    described = next((run.description for run in runs if run.dataset is not None), {})
+    kind = described.get("kind", "")
+    return {
+        "name": name,
+        "title": described.get("title", name),
+        "source": described.get("source", ""),
+        "settings": json.dumps(described.get(kind, {}), indent=2),
+        "pictures": pictures(runs, batch.backends, f"s{index}"),
+        "runs": [run for run in runs if run.comparison is not None and run.backend != "fp64"],
+        "metrics": [m for m in metrics().values() if m.name in SHOWN_METRICS],
+    }
+
+
+def _formats(batch: StoredBatch) -> list[dict[str, Any]]:
+    """The arithmetic of each backend's operators, from stored files."""
+    found = []
+    for name in batch.backends:
+        stored = next((r.dataset for r in batch.of_backend(name) if r.dataset is not None), None)
+        if stored is not None:
+            properties = json.loads(stored.attrs["sciprec_backend_properties"])
+            found.append({"name": name, **properties["compute"]})
+    return found

@@ -1,0 +1,174 @@
+"""A batch as its folder holds it: the runs, their files, their comparison with the truth."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from sciprec.compare.comparison import Comparison, compare
+from sciprec.compare.verdicts import Verdict, judge
+from sciprec.errors import InputError
+from sciprec.output import netcdf
+
+MANIFEST = "batch.json"
+MANIFEST_VERSION = 1
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """One run of a batch: what was asked, what is stored, and how it compares with the truth.
+
+    Args:
+        scenario, backend, file: names.
+        seconds: wall time of the whole run.
+        dataset: None where the run failed.
+        comparison: None where the run or its truth failed.
+        verdict: in every case.
+    """
+
+    scenario: str
+    backend: str
+    file: str
+    seconds: float
+    dataset: xr.Dataset | None
+    comparison: Comparison | None
+    verdict: Verdict
+
+    @property
+    def kernel_seconds(self) -> float:
+        """Wall time inside the model, without compilation where the model leaves it out."""
+        if self.dataset is None:
+            return math.nan
+        return float(self.dataset.attrs.get("wall_seconds", math.nan))
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """The scenario as resolved."""
+        return {} if self.dataset is None else json.loads(self.dataset.attrs["sciprec_scenario"])
+
+
+@dataclass(frozen=True)
+class StoredBatch:
+    """All runs of a folder, in the order of the plan, and how the batch was started."""
+
+    folder: Path
+    runs: tuple[StoredRun, ...]
+    command: str
+    made_by: dict[str, str]
+
+    @property
+    def scenarios(self) -> tuple[str, ...]:
+        """Scenario names in order."""
+        return tuple(dict.fromkeys(run.scenario for run in self.runs))
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """Backend names in order, the truth first."""
+        return tuple(dict.fromkeys(run.backend for run in self.runs))
+
+    def of_scenario(self, name: str) -> tuple[StoredRun, ...]:
+        """The runs of one scenario."""
+        return tuple(run for run in self.runs if run.scenario == name)
+
+    def of_backend(self, name: str) -> tuple[StoredRun, ...]:
+        """The runs of one arithmetic."""
+        return tuple(run for run in self.runs if run.backend == name)
+
+
+def write_manifest(
+    folder: Path, outcomes: Sequence[Any], *, command: str, made_by: dict[str, str]
+) -> Path:
+    """Write the list of runs of a batch, failed ones included.
+
+    Args:
+        outcomes: objects with scenario, backend, file, seconds, failure.
+        command: the command that makes the batch again.
+        made_by: versions, processor and so on.
+    """
+    content = {
+        "version": MANIFEST_VERSION,
+        "command": command,
+        "made_by": made_by,
+        "runs": [
+            {key: getattr(o, key) for key in ("scenario", "backend", "file", "seconds", "failure")}
+            for o in outcomes
+        ],
+    }
+    return write_text(folder / MANIFEST, json.dumps(content, indent=1) + "\n")
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file that appears when it is complete, or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def read_batch(folder: str | Path) -> StoredBatch:
+    """Read a batch from its folder and compare every run with the truth of its scenario.
+
+    Raises:
+        InputError: the folder holds no batch, or its list of runs cannot be used.
+    """
+    folder = Path(folder)
+    content = _read_manifest(folder)
+    entries = content["runs"]
+    truths = {e["scenario"]: _dataset(folder, e) for e in entries if e["backend"] == "fp64"}
+    runs = tuple(_stored_run(folder, e, truths.get(e["scenario"])) for e in entries)
+    return StoredBatch(folder, runs, content["command"], content["made_by"])
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    """The content of the list of runs, checked for the keys that are used."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(
+            f"'{folder}' holds no batch: there is no {MANIFEST} in it; give the folder that "
+            "`sciprec run --out` wrote"
+        )
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        for entry in content["runs"]:
+            name = entry["file"]
+            if Path(name).name != name:
+                raise ValueError(f"the file name {name!r} leaves the folder")
+            float(entry["seconds"]), entry["scenario"], entry["backend"], entry["failure"]
+        content["command"], content["made_by"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"'{path}' cannot be used ({type(error).__name__}: {error}); run the batch again"
+        ) from None
+    return content
+
+
+def _dataset(folder: Path, entry: dict[str, Any]) -> xr.Dataset | None:
+    """The file of a run that did not fail."""
+    return None if entry["failure"] else netcdf.read(folder / entry["file"])
+
+
+def _stored_run(folder: Path, entry: dict[str, Any], truth: xr.Dataset | None) -> StoredRun:
+    """One run with its comparison and verdict."""
+    names = {key: entry[key] for key in ("scenario", "backend", "file", "seconds")}
+    dataset = truth if entry["backend"] == "fp64" else _dataset(folder, entry)
+    if dataset is None:
+        return StoredRun(
+            **names, dataset=None, comparison=None, verdict=Verdict("failed", entry["failure"])
+        )
+    if truth is None:
+        verdict = Verdict("failed", "its fp64 truth failed, so that nothing can be compared")
+        return StoredRun(**names, dataset=dataset, comparison=None, verdict=verdict)
+    comparison = compare(truth, dataset)
+    verdict = judge(truth, dataset, comparison)
+    return StoredRun(**names, dataset=dataset, comparison=comparison, verdict=verdict)

@@ -1,0 +1,80 @@
+"""Inline SVG out of matplotlib: the same bytes every time, colours that follow the page."""
+
+from __future__ import annotations
+
+import io
+import re
+
+from matplotlib import rc_context
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+INK = "#010203"  # stands for the page's own text colour and becomes `currentColor`
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe & Ito (2008)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 9.5,
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.7,
+    "axes.grid": True,
+    "grid.color": INK,
+    "grid.alpha": 0.13,
+    "grid.linewidth": 0.6,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "image.interpolation": "nearest",
+}
+
+
+def style(name: str):
+    """The context in which figures are drawn and saved; `name` makes their identifiers unique."""
+    return rc_context(_STYLE | {"svg.hashsalt": name})
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure in inches, drawn without any display."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasSVG(figure)
+    return figure
+
+
+def line_style(index: int) -> dict[str, object]:
+    """Colour and marker of the arithmetic at this place of the batch's list."""
+    return {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
+
+
+def to_svg(figure: Figure, name: str, description: str) -> str:
+    """The figure as one <svg> element that can stand inside a page.
+
+    Args:
+        figure: drawn inside `style(name)`.
+        name: unique on the page; prefixes every identifier.
+        description: what is seen, for readers who do not see it.
+    """
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :].strip()
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', text)
+    text = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", text)
+    text = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', text)
+    text = text.replace(INK, "currentColor").replace("sans-serif", "inherit")
+    head, rest = text.split(">", 1)
+    view = re.search(r'viewBox="[^"]+"', head).group(0)
+    label = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    opening = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    return f'{opening} {view} role="img" aria-label="{label}">{rest}'

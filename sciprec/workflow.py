@@ -1,0 +1,129 @@
+"""From scenario files to a page: load, plan, execute, store, compare, report."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sciprec.batch.execute import execute
+from sciprec.batch.plan import Outcome, Run, plan
+from sciprec.errors import InputError
+from sciprec.output.provenance import provenance
+from sciprec.scenario import Scenario, load_scenario
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """What a batch left behind.
+
+    Args:
+        folder, page: where everything is.
+        files: the netCDF files of the runs that succeeded.
+        table: one dictionary per run: scenario, backend, status, reason, errors, seconds, ...
+        failures: the runs that failed, each with its sentence.
+    """
+
+    folder: Path
+    page: Path
+    files: tuple[Path, ...]
+    table: list[dict[str, Any]]
+    failures: tuple[Outcome, ...]
+
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """Runs that miss a tolerance of their scenario, as "scenario in backend"."""
+        bad = ("beyond", "broken")
+        return tuple(f"{r['scenario']} in {r['backend']}" for r in self.table if r["status"] in bad)
+
+
+def run(
+    scenarios: str | Path | Scenario | Sequence[str | Path | Scenario],
+    *,
+    out: str | Path | None = None,
+    backends: Iterable[str] | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    on_plan: Callable[[Sequence[Run]], None] = lambda runs: None,
+    on_done: Callable[[Outcome], None] = lambda outcome: None,
+    debug: bool = False,
+) -> BatchResult:
+    """Run scenarios in all their arithmetics, store every run, and write the page.
+
+    Args:
+        scenarios: files or loaded scenarios, one or several.
+        out: folder for the files and the page; `reports/NAME` when left out.
+        backends: names that replace those of the scenarios.
+        scheduler: address of an existing dask cluster.
+        workers: number of processes on this machine; threads when left out.
+        on_plan: called once with the plan, before anything is computed.
+        on_done: called with each outcome as it arrives.
+        debug: let the first failing run end the batch with its traceback.
+
+    Raises:
+        InputError: a scenario or the folder cannot be used; nothing was computed.
+    """
+    given = [scenarios] if isinstance(scenarios, (str, Path, Scenario)) else list(scenarios)
+    loaded = [s if isinstance(s, Scenario) else load_scenario(s) for s in given]
+    backends = None if backends is None else list(backends)
+    runs = plan(loaded, backends)
+    folder = prepare_folder(out if out is not None else default_folder(loaded))
+    on_plan(runs)
+    outcomes = execute(
+        runs, folder, scheduler=scheduler, workers=workers, on_done=on_done, debug=debug
+    )
+    return _report(folder, outcomes, _command(given, backends, folder))
+
+
+def default_folder(scenarios: Sequence[Scenario]) -> Path:
+    """`reports/` and the name of the only scenario, or `batch`."""
+    return Path("reports") / (scenarios[0].name if len(scenarios) == 1 else "batch")
+
+
+def prepare_folder(out: str | Path) -> Path:
+    """Make the output folder and try to write into it, before anything is computed.
+
+    Raises:
+        InputError: it cannot be made, is no folder, or cannot be written.
+    """
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"the output folder '{folder}' cannot be written ({error.strerror}); "
+            "give a folder that you may write into with --out"
+        ) from None
+    return folder
+
+
+def _report(folder: Path, outcomes: Sequence[Outcome], command: str) -> BatchResult:
+    """Store the list of runs, write the page, and read the table from what is stored."""
+    from sciprec.report.page import table, write_page
+    from sciprec.report.stored import read_batch, write_manifest
+
+    write_manifest(folder, outcomes, command=command, made_by=provenance())
+    page = write_page(folder)
+    return BatchResult(
+        folder=folder,
+        page=page,
+        files=tuple(folder / o.file for o in outcomes if not o.failure),
+        table=table(read_batch(folder)),
+        failures=tuple(o for o in outcomes if o.failure),
+    )
+
+
+def _command(given: Sequence[Any], backends: Sequence[str] | None, folder: Path) -> str:
+    """The command line that makes this batch again."""
+    parts = ["sciprec", "run"]
+    for one in given:
+        parts.append(f"{one.name}.toml" if isinstance(one, Scenario) else os.fspath(one))
+    for name in backends or ():
+        parts += ["--backend", name]
+    return shlex.join([*parts, "--out", os.fspath(folder)])

@@ -1,0 +1,116 @@
+"""Small stand-ins for the models, so that the shell is tested without computing anything."""
+
+import textwrap
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sciprec.batch import perform
+from sciprec.output.dataset import prices_dataset, trajectory_dataset
+from sciprec.precision.backend import resolve_backend
+
+CLIMATE = """
+name = "little_climate"
+title = "A little flow"
+source = "nobody (2000), case 1"
+kind = "climate"
+backends = ["fp32", "fp16"]
+
+[climate]
+case = "williamson_5"
+truncation = 21
+days = 3.0
+
+[[tolerance]]
+variable = "height"
+metric = "relative_l2"
+at_most = 1.0e-4
+reason = "made up"
+"""
+
+HESTON = """
+name = "little_heston"
+title = "A little smile"
+source = "nobody (2000), table 1"
+kind = "heston"
+backends = ["fp32", "fp16"]
+
+[heston.model]
+spot = 100.0
+v0 = 0.04
+kappa = 1.5
+theta = 0.04
+sigma = 0.5
+rho = -0.7
+rate = 0.02
+
+[heston.payoffs]
+kind = "call"
+strikes = [90.0, 100.0, 110.0]
+maturities_years = [0.5, 1.0]
+
+[heston.simulation]
+n_paths = 1024
+steps_per_year = 4
+
+[[tolerance]]
+variable = "price"
+metric = "standard_errors"
+at_most = 0.5
+reason = "half the sampling error"
+"""
+
+
+def little_trajectory(unit_roundoff=0.0, *, nlat=8, nlon=16, times=4, blow_up=None):
+    """A made-up trajectory whose error grows from a unit roundoff."""
+    lat, lon = np.linspace(-80.0, 80.0, nlat), np.arange(nlon) * 360.0 / nlon
+    days = np.arange(times, dtype=float)
+    wave = np.sin(np.radians(lon))[None, None, :] * np.cos(np.radians(lat))[None, :, None]
+    growth = unit_roundoff * 10.0 ** days[:, None, None]
+    height = 5000.0 + 100.0 * wave * np.cos(days)[:, None, None] * (1.0 + growth * wave)
+    fields = {"height": height, "u": 20.0 * wave * np.ones_like(height) * (1.0 + growth)}
+    budgets = {"mass": height.mean(axis=(1, 2))}
+    return SimpleNamespace(
+        time_days=days, lat=lat, lon=lon, fields=fields, budgets=budgets,
+        step_seconds=600.0, steps=432, blow_up=blow_up, seconds=0.5,
+    )  # fmt: skip
+
+
+def unit_roundoff(backend):
+    """0 for the truth, else the format's own."""
+    return 0.0 if backend == "fp64" else resolve_backend(backend).compute.format.unit_roundoff
+
+
+def little_climate(given, backend):
+    """Stands for the climate model."""
+    return trajectory_dataset(little_trajectory(unit_roundoff(backend)))
+
+
+def little_heston(given, backend):
+    """Stands for the option pricer."""
+    strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
+    analytic = np.maximum(100.0 - np.asarray(strikes), 0.0)[None, :] + np.ones((len(maturities), 1))
+    price = (analytic + 0.01) * (1.0 + 2.0 * unit_roundoff(backend))
+    values = {"price": price, "standard_error": 0.05 + 0 * price, "analytic_price": analytic}
+    return prices_dataset(strikes, maturities, values, n_paths=1024, blow_up="", wall_seconds=0.25)
+
+
+@pytest.fixture
+def models(monkeypatch):
+    """The registry of models with both stand-ins in place; a test may put in another."""
+    monkeypatch.setitem(perform.MODELS, "climate", little_climate)
+    monkeypatch.setitem(perform.MODELS, "heston", little_heston)
+    return perform.MODELS
+
+
+@pytest.fixture
+def scenario_files(tmp_path):
+    """Paths of a climate and a Heston scenario."""
+    folder = tmp_path / "scenarios"
+    folder.mkdir()
+    paths = []
+    for name, text in (("climate", CLIMATE), ("heston", HESTON)):
+        paths.append(folder / f"{name}.toml")
+        paths[-1].write_text(textwrap.dedent(text), encoding="utf-8")
+    return paths
