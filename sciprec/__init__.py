@@ -1,0 +1,41 @@
+"""sciprec: can my model run in this arithmetic?
+
+Real solvers and the user's own Numba kernels, run in selectable arithmetics and compared with binary64.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "lift": "sciprec.precision.lifting",
+    "LiftError": "sciprec.precision.lifting",
+    "Lifted": "sciprec.precision.lifting",
+    "quantize": "sciprec.precision.quantize",
+    "backends": "sciprec.precision.backend",
+    "Arithmetic": "sciprec.precision.backend",
+    "Backend": "sciprec.precision.backend",
+    "Format": "sciprec.precision.formats",
+    "fma": "sciprec.precision.reduce",
+    "load_scenario": "sciprec.scenario",
+    "run": "sciprec.batch",
+    "compare": "sciprec.compare",
+    "InputError": "sciprec.errors",
+}
+_PACKAGES = ("climate", "heston", "precision")
+
+__all__ = [*_PUBLIC, *_PACKAGES, "__version__"]
+
+
+def __getattr__(name: str):
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    if name in _PACKAGES:
+        return importlib.import_module(f"sciprec.{name}")
+    raise AttributeError(f"module 'sciprec' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

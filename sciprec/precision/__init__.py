@@ -1,0 +1,22 @@
+"""The precision engine: number formats, backends, and kernels lifted into them."""
+
+from sciprec.precision.backend import Arithmetic, Backend, backends, resolve_backend
+from sciprec.precision.formats import FORMATS, Format
+from sciprec.precision.quantize import quantize
+from sciprec.precision.lifting import LiftError, Lifted, lift
+from sciprec.precision.registry import KERNELS, kernel
+
+__all__ = [
+    "FORMATS",
+    "KERNELS",
+    "Arithmetic",
+    "Backend",
+    "Format",
+    "LiftError",
+    "Lifted",
+    "backends",
+    "kernel",
+    "lift",
+    "quantize",
+    "resolve_backend",
+]

@@ -1,0 +1,203 @@
+"""Operations on whole arrays: the scalar operation, element by element, with NumPy's broadcasting."""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.core import types
+from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
+
+from sciprec.precision import keys
+
+
+def elementwise(ops, op, kinds, key):
+    """op(x, ...) with at least one array among the operands: a new array in the carrier."""
+    array_kinds = [k for k in kinds if isinstance(k, types.Array)]
+    result = types.Array(ops.carrier, max(k.ndim for k in array_kinds), "C")
+    flat = all(k.layout == "C" and k.ndim == result.ndim for k in array_kinds)
+    apply = _element(ops, op, len(kinds))
+    dtype = ops.backend.carrier
+    if len(kinds) == 1:
+        function = _unary(apply, dtype)
+    elif len(array_kinds) == 2:
+        function = (_pair_flat if flat else _pair)(apply, dtype)
+    elif isinstance(kinds[0], types.Array):
+        function = _with_right_scalar(apply, dtype)
+    else:
+        function = _with_left_scalar(apply, dtype)
+    return _call(function, result, kinds, key)
+
+
+def mapped(ops, op, kind, key):
+    """op of each element, a new array in the carrier; op rounds numbers of any type."""
+    result = types.Array(ops.carrier, kind.ndim, "C")
+    return _call(_unary(_element(ops, None, 1), ops.backend.carrier), result, [kind], key)
+
+
+def stored(ops, target, kind, key):
+    """What is stored when an array is assigned to (part of) the array `target`."""
+    result = types.Array(ops.carrier, kind.ndim, "C")
+    function = _storing(_leaving(ops), ops.backend.carrier)
+    return _call(function, result, [target, kind], key)
+
+
+def in_place(ops, op, target, kind, key):
+    """target op= operand, written into target."""
+    apply, leave = _element(ops, op, 2), _leaving(ops)
+    other = isinstance(kind, types.Array)
+    function = (_updating if other else _updating_by_scalar)(apply, leave)
+    return _call(function, target, [target, kind], key, borrowed=True)
+
+
+def _call(function, result, kinds, key, borrowed=False):
+    def codegen(context, b, signature, args):
+        word, values = keys.split(key, args)
+        word = ir.Constant(ir.IntType(32), 0) if word is None else word
+        inner = result(types.uint32, *kinds)
+        made = context.compile_internal(b, function, inner, [word, *values])
+        finish = impl_ret_borrowed if borrowed else impl_ret_new_ref
+        return finish(context, b, result, made)
+
+    return result(*keys.join(key, kinds)), codegen
+
+
+def _element(ops, op, arity):
+    """apply(key, n, x, ...): the n-th element's operation on raw array elements."""
+    enter = ops.enter
+    if ops.backend.random:
+
+        def one(key, n, x):
+            own = keys.descend(key, n)
+            return enter(own, x) if op is None else op(own, enter(own, x))
+
+        def two(key, n, x, y):
+            own = keys.descend(key, n)
+            return op(own, enter(own, x), enter(own, y))
+
+    else:
+
+        def one(key, n, x):
+            return enter(x) if op is None else op(enter(x))
+
+        def two(key, n, x, y):
+            return op(enter(x), enter(y))
+
+    return njit(one if arity == 1 else two, forceinline=True, error_model="numpy")
+
+
+def _leaving(ops):
+    """put(key, n, target, x): what is stored for the n-th element."""
+    leave, enter = ops.leave, ops.enter
+    if ops.backend.random:
+
+        def put(key, n, target, x):
+            own = keys.descend(key, n)
+            return leave(own, target, enter(own, x))
+
+    else:
+
+        def put(key, n, target, x):
+            return leave(target, enter(x))
+
+    return njit(put, forceinline=True, error_model="numpy")
+
+
+def _unary(apply, dtype):
+    def unary(key, x):
+        out = np.empty(x.shape, dtype)
+        n = 0
+        for index in np.ndindex(x.shape):
+            out[index] = apply(key, n, x[index])
+            n += 1
+        return out
+
+    return unary
+
+
+def _pair(apply, dtype):
+    def pair(key, x, y):
+        shape = np.broadcast_shapes(x.shape, y.shape)
+        out = np.empty(shape, dtype)
+        left, right = np.broadcast_to(x, shape), np.broadcast_to(y, shape)
+        n = 0
+        for index in np.ndindex(shape):
+            out[index] = apply(key, n, left[index], right[index])
+            n += 1
+        return out
+
+    return pair
+
+
+def _pair_flat(apply, dtype):
+    general = njit(_pair(apply, dtype), error_model="numpy")
+
+    def pair_flat(key, x, y):
+        if x.shape != y.shape:
+            return general(key, x, y)
+        out = np.empty(x.shape, dtype)
+        left, right, flat = x.reshape(x.size), y.reshape(y.size), out.reshape(out.size)
+        for n in range(flat.size):
+            flat[n] = apply(key, n, left[n], right[n])
+        return out
+
+    return pair_flat
+
+
+def _with_right_scalar(apply, dtype):
+    def with_right_scalar(key, x, y):
+        out = np.empty(x.shape, dtype)
+        n = 0
+        for index in np.ndindex(x.shape):
+            out[index] = apply(key, n, x[index], y)
+            n += 1
+        return out
+
+    return with_right_scalar
+
+
+def _with_left_scalar(apply, dtype):
+    def with_left_scalar(key, x, y):
+        out = np.empty(y.shape, dtype)
+        n = 0
+        for index in np.ndindex(y.shape):
+            out[index] = apply(key, n, x, y[index])
+            n += 1
+        return out
+
+    return with_left_scalar
+
+
+def _storing(put, dtype):
+    def storing(key, target, x):
+        out = np.empty(x.shape, dtype)
+        n = 0
+        for index in np.ndindex(x.shape):
+            out[index] = put(key, n, target, x[index])
+            n += 1
+        return out
+
+    return storing
+
+
+def _updating(apply, put):
+    def updating(key, target, x):
+        other = np.broadcast_to(x, target.shape)
+        n = 0
+        for index in np.ndindex(target.shape):
+            target[index] = put(key, n, target, apply(key, n, target[index], other[index]))
+            n += 1
+        return target
+
+    return updating
+
+
+def _updating_by_scalar(apply, put):
+    def updating_by_scalar(key, target, x):
+        n = 0
+        for index in np.ndindex(target.shape):
+            target[index] = put(key, n, target, apply(key, n, target[index], x))
+            n += 1
+        return target
+
+    return updating_by_scalar

@@ -1,0 +1,470 @@
+"""The operations of a backend as Numba intrinsics that decide by type.
+
+Integers stay integers and keep Numba's own operators; as soon as a floating-point number takes part, every
+operand is brought to the backend's format and the result is rounded once. Arrays are handled element by element.
+In a backend with random bits each operation takes a key first (see `keys`).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.core import cgutils, types
+from numba.core.errors import TypingError
+from numba.core.imputils import impl_ret_borrowed
+
+from sciprec.precision import arrays, keys
+from sciprec.precision.backend import Arithmetic, Backend
+from sciprec.precision.elementary import ELEMENTARY
+from sciprec.precision.rounding import F32, F64, I32, I64, Native, V64, call, rounder
+
+_LIBM = {  # elementary functions in binary64 itself, and in formats of more than 24 bits
+    "exp": math.exp, "expm1": math.expm1, "log": math.log, "log1p": math.log1p, "log2": np.log2,
+    "log10": math.log10, "exp2": np.exp2, "sin": math.sin, "cos": math.cos, "tan": math.tan,
+    "asin": math.asin, "acos": math.acos, "atan": math.atan, "atan2": math.atan2, "sinh": math.sinh,
+    "cosh": math.cosh, "tanh": math.tanh, "pow": math.pow, "erf": math.erf, "erfc": math.erfc,
+    "hypot": math.hypot,
+}  # fmt: skip
+
+
+@njit
+def _smaller(x, y):
+    return min(x, y)
+
+
+@njit
+def _larger(x, y):
+    return max(x, y)
+
+
+_OPERATORS = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "mod": operator.mod,
+    "floordiv": operator.floordiv, "pow": operator.pow, "neg": operator.neg, "pos": operator.pos,
+    "abs": abs, "min": _smaller, "max": _larger,
+}  # fmt: skip
+_EXACT = {  # results are operands, or need no more bits than they have
+    "min": _smaller, "max": _larger, "minimum": np.minimum, "maximum": np.maximum, "fmin": np.fmin,
+    "fmax": np.fmax, "copysign": math.copysign, "fmod": math.fmod,
+}  # fmt: skip
+_ROUNDED_TO_INTEGER = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "roundeven"}
+_IN_PLACE = {f"i{name}": name for name in ("add", "sub", "mul", "div", "mod", "floordiv", "pow")}
+UNARY = ("neg", "pos", "abs", "fabs", "sqrt", "square", "reciprocal", "sign", *_ROUNDED_TO_INTEGER)
+BINARY = ("add", "sub", "mul", "div", "mod", "floordiv", *_EXACT)
+
+
+def is_float(kind: types.Type) -> bool:
+    """Whether values of this Numba type are real floating-point numbers."""
+    return isinstance(kind, types.Float)
+
+
+def is_whole(kind: types.Type) -> bool:
+    """Whether values of this Numba type are integers or booleans."""
+    return isinstance(kind, (types.Integer, types.Boolean))
+
+
+def is_numeric_array(kind: types.Type) -> bool:
+    """Whether this is the Numba type of an array of floats, integers or booleans."""
+    return isinstance(kind, types.Array) and (is_float(kind.dtype) or is_whole(kind.dtype))
+
+
+class Operations:
+    """The operations of one backend under one processor control word; attributes are made when first used.
+
+    Args:
+        backend: what each role computes in.
+        word: the MXCSR value under which kernels will run, 0 for the normal mode.
+    """
+
+    def __init__(self, backend: Backend, word: int):
+        self.backend, self.word = backend, word
+        self.carrier = types.float32 if backend.carrier == np.float32 else types.float64
+        self.kind = F32 if backend.carrier == np.float32 else F64
+        self.storage = self._rounder(backend.storage)
+        self.compute = self._rounder(backend.compute)
+        self.accumulate_role = self._rounder(backend.accumulate)
+        self.matmul_role = self._rounder(backend.matmul)
+
+    def _rounder(self, arithmetic: Arithmetic) -> Native:
+        return rounder(arithmetic, self.kind, self.word)
+
+    def __getattr__(self, name: str):
+        made = self._make(name)
+        setattr(self, name, made)
+        return made
+
+    def _make(self, name: str):
+        if name in _IN_PLACE:
+            return self._in_place(getattr(self, _IN_PLACE[name]))
+        if name in ("enter", "trusted", "viewed", "leave", "cast", "whole"):
+            return getattr(self, f"_{name}")()
+        if name == "accumulate":
+            return self._operation(2, self._emit("add", self.accumulate_role), None)
+        if name == "product":
+            return self._operation(2, self._emit("mul", self.matmul_role), None)
+        if name == "fma":
+            return self._operation(3, self._emit("fma", self.compute), None)
+        if name in ELEMENTARY and name.endswith("_from_bits"):
+            return self._from_bits(name)
+        if name in ELEMENTARY or name in UNARY or name in BINARY:
+            arity = 2 if name in BINARY or name in ("atan2", "pow", "hypot") else 1
+            return self._operation(arity, self._emit(name, self.compute), _OPERATORS.get(name))
+        raise AttributeError(f"no operation '{name}'")
+
+    # ---- how each operation is evaluated on carrier values ------------------------------------------
+
+    def _emit(self, name: str, role: Native) -> Callable:
+        """emit(context, builder, values, key) -> value, all in the carrier."""
+        if name in ("add", "sub", "mul", "div", "sqrt", "fma"):
+            return lambda c, b, v, key: getattr(role, name)(b, *v, **self._draw(b, role, key))
+        if name in ("neg", "pos", "abs", "fabs"):
+            return lambda c, b, v, key: self._signs(b, name, v[0])
+        if name in _ROUNDED_TO_INTEGER:
+            function = _ROUNDED_TO_INTEGER[name]
+            return lambda c, b, v, key: self._reround(b, role, call(b, function, v[0]), key)
+        if name in _EXACT:
+            return lambda c, b, v, key: self._native(c, b, _EXACT[name], v)
+        if name in ("mod", "floordiv"):
+            return lambda c, b, v, key: self._by_binary64(c, b, role, _OPERATORS[name], v, key)
+        if name == "square":
+            return lambda c, b, v, key: role.mul(b, v[0], v[0], **self._draw(b, role, key))
+        if name == "reciprocal":
+            one = ir.Constant(self.kind, 1.0)
+            return lambda c, b, v, key: role.div(b, one, v[0], **self._draw(b, role, key))
+        if name == "sign":
+            return lambda c, b, v, key: self._native(c, b, np.sign, v)
+        return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
+
+    def _signs(self, b, name, x):
+        if name == "neg":
+            return b.fneg(x)
+        return x if name == "pos" else call(b, "fabs", x)
+
+    def _draw(self, b, role: Native, key, salt: int = 0) -> dict:
+        """The 24 random bits of a stochastic rounding, as the keyword that its rounder takes."""
+        if role.arithmetic.rounding != "sr":
+            return {}
+        return {"draw": b.lshr(keys.emit_hash(b, key, salt), ir.Constant(I32, 8))}
+
+    def _reround(self, b, role, value, key):
+        convert = role.from_binary32 if self.kind == F32 else role.from_binary64
+        return convert(b, value, **self._draw(b, role, key))
+
+    def _native(self, context, b, function, values, kind=None):
+        """Numba's own function on values of one floating type (the carrier unless said)."""
+        kind = kind or self.carrier
+        known = context.typing_context.resolve_value_type(function)
+        resolved = known.get_call_type(context.typing_context, (kind,) * len(values), {})
+        result = _forward(known, resolved)(context, b, kind(*(kind,) * len(values)), values)
+        return context.cast(b, result, resolved.return_type, kind)
+
+    def _by_binary64(self, context, b, role, function, values, key):
+        wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
+        result = self._native(context, b, function, wide, types.float64)
+        return role.from_binary64(b, result, **self._draw(b, role, key))
+
+    def _elementary(self, context, b, name, values, role, key):
+        arithmetic = role.arithmetic
+        if name in _LIBM and not self.word and arithmetic.format.significand_bits > 24:
+            return self._by_binary64(context, b, role, _LIBM[name], values, key)
+        wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
+        result = call_inlined(context, b, ELEMENTARY[name], (types.float64,) * len(wide), wide)
+        return role.from_elementary(b, result, **self._draw(b, role, key))
+
+    # ---- operands -----------------------------------------------------------------------------------
+
+    def _rounded(self, b, kind, value, role: Native, key, salt: int):
+        """A number of any real type, rounded into the role's format (carrier values included)."""
+        draw = self._draw(b, role, key, salt)
+        if isinstance(kind, types.Boolean):
+            return role.from_integer(b, b.zext(value, I64), False, **draw)
+        if isinstance(kind, types.Integer):
+            if kind.bitwidth < 64:
+                value = b.sext(value, I64) if kind.signed else b.zext(value, I64)
+            return role.from_integer(b, value, kind.signed, **draw)
+        if kind == types.float32:
+            return role.from_binary32(b, value, **draw)
+        return role.from_binary64(b, value, **draw)
+
+    def _operand(self, b, kind, value, key, salt: int):
+        """An operand in the carrier; carrier values are in the format already."""
+        return value if kind == self.carrier else self._rounded(b, kind, value, self.compute, key, salt)
+
+    def _operation(self, arity: int, emit: Callable, native: Callable | None):
+        """An intrinsic of `arity` operands (after the key, in a random backend)."""
+
+        def resolve(typingctx, key, *operands):
+            kinds = [types.unliteral(k) for k in operands]
+            refuse_complex(kinds)
+            scalar = all(is_float(k) or is_whole(k) for k in kinds)
+            if scalar and (native is None or any(is_float(k) for k in kinds)):
+                return self._scalar(emit, kinds, key)
+            if any(is_numeric_array(k) for k in kinds) and (
+                native is None or any(is_float(getattr(k, "dtype", k)) for k in kinds)
+            ):
+                return arrays.elementwise(self, made, kinds, key)
+            if native is None:
+                names = ", ".join(str(k) for k in kinds)
+                raise TypingError(f"an operation on numbers is given {names}; it takes numbers and arrays")
+            return self._pass_to(typingctx, native, operands, key)
+
+        made = keys.intrinsic_of(arity, self.backend.random, resolve)
+        return made
+
+    def _scalar(self, emit, kinds, key):
+        def codegen(context, b, signature, args):
+            word, values = keys.split(key, args)
+            operands = [
+                self._operand(b, kind, value, word, 1 + salt)
+                for salt, (kind, value) in enumerate(zip(kinds, values, strict=True))
+            ]
+            return emit(context, b, operands, word)
+
+        return self.carrier(*keys.join(key, kinds)), codegen
+
+    def _pass_to(self, typingctx, native, operands, key):
+        """Integers, booleans, tuples, strings: Numba's own operator."""
+        function = typingctx.resolve_value_type(native)
+        resolved = function.get_call_type(typingctx, tuple(operands), {})
+        forward = _forward(function, resolved)
+
+        def codegen(context, b, signature, args):
+            return forward(context, b, resolved.return_type(*operands), keys.split(key, args)[1])
+
+        return resolved.return_type(*keys.join(key, operands)), codegen
+
+    # ---- entering, leaving, casting -----------------------------------------------------------------
+
+    def _enter(self):
+        """Numbers from outside (arguments, array elements) into the format; everything else as it is."""
+
+        def resolve(typingctx, key, x):
+            refuse_complex([x])
+            kind = types.unliteral(x)
+            if not _has_float(kind):
+                return _identity(x, key)
+
+            def codegen(context, b, signature, args):
+                word, (value,) = keys.split(key, args)
+                return self._entered(context, b, kind, value, word)
+
+            return self._entered_type(kind)(*keys.join(key, [x])), codegen
+
+        return keys.intrinsic_of(1, self.backend.random, resolve)
+
+    def _entered_type(self, kind):
+        if is_float(kind):
+            return self.carrier
+        if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
+            return types.Tuple([self._entered_type(k) for k in kind])
+        return kind
+
+    def _entered(self, context, b, kind, value, key):
+        if is_float(kind):
+            return self._rounded(b, kind, value, self.storage, key, 0)
+        if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
+            items = cgutils.unpack_tuple(b, value)
+            entered = [
+                self._entered(context, b, k, item, key) for k, item in zip(kind, items, strict=True)
+            ]
+            return context.make_tuple(b, self._entered_type(kind), entered)
+        return value
+
+    def _trusted(self):
+        """Array elements that the caller guarantees to be in the format: only other types are rounded."""
+
+        def resolve(typingctx, key, x):
+            kind = types.unliteral(x)
+            if kind == self.carrier or not is_float(kind):
+                return _identity(x, key)
+
+            def codegen(context, b, signature, args):
+                word, (value,) = keys.split(key, args)
+                return self._rounded(b, kind, value, self.storage, word, 0)
+
+            return self.carrier(*keys.join(key, [x])), codegen
+
+        return keys.intrinsic_of(1, self.backend.random, resolve)
+
+    def _viewed(self):
+        """Operands of comparisons and of data movement: arrays of floats are rounded, the rest is as it is."""
+
+        def resolve(typingctx, key, x):
+            refuse_complex([x])
+            if isinstance(x, types.Array) and is_float(x.dtype):
+                return arrays.mapped(self, self.enter, x, key)
+            return _identity(x, key)
+
+        return keys.intrinsic_of(1, self.backend.random, resolve)
+
+    def _leave(self):
+        """leave(target, value): what is stored into target: rounded to the storage format, with its noise."""
+        same = self.backend.storage == self.backend.compute and self.backend.noise is None
+
+        def resolve(typingctx, key, target, x):
+            refuse_complex([x])
+            kind = types.unliteral(x)
+            dtype = getattr(target, "dtype", None)
+            if dtype is not None and not is_float(dtype) or not (is_float(kind) or is_whole(kind)):
+                if isinstance(kind, types.Array) and is_float(kind.dtype):
+                    return arrays.stored(self, target, kind, key)
+                return _identity(x, key, before=[target])
+            if kind == self.carrier and same:
+                return _identity(x, key, before=[target])
+
+            def codegen(context, b, signature, args):
+                word, (_, value) = keys.split(key, args)
+                if kind != self.carrier or self.backend.storage != self.backend.compute:
+                    value = self._rounded(b, kind, value, self.storage, word, 0)
+                return self._noisy(b, value, word)
+
+            return self.carrier(*keys.join(key, [target, x])), codegen
+
+        return keys.intrinsic_of(2, self.backend.random, resolve)
+
+    def _noisy(self, b, value, key):
+        """value * (1 + eps), eps = n * 2^-31 uniform in the backend's interval: exact in binary64, rounded once."""
+        if self.backend.noise is None:
+            return value
+        low, high = (round(edge * 2**31) for edge in self.backend.noise)
+        draw = b.zext(keys.emit_hash(b, key, 7), I64)
+        span = b.mul(draw, ir.Constant(I64, high - low + 1))
+        n = b.add(b.lshr(span, ir.Constant(I64, 32)), ir.Constant(I64, low + 2**31))
+        factor = b.fmul(b.uitofp(n, F64), V64.constant(2.0**-31))
+        wide = b.fpext(value, F64) if self.kind == F32 else value
+        return self.storage.from_binary64(b, b.fmul(wide, factor), **self._draw(b, self.storage, key))
+
+    def _cast(self):
+        """float(x), np.float64(x), np.float32(x): a number in the backend's format, whatever it was."""
+        emit = lambda context, b, values, key: values[0]  # noqa: E731
+        return self._operation(1, emit, None)
+
+    def _whole(self):
+        """An operand that has to be an integer (np.arange), as it is."""
+
+        def resolve(typingctx, key, x):
+            if not is_whole(types.unliteral(x)):
+                raise TypingError(f"np.arange of {x} is given; it takes integers: write start + i * step")
+            return _identity(x, key)
+
+        return keys.intrinsic_of(1, self.backend.random, resolve)
+
+    def power(self, exponent: int):
+        """x ** n with a literal integer n: repeated multiplication in the order of Numba's own operator."""
+
+        def raised(x):
+            return x**exponent
+
+        def emit(context, b, values, key):
+            return self._repeated(b, values[0], exponent, key)
+
+        return self._operation(1, emit, njit(raised))
+
+    def _repeated(self, b, x, exponent: int, key):
+        result, square, left, salt = None, x, abs(exponent), 11
+        while left:
+            if left & 1:
+                draw = self._draw(b, self.compute, key, salt)
+                result = square if result is None else self.compute.mul(b, result, square, **draw)
+            left >>= 1
+            if left:
+                draw = self._draw(b, self.compute, key, salt + 1)
+                square = self.compute.mul(b, square, square, **draw)
+            salt += 2
+        one = ir.Constant(self.kind, 1.0)
+        result = one if result is None else result
+        if exponent < 0:
+            result = self.compute.div(b, one, result, **self._draw(b, self.compute, key, salt))
+        return result
+
+    def _from_bits(self, name):
+        """A function of a 32-bit integer (uniform, normal, exponential variates): rounded once."""
+
+        def resolve(typingctx, key, u):
+            if not isinstance(types.unliteral(u), types.Integer):
+                raise TypingError(f"{name} takes a 32-bit integer, not {u}")
+
+            def codegen(context, b, signature, args):
+                word, (value,) = keys.split(key, args)
+                wide = context.cast(b, value, types.unliteral(u), types.int64)
+                result = call_inlined(context, b, ELEMENTARY[name], (types.int64,), [wide])
+                role = self.compute
+                return role.from_elementary(b, result, **self._draw(b, role, word))
+
+            return self.carrier(*keys.join(key, [u])), codegen
+
+        return keys.intrinsic_of(1, self.backend.random, resolve)
+
+    def _in_place(self, op):
+        """y += x on arrays writes into y; on everything else it is the operation."""
+
+        def resolve(typingctx, key, x, y):
+            if is_numeric_array(x):
+                return arrays.in_place(self, op, x, y, key)
+            kinds = keys.join(key, [x, y])
+            function = typingctx.resolve_value_type(op)
+            resolved = function.get_call_type(typingctx, tuple(kinds), {})
+            return resolved.return_type(*kinds), _forward(function, resolved)
+
+        return keys.intrinsic_of(2, self.backend.random, resolve)
+
+
+@lru_cache(maxsize=128)
+def operations(backend: Backend, word: int) -> Operations:
+    """The (shared) operations of a backend under a control word."""
+    return Operations(backend, word)
+
+
+def refuse_complex(kinds) -> None:
+    """Complex numbers have no place in the formats: say so."""
+    for kind in kinds:
+        if isinstance(getattr(kind, "dtype", kind), types.Complex):
+            raise TypingError(
+                f"{kind} is complex; lifted kernels take real numbers: keep real and imaginary parts "
+                "in separate variables or arrays"
+            )
+
+
+def call_inlined(context, b, dispatcher, kinds, values):
+    """Call a jitted function so that LLVM inlines it (and can vectorise the loop around it)."""
+    resolved = types.Dispatcher(dispatcher).get_call_type(context.typing_context, kinds, {})
+    compiled = dispatcher.overloads[tuple(resolved.args)]
+    context.add_linking_libs([compiled.library])
+    callee = context.declare_function(b.module, compiled.fndesc)
+    _, result = context.call_conv.call_function(
+        b, callee, resolved.return_type, resolved.args, values, attrs=("alwaysinline",)
+    )
+    return result
+
+
+def _has_float(kind) -> bool:
+    if isinstance(kind, types.BaseTuple):
+        return any(_has_float(k) for k in kind)
+    return is_float(kind)
+
+
+def _identity(kind, key, before=()):
+    """The last operand, as it is."""
+
+    def codegen(context, b, signature, args):
+        return impl_ret_borrowed(context, b, signature.return_type, args[-1])
+
+    return kind(*keys.join(key, [*before, kind])), codegen
+
+
+def _forward(function, resolved):
+    """Codegen that calls a resolved Numba function with the same arguments, cast to what it takes."""
+
+    def codegen(context, b, signature, args):
+        cast = [
+            context.cast(b, value, given, wanted)
+            for value, given, wanted in zip(args, signature.args, resolved.args, strict=True)
+        ]
+        return context.get_function(function, resolved)(b, cast)
+
+    return codegen

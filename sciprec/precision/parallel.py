@@ -1,0 +1,207 @@
+"""`prange` in lifted kernels: a fixed number of chunks, each a serial call in the backend's processor mode.
+
+The loop's body becomes a kernel of its own over a range of iterations. Reductions (`s += x`, `s -= x`, `s *= x`,
+`s = max(s, x)`, `s = min(s, x)`) are formed per chunk and combined in the chunks' order, so that no result depends on
+the number of threads.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from sciprec.precision.rewrite import Rewriter, assign, name, stored_names
+
+CHUNKS = 64
+_NEUTRAL = {ast.Add: ("add", 0), ast.Sub: ("add", 0), ast.Mult: ("mul", 1)}
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A variable that a parallel loop reduces into: how chunks combine, and where each chunk starts."""
+
+    variable: str
+    operation: str
+    neutral: int | None
+
+
+def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
+    """The statements that replace `for i in prange(...)`; the chunk kernel is added to the program."""
+    _check(rewriter, node)
+    program = rewriter.program
+    reductions = _reductions(rewriter, node)
+    captured = _captured(rewriter, node, {r.variable for r in reductions})
+    chunk = _chunk(rewriter, node, reductions, captured)
+    ends = [rewriter.visit(a) for a in node.iter.args]
+    start, stop, step = (
+        (ast.Constant(0), ends[0], ast.Constant(1)) if len(ends) == 1 else (*ends, ast.Constant(1))[:3]
+    )
+    stem = rewriter.fresh("p")
+    head = ast.parse(
+        f"{stem}_start = A\n{stem}_step = C\n"
+        f"{stem}_total = max(0, (B - {stem}_start + {stem}_step - (1 if {stem}_step > 0 else -1))"
+        f" // {stem}_step)\n"
+        f"{stem}_count = min({stem}_total, {CHUNKS})\n"
+    ).body
+    head = [_Replace({"A": start, "B": stop, "C": step}).visit(s) for s in head]
+    extra = "".join(f", {c}" for c in captured)
+    key = ""
+    if program.random:
+        site = ast.unparse(rewriter.at_site(program.add_site_of(rewriter, node, "prange")))
+        key = f"{site}, "
+
+    def call(index: str) -> str:
+        low = f"{stem}_total * {index} // {stem}_count"
+        high = f"{stem}_total * ({index} + 1) // {stem}_count"
+        bounds = f"{key}{low}, {high}, {stem}_start, {stem}_step{extra}"
+        return f"sp_call({chunk}, ({bounds},))"
+
+    if not reductions:
+        text = f"for {stem}_c in sp_prange({stem}_count):\n    {call(f'{stem}_c')}\n"
+        return head + ast.parse(text).body
+    lines = [f"if {stem}_count > 0:", f"    {stem}_first = {call('0')}"]
+    for i, _ in enumerate(reductions):
+        lines.append(f"    {stem}_part{i} = np.full({stem}_count, {stem}_first[{i}])")
+    lines += [f"    for {stem}_c in sp_prange(1, {stem}_count):", f"        {stem}_r = {call(f'{stem}_c')}"]
+    for i, _ in enumerate(reductions):
+        lines.append(f"        {stem}_part{i}[{stem}_c] = {stem}_r[{i}]")
+    lines.append(f"    for {stem}_c in range({stem}_count):\n        pass")
+    block = ast.parse("\n".join(lines)).body
+    block[0].body[-1].body = [
+        assign(
+            r.variable,
+            rewriter.op(
+                r.operation, node, name(r.variable), ast.parse(f"{stem}_part{i}[{stem}_c]", mode="eval").body
+            ),
+        )
+        for i, r in enumerate(reductions)
+    ]
+    return head + block
+
+
+class _Replace(ast.NodeTransformer):
+    """Puts expressions in the place of marker names."""
+
+    def __init__(self, expressions: dict[str, ast.expr]):
+        self.expressions = expressions
+
+    def visit_Name(self, node):
+        return self.expressions.get(node.id, node)
+
+
+def _check(rewriter, node) -> None:
+    if not isinstance(node.target, ast.Name) or node.orelse:
+        rewriter.refuse(node, "this form of prange", "write `for i in prange(n):` without else")
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.Return, ast.Break)):
+            rewriter.refuse(inner, "leaving a prange loop early", "use range, or a flag array")
+
+
+def _reductions(rewriter, node) -> list[Reduction]:
+    outside = _names_outside(rewriter, node)
+    found: dict[str, Reduction] = {}
+    for statement in ast.walk(node):
+        variable, operation, neutral = None, "", None
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            variable = statement.target.id
+            operation, neutral = _NEUTRAL.get(type(statement.op), ("", None))
+        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            variable, operation = statement.targets[0].id, _extreme(statement)
+        if variable in outside and operation:
+            known = found.get(variable)
+            if known and known.operation != operation:
+                rewriter.refuse(statement, f"two reductions into '{variable}'", "use two variables")
+            found[variable] = Reduction(variable, operation, neutral)
+    return [found[v] for v in sorted(found)]
+
+
+def _extreme(statement: ast.Assign) -> str:
+    """'max' or 'min' for `m = max(m, x)`, else ''."""
+    value = statement.value
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and len(value.args) == 2:
+        own = [isinstance(a, ast.Name) and a.id == statement.targets[0].id for a in value.args]
+        if value.func.id in ("max", "min") and any(own):
+            return value.func.id
+    return ""
+
+
+def _names_outside(rewriter, node) -> set[str]:
+    """Names used in the function outside this loop, its parameters included."""
+    inside = {id(n) for n in ast.walk(node)}
+    used = {n.id for n in ast.walk(rewriter.tree) if isinstance(n, ast.Name) and id(n) not in inside}
+    return used | {a.arg for a in rewriter.tree.args.args}
+
+
+def _captured(rewriter, node, reduced: set[str]) -> list[str]:
+    """Local names that the body reads from outside, in a fixed order; refuses what iterations would share."""
+    assigned = stored_names(node.body)
+    first: dict[str, str] = {}
+    for statement in node.body:
+        _first_uses(statement, first)
+    captured = []
+    for variable, use in first.items():
+        if variable == node.target.id or variable not in rewriter.local or variable in reduced:
+            continue
+        if variable not in assigned:
+            captured.append(variable)
+        elif use == "read":
+            rewriter.refuse(
+                node,
+                f"'{variable}', which one iteration of prange passes to the next,",
+                "use range, or write per-iteration results into an array",
+            )
+    return sorted(captured)
+
+
+def _first_uses(node, first: dict[str, str]) -> None:
+    """Record for each name whether its first use, in the order of execution, reads or writes it."""
+    if isinstance(node, ast.Name):
+        first.setdefault(node.id, "read" if isinstance(node.ctx, ast.Load) else "write")
+        return
+    if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            first.setdefault(node.target.id, "read")
+        if node.value is not None:
+            _first_uses(node.value, first)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            _first_uses(target, first)
+        return
+    if isinstance(node, ast.For):
+        _first_uses(node.iter, first)
+        _first_uses(node.target, first)
+        for statement in [*node.body, *node.orelse]:
+            _first_uses(statement, first)
+        return
+    for child in ast.iter_child_nodes(node):
+        _first_uses(child, first)
+
+
+def _chunk(rewriter, node, reductions, captured) -> str:
+    """Add the serial kernel over iterations low..high to the program; returns its name."""
+    identifier = rewriter.program.unique(f"{rewriter.tree.name}_chunk")
+    parameters = ["sp_low", "sp_high", "sp_start", "sp_step", *captured]
+    parameters += [r.variable for r in reductions if r.neutral is None and r.variable not in captured]
+    captured += [p for p in parameters[4:] if p not in captured]
+    single = len(node.iter.args) < 3
+    text = f"def {identifier}({', '.join(parameters)}):\n"
+    for r in reductions:
+        if r.neutral is not None:
+            text += f"    {r.variable} = {r.neutral}\n"
+    target = node.target.id
+    if single:
+        text += f"    for {target} in range(sp_start + sp_low, sp_start + sp_high):\n        pass\n"
+    else:
+        text += f"    for sp_n in range(sp_low, sp_high):\n        {target} = sp_start + sp_n * sp_step\n"
+    if reductions:
+        text += f"    return ({', '.join(r.variable for r in reductions)},)\n"
+    tree = ast.parse(text).body[0]
+    loop = next(s for s in tree.body if isinstance(s, ast.For))
+    loop.body = (loop.body if not single else []) + node.body
+    for generated in ast.walk(tree):
+        if isinstance(generated, (ast.stmt, ast.expr)) and not hasattr(generated, "end_lineno"):
+            ast.copy_location(generated, node)
+    inner = Rewriter(rewriter.program, rewriter.function, tree, rewriter.namespace)
+    inner.parallel = True
+    inner.label = rewriter.label
+    rewriter.program.add_definition(inner.definition(identifier))
+    return identifier

@@ -1,0 +1,243 @@
+"""One lift: the kernel, the kernels it calls, their constants, and the module that is generated from them."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections import ChainMap
+from pathlib import Path
+
+import numpy as np
+
+from sciprec.precision.backend import Backend
+from sciprec.precision.parallel import rewrite_parallel_loop
+from sciprec.precision.rewrite import LiftError, Rewriter, Site, name
+from sciprec.precision.rounding import processor_word
+
+_LARGEST_CONSTANT = 1 << 20
+_TERNARY = ("fma",)
+_UNARY_OPERATIONS = {
+    "neg", "pos", "abs", "fabs", "sqrt", "square", "reciprocal", "sign", "floor", "ceil", "trunc",
+    "rint", "cast", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
+    "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf", "erfc", "cbrt",
+}  # fmt: skip
+_HEADER = '''"""Generated: kernel '{kernel}' in the arithmetic '{backend}'. Do not edit."""
+
+import math
+
+import numpy as np
+from numba import njit
+from numba import prange as sp_prange
+
+from sciprec.precision.backend import Arithmetic, Backend
+from sciprec.precision.formats import Format
+from sciprec.precision.keys import at_site as sp_at
+from sciprec.precision.keys import descend as sp_descend
+from sciprec.precision.mode import call_in_mode
+from sciprec.precision.operations import operations
+
+inf, nan = float("inf"), float("nan")
+sp_call = call_in_mode({word})
+sp_ops = operations({backend_text}, {word})
+sp_carrier = np.{carrier}
+sp_number = np.{carrier}
+'''
+_SERIAL = '@njit(nogil=True, error_model="numpy")'
+_PARALLEL = (
+    '@njit(nogil=True, error_model="numpy", parallel={"prange": True, "numpy": False, '
+    '"reduction": False, "comprehension": False, "setitem": False, "stencil": False})'
+)
+
+
+class Program:
+    """Collects everything that lifting one kernel needs.
+
+    Args:
+        kernel: the plain Python function.
+        backend: the arithmetic.
+        path: "auto", or "software" for the path without the processor's rounding mode.
+        trust_inputs: whether array elements are known to be in the storage format.
+    """
+
+    def __init__(self, kernel, backend: Backend, path: str, trust_inputs: bool):
+        self.backend, self.trust_inputs = backend, trust_inputs
+        self.word = processor_word(backend, path)
+        self.random = backend.random
+        self.sites: list[Site] = []
+        self.parallel = False
+        self._names: dict[object, str] = {}
+        self._queue: list = []
+        self._taken: set[str] = set()
+        self._operations: dict[str, str] = {}
+        self._arrays: dict[str, np.ndarray] = {}
+        self._definitions: list[str] = []
+        self.kernel = kernel
+        self.callee(kernel)
+        while self._queue:
+            self._define(self._queue.pop(0))
+        self.signature = _signature(kernel)
+
+    # ---- what the rewriter asks for ------------------------------------------------------------
+
+    def place(self, function) -> tuple[str, int]:
+        """File name and first line of a kernel, for messages and sites."""
+        code = function.__code__
+        return Path(code.co_filename).name, code.co_firstlineno
+
+    def unique(self, stem: str) -> str:
+        """A new module-level name."""
+        identifier, n = f"sp_{stem}", 1
+        while identifier in self._taken:
+            n += 1
+            identifier = f"sp_{stem}_{n}"
+        self._taken.add(identifier)
+        return identifier
+
+    def callee(self, function) -> str:
+        """The generated name of a kernel; it is rewritten once."""
+        if function not in self._names:
+            self._names[function] = self.unique(f"k_{function.__name__}")
+            self._queue.append(function)
+        return self._names[function]
+
+    def operation(self, operation: str) -> str:
+        """The generated name of an operation of the backend."""
+        stem = operation.replace("(", "_").replace(")", "").replace("-", "m")
+        self._operations[f"sp_{stem}"] = operation
+        return f"sp_{stem}"
+
+    def arity(self, operation: str) -> int:
+        """How many operands an operation takes."""
+        if operation in _TERNARY:
+            return 3
+        return 1 if operation in _UNARY_OPERATIONS or operation.endswith("_from_bits") else 2
+
+    def number(self, value: float) -> ast.expr:
+        """A floating-point constant of the carrier's type."""
+        text = ast.Constant(value)
+        if value != value or value in (float("inf"), float("-inf")):
+            text = ast.parse(repr(value), mode="eval").body
+        return ast.Call(name("sp_number"), [text], [])
+
+    def array(self, value: np.ndarray) -> str:
+        """The generated name of a constant array."""
+        for identifier, known in self._arrays.items():
+            if known is value:
+                return identifier
+        if value.nbytes > _LARGEST_CONSTANT:
+            raise LiftError(
+                f"kernel '{self.kernel.__name__}': a constant array of {value.nbytes} bytes cannot be "
+                f"lifted; up to {_LARGEST_CONSTANT} bytes are: pass it as an argument"
+            )
+        identifier = self.unique("array")
+        self._arrays[identifier] = value
+        return identifier
+
+    def add_site(self, site: Site) -> int:
+        """Register an operation site; its number is its index."""
+        self.sites.append(site)
+        return len(self.sites) - 1
+
+    def add_site_of(self, rewriter: Rewriter, node, operation: str) -> int:
+        """Register a construct that is no operation of its own."""
+        return self.add_site(Site(rewriter.label, node.lineno, node.col_offset, operation))
+
+    def add_definition(self, tree: ast.FunctionDef, parallel: bool = False) -> None:
+        """A finished function of the generated module."""
+        decorator = _PARALLEL if parallel else _SERIAL
+        self._definitions.append(f"{decorator}\n{ast.unparse(ast.fix_missing_locations(tree))}\n")
+
+    def parallel_loop(self, rewriter: Rewriter, node: ast.For):
+        """Replace a prange loop; the function it stands in is compiled for parallel execution."""
+        rewriter.has_parallel_loop = True
+        self.parallel = True
+        return rewrite_parallel_loop(rewriter, node)
+
+    # ---- the generated module ------------------------------------------------------------------
+
+    def _define(self, function) -> None:
+        tree = source_tree(function)
+        rewriter = Rewriter(self, function, tree, _namespace(function))
+        definition = rewriter.definition(self._names[function], function.__defaults__ or ())
+        self.add_definition(definition, rewriter.has_parallel_loop)
+
+    def text(self) -> str:
+        """The generated module."""
+        parts = [
+            _HEADER.format(
+                kernel=self.kernel.__name__,
+                backend=self.backend.name,
+                backend_text=repr(self.backend),
+                word=self.word,
+                carrier=self.backend.carrier.name,
+            )
+        ]
+        entry = self._entry()
+        for identifier, operation in sorted(self._operations.items()):
+            parts.append(f"{identifier} = sp_ops.{operation}")
+        for identifier, value in self._arrays.items():
+            raw = np.ascontiguousarray(value)
+            parts.append(
+                f"{identifier} = np.frombuffer(bytes.fromhex({raw.tobytes().hex()!r}), "
+                f"dtype={raw.dtype.str!r}).reshape({raw.shape!r})"
+            )
+        return "\n".join([*parts, "", *self._definitions, entry])
+
+    def _entry(self) -> str:
+        """The compiled function with the kernel's signature: round the arguments, set the mode, call."""
+        names = list(self.signature.parameters)
+        key = ["sp_key"] if self.random else []
+        entered = []
+        for number, parameter in enumerate(names):
+            prefix = f"sp_at(sp_key, {number}), " if self.random else ""
+            entered.append(f"{self.operation('enter')}({prefix}{parameter})")
+        listed = ", ".join([*key, *names])
+        packed = f"({listed},)" if listed else "()"
+        body = f"{self._names[self.kernel]}({', '.join([*key, *entered])})"
+        run = f"{_SERIAL}\ndef sp_run({listed}):\n    return {body}\n"
+        cached = '@njit(nogil=True, error_model="numpy", cache=True)'
+        return f"{run}\n{cached}\ndef sp_entry({listed}):\n    return sp_call(sp_run, {packed})\n"
+
+
+def source_tree(function) -> ast.FunctionDef:
+    """The syntax tree of a kernel's definition.
+
+    Raises:
+        LiftError: where Python cannot find the source, or it is not a `def`.
+    """
+    try:
+        source = textwrap.dedent(inspect.getsource(function))
+        tree = ast.parse(source).body[0]
+    except (OSError, TypeError, SyntaxError, IndexError):
+        raise LiftError(
+            f"the source of kernel '{getattr(function, '__name__', function)}' cannot be read; lifting "
+            "takes functions defined with `def` in a file or a notebook cell: save it in a .py file"
+        ) from None
+    if not isinstance(tree, ast.FunctionDef):
+        raise LiftError(
+            f"kernel '{function.__name__}' is not defined with `def`; lifting takes such functions: "
+            "give it a name and a `def`"
+        )
+    return tree
+
+
+def _namespace(function) -> ChainMap:
+    closure = {}
+    for variable, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            closure[variable] = cell.cell_contents
+        except ValueError:
+            continue
+    return ChainMap(closure, function.__globals__)
+
+
+def _signature(kernel) -> inspect.Signature:
+    signature = inspect.signature(kernel)
+    for parameter in signature.parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise LiftError(
+                f"kernel '{kernel.__name__}' takes '*{parameter.name}'; lifting takes named arguments: "
+                "name each one, or pass a tuple"
+            )
+    return signature

@@ -1,0 +1,76 @@
+"""Rounding of whole arrays into a backend's storage format."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from sciprec.errors import InputError
+from sciprec.precision.backend import Backend, resolve_backend, uniform_backend
+from sciprec.precision.lifting import lift
+from sciprec.precision.registry import kernel
+
+
+@kernel(example=lambda: (np.array([0.1, -2.7, 1e-9, 3e5, 0.0]), np.zeros(5)))
+def copy_rounded(x, out):
+    """out = x, each element rounded on loading."""
+    for i in range(x.size):
+        out[i] = x[i]
+
+
+def quantize(x, backend, *, seed: int = 0):
+    """Round numbers to the storage format of a backend.
+
+    Args:
+        x: number, sequence, NumPy array (any shape; float32, float64, integers), or xarray DataArray or Dataset
+            (floating-point variables are rounded, coordinates are left; dask arrays stay lazy).
+        backend: name, spec string or Backend.
+        seed: chooses the random bits in a stochastic rounding.
+
+    Returns:
+        The same kind of object, shape and dtype (integers become float64, float16 becomes float32). A dtype
+        narrower than the format rounds once more, to itself.
+
+    Raises:
+        InputError: complex, text or object data; unknown backend.
+
+    Precision:
+        One rounding per element. NaN stays NaN, zeros keep their sign; infinities stay where the format has
+        them, and become NaN where it has none.
+    """
+    resolved = resolve_backend(backend)
+    if hasattr(x, "data_vars"):
+        return x.map(lambda v: quantize(v, resolved, seed=seed) if v.dtype.kind == "f" else v, keep_attrs=True)
+    if hasattr(x, "dims") and hasattr(x, "copy"):
+        return x.copy(data=quantize(x.data, resolved, seed=seed))
+    if hasattr(x, "dask") and hasattr(x, "map_blocks"):
+        return x.map_blocks(quantize, resolved, seed=seed, dtype=_result_dtype(x.dtype))
+    values = np.asarray(x)
+    if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
+        raise InputError(
+            f"quantize is given data of dtype {values.dtype}; it takes real numbers (float64, float32, "
+            "float16, integers): convert first, or take real and imaginary parts separately"
+        )
+    dtype = _result_dtype(values.dtype)
+    flat = np.ascontiguousarray(values, dtype=dtype if values.dtype.kind == "f" else None).reshape(-1)
+    out = np.empty(flat.shape, dtype)
+    _rounding_kernel(resolved, seed)(flat, out)
+    rounded = out.reshape(values.shape)
+    return rounded if isinstance(x, (np.ndarray, list, tuple)) else rounded.dtype.type(rounded[()])
+
+
+def _result_dtype(dtype: np.dtype) -> np.dtype:
+    if dtype.kind != "f":
+        return np.dtype(np.float64)
+    return np.dtype(np.float32) if dtype.itemsize < 8 else np.dtype(np.float64)
+
+
+def _rounding_kernel(backend: Backend, seed: int):
+    lifted = _lifted(backend)
+    return lift(copy_rounded, lifted.backend, seed=seed) if backend.random else lifted
+
+
+@functools.lru_cache(maxsize=64)
+def _lifted(backend: Backend):
+    return lift(copy_rounded, uniform_backend(f"{backend.name} storage", backend.storage))

@@ -1,0 +1,206 @@
+"""Reductions with a named order and accumulator: what np.sum, np.mean, @ and np.dot become in a lifted kernel.
+
+They are kernels like any other, lifted together with the one that calls them. `accumulate` is the addition of the
+backend's accumulate role, `product` the multiplication of its matmul role; in plain Numba both are binary64's.
+
+Orders. `pairwise` is NumPy's: blocks of at most 128 terms in eight interleaved partial sums, combined as
+((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7)), blocks combined by halving; its error grows like log n.
+`sequential` is from the first term to the last. Neither depends on threads or on the memory layout.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.core import types
+from numba.extending import intrinsic
+
+from sciprec.precision.registry import kernel
+
+PAIRWISE_BLOCK = 128
+
+
+@njit(forceinline=True, error_model="numpy")
+def accumulate(total, term):
+    """total + term, in the accumulate role of the backend it is lifted to."""
+    return total + term
+
+
+@njit(forceinline=True, error_model="numpy")
+def product(x, y):
+    """x * y, in the matmul role of the backend it is lifted to."""
+    return x * y
+
+
+@intrinsic
+def fma(typingctx, x, y, z):
+    """x * y + z, rounded once."""
+
+    def codegen(context, builder, signature, args):
+        double = ir.DoubleType()
+        kind = ir.FunctionType(double, [double] * 3)
+        cast = [
+            context.cast(builder, a, t, types.float64)
+            for a, t in zip(args, signature.args, strict=True)
+        ]
+        return builder.call(builder.module.declare_intrinsic("llvm.fma", [double], kind), cast)
+
+    return types.float64(x, y, z), codegen
+
+
+def pairwise(a, low, high):
+    """Sum of a[low:high] in NumPy's pairwise order."""
+    n = high - low
+    if n < 8:
+        if n == 0:
+            return 0
+        total = a[low]
+        for i in range(low + 1, high):
+            total = accumulate(total, a[i])
+        return total
+    if n <= PAIRWISE_BLOCK:
+        r0, r1, r2, r3 = a[low], a[low + 1], a[low + 2], a[low + 3]
+        r4, r5, r6, r7 = a[low + 4], a[low + 5], a[low + 6], a[low + 7]
+        last = low + n - n % 8
+        for i in range(low + 8, last, 8):
+            r0 = accumulate(r0, a[i])
+            r1 = accumulate(r1, a[i + 1])
+            r2 = accumulate(r2, a[i + 2])
+            r3 = accumulate(r3, a[i + 3])
+            r4 = accumulate(r4, a[i + 4])
+            r5 = accumulate(r5, a[i + 5])
+            r6 = accumulate(r6, a[i + 6])
+            r7 = accumulate(r7, a[i + 7])
+        lower = accumulate(accumulate(r0, r1), accumulate(r2, r3))
+        upper = accumulate(accumulate(r4, r5), accumulate(r6, r7))
+        total = accumulate(lower, upper)
+        for i in range(last, high):
+            total = accumulate(total, a[i])
+        return total
+    half = n // 2
+    half -= half % 8
+    return accumulate(pairwise(a, low, low + half), pairwise(a, low + half, high))
+
+
+def total(a):
+    """np.sum(a): pairwise over the elements in C order, in the accumulate role."""
+    flat = a.ravel()
+    return pairwise(flat, 0, flat.size)
+
+
+def mean(a):
+    """np.mean(a): the pairwise sum divided by the number of elements."""
+    return total(a) / a.size
+
+
+def running_product(a):
+    """np.prod(a): sequential, in the compute role."""
+    result = 1.0
+    for x in a.ravel():
+        result = result * x
+    return result
+
+
+def running_sum(a):
+    """np.cumsum(a) of a 1-D array: sequential, in the accumulate role."""
+    out = np.empty(a.size)
+    carried = 0.0
+    for i in range(a.size):
+        carried = accumulate(carried, a[i])
+        out[i] = carried
+    return out
+
+
+def largest(a):
+    """np.max(a): exact; NaN if any element is."""
+    flat = a.ravel()
+    result = flat[0]
+    for x in flat:
+        result = np.maximum(result, x)
+    return result
+
+
+def smallest(a):
+    """np.min(a): exact; NaN if any element is."""
+    flat = a.ravel()
+    result = flat[0]
+    for x in flat:
+        result = np.minimum(result, x)
+    return result
+
+
+def dot(a, b):
+    """np.dot(a, b) and a @ b of 1- and 2-D arrays: products in the matmul role, sums in the accumulate role.
+
+    Every sum runs sequentially over the contracted index.
+    """
+    if a.ndim == 1:
+        if b.ndim == 1:
+            return _vector_vector(a, b)
+        return _vector_matrix(a, b)
+    if b.ndim == 1:
+        return _matrix_vector(a, b)
+    return matrix_product(a, b)
+
+
+def _vector_vector(a, b):
+    if a.size != b.size:
+        raise ValueError("dot of vectors of different sizes")
+    result = 0.0
+    for k in range(a.size):
+        result = accumulate(result, product(a[k], b[k]))
+    return result
+
+
+def _matrix_vector(a, b):
+    if a.shape[1] != b.size:
+        raise ValueError("matrix product of shapes that do not match")
+    out = np.empty(a.shape[0])
+    for i in range(a.shape[0]):
+        result = 0.0
+        for k in range(b.size):
+            result = accumulate(result, product(a[i, k], b[k]))
+        out[i] = result
+    return out
+
+
+def _vector_matrix(a, b):
+    if a.size != b.shape[0]:
+        raise ValueError("matrix product of shapes that do not match")
+    out = np.zeros(b.shape[1])
+    for k in range(a.size):
+        for j in range(b.shape[1]):
+            out[j] = accumulate(out[j], product(a[k], b[k, j]))
+    return out
+
+
+def matrix_product(a, b):
+    """a @ b of 2-D arrays, in a new array."""
+    if a.shape[1] != b.shape[0]:
+        raise ValueError("matrix product of shapes that do not match")
+    out = np.zeros((a.shape[0], b.shape[1]))
+    multiply_into(a, b, out)
+    return out
+
+
+def _multiply_example() -> tuple:
+    rng = np.random.default_rng(7)
+    return rng.uniform(-1, 1, (4, 5)), rng.uniform(-1, 1, (5, 6)), np.zeros((4, 6))
+
+
+@kernel(example=_multiply_example)
+def multiply_into(a, b, out):
+    """out += a @ b, sequential over the contracted index, vectorised over the columns."""
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            x = a[i, k]
+            for j in range(b.shape[1]):
+                out[i, j] = accumulate(out[i, j], product(x, b[k, j]))
+
+
+def _sum_example() -> tuple:
+    return np.random.default_rng(8).uniform(-1, 1, 300), 0, 300
+
+
+kernel(example=_sum_example)(pairwise)

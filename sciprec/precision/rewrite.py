@@ -1,0 +1,635 @@
+"""Rewriting of a kernel's source: every arithmetic construct becomes a call of the backend's operation.
+
+The rewriter works on Python's syntax tree and decides by names alone; what is an integer and what a float is decided
+later, by type, in `operations`. What it cannot rewrite operation by operation it refuses, naming the construct, the
+line, and what to write instead: nothing stays silently native.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import types as python_types
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from sciprec.errors import InputError
+from sciprec.precision import keys, reduce, symbols
+from sciprec.precision.literal import round_literal
+
+_BINARY = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod",
+    ast.FloorDiv: "floordiv", ast.Pow: "pow",
+}  # fmt: skip
+_INTEGER_ONLY = (ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)
+_REFUSED = {
+    ast.Yield: "yield", ast.YieldFrom: "yield from", ast.Await: "await", ast.Global: "global",
+    ast.Nonlocal: "nonlocal", ast.Import: "import", ast.ImportFrom: "import", ast.With: "with",
+    ast.Starred: "a starred expression", ast.ClassDef: "a class",
+    ast.AsyncFunctionDef: "an async function", ast.Dict: "a dictionary", ast.Set: "a set",
+    ast.DictComp: "a dictionary comprehension", ast.SetComp: "a set comprehension",
+    ast.NamedExpr: "an assignment expression", ast.JoinedStr: "an f-string", ast.Match: "match",
+}  # fmt: skip
+_PLAIN = ("shape", "size", "ndim", "strides")
+_UNKNOWN = object()
+
+
+class LiftError(InputError):
+    """A kernel that cannot be lifted; the message names the construct, the place, and what to write instead."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """One operation in the source of a lifted kernel."""
+
+    function: str
+    line: int
+    column: int
+    operation: str
+
+
+def static_value(node: ast.expr, namespace: dict, local: set[str]):
+    """The object that a name or dotted name stands for when the kernel is lifted, or `_UNKNOWN`."""
+    if isinstance(node, ast.Name):
+        if node.id in local:
+            return _UNKNOWN
+        return namespace.get(node.id, getattr(builtins, node.id, _UNKNOWN))
+    if isinstance(node, ast.Attribute):
+        owner = static_value(node.value, namespace, local)
+        if isinstance(owner, (python_types.ModuleType, type)):
+            return getattr(owner, node.attr, _UNKNOWN)
+    return _UNKNOWN
+
+
+def is_known(value) -> bool:
+    """Whether `static_value` found an object."""
+    return value is not _UNKNOWN
+
+
+def plain_function(value):
+    """The plain Python function behind a kernel: itself, a jitted function's, a lifted kernel's; or None."""
+    if isinstance(value, python_types.FunctionType):
+        return value
+    inner = getattr(value, "py_func", None)
+    return inner if isinstance(inner, python_types.FunctionType) else None
+
+
+def name(identifier: str) -> ast.Name:
+    """A name that is read."""
+    return ast.Name(identifier, ast.Load())
+
+
+def assign(identifier: str, value: ast.expr) -> ast.Assign:
+    """identifier = value."""
+    return ast.Assign([ast.Name(identifier, ast.Store())], value)
+
+
+def stored_names(nodes: list[ast.stmt]) -> set[str]:
+    """Names that statements assign, nested functions' bodies left out."""
+    found: set[str] = set()
+    todo: list[ast.AST] = list(nodes)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+            continue
+        if isinstance(node, ast.Lambda):
+            continue
+        todo.extend(ast.iter_child_nodes(node))
+    return found
+
+
+class Rewriter(ast.NodeTransformer):
+    """Rewrites the body of one kernel.
+
+    Args:
+        program: the lift that collects callees, constants, operations and sites.
+        function: the kernel's plain Python function (its namespace, file and defaults).
+        tree: its definition.
+    """
+
+    def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
+        self.program, self.function, self.tree = program, function, tree
+        self.namespace = namespace
+        self.file, self.first = program.place(function)
+        self.local = {a.arg for a in _arguments(tree.args)} | stored_names(tree.body)
+        self.label = tree.name
+        self.key = "sp_key"
+        self.counter = 0
+        self.parallel = False
+        self.has_parallel_loop = False
+
+    # ---- words ---------------------------------------------------------------------------------
+
+    def where(self, node) -> str:
+        """'kernel f (file.py, line 12)' for messages."""
+        line = self.first + getattr(node, "lineno", 1) - 1
+        return f"kernel '{self.label}' ({self.file}, line {line})"
+
+    def refuse(self, node, construct: str, advice: str):
+        """Raise the error that names the construct, the place and what to write instead."""
+        raise LiftError(f"{self.where(node)}: {construct} cannot be lifted; {advice}")
+
+    def fresh(self, stem: str) -> str:
+        """A new local name."""
+        self.counter += 1
+        return f"sp_{stem}{self.counter}"
+
+    def op(self, operation: str, node, *operands: ast.expr) -> ast.Call:
+        """A call of the backend's operation at this site."""
+        site = self.program.add_site(
+            Site(
+                self.label,
+                self.first + getattr(node, "lineno", 1) - 1,
+                getattr(node, "col_offset", 0),
+                operation,
+            )
+        )
+        prefix = [self.at_site(site)] if self.program.random else []
+        return ast.Call(name(self.program.operation(operation)), [*prefix, *operands], [])
+
+    def at_site(self, site: int) -> ast.Call:
+        """The key of an operation or loop, in a random backend."""
+        return ast.Call(name("sp_at"), [name(self.key), ast.Constant(keys.site_number(site))], [])
+
+    def descended(self, key: ast.expr, counter: ast.expr) -> ast.Call:
+        """The key of one iteration or call."""
+        return ast.Call(name("sp_descend"), [key, counter], [])
+
+    # ---- literals and names --------------------------------------------------------------------
+
+    def visit_Constant(self, node):
+        if isinstance(node.value, float):
+            return self.literal(node.value)
+        if isinstance(node.value, complex):
+            self.refuse(node, f"the complex literal {node.value}", symbols.ADVICE["complex"])
+        return node
+
+    def literal(self, value: float) -> ast.expr:
+        """A floating-point constant, rounded once to the compute format, typed as the carrier."""
+        rounded = round_literal(float(value), self.program.backend.compute)
+        return self.program.number(rounded)
+
+    def visit_Name(self, node):
+        if not isinstance(node.ctx, ast.Load) or node.id in self.local:
+            return node
+        return self.constant(node, static_value(node, self.namespace, self.local), node.id)
+
+    def visit_Attribute(self, node):
+        value = static_value(node, self.namespace, self.local)
+        if is_known(value):
+            return self.constant(node, value, ast.unparse(node))
+        owner = self.visit(node.value)
+        if isinstance(owner, ast.Name) and isinstance(node.value, ast.Name):
+            known = static_value(node.value, self.namespace, self.local)
+            if is_known(known) and not isinstance(known, np.ndarray):
+                self.refuse(node, f"'{ast.unparse(node)}'", "pass it as an argument of the kernel")
+        read = ast.Attribute(owner, node.attr, node.ctx)
+        if node.attr in _PLAIN or node.attr in ("T", "dtype", "flat"):
+            return read
+        return self.op("enter", node, read)
+
+    def constant(self, node, value, text: str) -> ast.expr:
+        """A module constant, closure variable, function or type as an expression of the generated module."""
+        if not is_known(value):
+            self.refuse(node, f"the unknown name '{text}'", "define it before lifting, or pass it in")
+        embedded = self.embed(value)
+        if embedded is None:
+            self.refuse(
+                node,
+                f"'{text}', a {type(value).__name__},",
+                "constants may be numbers, strings, tuples and arrays: pass it as an argument",
+            )
+        return embedded
+
+    def embed(self, value) -> ast.expr | None:
+        """The expression for a constant's value, or None where there is none."""
+        if isinstance(value, (bool, int, str, type(None))):
+            return ast.Constant(value)
+        if isinstance(value, (float, np.floating)):
+            return self.literal(float(value))
+        if isinstance(value, (np.integer, np.bool_)):
+            return ast.Constant(value.item())
+        if isinstance(value, tuple):
+            items = [self.embed(v) for v in value]
+            return None if None in items else ast.Tuple(items, ast.Load())
+        if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+            return name(self.program.array(value))
+        if value in (float, int, bool) or isinstance(value, type) and issubclass(value, np.generic):
+            return self.dtype(value)
+        function = plain_function(value)
+        if function is not None:
+            return name(self.program.callee(function))
+        return None
+
+    def dtype(self, kind) -> ast.expr:
+        """A type used as a value (a dtype argument): floats become the carrier."""
+        if kind is float or isinstance(kind, type) and issubclass(kind, np.floating):
+            return name("sp_carrier")
+        kind = {int: np.int64, bool: np.bool_}.get(kind, kind)
+        return ast.Attribute(name("np"), kind.__name__, ast.Load())
+
+    # ---- operators -----------------------------------------------------------------------------
+
+    def visit_BinOp(self, node):
+        if isinstance(node.op, _INTEGER_ONLY):
+            return self.generic_visit(node)
+        if isinstance(node.op, ast.MatMult):
+            return self.call_kernel(reduce.dot, node, [self.visit(node.left), self.visit(node.right)])
+        left = self.visit(node.left)
+        if isinstance(node.op, ast.Pow):
+            exponent = self.literal_integer(node.right)
+            if exponent is not None and abs(exponent) <= 64:
+                return self.op(f"power({exponent})", node, left)
+        return self.op(_BINARY[type(node.op)], node, left, self.visit(node.right))
+
+    def literal_integer(self, node) -> int | None:
+        """The value of a literal or module-constant integer exponent."""
+        sign = 1
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            node, sign = node.operand, -1
+        value = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(node, ast.Name):
+            value = static_value(node, self.namespace, self.local)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return sign * value if whole else None
+
+    def visit_UnaryOp(self, node):
+        if isinstance(node.op, (ast.USub, ast.UAdd)):
+            if isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, int):
+                return node
+            operation = "neg" if isinstance(node.op, ast.USub) else "pos"
+            return self.op(operation, node, self.visit(node.operand))
+        return self.generic_visit(node)
+
+    def visit_Compare(self, node):
+        if any(isinstance(o, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for o in node.ops):
+            return self.generic_visit(node)
+        operands = [self.seen(x) for x in (node.left, *node.comparators)]
+        return ast.Compare(operands[0], node.ops, operands[1:])
+
+    def seen(self, node) -> ast.expr:
+        """An operand that is compared or moved: arrays are rounded, numbers are as they are."""
+        visited = self.visit(node)
+        plain = isinstance(node, ast.Constant) or isinstance(node, ast.Attribute) and node.attr in _PLAIN
+        return visited if plain else self.op("viewed", node, visited)
+
+    # ---- elements ------------------------------------------------------------------------------
+
+    def visit_Subscript(self, node):
+        container, index = self.container(node)
+        read = ast.Subscript(container, index, ast.Load())
+        if isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides"):
+            return read
+        return self.op("trusted" if self.program.trust_inputs else "enter", node, read)
+
+    def container(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr]:
+        """The array (or tuple) and the index of an element, neither rounded."""
+        value = node.value
+        if isinstance(value, ast.Subscript):
+            value = ast.Subscript(*self.container(value), ast.Load())
+        else:
+            value = self.visit(value)
+        return value, self.visit(node.slice)
+
+    def visit_Assign(self, node):
+        value = self.visit(node.value)
+        if len(node.targets) > 1:
+            temporary = self.fresh("value")
+            out = [assign(temporary, value)]
+            for target in node.targets:
+                out += self.assigned(target, name(temporary), node)
+            return out
+        return self.assigned(node.targets[0], value, node)
+
+    def visit_AnnAssign(self, node):
+        if node.value is None:
+            return None
+        return self.assigned(node.target, self.visit(node.value), node)
+
+    def assigned(self, target, value: ast.expr, node) -> list[ast.stmt]:
+        """target = value, with values stored into arrays rounded to the storage format."""
+        if isinstance(target, ast.Name):
+            return [ast.Assign([target], value)]
+        if isinstance(target, ast.Subscript):
+            container, index = self.container(target)
+            stored = self.op("leave", target, container, value)
+            return [ast.Assign([ast.Subscript(container, index, ast.Store())], stored)]
+        if isinstance(target, (ast.Tuple, ast.List)):
+            temporaries = [self.fresh("item") for _ in target.elts]
+            unpacked = ast.Tuple([ast.Name(t, ast.Store()) for t in temporaries], ast.Store())
+            out: list[ast.stmt] = [ast.Assign([unpacked], value)]
+            for item, temporary in zip(target.elts, temporaries, strict=True):
+                out += self.assigned(item, self.op("enter", target, name(temporary)), node)
+            return out
+        self.refuse(node, f"assignment to '{ast.unparse(target)}'", "write into an array element")
+
+    def visit_AugAssign(self, node):
+        if isinstance(node.op, _INTEGER_ONLY):
+            return self.generic_visit(node)
+        if isinstance(node.op, ast.MatMult):
+            self.refuse(node, "the operator @=", "write x = x @ y")
+        operation = _BINARY[type(node.op)]
+        value = self.visit(node.value)
+        if isinstance(node.target, ast.Name):
+            updated = self.op(f"i{operation}", node, name(node.target.id), value)
+            return ast.Assign([node.target], updated)
+        if not isinstance(node.target, ast.Subscript):
+            self.refuse(node, f"'{ast.unparse(node)}'", "write into a name or an array element")
+        container, index = self.container(node.target)
+        out: list[ast.stmt] = []
+        if any(isinstance(n, ast.Call) for n in ast.walk(index)) and not isinstance(index, ast.Slice):
+            temporary = self.fresh("index")
+            out.append(assign(temporary, index))
+            index = name(temporary)
+        old = self.op("enter", node, ast.Subscript(container, index, ast.Load()))
+        stored = self.op("leave", node, container, self.op(operation, node, old, value))
+        out.append(ast.Assign([ast.Subscript(container, index, ast.Store())], stored))
+        return out
+
+    # ---- loops ---------------------------------------------------------------------------------
+
+    def visit_For(self, node):
+        called = node.iter.func if isinstance(node.iter, ast.Call) else None
+        function = static_value(called, self.namespace, self.local) if called else None
+        if function is numba.prange and not self.parallel:
+            return self.program.parallel_loop(self, node)
+        ranged = function in (range, numba.prange)
+        if ranged:
+            arguments = [self.visit(a) for a in node.iter.args]
+            iterated: ast.expr = ast.Call(name("range"), arguments, [])
+        else:
+            iterated = self.visit(node.iter)
+        before, prologue, outer = self.loop_key(node, ranged)
+        if not ranged:
+            for target in sorted(stored_names([ast.Expr(node.target)])):
+                prologue.append(assign(target, self.op("enter", node, name(target))))
+        body = prologue + self.statements(node.body)
+        self.key = outer
+        loop = ast.For(node.target, iterated, body, self.statements(node.orelse))
+        return [*before, loop]
+
+    def visit_While(self, node):
+        before, prologue, outer = self.loop_key(node, False)
+        loop = ast.While(self.visit(node.test), prologue + self.statements(node.body), [])
+        self.key = outer
+        loop.orelse = self.statements(node.orelse)
+        return [*before, loop]
+
+    def loop_key(self, node, ranged: bool) -> tuple[list[ast.stmt], list[ast.stmt], str]:
+        """Statements before the loop and at the start of its body that give each iteration its key."""
+        outer = self.key
+        if not self.program.random:
+            return [], [], outer
+        site = self.program.add_site(Site(self.label, node.lineno, node.col_offset, "loop"))
+        inner = self.fresh("key")
+        if ranged and isinstance(node.target, ast.Name):
+            step = assign(inner, self.descended(self.at_site(site), name(node.target.id)))
+            self.key = inner
+            return [], [step], outer
+        counter = self.fresh("count")
+        more = ast.BinOp(name(counter), ast.Add(), ast.Constant(1))
+        prologue = [
+            assign(counter, more),
+            assign(inner, self.descended(self.at_site(site), name(counter))),
+        ]
+        self.key = inner
+        return [assign(counter, ast.Constant(0))], prologue, outer
+
+    def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """A rewritten block."""
+        out: list[ast.stmt] = []
+        for statement in body:
+            visited = self.visit(statement)
+            if isinstance(visited, list):
+                out += visited
+            elif visited is not None:
+                out.append(visited)
+        return out
+
+    def visit_If(self, node):
+        test = self.visit(node.test)
+        return ast.If(test, self.statements(node.body) or [ast.Pass()], self.statements(node.orelse))
+
+    def visit_comprehension(self, node):
+        node.iter = self.seen(node.iter)
+        node.ifs = [self.visit(i) for i in node.ifs]
+        return node
+
+    def visit_ListComp(self, node):
+        inner = Rewriter.__new__(Rewriter)
+        inner.__dict__ = dict(self.__dict__)
+        inner.local = self.local | stored_names([ast.Expr(g.target) for g in node.generators])
+        generators = [inner.visit_comprehension(g) for g in node.generators]
+        made = ast.ListComp(inner.visit(node.elt), generators)
+        self.counter = inner.counter
+        return made
+
+    # ---- calls ---------------------------------------------------------------------------------
+
+    def visit_Call(self, node):
+        if isinstance(node.func, ast.Attribute):
+            function = static_value(node.func, self.namespace, self.local)
+            if not is_known(function):
+                return self.method(node)
+        elif isinstance(node.func, ast.Name) and node.func.id in self.local:
+            return self.local_call(node)
+        else:
+            function = static_value(node.func, self.namespace, self.local)
+        if not is_known(function):
+            self.refuse(node, f"the unknown function '{ast.unparse(node.func)}'", "define it first")
+        return self.known_call(node, function)
+
+    def known_call(self, node, function):
+        text = ast.unparse(node.func)
+        operation = _lookup(symbols.OPERATIONS, function)
+        if operation is not None:
+            return self.operation_call(node, operation, text)
+        reduction = _lookup(symbols.REDUCTIONS, function)
+        if reduction is not None:
+            if node.keywords or len(node.args) > 2 or len(node.args) == 2 and reduction is not reduce.dot:
+                self.refuse(node, f"{text} with axis or other options", "write the loop, or sum rows")
+            return self.call_kernel(reduction, node, [self.visit(a) for a in node.args])
+        if _lookup(symbols.CREATING, function) is not None:
+            return self.creation(node, function)
+        if _member(symbols.NATIVE, function):
+            return self.plain_call(node, text, [self.visit(a) for a in node.args])
+        if _member(symbols.MOVING, function):
+            return self.plain_call(node, text, [self.seen(a) for a in node.args])
+        if function is np.arange:
+            whole = [self.op("whole", a, self.visit(a)) for a in node.args]
+            return self.plain_call(node, text, whole)
+        if isinstance(function, type) and issubclass(function, BaseException):
+            return node
+        callee = plain_function(function)
+        if callee is None or getattr(callee, "__module__", "").split(".")[0] in ("numpy", "math"):
+            advice = symbols.ADVICE.get(_canonical(text, function), "write it out with operators")
+            self.refuse(node, text, advice)
+        return self.call_kernel(callee, node, [self.visit(a) for a in node.args])
+
+    def plain_call(self, node, text: str, arguments: list[ast.expr]) -> ast.Call:
+        """A call of a function that does no arithmetic, under its usual name."""
+        owner = static_value(node.func, self.namespace, self.local)
+        module = {"numpy": "np", "math": "math", "builtins": ""}.get(
+            getattr(owner, "__module__", "numpy") or "numpy", "np"
+        )
+        identifier = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+        identifier = getattr(owner, "__name__", identifier)
+        function = ast.Attribute(name(module), identifier, ast.Load()) if module else name(identifier)
+        if owner in (numba.uint32, numba.uint64, numba.int32, numba.int64):
+            function = ast.Attribute(name("np"), str(owner), ast.Load())
+        keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+        return ast.Call(function, arguments, keywords)
+
+    def operation_call(self, node, operation: str, text: str):
+        if node.keywords:
+            self.refuse(node, f"{text} with keywords", "give the operands in order")
+        operands = [self.visit(a) for a in node.args]
+        arity = self.program.arity(operation)
+        if operation in ("min", "max") and len(operands) > 2:
+            result = operands[0]
+            for operand in operands[1:]:
+                result = self.op(operation, node, result, operand)
+            return result
+        if operation in ("min", "max") and len(operands) == 1:
+            reduction = reduce.largest if operation == "max" else reduce.smallest
+            return self.call_kernel(reduction, node, operands)
+        if operation == "pow" and len(operands) == 2:
+            exponent = self.literal_integer(node.args[1])
+            if exponent is not None and abs(exponent) <= 64 and text == "pow":
+                return self.op(f"power({exponent})", node, operands[0])
+        if len(operands) != arity:
+            self.refuse(
+                node, f"{text} with {len(operands)} operands", f"it takes {arity}; assign the result"
+            )
+        return self.op(operation, node, *operands)
+
+    def creation(self, node, function):
+        position = symbols.CREATING[function]
+        arguments = [self.visit(a) for a in node.args]
+        keywords = {k.arg: self.visit(k.value) for k in node.keywords}
+        if function is not np.full_like and len(arguments) <= position and "dtype" not in keywords:
+            keywords["dtype"] = name("sp_carrier")
+        function = ast.Attribute(name("np"), function.__name__, ast.Load())
+        return ast.Call(function, arguments, [ast.keyword(k, v) for k, v in keywords.items()])
+
+    def method(self, node):
+        """A method of a local value: reductions and data movement; everything else is refused."""
+        attribute = node.func.attr
+        owner = self.visit(node.func.value)
+        arguments = [self.visit(a) for a in node.args]
+        if attribute in symbols.METHODS:
+            if node.keywords or (arguments and attribute != "dot"):
+                self.refuse(node, f".{attribute} with axis", "write the loop, or sum rows")
+            reduction = symbols.REDUCTIONS[symbols.METHODS[attribute]]
+            return self.call_kernel(reduction, node, [owner, *arguments])
+        if attribute == "fill":
+            arguments = [self.op("leave", node, owner, *arguments)]
+        elif attribute == "astype":
+            kind = static_value(node.args[0], self.namespace, self.local)
+            if kind in (float, np.float64, np.float32):
+                return self.op("viewed", node, owner)
+        elif attribute == "copy":
+            owner = self.op("viewed", node, owner)
+        elif attribute not in symbols.QUIET_METHODS:
+            self.refuse(node, f"the method .{attribute}()", "write it out with operators")
+        called = ast.Call(ast.Attribute(owner, attribute, ast.Load()), arguments, [])
+        called.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+        return self.op("enter", node, called) if attribute in ("item", "pop", "get") else called
+
+    def call_kernel(self, function, node, arguments: list[ast.expr]) -> ast.Call:
+        """A call of another kernel, which is lifted too."""
+        return self._call(name(self.program.callee(function)), node, arguments)
+
+    def local_call(self, node) -> ast.Call:
+        """A call of a function that came as an argument, or is defined inside the kernel."""
+        return self._call(node.func, node, [self.visit(a) for a in node.args])
+
+    def _call(self, function: ast.expr, node, arguments: list[ast.expr]) -> ast.Call:
+        prefix = []
+        if self.program.random:
+            site = self.program.add_site(Site(self.label, node.lineno, node.col_offset, "call"))
+            prefix = [self.descended(name(self.key), ast.Constant(keys.site_number(site)))]
+        keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in getattr(node, "keywords", [])]
+        return ast.Call(function, [*prefix, *arguments], keywords)
+
+    # ---- definitions ---------------------------------------------------------------------------
+
+    def visit_FunctionDef(self, node):
+        """A function defined inside the kernel."""
+        inner = Rewriter(self.program, self.function, node, self.namespace)
+        inner.local |= self.local
+        inner.counter = self.counter + 1000
+        return inner.definition(node.name)
+
+    def visit_Lambda(self, node):
+        self.refuse(node, "a lambda", "define a function with def")
+
+    def visit_Raise(self, node):
+        return node
+
+    def visit_Assert(self, node):
+        return ast.Assert(self.visit(node.test), node.msg)
+
+    def generic_visit(self, node):
+        construct = _REFUSED.get(type(node))
+        if construct is not None:
+            self.refuse(node, construct, "write plain loops, arrays and functions")
+        return super().generic_visit(node)
+
+    def definition(self, identifier: str, defaults: tuple = ()) -> ast.FunctionDef:
+        """The rewritten function, named `identifier`, its key first in a random backend."""
+        body = self.tree.body
+        if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            body = body[1:]
+        arguments = _bare(self.tree.args)
+        if defaults:
+            arguments.defaults = [
+                self.constant(self.tree, value, "a default value") for value in defaults
+            ]
+        else:
+            arguments.defaults = [self.visit(d) for d in arguments.defaults]
+        if self.program.random:
+            arguments.args.insert(0, ast.arg("sp_key"))
+        statements = self.statements(body) or [ast.Pass()]
+        return ast.FunctionDef(identifier, arguments, statements, [])
+
+
+def _arguments(arguments: ast.arguments) -> list[ast.arg]:
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return every + [a for a in (arguments.vararg, arguments.kwarg) if a]
+
+
+def _bare(arguments: ast.arguments) -> ast.arguments:
+    """The parameters without annotations."""
+    named = [ast.arg(a.arg) for a in (*arguments.posonlyargs, *arguments.args)]
+    variable = ast.arg(arguments.vararg.arg) if arguments.vararg else None
+    keyword_only = [ast.arg(a.arg) for a in arguments.kwonlyargs]
+    return ast.arguments([], named, variable, keyword_only, arguments.kw_defaults, None, arguments.defaults)
+
+
+def _lookup(table: dict, function):
+    try:
+        return table.get(function)
+    except TypeError:
+        return None
+
+
+def _member(table: set, function) -> bool:
+    try:
+        return function in table
+    except TypeError:
+        return False
+
+
+def _canonical(text: str, function) -> str:
+    module = getattr(function, "__module__", "") or ""
+    own = getattr(function, "__name__", text)
+    if module.startswith("numpy"):
+        inner = module.removeprefix("numpy").lstrip(".")
+        return f"np.linalg.{own}" if inner.startswith("linalg") else f"np.{own}"
+    return f"math.{own}" if module == "math" else own

@@ -1,0 +1,533 @@
+"""Roundings as LLVM instructions: for each arithmetic, how an operation is evaluated and rounded once.
+
+A value lives in the backend's carrier (binary32 or binary64), always exactly a number of the format. An
+operation widens its operands to the evaluation type, evaluates, rounds, and narrows back (exactly). Which of the
+techniques below is used is decided in `rounder` alone:
+
+    Native       the processor's own arithmetic
+    Half         binary16 by conversion to half and back
+    Single       binary32 inside a binary64 carrier, likewise
+    Bits         add-and-mask on the bits (formats with binary32's exponents; the same in the directed modes)
+    Grid         adding and subtracting 1.5 * 2^k, whose spacing is the format's (nearest; the directed modes)
+    Sticky       truncation plus the sign of the rounding error (any format, any rounding, no processor mode)
+
+Double rounding is innocuous where the evaluation has 2p + 2 bits or more (Figueroa 1995), and always in a
+directed mode, whose grids are nested. Sticky needs neither.
+
+Source: Boldo & Melquiond (2008) for round to odd and sticky evaluation; Dekker (1971), Knuth (TAOCP 2, 4.2.2)
+for the error of a sum.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from llvmlite import ir
+
+from sciprec.precision.backend import Arithmetic, Backend
+from sciprec.precision.mode import available, control_word, has_feature
+
+BIT, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
+F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
+_DIRECTED = ("rz", "ru", "rd")
+
+
+def call(b: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value:
+    """An LLVM intrinsic (llvm.fma, llvm.floor, ...) on operands of one floating type."""
+    kind = args[0].type
+    signature = ir.FunctionType(kind, [kind] * len(args))
+    return b.call(b.module.declare_intrinsic(f"llvm.{name}", [kind], signature), args)
+
+
+class View:
+    """Bit patterns of an evaluation type: masks, casts and the usual predicates."""
+
+    def __init__(self, kind: ir.Type):
+        self.kind = kind
+        self.bits = 24 if kind == F32 else 53
+        self.integer = I32 if kind == F32 else I64
+        self.width = 32 if kind == F32 else 64
+        self.sign = 1 << (self.width - 1)
+        self.exponent = (0xFF << 23) if kind == F32 else (0x7FF << 52)
+        self.quiet = 1 << (self.bits - 2)
+
+    def constant(self, value: float) -> ir.Constant:
+        return ir.Constant(self.kind, value)
+
+    def word(self, value: int) -> ir.Constant:
+        return ir.Constant(self.integer, value)
+
+    def to_word(self, b, x):
+        return b.bitcast(x, self.integer)
+
+    def to_float(self, b, word):
+        return b.bitcast(word, self.kind)
+
+    def masked(self, b, x, mask: int):
+        return self.to_float(b, b.and_(self.to_word(b, x), self.word(mask)))
+
+    def sign_word(self, b, x):
+        return b.and_(self.to_word(b, x), self.word(self.sign))
+
+    def with_sign(self, b, magnitude, sign_word):
+        """The magnitude (sign bit clear, or equal to the wanted one) with a sign bit set where wanted."""
+        return self.to_float(b, b.or_(self.to_word(b, magnitude), sign_word))
+
+    def power(self, b, x, low: float | None, high: float):
+        """2^floor(log2 |x|), read off the exponent bits, kept within [low, high]; x is not NaN or is clamped."""
+        e = self.masked(b, x, self.exponent)
+        if low is not None:
+            e = b.select(b.fcmp_ordered(">", e, self.constant(low)), e, self.constant(low))
+        return b.select(b.fcmp_ordered("<", e, self.constant(high)), e, self.constant(high))
+
+
+V32, V64 = View(F32), View(F64)
+
+
+class Native:
+    """The processor's own arithmetic in the evaluation type; the base of the other techniques.
+
+    Subclasses override `finish` (rounds a result of the evaluation type) and, where one rounding of a
+    rounded result would be wrong, the operation itself.
+    """
+
+    def __init__(self, arithmetic: Arithmetic, carrier: ir.Type, evaluation: ir.Type, mode: str | None):
+        self.arithmetic, self.format = arithmetic, arithmetic.format
+        self.carrier, self.evaluation, self.mode = carrier, evaluation, mode
+        self.view = View(evaluation)
+
+    def finish(self, b, r):
+        return r
+
+    def widen(self, b, x):
+        return b.fpext(x, self.evaluation) if x.type != self.evaluation else x
+
+    def narrow(self, b, x):
+        return b.fptrunc(x, self.carrier) if x.type != self.carrier else x
+
+    def round(self, b, r, **key):
+        """A result of the evaluation type, rounded to the format, in the carrier."""
+        return self.narrow(b, self.finish(b, r, **key))
+
+    def add(self, b, x, y, **key):
+        return self.round(b, b.fadd(self.widen(b, x), self.widen(b, y)), **key)
+
+    def sub(self, b, x, y, **key):
+        return self.add(b, x, b.fneg(y), **key)
+
+    def mul(self, b, x, y, **key):
+        return self.round(b, b.fmul(self.widen(b, x), self.widen(b, y)), **key)
+
+    def div(self, b, x, y, **key):
+        return self.round(b, b.fdiv(self.widen(b, x), self.widen(b, y)), **key)
+
+    def sqrt(self, b, x, **key):
+        return self.round(b, call(b, "sqrt", self.widen(b, x)), **key)
+
+    def fma(self, b, x, y, z, **key):
+        return self.round(b, call(b, "fma", *(self.widen(b, v) for v in (x, y, z))), **key)
+
+    def from_binary32(self, b, x, **key):
+        """Any binary32 number, rounded once."""
+        if self.evaluation == F32:
+            return self.round(b, x, **key)
+        return self.from_binary64(b, b.fpext(x, F64), **key)
+
+    def from_binary64(self, b, x, **key):
+        """Any binary64 number, rounded once."""
+        return self.round(b, x if self.evaluation == F64 else b.fptrunc(x, F32), **key)
+
+    def from_integer(self, b, i, signed: bool, **key):
+        """Any 64-bit integer, rounded once: by the processor, or jammed to 53 bits first (sticky last bit)."""
+        if type(self) is Native or self.mode:
+            convert = b.sitofp if signed else b.uitofp
+            return self.round(b, convert(i, self.evaluation), **key)
+        return self.from_binary64(b, _jammed(b, i, signed), **key)
+
+    def from_elementary(self, b, v, **key):
+        """A binary64 approximation (relative error below 2^-49), rounded once.
+
+        In a rounding other than nearest, an exact result that came out just below would lose a whole ulp:
+        the approximation is snapped to 48 bits first.
+        """
+        if self.arithmetic.rounding != "rn" and self.format.significand_bits <= 24:
+            word = b.add(V64.to_word(b, v), V64.word(1 << 4))
+            snapped = V64.to_float(b, b.and_(word, V64.word(-32)))
+            finite = b.fcmp_ordered("<", call(b, "fabs", v), V64.constant(float("inf")))
+            v = b.select(finite, snapped, v)
+        return self.from_binary64(b, v, **key)
+
+    def _overflow(self, b, r, sign_word, direction: str | None = None):
+        """Apply the overflow rule to a rounded r; infinities are kept where the format has them."""
+        fmt, view = self.format, self.view
+        size = call(b, "fabs", r)
+        beyond = b.fcmp_ordered(">", size, view.constant(fmt.max_finite))
+        rounding = direction or self.arithmetic.rounding
+        infinity, largest = view.constant(float("inf")), view.constant(fmt.max_finite)
+        if fmt.overflow == "saturate" or rounding in ("rz", "ro"):
+            limit = largest
+        elif rounding in ("ru", "rd"):
+            negative = b.icmp_unsigned("!=", sign_word, view.word(0))
+            up, down = (largest, infinity) if rounding == "ru" else (infinity, largest)
+            limit = b.select(negative, up, down)
+        else:
+            limit = infinity
+        if fmt.overflow == "nan":
+            is_infinite = b.fcmp_ordered("==", size, infinity)
+            nan = view.constant(float("nan"))
+            limit = nan if limit is infinity else b.select(is_infinite, nan, limit)
+        elif limit is not infinity:
+            limit = b.select(b.fcmp_ordered("==", size, infinity), infinity, limit)
+        return b.select(beyond, view.with_sign(b, limit, sign_word), r)
+
+    def _flush(self, b, r, sign_word):
+        """Results below the smallest normal number become zeros of the same sign."""
+        tiny = b.fcmp_ordered("<", call(b, "fabs", r), self.view.constant(self.format.min_normal))
+        return b.select(tiny, self.view.to_float(b, sign_word), r)
+
+
+def _jammed(b, i, signed: bool):
+    """A 64-bit integer as binary64 whose last bit is sticky, so that one later rounding is right (p <= 51)."""
+    mask, sign = ir.Constant(I64, ~0x7FF), None
+    if signed:
+        sign = b.icmp_signed("<", i, ir.Constant(I64, 0))
+        i = b.select(sign, b.neg(i), i)
+    low = b.and_(i, ir.Constant(I64, 0x7FF))
+    sticky = b.shl(b.zext(b.icmp_unsigned("!=", low, ir.Constant(I64, 0)), I64), ir.Constant(I64, 11))
+    large = b.icmp_unsigned(">=", i, ir.Constant(I64, 1 << 53))
+    x = b.uitofp(b.select(large, b.or_(b.and_(i, mask), sticky), i), F64)
+    return b.select(sign, b.fneg(x), x) if signed else x
+
+
+class Single(Native):
+    """binary32 to nearest inside a binary64 carrier."""
+
+    def finish(self, b, r):
+        return b.fpext(b.fptrunc(r, F32), F64)
+
+    def fma(self, b, x, y, z):
+        return Sticky(self.arithmetic, self.carrier, F64, None).fma(b, x, y, z)
+
+
+class Bits(Native):
+    """Formats with the evaluation type's own exponents: rounding on the bits carries into them by itself."""
+
+    def finish(self, b, r):
+        view, rounding = self.view, self.arithmetic.rounding
+        drop = view.bits - self.format.significand_bits
+        if drop == 0:
+            return r
+        word, mask = view.to_word(b, r), (1 << drop) - 1
+        if rounding == "rn":
+            odd = b.and_(b.lshr(word, view.word(drop)), view.word(1))
+            word = b.add(word, b.add(odd, view.word(mask >> 1)))
+        elif rounding != "rz":
+            spread = b.ashr(word, view.word(view.width - 1))
+            away = spread if rounding == "rd" else b.not_(spread)
+            word = b.add(word, b.and_(away, view.word(mask)))
+        return view.to_float(b, b.and_(word, view.word(~mask)))
+
+    def round(self, b, r, **key):
+        return self.narrow(b, self.finish(b, r))
+
+    def from_binary32(self, b, x):
+        """NaN payloads are cleared and subnormals flushed, as an operation would."""
+        if self.evaluation != F32:
+            return super().from_binary32(b, x)
+        r, view = self.finish(b, x), self.view
+        if not self.format.subnormals:
+            r = self._flush(b, r, view.sign_word(b, x))
+        nan = b.fcmp_unordered("uno", x, x)
+        return self.narrow(b, b.select(nan, view.constant(float("nan")), r))
+
+
+class BitsNearest(Bits):
+    """Bits to nearest (p <= 11): products and quotients below binary32's normal range are rounded once."""
+
+    def mul(self, b, x, y):
+        product = b.fmul(x, y)
+        spacing = 2.0 ** (self.format.emin - self.format.significand_bits + 1)
+        shift = V32.constant(1.5 * 2.0**23 * spacing)
+        small = b.fsub(call(b, "fma", x, y, shift), shift)
+        sign = V32.sign_word(b, product)
+        tiny = b.fcmp_ordered("<", call(b, "fabs", product), V32.constant(self.format.min_normal))
+        return b.select(tiny, V32.with_sign(b, small, sign), self.finish(b, product))
+
+    def div(self, b, x, y):
+        return self._wide().div(b, x, y)
+
+    def fma(self, b, x, y, z):
+        return Sticky(self.arithmetic, self.carrier, F64, None).fma(b, x, y, z)
+
+    def from_binary64(self, b, x):
+        return self._wide().from_binary64(b, x)
+
+    def _wide(self):
+        return Grid(self.arithmetic, self.carrier, F64, None)
+
+
+class Grid(Native):
+    """Adding and subtracting a constant whose spacing, in the evaluation type, is the format's at r."""
+
+    def finish(self, b, r):
+        fmt, view, rounding = self.format, self.view, self.arithmetic.rounding
+        low = fmt.min_normal if fmt.subnormals else None
+        scale = 2.0 ** (view.bits - fmt.significand_bits)
+        sign = view.sign_word(b, r)
+        power = view.power(b, r, low, 2.0 ** (fmt.emax + 1))
+        if rounding == "rz":
+            size = call(b, "fabs", r)
+            shift = b.fmul(power, view.constant(scale))
+            rounded = b.fsub(b.fadd(size, shift), shift)
+        else:
+            shift = b.fmul(power, view.constant(1.5 * scale))
+            rounded = b.fsub(b.fadd(r, shift), shift)
+            rounded = call(b, "fabs", rounded)
+        rounded = view.with_sign(b, rounded, sign)
+        if not fmt.subnormals:
+            rounded = self._flush(b, rounded, sign)
+        return self._overflow(b, rounded, sign)
+
+    def fma(self, b, x, y, z):
+        if self.mode:
+            return super().fma(b, x, y, z)
+        return Sticky(self.arithmetic, self.carrier, F64, None).fma(b, x, y, z)
+
+    def from_binary64(self, b, x):
+        if self.evaluation == F64 or self.mode:
+            return super().from_binary64(b, x)
+        return Grid(self.arithmetic, self.carrier, F64, None).from_binary64(b, x)
+
+
+class Half(Grid):
+    """binary16 to nearest: LLVM's conversion to half and back, subnormals and overflow included."""
+
+    def finish(self, b, r):
+        return b.fpext(b.fptrunc(r, F16), F32)
+
+
+class Sticky(Native):
+    """Evaluation in binary64 with the sign of its error: every rounding of every format, in nearest mode."""
+
+    def finish(self, b, r, error=None, draw=None):
+        fmt, rounding = self.format, self.arithmetic.rounding
+        sign, size = V64.sign_word(b, r), call(b, "fabs", r)
+        inexact = ir.Constant(BIT, 0)
+        if error is not None:
+            inexact = b.fcmp_ordered("!=", error, V64.constant(0.0))
+            opposite = b.icmp_unsigned("!=", V64.sign_word(b, error), sign)
+            step = b.zext(b.and_(inexact, opposite), I64)
+            size = V64.to_float(b, b.sub(V64.to_word(b, size), step))
+        low = fmt.min_normal if fmt.subnormals else None
+        power = V64.power(b, size, low, 2.0 ** min(fmt.emax + 1, 1023))
+        spacing = b.fmul(power, V64.constant(2.0 ** (1 - fmt.significand_bits)))
+        y = b.fmul(size, self._inverse(b, spacing))
+        kept = call(b, "floor", y)
+        rest = b.fsub(y, kept)
+        up = self._up(b, rounding, kept, rest, inexact, sign, draw)
+        kept = b.fadd(kept, b.uitofp(up, F64))
+        rounded = V64.with_sign(b, b.fmul(kept, spacing), sign)
+        if not fmt.subnormals:
+            rounded = self._flush(b, rounded, sign)
+        return self._overflow(b, rounded, sign)
+
+    def _inverse(self, b, power_of_two):
+        """1 / 2^k, exactly, by the exponent bits (2^k normal and its inverse too)."""
+        return V64.to_float(b, b.sub(V64.word(2046 << 52), V64.to_word(b, power_of_two)))
+
+    def _up(self, b, rounding, kept, rest, inexact, sign, draw):
+        zero, half = V64.constant(0.0), V64.constant(0.5)
+        some = b.or_(inexact, b.fcmp_ordered(">", rest, zero))
+        if rounding == "rz":
+            return ir.Constant(BIT, 0)
+        if rounding in ("ru", "rd"):
+            wanted = "==" if rounding == "ru" else "!="
+            return b.and_(some, b.icmp_unsigned(wanted, sign, V64.word(0)))
+        if rounding == "sr":
+            chance = b.fmul(rest, V64.constant(2.0**24))
+            bar = b.fsub(V64.constant(2.0**24), b.uitofp(draw, F64))
+            return b.fcmp_ordered(">=", chance, bar)
+        halved = b.fmul(kept, half)
+        odd = b.fcmp_ordered("!=", halved, call(b, "floor", halved))
+        if rounding == "ro":
+            return b.and_(some, b.not_(odd))
+        tie = b.and_(b.fcmp_ordered("==", rest, half), b.or_(inexact, odd))
+        return b.or_(b.fcmp_ordered(">", rest, half), tie)
+
+    @property
+    def _tracks_error(self) -> bool:
+        return self.arithmetic.rounding != "sr"
+
+    def add(self, b, x, y, **key):
+        x, y = self.widen(b, x), self.widen(b, y)
+        r, error = _two_sum(b, x, y)
+        return self._zero_sum(b, self._rounded(b, r, error, **key), r, x, y)
+
+    def mul(self, b, x, y, **key):
+        x, y = self.widen(b, x), self.widen(b, y)
+        r = b.fmul(x, y)
+        exact = self.format.significand_bits <= 26
+        return self._rounded(b, r, None if exact else call(b, "fma", x, y, b.fneg(r)), **key)
+
+    def div(self, b, x, y, **key):
+        x, y = self.widen(b, x), self.widen(b, y)
+        r = b.fdiv(x, y)
+        rest = call(b, "fma", b.fneg(r), y, x)
+        error = V64.to_float(b, b.xor(V64.to_word(b, rest), V64.sign_word(b, y)))
+        return self._rounded(b, r, error, **key)
+
+    def sqrt(self, b, x, **key):
+        x = self.widen(b, x)
+        r = call(b, "sqrt", x)
+        return self._rounded(b, r, call(b, "fma", b.fneg(r), r, x), **key)
+
+    def fma(self, b, x, y, z, **key):
+        """Boldo & Melquiond (2008), section 5: the error of a fused product and sum, rounded to odd.
+
+        Where the rounding is stochastic the exact result is first rounded to nearest: the processor's fma.
+        """
+        x, y, z = (self.widen(b, v) for v in (x, y, z))
+        if not self._tracks_error:
+            return self._rounded(b, call(b, "fma", x, y, z), None, **key)
+        high = b.fmul(x, y)
+        r, error = _two_sum(b, high, z)
+        if self.format.significand_bits > 26:
+            low = call(b, "fma", x, y, b.fneg(high))
+            middle, lowest = _two_sum(b, z, low)
+            r, above = _two_sum(b, high, middle)
+            r, error = _two_sum(b, r, _odd(b, *_two_sum(b, above, lowest)))
+            plain = b.fadd(high, z)
+            finite = b.fcmp_ordered("ord", error, error)
+            r = b.select(finite, r, plain)
+        return self._zero_sum(b, self._rounded(b, r, error, **key), r, high, z)
+
+    def from_integer(self, b, i, signed, **key):
+        if not self._tracks_error:
+            convert = b.sitofp if signed else b.uitofp
+            return self._rounded(b, convert(i, F64), None, **key)
+        if self.format.significand_bits <= 51:
+            return self._rounded(b, _jammed(b, i, signed), None, **key)
+        convert = b.sitofp if signed else b.uitofp
+        high = convert(b.and_(i, ir.Constant(I64, ~0x7FF)), F64)
+        low = b.uitofp(b.and_(i, ir.Constant(I64, 0x7FF)), F64)
+        return self._rounded(b, *_two_sum(b, high, low), **key)
+
+    def _rounded(self, b, r, error, **key):
+        return self.narrow(b, self.finish(b, r, error if self._tracks_error else None, **key))
+
+    def _zero_sum(self, b, rounded, r, x, y):
+        """Toward -infinity an exact zero sum is -0, unless both terms are +0 (IEEE 754-2019, 6.3)."""
+        if self.arithmetic.rounding != "rd":
+            return rounded
+        sign = b.or_(V64.sign_word(b, x), V64.sign_word(b, y))
+        zero = self.narrow(b, V64.to_float(b, sign))
+        return b.select(b.fcmp_ordered("==", r, V64.constant(0.0)), zero, rounded)
+
+
+def _two_sum(b, x, y):
+    """s + e = x + y exactly, s = fl(x + y) (Knuth)."""
+    s = b.fadd(x, y)
+    t = b.fsub(s, x)
+    return s, b.fadd(b.fsub(x, b.fsub(s, t)), b.fsub(y, t))
+
+
+def _odd(b, r, error):
+    """r + error rounded to odd in binary64: r, or its neighbour toward the error where r is even."""
+    word = V64.to_word(b, r)
+    inexact = b.fcmp_ordered("!=", error, V64.constant(0.0))
+    even = b.icmp_unsigned("==", b.and_(word, V64.word(1)), V64.word(0))
+    same = b.icmp_unsigned("==", V64.sign_word(b, error), V64.sign_word(b, r))
+    moved = b.add(word, b.select(same, V64.word(1), V64.word(-1)))
+    return V64.to_float(b, b.select(b.and_(inexact, even), moved, word))
+
+
+def aligned_pair(b, x, y, significand_bits: int):
+    """Both operands truncated toward zero to multiples of 2^(E - p + 1), E the larger one's exponent."""
+    drop = 24 - significand_bits
+    words = [b.bitcast(v, I32) for v in (x, y)]
+    exponents = [b.and_(b.lshr(w, ir.Constant(I32, 23)), ir.Constant(I32, 0xFF)) for w in words]
+    out = []
+    for word, own, other in zip(words, exponents, reversed(exponents), strict=True):
+        gap = b.sub(other, own)
+        gap = b.select(b.icmp_signed(">", gap, ir.Constant(I32, 0)), gap, ir.Constant(I32, 0))
+        near = b.icmp_signed("<", gap, ir.Constant(I32, significand_bits))
+        shift = b.select(near, b.add(gap, ir.Constant(I32, drop)), ir.Constant(I32, 31))
+        mask = b.select(near, b.shl(ir.Constant(I32, -1), shift), ir.Constant(I32, -(1 << 31)))
+        out.append(b.bitcast(b.and_(word, mask), F32))
+    return out
+
+
+def _with_alignment(technique: type) -> type:
+    """The same technique with operands of additions aligned first (no guard bits)."""
+
+    class Aligned(technique):
+        def add(self, b, x, y, **key):
+            x, y = aligned_pair(b, x, y, self.format.significand_bits)
+            return super().add(b, x, y, **key)
+
+    return Aligned
+
+
+def processor_word(backend: Backend, path: str = "auto") -> int:
+    """The MXCSR value under which the backend's kernels run; 0 where they run in the normal mode."""
+    rounding = {role.rounding for role in backend.roles}
+    if path == "software" or not available() or not has_feature("fma") or len(rounding) != 1:
+        return 0
+    direction = rounding.pop()
+    narrow = all(r.format.significand_bits <= 24 or r.format.is_binary64 for r in backend.roles)
+    limited = direction != "rz" and any(r.format.overflow != "infinity" for r in backend.roles)
+    if direction not in _DIRECTED or not narrow or limited:
+        return 0
+    return control_word(direction, all(_flushes_as_binary32(r) for r in backend.roles) and direction == "rz")
+
+
+def _flushes_as_binary32(arithmetic: Arithmetic) -> bool:
+    fmt = arithmetic.format
+    return not fmt.subnormals and fmt.emin == -126 and arithmetic.fits_binary32
+
+
+@lru_cache(maxsize=256)
+def rounder(arithmetic: Arithmetic, carrier: ir.Type, word: int) -> Native:
+    """The technique for an arithmetic in a carrier, in the normal mode (word = 0) or under a control word."""
+    if word:
+        technique, evaluation = _directed(arithmetic, carrier, word)
+    else:
+        technique, evaluation = _nearest(arithmetic, carrier)
+    if arithmetic.aligned:
+        technique = _with_alignment(technique)
+    return technique(arithmetic, carrier, evaluation, arithmetic.rounding if word else None)
+
+
+def _directed(arithmetic, carrier, word) -> tuple[type, ir.Type]:
+    fmt, p = arithmetic.format, arithmetic.format.significand_bits
+    flush_by_processor = bool(word & 0x8000)
+    plain = fmt.overflow == "infinity" or (fmt.overflow == "saturate" and arithmetic.rounding == "rz")
+    if carrier == F32 and (fmt.emin, fmt.emax) == (-126, 127) and plain:
+        if fmt.subnormals or flush_by_processor:
+            return Bits, F32
+    if fmt.is_binary64 or (fmt.emin, fmt.emax, fmt.subnormals) == (-1022, 1023, True):
+        return Bits, F64
+    roomy = fmt.emax <= 125 - (24 - p) and (arithmetic.rounding == "rz" or fmt.subnormals)
+    if carrier == F32 and roomy:
+        return Grid, F32
+    return Grid, F64
+
+
+def _nearest(arithmetic, carrier) -> tuple[type, ir.Type]:
+    fmt, p = arithmetic.format, arithmetic.format.significand_bits
+    if arithmetic.rounding != "rn" or arithmetic.aligned or p > 25 and not fmt.is_binary64:
+        return Sticky, F64
+    if arithmetic.native is not None:
+        wide = arithmetic.native.itemsize == 4 and carrier == F64
+        return (Single if wide else Native), carrier
+    if carrier == F64 or p > 11:
+        return Grid, F64
+    if (p, fmt.emin, fmt.emax, fmt.subnormals, fmt.overflow) == (11, -14, 15, True, "infinity"):
+        return (Half if has_feature("f16c") else Grid), F32
+    if (fmt.emin, fmt.emax, fmt.subnormals, fmt.overflow) == (-126, 127, True, "infinity"):
+        return (BitsNearest, F32) if has_feature("fma") else (Grid, F64)
+    never_infinite = 2 * fmt.emax + 2 <= 127 and fmt.emax - fmt.emin + p <= 126
+    representable = fmt.emax <= 125 - (24 - p) and fmt.emin - p >= -126
+    if representable and (fmt.overflow == "infinity" or never_infinite):
+        return Grid, F32
+    return Grid, F64

@@ -1,0 +1,111 @@
+"""What a name in a kernel means to the engine: one table of Python's, math's and NumPy's functions."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numba
+import numpy as np
+
+from sciprec.precision import reduce
+from sciprec.precision.elementary import ELEMENTARY
+
+_MATH = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
+    "atan", "atan2", "sinh", "cosh", "tanh", "pow", "erf", "erfc", "hypot", "cbrt", "sqrt", "fabs",
+    "copysign", "fmod", "fma",
+)  # fmt: skip
+_NUMPY = {
+    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10",
+    "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos",
+    "arctan": "atan", "arctan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
+    "power": "pow", "hypot": "hypot", "cbrt": "cbrt", "sqrt": "sqrt", "fabs": "fabs",
+    "abs": "abs", "absolute": "abs", "copysign": "copysign", "fmod": "fmod", "add": "add",
+    "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div", "mod": "mod",
+    "remainder": "mod", "floor_divide": "floordiv", "negative": "neg", "positive": "pos",
+    "square": "square", "reciprocal": "reciprocal", "sign": "sign", "minimum": "minimum",
+    "maximum": "maximum", "fmin": "fmin", "fmax": "fmax", "floor": "floor", "ceil": "ceil",
+    "trunc": "trunc", "rint": "rint",
+}  # fmt: skip
+
+
+def _operations() -> dict:
+    table = {getattr(math, n): n for n in _MATH if hasattr(math, n)}
+    table |= {getattr(np, n): op for n, op in _NUMPY.items() if hasattr(np, n)}
+    table |= {function: name for name, function in ELEMENTARY.items()}
+    table |= {abs: "abs", pow: "pow", min: "min", max: "max", float: "cast"}
+    table |= {operator.add: "add", operator.sub: "sub", operator.mul: "mul"}
+    table |= {operator.truediv: "div", operator.neg: "neg"}
+    table |= {reduce.accumulate: "accumulate", reduce.product: "product", reduce.fma: "fma"}
+    table |= dict.fromkeys((np.float64, np.float32, np.float16, np.double, np.single), "cast")
+    return table
+
+
+OPERATIONS = _operations()
+"""function -> operation of the backend."""
+
+REDUCTIONS = {
+    np.sum: reduce.total, np.mean: reduce.mean, np.prod: reduce.running_product, np.dot: reduce.dot,
+    np.vdot: reduce.dot, np.matmul: reduce.dot, np.max: reduce.largest, np.amax: reduce.largest,
+    np.min: reduce.smallest, np.amin: reduce.smallest, np.cumsum: reduce.running_sum,
+}  # fmt: skip
+"""function -> the engine's own kernel, with a named order, that is lifted in its place."""
+
+NATIVE = {
+    range, len, int, bool, enumerate, zip, print, isinstance, tuple, list, reversed, slice,
+    math.isnan, math.isinf, math.isfinite, math.floor, math.ceil, math.trunc, math.gcd,
+    np.shape, np.int8, np.int16, np.int32, np.int64, np.intp, np.uint8, np.uint16, np.uint32,
+    np.uint64, np.bool_, numba.uint32, numba.uint64, numba.int32, numba.int64,
+}  # fmt: skip
+"""Functions whose results are not floating-point numbers, or no arithmetic at all."""
+
+MOVING = {
+    np.array, np.asarray, np.ascontiguousarray, np.copy, np.isnan, np.isinf, np.isfinite, np.any,
+    np.all, np.argmax, np.argmin, np.argsort, np.sort, np.searchsorted, np.nonzero, np.where,
+    np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack, np.reshape, np.ravel,
+    np.transpose, np.flip, np.roll, np.diag, np.repeat, np.expand_dims, np.atleast_1d,
+    np.broadcast_to, np.logical_and, np.logical_or, np.logical_not, np.less, np.less_equal,
+    np.greater, np.greater_equal, np.equal, np.not_equal, np.signbit, np.zeros_like, np.empty_like,
+    np.ones_like, np.size, np.count_nonzero, np.flatnonzero, np.swapaxes, np.outer, np.array_equal,
+} - {np.outer}  # fmt: skip
+"""Functions that compare or move numbers: their array arguments are rounded first."""
+
+CREATING = {np.empty: 1, np.zeros: 1, np.ones: 1, np.full: 2, np.full_like: 2}
+"""Functions that make arrays of the carrier's dtype -> position of their dtype argument."""
+
+METHODS = {
+    "sum": np.sum, "mean": np.mean, "prod": np.prod, "dot": np.dot, "max": np.max, "min": np.min,
+    "cumsum": np.cumsum,
+}  # fmt: skip
+"""Methods of arrays that are reductions."""
+
+QUIET_METHODS = {
+    "copy", "reshape", "ravel", "flatten", "transpose", "item", "argmax", "argmin", "any", "all",
+    "argsort", "append", "pop", "extend", "insert", "clear", "keys", "values", "items", "get",
+    "nonzero", "index", "count", "reverse", "sort", "repeat",
+}  # fmt: skip
+"""Methods that do no arithmetic."""
+
+ADVICE = {
+    "np.linspace": "write x[i] = start + i * step in a loop",
+    "np.outer": "write the two loops, out[i, j] = a[i] * b[j]",
+    "np.linalg.norm": "write math.sqrt(np.dot(x, x))",
+    "np.var": "write a loop over the squared differences from np.mean(x)",
+    "np.std": "write a loop over the squared differences from np.mean(x)",
+    "np.interp": "write the linear interpolation as a loop",
+    "np.convolve": "write the two loops",
+    "np.clip": "write min(max(x, low), high)",
+    "np.diff": "write x[1:] - x[:-1]",
+    "np.trapezoid": "write the loop over the intervals",
+    "np.average": "use np.mean, or np.dot with the weights",
+    "math.fsum": "use np.sum (pairwise), or a compensated loop",
+    "sum": "use np.sum on an array, or write the loop",
+    "round": "use np.rint, or math.floor(x + 0.5)",
+    "np.round": "use np.rint",
+    "divmod": "write x // y and x % y",
+    "math.degrees": "multiply by 180 / math.pi",
+    "math.radians": "multiply by math.pi / 180",
+    "complex": "keep real and imaginary parts in separate variables",
+}
+"""What to write instead, for constructs that cannot be rewritten."""
