@@ -12,6 +12,7 @@ from sciprec.compare.comparison import Comparison, Row
 from sciprec.compare.metrics import metrics
 from sciprec.compare.wording import factor
 from sciprec.output.variables import VARIABLES
+from sciprec.scenario import TRUTH
 
 STATUSES = ("truth", "identical", "good", "unjudged", "beyond", "broken", "failed")
 
@@ -39,10 +40,10 @@ class Verdict:
 
 def judge(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:
     """Judge a run by the tolerances that its scenario states."""
-    if golden.attrs.get("sciprec_backend") == actual.attrs.get("sciprec_backend"):
-        return Verdict("truth", "the truth that the others are compared with")
     if stopped := str(actual.attrs.get("blow_up", "")):
         return Verdict("broken", f"stopped early: {stopped}", math.inf)
+    if actual.attrs.get("sciprec_backend") == TRUTH:
+        return Verdict("truth", "the truth that the others are compared with")
     changed = [r for r in comparison.rows if r.changed_nonfinite]
     if changed:
         row = changed[0]

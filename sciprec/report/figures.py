@@ -12,6 +12,7 @@ from sciprec.compare.comparison import growth
 from sciprec.compare.verdicts import main_row
 from sciprec.report.stored import StoredRun
 from sciprec.report.svg import line_style, new_figure, style, to_svg
+from sciprec.scenario import TRUTH
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
 MOST_MATURITIES = 3
@@ -34,10 +35,10 @@ def pictures(runs: Sequence[StoredRun], order: Sequence[str], prefix: str) -> li
         prefix: unique on the page, for identifiers.
     """
     done = [run for run in runs if run.dataset is not None and run.comparison is not None]
-    others = [run for run in done if run.verdict.status != "truth"]
+    others = [run for run in done if run.backend != TRUTH]
     if not others:
         return []
-    truth = next(run for run in done if run.verdict.status == "truth")
+    truth = next(run for run in done if run.backend == TRUTH)
     variable = main_row(others[0].comparison).variable
     dims = set(truth.dataset[variable].dims)
     if {"time", "lat", "lon"} <= dims:
@@ -161,7 +162,7 @@ def _rounding_picture(
                           label=run.backend, **line_style(order.index(run.backend)))  # fmt: skip
             axes.axhline(1.0, linestyle="--", linewidth=1, color="#808080")
             axes.set_yscale("log")
-            axes.set(xlabel="strike", title=f"maturity {float(golden['maturity'][row]):g} years")
+            axes.set(xlabel="strike", title=f"maturity {float(golden['maturity'][row]):g} y")
         panels[0].set_ylabel("|price - fp64| / standard error")
         _legend(figure, panels)
         svg = to_svg(figure, name, "Rounding error of prices in standard errors, by strike")
@@ -186,7 +187,7 @@ def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
                 error = (data["price"] - data["analytic_price"]) / data["standard_error"]
                 axes.plot(data["strike"], error.values, label=run.backend,
                           **line_style(order.index(run.backend)))  # fmt: skip
-            axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} years")
+            axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} y")
         panels[0].set_ylabel("(price - analytic) / standard error")
         _legend(figure, panels)
         svg = to_svg(figure, name, "Difference to the analytic price in standard errors, by strike")

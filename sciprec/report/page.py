@@ -16,6 +16,7 @@ from sciprec.compare.verdicts import main_row
 from sciprec.compare.wording import digits, duration, factor, number
 from sciprec.report.figures import pictures
 from sciprec.report.stored import StoredBatch, StoredRun, read_batch, write_text
+from sciprec.scenario import TRUTH
 
 PAGE = "index.html"
 STATUS_WORDS = {
@@ -53,7 +54,7 @@ def render(batch: StoredBatch) -> str:
     return environment.get_template("page.html").render(
         style=resources.files("sciprec.report").joinpath("templates/page.css").read_text("utf-8"),
         title=_title(batch),
-        cards=[_card(batch, name) for name in batch.backends if name != "fp64"],
+        cards=[_card(batch, name) for name in batch.backends if name != TRUTH],
         rows=table(batch),
         sections=[_section(batch, i, name) for i, name in enumerate(batch.scenarios)],
         status_words=STATUS_WORDS,
@@ -141,7 +142,7 @@ def _cost(batch: StoredBatch, runs: Iterable[StoredRun]) -> str:
     """Measured time against that of the truth, over the scenarios where both ran."""
     mine = theirs = 0.0
     for run in runs:
-        truth = next(r for r in batch.of_scenario(run.scenario) if r.backend == "fp64")
+        truth = next(r for r in batch.of_scenario(run.scenario) if r.backend == TRUTH)
         if run.dataset is not None and truth.dataset is not None:
             mine, theirs = mine + run.kernel_seconds, theirs + truth.kernel_seconds
     if not (mine > 0 and theirs > 0):
@@ -168,7 +169,7 @@ def _section(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
         "source": described.get("source", ""),
         "settings": json.dumps(described.get(kind, {}), indent=2),
         "pictures": pictures(runs, batch.backends, f"s{index}"),
-        "runs": [run for run in runs if run.comparison is not None and run.backend != "fp64"],
+        "runs": [run for run in runs if run.comparison is not None and run.backend != TRUTH],
         "metrics": [m for m in metrics().values() if m.name in SHOWN_METRICS],
     }
 

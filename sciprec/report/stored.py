@@ -17,6 +17,7 @@ from sciprec.compare.comparison import Comparison, compare
 from sciprec.compare.verdicts import Verdict, judge
 from sciprec.errors import InputError
 from sciprec.output import netcdf
+from sciprec.scenario import TRUTH
 
 MANIFEST = "batch.json"
 MANIFEST_VERSION = 1
@@ -125,8 +126,16 @@ def read_batch(folder: str | Path) -> StoredBatch:
     folder = Path(folder)
     content = _read_manifest(folder)
     entries = content["runs"]
-    truths = {e["scenario"]: _dataset(folder, e) for e in entries if e["backend"] == "fp64"}
-    runs = tuple(_stored_run(folder, e, truths.get(e["scenario"])) for e in entries)
+    loaded = [_load(folder, entry) for entry in entries]
+    truths = {
+        entry["scenario"]: dataset
+        for entry, (dataset, _) in zip(entries, loaded, strict=True)
+        if entry["backend"] == TRUTH
+    }
+    runs = tuple(
+        _stored_run(entry, dataset, failure, truths.get(entry["scenario"]))
+        for entry, (dataset, failure) in zip(entries, loaded, strict=True)
+    )
     return StoredBatch(folder, runs, content["command"], content["made_by"])
 
 
@@ -153,22 +162,30 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return content
 
 
-def _dataset(folder: Path, entry: dict[str, Any]) -> xr.Dataset | None:
-    """The file of a run that did not fail."""
-    return None if entry["failure"] else netcdf.read(folder / entry["file"])
+def _load(folder: Path, entry: dict[str, Any]) -> tuple[xr.Dataset | None, str]:
+    """The file of a run, or the sentence that says why there is none."""
+    if entry["failure"]:
+        return None, entry["failure"]
+    try:
+        return netcdf.read(folder / entry["file"]), ""
+    except InputError as error:
+        return None, str(error)
 
 
-def _stored_run(folder: Path, entry: dict[str, Any], truth: xr.Dataset | None) -> StoredRun:
+def _stored_run(
+    entry: dict[str, Any], dataset: xr.Dataset | None, failure: str, truth: xr.Dataset | None
+) -> StoredRun:
     """One run with its comparison and verdict."""
-    names = {key: entry[key] for key in ("scenario", "backend", "file", "seconds")}
-    dataset = truth if entry["backend"] == "fp64" else _dataset(folder, entry)
-    if dataset is None:
-        return StoredRun(
-            **names, dataset=None, comparison=None, verdict=Verdict("failed", entry["failure"])
-        )
-    if truth is None:
+    comparison = None
+    if failure:
+        verdict = Verdict("failed", failure)
+    elif truth is None:
         verdict = Verdict("failed", "its fp64 truth failed, so that nothing can be compared")
-        return StoredRun(**names, dataset=dataset, comparison=None, verdict=verdict)
-    comparison = compare(truth, dataset)
-    verdict = judge(truth, dataset, comparison)
+    else:
+        try:
+            comparison = compare(truth, dataset)
+            verdict = judge(truth, dataset, comparison)
+        except InputError as error:
+            verdict = Verdict("failed", str(error))
+    names = {key: entry[key] for key in ("scenario", "backend", "file", "seconds")}
     return StoredRun(**names, dataset=dataset, comparison=comparison, verdict=verdict)

@@ -1,0 +1,183 @@
+"""Comparison with truth: metrics, counts of what is not finite, pairing, verdicts."""
+
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sciprec.compare import compare, metrics
+from sciprec.compare.comparison import growth
+from sciprec.compare.pairing import Pair, pair
+from sciprec.compare.verdicts import judge
+from sciprec.compare.wording import factor
+from sciprec.errors import InputError
+
+
+def pair_of(golden, actual, weights=1.0, scale=None):
+    """A pair of plain arrays."""
+    golden, actual = np.asarray(golden, float), np.asarray(actual, float)
+    return Pair("x", "m", golden, actual, np.asarray(weights, float), scale)
+
+
+@pytest.fixture
+def truth(models):
+    return models["climate"](None, "fp64")
+
+
+@pytest.fixture
+def half(models):
+    return models["climate"](None, "fp16")
+
+
+def test_metrics_equal_their_formulas():
+    golden, actual, weights = [3.0, -4.0, 0.0], [3.5, -4.0, 1.0], [1.0, 2.0, 1.0]
+    one = pair_of(golden, actual, weights, scale=np.array([0.25, 1.0, 2.0]))
+    found = {name: m.compute(one) for name, m in metrics().items()}
+    l2 = math.sqrt(1.25 / (9 + 32))
+    expected = {
+        "max_abs": 1.0,
+        "rms": math.sqrt(1.25 / 4),
+        "bias": 1.5 / 4,
+        "relative_l2": l2,
+        "relative_max": 1 / 4,
+        "decimal_digits": -math.log10(l2),
+        "standard_errors": 2.0,
+    }
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, rel=16 * np.finfo(float).eps), name
+
+
+@pytest.mark.parametrize("name", metrics())
+def test_equal_arrays_have_no_error(name):
+    value = metrics()[name].compute(pair_of([1.0, 2.0], [1.0, 2.0], scale=np.ones(2)))
+    assert value == (-math.log10(2.0**-53) if name == "decimal_digits" else 0.0)
+
+
+@pytest.mark.parametrize("name", metrics())
+@pytest.mark.parametrize("exponent", [-900, 900])
+def test_scaling_by_a_power_of_two_changes_no_relative_error(name, exponent):
+    rng = np.random.default_rng(1)
+    golden, noise = rng.normal(size=50), 1e-3 * rng.normal(size=50)
+    scale = 2.0**exponent
+    metric = metrics()[name]
+    one = metric.compute(pair_of(golden, golden + noise, scale=np.ones(50)))
+    two = metric.compute(
+        pair_of(scale * golden, scale * (golden + noise), scale=scale * np.ones(50))
+    )
+    assert two == (scale * one if metric.absolute else one)
+
+
+def test_nonfinite_points_are_counted_and_hide_nothing(truth, half):
+    half["height"][0, 0, :3] = [np.nan, np.inf, -np.inf]
+    row = compare(truth, half).row("height")
+    assert (row.nonfinite_golden, row.nonfinite_actual, row.changed_nonfinite) == (0, 3, 3)
+    assert row.severity == "broken"
+    assert all(math.isfinite(v) for k, v in row.errors.items() if k != "standard_errors")
+    truth["height"][0, 0, 0] = np.nan
+    truth["height"][0, 0, 1] = -np.inf
+    assert compare(truth, half).row("height").changed_nonfinite == 2
+
+
+def test_bits_decide_what_is_identical(truth):
+    same = truth.copy(deep=True)
+    assert {r.severity for r in compare(truth, same).rows} == {"identical"}
+    same["u"][0, 0, 0] = -0.0 if math.copysign(1.0, float(same["u"][0, 0, 0])) > 0 else 0.0
+    assert compare(truth, same).row("u").severity != "identical"
+
+
+def test_tolerance_separates_noise_from_change(truth, half):
+    error = compare(truth, half).row("height").errors["relative_l2"]
+    for rtol, severity, within in ((error / 2, "changed", False), (error * 2, "noise", True)):
+        comparison = compare(truth[["height", "cell_area"]], half, rtol=rtol)
+        assert comparison.row("height").severity == severity
+        assert comparison.within is within
+    with pytest.raises(KeyError, match="no variable 'colour' was compared; compared: height"):
+        comparison.row("colour")
+
+
+def test_weights_are_the_areas_of_cells(truth, half):
+    one = next(p for p in pair(truth, half) if p.name == "height")
+    area = np.broadcast_to(truth["cell_area"].values, one.golden.shape)
+    error = half["height"].values - truth["height"].values
+    expected = math.sqrt((area * error**2).sum() / (area * truth["height"].values ** 2).sum())
+    found = metrics()["relative_l2"].compute(one)
+    assert found == pytest.approx(expected, rel=64 * np.finfo(float).eps)
+
+
+def test_growth_is_the_error_of_each_time(truth, half):
+    days, errors = growth(truth, half, "height")
+    assert days.tolist() == [0.0, 1.0, 2.0, 3.0]
+    last = compare(truth.isel(time=[3]), half.isel(time=[3])).row("height").errors["relative_l2"]
+    assert errors[3] == last
+    assert (np.diff(errors) > 0).all()
+
+
+def test_a_run_that_stopped_early_is_compared_over_its_times(truth, half):
+    assert compare(truth, half.isel(time=slice(0, 2))).row("mass").points == 2
+
+
+def test_runs_on_other_points_are_refused_with_all_reasons(truth, half):
+    other = half.drop_vars("u").isel(lat=slice(1, None)).assign_coords(lon=half["lon"] + 1.0)
+    with pytest.raises(InputError) as caught:
+        compare(truth, other)
+    said = str(caught.value)
+    assert "these runs are not comparable" in said
+    assert "variables missing from the second: u" in said
+    assert "axis 'lat' has 8 and 7 points" in said
+    assert "the values of axis 'lon' differ" in said
+    with pytest.raises(InputError, match="the first holds no numeric variable"):
+        compare(xr.Dataset(), half)
+
+
+def test_scenarios_that_differ_are_refused_by_key(truth, half):
+    truth.attrs["sciprec_scenario"] = '{"climate": {"days": 3.0}, "title": "one"}'
+    half.attrs["sciprec_scenario"] = '{"climate": {"days": 4.0}, "title": "two"}'
+    with pytest.raises(InputError, match=r"scenario key 'climate.days' is 3.0 and 4.0; compare"):
+        compare(truth, half)
+
+
+def judged(truth, run, limit, variable="height"):
+    """The verdict under one tolerance."""
+    truth.attrs["sciprec_scenario"] = (
+        f'{{"tolerance": [{{"variable": "{variable}", "metric": "relative_l2", '
+        f'"at_most": {limit}, "reason": "made up"}}]}}'
+    )
+    return judge(truth, run, compare(truth, run))
+
+
+def test_verdicts(truth, half):
+    truth.attrs["sciprec_backend"], half.attrs["sciprec_backend"] = "fp64", "fp16"
+    error = compare(truth, half).row("height").errors["relative_l2"]
+    good, beyond = judged(truth, half, 2 * error), judged(truth, half, error / 4)
+    assert (good.status, beyond.status) == ("good", "beyond")
+    assert "2 times below the tolerance" in good.sentence
+    assert "4 times above the tolerance" in beyond.sentence
+    assert "(made up)" in beyond.sentence
+    assert good.acceptable and not beyond.acceptable
+    assert judge(truth, truth, compare(truth, truth)).status == "truth"
+    copy = truth.assign_attrs(sciprec_backend="fp32")
+    assert judge(truth, copy, compare(truth, copy)).status == "identical"
+    del truth.attrs["sciprec_scenario"]
+    assert "decimal digits" in judge(truth, half, compare(truth, half)).sentence
+
+
+def test_broken_runs(truth, half):
+    half.attrs["blow_up"] = "day 2: height is not finite"
+    verdict = judge(truth, half, compare(truth, half))
+    assert verdict.status == "broken"
+    assert verdict.sentence == "stopped early: day 2: height is not finite"
+    half.attrs["blow_up"] = ""
+    half["u"][0, 0, 0] = np.nan
+    verdict = judge(truth, half, compare(truth, half))
+    assert verdict.status == "broken"
+    assert verdict.sentence.startswith("1 of 512 values of u are finite in one run and not")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [(1.0, "1"), (3.14159, "3.1"), (38.4, "38"), (12345.0, "12,000"), (2.5e9, "2e9")],
+)
+def test_factors_in_words(ratio, words):
+    assert factor(ratio) == words

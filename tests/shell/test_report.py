@@ -1,0 +1,183 @@
+"""The page: self-contained, repeatable, made from stored files, honest about failed runs."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from sciprec import workflow
+from sciprec.compare.verdicts import STATUSES
+from sciprec.errors import InputError
+from sciprec.report.figures import block_maximum
+from sciprec.report.page import STATUS_WORDS, write_page
+from sciprec.report.stored import MANIFEST, read_batch, write_text
+from sciprec.report.svg import new_figure, style, to_svg
+
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+
+class Checker(HTMLParser):
+    """Collects identifiers and links, and notices tags that do not match."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links, self.sources = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.ids += [attrs["id"]] if "id" in attrs else []
+        self.links += [v for k, v in attrs.items() if k in ("href", "xlink:href")]
+        self.sources += [v for k, v in attrs.items() if k == "src"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture
+def batch(models, scenario_files, tmp_path):
+    return workflow.run(scenario_files, out=tmp_path / "out")
+
+
+def checked(page):
+    """A page after parsing."""
+    checker = Checker()
+    checker.feed(page.read_text(encoding="utf-8"))
+    assert checker.open == []
+    return checker
+
+
+def test_page_is_one_well_formed_file_that_needs_no_network(batch):
+    text = batch.page.read_text(encoding="utf-8")
+    assert len(text) < 1_000_000
+    found = checked(batch.page)
+    assert len(set(found.ids)) == len(found.ids)
+    assert found.sources == []
+    for link in found.links:
+        if link.startswith("#"):
+            assert link[1:] in found.ids
+        elif not link.startswith("data:"):
+            assert (batch.folder / link).is_file(), link
+    assert "<script" not in text and "@import" not in text
+    addresses = set(re.findall(r"https?://[^\s\"'<>)]+", text))
+    assert addresses == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+
+
+def test_page_says_per_arithmetic_what_it_is_good_for(batch):
+    text = " ".join(batch.page.read_text(encoding="utf-8").split())
+    assert "<strong>fp32</strong> is good enough in all 2 scenarios." in text
+    assert "<strong>fp16</strong> is not good enough in 1 of 2 scenarios. In little_climate" in text
+    assert text.count("<svg") == 4
+    assert "Error of height against fp64" in text
+    for file in batch.files:
+        assert f'href="{file.name}"' in text
+
+
+def test_same_files_give_the_same_bytes(batch):
+    before = batch.page.read_bytes()
+    batch.page.unlink()
+    assert write_page(batch.folder).read_bytes() == before
+
+
+def test_a_failed_run_is_a_row_with_its_sentence(models, scenario_files, tmp_path):
+    usual = models["climate"]
+
+    def failing(given, backend):
+        if backend == "fp16":
+            raise InputError("the step of 600 s is <too> long; use 300 s")
+        return usual(given, backend)
+
+    models["climate"] = failing
+    batch = workflow.run(scenario_files, out=tmp_path / "out")
+    assert [(o.scenario, o.backend) for o in batch.failures] == [("little_climate", "fp16")]
+    assert len(batch.files) == 5 and all(file.is_file() for file in batch.files)
+    text = batch.page.read_text(encoding="utf-8")
+    assert "the step of 600 s is &lt;too&gt; long; use 300 s" in text
+    assert 'class="chip failed"' in text
+    checked(batch.page)
+
+
+def test_without_its_truth_nothing_is_compared(models, scenario_files, tmp_path):
+    def failing(given, backend):
+        if backend == "fp64":
+            raise MemoryError
+        return None
+
+    models["climate"] = failing
+    models["heston"] = failing
+    batch = workflow.run(scenario_files, out=tmp_path / "out")
+    assert {row["status"] for row in batch.table} == {"failed"}
+    assert "ran out of memory" in batch.page.read_text(encoding="utf-8")
+
+
+def test_blow_up_and_nonfinite_values_reach_page_and_table(models, scenario_files, tmp_path):
+    usual = models["climate"]
+
+    def exploding(given, backend):
+        dataset = usual(given, backend)
+        if backend == "fp16":
+            dataset = dataset.isel(time=slice(0, 3)).copy(deep=True)
+            dataset["height"][2, 1:3] = np.nan
+            dataset.attrs["blow_up"] = "day 2: height is not finite at 40 N"
+        return dataset
+
+    models["climate"] = exploding
+    batch = workflow.run(scenario_files[:1], out=tmp_path / "out")
+    row = batch.table[-1]
+    assert (row["status"], row["nonfinite"]) == ("broken", 32)
+    assert "stopped early: day 2: height is not finite at 40 N" in batch.page.read_text("utf-8")
+    assert not batch.failures
+
+
+def test_a_lost_file_is_a_failed_run(batch):
+    batch.files[-1].unlink()
+    runs = read_batch(batch.folder).runs
+    assert [r.verdict.status for r in runs][-1] == "failed"
+    assert "does not exist" in runs[-1].verdict.sentence
+
+
+def test_messages_for_folders_that_hold_no_batch(batch, tmp_path):
+    with pytest.raises(InputError, match="holds no batch: there is no batch.json"):
+        read_batch(tmp_path)
+    manifest = batch.folder / MANIFEST
+    content = json.loads(manifest.read_text())
+    content["runs"][0]["file"] = "../outside.nc"
+    manifest.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="leaves the folder"):
+        read_batch(batch.folder)
+    manifest.write_text("{")
+    with pytest.raises(InputError, match="cannot be used .*; run the batch again"):
+        read_batch(batch.folder)
+
+
+def test_block_maximum_keeps_spikes():
+    field = np.zeros((100, 300))
+    field[57, 211] = -9.0
+    small = block_maximum(field, 50, 100)
+    assert small.shape == (50, 100)
+    assert small.min() == -9.0 and np.count_nonzero(small) == 1
+    assert block_maximum(field, 100, 300) is field
+
+
+def test_every_status_has_words():
+    assert set(STATUS_WORDS) == set(STATUSES)
+
+
+def test_text_files_appear_whole_or_not_at_all(tmp_path):
+    with pytest.raises(UnicodeEncodeError):
+        write_text(tmp_path / "page.html", "half \ud800")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_descriptions_of_figures_are_escaped():
+    with style("x"):
+        svg = to_svg(new_figure(1, 1), "x", 'a "b" < c & d')
+    assert 'aria-label="a &quot;b&quot; &lt; c &amp; d"' in svg

@@ -1,0 +1,146 @@
+"""Scenario files: what is accepted, and the sentence for everything that is not."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sciprec.errors import InputError
+from sciprec.scenario import KINDS, LARGEST_FILE_BYTES, Scenario, load_scenario, parse_scenario
+
+SHIPPED = sorted(Path(__file__).parents[2].glob("scenarios/*.toml"))
+
+
+def complaint(path):
+    """The message that loading a file raises."""
+    with pytest.raises(InputError) as caught:
+        load_scenario(path)
+    return str(caught.value)
+
+
+@pytest.fixture
+def edited(scenario_files):
+    """A function that replaces text in a scenario file and returns the file."""
+
+    def edit(which, old, new):
+        path = scenario_files[["climate", "heston"].index(which)]
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+        return path
+
+    return edit
+
+
+def test_good_files_load_frozen(scenario_files):
+    climate, heston = (load_scenario(path) for path in scenario_files)
+    assert (climate.kind, climate.climate.truncation, climate.climate.days) == ("climate", 21, 3.0)
+    assert heston.heston.payoffs.strikes == (90.0, 100.0, 110.0)
+    with pytest.raises(ValueError, match="frozen"):
+        climate.name = "other"
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
+def test_shipped_scenarios_load_and_name_their_source(path):
+    scenario = load_scenario(path)
+    assert scenario.name == path.stem
+    assert scenario.source
+
+
+def test_dumped_scenario_loads_again(scenario_files):
+    for path in scenario_files:
+        scenario = load_scenario(path)
+        assert parse_scenario(scenario.model_dump(mode="json")) == scenario
+
+
+@pytest.mark.parametrize(
+    ("which", "old", "new", "words"),
+    [
+        ("climate", "days = 3.0", 'days = "three"', "key 'climate.days' was given 'three' (a stri"),
+        ("climate", "days = 3.0", 'days = "three"', "accepted: a number of days > 0"),
+        ("climate", "days = 3.0", 'days = "three"', "write for example `days = 5.0`"),
+        ("climate", "days = 3.0", "days = nan", "key 'climate.days' was given nan"),
+        ("climate", "days = 3.0", "days = -1.0", "key 'climate.days' was given -1.0"),
+        ("climate", "days = 3.0", "dayz = 3.0", "unknown key 'climate.dayz'"),
+        ("climate", "days = 3.0", "dayz = 3.0", "did you mean 'days'?"),
+        ("climate", "days = 3.0", "", "the key 'climate.days' is missing"),
+        ("climate", "truncation = 21", "truncation = 22", "accepted: a triangular truncation: 21"),
+        ("climate", "truncation = 21", "truncation = true", "(true or false)"),
+        ("climate", '"fp32"', '"bf61"', "unknown backend 'bf61'"),
+        ("climate", '"fp32"', '"bf61"', "did you mean 'bf16'?"),
+        ("climate", '"fp32"', '"float:p=eleven"', "key 'backends': "),
+        ("climate", '"fp32"', '"fp16"', "a backend is named twice"),
+        ("climate", 'kind = "climate"', 'kind = "climat"', "did you mean 'climate'?"),
+        ("climate", 'kind = "climate"', "", "the key 'kind' is missing"),
+        ("climate", 'name = "little_climate"', 'name = "../up"', "key 'name' was given '../up'"),
+        ("climate", "at_most = 1.0e-4", "at_mots = 1.0e-4", "unknown key 'tolerance.0.at_mots'"),
+        ("climate", "[climate]", "[heston]", "the key 'climate' is missing"),
+        ("climate", "[climate]", "[climate", "is not valid TOML"),
+        ("heston", "rho = -0.7", "rho = -1.7", "accepted: a correlation in [-1, 1]"),
+        ("heston", "rho = -0.7", "", "the key 'heston.model.rho' is missing"),
+        ("heston", "110.0]", "80.0]", "the numbers must be positive and increasing"),
+        ("heston", "90.0, 100.0, 110.0", "", "accepted: an array of prices > 0"),
+        ("heston", 'kind = "call"', 'kind = "coll"', 'accepted: "call" or "put"'),
+        ("heston", "n_paths = 1024", "n_paths = 1", "accepted: a number of paths from 2"),
+    ],
+)  # fmt: skip
+def test_complaints_name_file_key_given_accepted(edited, which, old, new, words):
+    path = edited(which, old, new)
+    said = complaint(path)
+    assert said.startswith(f"{path}: ")
+    assert words in said
+
+
+def test_all_complaints_come_at_once(edited):
+    path = edited("heston", "rho = -0.7", "rho = 2.0\nkapa = 1.0")
+    assert len(complaint(path).splitlines()) == 2
+
+
+def test_files_that_are_none(tmp_path):
+    assert "does not exist" in complaint(tmp_path / "nothing.toml")
+    assert "is a folder" in complaint(tmp_path)
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    assert "is not UTF-8 text" in complaint(binary)
+    large = tmp_path / "large.toml"
+    large.write_text("#" * (LARGEST_FILE_BYTES + 1))
+    assert f"at most {LARGEST_FILE_BYTES}" in complaint(large)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_content_is_a_scenario_or_a_sentence(scenario_files, data):
+    """One value anywhere in a good file replaced by anything: never another exception."""
+    content = tomllib.loads(data.draw(st.sampled_from(scenario_files)).read_text())
+    table = content
+    while True:
+        key = data.draw(st.sampled_from(sorted(table)))
+        if not isinstance(table[key], dict) or data.draw(st.booleans()):
+            break
+        table = table[key]
+    anything = st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8),
+        st.lists(st.floats(), max_size=3), st.dictionaries(st.text(max_size=4), st.integers()),
+    )  # fmt: skip
+    table[key] = data.draw(anything)
+    try:
+        assert isinstance(parse_scenario(content, "file"), Scenario)
+    except InputError as error:
+        assert str(error).startswith("file: ")
+
+
+def test_every_key_says_what_it_accepts_and_how_to_write_it():
+    def sections(model):
+        yield model
+        for field in model.model_fields.values():
+            for inner in (field.annotation, *getattr(field.annotation, "__args__", ())):
+                if isinstance(inner, type) and hasattr(inner, "model_fields"):
+                    yield from sections(inner)
+
+    for kind in KINDS.values():
+        for section in sections(kind):
+            for name, field in section.model_fields.items():
+                assert field.description, (section, name)
+                assert field.examples, (section, name)
