@@ -1,0 +1,299 @@
+"""Runs a kernel's own Python source on self-rounding scalars: the twin of its lifted form.
+
+The source is parsed; float literals become scalars of the backend, `/` and `**` become calls that
+know about integers, and every global that the kernel reads is replaced by its exact counterpart:
+modules by shims, constants by scalars, called kernels by their own twins. Integers stay Python's
+and NumPy's.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import inspect
+import math
+import textwrap
+import types
+
+import numba
+import numpy as np
+
+from tests.oracles import derived, exact, functions
+from tests.oracles.scalar import WHOLE, Exact, exactly
+
+ELEMENTARY = {getattr(math, n): n for n in functions.FUNCTIONS if hasattr(math, n)}
+ELEMENTARY |= {getattr(np, n): n for n in functions.FUNCTIONS if hasattr(np, n)}
+ELEMENTARY |= {np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.arctan2: "atan2"}
+ELEMENTARY |= {np.power: "pow"}
+
+OPERATIONS = {
+    math.sqrt: exact.sqrt, np.sqrt: exact.sqrt, math.fabs: exact.absolute, np.fabs: exact.absolute,
+    abs: exact.absolute, np.abs: exact.absolute, np.floor: derived.floor, np.ceil: derived.ceil,
+    np.trunc: derived.trunc, np.rint: derived.rint, np.negative: exact.neg, np.add: exact.add,
+    np.subtract: exact.sub, np.multiply: exact.mul, np.divide: exact.div, np.mod: derived.mod,
+    np.floor_divide: derived.floordiv, min: derived.minimum, max: derived.maximum,
+    np.fmin: derived.fmin, np.fmax: derived.fmax, np.minimum: derived.least,
+    np.maximum: derived.greatest,
+    math.copysign: derived.copysign, np.copysign: derived.copysign, math.fmod: derived.fmod,
+    np.fmod: derived.fmod, np.square: derived.square, np.reciprocal: derived.reciprocal,
+    np.sign: derived.sign,
+}  # fmt: skip
+INTEGER_ALIKE = {abs, min, max, np.abs, np.minimum, np.maximum, np.mod, np.floor_divide}
+CASTS = {float, np.float64, np.float32, np.float16}
+ENGINE = "sciprec.precision"
+
+
+class ExactArray(np.ndarray):
+    """An array of self-rounding scalars; what is stored is rounded to the storage arithmetic."""
+
+    backend = None
+
+    def __array_finalize__(self, source) -> None:
+        self.backend = getattr(source, "backend", None)
+
+    def __setitem__(self, index, value) -> None:
+        if isinstance(value, np.ndarray):
+            value = _array(value, self.backend)
+        else:
+            value = _number(value, self.backend.storage, self.backend)
+        super().__setitem__(index, value)
+
+
+def _number(value, arithmetic, backend) -> Exact:
+    """A number of any kind rounded by one role's arithmetic, for use in the compute role."""
+    if isinstance(value, Exact):
+        if arithmetic == backend.compute:
+            return exactly(value.value, backend.compute)
+        value = value.value
+    return exactly(Exact(value, arithmetic).value, backend.compute)
+
+
+def _array(values: np.ndarray, backend) -> ExactArray:
+    made = np.empty(values.shape, dtype=object)
+    for index in np.ndindex(values.shape):
+        made[index] = _number(values[index], backend.storage, backend)
+    made = made.view(ExactArray)
+    made.backend = backend
+    return made
+
+
+class _Source(ast.NodeTransformer):
+    """Marks float literals, divisions and powers; everything else runs as it is written."""
+
+    def _call(self, name: str, *operands: ast.expr) -> ast.Call:
+        return ast.Call(ast.Name(name, ast.Load()), list(operands), [])
+
+    def visit_Constant(self, node):
+        return self._call("_literal", node) if isinstance(node.value, float) else node
+
+    def visit_BinOp(self, node):
+        node = self.generic_visit(node)
+        name = {ast.Div: "_divide", ast.Pow: "_power"}.get(type(node.op))
+        return node if name is None else self._call(name, node.left, node.right)
+
+    def visit_AugAssign(self, node):
+        if not isinstance(node.op, (ast.Div, ast.Pow)):
+            return self.generic_visit(node)
+        read = ast.parse(ast.unparse(node.target), mode="eval").body
+        return ast.Assign([node.target], self.visit(ast.BinOp(read, node.op, node.value)))
+
+    def visit_FunctionDef(self, node):
+        node.decorator_list, node.returns = [], None
+        for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            argument.annotation = None
+        return self.generic_visit(node)
+
+
+class Twin:
+    """Everything that the twins of one backend share: conversions, shims and rebuilt kernels."""
+
+    def __init__(self, backend) -> None:
+        self.backend = backend
+        self.rebuilt: dict[types.FunctionType, types.FunctionType] = {}
+        self.own = {
+            "_literal": self.literal,
+            "_divide": self.divide,
+            "_power": self.power,
+        } | {name: self.convert(getattr(builtins, name)) for name in ("float", "min", "max", "abs")}
+
+    def literal(self, value: float) -> Exact:
+        """A constant of the source, rounded to the compute arithmetic."""
+        return Exact(value, self.backend.compute)
+
+    def argument(self, value):
+        """A number, array or tuple from outside, rounded to the storage arithmetic."""
+        if isinstance(value, np.ndarray):
+            return _array(value, self.backend) if value.dtype.kind == "f" else value
+        if isinstance(value, tuple):
+            items = [self.argument(v) for v in value]
+            return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+        if isinstance(value, (float, np.floating)):
+            return _number(value, self.backend.storage, self.backend)
+        return value
+
+    def divide(self, a, b):
+        """a / b; two integers are brought to the format first."""
+        return Exact(a, self.backend.compute) / b if isinstance(a, WHOLE) else a / b
+
+    def power(self, a, b):
+        """a ** b: repeated multiplication for an integer exponent, else the elementary function."""
+        if isinstance(b, WHOLE) and isinstance(a, WHOLE):
+            return a**b
+        if not isinstance(b, WHOLE):
+            return self.elementary("pow", a, b)
+        result, square, left = None, a, abs(int(b))
+        while left:
+            if left & 1:
+                result = square if result is None else result * square
+            left >>= 1
+            if left:
+                square = square * square
+        result = self.literal(1.0) if result is None else result
+        return 1 / result if b < 0 else result
+
+    def apply(self, operation, *operands, arithmetic=None) -> Exact:
+        """An operation of `exact` in a role's arithmetic (compute unless said)."""
+        arithmetic = arithmetic or self.backend.compute
+        values = [Exact(x, self.backend.compute).value for x in operands]
+        return exactly(operation(*values, arithmetic), self.backend.compute)
+
+    def elementary(self, name: str, *operands) -> Exact:
+        """An elementary function, rounded once."""
+        return self.apply(lambda *v: functions.elementary(name, v[:-1], v[-1]), *operands)
+
+    def from_bits(self, name: str, u) -> Exact:
+        """A random variate of a 32-bit integer, rounded once."""
+        value = functions.from_bits(name, int(u), self.backend.compute)
+        return exactly(value, self.backend.compute)
+
+    def convert(self, value):
+        """The exact counterpart of anything that a kernel's source may name."""
+        if isinstance(value, types.ModuleType):
+            return _Shim(value, self)
+        if isinstance(value, (float, np.floating)):
+            return self.literal(float(value))
+        if isinstance(value, (np.ndarray, tuple)):
+            return self.argument(value)
+        if isinstance(value, (bool, int, str, np.integer, types.NoneType)):
+            return value
+        return self.function(value)
+
+    def function(self, value):
+        """The exact counterpart of a function, type or kernel."""
+        name, module = getattr(value, "__name__", ""), getattr(value, "__module__", "") or ""
+        if value in CASTS:
+            return self.literal
+        if value in ELEMENTARY:
+            return functools.partial(self.elementary, ELEMENTARY[value])
+        if value in OPERATIONS:
+            return functools.partial(self._operation, value)
+        if module.startswith(ENGINE):
+            counterpart = self._engine_function(name)
+            if counterpart is not None:
+                return counterpart
+        if value in (np.empty, np.zeros, np.ones):
+            return lambda shape, *_, **__: _array(
+                np.full(shape, float(value is np.ones)), self.backend
+            )
+        if value is numba.prange:
+            return range
+        plain = getattr(value, "py_func", value)
+        if isinstance(plain, types.FunctionType) and not plain.__module__.startswith("numpy"):
+            return self.rebuild(plain)
+        return value
+
+    def _operation(self, function, *operands):
+        if function in INTEGER_ALIKE and all(isinstance(x, WHOLE) for x in operands):
+            return function(*operands)
+        if len(operands) > 2:
+            return functools.reduce(functools.partial(self._operation, function), operands)
+        return self.apply(OPERATIONS[function], *operands)
+
+    def _engine_function(self, name: str):
+        roles = {
+            "accumulate": (exact.add, self.backend.accumulate),
+            "product": (exact.mul, self.backend.matmul),
+            "fma": (exact.fma, self.backend.compute),
+        }
+        if name in roles:
+            operation, arithmetic = roles[name]
+            return functools.partial(self.apply, operation, arithmetic=arithmetic)
+        if name in functions.FROM_BITS:
+            return functools.partial(self.from_bits, name)
+        if name in functions.FUNCTIONS:
+            return functools.partial(self.elementary, name)
+        return None
+
+    def rebuild(self, function: types.FunctionType) -> types.FunctionType:
+        """The kernel compiled from its marked source, its globals and closure converted."""
+        if function in self.rebuilt:
+            return self.rebuilt[function]
+        namespace = _Namespace(self, function)
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        tree = ast.fix_missing_locations(_Source().visit(tree))
+        code = compile(tree, inspect.getfile(function), "exec")
+        made: dict = {}
+        exec(code, dict(namespace), made)
+        twin = types.FunctionType(made[function.__name__].__code__, namespace)
+        twin.__defaults__ = tuple(map(self.argument, function.__defaults__ or ())) or None
+        namespace[function.__name__] = self.rebuilt[function] = twin
+        namespace.fill()
+        return twin
+
+
+class _Namespace(dict):
+    """The converted globals and closure variables that a kernel names."""
+
+    def __init__(self, twin: Twin, function: types.FunctionType) -> None:
+        super().__init__(twin.own)
+        self.twin, self.function = twin, function
+
+    def fill(self) -> None:
+        """Convert what the kernel names (after the kernel is known, so that it may call itself)."""
+        found = inspect.getclosurevars(self.function)
+        for name, value in {**found.globals, **found.nonlocals}.items():
+            if name not in self:
+                self[name] = self.twin.convert(value)
+
+
+class _Shim:
+    """A module whose members are their exact counterparts."""
+
+    def __init__(self, module: types.ModuleType, twin: Twin) -> None:
+        self._module, self._twin = module, twin
+
+    def __getattr__(self, name: str):
+        return self._twin.convert(getattr(self._module, name))
+
+
+def run_twin(kernel, backend, args: tuple):
+    """Run a kernel's Python source in exact arithmetic; arrays among the arguments are written.
+
+    Args:
+        kernel: a plain Python function, or a jitted one.
+        backend: any object with the arithmetics `storage`, `compute`, `accumulate` and `matmul`.
+        args: numbers, float64 arrays, integer arrays, tuples of these.
+
+    Returns:
+        What the kernel returns, self-rounding scalars as floats.
+    """
+    twin = Twin(backend)
+    seen = {id(a): twin.argument(a) for a in args}
+    with np.errstate(over="ignore"):
+        result = twin.function(kernel)(*(seen[id(a)] for a in args))
+    for original in args:
+        made = seen[id(original)]
+        if isinstance(made, ExactArray):
+            original[...] = _plain(made)
+    return _plain(result)
+
+
+def _plain(value):
+    if isinstance(value, Exact):
+        return value.value
+    if isinstance(value, ExactArray):
+        return np.array([x.value for x in value.ravel()], dtype=np.float64).reshape(value.shape)
+    if isinstance(value, tuple):
+        return tuple(_plain(v) for v in value)
+    return value
