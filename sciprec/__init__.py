@@ -13,7 +13,7 @@ _PUBLIC = {
     "lift": "sciprec.precision.lifting",
     "LiftError": "sciprec.precision.lifting",
     "Lifted": "sciprec.precision.lifting",
-    "quantize": "sciprec.precision.quantize",
+    "quantize": "sciprec.precision.quantization",
     "backends": "sciprec.precision.backend",
     "Arithmetic": "sciprec.precision.backend",
     "Backend": "sciprec.precision.backend",

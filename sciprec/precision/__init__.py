@@ -2,8 +2,8 @@
 
 from sciprec.precision.backend import Arithmetic, Backend, backends, resolve_backend
 from sciprec.precision.formats import FORMATS, Format
-from sciprec.precision.quantize import quantize
-from sciprec.precision.lifting import LiftError, Lifted, lift
+from sciprec.precision.lifting import Lifted, LiftError, lift
+from sciprec.precision.quantization import quantize
 from sciprec.precision.registry import KERNELS, kernel
 
 __all__ = [

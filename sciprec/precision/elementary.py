@@ -18,7 +18,17 @@ from numpy import inf
 
 from sciprec.precision.bits import bits, copysign, fabs, from_bits, inlined, select
 from sciprec.precision.exponential import cosh, exp, exp2, expm1, sinh, tanh
-from sciprec.precision.logarithm import exponential_from_bits, log, log1p, log2, log10, pow
+from sciprec.precision.logarithm import (
+    acosh,
+    asinh,
+    atanh,
+    exponential_from_bits,
+    log,
+    log1p,
+    log2,
+    log10,
+    pow,
+)
 from sciprec.precision.normal import erf, erfc, normal_from_bits, uniform_from_bits
 from sciprec.precision.power import cbrt, hypot
 from sciprec.precision.trigonometric import acos, asin, atan, atan2, cos, sin, tan
@@ -41,6 +51,9 @@ ELEMENTARY = {
     "sinh": sinh,
     "cosh": cosh,
     "tanh": tanh,
+    "asinh": asinh,
+    "acosh": acosh,
+    "atanh": atanh,
     "pow": pow,
     "erf": erf,
     "erfc": erfc,

@@ -7,8 +7,8 @@ as r + r_low, the sum 1 + r with its rounding error, so that only the last addit
 from numpy import inf
 
 from sciprec.precision.bits import (
-    fabs,
     copysign,
+    fabs,
     fast_two_sum,
     floor,
     fma,
@@ -63,7 +63,7 @@ def expm1_reduced(r, r_low):
 def exp(x):
     """e^x.
 
-    Precision: 0.56 ulp measured over all binary64 arguments in rounding to nearest.
+    Precision: 0.67 ulp measured on 2 * 10^5 binary64 arguments, rounding to nearest.
     """
     k, r, r_low = reduce_exp(select(x > 710.0, 710.0, select(x < -746.0, -746.0, x)))
     value = scale(exp_reduced(r, r_low), to_integer(k))

@@ -1,7 +1,7 @@
-"""log, log2, log10, log1p and pow: atanh series in s = f / (2 + f), no branch, no library call.
+"""log, log2, log10, log1p, pow and the inverse hyperbolic functions, without branch or library.
 
-x = 2^k (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), log(1 + f) = 2 atanh(s). Whatever exceeds half
-an ulp is carried in a second binary64 number.
+x = 2^k (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), and log(1 + f) = 2 atanh(s), s = f / (2 + f),
+by its series. What an addition or a product rounds off is carried in a second binary64 number.
 """
 
 from numpy import inf, nan
@@ -19,6 +19,7 @@ from sciprec.precision.bits import (
     power_of_two,
     scale,
     select,
+    sqrt,
     to_integer,
     to_number,
     two_product,
@@ -39,6 +40,8 @@ TWO_LOG2_E = 2.8853900817779268
 TWO_LOG2_E_TAIL = 4.0710547481862066e-17
 TWO_THIRDS_LOG2_E = 0.9617966939259756
 TWO_THIRDS_LOG2_E_TAIL = 5.0577616648125906e-17
+LARGE = 1152921504606846976.0
+"""2^60: from here on sqrt(x^2 +- 1) is x to binary64."""
 HUGE_POWER = 3.6893488147419103e19
 """2^65: no |y| above it gives any other power, as |log2 x| >= 2^-53 or x = 1."""
 
@@ -87,7 +90,7 @@ def finish_log(x, value):
 def log(x):
     """The natural logarithm, relatively accurate near 1.
 
-    Precision: 0.6 ulp measured over all binary64 arguments in rounding to nearest.
+    Precision: 0.77 ulp measured on 2 * 10^5 binary64 arguments, rounding to nearest.
     """
     _, k, f = split(x)
     high, low = log_pair(k, f)
@@ -130,6 +133,36 @@ def log1p(x):
 
 
 @inlined
+def asinh(x):
+    """The inverse of sinh: log(1 + a), a = |x| + x^2 / (1 + sqrt(1 + x^2)), or log(2 |x|)."""
+    size = fabs(x)
+    large = size > LARGE
+    inside = select(large, 0.0, size)
+    square = inside * inside
+    argument = inside + square / (1.0 + sqrt(square + 1.0))
+    return copysign(log1p(select(large, size, argument)) + select(large, LN2, 0.0), x)
+
+
+@inlined
+def acosh(x):
+    """The inverse of cosh: log(1 + d + sqrt(d (d + 2))), d = x - 1, or log(2 x); NaN below 1."""
+    large = x > LARGE
+    d = select(large, 0.0, x - 1.0)
+    argument = d + sqrt(d * (d + 2.0))
+    value = log1p(select(large, x, argument)) + select(large, LN2, 0.0)
+    return select(x >= 1.0, value, nan)
+
+
+@inlined
+def atanh(x):
+    """The inverse of tanh: log(1 + 2 |x| / (1 - |x|)) / 2; NaN beyond 1."""
+    size = fabs(x)
+    inside = select(size < 1.0, size, 0.0)
+    value = 0.5 * log1p(2.0 * inside / (1.0 - inside))
+    return copysign(select(size < 1.0, value, select(size == 1.0, inf, nan)), x)
+
+
+@inlined
 def log2_pair(k, f):
     """k + log2(1 + f) as an unevaluated sum, relative error 2^-63."""
     below, below_low = fast_two_sum(2.0, f)
@@ -160,7 +193,10 @@ def exp2_pair(high, low):
 
 @inlined
 def pow(x, y):
-    """x^y = 2^(y log2 |x|) with the product in two numbers; negative x for integers y alone."""
+    """x^y = 2^(y log2 |x|) with the product in two numbers; negative x for integers y alone.
+
+    Precision: 1.1 ulp measured on 10^5 pairs of binary64 numbers, rounding to nearest.
+    """
     size = fabs(x)
     _, k, f = split(size)
     high, low = log2_pair(k, f)
@@ -170,7 +206,8 @@ def pow(x, y):
     inside = fabs(product) < 1100.0
     value = exp2_pair(select(inside, product, 0.0), select(inside, product_low, 0.0))
     value = select(product >= 1024.0, inf, select(product < -1075.0, 0.0, value))
-    value = select((size == 0.0) | (size == inf), select((size == 0.0) ^ (y < 0.0), 0.0, inf), value)
+    limit = select((size == 0.0) ^ (y < 0.0), 0.0, inf)
+    value = select((size == 0.0) | (size == inf), limit, value)
     integer = floor(y) == y
     odd = integer & (floor(0.5 * y) != 0.5 * y)
     value = select(odd, copysign(value, x), value)
@@ -183,7 +220,7 @@ def pow(x, y):
 def exponential_from_bits(u):
     """-log(1 - (u + 1/2) / 2^32) of a 32-bit integer u: an exponential variate.
 
-    Precision: 0.6 ulp measured; 1 - p is exact, and log is relatively accurate near 1.
+    Precision: 0.78 ulp measured on 2.5 * 10^5 of the 2^32 integers; 1 - p is exact.
     """
     _, k, f = split((4294967295.5 - to_number(u)) * 2.3283064365386963e-10)
     high, low = log_pair(k, f)

@@ -78,7 +78,7 @@ def normal_from_bits(u):
     |x| = rho - 0.6875 + T(rho - 2.34375), rho = sqrt(-2 log(1/2 - |q|)), beyond; C is a polynomial,
     T a quotient of two, fitted here. What the square root rounds off is restored.
 
-    Precision: below 1 ulp.
+    Precision: 0.96 ulp measured on 2.5 * 10^5 of the 2^32 integers, rounding to nearest.
     Differs from the source: Wichura's AS 241 (1988) has two tails and plain square roots, and is
         good to about 1e-16; this one has one tail, as 1/2 - |q| >= 2^-33.
     """

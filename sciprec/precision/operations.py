@@ -22,7 +22,7 @@ from numba.core.imputils import impl_ret_borrowed
 from sciprec.precision import arrays, keys
 from sciprec.precision.backend import Arithmetic, Backend
 from sciprec.precision.elementary import ELEMENTARY
-from sciprec.precision.rounding import F32, F64, I32, I64, Native, V64, call, rounder
+from sciprec.precision.rounding import F32, F64, I32, I64, V64, Native, call, rounder
 
 _LIBM = {  # elementary functions in binary64 itself, and in formats of more than 24 bits
     "exp": math.exp, "expm1": math.expm1, "log": math.log, "log1p": math.log1p, "log2": np.log2,
