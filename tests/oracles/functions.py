@@ -93,7 +93,7 @@ FROM_BITS = {
 
 
 def round_mpfr(y: gmpy2.mpfr, arithmetic, random: int = 0, evaluated: int | None = None) -> float:
-    """Round a truncated MPFR number once; with `evaluated`, first to the nearest of so many bits."""
+    """Round a truncated MPFR number once; with `evaluated`, to that many bits to nearest first."""
     if gmpy2.is_nan(y):
         return exact.NAN
     sign = int(gmpy2.is_signed(y))
