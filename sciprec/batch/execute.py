@@ -69,7 +69,7 @@ def _on_cluster(
     futures = [client.submit(perform, run, folder, debug, pure=False) for run in runs]
     planned = dict(zip(futures, runs, strict=True))
     outcomes = {}
-    for future in as_completed(futures):
+    for future in as_completed(futures, loop=client.loop):
         if future.status == "finished":
             outcome = future.result()
         elif debug:
@@ -90,7 +90,7 @@ def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
 
     if scheduler is not None:
         try:
-            client = Client(scheduler, timeout=CONNECT_SECONDS)
+            client = Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise InputError(
                 f"no dask scheduler answers at '{scheduler}' ({str(error) or 'timed out'}); give "
@@ -102,5 +102,5 @@ def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     if workers is None or workers < 1:
         raise InputError(f"{workers} workers were asked for; give a number of processes >= 1")
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-    with cluster, Client(cluster) as client:
+    with cluster, Client(cluster, set_as_default=False) as client:
         yield client

@@ -98,34 +98,45 @@ def _climate(given: ClimateRun, backend: str) -> xr.Dataset:
 def _heston(given: HestonRun, backend: str) -> xr.Dataset:
     """Price a grid of options, one simulation per maturity."""
     from sciprec import heston
-    from sciprec.heston import analytic, paths, payoffs
+    from sciprec.heston import analytic, paths
 
     model = heston.Model(**given.model.model_dump())
-    option = payoffs.payoff_class(given.payoffs.kind)
+    option = heston.payoff_class(given.payoffs.kind)
     strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
     simulation = given.simulation
-    shape = (len(maturities), len(strikes))
-    values = {name: np.empty(shape) for name in ("price", "standard_error", "analytic_price")}
+    how = {
+        "backend": backend,
+        "scheme": simulation.scheme,
+        "seed": simulation.seed,
+        "block_paths": simulation.block_paths,
+    }
+    grid = {name: np.empty((len(maturities), len(strikes))) for name in _PER_STRIKE}
+    per_maturity = {name: np.empty(len(maturities)) for name in _PER_MATURITY}
     seconds = 0.0
     for row, maturity in enumerate(maturities):
         options = [option(strike=strike, maturity=maturity) for strike in strikes]
-        estimate = paths.estimate(
-            model,
-            options,
-            backend=backend,
-            scheme=simulation.scheme,
-            n_paths=simulation.n_paths,
-            n_steps=max(1, math.ceil(maturity * simulation.steps_per_year)),
-            seed=simulation.seed,
-            block_paths=simulation.block_paths,
-        )
-        values["price"][row] = estimate.price
-        values["standard_error"][row] = estimate.standard_error
-        values["analytic_price"][row] = [analytic.price(model, o) for o in options]
+        # a tiny run first compiles the kernels, so that the time of the real one is its own
+        paths.estimate(model, options, **(how | {"n_paths": 2, "n_steps": 1}))
+        n_steps = max(1, math.ceil(maturity * simulation.steps_per_year))
+        how |= {"n_paths": simulation.n_paths, "n_steps": n_steps}
+        estimate = paths.estimate(model, options, **how)
+        grid["analytic_price"][row] = [analytic.price(model, o) for o in options]
+        for name in ("price", "standard_error"):
+            grid[name][row] = getattr(estimate, name)
+        for name in _PER_MATURITY:
+            per_maturity[name][row] = getattr(estimate, name)
         seconds += estimate.seconds
     return prices_dataset(
-        strikes, maturities, values, n_paths=simulation.n_paths, blow_up="", wall_seconds=seconds
+        strikes,
+        maturities,
+        grid | per_maturity,
+        n_paths=simulation.n_paths,
+        blow_up="",
+        wall_seconds=seconds,
     )
 
+
+_PER_STRIKE = ("price", "standard_error", "analytic_price")
+_PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
 
 MODELS: dict[str, Callable[[Any, str], xr.Dataset]] = {"climate": _climate, "heston": _heston}

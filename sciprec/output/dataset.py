@@ -53,12 +53,15 @@ def prices_dataset(
 
     Args:
         strikes, maturities_years: the axes, (nk,) and (nt,).
-        values: arrays (nt, nk) by variable name: price, standard_error, analytic_price.
+        values: arrays (nt, nk) or (nt,) by variable name: price, standard_error, martingale, ...
         run: the run's own numbers, kept as attributes.
     """
     grid = ("maturity", "strike")
     dataset = xr.Dataset(
-        {name: (grid, np.asarray(array, float)) for name, array in values.items()},
+        {
+            name: (grid[: np.ndim(array)], np.asarray(array, float))
+            for name, array in values.items()
+        },
         coords={"maturity": np.asarray(maturities_years, float), "strike": np.asarray(strikes)},
     )
     dataset = _described(dataset)

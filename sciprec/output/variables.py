@@ -68,6 +68,14 @@ VARIABLES: dict[str, Variable] = {
     ),
     "standard_error": Variable("1", "standard error of the Monte Carlo price"),
     "analytic_price": Variable("1", "semi-analytic price of the continuous model"),
+    "martingale": Variable(
+        "1",
+        "mean of the spot at maturity over its forward, one in the model",
+        None,
+        (("ancillary_variables", "martingale_standard_error"),),
+    ),
+    "martingale_standard_error": Variable("1", "standard error of the mean spot over forward"),
+    "nonfinite_paths": Variable("1", "number of paths that left the range of the arithmetic"),
 }
 
 

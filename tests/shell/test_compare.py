@@ -181,3 +181,9 @@ def test_broken_runs(truth, half):
 )
 def test_factors_in_words(ratio, words):
     assert factor(ratio) == words
+
+
+def test_the_package_is_called_like_its_function(truth, half):
+    import sciprec
+
+    assert sciprec.compare(truth, half, rtol=0.5) == compare(truth, half, rtol=0.5)

@@ -1,0 +1,193 @@
+"""The command line: exit codes, messages without traceback, JSON, and nothing left half-written."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from sciprec import cli
+from sciprec.batch import perform
+from sciprec.output import netcdf
+
+
+@pytest.fixture
+def call(capsys):
+    """A function that runs the command and returns exit code, standard output and error."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as caught:
+            cli.main([str(a) for a in arguments])
+        captured = capsys.readouterr()
+        return caught.value.code, captured.out, captured.err
+
+    return run
+
+
+def test_help_names_the_verbs_in_under_300_ms():
+    command = [sys.executable, "-m", "sciprec", "--help"]
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        seconds.append(time.perf_counter() - start)
+    for verb in ("run", "backends", "compare", "report", "bench"):
+        assert f"\n  {verb} " in done.stdout
+    assert min(seconds) < 0.3
+
+
+@pytest.mark.parametrize("verb", ["run", "backends", "compare", "report", "bench"])
+def test_every_verb_has_help(call, verb):
+    code, out, _ = call(verb, "--help")
+    assert code == cli.GOOD
+    assert "Usage: sciprec " in out
+
+
+def test_run_writes_files_and_page(call, models, scenario_files, tmp_path):
+    code, out, err = call("run", *scenario_files, "--out", tmp_path / "out")
+    assert code == cli.GOOD
+    assert len(list((tmp_path / "out").glob("*.nc"))) == 6
+    assert f"page: {tmp_path / 'out' / 'index.html'}" in out
+    assert "fp16 in little_climate: height: relative l2 error" in out
+    assert "[6/6]" in err
+    assert not list((tmp_path / "out").glob(".*"))
+
+
+def test_run_as_json(call, models, scenario_files, tmp_path):
+    arguments = (scenario_files[0], "--backend", "mlu370", "--out", tmp_path, "--json")
+    code, out, _ = call("run", *arguments)
+    assert code == cli.GOOD
+    content = json.loads(out)
+    assert content["page"] == str(tmp_path / "index.html")
+    assert [r["backend"] for r in content["runs"]] == ["fp64", "mlu370"]
+    assert content["runs"][1]["errors"]["relative_l2"] > 0
+
+
+def test_enforce_makes_a_missed_tolerance_count(call, models, scenario_files, tmp_path):
+    arguments = ("run", scenario_files[0], "--out", tmp_path, "--enforce")
+    assert call(*arguments)[0] == cli.NOT_MET
+    assert call(*arguments, "--backend", "fp32")[0] == cli.GOOD
+
+
+def test_a_failing_run_gives_1_and_the_others_go_on(call, models, scenario_files, tmp_path):
+    usual = models["heston"]
+
+    def failing(given, backend):
+        if backend == "fp32":
+            raise ZeroDivisionError("by zero")
+        return usual(given, backend)
+
+    models["heston"] = failing
+    code, out, err = call("run", *scenario_files, "--out", tmp_path)
+    assert code == cli.NOT_MET
+    assert "failed inside sciprec with ZeroDivisionError: by zero; please report this" in out
+    assert "Traceback" not in out + err
+    assert len(list(tmp_path.glob("little_*.nc"))) == 5
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["--debug", "run", str(scenario_files[1]), "--out", str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "nothing.toml"], "scenario file 'nothing.toml' does not exist; give the path of"),
+        (["run", "CLIMATE", "--backend", "bf61"], "unknown backend 'bf61'; known: fp64, "),
+        (["run", "CLIMATE", "--backend", "float:p=x"], "float:p=x"),
+        (["run", "CLIMATE", "CLIMATE"], "is used by 2 of the scenarios; names must differ"),
+        (["run", "CLIMATE", "--workers", "2", "--scheduler", "tcp://x:1"], "give one of them"),
+        (["run", "CLIMATE", "--workers", "0"], "--workers"),
+        (["run", "CLIMATE", "--colour"], "--colour"),
+        (["run"], "Missing argument"),
+        (["fly"], "fly"),
+        (["compare", "a.nc", "b.nc"], "netCDF file 'a.nc' does not exist; give a file"),
+        (["report", "."], "holds no batch: there is no batch.json in it; give the folder"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_2_and_leaves_nothing(
+    call, models, scenario_files, tmp_path, monkeypatch, arguments, words
+):
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    given = [str(scenario_files[0]) if a == "CLIMATE" else a for a in arguments]
+    out = ["--out", "made"] if arguments[0] == "run" else []
+    code, said, err = call(*given, *out)
+    assert code == cli.USAGE
+    assert words in err
+    assert "Traceback" not in said + err
+    assert list(here.iterdir()) == []
+
+
+def test_folder_that_cannot_be_written_is_noticed_before_computing(
+    call, models, scenario_files, tmp_path
+):
+    (tmp_path / "file").write_text("in the way")
+    models["climate"] = lambda given, backend: pytest.fail("computed first")
+    for out in (tmp_path / "file", tmp_path / "file" / "below"):
+        code, _, err = call("run", scenario_files[0], "--out", out)
+        assert code == cli.USAGE
+        assert f"the output folder '{out}' cannot be written" in err
+        assert "give a folder that you may write into with --out" in err
+
+
+def test_scheduler_that_does_not_answer(call, models, scenario_files, tmp_path, monkeypatch):
+    monkeypatch.setattr("sciprec.batch.execute.CONNECT_SECONDS", 0.2)
+    for address in ("tcp://127.0.0.1:9", "nowhere"):
+        code, _, err = call("run", scenario_files[0], "--out", tmp_path, "--scheduler", address)
+        assert code == cli.USAGE
+        assert f"no dask scheduler answers at '{address}'" in err
+
+
+def test_internal_errors_are_one_sentence_and_3(call, monkeypatch):
+    def broken():
+        raise RuntimeError("the table\nis gone")
+
+    monkeypatch.setattr("sciprec.precision.backend.table", broken)
+    code, out, err = call("backends")
+    assert code == cli.INTERNAL
+    assert err == (
+        "sciprec: internal error: RuntimeError: the table is gone. "
+        "Please report this; --debug shows more\n"
+    )
+    with pytest.raises(RuntimeError, match="the table"):
+        cli.main(["--debug", "backends"])
+
+
+def test_compare_exits_with_0_within_and_1_beyond(call, models, tmp_path):
+    one = netcdf.write(models["climate"](None, "fp64"), tmp_path / "one.nc")
+    two = netcdf.write(models["climate"](None, "fp16"), tmp_path / "two.nc")
+    assert call("compare", one, one)[0] == cli.GOOD
+    code, out, _ = call("compare", one, two)
+    assert code == cli.NOT_MET
+    assert "changed" in out and "height" in out
+    code, out, _ = call("compare", one, two, "--rtol", "0.5", "--json")
+    assert code == cli.GOOD
+    content = json.loads(out)
+    assert content["within"] is True
+    assert {v["severity"] for v in content["variables"]} <= {"noise", "identical"}
+
+
+def test_report_makes_the_page_again(call, models, scenario_files, tmp_path):
+    call("run", *scenario_files, "--out", tmp_path)
+    page = tmp_path / "index.html"
+    before = page.read_bytes()
+    page.unlink()
+    code, out, _ = call("report", tmp_path)
+    assert (code, page.read_bytes()) == (cli.GOOD, before)
+    code, out, _ = call("report", tmp_path, "--json")
+    assert len(json.loads(out)["runs"]) == 6
+
+
+def test_backends_as_table_and_as_json(call):
+    code, out, _ = call("backends")
+    assert code == cli.GOOD
+    assert "mlu370-noguard" in out and "toward zero" in out
+    rows = json.loads(call("backends", "--json")[1])
+    assert {r["name"]: r["significand_bits"] for r in rows}["mlu370"] == 21
+
+
+def test_every_kind_of_scenario_has_a_model():
+    from sciprec.scenario import KINDS
+
+    assert set(perform.MODELS) == set(KINDS)
