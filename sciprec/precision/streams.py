@@ -6,6 +6,11 @@ as they are. Values are kept in signed 64-bit integers with explicit masks: the 
 Python integers, on NumPy int64 arrays and in compiled kernels, and gives the same words.
 """
 
+import numpy as np
+
+from sciprec.errors import InputError
+from sciprec.precision.registry import kernel
+
 MASK32 = 0xFFFFFFFF
 MULTIPLIER_0 = 0xD2511F53
 MULTIPLIER_1 = 0xCD9E8D57
@@ -49,6 +54,7 @@ def philox4x32(counter_0, counter_1, counter_2, counter_3, key_0, key_1):
     return c0, c1, c2, c3
 
 
+@kernel(example=lambda: (2**32 - 2, 3, 0, 5, 6, np.zeros((4, 4), dtype=np.int64)))
 def fill_words(first_path, step_pair, dimension_pair, key_0, key_1, words):
     """Write the random words of two consecutive steps and two dimensions for a block of paths.
 
@@ -102,8 +108,6 @@ def seed_words(seed):
     Raises:
         InputError: the seed is no integer or lies outside [0, 2**64).
     """
-    from sciprec.errors import InputError
-
     accepted = isinstance(seed, int) or hasattr(seed, "__index__")
     if isinstance(seed, bool) or not accepted or not 0 <= int(seed) < 2**64:
         raise InputError(f"seed is {seed!r}; accepted: an integer from 0 to 2**64 - 1")

@@ -1,0 +1,68 @@
+"""The full-truncation Euler scheme."""
+
+import math
+
+import numpy as np
+
+from sciprec.heston.model import Model
+from sciprec.heston.registry import block_arguments, path_scheme
+from sciprec.precision.elementary import normal_from_bits
+from sciprec.precision.registry import kernel
+from sciprec.precision.streams import fill_words
+
+EXAMPLE = Model(spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5)
+
+
+def euler_constants(model, step_years, units):
+    """Return the constants of full_truncation_euler in binary64, in the units of the state."""
+    per_unit = 1.0 / units.log_spot_unit
+    return np.array(
+        [
+            model.theta / units.variance_unit,
+            model.kappa * step_years,
+            model.sigma * math.sqrt(step_years / units.variance_unit),
+            model.rho,
+            math.sqrt(1 - model.rho**2),
+            math.sqrt(step_years * units.variance_unit) * per_unit,
+            0.5 * step_years * units.variance_unit * per_unit,
+        ]
+    )
+
+
+@kernel(example=lambda: (2, 0, 3, 1, 2, *block_arguments(EXAMPLE, 0.25, 3, euler_constants)))
+@path_scheme(constants=euler_constants, source="Lord, Koekkoek and van Dijk (2010), eq. (14)")
+def full_truncation_euler(
+    first_path, first_step, n_steps, key_0, key_1, constants, words,
+    log_spot, log_spot_carry, variance, variance_carry,
+):  # fmt: skip
+    """Advance a block of paths by Euler's scheme in log(S / F) with full truncation.
+
+    v' = v + kappa (theta - v+) dt + sigma sqrt(v+ dt) Zv,  v+ = max(v, 0)
+    log(S'/F') = log(S/F) - v+ dt / 2 + sqrt(v+ dt) (rho Zv + sqrt(1 - rho^2) Z)
+    """
+    level = constants[0]
+    reversion = constants[1]
+    volatility = constants[2]
+    rho = constants[3]
+    rho_across = constants[4]
+    diffusion = constants[5]
+    convexity = constants[6]
+    for step in range(first_step, first_step + n_steps):
+        if step == first_step or step % 2 == 0:
+            fill_words(first_path, step // 2, 0, key_0, key_1, words)
+        row = 2 * (step % 2)
+        for i in range(log_spot.shape[0]):
+            v = variance[i]
+            v_plus = max(v, 0.0)
+            root = math.sqrt(v_plus)
+            normal = normal_from_bits(words[row, i])
+            across = normal_from_bits(words[row + 1, i])
+            change = variance_carry[i] + ((level - v_plus) * reversion + volatility * root * normal)
+            v_next = v + change
+            variance_carry[i] = change - (v_next - v)
+            variance[i] = v_next
+            shock = diffusion * root * (rho * normal + rho_across * across)
+            gain = log_spot_carry[i] + (shock - convexity * v_plus)
+            sum_ = log_spot[i] + gain
+            log_spot_carry[i] = gain - (sum_ - log_spot[i])
+            log_spot[i] = sum_

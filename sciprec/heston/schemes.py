@@ -1,0 +1,25 @@
+"""All path schemes by name; a new one is a module with a decorated kernel, imported here."""
+
+import difflib
+
+from sciprec.errors import InputError
+from sciprec.heston import euler, quadratic_exponential
+from sciprec.heston.registry import PathScheme, registered_schemes
+
+__all__ = ["PathScheme", "euler", "quadratic_exponential", "scheme_named", "schemes"]
+
+schemes = registered_schemes
+
+
+def scheme_named(name):
+    """Return the PathScheme of a name.
+
+    Raises:
+        InputError: no scheme has this name.
+    """
+    known = registered_schemes()
+    if name in known:
+        return known[name]
+    close = difflib.get_close_matches(str(name), known, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise InputError(f"unknown scheme {name!r}; known: {', '.join(sorted(known))}{hint}")

@@ -1,0 +1,164 @@
+"""Monte Carlo prices: against the truth, in every arithmetic, the same bits for any blocks."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from sciprec import precision
+from sciprec.errors import InputError
+from sciprec.heston import analytic, paths
+from sciprec.heston.model import Model
+from sciprec.heston.payoffs import Call, Put
+from sciprec.precision.elementary import normal_from_bits
+from sciprec.precision.streams import word_at
+
+LEWIS = Model(
+    spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
+)
+SIZE = {"n_paths": 2**15, "seed": 2024}
+CASES = [("lewis_K100", 16), ("andersen_1_K100", 40), ("andersen_2_K100", 60),
+         ("andersen_3_r5_K100", 40), ("broadie_kaya_2", 40)]  # fmt: skip
+
+
+def within(estimate, truths, errors=4.0):
+    """Whether prices and martingale mean are within so many of their own standard errors."""
+    prices = np.abs(estimate.price - truths) <= errors * estimate.standard_error
+    mean = abs(estimate.martingale - 1) <= errors * estimate.martingale_standard_error
+    return bool(prices.all() and mean and estimate.nonfinite_paths == 0)
+
+
+@pytest.mark.parametrize("name, steps", CASES)
+def test_martingale_scheme_against_the_truth(references, name, steps):
+    model, strike, maturity, call = references[name]
+    options = [Call(strike=strike, maturity=maturity), Put(strike=strike, maturity=maturity)]
+    truths = [call, analytic.price(model, options[1])]
+    assert within(paths.estimate(model, options, n_steps=steps, **SIZE), truths)
+
+
+@pytest.mark.parametrize("scheme", ["full_truncation_euler", "quadratic_exponential"])
+def test_other_schemes_against_the_truth(scheme):
+    """At 64 steps the bias of both is below the standard error on the mild Lewis case."""
+    option = Call(strike=100, maturity=1)
+    estimate = paths.estimate(LEWIS, option, scheme=scheme, n_steps=64, **SIZE)
+    assert within(estimate, analytic.price(LEWIS, option))
+
+
+@pytest.mark.parametrize("backend", ["fp32", "mlu370", "fp16", "bf16"])
+def test_rounding_error_on_the_same_random_numbers(references, backend):
+    """Forty steps of Andersen's case I in increments lose a few ulp of the format, not forty."""
+    model, strike, maturity, call = references["andersen_1_K100"]
+    option = Call(strike=strike, maturity=maturity)
+    exact = paths.estimate(model, option, n_steps=40, **SIZE)
+    low = paths.estimate(model, option, n_steps=40, backend=backend, **SIZE)
+    unit_roundoff = precision.resolve_backend(backend).storage.format.unit_roundoff
+    assert abs(low.price[0] - exact.price[0]) <= 8 * unit_roundoff * call
+    assert abs(low.martingale - exact.martingale) <= 8 * unit_roundoff
+    assert low.price[0] != exact.price[0]
+
+
+def test_blocks_order_and_threads_change_no_bit():
+    options = [Call(strike=k, maturity=1.0) for k in (80, 100, 120)]
+    given = {
+        "backend": "fp16",
+        "scheme": "quadratic_exponential_martingale",
+        "n_steps": 5,
+        "seed": 3,
+    }
+    estimates = [
+        paths.estimate(LEWIS, options, n_paths=5003, block_paths=size, **given)
+        for size in (1, 700, 4096, 10**6)
+    ]
+    parts = paths.blocks(5003, 600)
+    with ThreadPoolExecutor(3) as pool:
+        results = list(
+            pool.map(lambda b: paths.simulate_block(LEWIS, options, b, **given), parts[::-1])
+        )
+    estimates.append(paths.combine(LEWIS, options, results, n_steps=5))
+    for other in estimates[1:]:
+        assert np.array_equal(other.price, estimates[0].price)
+        assert np.array_equal(other.standard_error, estimates[0].standard_error)
+        assert other.martingale == estimates[0].martingale
+
+
+def test_seeds_differ_and_repeat():
+    option = Call(strike=100, maturity=1)
+    one, again, other = (
+        paths.estimate(LEWIS, option, n_paths=512, n_steps=2, seed=s).price[0]
+        for s in (1, 1, 2**63 + 1)
+    )
+    assert one == again != other
+
+
+def test_random_bits_repeat():
+    option = Call(strike=100, maturity=1)
+    given = {"backend": "mlu370-noise", "n_paths": 1024, "block_paths": 512, "n_steps": 2}
+    first, again, other = (
+        paths.estimate(LEWIS, option, seed=s, **given).price[0] for s in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+def test_paths_out_of_range_are_counted():
+    """In a format that ends at 2, log spots of several units overflow."""
+    estimate = paths.estimate(
+        LEWIS,
+        Call(strike=100, maturity=1),
+        backend="float:p=8,emin=-6,emax=0",
+        n_paths=512,
+        n_steps=8,
+    )
+    assert estimate.nonfinite_paths > 0
+    assert not np.isfinite(estimate.price[0])
+
+
+@pytest.mark.parametrize("backend", ["fp64", "fp32", "fp16"])
+def test_moments_of_the_normals(backend):
+    def fill(words, out):
+        for i in range(words.shape[0]):
+            out[i] = normal_from_bits(words[i])
+
+    words = np.array([word_at(9, path, 0, 0) for path in range(100_000)])
+    out = np.zeros(words.size, dtype=precision.resolve_backend(backend).carrier)
+    precision.lift(fill, backend)(words, out)
+    normals = out.astype(float)
+    for power, mean, square in ((1, 0, 1), (2, 1, 3), (3, 0, 15), (4, 3, 105)):
+        spread = np.sqrt((square - mean**2) / words.size)
+        assert abs(np.mean(normals**power) - mean) < 4 * spread
+
+
+def test_group_sums_by_hand():
+    values = np.arange(7.0).reshape(1, 7)
+    sums, squares = np.zeros((3, 1)), np.zeros((3, 1))
+    paths.group_sums(values, 3, sums, squares)
+    assert sums.ravel().tolist() == [3.0, 12.0, 6.0]
+    assert squares.ravel().tolist() == [5.0, 50.0, 36.0]
+
+
+def test_blocks():
+    assert paths.blocks(1000, 300) == (paths.Block(0, 512), paths.Block(512, 488))
+    assert sum(b.n_paths for b in paths.blocks(10**5)) == 10**5
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"n_paths": 1}, "n_paths is 1; accepted: an integer of at least 2"),
+        ({"n_paths": 10.0}, "n_paths is 10.0; accepted: an integer of at least 2"),
+        ({"n_steps": 0}, "n_steps is 0; accepted: an integer of at least 1"),
+        ({"block_paths": 0}, "block_paths is 0; accepted: an integer of at least 1"),
+        ({"seed": -1}, r"seed is -1; accepted: an integer from 0 to 2\*\*64 - 1"),
+        ({"backend": "bf61"}, "unknown backend 'bf61'"),
+        ({"scheme": "milstein"}, "unknown scheme 'milstein'; known:"),
+        ({"payoffs": 100.0}, "payoff is 100.0; accepted: a Call, a Put or a sequence of them"),
+        (
+            {"payoffs": [Call(strike=1, maturity=1), Put(strike=1, maturity=2)]},
+            r"maturities are \[1.0, 2.0\]; accepted: payoffs of one maturity: call once for each",
+        ),
+        ({"payoffs": []}, r"maturities are \[\]; accepted: payoffs of one maturity"),
+    ],
+)
+def test_bad_arguments(change, message):
+    given = {"payoffs": Call(strike=100, maturity=1), "n_paths": 8, "n_steps": 2, **change}
+    with pytest.raises(InputError, match=message):
+        paths.estimate(LEWIS, given.pop("payoffs"), **given)

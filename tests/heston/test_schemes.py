@@ -1,0 +1,163 @@
+"""Path schemes against the textbook formulas that they rewrite."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from sciprec.errors import InputError
+from sciprec.heston.model import Model
+from sciprec.heston.quadratic_exponential import (
+    SWITCH,
+    log1p_quotient,
+    qe_cumulant,
+    qe_noise,
+    qem_constants,
+)
+from sciprec.heston.registry import Units, block_arguments
+from sciprec.heston.schemes import scheme_named, schemes
+from sciprec.precision.elementary import exponential_from_bits, normal_from_bits
+from sciprec.precision.streams import word_at
+
+ANDERSEN_1 = Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9)
+CALM = Model(spot=100, v0=0.04, kappa=3, theta=0.09, sigma=0.3, rho=0.5)
+HALF = pytest.mark.parametrize("model", [ANDERSEN_1, CALM], ids=["violent", "calm"])
+
+
+def andersen_step(model, dt, v, normal, uniform_above, across, martingale):
+    """Return (v', log(S'/F') - log(S/F)) by Andersen (2008) as printed, in 40 digits.
+
+    Args:
+        uniform_above: 1 - U.
+    """
+    mp = mpmath.mp
+    kappa, theta, sigma, rho, dt, v = map(
+        mpmath.mpf, (model.kappa, model.theta, model.sigma, model.rho, dt, v)
+    )
+    fade = mp.exp(-kappa * dt)
+    m = theta + (v - theta) * fade
+    s2 = v * sigma**2 * fade / kappa * (1 - fade) + theta * sigma**2 / (2 * kappa) * (1 - fade) ** 2
+    psi = s2 / m**2
+    drift = kappa * rho / sigma - mpmath.mpf(1) / 2
+    k0 = -rho * kappa * theta / sigma * dt
+    k1 = dt / 2 * drift - rho / sigma
+    k2 = dt / 2 * drift + rho / sigma
+    k3 = k4 = dt / 2 * (1 - rho**2)
+    a_exponent = k2 + k4 / 2
+    if psi <= SWITCH:
+        b2 = 2 / psi - 1 + mp.sqrt(2 / psi) * mp.sqrt(2 / psi - 1)
+        a = m / (1 + b2)
+        v_next = a * (mp.sqrt(b2) + normal) ** 2
+        log_mean = a_exponent * b2 * a / (1 - 2 * a_exponent * a)
+        log_mean -= mp.log(1 - 2 * a_exponent * a) / 2
+    else:
+        p = (psi - 1) / (psi + 1)
+        beta = (1 - p) / m
+        v_next = mp.log((1 - p) / uniform_above) / beta if 1 - uniform_above > p else mpmath.mpf(0)
+        log_mean = mp.log(p + beta * (1 - p) / (beta - a_exponent))
+    if martingale:
+        k0 = -log_mean - (k1 + k3 / 2) * v
+    gain = k0 + k1 * v + k2 * v_next + mp.sqrt(k3 * v + k4 * v_next) * across
+    return v_next, gain
+
+
+@HALF
+@pytest.mark.parametrize("name", ["quadratic_exponential", "quadratic_exponential_martingale"])
+def test_increments_are_andersens_formulas(name, model):
+    """The rewritten update follows the printed one to rounding, in both branches."""
+    scheme, dt, steps, paths, seed, first = scheme_named(name), 0.25, 6, 8, 5, 100
+    arrays = block_arguments(model, dt, paths, scheme.constants)
+    scheme.kernel(first, 0, steps, seed, 0, *arrays)
+    units = Units.of(model, dt)
+    branches = set()
+    with mpmath.workdps(40):
+        for i in range(paths):
+            v, log_spot = mpmath.mpf(model.v0), mpmath.mpf(0)
+            for step in range(steps):
+                word = word_at(seed, first + i, step, 0)
+                across = normal_from_bits(word_at(seed, first + i, step, 1))
+                above = mpmath.exp(-mpmath.mpf(exponential_from_bits(word)))
+                v, gain = andersen_step(
+                    model, dt, v, normal_from_bits(word), above, across, "martingale" in name
+                )
+                branches.add(v == 0)
+                log_spot += gain
+            assert arrays[4][i] * units.variance_unit == pytest.approx(
+                float(v), rel=1e-11, abs=1e-14
+            )
+            assert arrays[2][i] * units.log_spot_unit == pytest.approx(float(log_spot), abs=1e-11)
+    assert branches == ({True, False} if model is ANDERSEN_1 else {False})
+
+
+@pytest.mark.parametrize("x", [1e-12, -1e-9, 1e-3, -0.1, 0.2499, -0.2499, 0.2501, -0.26, 0.9, -7.0])
+def test_log1p_quotient(x):
+    with mpmath.workdps(60):
+        exact = float(-(mpmath.log1p(-mpmath.mpf(x)) + x) / mpmath.mpf(x) ** 2)
+    assert log1p_quotient(x) == pytest.approx(exact, rel=2e-12)
+
+
+@pytest.mark.parametrize("variance", [0.0, 0.01, 0.3, 1.0, 4.0])
+def test_noise_has_mean_zero_and_the_right_variance(variance):
+    """Midpoint rule over the uniform behind both variates."""
+    level, reversion, slope, offset = qem_constants(ANDERSEN_1, 0.1, Units.of(ANDERSEN_1, 0.1))[:4]
+    words = ((np.arange(20_000) + 0.5) / 20_000 * 2.0**32).astype(np.int64)
+    draws = np.array(
+        [
+            qe_noise(
+                variance, level, reversion, slope, offset,
+                normal_from_bits(w), exponential_from_bits(w),
+            )[0]
+            for w in words
+        ]
+    )  # fmt: skip
+    second_moment = variance * slope + offset
+    assert abs(draws.mean()) < 2e-3 * math.sqrt(second_moment)
+    assert np.mean(draws**2) == pytest.approx(second_moment, rel=2e-2)
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_cumulant_starts_as_half_the_variance(above):
+    """log E[exp(A noise)] = A^2 s^2 / 2 + O(A^3) keeps its digits where logarithms cancel."""
+    mean, tilt = 0.7, 1e-7
+    scale = 2.0 if above else 0.1
+    second_moment = mean * (2 * scale - mean) if above else 4 * scale * mean - 2 * scale**2
+    got = qe_cumulant(mean, scale, above, tilt, tilt, 1.0)
+    assert got == pytest.approx(0.5 * tilt**2 * second_moment, rel=1e-5)
+
+
+def test_units_are_of_order_one():
+    units = Units.of(ANDERSEN_1, 1 / 32)
+    assert units.variance_unit == 0.04
+    assert units.log_spot_unit == 2.0**-5
+    assert (
+        Units.of(Model(spot=1, v0=0.5, kappa=1, theta=0.1, sigma=1, rho=0), 1).variance_unit == 0.5
+    )
+
+
+@pytest.mark.parametrize("name", sorted(schemes()))
+def test_a_stop_on_the_way_changes_no_bit(name):
+    scheme = scheme_named(name)
+    whole = block_arguments(CALM, 0.1, 3, scheme.constants)
+    halves = block_arguments(CALM, 0.1, 3, scheme.constants)
+    scheme.kernel(0, 0, 5, 1, 2, *whole)
+    scheme.kernel(0, 0, 3, 1, 2, *halves)
+    scheme.kernel(0, 3, 2, 1, 2, *halves)
+    for one, other in zip(whole[2:], halves[2:], strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_steps_too_long_for_the_martingale_correction():
+    model = Model(spot=1, v0=0.1, kappa=0.1, theta=0.1, sigma=1, rho=0.9)
+    with pytest.raises(
+        InputError, match=r"a step of 3 years is too long .* below 1.11 years: take"
+    ):
+        qem_constants(model, 3.0, Units.of(model, 3.0))
+    assert np.isfinite(qem_constants(model, 1.0, Units.of(model, 1.0))).all()
+
+
+def test_unknown_scheme():
+    with pytest.raises(InputError, match="unknown scheme 'euler'; known: full_truncation_euler, q"):
+        scheme_named("euler")
+    with pytest.raises(InputError, match="did you mean 'quadratic_exponential'"):
+        scheme_named("quadratic_exponentials")
