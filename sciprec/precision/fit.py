@@ -3,8 +3,8 @@
     python -m sciprec.precision.fit            # print sciprec/precision/coefficients.py
     python -m sciprec.precision.fit --write    # rewrite it
 
-Each table interpolates its function at Chebyshev nodes (within a factor of about two of the
-minimax error, and free of any iteration); rational ones solve N(x) - f(x) (D(x) - 1) = f(x)
+Each table interpolates its function at Chebyshev nodes (close to the minimax error, without
+iteration); rational ones solve N(x) - f(x) (D(x) - 1) = f(x)
 there, with the constant term of D fixed at one. Needs mpmath, which nothing else here does.
 """
 
@@ -17,7 +17,7 @@ import mpmath
 from mpmath import mp, mpf
 
 DIGITS = 60
-ERFCX_CENTRE = 4
+ERFCX_CENTRE = 4.0
 """erfc is fitted in t = (x - ERFCX_CENTRE) / (x + ERFCX_CENTRE)."""
 CENTRAL_LIMIT = 0.4375
 """|p - 1/2| up to which the central form of the normal quantile is used."""
@@ -126,10 +126,10 @@ FITS = {
     "ERF": Fit(_erf, _up_to(lambda: mpf(1)), 12, 0, "erf(x)/x - 1, z = x^2 <= 1"),
     "ERFCX": Fit(
         _erfcx,
-        lambda: (mpf(-7) / 9, mpf(23) / 31),
+        lambda: (mpf(-7) / 9, mpf(233) / 313),
         21,
         0,
-        "(x + 4) exp(x^2) erfc(x), t = (x - 4)/(x + 4), 1/2 <= x <= 27",
+        "(x + 4) exp(x^2) erfc(x), t = (x - 4)/(x + 4), 1/2 <= x <= 27.3",
     ),
     "CBRT": Fit(
         lambda m: m ** (-mpf(1) / 3), lambda: (mpf(1), mpf(2)), 5, 0, "m^(-1/3), 1 <= m < 2"
@@ -169,14 +169,18 @@ def solve(fit):
     return tuple(numbers[: fit.degree + 1]), (1.0, *numbers[fit.degree + 1 :])
 
 
+def polynomial(coefficients, x):
+    """c0 + c1 x + c2 x^2 + ..., in the working precision."""
+    return mpmath.fsum(mpf(c) * x**j for j, c in enumerate(coefficients))
+
+
 def largest_error(fit, numerator, denominator, samples=400):
     """Largest |N/D - f| over the interval, with the rounded coefficients, exactly evaluated."""
     with mp.workdps(DIGITS):
         worst = mpf(0)
         for x in chebyshev_nodes(*fit.interval(), samples):
-            top = mpmath.polyval([mpf(c) for c in reversed(numerator)], x)
-            bottom = mpmath.polyval([mpf(c) for c in reversed(denominator)], x)
-            worst = max(worst, abs(top / bottom - fit.function(x)))
+            ratio = polynomial(numerator, x) / polynomial(denominator, x)
+            worst = max(worst, abs(ratio - fit.function(x)))
         return worst
 
 
@@ -200,6 +204,8 @@ def source():
         '"""',
     ]
     found = tables()
+    constants = ("ERFCX_CENTRE", "CENTRAL_LIMIT", "NORMAL_SLOPE", "TAIL_ORIGIN", "TAIL_OFFSET")
+    lines += ["", *(f"{name} = {globals()[name]!r}" for name in constants)]
     for name, fit in FITS.items():
         below = found.get(name + "_BELOW", (1.0,))
         error = mpmath.log(largest_error(fit, found[name], below), 2)

@@ -13,11 +13,16 @@ from sciprec.precision.bits import (
     two_product,
 )
 from sciprec.precision.coefficients import (
+    CENTRAL_LIMIT,
     ERF,
     ERFCX,
+    ERFCX_CENTRE,
     NORMAL_CENTRAL,
+    NORMAL_SLOPE,
     NORMAL_TAIL,
     NORMAL_TAIL_BELOW,
+    TAIL_OFFSET,
+    TAIL_ORIGIN,
 )
 from sciprec.precision.exponential import exp
 from sciprec.precision.logarithm import log_pair, split
@@ -35,10 +40,11 @@ def erf_near_zero(x):
 @inlined
 def erfc_positive(x):
     """erfc(x) = exp(-x^2) h(t) / (x + 4), t = (x - 4) / (x + 4), for 1/2 <= x <= 27.3."""
-    below = x + 4.0
+    below = x + ERFCX_CENTRE
     inverse = 1.0 / below
     inverse_low = fma(-inverse, below, 1.0) * inverse
-    t = fma(x - 4.0, inverse, (x - 4.0) * inverse_low)
+    above = x - ERFCX_CENTRE
+    t = fma(above, inverse, above * inverse_low)
     h = horner(t, ERFCX)
     square, square_low = two_product(x, x)
     gauss = exp(-square)
@@ -79,20 +85,21 @@ def normal_from_bits(u):
     T a quotient of two, fitted here. What the square root rounds off is restored.
 
     Precision: 0.96 ulp measured on 2.5 * 10^5 of the 2^32 integers, rounding to nearest.
-    Differs from the source: Wichura's AS 241 (1988) has two tails and plain square roots, and is
-        good to about 1e-16; this one has one tail, as 1/2 - |q| >= 2^-33.
+    Source: Wichura (1988), algorithm AS 241, for the split into a centre and tails in rho.
+    Differs from the source: own coefficients; one tail, as 1/2 - |q| >= 2^-33; and a compensated
+        square root, where AS 241 is good to about 1e-16.
     """
     q = (to_number(u) - 2147483647.5) * TWO_TO_MINUS_32
     size = fabs(q)
-    central = size <= 0.4375
+    central = size <= CENTRAL_LIMIT
     _, k, f = split(select(central, fma(-4.0 * q, q, 1.0), 0.5 - size))
     high, low = log_pair(k, f)
-    middle = fma(q, horner(-(high + low), NORMAL_CENTRAL), q * 2.875)
+    middle = fma(q, horner(-(high + low), NORMAL_CENTRAL), q * NORMAL_SLOPE)
     square = select(central, 8.0, -2.0 * high)
     rho = sqrt(square)
     residual = 0.5 * (fma(-rho, rho, square) - 2.0 * low)
-    d = rho - 2.34375
+    d = rho - TAIL_ORIGIN
     below = horner(d, NORMAL_TAIL_BELOW)
     correction = fma(rho, horner(d, NORMAL_TAIL), residual * below) / (rho * below)
-    total, error = fast_two_sum(rho, -0.6875)
+    total, error = fast_two_sum(rho, -TAIL_OFFSET)
     return select(central, middle, copysign(total + (error + correction), q))

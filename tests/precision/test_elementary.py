@@ -1,0 +1,333 @@
+"""The elementary functions against MPFR, C99's special values, in every rounding mode."""
+
+import functools
+import math
+import re
+
+import gmpy2
+import numpy as np
+import pytest
+from numba import njit
+
+from sciprec.precision import mode
+from sciprec.precision.bits import fast_two_sum, scale, to_integer, to_number, two_product, two_sum
+from sciprec.precision.elementary import BOUNDED, ELEMENTARY, NARROW
+from sciprec.precision.trigonometric import FIRST_EXPONENT, REDUCTION, pi_bits
+from tests.oracles import functions as oracle
+
+BOUND = 2.0**-49
+MODES = [(r, flush) for r in ("rn", "rz", "ru", "rd") for flush in (False, True)]
+PAIRS = ("atan2", "pow", "hypot")
+FROM_BITS = ("uniform_from_bits", "exponential_from_bits", "normal_from_bits")
+MEASURED_ULPS = {
+    "exp": 0.7,
+    "log": 0.8,
+    "exp2": 0.75,
+    "log2": 0.75,
+    "cbrt": 0.51,
+    "uniform_from_bits": 0.0,
+    "exponential_from_bits": 0.8,
+    "normal_from_bits": 0.97,
+}
+"""What the docstrings promise for arguments of all 53 bits, in units in the last place."""
+SPECIAL = [0.0, 0.5, 1.0, 2.0, 3.0, 2.0**60 + 2.0**40, 2.0**450, math.inf]
+SPECIAL = np.array(SPECIAL + [-x for x in SPECIAL] + [math.nan])
+
+if mode.available():
+    in_rn, in_rn_flushed, in_rz, in_rz_flushed, in_ru, in_ru_flushed, in_rd, in_rd_flushed = (
+        mode.call_in_mode(mode.control_word(*m)) for m in MODES
+    )
+
+
+def loop(function, arity):
+    """The compiled loop that applies a scalar function to arrays."""
+    if arity == 2:
+
+        @njit(error_model="numpy", nogil=True)
+        def run(x, y, out):
+            for i in range(x.size):
+                out[i] = function(x[i], y[i])
+    else:
+
+        @njit(error_model="numpy", nogil=True)
+        def run(x, out):
+            for i in range(x.size):
+                out[i] = function(x[i])
+
+    return run
+
+
+def arity(name):
+    return 2 if name in PAIRS else 1
+
+
+@functools.cache
+def plain(name, narrow):
+    return loop((NARROW if narrow else ELEMENTARY)[name], arity(name))
+
+
+def evaluate(name, *arguments, narrow=False):
+    """The function over arrays, in the processor's usual mode."""
+    out = np.empty(arguments[0].size)
+    plain(name, narrow)(*arguments, out)
+    return out
+
+
+def evaluate_in_modes(name, *arguments, narrow=False):
+    """The function over arrays in all of MODES, one row each."""
+    run = plain(name, narrow)
+
+    @njit
+    def all_modes(packed, out):
+        in_rn(run, (*packed, out[0]))
+        in_rn_flushed(run, (*packed, out[1]))
+        in_rz(run, (*packed, out[2]))
+        in_rz_flushed(run, (*packed, out[3]))
+        in_ru(run, (*packed, out[4]))
+        in_ru_flushed(run, (*packed, out[5]))
+        in_rd(run, (*packed, out[6]))
+        in_rd_flushed(run, (*packed, out[7]))
+
+    out = np.empty((len(MODES), arguments[0].size))
+    all_modes(arguments, out)
+    return out
+
+
+def true_value(name, *arguments):
+    if name in FROM_BITS:
+        value = getattr(oracle, name)(int(arguments[0]))
+        return gmpy2.mpfr(value, oracle.PRECISION)
+    return oracle.mpfr_value(name, *map(float, arguments))
+
+
+def truncated(x, significand_bits):
+    """x with all but the leading bits cleared."""
+    return (np.asarray(x).view(np.int64) & -(1 << (53 - significand_bits))).view(np.float64)
+
+
+class Arguments:
+    """Random arguments of so many bits over the whole domain of each function."""
+
+    def __init__(self, count, significand_bits):
+        self.random = np.random.default_rng(20260101)
+        self.count, self.bits = count, significand_bits
+
+    def scaled(self, low, high):
+        """Numbers in [1, 2) by powers of two with exponents in [low, high)."""
+        exponents = self.random.integers(low, high, self.count)
+        return np.ldexp(self.random.uniform(1, 2, self.count), exponents)
+
+    def spread(self, low, high, negative=True):
+        """Exponents uniform in [low, high), either sign; and powers of two with neighbours."""
+        x = self.scaled(low, high)
+        power = np.ldexp(1.0, self.random.integers(low + 1, high, 8))
+        ulp = power * 2.0 ** (1 - self.bits)
+        x = np.concatenate([truncated(x, self.bits), power, power + ulp, power - ulp / 2])
+        return x * self.random.choice([-1.0, 1.0], x.size) if negative else x
+
+    def between(self, low, high):
+        return truncated(self.random.uniform(low, high, self.count), self.bits)
+
+    def near(self, point, side=0):
+        """Distances from `point` that are log-uniform down to its last bit, on one side or both."""
+        distance = self.scaled(-24, -1)
+        sign = side or self.random.choice([-1.0, 1.0], self.count)
+        return truncated(point + sign * distance, self.bits)
+
+    def near_quadrants(self):
+        """Neighbours of multiples of pi/2, with the hardest binary32 number (16367173 * 2^72)."""
+        turns = np.floor(np.exp2(self.random.uniform(0, 50, self.count)))
+        return np.append(truncated(turns * (math.pi / 2), self.bits), [16367173.0 * 2.0**72])
+
+    def of(self, name):
+        """A tuple of arrays, one for each argument."""
+        if name in FROM_BITS:
+            even = self.random.integers(0, 2**32, self.count)
+            low = np.floor(np.exp2(self.random.uniform(0, 32, self.count))).astype(np.int64) - 1
+            middle = 2**31 + self.random.integers(-(2**16), 2**16, self.count)
+            ends = [0, 1, 2**28 - 1, 2**28, 2**31 - 1, 2**31, 2**32 - 1]
+            return (np.concatenate([even, low, 2**32 - 1 - low, middle, ends]),)
+        if name in ("atan2", "hypot"):
+            wide = self.spread(-450, 451), self.spread(-450, 451)
+            close = self.spread(-3, 3), self.spread(-3, 3)
+            return tuple(np.concatenate(p) for p in zip(wide, close, strict=True))
+        if name == "pow":
+            parts = self.spread(-450, 451, False), self.spread(-3, 3, False), self.near(1.0)
+            x = np.concatenate(parts)
+            x = x[x != 1.0]
+            y = self.random.uniform(-1, 1, x.size) * 1020 / np.abs(np.log2(x))
+            return x, truncated(y, self.bits)
+        parts = {
+            "exp": lambda: [self.spread(-60, 9), self.between(-700, 700), self.between(-3, 3)],
+            "log": lambda: [self.spread(-450, 451, False), self.between(0.5, 2), self.near(1.0)],
+            "log1p": lambda: [self.spread(-450, 0), self.spread(0, 450, False), self.near(-1.0, 1)],
+            "sin": lambda: [self.spread(-450, 451), self.between(-4, 4), self.near_quadrants()],
+            "asin": lambda: [self.spread(-450, 0), self.between(-1, 1), self.near(1.0, -1)],
+            "acosh": lambda: [self.spread(1, 451, False), self.near(1.0, 1)],
+            "erfc": lambda: [self.spread(-450, 2), self.between(-3, 26.5), self.between(0.4, 1.1)],
+            "atan": lambda: [self.spread(-450, 451), self.spread(-4, 5), self.between(0.4, 0.43)],
+        }
+        alike = {"exp2": "exp", "expm1": "exp", "sinh": "exp", "cosh": "exp", "log2": "log"}
+        alike |= {"log10": "log", "cos": "sin", "tan": "sin", "acos": "asin", "atanh": "asin"}
+        return (np.concatenate(parts[alike.get(name, name if name in parts else "atan")]()),)
+
+
+def relative_error(value, truth):
+    if truth == 0:
+        return 0.0 if value == 0 else math.inf
+    return float(abs((gmpy2.mpfr(float(value)) - truth) / truth))
+
+
+@pytest.mark.parametrize("name", ELEMENTARY)
+def test_error_bound_in_every_rounding_mode(name):
+    if not mode.available():
+        pytest.skip("this processor's rounding mode cannot be set")
+    arguments = Arguments(150, 24).of(name)
+    found = evaluate_in_modes(name, *arguments)
+    assert np.array_equal(found[0], evaluate(name, *arguments)), "mode rn is the usual mode"
+    with gmpy2.context(precision=oracle.PRECISION, emax=10**6, emin=-(10**6)):
+        for i, point in enumerate(zip(*arguments, strict=True)):
+            truth = true_value(name, *point)
+            if 2.0**-1021 <= abs(truth) < 2.0**1023:
+                for j, value in enumerate(found[:, i]):
+                    assert relative_error(value, truth) <= BOUND, (MODES[j], point, value)
+
+
+@pytest.mark.parametrize("name", MEASURED_ULPS)
+def test_error_in_ulps_for_any_binary64_argument(name):
+    arguments = Arguments(400, 53).of(name)
+    with gmpy2.context(precision=oracle.PRECISION, emax=10**6, emin=-(10**6)):
+        for value, *point in zip(evaluate(name, *arguments), *arguments, strict=True):
+            truth = true_value(name, *point)
+            if 2.0**-1021 <= abs(truth) < 2.0**1023:
+                error = float(abs(gmpy2.mpfr(float(value)) - truth))
+                assert error <= MEASURED_ULPS[name] * math.ulp(float(truth)), (point, value)
+
+
+@pytest.mark.parametrize("name", [n for n in ELEMENTARY if n not in FROM_BITS])
+def test_special_values_are_those_of_the_c_library(name):
+    numpy_name = {"pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+    numpy_name |= {"atan2": "arctan2", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
+    peer = getattr(np, numpy_name.get(name, name), None) or np.vectorize(getattr(math, name))
+    arguments = (SPECIAL,)
+    if name in PAIRS:
+        arguments = tuple(a.ravel() for a in np.meshgrid(SPECIAL, SPECIAL))
+    with np.errstate(all="ignore"):
+        wanted = peer(*arguments)
+    found = evaluate(name, *arguments)
+    for value, known, *point in zip(found, wanted, *arguments, strict=True):
+        case = (point, value, known)
+        assert math.isnan(value) == math.isnan(known), case
+        if not math.isnan(known):
+            assert math.copysign(1.0, value) == math.copysign(1.0, known), case
+            assert value == known or abs(value - known) <= 4 * math.ulp(known), case
+
+
+EXACT = [
+    ("exp", (0.0,), 1.0),
+    ("exp2", (10.0,), 1024.0),
+    ("exp2", (-3.0,), 0.125),
+    ("log", (1.0,), 0.0),
+    ("log2", (2.0**-300,), -300.0),
+    ("log2", (2.0**77,), 77.0),
+    *(("log10", (10.0**k,), float(k)) for k in range(11)),
+    *(("pow", (float(x), float(y)), float(x**y)) for x in (2, 3, 5, 7) for y in range(9)),
+    *(("pow", (x, 1.0), x) for x in (0.7, 1.1, 3e-77, 5.3e99)),
+    ("pow", (4.0, -0.5), 0.5),
+    ("pow", (-3.0, 3.0), -27.0),
+    *(("cbrt", (float(x**3),), float(x)) for x in (-2, 1, 3, 7, 101, 255)),
+    ("hypot", (3.0, 4.0), 5.0),
+    ("hypot", (-5.0, 12.0), 13.0),
+    ("cosh", (0.0,), 1.0),
+    ("cos", (0.0,), 1.0),
+    ("acos", (1.0,), 0.0),
+    ("acosh", (1.0,), 0.0),
+    ("erfc", (0.0,), 1.0),
+]
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in EXACT}))
+def test_exact_cases(name):
+    """Exact in rounding to nearest; what has 24 bits is exact in every mode for narrow formats."""
+    cases = [(x, value) for case, x, value in EXACT if case == name]
+    arguments = tuple(np.array(column) for column in zip(*(x for x, _ in cases), strict=True))
+    wanted = [value for _, value in cases]
+    assert evaluate(name, *arguments).tolist() == wanted
+    if not mode.available():
+        pytest.skip("this processor's rounding mode cannot be set")
+    exact_in_24_bits = truncated(np.array(wanted), 24) == wanted
+    for row in evaluate_in_modes(name, *arguments, narrow=True):
+        assert row[exact_in_24_bits].tolist() == np.array(wanted)[exact_in_24_bits].tolist()
+
+
+def test_narrow_results_stay_finite_and_nonzero():
+    """A finite argument never gives infinity or zero where the true value is neither."""
+    points = {name: ([800.0], [-800.0]) for name in BOUNDED}
+    points |= {"exp2": ([2000.0], [-2000.0]), "cosh": ([800.0], [-800.0]), "erfc": ([-1.0], [40.0])}
+    points |= {"pow": ([10.0, 400.0], [10.0, -400.0]), "hypot": ([1.7e308, 1.7e308], [1.0, 1.0])}
+    for name, pair in points.items():
+        for arguments in pair:
+            value = evaluate(name, *(np.array([x]) for x in arguments), narrow=True)[0]
+            assert 2.0**-1022 <= abs(value) <= 2.0**1023, (name, arguments)
+    infinite = np.array([math.inf, -math.inf])
+    assert evaluate("exp", infinite, narrow=True).tolist() == [math.inf, 0.0]
+    assert evaluate("sinh", np.array([0.0, -0.0]), narrow=True).tolist() == [0.0, 0.0]
+    half = np.array([0.5, 2.0])
+    assert evaluate("pow", half, np.full(2, math.inf), narrow=True).tolist() == [0.0, math.inf]
+
+
+def test_narrow_keeps_every_nan():
+    """Even a NaN of all ones, which integer rounding would carry over into zero."""
+    ones = np.array([-1], dtype=np.int64).view(np.float64)
+    for name in ELEMENTARY:
+        if name not in FROM_BITS:
+            assert np.isnan(evaluate(name, *[ones] * arity(name), narrow=True)[0]), name
+
+
+@pytest.mark.parametrize("name", ELEMENTARY)
+def test_loops_vectorise_and_call_nothing(name):
+    if not (mode.has_feature("avx2") and mode.has_feature("fma")):
+        pytest.skip("the processor has no vectors of four binary64 numbers with fma")
+    dtype = np.int64 if name in FROM_BITS else np.float64
+    evaluate(name, *[np.zeros(8, dtype)] * arity(name))
+    assembly = "\n".join(plain(name, False).inspect_asm().values())
+    assert re.search(r"\bv(fn?m|add|mul|sub)\w*pd\b.*%[yz]mm", assembly)
+    code = "\n".join(plain(name, False).inspect_llvm().values())
+    called = set(re.findall(r"call double @([\w.]+)\(", code))
+    assert all(symbol.startswith("llvm.") for symbol in called), called
+
+
+def test_reduction_table_is_two_over_pi():
+    """Each row sums to 2/pi less a multiple of 4 / ulp, to 2^-150 of what it keeps."""
+    with gmpy2.context(precision=1600):
+        two_over_pi = 2 / gmpy2.const_pi()
+        assert abs(pi_bits(1400) - gmpy2.const_pi() * 2**1400) < 2
+        for exponent in (0, 1, 5, 60, 300, 440, 970):
+            row = REDUCTION[4 * exponent : 4 * exponent + 3]
+            scaling = 600 if FIRST_EXPONENT + exponent >= 1023 + 500 else 0
+            total = sum(gmpy2.mpfr(float(piece)) for piece in row) / gmpy2.mpfr(2) ** scaling
+            period = 4 / gmpy2.mpfr(2) ** exponent
+            turns = (two_over_pi - total) / period
+            assert abs(turns - gmpy2.rint(turns)) < gmpy2.mpfr(2) ** -150
+
+
+def test_error_free_building_blocks():
+    @njit(error_model="numpy")
+    def run(a, b):
+        return (*fast_two_sum(a, b), *two_sum(b, a), *two_product(a, b))
+
+    a, b = 1.0 / 3.0, -(2.0**-20) / 7.0
+    fast, fast_low, total, total_low, product, product_low = run(a, b)
+    with gmpy2.context(precision=400):
+        exact_a, exact_b = gmpy2.mpfr(a), gmpy2.mpfr(b)
+        assert gmpy2.mpfr(fast) + fast_low == exact_a + exact_b == gmpy2.mpfr(total) + total_low
+        assert gmpy2.mpfr(product) + product_low == exact_a * exact_b
+
+
+def test_integers_and_powers_of_two():
+    @njit(error_model="numpy")
+    def run(k):
+        return to_integer(to_number(k)), scale(1.0, k)
+
+    for k in (-1074, -1022, -1, 0, 1, 52, 1023):
+        assert run(k) == (k, math.ldexp(1.0, k))
