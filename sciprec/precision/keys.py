@@ -35,8 +35,13 @@ def _emit_mix(b: ir.IRBuilder, word):
 
 
 def emit_hash(b: ir.IRBuilder, key, salt: int):
-    """The 32 random bits of an operation's key; `salt` tells several draws of one operation apart."""
-    return _emit_mix(b, b.add(key, ir.Constant(_I32, (salt * 0x85EBCA6B) & 0xFFFFFFFF)))
+    """32 random bits of an operation, the high ones best; `salt` tells several draws of one operation apart.
+
+    The key is well mixed already (`descend`): one round spreads the site over the word.
+    """
+    word = b.add(key, ir.Constant(_I32, (salt * 0x85EBCA6B) & 0xFFFFFFFF))
+    word = b.xor(word, b.lshr(word, ir.Constant(_I32, 16)))
+    return b.mul(word, ir.Constant(_I32, 0x7FEB352D))
 
 
 @intrinsic

@@ -332,10 +332,13 @@ class Operations:
         if self.backend.noise is None:
             return value
         low, high = (round(edge * 2**31) for edge in self.backend.noise)
-        draw = b.zext(keys.emit_hash(b, key, 7), I64)
-        span = b.mul(draw, ir.Constant(I64, high - low + 1))
-        n = b.add(b.lshr(span, ir.Constant(I64, 32)), ir.Constant(I64, low + 2**31))
-        factor = b.fmul(b.uitofp(n, F64), V64.constant(2.0**-31))
+        draw = b.lshr(keys.emit_hash(b, key, 7), ir.Constant(I32, 16))
+        span = b.mul(draw, ir.Constant(I32, high - low + 1))
+        n = b.add(b.lshr(span, ir.Constant(I32, 16)), ir.Constant(I32, low))
+        if self.word and self.kind == F32:
+            eps = b.fmul(b.sitofp(n, F32), ir.Constant(F32, 2.0**-31))
+            return self.storage.from_binary32(b, call(b, "fma", value, eps, value))
+        factor = b.fadd(b.fmul(b.sitofp(n, F64), V64.constant(2.0**-31)), V64.constant(1.0))
         wide = b.fpext(value, F64) if self.kind == F32 else value
         return self.storage.from_binary64(b, b.fmul(wide, factor), **self._draw(b, self.storage, key))
 

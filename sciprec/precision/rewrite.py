@@ -285,6 +285,10 @@ class Rewriter(ast.NodeTransformer):
         read = ast.Subscript(container, index, ast.Load())
         if isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides"):
             return read
+        return self.loaded(node, read)
+
+    def loaded(self, node, read: ast.expr) -> ast.Call:
+        """An element as an operand: rounded, unless the caller has promised that it is in the format."""
         return self.op("trusted" if self.program.trust_inputs else "enter", node, read)
 
     def container(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr]:
@@ -346,7 +350,7 @@ class Rewriter(ast.NodeTransformer):
             temporary = self.fresh("index")
             out.append(assign(temporary, index))
             index = name(temporary)
-        old = self.op("enter", node, ast.Subscript(container, index, ast.Load()))
+        old = self.loaded(node, ast.Subscript(container, index, ast.Load()))
         stored = self.op("leave", node, container, self.op(operation, node, old, value))
         out.append(ast.Assign([ast.Subscript(container, index, ast.Store())], stored))
         return out

@@ -9,6 +9,7 @@ techniques below is used is decided in `rounder` alone:
     Single       binary32 inside a binary64 carrier, likewise
     Bits         add-and-mask on the bits (formats with binary32's exponents; the same in the directed modes)
     Grid         adding and subtracting 1.5 * 2^k, whose spacing is the format's (nearest; the directed modes)
+    Stochastic   random bits added below the last kept one
     Sticky       truncation plus the sign of the rounding error (any format, any rounding, no processor mode)
 
 Double rounding is innocuous where the evaluation has 2p + 2 bits or more (Figueroa 1995), and always in a
@@ -73,12 +74,17 @@ class View:
         """The magnitude (sign bit clear, or equal to the wanted one) with a sign bit set where wanted."""
         return self.to_float(b, b.or_(self.to_word(b, magnitude), sign_word))
 
-    def power(self, b, x, low: float | None, high: float):
-        """2^floor(log2 |x|), read off the exponent bits, kept within [low, high]; x is not NaN or is clamped."""
+    def inverse(self, b, power_of_two):
+        """1 / 2^k, exactly, by the exponent bits (2^k normal and its inverse too)."""
+        twice_bias = (2 * 127) << 23 if self.kind == F32 else (2 * 1023) << 52
+        return self.to_float(b, b.sub(self.word(twice_bias), self.to_word(b, power_of_two)))
+
+    def power(self, b, x, low: float | None):
+        """2^floor(log2 |x|), read off the exponent bits, not below `low`; infinite where x is not finite."""
         e = self.masked(b, x, self.exponent)
-        if low is not None:
-            e = b.select(b.fcmp_ordered(">", e, self.constant(low)), e, self.constant(low))
-        return b.select(b.fcmp_ordered("<", e, self.constant(high)), e, self.constant(high))
+        if low is None:
+            return e
+        return b.select(b.fcmp_ordered(">", e, self.constant(low)), e, self.constant(low))
 
 
 V32, V64 = View(F32), View(F64)
@@ -157,13 +163,13 @@ class Native:
             v = b.select(finite, snapped, v)
         return self.from_binary64(b, v, **key)
 
-    def _overflow(self, b, r, sign_word, direction: str | None = None):
-        """Apply the overflow rule to a rounded r; infinities are kept where the format has them."""
-        fmt, view = self.format, self.view
-        size = call(b, "fabs", r)
-        beyond = b.fcmp_ordered(">", size, view.constant(fmt.max_finite))
-        rounding = direction or self.arithmetic.rounding
-        infinity, largest = view.constant(float("inf")), view.constant(fmt.max_finite)
+    def _overflow(self, b, r, rounded, sign_word, beyond=None):
+        """Apply the overflow rule where `beyond`: r is the unrounded result; its infinities stay infinite."""
+        fmt, view, rounding = self.format, self.view, self.arithmetic.rounding
+        size, infinity = call(b, "fabs", r), view.constant(float("inf"))
+        largest = view.constant(fmt.max_finite)
+        if beyond is None:
+            beyond = b.fcmp_ordered(">", call(b, "fabs", rounded), largest)
         if fmt.overflow == "saturate" or rounding in ("rz", "ro"):
             limit = largest
         elif rounding in ("ru", "rd"):
@@ -173,12 +179,11 @@ class Native:
         else:
             limit = infinity
         if fmt.overflow == "nan":
-            is_infinite = b.fcmp_ordered("==", size, infinity)
             nan = view.constant(float("nan"))
-            limit = nan if limit is infinity else b.select(is_infinite, nan, limit)
+            limit = nan if limit is infinity else b.select(b.fcmp_ordered("==", size, infinity), nan, limit)
         elif limit is not infinity:
             limit = b.select(b.fcmp_ordered("==", size, infinity), infinity, limit)
-        return b.select(beyond, view.with_sign(b, limit, sign_word), r)
+        return b.select(beyond, view.with_sign(b, limit, sign_word), rounded)
 
     def _flush(self, b, r, sign_word):
         """Results below the smallest normal number become zeros of the same sign."""
@@ -231,20 +236,24 @@ class Bits(Native):
         return self.narrow(b, self.finish(b, r))
 
     def from_binary32(self, b, x):
-        """NaN payloads are cleared and subnormals flushed, as an operation would."""
+        """NaN stays NaN (quiet, or without payload), and subnormals are flushed, as by an operation."""
         if self.evaluation != F32:
             return super().from_binary32(b, x)
-        r, view = self.finish(b, x), self.view
-        if not self.format.subnormals:
-            r = self._flush(b, r, view.sign_word(b, x))
+        if self.arithmetic.rounding == "rz":
+            return self.narrow(b, self.finish(b, call(b, "canonicalize", x)))
         nan = b.fcmp_unordered("uno", x, x)
-        return self.narrow(b, b.select(nan, view.constant(float("nan")), r))
+        return self.narrow(b, b.select(nan, self.view.constant(float("nan")), self.finish(b, x)))
 
 
 class BitsNearest(Bits):
-    """Bits to nearest (p <= 11): products and quotients below binary32's normal range are rounded once."""
+    """Bits to nearest (p <= 11): products and quotients below binary32's normal range are rounded once.
+
+    With p <= 8 a product that binary32 cannot hold is below half of the format's smallest number: zero.
+    """
 
     def mul(self, b, x, y):
+        if self.format.significand_bits <= 8:
+            return super().mul(b, x, y)
         product = b.fmul(x, y)
         spacing = 2.0 ** (self.format.emin - self.format.significand_bits + 1)
         shift = V32.constant(1.5 * 2.0**23 * spacing)
@@ -271,22 +280,36 @@ class Grid(Native):
 
     def finish(self, b, r):
         fmt, view, rounding = self.format, self.view, self.arithmetic.rounding
-        low = fmt.min_normal if fmt.subnormals else None
         scale = 2.0 ** (view.bits - fmt.significand_bits)
         sign = view.sign_word(b, r)
-        power = view.power(b, r, low, 2.0 ** (fmt.emax + 1))
+        power = view.power(b, r, fmt.min_normal if fmt.subnormals else None)
         if rounding == "rz":
-            size = call(b, "fabs", r)
-            shift = b.fmul(power, view.constant(scale))
-            rounded = b.fsub(b.fadd(size, shift), shift)
+            rounded = self._shifted(b, call(b, "fabs", r), power, scale)
         else:
-            shift = b.fmul(power, view.constant(1.5 * scale))
-            rounded = b.fsub(b.fadd(r, shift), shift)
-            rounded = call(b, "fabs", rounded)
+            rounded = call(b, "fabs", self._shifted(b, r, power, 1.5 * scale))
         rounded = view.with_sign(b, rounded, sign)
         if not fmt.subnormals:
             rounded = self._flush(b, rounded, sign)
-        return self._overflow(b, rounded, sign)
+        return self._overflow(b, r, rounded, sign, self._beyond(b, r))
+
+    def _beyond(self, b, r):
+        """Whether the rounded r exceeds the largest finite number (r itself decides; NaN does not)."""
+        fmt, rounding = self.format, self.arithmetic.rounding
+        step = 2.0 ** (fmt.emax - fmt.significand_bits)
+        odd = (fmt.max_finite / (2 * step)) % 2 == 1
+        edge = {"rn": fmt.max_finite + step, "rz": fmt.max_finite + 2 * step}.get(rounding, fmt.max_finite)
+        including = odd if rounding == "rn" else rounding == "rz"
+        size = call(b, "fabs", r)
+        return b.fcmp_ordered(">=" if including else ">", size, self.view.constant(edge))
+
+    def _shifted(self, b, x, power, scale: float):
+        """(x + scale * power) - scale * power."""
+        view = self.view
+        if has_feature("fma"):
+            high = call(b, "fma", power, view.constant(scale), x)
+            return call(b, "fma", power, view.constant(-scale), high)
+        shift = b.fmul(power, view.constant(scale))
+        return b.fsub(b.fadd(x, shift), shift)
 
     def fma(self, b, x, y, z):
         if self.mode:
@@ -306,10 +329,50 @@ class Half(Grid):
         return b.fpext(b.fptrunc(r, F16), F32)
 
 
+class Stochastic(Native):
+    """Stochastic rounding of a result to nearest in the evaluation type, by 24 random bits."""
+
+    def finish(self, b, r, draw):
+        fmt, view = self.format, self.view
+        sign, size = view.sign_word(b, r), call(b, "fabs", r)
+        power = view.power(b, size, fmt.min_normal if fmt.subnormals else 2.0**-100)
+        top = view.constant(2.0**100)
+        power = b.select(b.fcmp_ordered("<", power, top), power, top)
+        spacing = b.fmul(power, view.constant(2.0 ** (1 - fmt.significand_bits)))
+        y = b.fmul(size, view.inverse(b, spacing))
+        kept = call(b, "floor", y)
+        chance = b.fmul(b.fsub(y, kept), view.constant(2.0**24))
+        bar = b.fsub(view.constant(2.0**24), b.uitofp(draw, view.kind))
+        kept = b.fadd(kept, b.uitofp(b.fcmp_ordered(">=", chance, bar), view.kind))
+        rounded = view.with_sign(b, b.fmul(kept, spacing), sign)
+        if not fmt.subnormals:
+            rounded = self._flush(b, rounded, sign)
+        return self._overflow(b, r, rounded, sign)
+
+    def from_integer(self, b, i, signed, draw):
+        convert = b.sitofp if signed else b.uitofp
+        return self.round(b, convert(i, self.evaluation), draw=draw)
+
+
+class StochasticBits(Stochastic):
+    """Stochastic rounding of formats with binary32's exponents: random bits added below the last kept one."""
+
+    def finish(self, b, r, draw):
+        drop = 24 - self.format.significand_bits
+        bits = b.lshr(draw, V32.word(24 - drop))
+        word = b.and_(b.add(V32.to_word(b, r), bits), V32.word(-(1 << drop)))
+        rounded = V32.to_float(b, word)
+        return rounded
+
+    def from_binary32(self, b, x, draw):
+        nan = b.fcmp_unordered("uno", x, x)
+        return b.select(nan, V32.constant(float("nan")), self.finish(b, x, draw))
+
+
 class Sticky(Native):
     """Evaluation in binary64 with the sign of its error: every rounding of every format, in nearest mode."""
 
-    def finish(self, b, r, error=None, draw=None):
+    def finish(self, b, r, error=None):
         fmt, rounding = self.format, self.arithmetic.rounding
         sign, size = V64.sign_word(b, r), call(b, "fabs", r)
         inexact = ir.Constant(BIT, 0)
@@ -318,24 +381,20 @@ class Sticky(Native):
             opposite = b.icmp_unsigned("!=", V64.sign_word(b, error), sign)
             step = b.zext(b.and_(inexact, opposite), I64)
             size = V64.to_float(b, b.sub(V64.to_word(b, size), step))
-        low = fmt.min_normal if fmt.subnormals else None
-        power = V64.power(b, size, low, 2.0 ** min(fmt.emax + 1, 1023))
+        power = V64.power(b, size, fmt.min_normal if fmt.subnormals else None)
+        power = b.select(b.fcmp_ordered("<", power, V64.constant(2.0**1000)), power, V64.constant(2.0**1000))
         spacing = b.fmul(power, V64.constant(2.0 ** (1 - fmt.significand_bits)))
-        y = b.fmul(size, self._inverse(b, spacing))
+        y = b.fmul(size, V64.inverse(b, spacing))
         kept = call(b, "floor", y)
         rest = b.fsub(y, kept)
-        up = self._up(b, rounding, kept, rest, inexact, sign, draw)
+        up = self._up(b, rounding, kept, rest, inexact, sign)
         kept = b.fadd(kept, b.uitofp(up, F64))
         rounded = V64.with_sign(b, b.fmul(kept, spacing), sign)
         if not fmt.subnormals:
             rounded = self._flush(b, rounded, sign)
-        return self._overflow(b, rounded, sign)
+        return self._overflow(b, r, rounded, sign)
 
-    def _inverse(self, b, power_of_two):
-        """1 / 2^k, exactly, by the exponent bits (2^k normal and its inverse too)."""
-        return V64.to_float(b, b.sub(V64.word(2046 << 52), V64.to_word(b, power_of_two)))
-
-    def _up(self, b, rounding, kept, rest, inexact, sign, draw):
+    def _up(self, b, rounding, kept, rest, inexact, sign):
         zero, half = V64.constant(0.0), V64.constant(0.5)
         some = b.or_(inexact, b.fcmp_ordered(">", rest, zero))
         if rounding == "rz":
@@ -343,20 +402,12 @@ class Sticky(Native):
         if rounding in ("ru", "rd"):
             wanted = "==" if rounding == "ru" else "!="
             return b.and_(some, b.icmp_unsigned(wanted, sign, V64.word(0)))
-        if rounding == "sr":
-            chance = b.fmul(rest, V64.constant(2.0**24))
-            bar = b.fsub(V64.constant(2.0**24), b.uitofp(draw, F64))
-            return b.fcmp_ordered(">=", chance, bar)
         halved = b.fmul(kept, half)
         odd = b.fcmp_ordered("!=", halved, call(b, "floor", halved))
         if rounding == "ro":
             return b.and_(some, b.not_(odd))
         tie = b.and_(b.fcmp_ordered("==", rest, half), b.or_(inexact, odd))
         return b.or_(b.fcmp_ordered(">", rest, half), tie)
-
-    @property
-    def _tracks_error(self) -> bool:
-        return self.arithmetic.rounding != "sr"
 
     def add(self, b, x, y, **key):
         x, y = self.widen(b, x), self.widen(b, y)
@@ -383,12 +434,8 @@ class Sticky(Native):
 
     def fma(self, b, x, y, z, **key):
         """Boldo & Melquiond (2008), section 5: the error of a fused product and sum, rounded to odd.
-
-        Where the rounding is stochastic the exact result is first rounded to nearest: the processor's fma.
         """
         x, y, z = (self.widen(b, v) for v in (x, y, z))
-        if not self._tracks_error:
-            return self._rounded(b, call(b, "fma", x, y, z), None, **key)
         high = b.fmul(x, y)
         r, error = _two_sum(b, high, z)
         if self.format.significand_bits > 26:
@@ -402,9 +449,6 @@ class Sticky(Native):
         return self._zero_sum(b, self._rounded(b, r, error, **key), r, high, z)
 
     def from_integer(self, b, i, signed, **key):
-        if not self._tracks_error:
-            convert = b.sitofp if signed else b.uitofp
-            return self._rounded(b, convert(i, F64), None, **key)
         if self.format.significand_bits <= 51:
             return self._rounded(b, _jammed(b, i, signed), None, **key)
         convert = b.sitofp if signed else b.uitofp
@@ -413,7 +457,7 @@ class Sticky(Native):
         return self._rounded(b, *_two_sum(b, high, low), **key)
 
     def _rounded(self, b, r, error, **key):
-        return self.narrow(b, self.finish(b, r, error if self._tracks_error else None, **key))
+        return self.narrow(b, self.finish(b, r, error))
 
     def _zero_sum(self, b, rounded, r, x, y):
         """Toward -infinity an exact zero sum is -0, unless both terms are +0 (IEEE 754-2019, 6.3)."""
@@ -515,6 +559,11 @@ def _directed(arithmetic, carrier, word) -> tuple[type, ir.Type]:
 
 def _nearest(arithmetic, carrier) -> tuple[type, ir.Type]:
     fmt, p = arithmetic.format, arithmetic.format.significand_bits
+    if arithmetic.rounding == "sr" and not (carrier == F32 and p <= 11):
+        return Stochastic, F64
+    if arithmetic.rounding == "sr":
+        plain = (fmt.emin, fmt.emax, fmt.subnormals, fmt.overflow) == (-126, 127, True, "infinity")
+        return (StochasticBits if plain else Stochastic), F32
     if arithmetic.rounding != "rn" or arithmetic.aligned or p > 25 and not fmt.is_binary64:
         return Sticky, F64
     if arithmetic.native is not None:
