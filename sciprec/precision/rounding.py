@@ -559,10 +559,10 @@ def _directed(arithmetic, carrier, word) -> tuple[type, ir.Type]:
 
 def _nearest(arithmetic, carrier) -> tuple[type, ir.Type]:
     fmt, p = arithmetic.format, arithmetic.format.significand_bits
-    if arithmetic.rounding == "sr" and not (carrier == F32 and p <= 11):
-        return Stochastic, F64
     if arithmetic.rounding == "sr":
-        plain = (fmt.emin, fmt.emax, fmt.subnormals, fmt.overflow) == (-126, 127, True, "infinity")
+        if not (p <= 11 and arithmetic.fits_binary32 and fmt.overflow == "infinity"):
+            return Stochastic, F64
+        plain = (fmt.emin, fmt.emax, fmt.subnormals) == (-126, 127, True)
         return (StochasticBits if plain else Stochastic), F32
     if arithmetic.rounding != "rn" or arithmetic.aligned or p > 25 and not fmt.is_binary64:
         return Sticky, F64

@@ -36,7 +36,8 @@ def round_parts(sign: int, m: int, e: int, sticky: bool, arithmetic, random: int
     """
     fmt, rounding = arithmetic.format, arithmetic.rounding
     if rounding == "sr":
-        m, e, sticky = nearest(m, e, sticky, 53, -1022)
+        narrow = fmt.significand_bits <= 11 and arithmetic.fits_binary32 and fmt.overflow == "infinity"
+        m, e, sticky = nearest(m, e, sticky, *((24, -126) if narrow else (53, -1022)))
     if m == 0 and not sticky:
         return -0.0 if sign else 0.0
     grid = _grid_exponent(m, e, fmt.significand_bits, fmt.emin if fmt.subnormals else None)
