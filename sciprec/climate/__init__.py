@@ -1,0 +1,1 @@
+"""A spectral model of the atmosphere whose every operation can run in any arithmetic."""

@@ -1,0 +1,68 @@
+"""The planet, and the units in which the model computes.
+
+Inside the model lengths are radii and the unit of time is a power of two of steps, close to one
+day. Velocities, vorticities and geopotential anomalies are then of order one, and the step is a
+power of two, exact in every format, so that no clock runs slow.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+RADIUS_M = 6.37122e6
+"""Radius of the sphere, m (Williamson et al. 1992, Table 1)."""
+ROTATION_PER_SECOND = 7.292e-5
+"""Angular velocity of the sphere, 1/s (Williamson et al. 1992, Table 1)."""
+GRAVITY_M_PER_S2 = 9.80616
+"""Acceleration of gravity, m/s2 (Williamson et al. 1992, Table 1)."""
+SECONDS_PER_DAY = 86400.0
+SECONDS_PER_HOUR = 3600.0
+
+_TARGET_TIME_UNIT_SECONDS = 1.0e5
+
+
+@dataclass(frozen=True)
+class Units:
+    """Model units for a given step: lengths in radii, time in 2**k steps.
+
+    Args:
+        step_seconds: the time step, s.
+    """
+
+    step_seconds: float
+
+    @property
+    def exponent(self) -> int:
+        """k: the step is 2**-k units of time."""
+        return round(math.log2(_TARGET_TIME_UNIT_SECONDS / self.step_seconds))
+
+    @property
+    def step(self) -> float:
+        """The step in units of time: a power of two."""
+        return math.ldexp(1.0, -self.exponent)
+
+    @property
+    def seconds(self) -> float:
+        """One unit of time in seconds."""
+        return math.ldexp(self.step_seconds, self.exponent)
+
+    @property
+    def velocity(self) -> float:
+        """One unit of velocity in m/s."""
+        return RADIUS_M / self.seconds
+
+    @property
+    def vorticity(self) -> float:
+        """One unit of vorticity or divergence in 1/s."""
+        return 1.0 / self.seconds
+
+    @property
+    def geopotential(self) -> float:
+        """One unit of geopotential in m2/s2."""
+        return self.velocity**2
+
+    @property
+    def height(self) -> float:
+        """One unit of geopotential as a height in m."""
+        return self.geopotential / GRAVITY_M_PER_S2

@@ -1,0 +1,184 @@
+"""The Fourier stage: discrete Fourier transforms along longitude as folded matrix products.
+
+The four longitudes n, N/2 - n, N/2 + n and N - n share their cosines and sines up to a sign, so
+that even and odd wavenumbers are sums over a quarter of the circle. Every sum of products of a
+transform is in `sum_of_rows`; latitudes are the contiguous inner axis.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sciprec.precision.registry import kernel
+
+
+def _random(*shape):
+    return np.random.default_rng(7).uniform(-1.0, 1.0, shape)
+
+
+@kernel(example=lambda: (_random(7), _random(7, 5), 1, 1, 6, np.zeros(5)))
+def sum_of_rows(weights, rows, start, stride, count, out):
+    """out[c] = sum of weights[k] rows[k, c] over count >= 1 numbers k = start, start + stride, ...
+
+    Args:
+        weights: (n,).
+        rows: (n, width).
+        start, stride, count: which k, in ascending order.
+        out: (width,), written.
+
+    Precision: one accumulator per column in the order of k; each product and each sum rounds.
+    """
+    width = rows.shape[1]
+    a = weights[start]
+    for c in range(width):
+        out[c] = a * rows[start, c]
+    k = start + stride
+    last = start + count * stride
+    while k + 3 * stride < last:
+        k1 = k + stride
+        k2 = k1 + stride
+        k3 = k2 + stride
+        a = weights[k]
+        a1 = weights[k1]
+        a2 = weights[k2]
+        a3 = weights[k3]
+        for c in range(width):
+            sum1 = out[c] + a * rows[k, c]
+            sum2 = sum1 + a1 * rows[k1, c]
+            sum3 = sum2 + a2 * rows[k2, c]
+            out[c] = sum3 + a3 * rows[k3, c]
+        k = k3 + stride
+    while k < last:
+        a = weights[k]
+        for c in range(width):
+            out[c] = out[c] + a * rows[k, c]
+        k = k + stride
+
+
+def _analysis_example():
+    cosines, sines = analysis_tables(2, 8)
+    return _random(1, 8, 4), cosines, sines, np.zeros((4, 3, 4)), np.zeros((2, 3, 4))
+
+
+@kernel(example=lambda: _analysis_example())
+def fourier_analysis(grid, cosines, sines, folded, fourier):
+    """Fourier coefficients X[m] = 1/N sum over n of x[n] exp(-2 pi i m n / N) of grid fields.
+
+    Args:
+        grid: (fields, N, nlat), fields in the model's order of latitudes.
+        cosines, sines: (orders, N/4 + 1), from `analysis_tables`.
+        folded: (4, N/4 + 1, nlat), work.
+        fourier: (2 fields, orders, nlat), written: real and imaginary parts in turn.
+
+    Precision: four-fold folding first, then sums over the quarter circle by `sum_of_rows`.
+    """
+    nlon = grid.shape[1]
+    half = nlon // 2
+    quarter = nlon // 4
+    for f in range(grid.shape[0]):
+        for n in range(quarter + 1):
+            fold_longitudes(grid[f], n, half - n, half + n, (nlon - n) % nlon, folded)
+        for m in range(fourier.shape[1]):
+            odd = m % 2
+            sum_of_rows(cosines[m], folded[odd], 0, 1, quarter + 1, fourier[2 * f, m])
+            sum_of_rows(sines[m], folded[2 + odd], 0, 1, quarter + 1, fourier[2 * f + 1, m])
+
+
+@kernel(example=lambda: (_random(8, 4), 1, 3, 5, 7, np.zeros((4, 3, 4))))
+def fold_longitudes(x, n, mirror, opposite, last, folded):
+    """Sums and differences of the four longitudes that share their cosines and sines.
+
+    At n = 0 and n = N/4 some of the four coincide; the tables carry the factor 1/2 of that.
+
+    Args:
+        x: (N, nlat).
+        n, mirror, opposite, last: n, N/2 - n, N/2 + n, N - n (modulo N).
+        folded: (4, N/4 + 1, nlat), row n written: even and odd cosine, even and odd sine part.
+    """
+    for j in range(x.shape[1]):
+        folded[0, n, j] = (x[n, j] + x[last, j]) + (x[mirror, j] + x[opposite, j])
+    for j in range(x.shape[1]):
+        folded[1, n, j] = (x[n, j] + x[last, j]) - (x[mirror, j] + x[opposite, j])
+    for j in range(x.shape[1]):
+        folded[2, n, j] = (x[n, j] - x[last, j]) - (x[mirror, j] - x[opposite, j])
+    for j in range(x.shape[1]):
+        folded[3, n, j] = (x[n, j] - x[last, j]) + (x[mirror, j] - x[opposite, j])
+
+
+def _synthesis_example():
+    cosines, sines = synthesis_tables(2, 8)
+    return _random(2, 3, 4), cosines, sines, np.zeros((4, 3, 4)), np.zeros((1, 8, 4))
+
+
+@kernel(example=lambda: _synthesis_example())
+def fourier_synthesis(fourier, cosines, sines, parts, grid):
+    """Fields x[n] = X[0] + 2 Re sum over m of X[m] exp(2 pi i m n / N) from Fourier coefficients.
+
+    Args:
+        fourier: (at least 2 fields, orders, nlat): real and imaginary parts in turn.
+        cosines, sines: (N/4 + 1, orders), from `synthesis_tables`.
+        parts: (4, N/4 + 1, nlat), work.
+        grid: (fields, N, nlat), written.
+
+    Precision: sums over even and over odd orders by `sum_of_rows`, unfolded by two additions each.
+    """
+    nlon = grid.shape[1]
+    half = nlon // 2
+    evens = (fourier.shape[1] + 1) // 2
+    odds = fourier.shape[1] // 2
+    for f in range(grid.shape[0]):
+        for n in range(nlon // 4 + 1):
+            sum_of_rows(cosines[n], fourier[2 * f], 0, 2, evens, parts[0, n])
+            sum_of_rows(cosines[n], fourier[2 * f], 1, 2, odds, parts[1, n])
+            sum_of_rows(sines[n], fourier[2 * f + 1], 0, 2, evens, parts[2, n])
+            sum_of_rows(sines[n], fourier[2 * f + 1], 1, 2, odds, parts[3, n])
+            unfold_longitudes(parts, n, half - n, half + n, (nlon - n) % nlon, grid[f])
+
+
+@kernel(example=lambda: (_random(4, 3, 4), 1, 3, 5, 7, np.zeros((8, 4))))
+def unfold_longitudes(parts, n, mirror, opposite, last, x):
+    """The four longitudes that share their cosines and sines, from even and odd partial sums.
+
+    Args:
+        parts: (4, N/4 + 1, nlat): cosines of even and odd, sines of even and odd orders;
+            row n is read.
+        n, mirror, opposite, last: n, N/2 - n, N/2 + n, N - n (modulo N).
+        x: (N, nlat), four rows written.
+    """
+    for j in range(x.shape[1]):
+        x[n, j] = (parts[0, n, j] + parts[1, n, j]) + (parts[2, n, j] + parts[3, n, j])
+    for j in range(x.shape[1]):
+        x[mirror, j] = (parts[0, n, j] - parts[1, n, j]) - (parts[2, n, j] - parts[3, n, j])
+    for j in range(x.shape[1]):
+        x[opposite, j] = (parts[0, n, j] - parts[1, n, j]) + (parts[2, n, j] - parts[3, n, j])
+    for j in range(x.shape[1]):
+        x[last, j] = (parts[0, n, j] + parts[1, n, j]) - (parts[2, n, j] + parts[3, n, j])
+
+
+def circle(multiple: np.ndarray, nlon: int) -> tuple[np.ndarray, np.ndarray]:
+    """cos and sin of 2 pi multiple / nlon from angles below pi/4: zeros, symmetries are exact."""
+    k = np.asarray(multiple) % nlon
+    upper = np.minimum(k, nlon - k)
+    first = np.minimum(upper, nlon // 2 - upper)
+    near_axis = first * 8 <= nlon
+    small = 2 * np.pi * np.where(near_axis, first, nlon // 4 - first) / nlon
+    cosine = np.where(near_axis, np.cos(small), np.sin(small))
+    sine = np.where(near_axis, np.sin(small), np.cos(small))
+    sine = np.where(first * 8 == nlon, cosine, sine)
+    return np.where(upper * 4 <= nlon, cosine, -cosine), np.where(k * 2 <= nlon, sine, -sine)
+
+
+def analysis_tables(truncation: int, nlon: int) -> tuple[np.ndarray, np.ndarray]:
+    """cos/N and -sin/N, (truncation + 1, nlon/4 + 1), halved where longitudes coincide."""
+    n = np.arange(nlon // 4 + 1)
+    cosine, sine = circle(np.outer(np.arange(truncation + 1), n), nlon)
+    share = np.where((n == 0) | (n == nlon // 4), 0.5, 1.0) / nlon
+    return cosine * share, -sine * share
+
+
+def synthesis_tables(truncation: int, nlon: int) -> tuple[np.ndarray, np.ndarray]:
+    """2 cos and -2 sin (1 and 0 for m = 0), (nlon/4 + 1, truncation + 1)."""
+    m = np.arange(truncation + 1)
+    cosine, sine = circle(np.outer(np.arange(nlon // 4 + 1), m), nlon)
+    factor = np.where(m == 0, 1.0, 2.0)
+    return cosine * factor, -sine * factor

@@ -1,0 +1,88 @@
+"""The shallow-water tendency: balance, conservation, scaling."""
+
+import numpy as np
+import pytest
+
+from sciprec.climate.constants import Units
+from sciprec.climate.equations import EQUATIONS
+from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.initial import CASES
+from sciprec.climate.state import conversion
+from sciprec.climate.transform import make_tables, rounded
+from sciprec.precision import lift, resolve_backend
+
+SMALL = Truncation(10, 16, 32, 1200.0)
+TABLES = make_tables(SMALL)
+
+
+def setup(name="williamson_5"):
+    grid = GaussianGrid(SMALL)
+    initial = CASES[name].initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
+    convert = conversion(initial, SMALL, Units(SMALL.step_seconds))
+    return convert, convert.to_state(initial)
+
+
+def tendency(state, constants, backend="fp64"):
+    """The tendency in a backend, as float64."""
+    resolved = resolve_backend(backend)
+    equations = EQUATIONS["shallow_water"]
+    work = equations.make_work(SMALL, resolved.carrier)
+    state, constants, tables = (rounded(x, resolved) for x in (state, constants, TABLES))
+    out = np.zeros_like(state)
+    lift(equations.tendency, resolved, trust_inputs=True)(state, out, constants, tables, work)
+    return out.astype(float)
+
+
+@pytest.mark.parametrize("backend", ["fp64", "mlu370"])
+def test_rest_over_a_mountain_is_steady_to_the_last_bit(backend):
+    convert, state = setup()
+    state[:] = 0.0
+    state[0, 4] = 0.25
+    assert np.abs(convert.ground).max() > 1
+    assert not tendency(state, convert.constants, backend).any()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_mean_vorticity_divergence_and_mass_have_no_tendency(case):
+    convert, state = setup(case)
+    np.testing.assert_array_equal(tendency(state, convert.constants)[0], 0.0)
+
+
+def test_nothing_grows_above_the_truncation():
+    convert, state = setup()
+    above = convert.transform.degree > SMALL.number
+    np.testing.assert_array_equal(tendency(state, convert.constants)[above], 0.0)
+
+
+@pytest.mark.parametrize("backend", ["fp64", "mlu370"])
+def test_scaling_by_a_power_of_two_changes_no_bit(backend):
+    """Time halved: velocities and f double, geopotentials quadruple, tendencies follow exactly."""
+    convert, state = setup()
+    factors, grid_factors = convert.constants
+    coriolis, ground, inverse_cos2 = grid_factors
+    scaled = (*factors[:7], 4 * factors[7]), (2 * coriolis, 4 * ground, inverse_cos2)
+    size = np.array([2.0, 2.0, 2.0, 2.0, 4.0, 4.0])
+    plain = tendency(state, convert.constants, backend)
+    np.testing.assert_array_equal(tendency(size * state, scaled, backend), 2 * size * plain)
+
+
+def test_wind_and_height_of_the_state_are_those_of_the_case():
+    grid = GaussianGrid(SMALL)
+    initial = CASES["williamson_2"].initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
+    convert, state = setup("williamson_2")
+    fields = convert.to_fields(state)
+    speed = 2 * np.pi * 6.37122e6 / (12 * 86400)
+    expected = np.broadcast_to(speed * np.cos(np.radians(grid.lat))[:, None], fields["u"].shape)
+    np.testing.assert_allclose(fields["u"], expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(fields["v"], 0.0, atol=1e-12)
+    np.testing.assert_allclose(fields["height"], grid.to_output(initial.height), rtol=1e-14)
+    assert convert.reference * 256 / 2 ** np.ceil(np.log2(convert.reference)) % 1 == 0
+
+
+def test_state_is_of_order_one():
+    for case in CASES:
+        convert, state = setup(case)
+        fields = convert.transform.to_grid(state)
+        assert 2**-6 < np.abs(fields[2]).max() < 2**6
+        assert 2**-6 < np.abs(fields[0]).max() < 2**6
+        assert max(np.abs(a).max() for part in convert.constants for a in part) < 2**10

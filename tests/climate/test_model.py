@@ -1,0 +1,161 @@
+"""Whole integrations: exact solutions, conservation, output, blow-up, messages."""
+
+import re
+
+import numpy as np
+import pytest
+
+from sciprec.climate.diagnostics import scalar_errors, wind_errors
+from sciprec.climate.grid import GaussianGrid, Truncation, resolve_truncation
+from sciprec.climate.initial import CASES
+from sciprec.climate.model import integrate
+from sciprec.errors import InputError
+
+SMALL = Truncation(10, 16, 32, 1200.0)
+FIELDS = {"height", "u", "v", "vorticity", "divergence"}
+
+
+def distance_from_start(truncation, days, angle, **options):
+    """l2 of the height and of the wind after some days of steady flow."""
+    run = integrate(
+        "williamson_2", truncation, days, parameters={"angle_degrees": angle}, **options
+    )
+    grid, fields = GaussianGrid(resolve_truncation(truncation)), run.fields
+    wind = [(fields["u"][i], fields["v"][i]) for i in (-1, 0)]
+    height = scalar_errors(grid, fields["height"][-1], fields["height"][0])["l2"]
+    return height, wind_errors(grid, *wind)["l2"]
+
+
+@pytest.mark.parametrize("angle", [0.0, 45.0, 90.0])
+def test_steady_flow_stays_steady_t21(angle):
+    height, wind = distance_from_start("T21", 1.0, angle)
+    assert height <= 1e-13 and wind <= 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["rk4", "semi_implicit_leapfrog"])
+@pytest.mark.parametrize("angle", [0.0, 45.0, 90.0])
+def test_steady_flow_stays_steady_t42(angle, scheme):
+    """The gate of Williamson et al.'s case 2 in binary64: l2(h) at most 1e-11 after 5 days."""
+    height, wind = distance_from_start("T42", 5.0, angle, time_scheme=scheme)
+    assert height <= 1e-11 and wind <= 1e-10
+
+
+@pytest.mark.parametrize("case", ["williamson_5", "williamson_6"])
+def test_conservation_over_a_day_at_t21(case):
+    budgets = integrate(case, 21, 1.0).budgets
+    drift = {name: values[-1] / values[0] - 1 for name, values in budgets.items()}
+    assert abs(drift["mass"]) <= 1e-14
+    assert abs(drift["energy"]) < 1e-6
+    assert abs(drift["potential_enstrophy"]) < 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("case", "energy", "enstrophy"),
+    [("williamson_5", 2.5e-7, 1.7e-6), ("williamson_6", 3.5e-8, 1.3e-5)],
+)
+def test_conservation_over_two_days_at_t42(case, energy, enstrophy):
+    """Bounds: the drifts of NCAR's STSWM in a whole integration, T42 without diffusion."""
+    budgets = integrate(case, "T42", 2.0, step_seconds=600.0).budgets
+    drift = {name: abs(values[-1] / values[0] - 1) for name, values in budgets.items()}
+    assert drift["mass"] <= 1e-14
+    assert drift["energy"] <= energy
+    assert drift["potential_enstrophy"] <= enstrophy
+
+
+def test_trajectory_has_its_times_fields_and_budgets():
+    seen = []
+    run = integrate("williamson_5", SMALL, 0.75, output_hours=6.0, progress=seen.append)
+    np.testing.assert_allclose(run.time_days, [0.0, 0.25, 0.5, 0.75])
+    assert set(run.fields) == FIELDS
+    assert all(f.shape == (4, 16, 32) and f.dtype == np.float64 for f in run.fields.values())
+    assert set(run.budgets) == {"mass", "energy", "potential_enstrophy"}
+    assert all(b.shape == (4,) for b in run.budgets.values())
+    assert run.steps == 54 and run.step_seconds == 1200.0 and run.blow_up is None
+    assert seen == sorted(seen) and seen[-1] == 0.75
+    assert run.seconds > 0
+
+
+def test_last_output_is_the_end_even_between_output_times():
+    run = integrate("williamson_2", SMALL, 0.5, output_hours=10.0, step_seconds=1200.0)
+    np.testing.assert_allclose(run.time_days, [0.0, 10 / 24, 0.5])
+
+
+def test_usual_step_is_shortened_to_fit_the_output():
+    run = integrate("williamson_2", SMALL, 0.25, output_hours=0.5)
+    assert run.step_seconds == 900.0
+
+
+def test_flow_over_the_mountain_makes_waves_in_the_northern_hemisphere():
+    run = integrate("williamson_5", SMALL, 1.0)
+    north = run.lat > 0
+    assert np.abs(run.fields["v"][-1][north]).max() > 5 * np.abs(run.fields["v"][-1][~north]).max()
+
+
+def test_same_bits_again():
+    first, second = (integrate("williamson_6", SMALL, 0.25) for _ in range(2))
+    for name in FIELDS:
+        np.testing.assert_array_equal(first.fields[name], second.fields[name])
+
+
+def test_blow_up_says_when_what_where_and_the_remedy():
+    run = integrate("williamson_6", SMALL, 20.0, step_seconds=21600.0)
+    assert run.blow_up is not None
+    words = (
+        r"blow-up between day .* and day .*: .*divergence.* not finite; just before, the strongest "
+        r"wind was .* m/s at latitude .*, longitude .*; usual remedies: a shorter step "
+        r"\(step_seconds = 10800 instead of 21600\), more diffusion"
+    )
+    assert re.match(words, run.blow_up)
+    assert run.time_days[-1] < 20 and run.steps < 80
+    assert all(np.isfinite(f).all() for f in run.fields.values())
+    assert len(run.time_days) == len(run.fields["u"]) == len(run.budgets["mass"])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {"case": "williamson5"},
+            "unknown case 'williamson5'; known: .*did you mean 'williamson_5'",
+        ),
+        ({"truncation": "T43"}, "unknown truncation 'T43'; known: T21"),
+        ({"time_scheme": "rk3"}, "unknown time scheme 'rk3'; known: rk4, .*did you mean 'rk4'"),
+        ({"backend": "fp46"}, "unknown backend"),
+        (
+            {"parameters": {"angle": 3.0}},
+            "unknown parameter 'angle' of case 'williamson_5'; known: d",
+        ),
+        ({"parameters": {"diffusion_m4_per_s": -1.0}}, "accepted: zero or above, such as 5.0e15"),
+        ({"parameters": {"diffusion_m4_per_s": float("nan")}}, "accepted: a finite number"),
+        ({"days": 0.0}, "days is 0.0; accepted: a number above zero"),
+        ({"days": "two"}, "days is 'two'; accepted: a number above zero"),
+        ({"output_hours": -1.0}, "output_hours is -1.0; accepted"),
+        ({"step_seconds": 7000.0}, "no whole number of steps of 7000 s; with step_seconds = 6646"),
+    ],
+)
+def test_messages_of_bad_requests(options, words):
+    request = {"case": "williamson_5", "truncation": "T21", "days": 1.0} | options
+    with pytest.raises(InputError, match=words):
+        integrate(**request)
+
+
+def test_every_case_runs_and_names_its_source():
+    for name, case in CASES.items():
+        assert case.source
+        run = integrate(name, SMALL, 0.05, step_seconds=1080.0)
+        assert run.blow_up is None and run.steps == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("backend", "largest"), [("fp32", 1e-6), ("mlu370", 1e-4), ("fp16", 1e-1), ("bf16", 1e-1)]
+)
+def test_other_arithmetics_stay_near_the_truth_for_a_day(backend, largest):
+    grid = GaussianGrid(resolve_truncation("T21"))
+    truth = integrate("williamson_5", "T21", 1.0)
+    run = integrate("williamson_5", "T21", 1.0, backend=backend)
+    assert run.blow_up is None
+    error = scalar_errors(grid, run.fields["height"][-1], truth.fields["height"][-1])["l2"]
+    assert 0 < error < largest

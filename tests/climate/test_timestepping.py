@@ -1,0 +1,64 @@
+"""Every registered time scheme converges with its declared order; diffusion is what it says."""
+
+import numpy as np
+import pytest
+
+from sciprec.climate.constants import RADIUS_M, Units
+from sciprec.climate.grid import Truncation
+from sciprec.climate.model import integrate
+from sciprec.climate.timestepping import STEP_KERNELS, TIME_SCHEMES
+from sciprec.precision import lift
+
+SMALL = Truncation(10, 16, 32, 1200.0)
+HOURS = 12.0
+
+
+def heights(scheme, step_seconds):
+    run = integrate(
+        "williamson_6", SMALL, HOURS / 24, step_seconds=step_seconds, time_scheme=scheme
+    )
+    assert run.blow_up is None
+    return run.fields["height"][-1]
+
+
+@pytest.mark.parametrize("name", TIME_SCHEMES)
+def test_measured_order_is_the_declared_one(name):
+    truth = heights("rk4", 1200.0 / 2**5)
+    steps = [600.0, 300.0, 150.0]
+    errors = [np.sqrt(np.mean((heights(name, s) - truth) ** 2)) for s in steps]
+    slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert abs(slope - TIME_SCHEMES[name].order) < 0.2
+
+
+def test_hyperdiffusion_damps_as_a_backward_step():
+    """With d = dt nu4 (l (l+1) / a**2)**2 a coefficient is divided by 1 + d."""
+    state, increment = np.array([3.0, -2.0]), np.array([0.5, 0.25])
+    d = np.array([0.0, 0.125])
+    updated = np.zeros(2)
+    lift(STEP_KERNELS["apply_increment"], "fp64")(state, increment, d / (1 + d), updated)
+    np.testing.assert_allclose(updated, (state + increment) / (1 + d), rtol=1e-15)
+
+
+@pytest.mark.parametrize("scheme", TIME_SCHEMES)
+def test_diffusion_of_a_small_wave_at_rest(scheme):
+    """Energy of the smallest scales decays with rate nu4 (T (T+1) / a**2)**2 or slower."""
+    rate = 1 / (6 * 3600.0)
+    nu4 = rate * (RADIUS_M**2 / (10 * 11)) ** 2
+    runs = [
+        integrate("williamson_5", SMALL, 1.0, parameters={"diffusion_m4_per_s": nu},
+                  time_scheme=scheme)
+        for nu in (0.0, nu4)
+    ]  # fmt: skip
+    enstrophy = [run.budgets["potential_enstrophy"][-1] for run in runs]
+    assert enstrophy[1] < enstrophy[0]
+    masses = np.concatenate([run.budgets["mass"] for run in runs])
+    np.testing.assert_allclose(masses, masses[0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("step_seconds", [60.0, 450.0, 600.0, 3600.0])
+def test_units_make_the_step_a_power_of_two(step_seconds):
+    units = Units(step_seconds)
+    assert np.frexp(units.step)[0] == 0.5
+    assert units.seconds * units.step == step_seconds
+    assert 7.0e4 < units.seconds < 1.5e5
+    assert units.height * 9.80616 == pytest.approx((RADIUS_M / units.seconds) ** 2)

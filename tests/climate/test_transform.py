@@ -1,0 +1,118 @@
+"""The spectral transform: analytic harmonics, round trips, derivatives, the order of the grid."""
+
+import numpy as np
+import pytest
+from scipy.special import sph_harm_y
+
+from sciprec.climate.equations import grid_spectra, spectral_constants, spectral_tendency
+from sciprec.climate.fourier import circle
+from sciprec.climate.grid import TRUNCATIONS, GaussianGrid, Truncation, resolve_truncation
+from sciprec.climate.transform import SpectralTransform, reference_transform
+from sciprec.errors import InputError
+from sciprec.precision import lift, resolve_backend
+
+EPS = np.finfo(float).eps
+SLOW = pytest.mark.slow
+
+
+def random_spectrum(transform, fields, seed=0):
+    spectrum = np.random.default_rng(seed).uniform(-1, 1, (transform.degree.size, 2 * fields))
+    spectrum[transform.degree > transform.truncation.number] = 0.0
+    spectrum[transform.order == 0, 1::2] = 0.0
+    return spectrum
+
+
+@pytest.mark.parametrize("name", TRUNCATIONS)
+def test_round_trip_of_random_coefficients(name):
+    transform = reference_transform(TRUNCATIONS[name])
+    spectrum = random_spectrum(transform, 2)
+    back = transform.to_spectrum(transform.to_grid(spectrum))
+    assert np.abs(back - spectrum).max() <= 1e-13
+
+
+@pytest.mark.parametrize(("degree", "order"), [(0, 0), (1, 0), (1, 1), (5, 2), (20, 13), (21, 21)])
+def test_synthesis_gives_the_spherical_harmonics(degree, order):
+    transform = reference_transform(TRUNCATIONS["T21"])
+    grid = transform.grid
+    spectrum = np.zeros((transform.degree.size, 2))
+    row = np.flatnonzero((transform.degree == degree) & (transform.order == order))[0]
+    real, imaginary = 1.0, -0.5 if order else 0.0
+    spectrum[row] = real, imaginary
+    polar = np.pi / 2 - grid.lat_radians[None, :]
+    harmonic = sph_harm_y(degree, order, polar, grid.lon_radians[:, None])
+    harmonic = harmonic * np.sqrt(4 * np.pi) * (-1) ** order
+    expected = ((2 if order else 1) * (real + 1j * imaginary) * harmonic).real
+    angle_error = 2 * np.pi * (order + 8) * EPS
+    error = np.abs(transform.to_grid(spectrum)[0] - expected).max()
+    assert error < angle_error * np.abs(expected).max()
+
+
+def test_fourier_stage_equals_the_fast_transform():
+    transform = reference_transform(TRUNCATIONS["T31"])
+    wave = np.random.default_rng(2).normal(size=(1, transform.grid.nlon, 1))
+    field = np.broadcast_to(wave, (1, transform.grid.nlon, transform.grid.nlat))
+    means = transform.to_spectrum(field)
+    spectrum = np.fft.rfft(wave[0, :, 0]) / transform.grid.nlon
+    assert abs(means[0, 0] - spectrum[0].real) < 8 * EPS
+
+
+def test_circle_is_exact_where_it_can_be():
+    cosine, sine = circle(np.arange(16), 16)
+    assert cosine[4] == cosine[12] == sine[0] == sine[8] == 0.0
+    assert cosine[0] == sine[4] == 1.0 and cosine[8] == sine[12] == -1.0
+    assert cosine[2] == sine[2] == -cosine[6] == -sine[10]
+    angle = 2 * np.pi * np.arange(96) / 96
+    cosine, sine = circle(np.arange(96), 96)
+    assert np.abs(cosine - np.cos(angle)).max() < 4 * EPS
+    assert np.abs(sine - np.sin(angle)).max() < 4 * EPS
+
+
+def test_wind_of_a_potential_has_no_vorticity_and_its_divergence():
+    """curl grad = 0: wind from divergence alone, analysed again, gives that divergence alone."""
+    transform = reference_transform(TRUNCATIONS["T42"])
+    factors = spectral_constants(transform.truncation, 0.0)
+    decay = (1.0 + transform.degree[:, None]) ** -2.0
+    for given, absent in ((2, 0), (0, 2)):
+        state = np.zeros((transform.degree.size, 6))
+        state[:, given : given + 2] = random_spectrum(transform, 1) * decay
+        state[0] = 0.0
+        spectra, tendency = np.zeros((state.shape[0], 8)), np.zeros_like(state)
+        lift(grid_spectra, "fp64")(state, *factors[1:4], spectra)
+        wind = transform.to_grid(spectra[:, 4:8]) / (1 - transform.grid.sin_lat**2)
+        fluxes = np.zeros((state.shape[0], 10))
+        fluxes[:, :4] = transform.to_spectrum(wind, extra_degree=True)
+        lift(spectral_tendency, "fp64")(np.zeros_like(state), fluxes, factors, tendency)
+        divergence, vorticity = -tendency[:, 0:2], tendency[:, 2:4]
+        found = {2: divergence, 0: vorticity}
+        assert np.abs(found[given] - state[:, given : given + 2]).max() < 1e-13
+        assert np.abs(found[absent]).max() < 1e-13
+
+
+def test_order_of_latitudes_and_back():
+    grid = GaussianGrid(TRUNCATIONS["T21"])
+    lat = np.broadcast_to(np.degrees(grid.lat_radians), (grid.nlon, grid.nlat))
+    lon = np.broadcast_to(grid.lon[:, None], (grid.nlon, grid.nlat))
+    np.testing.assert_allclose(grid.to_output(lat)[:, 3], grid.lat, rtol=0, atol=1e-13)
+    np.testing.assert_array_equal(grid.to_output(lon)[5], grid.lon)
+    field = np.random.default_rng(4).normal(size=(grid.nlon, grid.nlat))
+    np.testing.assert_array_equal(grid.to_model(grid.to_output(field)), field)
+    assert (np.diff(grid.lat) > 0).all()
+    assert abs(grid.mean(grid.to_output(lat) * 0 + 3.0) - 3.0) < 8 * EPS
+
+
+@pytest.mark.parametrize(
+    "name", ["mlu370", pytest.param("fp32", marks=SLOW), pytest.param("fp16", marks=SLOW)]
+)
+def test_round_trip_in_other_arithmetics(name):
+    """The error is at most the number of sums on the way in units of the roundoff of the format."""
+    transform = SpectralTransform(Truncation(10, 16, 32, 1200.0), name)
+    spectrum = random_spectrum(transform, 1) / 16
+    back = transform.to_spectrum(transform.to_grid(spectrum)).astype(float)
+    roundoff = resolve_backend(name).compute.format.unit_roundoff
+    assert 0 < np.abs(back - spectrum).max() < 2 * (16 + 32) * roundoff
+
+
+def test_unknown_truncation_names_the_known_ones():
+    assert resolve_truncation("t42") is resolve_truncation(42) is TRUNCATIONS["T42"]
+    with pytest.raises(InputError, match="unknown truncation 'T43'; known: T21, .*did you mean"):
+        resolve_truncation("T43")
