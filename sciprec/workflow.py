@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.batch.execute import execute
+from sciprec.batch.perform import check
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.errors import InputError
 from sciprec.output.provenance import provenance
@@ -71,6 +72,8 @@ def run(
     loaded = [s if isinstance(s, Scenario) else load_scenario(s) for s in given]
     backends = None if backends is None else list(backends)
     runs = plan(loaded, backends)
+    for scenario in loaded:
+        check(scenario)
     folder = prepare_folder(out if out is not None else default_folder(loaded))
     on_plan(runs)
     outcomes = execute(

@@ -17,7 +17,7 @@ from sciprec.output import netcdf
 from sciprec.output.dataset import prices_dataset, trajectory_dataset, with_identity
 from sciprec.output.provenance import provenance
 from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.scenario import ClimateRun, HestonRun
+from sciprec.scenario import ClimateRun, HestonRun, Scenario
 
 
 def perform(run: Run, folder: str, debug: bool = False) -> Outcome:
@@ -139,4 +139,36 @@ def _heston(given: HestonRun, backend: str) -> xr.Dataset:
 _PER_STRIKE = ("price", "standard_error", "analytic_price")
 _PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
 
+def check(scenario: Scenario) -> None:
+    """Let the scenario's model check what it is asked to do, before anything is computed.
+
+    Raises:
+        InputError: the model does not know a name, or numbers do not fit together.
+    """
+    try:
+        _CHECKS[scenario.kind](getattr(scenario, scenario.kind))
+    except InputError as error:
+        raise InputError(f"scenario '{scenario.name}', table [{scenario.kind}]: {error}") from None
+
+
+def _check_climate(given: ClimateRun) -> None:
+    """Names of case, scheme and parameters; steps that fit the output times."""
+    from sciprec.climate.request import check_request
+
+    check_request(
+        given.case, given.truncation, given.days, "fp64", given.step_seconds,
+        given.output_hours, dict(given.parameters), given.time_scheme,
+    )  # fmt: skip
+
+
+def _check_heston(given: HestonRun) -> None:
+    """Domain of the model, and the name of the path scheme."""
+    from sciprec import heston
+    from sciprec.heston.schemes import scheme_named
+
+    heston.Model(**given.model.model_dump())
+    scheme_named(given.simulation.scheme)
+
+
 MODELS: dict[str, Callable[[Any, str], xr.Dataset]] = {"climate": _climate, "heston": _heston}
+_CHECKS: dict[str, Callable[[Any], None]] = {"climate": _check_climate, "heston": _check_heston}

@@ -16,6 +16,7 @@ from sciprec.scenario import TRUTH
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
 MOST_MATURITIES = 3
+WIDTH = 9.4  # inches; text then has the size of the page's
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def _growth_picture(
     limits = [t for t in truth.description["tolerance"] if t["variable"] == variable]
     limits = [t for t in limits if t["metric"] == "relative_l2"]
     with style(name):
-        figure = new_figure(7.4, 3.1)
+        figure = new_figure(WIDTH, 3.5)
         axes = figure.add_subplot()
         for run in others:
             days, errors = growth(truth.dataset, run.dataset, variable)
@@ -90,8 +91,8 @@ def _growth_picture(
         for limit in limits:
             axes.axhline(limit["at_most"], linestyle="--", linewidth=1, color="#808080")
             axes.annotate(
-                "tolerance", (0.995, limit["at_most"]), xycoords=("axes fraction", "data"),
-                xytext=(0, 3), textcoords="offset points", ha="right", color="#808080",
+                "tolerance", (0.005, limit["at_most"]), xycoords=("axes fraction", "data"),
+                xytext=(0, 3), textcoords="offset points", color="#808080",
             )  # fmt: skip
         axes.set_yscale("log")
         axes.set(xlabel="days", ylabel="relative l2 error")
@@ -113,7 +114,7 @@ def _map_picture(truth: StoredRun, worst: StoredRun, variable: str, name: str) -
     units = field.attrs.get("units", "")
     error = run.values - field.values
     with style(name):
-        figure = new_figure(7.4, 2.5)
+        figure = new_figure(WIDTH, 3.0)
         left, right = figure.subplots(1, 2, sharey=True)
         _map(figure, left, field, field.values, units, cmap="cividis")
         reach = float(np.nanmax(np.abs(error), initial=0.0)) or 1.0
@@ -151,7 +152,7 @@ def _rounding_picture(
     golden = truth.dataset
     chosen = _maturities(golden)
     with style(name):
-        figure = new_figure(7.4, 2.9)
+        figure = new_figure(WIDTH, 3.3)
         panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
         for axes, row in zip(panels, chosen, strict=True):
             for run in others:
@@ -178,14 +179,15 @@ def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
     first = done[0].dataset
     chosen = _maturities(first)
     with style(name):
-        figure = new_figure(7.4, 2.9)
+        figure = new_figure(WIDTH, 3.3)
         panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
         for axes, row in zip(panels, chosen, strict=True):
             axes.axhspan(-2, 2, color="#808080", alpha=0.16, linewidth=0)
-            for run in done:
+            for place, run in enumerate(done):  # the first markers are larger: lines coincide
                 data = run.dataset.isel(maturity=row)
                 error = (data["price"] - data["analytic_price"]) / data["standard_error"]
-                axes.plot(data["strike"], error.values, label=run.backend,
+                size = 4 + 9 * (len(done) - 1 - place) / len(done)
+                axes.plot(data["strike"], error.values, label=run.backend, markersize=size,
                           **line_style(order.index(run.backend)))  # fmt: skip
             axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} y")
         panels[0].set_ylabel("(price - analytic) / standard error")

@@ -127,9 +127,11 @@ def _card(batch: StoredBatch, backend: str) -> dict[str, str]:
 
 
 def _counted(some: int, every: int) -> str:
-    """"2 of 3 scenarios", "all 3 scenarios", "the scenario"."""
+    """"2 of 3 scenarios", "all 3 scenarios", "both scenarios", "the scenario"."""
     if every == 1:
         return "the scenario"
+    if some == every == 2:
+        return "both scenarios"
     return f"all {every} scenarios" if some == every else f"{some} of {every} scenarios"
 
 

@@ -119,6 +119,30 @@ def test_bad_input_is_a_sentence_and_2_and_leaves_nothing(
     assert list(here.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("which", "old", "new", "words"),
+    [
+        (0, '"williamson_5"', '"williamson_55"', "table [climate]: unknown case 'williamson_55'"),
+        (0, "days = 3.0", 'days = 3.0\ntime_scheme = "rk5"', "unknown time scheme 'rk5'"),
+        (0, "days = 3.0", "days = 3.0\nparameters = { angel = 1.0 }", "unknown parameter 'angel'"),
+        (0, "days = 3.0", "days = 3.0\nstep_seconds = 999.0", "no whole number of steps of 999 s"),
+        (1, "n_paths = 1024", 'n_paths = 1024\nscheme = "milstein"', "unknown scheme 'milstein'"),
+        (1, '"standard_errors"', '"standard_error"', "did you mean 'standard_errors'?"),
+    ],
+)
+def test_what_only_the_model_knows_is_checked_before_computing(
+    call, models, scenario_files, tmp_path, which, old, new, words
+):
+    path = scenario_files[which]
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    code, _, err = call("run", *scenario_files, "--out", tmp_path / "out")
+    assert code == cli.USAGE
+    assert words in err
+    assert not (tmp_path / "out").exists()
+
+
 def test_folder_that_cannot_be_written_is_noticed_before_computing(
     call, models, scenario_files, tmp_path
 ):

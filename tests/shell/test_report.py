@@ -73,7 +73,7 @@ def test_page_is_one_well_formed_file_that_needs_no_network(batch):
 
 def test_page_says_per_arithmetic_what_it_is_good_for(batch):
     text = " ".join(batch.page.read_text(encoding="utf-8").split())
-    assert "<strong>fp32</strong> is good enough in all 2 scenarios." in text
+    assert "<strong>fp32</strong> is good enough in both scenarios." in text
     assert "<strong>fp16</strong> is not good enough in 1 of 2 scenarios. In little_climate" in text
     assert text.count("<svg") == 4
     assert "Error of height against fp64" in text

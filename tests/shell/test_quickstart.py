@@ -1,0 +1,65 @@
+"""The quickstart scenarios with the real models: same bits on threads and on processes."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+from sciprec import workflow
+from sciprec.output import netcdf
+from sciprec.scenario import load_scenario
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+@pytest.fixture
+def short():
+    """Both quickstart scenarios, made small."""
+    climate = load_scenario(SCENARIOS / "quickstart_climate.toml")
+    heston = load_scenario(SCENARIOS / "quickstart_heston.toml")
+    run = climate.climate.model_copy(
+        update={"truncation": 21, "days": 0.5, "output_hours": 6.0, "step_seconds": 1200.0}
+    )
+    simulation = heston.heston.simulation.model_copy(update={"n_paths": 2048, "steps_per_year": 4})
+    pricing = heston.heston.model_copy(update={"simulation": simulation})
+    return [
+        climate.model_copy(update={"climate": run}),
+        heston.model_copy(update={"heston": pricing}),
+    ]
+
+
+@pytest.mark.slow
+def test_small_quickstart_runs_to_its_page(short, tmp_path):
+    batch = workflow.run(short, out=tmp_path)
+    assert not batch.failures
+    status = {(r["scenario"], r["backend"]): r["status"] for r in batch.table}
+    for scenario in ("quickstart_climate", "quickstart_heston"):
+        assert status[scenario, "fp64"] == "truth"
+        assert status[scenario, "fp32"] == "good"
+        assert status[scenario, "mlu370"] == "good"
+    errors = {
+        r["backend"]: r["errors"]["relative_l2"]
+        for r in batch.table
+        if r["scenario"] == "quickstart_climate"
+    }
+    assert errors["fp64"] == 0 < errors["fp32"] < errors["mlu370"] < errors["fp16"]
+    text = batch.page.read_text(encoding="utf-8")
+    assert text.count("<svg") == 4
+    assert re.search(r"<strong>mlu370</strong> is good enough in both scenarios", text)
+    for file in batch.files:
+        with xr.open_dataset(file) as plain:
+            assert plain.attrs["Conventions"] == "CF-1.11"
+            assert json.loads(plain.attrs["sciprec_scenario"])["source"]
+
+
+@pytest.mark.slow
+def test_threads_and_processes_give_the_same_bits(short, tmp_path):
+    one = workflow.run(short[1], out=tmp_path / "threads", backends=["mlu370"])
+    two = workflow.run(short[1], out=tmp_path / "processes", backends=["mlu370"], workers=2)
+    assert not two.failures
+    for first, second in zip(one.files, two.files, strict=True):
+        a, b = netcdf.read(first), netcdf.read(second)
+        for name in a.variables:
+            assert a[name].values.tobytes() == b[name].values.tobytes(), name
