@@ -32,12 +32,12 @@ def round_parts(sign: int, m: int, e: int, sticky: bool, arithmetic, random: int
     Args:
         sign, m, e, sticky: the exact number; with sticky, m has more bits than any significand.
         arithmetic: the format and the rounding.
-        random: the 24-bit integer R of stochastic rounding.
+        random: the 24-bit integer R of stochastic rounding, which starts from the nearest binary64
+            (binary32 where `starts_narrow`) and goes up with probability floor(f * 2^24) / 2^24.
     """
     fmt, rounding = arithmetic.format, arithmetic.rounding
     if rounding == "sr":
-        narrow = fmt.significand_bits <= 11 and arithmetic.fits_binary32 and fmt.overflow == "infinity"
-        m, e, sticky = nearest(m, e, sticky, *((24, -126) if narrow else (53, -1022)))
+        m, e, sticky = nearest(m, e, sticky, *((24, -126) if starts_narrow(fmt) else (53, -1022)))
     if m == 0 and not sticky:
         return -0.0 if sign else 0.0
     grid = _grid_exponent(m, e, fmt.significand_bits, fmt.emin if fmt.subnormals else None)
@@ -48,6 +48,13 @@ def round_parts(sign: int, m: int, e: int, sticky: bool, arithmetic, random: int
     if value > fmt.max_finite:
         return _overflowed(sign, fmt, rounding)
     return -value if sign else value
+
+
+def starts_narrow(fmt) -> bool:
+    """Whether stochastic rounding starts from the nearest binary32 (else from binary64)."""
+    p, lowest = fmt.significand_bits, fmt.emin - fmt.significand_bits + 1
+    inside = fmt.emax <= 127 and fmt.emin >= -126 and lowest >= -149
+    return p <= 11 and inside and fmt.overflow == "infinity"
 
 
 def _grid_exponent(m: int, e: int, p: int, emin: int | None) -> int:

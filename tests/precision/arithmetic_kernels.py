@@ -1,0 +1,109 @@
+"""Kernels whose every row is one operation, lifted by the tests of operations."""
+
+import math
+
+import numpy as np
+
+from sciprec.precision.reduce import fma
+
+ARITHMETIC = ("add", "sub", "mul", "div", "sqrt", "fma")
+SELECTION = (
+    "minimum", "maximum", "least", "greatest", "fmin", "fmax", "copysign", "neg", "absolute",
+    "floor", "ceil", "trunc", "rint", "sign", "square", "reciprocal", "fmod", "mod", "floordiv",
+)  # fmt: skip
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+UNARY_FUNCTIONS = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
+    "atan", "sinh", "cosh", "tanh", "erf", "erfc", "cbrt",
+)  # fmt: skip
+BINARY_FUNCTIONS = ("atan2", "pow", "hypot")
+
+
+def arithmetic(a, b, c, out):
+    for i in range(a.size):
+        out[0, i] = a[i] + b[i]
+        out[1, i] = a[i] - b[i]
+        out[2, i] = a[i] * b[i]
+        out[3, i] = a[i] / b[i]
+        out[4, i] = math.sqrt(a[i])
+        out[5, i] = fma(a[i], b[i], c[i])
+
+
+def selection(a, b, out):
+    for i in range(a.size):
+        x, y = a[i], b[i]
+        out[0, i] = min(x, y)
+        out[1, i] = max(x, y)
+        out[2, i] = np.minimum(x, y)
+        out[3, i] = np.maximum(x, y)
+        out[4, i] = np.fmin(x, y)
+        out[5, i] = np.fmax(x, y)
+        out[6, i] = math.copysign(x, y)
+        out[7, i] = -x
+        out[8, i] = abs(x)
+        out[9, i] = np.floor(x)
+        out[10, i] = np.ceil(x)
+        out[11, i] = np.trunc(x)
+        out[12, i] = np.rint(x)
+        out[13, i] = np.sign(x)
+        out[14, i] = np.square(x)
+        out[15, i] = np.reciprocal(x)
+        out[16, i] = math.fmod(x, y)
+        out[17, i] = x % y
+        out[18, i] = x // y
+
+
+def comparisons(a, b, out):
+    for i in range(a.size):
+        out[0, i] = a[i] < b[i]
+        out[1, i] = a[i] <= b[i]
+        out[2, i] = a[i] > b[i]
+        out[3, i] = a[i] >= b[i]
+        out[4, i] = a[i] == b[i]
+        out[5, i] = a[i] != b[i]
+
+
+def unary_functions(a, out):
+    for i in range(a.size):
+        x = a[i]
+        out[0, i] = math.exp(x)
+        out[1, i] = np.exp2(x)
+        out[2, i] = math.expm1(x)
+        out[3, i] = math.log(x)
+        out[4, i] = math.log2(x)
+        out[5, i] = math.log10(x)
+        out[6, i] = math.log1p(x)
+        out[7, i] = math.sin(x)
+        out[8, i] = math.cos(x)
+        out[9, i] = math.tan(x)
+        out[10, i] = math.asin(x)
+        out[11, i] = math.acos(x)
+        out[12, i] = math.atan(x)
+        out[13, i] = math.sinh(x)
+        out[14, i] = math.cosh(x)
+        out[15, i] = math.tanh(x)
+        out[16, i] = math.erf(x)
+        out[17, i] = math.erfc(x)
+        out[18, i] = np.cbrt(x)
+
+
+def binary_functions(a, b, out):
+    for i in range(a.size):
+        out[0, i] = math.atan2(a[i], b[i])
+        out[1, i] = a[i] ** b[i]
+        out[2, i] = math.hypot(a[i], b[i])
+
+
+def from_integers(whole, out):
+    for i in range(whole.size):
+        out[i] = 1.0 * whole[i]
+
+
+def to_integers(a, whole):
+    for i in range(a.size):
+        whole[i] = int(a[i])
+
+
+def copied(a, out):
+    for i in range(a.size):
+        out[i] = a[i]
