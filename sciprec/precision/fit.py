@@ -126,10 +126,10 @@ FITS = {
     "ERF": Fit(_erf, _up_to(lambda: mpf(1)), 12, 0, "erf(x)/x - 1, z = x^2 <= 1"),
     "ERFCX": Fit(
         _erfcx,
-        lambda: (mpf(-7) / 9, mpf(233) / 313),
+        lambda: (mpf(-13) / 19, mpf(233) / 313),
         21,
         0,
-        "(x + 4) exp(x^2) erfc(x), t = (x - 4)/(x + 4), 1/2 <= x <= 27.3",
+        "(x + 4) exp(x^2) erfc(x), t = (x - 4)/(x + 4), 3/4 <= x <= 27.3",
     ),
     "CBRT": Fit(
         lambda m: m ** (-mpf(1) / 3), lambda: (mpf(1), mpf(2)), 5, 0, "m^(-1/3), 1 <= m < 2"

@@ -81,9 +81,9 @@ def log1p_pair(f):
 
 @inlined
 def finish_log(x, value):
-    """`value` for 0 < x < inf; the logarithm's limits and NaN elsewhere."""
-    limit = select(x == 0.0, -inf, select(x < 0.0, nan, x))
-    return select((x > 0.0) & (x < inf), value, limit)
+    """`value` for 0 < x < inf; +0 at 1, the logarithm's limits and NaN elsewhere."""
+    limit = select(x == 0.0, -inf, select(x < 0.0, nan, select(x == 1.0, 0.0, x)))
+    return select((x > 0.0) & (x < inf) & (x != 1.0), value, limit)
 
 
 @inlined
@@ -129,7 +129,8 @@ def log1p(x):
     f = select(k == 0.0, x, fma(error, power_of_two(-inside), f))
     high, low = log_pair(k, f)
     value = select(x == 0.0, x, high + low)
-    return select((x > -1.0) & (x < inf), value, finish_log(total, value))
+    limit = select(x == -1.0, -inf, select(x < -1.0, nan, x))
+    return select((x > -1.0) & (x < inf), value, limit)
 
 
 @inlined
@@ -150,7 +151,7 @@ def acosh(x):
     d = select(large, 0.0, x - 1.0)
     argument = d + sqrt(d * (d + 2.0))
     value = log1p(select(large, x, argument)) + select(large, LN2, 0.0)
-    return select(x >= 1.0, value, nan)
+    return select(x > 1.0, value, select(x == 1.0, 0.0, nan))
 
 
 @inlined
@@ -195,7 +196,7 @@ def exp2_pair(high, low):
 def pow(x, y):
     """x^y = 2^(y log2 |x|) with the product in two numbers; negative x for integers y alone.
 
-    Precision: 1.1 ulp measured on 10^5 pairs of binary64 numbers, rounding to nearest.
+    Precision: 1.3 ulp measured on 10^5 pairs of binary64 numbers, rounding to nearest.
     """
     size = fabs(x)
     _, k, f = split(size)

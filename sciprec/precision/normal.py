@@ -28,6 +28,7 @@ from sciprec.precision.exponential import exp
 from sciprec.precision.logarithm import log_pair, split
 
 TWO_TO_MINUS_32 = 2.3283064365386963e-10
+ERFC_START = 0.75
 ERFC_VANISHES = 27.3
 
 
@@ -39,7 +40,7 @@ def erf_near_zero(x):
 
 @inlined
 def erfc_positive(x):
-    """erfc(x) = exp(-x^2) h(t) / (x + 4), t = (x - 4) / (x + 4), for 1/2 <= x <= 27.3."""
+    """erfc(x) = exp(-x^2) h(t) / (x + 4), t = (x - 4) / (x + 4), for 3/4 <= x <= 27.3."""
     below = x + ERFCX_CENTRE
     inverse = 1.0 / below
     inverse_low = fma(-inverse, below, 1.0) * inverse
@@ -64,10 +65,11 @@ def erf(x):
 def erfc(x):
     """1 - erf(x), relatively accurate for large x."""
     size = fabs(x)
-    inside = select(size < 0.5, 0.5, select(size > ERFC_VANISHES, ERFC_VANISHES, size))
+    inside = select(size > ERFC_VANISHES, ERFC_VANISHES, size)
+    inside = select(size < ERFC_START, ERFC_START, inside)
     tail = select(size > ERFC_VANISHES, 0.0, erfc_positive(inside))
     value = select(x < 0.0, 2.0 - tail, tail)
-    return select(size < 0.5, 1.0 - erf_near_zero(x), select(x == x, value, x))
+    return select(size < ERFC_START, 1.0 - erf_near_zero(x), select(x == x, value, x))
 
 
 @inlined

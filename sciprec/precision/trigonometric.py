@@ -30,6 +30,8 @@ HALF_PI_TAIL = 6.123233995736766e-17
 QUARTER_PI = 0.7853981633974483
 QUARTER_PI_TAIL = 3.061616997868383e-17
 TAN_EIGHTH_PI = 0.4142135623730951
+BELOW_HALF = 0.49999999999999994
+"""Rounds a number below 1/2 down to zero in every mode, as adding 1/2 itself does not."""
 FIRST_EXPONENT = 1023 + 52
 """Biased exponent up to which 2/pi is needed whole."""
 LAST_EXPONENT = 2046
@@ -89,10 +91,13 @@ def reduce_angle(x):
     first, first_low = two_product(w, REDUCTION[row])
     second, second_low = two_product(w, REDUCTION[row + np.uint64(1)])
     third = fma(w, REDUCTION[row + np.uint64(2)], second_low)
-    turns, error_1 = two_sum(fma(-4.0, floor(fma(0.25, first, 0.5)), first), first_low)
+    fours = floor(fma(0.25, first, BELOW_HALF))
+    turns, error_1 = two_sum(fma(-4.0, fours, first), first_low)
     turns, error_2 = two_sum(turns, second)
     n = floor(turns + 0.5)
-    r, r_low = fast_two_sum(turns - n, error_1 + error_2 + third)
+    error, error_3 = two_sum(error_1, error_2)
+    r, r_low = fast_two_sum(turns - n, error)
+    r_low += error_3 + third
     t, t_low = two_product(r, HALF_PI)
     t_low = fma(r, HALF_PI_TAIL, fma(r_low, HALF_PI, t_low))
     small = fabs(x) < QUARTER_PI

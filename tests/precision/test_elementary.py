@@ -24,13 +24,19 @@ MEASURED_ULPS = {
     "log": 0.8,
     "exp2": 0.75,
     "log2": 0.75,
+    "sin": 1.1,
+    "cos": 1.1,
+    "tan": 2.2,
+    "erf": 1.3,
+    "erfc": 4.8,
+    "pow": 1.4,
     "cbrt": 0.51,
     "uniform_from_bits": 0.0,
     "exponential_from_bits": 0.8,
     "normal_from_bits": 0.97,
 }
-"""What the docstrings promise for arguments of all 53 bits, in units in the last place."""
-SPECIAL = [0.0, 0.5, 1.0, 2.0, 3.0, 2.0**60 + 2.0**40, 2.0**450, math.inf]
+"""What was measured for arguments of all 53 bits, with a margin, in units in the last place."""
+SPECIAL = [0.0, 0.5, 1.0, 2.0, 3.0, 800.0, 2.0**60 + 2.0**40, 2.0**450, math.inf]
 SPECIAL = np.array(SPECIAL + [-x for x in SPECIAL] + [math.nan])
 
 if mode.available():
@@ -73,8 +79,9 @@ def evaluate(name, *arguments, narrow=False):
     return out
 
 
-def evaluate_in_modes(name, *arguments, narrow=False):
-    """The function over arrays in all of MODES, one row each."""
+@functools.cache
+def in_modes(name, narrow):
+    """The compiled function over arrays in all of MODES, one row each."""
     run = plain(name, narrow)
 
     @njit
@@ -88,8 +95,13 @@ def evaluate_in_modes(name, *arguments, narrow=False):
         in_rd(run, (*packed, out[6]))
         in_rd_flushed(run, (*packed, out[7]))
 
+    return all_modes
+
+
+def evaluate_in_modes(name, *arguments, narrow=False):
+    """The function over arrays, one row for each of MODES."""
     out = np.empty((len(MODES), arguments[0].size))
-    all_modes(arguments, out)
+    in_modes(name, narrow)(arguments, out)
     return out
 
 
@@ -152,8 +164,8 @@ class Arguments:
             close = self.spread(-3, 3), self.spread(-3, 3)
             return tuple(np.concatenate(p) for p in zip(wide, close, strict=True))
         if name == "pow":
-            parts = self.spread(-450, 451, False), self.spread(-3, 3, False), self.near(1.0)
-            x = np.concatenate(parts)
+            wide, close = self.spread(-450, 451, False), self.spread(-3, 3, False)
+            x = np.concatenate([wide, close, self.between(0.7, 0.72), self.near(1.0)])
             x = x[x != 1.0]
             y = self.random.uniform(-1, 1, x.size) * 1020 / np.abs(np.log2(x))
             return x, truncated(y, self.bits)
@@ -164,7 +176,7 @@ class Arguments:
             "sin": lambda: [self.spread(-450, 451), self.between(-4, 4), self.near_quadrants()],
             "asin": lambda: [self.spread(-450, 0), self.between(-1, 1), self.near(1.0, -1)],
             "acosh": lambda: [self.spread(1, 451, False), self.near(1.0, 1)],
-            "erfc": lambda: [self.spread(-450, 2), self.between(-3, 26.5), self.between(0.4, 1.1)],
+            "erfc": lambda: [self.spread(-450, 2), self.between(-3, 26.5), self.between(0.5, 1.2)],
             "atan": lambda: [self.spread(-450, 451), self.spread(-4, 5), self.between(0.4, 0.43)],
         }
         alike = {"exp2": "exp", "expm1": "exp", "sinh": "exp", "cosh": "exp", "log2": "log"}
@@ -214,13 +226,20 @@ def test_special_values_are_those_of_the_c_library(name):
         arguments = tuple(a.ravel() for a in np.meshgrid(SPECIAL, SPECIAL))
     with np.errstate(all="ignore"):
         wanted = peer(*arguments)
-    found = evaluate(name, *arguments)
+    check_special(arguments, evaluate(name, *arguments), wanted)
+    if mode.available():
+        for row in evaluate_in_modes(name, *arguments):
+            check_special(arguments, row, wanted)
+
+
+def check_special(arguments, found, wanted):
+    """NaN for NaN, zeros and infinities with their signs, other values within BOUND."""
     for value, known, *point in zip(found, wanted, *arguments, strict=True):
         case = (point, value, known)
         assert math.isnan(value) == math.isnan(known), case
         if not math.isnan(known):
             assert math.copysign(1.0, value) == math.copysign(1.0, known), case
-            assert value == known or abs(value - known) <= 4 * math.ulp(known), case
+            assert value == known or abs(value - known) <= BOUND * abs(known), case
 
 
 EXACT = [
@@ -262,9 +281,10 @@ def test_exact_cases(name):
 
 def test_narrow_results_stay_finite_and_nonzero():
     """A finite argument never gives infinity or zero where the true value is neither."""
-    points = {name: ([800.0], [-800.0]) for name in BOUNDED}
-    points |= {"exp2": ([2000.0], [-2000.0]), "cosh": ([800.0], [-800.0]), "erfc": ([-1.0], [40.0])}
-    points |= {"pow": ([10.0, 400.0], [10.0, -400.0]), "hypot": ([1.7e308, 1.7e308], [1.0, 1.0])}
+    points = {name: ([2000.0], [-2000.0]) for name in ("exp", "exp2", "expm1", "sinh", "cosh")}
+    points |= {"erfc": ([-1.0], [40.0]), "pow": ([10.0, 400.0], [10.0, -400.0])}
+    points |= {"hypot": ([1.7e308, 1.7e308], [1.0, 1.0])}
+    assert set(BOUNDED) < set(points)
     for name, pair in points.items():
         for arguments in pair:
             value = evaluate(name, *(np.array([x]) for x in arguments), narrow=True)[0]
