@@ -11,13 +11,20 @@ from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
 from sciprec.precision import keys
 
 
+def result_dtype(ops, kinds):
+    """The dtype of a new array: NumPy's for these arrays, where it holds the backend's numbers."""
+    narrow = all(k.dtype == types.float32 for k in kinds)
+    return types.float32 if narrow and ops.carrier == types.float32 else types.float64
+
+
 def elementwise(ops, op, kinds, key):
-    """op(x, ...) with at least one array among the operands: a new array in the carrier."""
+    """op(x, ...) with at least one array among the operands: a new array, in NumPy's dtype for them."""
     array_kinds = [k for k in kinds if isinstance(k, types.Array)]
-    result = types.Array(ops.carrier, max(k.ndim for k in array_kinds), "C")
+    made = result_dtype(ops, array_kinds)
+    result = types.Array(made, max(k.ndim for k in array_kinds), "C")
     flat = all(k.layout == "C" and k.ndim == result.ndim for k in array_kinds)
     apply = _element(ops, op, len(kinds))
-    dtype = ops.backend.carrier
+    dtype = np.dtype(made.name)
     if len(kinds) == 1:
         function = _unary(apply, dtype)
     elif len(array_kinds) == 2:
@@ -29,10 +36,11 @@ def elementwise(ops, op, kinds, key):
     return _call(function, result, kinds, key)
 
 
-def mapped(ops, op, kind, key):
-    """op of each element, a new array in the carrier; op rounds numbers of any type."""
-    result = types.Array(ops.carrier, kind.ndim, "C")
-    return _call(_unary(_element(ops, None, 1), ops.backend.carrier), result, [kind], key)
+def mapped(ops, kind, key):
+    """A new array of the elements, each rounded."""
+    made = result_dtype(ops, [kind])
+    function = _unary(_element(ops, None, 1), np.dtype(made.name))
+    return _call(function, types.Array(made, kind.ndim, "C"), [kind], key)
 
 
 def stored(ops, target, kind, key):

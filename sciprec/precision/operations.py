@@ -276,7 +276,7 @@ class Operations:
         return value
 
     def _trusted(self):
-        """Array elements that the caller guarantees to be in the format: only other types are rounded."""
+        """Array elements that the caller guarantees to be in the format, in the carrier."""
 
         def resolve(typingctx, key, x):
             kind = types.unliteral(x)
@@ -284,8 +284,7 @@ class Operations:
                 return _identity(x, key)
 
             def codegen(context, b, signature, args):
-                word, (value,) = keys.split(key, args)
-                return self._rounded(b, kind, value, self.storage, word, 0)
+                return context.cast(b, args[-1], kind, self.carrier)
 
             return self.carrier(*keys.join(key, [x])), codegen
 
@@ -297,7 +296,7 @@ class Operations:
         def resolve(typingctx, key, x):
             refuse_complex([x])
             if isinstance(x, types.Array) and is_float(x.dtype):
-                return arrays.mapped(self, self.enter, x, key)
+                return arrays.mapped(self, x, key)
             return _identity(x, key)
 
         return keys.intrinsic_of(1, self.backend.random, resolve)

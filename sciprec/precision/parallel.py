@@ -203,5 +203,5 @@ def _chunk(rewriter, node, reductions, captured) -> str:
     inner = Rewriter(rewriter.program, rewriter.function, tree, rewriter.namespace)
     inner.parallel = True
     inner.label = rewriter.label
-    rewriter.program.add_definition(inner.definition(identifier))
+    rewriter.program.add_entered(inner.definition(identifier))
     return identifier

@@ -44,6 +44,7 @@ sp_carrier = np.{carrier}
 sp_number = np.{carrier}
 '''
 _SERIAL = '@njit(nogil=True, error_model="numpy")'
+_INLINED = '@njit(nogil=True, error_model="numpy", forceinline=True)'
 _PARALLEL = (
     '@njit(nogil=True, error_model="numpy", parallel={"prange": True, "numpy": False, '
     '"reduction": False, "comprehension": False, "setitem": False, "stencil": False})'
@@ -71,9 +72,9 @@ class Program:
         self._taken: set[str] = set()
         self._operations: dict[str, str] = {}
         self._arrays: dict[str, np.ndarray] = {}
-        self._definitions: list[str] = []
+        self._definitions: list[tuple[ast.FunctionDef, bool]] = []
         self.kernel = kernel
-        self.callee(kernel)
+        self._entered = {self.callee(kernel)}
         while self._queue:
             self._define(self._queue.pop(0))
         self.signature = _signature(kernel)
@@ -145,8 +146,34 @@ class Program:
 
     def add_definition(self, tree: ast.FunctionDef, parallel: bool = False) -> None:
         """A finished function of the generated module."""
-        decorator = _PARALLEL if parallel else _SERIAL
-        self._definitions.append(f"{decorator}\n{ast.unparse(ast.fix_missing_locations(tree))}\n")
+        self._definitions.append((tree, parallel))
+
+    def _decorated(self, tree: ast.FunctionDef, parallel: bool) -> str:
+        """Called kernels are inlined, so that the loops around them vectorise; recursive ones cannot be."""
+        if parallel:
+            decorator = _PARALLEL
+        elif tree.name in self._entered or self._reaches(tree.name, tree.name, set()):
+            decorator = _SERIAL
+        else:
+            decorator = _INLINED
+        return f"{decorator}\n{ast.unparse(ast.fix_missing_locations(tree))}\n"
+
+    def _reaches(self, start: str, goal: str, seen: set[str]) -> bool:
+        """Whether the function `start` calls `goal`, directly or not."""
+        calls = {t.name: {n.id for n in ast.walk(t) if isinstance(n, ast.Name)} for t, _ in self._definitions}
+        for called in calls.get(start, set()) & calls.keys():
+            if called == goal:
+                return True
+            if called not in seen:
+                seen.add(called)
+                if self._reaches(called, goal, seen):
+                    return True
+        return False
+
+    def add_entered(self, tree: ast.FunctionDef) -> None:
+        """A finished function that is called in the processor mode (never inlined)."""
+        self._entered.add(tree.name)
+        self.add_definition(tree)
 
     def parallel_loop(self, rewriter: Rewriter, node: ast.For):
         """Replace a prange loop; the function it stands in is compiled for parallel execution."""
@@ -182,7 +209,8 @@ class Program:
                 f"{identifier} = np.frombuffer(bytes.fromhex({raw.tobytes().hex()!r}), "
                 f"dtype={raw.dtype.str!r}).reshape({raw.shape!r})"
             )
-        return "\n".join([*parts, "", *self._definitions, entry])
+        definitions = [self._decorated(tree, parallel) for tree, parallel in self._definitions]
+        return "\n".join([*parts, "", *definitions, entry])
 
     def _entry(self) -> str:
         """The compiled function with the kernel's signature: round the arguments, set the mode, call."""

@@ -227,10 +227,10 @@ class Rewriter(ast.NodeTransformer):
         return None
 
     def dtype(self, kind) -> ast.expr:
-        """A type used as a value (a dtype argument): floats become the carrier."""
-        if kind is float or isinstance(kind, type) and issubclass(kind, np.floating):
+        """A type used as a value (a dtype argument); arrays have to hold the backend's numbers."""
+        if isinstance(kind, type) and issubclass(kind, np.floating) and kind is not np.float64:
             return name("sp_carrier")
-        kind = {int: np.int64, bool: np.bool_}.get(kind, kind)
+        kind = {float: np.float64, int: np.int64, bool: np.bool_}.get(kind, kind)
         return ast.Attribute(name("np"), kind.__name__, ast.Load())
 
     # ---- operators -----------------------------------------------------------------------------
@@ -516,8 +516,8 @@ class Rewriter(ast.NodeTransformer):
         position = symbols.CREATING[function]
         arguments = [self.visit(a) for a in node.args]
         keywords = {k.arg: self.visit(k.value) for k in node.keywords}
-        if function is not np.full_like and len(arguments) <= position and "dtype" not in keywords:
-            keywords["dtype"] = name("sp_carrier")
+        if function is np.full and len(arguments) <= position and "dtype" not in keywords:
+            keywords["dtype"] = self.dtype(float)
         function = ast.Attribute(name("np"), function.__name__, ast.Load())
         return ast.Call(function, arguments, [ast.keyword(k, v) for k, v in keywords.items()])
 
