@@ -40,7 +40,7 @@ VARIABLES: dict[str, Variable] = {
         "days since 2000-01-01 00:00:00",
         "time since the initial state",
         "time",
-        (("axis", "T"), ("calendar", "standard")),
+        (("axis", "T"), ("calendar", "standard"), ("units_metadata", "leap_seconds: none")),
     ),
     "lat": Variable("degrees_north", "latitude", "latitude", (("axis", "Y"),)),
     "lon": Variable("degrees_east", "longitude", "longitude", (("axis", "X"),)),
