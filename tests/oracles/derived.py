@@ -51,14 +51,17 @@ def rint(a: float, arithmetic, random: int = 0) -> float:
 
 
 def floordiv(a: float, b: float, arithmetic, random: int = 0) -> float:
-    """floor(a / b) of the exact quotient, rounded once."""
+    """floor(a / b) of the exact quotient, rounded once; by zero it is a / b, of infinity NaN."""
     a, b = operands(arithmetic, a, b)
-    if not math.isfinite(a) or math.isnan(b) or a == 0.0 or b == 0.0 or math.isinf(b):
-        if math.isfinite(a) and math.isinf(b) and a != 0.0 and negative(a) != negative(b):
-            return -1.0
-        return NAN if math.isinf(a) else div(a, b, arithmetic)
+    if b == 0.0 or math.isnan(a) or math.isnan(b):
+        return div(a, b, arithmetic)
+    if math.isinf(a):
+        return NAN
+    opposite = negative(a) != negative(b)
+    if a == 0.0 or math.isinf(b):
+        return -1.0 if opposite and a != 0.0 else math.copysign(0.0, -1.0 if opposite else 1.0)
     quotient = round_exact(Fraction(a) / Fraction(b) // 1, arithmetic, random)
-    return math.copysign(quotient, -1.0 if negative(a) ^ negative(b) else 1.0)
+    return math.copysign(quotient, -1.0 if opposite else 1.0)
 
 
 def mod(a: float, b: float, arithmetic, random: int = 0) -> float:
@@ -122,6 +125,6 @@ def reciprocal(a: float, arithmetic, random: int = 0) -> float:
 
 
 def sign(a: float, arithmetic, random: int = 0) -> float:
-    """np.sign: -1, 0 or 1; NaN of NaN."""
+    """-1 or 1; a zero or NaN is returned as it is."""
     (a,) = operands(arithmetic, a)
-    return a if math.isnan(a) else float((a > 0.0) - (a < 0.0))
+    return a if math.isnan(a) or a == 0.0 else math.copysign(1.0, a)

@@ -9,7 +9,7 @@ from sciprec.precision.reduce import fma
 ARITHMETIC = ("add", "sub", "mul", "div", "sqrt", "fma")
 SELECTION = (
     "minimum", "maximum", "least", "greatest", "fmin", "fmax", "copysign", "neg", "absolute",
-    "floor", "ceil", "trunc", "rint", "sign", "square", "reciprocal", "fmod", "mod", "floordiv",
+    "floor", "ceil", "trunc", "rint", "sign", "square", "reciprocal", "mod", "floordiv",
 )  # fmt: skip
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 UNARY_FUNCTIONS = (
@@ -48,9 +48,8 @@ def selection(a, b, out):
         out[13, i] = np.sign(x)
         out[14, i] = np.square(x)
         out[15, i] = np.reciprocal(x)
-        out[16, i] = math.fmod(x, y)
-        out[17, i] = x % y
-        out[18, i] = x // y
+        out[16, i] = x % y
+        out[17, i] = x // y
 
 
 def comparisons(a, b, out):

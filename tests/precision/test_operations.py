@@ -1,0 +1,313 @@
+"""Every operation of every backend, compiled, equals the exact reference bit for bit."""
+
+import math
+import operator
+
+import numpy as np
+import pytest
+
+from sciprec.precision import backends, lift, resolve_backend
+from sciprec.precision.backend import Arithmetic, uniform_backend
+from sciprec.precision.formats import FORMATS, Format
+from tests.oracles import derived, exact, vector
+from tests.oracles.random_bits import draws
+from tests.precision import arithmetic_kernels as kernels
+from tests.precision.samples import in_format, landmarks, random_numbers, triples
+
+DETERMINISTIC = [b for b in backends().values() if not b.random]
+NARROW = [b for b in DETERMINISTIC if b.compute.format.significand_bits <= 24]
+PATHS = ("auto", "software")
+ARITY = {"sqrt": 1, "fma": 3}
+
+
+def open_defect(*values, reason: str):
+    """A case that the engine does not meet yet."""
+    return pytest.param(*values, marks=pytest.mark.xfail(strict=False, reason=reason))
+
+
+SELECTION_OF_ONE = {
+    "neg", "absolute", "floor", "ceil", "trunc", "rint", "sign", "square", "reciprocal",
+}  # fmt: skip
+
+
+def assert_bits(found, expected, operands, what: str) -> None:
+    """Equal bits, any NaN equal to any other; the first that differ are shown."""
+    found, expected = np.asarray(found, float), np.asarray(expected, float)
+    same = (found == expected) & (np.signbit(found) == np.signbit(expected))
+    wrong = np.flatnonzero(~(same | (np.isnan(found) & np.isnan(expected))))
+    shown = [
+        ([float(x[i]) for x in operands], float(found[i]), float(expected[i])) for i in wrong[:4]
+    ]
+    assert wrong.size == 0, f"{what}: {wrong.size} differ; (operands, found, expected): {shown}"
+
+
+def compare_arithmetic(backend, path, a, b, c, reference) -> None:
+    """Each row of the arithmetic kernel against reference(name, *operands)."""
+    out = np.empty((len(kernels.ARITHMETIC), a.size))
+    lift(kernels.arithmetic, backend, path=path)(a, b, c, out)
+    for row, name in enumerate(kernels.ARITHMETIC):
+        operands = (a, b, c)[: ARITY.get(name, 2)]
+        expected = reference(name, *operands)
+        assert_bits(out[row], expected, operands, f"{backend.name} ({path}) {name}")
+
+
+def by_arrays(backend):
+    """The reference on arrays."""
+    return lambda name, *operands: getattr(vector, name)(*operands, backend.compute)
+
+
+def by_scalars(backend):
+    """The reference one number at a time, for formats of more than 24 bits."""
+
+    def reference(name, *operands):
+        operation = getattr(exact, name)
+        rows = zip(*(x.tolist() for x in operands), strict=True)
+        return [operation(*row, backend.compute) for row in rows]
+
+    return reference
+
+
+def every_pair(fmt) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs of the numbers of a small format, every sign, subnormal and special among them."""
+    numbers = [0.0] + [math.inf] * (fmt.overflow != "nan") + [math.nan]
+    p = fmt.significand_bits
+    for e in range(fmt.emin, fmt.emax + 1):
+        numbers += [math.ldexp(m, e - p + 1) for m in range(2 ** (p - 1), 2**p)]
+    numbers += [m * fmt.min_subnormal for m in range(1, 2 ** (p - 1))] * fmt.subnormals
+    numbers = np.array([x for x in numbers if not abs(x) > fmt.max_finite or math.isinf(x)])
+    numbers = np.concatenate([numbers, -numbers])
+    a, b = np.meshgrid(numbers, numbers)
+    return a.ravel(), b.ravel()
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", ["e4m3fn", "e5m2"])
+def test_arithmetic_on_every_pair_of_8_bits(name, path):
+    backend = resolve_backend(name)
+    a, b = every_pair(backend.compute.format)
+    assert a.size >= 253**2
+    compare_arithmetic(backend, path, a, b, np.roll(a, 17), by_arrays(backend))
+
+
+def test_the_reference_on_arrays_equals_the_scalar_one_on_every_pair():
+    """Here, where all pairs are at hand: the two references are independent of each other."""
+    backend = resolve_backend("e4m3fn")
+    a, b = (x[::11] for x in every_pair(backend.compute.format))
+    for name in ("add", "sub", "mul", "div"):
+        expected = by_scalars(backend)(name, a, b)
+        assert_bits(by_arrays(backend)(name, a, b), expected, (a, b), name)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("backend", NARROW, ids=lambda b: b.name)
+def test_arithmetic_on_landmarks_close_and_random_pairs(backend, path):
+    operands = triples(backend.compute.format, 30_000)
+    compare_arithmetic(backend, path, *operands, by_arrays(backend))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("backend", NARROW, ids=lambda b: b.name)
+def test_arithmetic_on_a_million_pairs(backend, path):
+    operands = triples(backend.compute.format, 1_000_000, seed=2)
+    compare_arithmetic(backend, path, *operands, by_arrays(backend))
+
+
+ZERO_PRODUCT = "fma of more than 26 bits: -0 * 1 + -0 gives +0, not -0"
+WIDE = [
+    "fp64",
+    pytest.param("float:p=25,emin=-126,emax=127", marks=pytest.mark.slow),
+    open_defect("float:p=30,emin=-200,emax=200,round=rz", reason=ZERO_PRODUCT),
+    open_defect("float:p=37,emin=-30,emax=31,round=ru,subnormals=flush", reason=ZERO_PRODUCT),
+    open_defect("float:p=44,emin=-300,emax=300,round=ro", reason=ZERO_PRODUCT),
+    pytest.param("float:p=52,emin=-60,emax=60,round=rd", marks=pytest.mark.slow),
+    open_defect(
+        "float:p=53,emin=-300,emax=300,round=rn,overflow=saturate",
+        reason="a + b to nearest in 53 bits is truncated where the error has the other sign",
+    ),
+    open_defect(
+        "float:p=53,emin=-1022,emax=1023,round=rz",
+        reason="subnormals of binary64 are lost without the processor's mode",
+    ),
+    open_defect("float:p=53,emin=-300,emax=300,round=ro", reason=ZERO_PRODUCT),
+]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("spec", WIDE)
+def test_arithmetic_of_more_than_24_bits(spec, path):
+    backend = resolve_backend(spec)
+    operands = triples(backend.compute.format, 1500)
+    compare_arithmetic(backend, path, *operands, by_scalars(backend))
+
+
+def custom(p, emin, emax, subnormals, overflow, rounding):
+    """A backend of any shape."""
+    name = f"p{p} {emin}..{emax} {'keep' if subnormals else 'flush'} {overflow} {rounding}"
+    fmt = Format(name, p, emin, emax, subnormals, overflow)
+    return uniform_backend(name, Arithmetic(fmt, rounding))
+
+
+KINDS = [
+    (subnormals, overflow, rounding)
+    for subnormals in (True, False)
+    for overflow in ("infinity", "saturate")
+    for rounding in ("rn", "rz", "ru", "rd", "ro")
+]
+USUAL = [(True, "infinity"), (False, "saturate")]
+
+
+@pytest.mark.parametrize(
+    ("subnormals", "overflow", "rounding"),
+    [pytest.param(*kind, marks=[] if kind[:2] in USUAL else pytest.mark.slow) for kind in KINDS],
+)
+def test_arithmetic_of_every_kind_of_small_format(subnormals, overflow, rounding):
+    backend = custom(4, -6, 8, subnormals, overflow, rounding)
+    a, b = every_pair(backend.compute.format)
+    compare_arithmetic(backend, "auto", a, b, np.roll(a, 17), by_arrays(backend))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(("subnormals", "overflow", "rounding"), KINDS)
+@pytest.mark.parametrize(
+    "shape", [(3, -14, 15), (11, -14, 15), (8, -126, 127), (21, -126, 127), (24, -400, 400)]
+)
+def test_arithmetic_of_every_kind_of_format(shape, subnormals, overflow, rounding, path):
+    backend = custom(*shape, subnormals, overflow, rounding)
+    operands = triples(backend.compute.format, 5000)
+    compare_arithmetic(backend, path, *operands, by_arrays(backend))
+
+
+FAR = "stochastic rounding loses the grid below 2^-100 (flushed) and above 2^100"
+STOCHASTIC = [
+    "float:p=11,emin=-14,emax=15",
+    "float:p=8",
+    "float:p=4,emin=-6,emax=8,overflow=saturate",
+    open_defect("float:p=21,subnormals=flush", reason=FAR),
+    open_defect("float:p=24,emin=-300,emax=300", reason=FAR),
+]
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+@pytest.mark.parametrize("spec", STOCHASTIC)
+def test_stochastic_rounding_draws_from_its_addresses(spec, seed):
+    backend = resolve_backend(f"{spec},round=sr")
+    a, b, c = triples(backend.compute.format, 8000)
+    lifted = lift(kernels.arithmetic, backend, seed=seed)
+    for call in range(2):
+        out = np.empty((len(kernels.ARITHMETIC), a.size))
+        lifted(a, b, c, out)
+        for row, name in enumerate(kernels.ARITHMETIC):
+            operands = (a, b, c)[: ARITY.get(name, 2)]
+            random = draws(lifted.sites, name, a.size, seed, call)
+            expected = getattr(vector, name)(*operands, backend.compute, random)
+            assert_bits(out[row], expected, operands, f"{spec} {name}")
+
+
+def test_stochastic_rounding_is_unbiased():
+    """1 + 2^-13 in 11 bits goes up to 1 + 2^-10 once in eight: the mean of n within 5 sigma."""
+    backend = resolve_backend("float:p=11,emin=-14,emax=15,round=sr")
+    n = 100_000
+    a, b, out = np.ones(n), np.full(n, 2.0**-13), np.empty((len(kernels.ARITHMETIC), n))
+    lift(kernels.arithmetic, backend, seed=3)(a, b, a, out)
+    ups = np.count_nonzero(out[0] > 1.0)
+    assert set(np.unique(out[0])) == {1.0, 1.0 + 2.0**-10}
+    assert abs(ups - n / 8) < 5 * math.sqrt(n * 1 / 8 * 7 / 8)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
+def test_selection_and_whole_numbers(backend, path, request):
+    if backend.compute.rounding == "rz" and path == "software":
+        reason = "x % y is rounded to nearest in binary64 first without the processor's mode"
+        request.applymarker(pytest.mark.xfail(strict=False, reason=reason))
+    fmt = backend.compute.format
+    a, b, _ = triples(fmt, 600)
+    keep = np.random.default_rng(3).permutation(a.size)[:1200]
+    a, b = a[keep], b[keep]
+    small = np.random.default_rng(4).integers(-40, 40, (2, 200)) / 4.0
+    a = np.concatenate([a, in_format(small[0], fmt)])
+    b = np.concatenate([b, in_format(small[1], fmt)])
+    out = np.empty((len(kernels.SELECTION), a.size))
+    lift(kernels.selection, backend, path=path)(a, b, out)
+    for row, name in enumerate(kernels.SELECTION):
+        operation = getattr(derived, name, None) or getattr(exact, name)
+        operands = (a,) if name in SELECTION_OF_ONE else (a, b)
+        rows = list(zip(*(x.tolist() for x in operands), strict=True))
+        expected = [operation(*row, backend.compute) for row in rows]
+        if name in ("mod", "floordiv") and backend.name == "fp64":  # Python's own, not rounded once
+            python = getattr(operator, name)
+            known = [math.isfinite(x) and y != 0.0 for x, y in rows]
+            expected = [
+                python(*r) if k else e for r, k, e in zip(rows, known, expected, strict=True)
+            ]
+        assert_bits(out[row], expected, operands, f"{backend.name} ({path}) {name}")
+
+
+@pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
+def test_comparisons(backend):
+    special = landmarks(backend.compute.format)
+    a, b = (x.ravel() for x in np.meshgrid(special, special))
+    out = np.empty((len(kernels.COMPARISONS), a.size), np.bool_)
+    lift(kernels.comparisons, backend)(a, b, out)
+    rows = list(zip(a.tolist(), b.tolist(), strict=True))
+    for row, name in enumerate(kernels.COMPARISONS):
+        compared = getattr(operator, name)
+        expected = [exact.compare(compared, x, y, backend.compute) for x, y in rows]
+        assert out[row].tolist() == expected, f"{backend.name} {name}"
+
+
+def whole_numbers() -> np.ndarray:
+    """Small and large integers, powers of two and their neighbours, the ends of 64 bits."""
+    powers = [s * (1 << k) + d for k in range(63) for s in (-1, 1) for d in (-1, 0, 1)]
+    random = np.random.default_rng(5).integers(-(2**63), 2**63 - 1, 300).tolist()
+    shifted = [x >> s for x, s in zip(random, range(300), strict=True) if s < 60]
+    ends = [2**63 - 1, -(2**63), -(2**63) + 1, *range(-20, 21)]
+    return np.array(powers + random + shifted + ends, dtype=np.int64)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
+def test_integers_are_rounded_once(backend, path):
+    whole = whole_numbers()
+    out = np.empty(whole.size)
+    lift(kernels.from_integers, backend, path=path)(whole, out)
+    expected = [exact.from_int(i, backend.compute) for i in whole.tolist()]
+    assert_bits(out, expected, (whole,), f"{backend.name} from int64")
+
+
+@pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
+def test_whole_parts_are_truncated(backend):
+    fmt = backend.compute.format
+    a = random_numbers(fmt, 3000, np.random.default_rng(6))
+    a = np.concatenate([a[np.abs(a) < 2.0**62], in_format(np.arange(-20, 21) / 4.0, fmt)])
+    whole = np.empty(a.size, np.int64)
+    lift(kernels.to_integers, backend)(a, whole)
+    assert whole.tolist() == [exact.to_int(x, backend.compute) for x in a.tolist()]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
+def test_array_elements_are_rounded_on_entry(backend, path, dtype):
+    """Elements of wider formats: landmarks of the format, halfway points, tiny and huge numbers."""
+    fmt = backend.compute.format
+    special = landmarks(fmt)
+    rng = np.random.default_rng(7)
+    with np.errstate(all="ignore"):
+        x = np.concatenate(
+            [
+                special,
+                special * (1 + fmt.unit_roundoff),
+                special * (1 + 0.99 * fmt.unit_roundoff),
+                special * 0.5,
+                rng.standard_normal(500) * 2.0 ** rng.integers(fmt.emin - 9, fmt.emax + 3, 500),
+                rng.standard_normal(200) * 2.0 ** rng.integers(-900, 900, 200),
+                random_numbers(FORMATS["binary64"], 200, rng),
+            ]
+        ).astype(dtype)
+    out = np.empty(x.size)
+    lift(kernels.copied, backend, path=path)(x, out)
+    expected = [exact.round_exact(v, backend.storage) for v in x.astype(np.float64).tolist()]
+    assert_bits(out, expected, (x,), f"{backend.name} ({path}) from {np.dtype(dtype).name}")
