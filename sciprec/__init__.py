@@ -1,6 +1,6 @@
 """sciprec: can my model run in this arithmetic?
 
-Real solvers and the user's own Numba kernels, run in selectable arithmetics and compared with binary64.
+Real solvers and your own Numba kernels, in selectable arithmetics, compared with binary64.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PUBLIC = {
     "Format": "sciprec.precision.formats",
     "fma": "sciprec.precision.reduce",
     "load_scenario": "sciprec.scenario",
-    "run": "sciprec.batch",
+    "run": "sciprec.workflow",
     "compare": "sciprec.compare",
     "InputError": "sciprec.errors",
 }

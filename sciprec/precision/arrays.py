@@ -6,7 +6,7 @@ import numpy as np
 from llvmlite import ir
 from numba import njit
 from numba.core import types
-from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
+from numba.core.imputils import impl_ret_new_ref
 
 from sciprec.precision import keys
 
@@ -55,17 +55,16 @@ def in_place(ops, op, target, kind, key):
     apply, leave = _element(ops, op, 2), _leaving(ops)
     other = isinstance(kind, types.Array)
     function = (_updating if other else _updating_by_scalar)(apply, leave)
-    return _call(function, target, [target, kind], key, borrowed=True)
+    return _call(function, target, [target, kind], key)
 
 
-def _call(function, result, kinds, key, borrowed=False):
+def _call(function, result, kinds, key):
     def codegen(context, b, signature, args):
         word, values = keys.split(key, args)
         word = ir.Constant(ir.IntType(32), 0) if word is None else word
         inner = result(types.uint32, *kinds)
         made = context.compile_internal(b, function, inner, [word, *values])
-        finish = impl_ret_borrowed if borrowed else impl_ret_new_ref
-        return finish(context, b, result, made)
+        return impl_ret_new_ref(context, b, result, made)
 
     return result(*keys.join(key, kinds)), codegen
 

@@ -21,17 +21,16 @@ from numba.core.imputils import impl_ret_borrowed
 
 from sciprec.precision import arrays, keys
 from sciprec.precision.backend import Arithmetic, Backend
-from sciprec.precision.elementary import ELEMENTARY
+from sciprec.precision.elementary import ELEMENTARY, NARROW
 from sciprec.precision.rounding import F32, F64, I32, I64, V64, Native, call, rounder
 
-_LIBM = {  # elementary functions in binary64 itself, and in formats of more than 24 bits
-    "exp": math.exp, "expm1": math.expm1, "log": math.log, "log1p": math.log1p, "log2": np.log2,
-    "log10": math.log10, "exp2": np.exp2, "sin": math.sin, "cos": math.cos, "tan": math.tan,
-    "asin": math.asin, "acos": math.acos, "atan": math.atan, "atan2": math.atan2, "sinh": math.sinh,
-    "cosh": math.cosh, "tanh": math.tanh, "pow": math.pow, "erf": math.erf, "erfc": math.erfc,
+_LIBM = {  # in more than 24 bits, where our own function is off by more than an ulp of binary64
+    "expm1": math.expm1, "log1p": math.log1p, "log10": math.log10, "sin": math.sin, "cos": math.cos,
+    "tan": math.tan, "asin": math.asin, "acos": math.acos, "atan": math.atan, "atan2": math.atan2,
+    "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh, "asinh": math.asinh,
+    "acosh": math.acosh, "atanh": math.atanh, "pow": math.pow, "erf": math.erf, "erfc": math.erfc,
     "hypot": math.hypot,
 }  # fmt: skip
-
 
 @njit
 def _smaller(x, y):
@@ -169,12 +168,14 @@ class Operations:
         return role.from_binary64(b, result, **self._draw(b, role, key))
 
     def _elementary(self, context, b, name, values, role, key):
-        arithmetic = role.arithmetic
-        if name in _LIBM and not self.word and arithmetic.format.significand_bits > 24:
+        """Evaluated in binary64 and rounded once; in wide formats the platform's function where ours is worse."""
+        narrow = role.arithmetic.format.significand_bits <= 24
+        if not (narrow or self.word) and name in _LIBM:
             return self._by_binary64(context, b, role, _LIBM[name], values, key)
         wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
-        result = call_inlined(context, b, ELEMENTARY[name], (types.float64,) * len(wide), wide)
-        return role.from_elementary(b, result, **self._draw(b, role, key))
+        function = (NARROW if narrow else ELEMENTARY)[name]
+        result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
+        return role.from_binary64(b, result, **self._draw(b, role, key))
 
     # ---- operands -----------------------------------------------------------------------------------
 
@@ -394,9 +395,11 @@ class Operations:
             def codegen(context, b, signature, args):
                 word, (value,) = keys.split(key, args)
                 wide = context.cast(b, value, types.unliteral(u), types.int64)
-                result = call_inlined(context, b, ELEMENTARY[name], (types.int64,), [wide])
                 role = self.compute
-                return role.from_elementary(b, result, **self._draw(b, role, word))
+                narrow = role.arithmetic.format.significand_bits <= 24
+                function = (NARROW if narrow else ELEMENTARY)[name]
+                result = call_inlined(context, b, function, (types.int64,), [wide])
+                return role.from_binary64(b, result, **self._draw(b, role, word))
 
             return self.carrier(*keys.join(key, [u])), codegen
 

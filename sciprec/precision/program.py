@@ -20,7 +20,7 @@ _TERNARY = ("fma",)
 _UNARY_OPERATIONS = {
     "neg", "pos", "abs", "fabs", "sqrt", "square", "reciprocal", "sign", "floor", "ceil", "trunc",
     "rint", "cast", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
-    "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf", "erfc", "cbrt",
+    "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt",
 }  # fmt: skip
 _HEADER = '''"""Generated: kernel '{kernel}' in the arithmetic '{backend}'. Do not edit."""
 
@@ -149,14 +149,17 @@ class Program:
         self._definitions.append((tree, parallel))
 
     def _decorated(self, tree: ast.FunctionDef, parallel: bool) -> str:
-        """Called kernels are inlined, so that the loops around them vectorise; recursive ones cannot be."""
+        """Called kernels without loops of their own are inlined, so that the loops around them vectorise."""
         if parallel:
             decorator = _PARALLEL
-        elif tree.name in self._entered or self._reaches(tree.name, tree.name, set()):
+        elif tree.name in self._entered or _has_long_loop(tree) or self._is_recursive(tree):
             decorator = _SERIAL
         else:
             decorator = _INLINED
         return f"{decorator}\n{ast.unparse(ast.fix_missing_locations(tree))}\n"
+
+    def _is_recursive(self, tree: ast.FunctionDef) -> bool:
+        return self._reaches(tree.name, tree.name, set())
 
     def _reaches(self, start: str, goal: str, seen: set[str]) -> bool:
         """Whether the function `start` calls `goal`, directly or not."""
@@ -213,7 +216,10 @@ class Program:
         return "\n".join([*parts, "", *definitions, entry])
 
     def _entry(self) -> str:
-        """The compiled function with the kernel's signature: round the arguments, set the mode, call."""
+        """The compiled function with the kernel's signature: round the arguments, set the mode, call.
+
+        Numba cannot load a cached function that calls a recursive one: such kernels compile in each process.
+        """
         names = list(self.signature.parameters)
         key = ["sp_key"] if self.random else []
         entered = []
@@ -224,7 +230,8 @@ class Program:
         packed = f"({listed},)" if listed else "()"
         body = f"{self._names[self.kernel]}({', '.join([*key, *entered])})"
         run = f"{_SERIAL}\ndef sp_run({listed}):\n    return {body}\n"
-        cached = '@njit(nogil=True, error_model="numpy", cache=True)'
+        recursive = any(self._is_recursive(tree) for tree, _ in self._definitions)
+        cached = f'@njit(nogil=True, error_model="numpy", cache={not recursive})'
         return f"{run}\n{cached}\ndef sp_entry({listed}):\n    return sp_call(sp_run, {packed})\n"
 
 
@@ -248,6 +255,18 @@ def source_tree(function) -> ast.FunctionDef:
             "give it a name and a `def`"
         )
     return tree
+
+
+def _has_long_loop(tree: ast.FunctionDef) -> bool:
+    """Whether a function has a loop other than `for ... in range(LITERAL)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.While):
+            return True
+        if isinstance(node, ast.For):
+            ends = node.iter.args if isinstance(node.iter, ast.Call) else []
+            if not ends or not all(isinstance(e, ast.Constant) for e in ends):
+                return True
+    return False
 
 
 def _namespace(function) -> ChainMap:

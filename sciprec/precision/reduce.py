@@ -49,38 +49,62 @@ def fma(typingctx, x, y, z):
     return types.float64(x, y, z), codegen
 
 
-def pairwise(a, low, high):
-    """Sum of a[low:high] in NumPy's pairwise order."""
+def block_sum(a, low, high):
+    """Sum of at most 128 terms a[low:high] in eight interleaved partial sums (fewer than 8: in order)."""
     n = high - low
     if n < 8:
-        if n == 0:
-            return 0
-        total = a[low]
+        short = a[low]
         for i in range(low + 1, high):
-            total = accumulate(total, a[i])
-        return total
-    if n <= PAIRWISE_BLOCK:
-        r0, r1, r2, r3 = a[low], a[low + 1], a[low + 2], a[low + 3]
-        r4, r5, r6, r7 = a[low + 4], a[low + 5], a[low + 6], a[low + 7]
-        last = low + n - n % 8
-        for i in range(low + 8, last, 8):
-            r0 = accumulate(r0, a[i])
-            r1 = accumulate(r1, a[i + 1])
-            r2 = accumulate(r2, a[i + 2])
-            r3 = accumulate(r3, a[i + 3])
-            r4 = accumulate(r4, a[i + 4])
-            r5 = accumulate(r5, a[i + 5])
-            r6 = accumulate(r6, a[i + 6])
-            r7 = accumulate(r7, a[i + 7])
-        lower = accumulate(accumulate(r0, r1), accumulate(r2, r3))
-        upper = accumulate(accumulate(r4, r5), accumulate(r6, r7))
-        total = accumulate(lower, upper)
-        for i in range(last, high):
-            total = accumulate(total, a[i])
-        return total
-    half = n // 2
-    half -= half % 8
-    return accumulate(pairwise(a, low, low + half), pairwise(a, low + half, high))
+            short = accumulate(short, a[i])
+        return short
+    r0, r1, r2, r3 = a[low], a[low + 1], a[low + 2], a[low + 3]
+    r4, r5, r6, r7 = a[low + 4], a[low + 5], a[low + 6], a[low + 7]
+    last = low + n - n % 8
+    for i in range(low + 8, last, 8):
+        r0 = accumulate(r0, a[i])
+        r1 = accumulate(r1, a[i + 1])
+        r2 = accumulate(r2, a[i + 2])
+        r3 = accumulate(r3, a[i + 3])
+        r4 = accumulate(r4, a[i + 4])
+        r5 = accumulate(r5, a[i + 5])
+        r6 = accumulate(r6, a[i + 6])
+        r7 = accumulate(r7, a[i + 7])
+    lower = accumulate(accumulate(r0, r1), accumulate(r2, r3))
+    upper = accumulate(accumulate(r4, r5), accumulate(r6, r7))
+    result = accumulate(lower, upper)
+    for i in range(last, high):
+        result = accumulate(result, a[i])
+    return result
+
+
+def pairwise(a, low, high):
+    """Sum of a[low:high] in NumPy's pairwise order, by an explicit stack of halves still to be added.
+
+    A half is n // 2 terms rounded down to a multiple of 8, as in NumPy's recursion.
+    """
+    if high <= low:
+        return 0
+    ends = np.empty(64, np.int64)
+    sums = np.empty(64)
+    added = np.zeros(64, np.int64)
+    depth, start, ends[0] = 0, low, high
+    while True:
+        while ends[depth] - start > PAIRWISE_BLOCK:
+            half = (ends[depth] - start) // 2
+            half -= half % 8
+            ends[depth + 1] = start + half
+            added[depth + 1] = 0
+            depth += 1
+        result = block_sum(a, start, ends[depth])
+        start = ends[depth]
+        while depth > 0 and added[depth] == 1:
+            depth -= 1
+            result = accumulate(sums[depth + 1], result)
+        if depth == 0:
+            return result
+        sums[depth] = result
+        added[depth] = 1
+        ends[depth] = ends[depth - 1]
 
 
 def total(a):

@@ -150,19 +150,6 @@ class Native:
             return self.round(b, convert(i, self.evaluation), **key)
         return self.from_binary64(b, _jammed(b, i, signed), **key)
 
-    def from_elementary(self, b, v, **key):
-        """A binary64 approximation (relative error below 2^-49), rounded once.
-
-        In a rounding other than nearest, an exact result that came out just below would lose a whole ulp:
-        the approximation is snapped to 48 bits first.
-        """
-        if self.arithmetic.rounding != "rn" and self.format.significand_bits <= 24:
-            word = b.add(V64.to_word(b, v), V64.word(1 << 4))
-            snapped = V64.to_float(b, b.and_(word, V64.word(-32)))
-            finite = b.fcmp_ordered("<", call(b, "fabs", v), V64.constant(float("inf")))
-            v = b.select(finite, snapped, v)
-        return self.from_binary64(b, v, **key)
-
     def _overflow(self, b, r, rounded, sign_word, beyond=None):
         """Apply the overflow rule where `beyond`: r is the unrounded result; its infinities stay infinite."""
         fmt, view, rounding = self.format, self.view, self.arithmetic.rounding

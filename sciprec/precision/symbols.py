@@ -13,13 +13,14 @@ from sciprec.precision.elementary import ELEMENTARY
 
 _MATH = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
-    "atan", "atan2", "sinh", "cosh", "tanh", "pow", "erf", "erfc", "hypot", "cbrt", "sqrt", "fabs",
+    "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "pow", "erf", "erfc", "hypot", "cbrt", "sqrt", "fabs",
     "copysign", "fmod", "fma",
 )  # fmt: skip
 _NUMPY = {
     "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10",
     "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos",
     "arctan": "atan", "arctan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
+    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
     "power": "pow", "hypot": "hypot", "cbrt": "cbrt", "sqrt": "sqrt", "fabs": "fabs",
     "abs": "abs", "absolute": "abs", "copysign": "copysign", "fmod": "fmod", "add": "add",
     "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div", "mod": "mod",
