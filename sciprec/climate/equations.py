@@ -18,9 +18,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.climate.fourier import fourier_analysis, fourier_synthesis
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.legendre import coefficient_orders, epsilon
-from sciprec.climate.transform import analyze, make_tables, make_work, synthesize
+from sciprec.climate.transform import (
+    legendre_analysis,
+    legendre_synthesis,
+    make_tables,
+    make_work,
+)
 from sciprec.precision.registry import kernel
 
 
@@ -283,11 +289,13 @@ def shallow_water(state, tendency, constants, tables, work):
         work: from `make_shallow_water_work`.
     """
     factors, grid_factors = constants
-    synthesis, analysis = tables
-    state_spectra, fields, fluxes, flux_spectra, transform_work = work
+    (legendre, synthesis_waves), (weighted_legendre, analysis_waves) = tables
+    state_spectra, fields, fluxes, flux_spectra, (fourier, hemispheres, quarters) = work
     coriolis, ground, inverse_cos2 = grid_factors
     grid_spectra(state, factors[1], factors[2], factors[3], state_spectra)
-    synthesize(state_spectra, synthesis, transform_work, fields)
+    legendre_synthesis(state_spectra, legendre, hemispheres, fourier)
+    fourier_synthesis(fourier, synthesis_waves, quarters, fields)
     grid_fluxes(fields, coriolis, ground, inverse_cos2, fluxes)
-    analyze(fluxes, analysis, transform_work, flux_spectra)
+    fourier_analysis(fluxes, analysis_waves, quarters, fourier)
+    legendre_analysis(fourier, weighted_legendre, hemispheres, flux_spectra)
     spectral_tendency(state, flux_spectra, factors, tendency)

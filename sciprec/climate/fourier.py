@@ -56,17 +56,16 @@ def sum_of_rows(weights, rows, start, stride, count, out):
 
 
 def _analysis_example():
-    cosines, sines = analysis_tables(2, 8)
-    return _random(1, 8, 4), cosines, sines, np.zeros((4, 3, 4)), np.zeros((2, 3, 4))
+    return _random(1, 8, 4), analysis_waves(2, 8), np.zeros((4, 3, 4)), np.zeros((2, 3, 4))
 
 
 @kernel(example=lambda: _analysis_example())
-def fourier_analysis(grid, cosines, sines, folded, fourier):
+def fourier_analysis(grid, waves, folded, fourier):
     """Fourier coefficients X[m] = 1/N sum over n of x[n] exp(-2 pi i m n / N) of grid fields.
 
     Args:
         grid: (fields, N, nlat), fields in the model's order of latitudes.
-        cosines, sines: (orders, N/4 + 1), from `analysis_tables`.
+        waves: (2, orders, N/4 + 1), from `analysis_waves`.
         folded: (4, N/4 + 1, nlat), work.
         fourier: (2 fields, orders, nlat), written: real and imaginary parts in turn.
 
@@ -79,9 +78,9 @@ def fourier_analysis(grid, cosines, sines, folded, fourier):
         for n in range(quarter + 1):
             fold_longitudes(grid[f], n, half - n, half + n, (nlon - n) % nlon, folded)
         for m in range(fourier.shape[1]):
-            odd = m % 2
-            sum_of_rows(cosines[m], folded[odd], 0, 1, quarter + 1, fourier[2 * f, m])
-            sum_of_rows(sines[m], folded[2 + odd], 0, 1, quarter + 1, fourier[2 * f + 1, m])
+            for part in range(2):
+                rows = folded[2 * part + m % 2]
+                sum_of_rows(waves[part, m], rows, 0, 1, quarter + 1, fourier[2 * f + part, m])
 
 
 @kernel(example=lambda: (_random(8, 4), 1, 3, 5, 7, np.zeros((4, 3, 4))))
@@ -106,17 +105,16 @@ def fold_longitudes(x, n, mirror, opposite, last, folded):
 
 
 def _synthesis_example():
-    cosines, sines = synthesis_tables(2, 8)
-    return _random(2, 3, 4), cosines, sines, np.zeros((4, 3, 4)), np.zeros((1, 8, 4))
+    return _random(2, 3, 4), synthesis_waves(2, 8), np.zeros((4, 3, 4)), np.zeros((1, 8, 4))
 
 
 @kernel(example=lambda: _synthesis_example())
-def fourier_synthesis(fourier, cosines, sines, parts, grid):
+def fourier_synthesis(fourier, waves, parts, grid):
     """Fields x[n] = X[0] + 2 Re sum over m of X[m] exp(2 pi i m n / N) from Fourier coefficients.
 
     Args:
         fourier: (at least 2 fields, orders, nlat): real and imaginary parts in turn.
-        cosines, sines: (N/4 + 1, orders), from `synthesis_tables`.
+        waves: (2, N/4 + 1, orders), from `synthesis_waves`.
         parts: (4, N/4 + 1, nlat), work.
         grid: (fields, N, nlat), written.
 
@@ -124,14 +122,14 @@ def fourier_synthesis(fourier, cosines, sines, parts, grid):
     """
     nlon = grid.shape[1]
     half = nlon // 2
-    evens = (fourier.shape[1] + 1) // 2
-    odds = fourier.shape[1] // 2
+    orders = fourier.shape[1]
     for f in range(grid.shape[0]):
         for n in range(nlon // 4 + 1):
-            sum_of_rows(cosines[n], fourier[2 * f], 0, 2, evens, parts[0, n])
-            sum_of_rows(cosines[n], fourier[2 * f], 1, 2, odds, parts[1, n])
-            sum_of_rows(sines[n], fourier[2 * f + 1], 0, 2, evens, parts[2, n])
-            sum_of_rows(sines[n], fourier[2 * f + 1], 1, 2, odds, parts[3, n])
+            for k in range(4):
+                part = k // 2
+                odd = k % 2
+                rows = fourier[2 * f + part]
+                sum_of_rows(waves[part, n], rows, odd, 2, (orders + 1 - odd) // 2, parts[k, n])
             unfold_longitudes(parts, n, half - n, half + n, (nlon - n) % nlon, grid[f])
 
 
@@ -168,17 +166,15 @@ def circle(multiple: np.ndarray, nlon: int) -> tuple[np.ndarray, np.ndarray]:
     return np.where(upper * 4 <= nlon, cosine, -cosine), np.where(k * 2 <= nlon, sine, -sine)
 
 
-def analysis_tables(truncation: int, nlon: int) -> tuple[np.ndarray, np.ndarray]:
-    """cos/N and -sin/N, (truncation + 1, nlon/4 + 1), halved where longitudes coincide."""
+def analysis_waves(truncation: int, nlon: int) -> np.ndarray:
+    """cos/N and -sin/N, (2, truncation + 1, nlon/4 + 1), halved where longitudes coincide."""
     n = np.arange(nlon // 4 + 1)
     cosine, sine = circle(np.outer(np.arange(truncation + 1), n), nlon)
-    share = np.where((n == 0) | (n == nlon // 4), 0.5, 1.0) / nlon
-    return cosine * share, -sine * share
+    return np.stack([cosine, -sine]) * np.where((n == 0) | (n == nlon // 4), 0.5, 1.0) / nlon
 
 
-def synthesis_tables(truncation: int, nlon: int) -> tuple[np.ndarray, np.ndarray]:
-    """2 cos and -2 sin (1 and 0 for m = 0), (nlon/4 + 1, truncation + 1)."""
+def synthesis_waves(truncation: int, nlon: int) -> np.ndarray:
+    """2 cos and -2 sin (1 and 0 for m = 0), (2, nlon/4 + 1, truncation + 1)."""
     m = np.arange(truncation + 1)
     cosine, sine = circle(np.outer(np.arange(nlon // 4 + 1), m), nlon)
-    factor = np.where(m == 0, 1.0, 2.0)
-    return cosine * factor, -sine * factor
+    return np.stack([cosine, -sine]) * np.where(m == 0, 1.0, 2.0)

@@ -12,11 +12,11 @@ from functools import lru_cache
 import numpy as np
 
 from sciprec.climate.fourier import (
-    analysis_tables,
+    analysis_waves,
     fourier_analysis,
     fourier_synthesis,
     sum_of_rows,
-    synthesis_tables,
+    synthesis_waves,
 )
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.legendre import coefficient_orders, legendre_table
@@ -28,18 +28,14 @@ def _random(*shape):
     return np.random.default_rng(11).uniform(-1.0, 1.0, shape)
 
 
-def _hemispheres():
-    return np.zeros((2, 2)), np.zeros((2, 2))
-
-
-@kernel(example=lambda: (_random(9, 2), _random(2, 9), *_hemispheres(), np.zeros((2, 3, 4))))
-def legendre_synthesis(spectrum, legendre, even, odd, fourier):
+@kernel(example=lambda: (_random(9, 2), _random(2, 9), np.zeros((2, 2, 2)), np.zeros((2, 3, 4))))
+def legendre_synthesis(spectrum, legendre, hemispheres, fourier):
     """Fourier coefficients at every latitude: X[m] = sum over l of S[l, m] P[l, m].
 
     Args:
         spectrum: (coefficients, parts).
         legendre: (nlat/2, coefficients), functions at the northern latitudes.
-        even, odd: (nlat/2, at least parts), work: the sums symmetric and antisymmetric in latitude.
+        hemispheres: (2, nlat/2, at least parts), work: sums even and odd in latitude.
         fourier: (at least parts, orders, nlat), written.
 
     Precision: even and odd l - m apart, each in ascending l; one addition joins them.
@@ -50,23 +46,24 @@ def legendre_synthesis(spectrum, legendre, even, odd, fourier):
     for m in range(orders):
         degrees = orders + 1 - m
         for j in range(north):
-            sum_of_rows(legendre[j], spectrum, first, 2, (degrees + 1) // 2, even[j])
-            sum_of_rows(legendre[j], spectrum, first + 1, 2, degrees // 2, odd[j])
+            for odd in range(2):
+                count = (degrees + 1 - odd) // 2
+                sum_of_rows(legendre[j], spectrum, first + odd, 2, count, hemispheres[odd, j])
         for c in range(spectrum.shape[1]):
             for j in range(north):
-                fourier[c, m, j] = even[j, c] + odd[j, c]
-                fourier[c, m, north + j] = even[j, c] - odd[j, c]
+                fourier[c, m, j] = hemispheres[0, j, c] + hemispheres[1, j, c]
+                fourier[c, m, north + j] = hemispheres[0, j, c] - hemispheres[1, j, c]
         first = first + degrees
 
 
-@kernel(example=lambda: (_random(2, 3, 4), _random(9, 2), *_hemispheres(), np.zeros((9, 2))))
-def legendre_analysis(fourier, weighted_legendre, even, odd, spectrum):
+@kernel(example=lambda: (_random(2, 3, 4), _random(9, 2), np.zeros((2, 2, 2)), np.zeros((9, 2))))
+def legendre_analysis(fourier, weighted_legendre, hemispheres, spectrum):
     """Coefficients from Fourier coefficients: S[l, m] = sum over j of w[j] P[l, m](j) X[m](j).
 
     Args:
         fourier: (at least parts, orders, nlat).
         weighted_legendre: (coefficients, nlat/2), Legendre functions times Gauss weights.
-        even, odd: (nlat/2, at least parts), work: sums and differences of the hemispheres.
+        hemispheres: (2, nlat/2, at least parts), work: their sums and differences.
         spectrum: (coefficients, parts), written.
 
     Precision: hemispheres are added or subtracted first, then sums from pole to equator.
@@ -77,13 +74,11 @@ def legendre_analysis(fourier, weighted_legendre, even, odd, spectrum):
     for m in range(orders):
         for c in range(spectrum.shape[1]):
             for j in range(north):
-                even[j, c] = fourier[c, m, j] + fourier[c, m, north + j]
-                odd[j, c] = fourier[c, m, j] - fourier[c, m, north + j]
+                hemispheres[0, j, c] = fourier[c, m, j] + fourier[c, m, north + j]
+                hemispheres[1, j, c] = fourier[c, m, j] - fourier[c, m, north + j]
         for degree in range(orders + 1 - m):
-            if degree % 2 == 0:
-                sum_of_rows(weighted_legendre[row], even, 0, 1, north, spectrum[row])
-            else:
-                sum_of_rows(weighted_legendre[row], odd, 0, 1, north, spectrum[row])
+            rows = hemispheres[degree % 2]
+            sum_of_rows(weighted_legendre[row], rows, 0, 1, north, spectrum[row])
             row = row + 1
 
 
@@ -100,14 +95,14 @@ def synthesize(spectrum, tables, work, grid):
 
     Args:
         spectrum: (coefficients, 2 fields).
-        tables: (legendre, cosines, sines), the first of `make_tables`.
-        work: (fourier, even, odd, quarters) from `make_work`.
+        tables: (legendre, waves), the first of `make_tables`.
+        work: (fourier, hemispheres, quarters) from `make_work`.
         grid: (fields, nlon, nlat), written.
     """
-    legendre, cosines, sines = tables
-    fourier, even, odd, quarters = work
-    legendre_synthesis(spectrum, legendre, even, odd, fourier)
-    fourier_synthesis(fourier, cosines, sines, quarters, grid)
+    legendre, waves = tables
+    fourier, hemispheres, quarters = work
+    legendre_synthesis(spectrum, legendre, hemispheres, fourier)
+    fourier_synthesis(fourier, waves, quarters, grid)
 
 
 @kernel(example=lambda: [_small_transform(1)[i] for i in (1, 3, 4, 0)])
@@ -116,14 +111,14 @@ def analyze(grid, tables, work, spectrum):
 
     Args:
         grid: (fields, nlon, nlat).
-        tables: (weighted_legendre, cosines, sines), the second of `make_tables`.
-        work: (fourier, even, odd, quarters) from `make_work`.
+        tables: (weighted_legendre, waves), the second of `make_tables`.
+        work: (fourier, hemispheres, quarters) from `make_work`.
         spectrum: (coefficients, 2 fields), written.
     """
-    weighted_legendre, cosines, sines = tables
-    fourier, even, odd, quarters = work
-    fourier_analysis(grid, cosines, sines, quarters, fourier)
-    legendre_analysis(fourier, weighted_legendre, even, odd, spectrum)
+    weighted_legendre, waves = tables
+    fourier, hemispheres, quarters = work
+    fourier_analysis(grid, waves, quarters, fourier)
+    legendre_analysis(fourier, weighted_legendre, hemispheres, spectrum)
 
 
 def make_tables(truncation: Truncation) -> tuple[tuple, tuple]:
@@ -132,18 +127,17 @@ def make_tables(truncation: Truncation) -> tuple[tuple, tuple]:
     grid = GaussianGrid(truncation)
     functions = legendre_table(number, grid.sin_lat_north)
     by_latitude = np.ascontiguousarray(functions.T)
-    synthesis = (by_latitude, *synthesis_tables(number, nlon))
-    analysis = (functions * grid.weights_north, *analysis_tables(number, nlon))
+    synthesis = (by_latitude, synthesis_waves(number, nlon))
+    analysis = (functions * grid.weights_north, analysis_waves(number, nlon))
     return synthesis, analysis
 
 
 def make_work(truncation: Truncation, fields: int, dtype=np.float64) -> tuple:
-    """Work arrays (fourier, even, odd, quarters) of transforms of up to `fields` fields."""
-    north, parts = truncation.nlat // 2, 2 * fields
+    """Work arrays (fourier, hemispheres, quarters) of transforms of up to `fields` fields."""
+    parts = 2 * fields
     return (
         np.zeros((parts, truncation.number + 1, truncation.nlat), dtype),
-        np.zeros((north, parts), dtype),
-        np.zeros((north, parts), dtype),
+        np.zeros((2, truncation.nlat // 2, parts), dtype),
         np.zeros((4, truncation.nlon // 4 + 1, truncation.nlat), dtype),
     )
 
