@@ -61,30 +61,30 @@ def read_control_word(typingctx):
 
 
 @lru_cache(maxsize=64)
-def call_in_mode(word: int):
-    """An intrinsic call(function, arguments) that calls a jitted function while MXCSR holds `word` (0: as it is)."""
+def call_in_mode(word: int, arity: int):
+    """An intrinsic call(function, x1, ..., x_arity) of a jitted function while MXCSR holds `word` (0: as it is)."""
 
-    @intrinsic
-    def call(typingctx, function, arguments):
-        resolved = function.get_call_type(typingctx, tuple(arguments), {})
+    def resolve(typingctx, function, *arguments):
+        resolved = function.get_call_type(typingctx, arguments, {})
 
         def codegen(context, builder, signature, args):
             return _guarded_call(context, builder, signature, args, resolved, word)
 
-        return resolved.return_type(function, arguments), codegen
+        return resolved.return_type(function, *arguments), codegen
 
-    return call
+    names = "".join(f", x{i}" for i in range(arity))
+    return intrinsic(eval(f"lambda typingctx, f{names}: resolve(typingctx, f{names})", {"resolve": resolve}))
 
 
 def _guarded_call(context, builder, signature, args, resolved, word: int):
-    function, arguments = signature.args
+    function, *arguments = signature.args
     compiled = function.dispatcher.overloads[tuple(resolved.args)]
     context.add_linking_libs([compiled.library])
     callee = context.declare_function(builder.module, compiled.fndesc)
     values = [
         context.cast(builder, value, given, wanted)
         for value, given, wanted in zip(
-            cgutils.unpack_tuple(builder, args[1]), arguments, resolved.args, strict=True
+            args[1:], arguments, resolved.args, strict=True
         )
     ]
     if word:

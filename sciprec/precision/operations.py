@@ -22,6 +22,7 @@ from numba.core.imputils import impl_ret_borrowed
 from sciprec.precision import arrays, keys
 from sciprec.precision.backend import Arithmetic, Backend
 from sciprec.precision.elementary import ELEMENTARY, NARROW
+from sciprec.precision.mode import call_in_mode
 from sciprec.precision.rounding import F32, F64, I32, I64, V64, Native, call, rounder
 
 _LIBM = {  # in more than 24 bits, where our own function is off by more than an ulp of binary64
@@ -356,6 +357,10 @@ class Operations:
             return _identity(x, key)
 
         return keys.intrinsic_of(1, self.backend.random, resolve)
+
+    def call(self, arity: int):
+        """call(function, x1, ..., x_arity): a jitted function called in the backend's processor mode."""
+        return call_in_mode(self.word, arity)
 
     def power(self, exponent: int):
         """x ** n with a literal integer n: repeated multiplication in the order of Numba's own operator."""

@@ -44,17 +44,16 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
         f"{stem}_count = min({stem}_total, {CHUNKS})\n"
     ).body
     head = [_Replace({"A": start, "B": stop, "C": step}).visit(s) for s in head]
-    extra = "".join(f", {c}" for c in captured)
-    key = ""
+    key = []
     if program.random:
-        site = ast.unparse(rewriter.at_site(program.add_site_of(rewriter, node, "prange")))
-        key = f"{site}, "
+        key = [ast.unparse(rewriter.at_site(program.add_site_of(rewriter, node, "prange")))]
 
     def call(index: str) -> str:
         low = f"{stem}_total * {index} // {stem}_count"
         high = f"{stem}_total * ({index} + 1) // {stem}_count"
-        bounds = f"{key}{low}, {high}, {stem}_start, {stem}_step{extra}"
-        return f"sp_call({chunk}, ({bounds},))"
+        return program.guarded_call(
+            chunk, [*key, low, high, f"{stem}_start", f"{stem}_step", *captured]
+        )
 
     if not reductions:
         text = f"for {stem}_c in sp_prange({stem}_count):\n    {call(f'{stem}_c')}\n"

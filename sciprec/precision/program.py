@@ -34,11 +34,9 @@ from sciprec.precision.backend import Arithmetic, Backend
 from sciprec.precision.formats import Format
 from sciprec.precision.keys import at_site as sp_at
 from sciprec.precision.keys import descend as sp_descend
-from sciprec.precision.mode import call_in_mode
 from sciprec.precision.operations import operations
 
 inf, nan = float("inf"), float("nan")
-sp_call = call_in_mode({word})
 sp_ops = operations({backend_text}, {word})
 sp_carrier = np.{carrier}
 sp_number = np.{carrier}
@@ -173,6 +171,10 @@ class Program:
                     return True
         return False
 
+    def guarded_call(self, function: str, arguments: list[str]) -> str:
+        """The text of a call in the backend's processor mode."""
+        return f"{self.operation(f'call({len(arguments)})')}({', '.join([function, *arguments])})"
+
     def add_entered(self, tree: ast.FunctionDef) -> None:
         """A finished function that is called in the processor mode (never inlined)."""
         self._entered.add(tree.name)
@@ -227,12 +229,12 @@ class Program:
             prefix = f"sp_at(sp_key, {number}), " if self.random else ""
             entered.append(f"{self.operation('enter')}({prefix}{parameter})")
         listed = ", ".join([*key, *names])
-        packed = f"({listed},)" if listed else "()"
+        call = self.guarded_call("sp_run", [*key, *names])
         body = f"{self._names[self.kernel]}({', '.join([*key, *entered])})"
         run = f"{_SERIAL}\ndef sp_run({listed}):\n    return {body}\n"
         recursive = any(self._is_recursive(tree) for tree, _ in self._definitions)
         cached = f'@njit(nogil=True, error_model="numpy", cache={not recursive})'
-        return f"{run}\n{cached}\ndef sp_entry({listed}):\n    return sp_call(sp_run, {packed})\n"
+        return f"{run}\n{cached}\ndef sp_entry({listed}):\n    return {call}\n"
 
 
 def source_tree(function) -> ast.FunctionDef:

@@ -379,7 +379,13 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_While(self, node):
         before, prologue, outer = self.loop_key(node, False)
-        loop = ast.While(self.visit(node.test), prologue + self.statements(node.body), [])
+        test = self.visit(node.test)
+        if prologue:  # the test draws its random bits anew in each iteration
+            leave = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
+            prologue, test = [*prologue, leave], ast.Constant(True)
+            if node.orelse:
+                self.refuse(node, "while ... else in a stochastic arithmetic", "use a flag")
+        loop = ast.While(test, prologue + self.statements(node.body), [])
         self.key = outer
         loop.orelse = self.statements(node.orelse)
         return [*before, loop]

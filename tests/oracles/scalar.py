@@ -31,6 +31,8 @@ class Exact:
         self.arithmetic = arithmetic
 
     def _apply(self, operation, *operands) -> Exact:
+        if any(isinstance(x, np.ndarray) for x in operands):
+            return elementwise(lambda *x: self._apply(operation, *x), operands)
         values = [entered(x, self.arithmetic) for x in operands]
         return exactly(operation(*values, self.arithmetic), self.arithmetic)
 
@@ -141,6 +143,25 @@ def entered(x, arithmetic) -> float:
     if isinstance(x, (float, np.floating)):
         return exact.round_exact(float(x), arithmetic)
     raise TypeError(f"{x!r} is a {type(x).__name__}; a real number or an Exact is needed")
+
+
+def elementwise(function, operands) -> np.ndarray:
+    """function of each element of the broadcast operands, an array of the first array's class."""
+    arrays = [np.asarray(x) if isinstance(x, np.ndarray) else _boxed(x) for x in operands]
+    first = next(x for x in operands if isinstance(x, np.ndarray))
+    out = np.empty(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=object)
+    arrays = [np.broadcast_to(a, out.shape) for a in arrays]
+    for index in np.ndindex(out.shape):
+        out[index] = function(*(a[index] for a in arrays))
+    made = out.view(type(first))
+    made.__array_finalize__(first)
+    return made
+
+
+def _boxed(x) -> np.ndarray:
+    box = np.empty((), dtype=object)
+    box[()] = x
+    return box
 
 
 def exactly(value: float, arithmetic) -> Exact:

@@ -19,8 +19,9 @@ import types
 import numba
 import numpy as np
 
+from sciprec.precision import reduce
 from tests.oracles import derived, exact, functions
-from tests.oracles.scalar import WHOLE, Exact, exactly
+from tests.oracles.scalar import WHOLE, Exact, elementwise, exactly
 
 ELEMENTARY = {getattr(math, n): n for n in functions.FUNCTIONS if hasattr(math, n)}
 ELEMENTARY |= {getattr(np, n): n for n in functions.FUNCTIONS if hasattr(np, n)}
@@ -38,6 +39,10 @@ OPERATIONS = {
     math.copysign: derived.copysign, np.copysign: derived.copysign, math.fmod: derived.fmod,
     np.fmod: derived.fmod, np.square: derived.square, np.reciprocal: derived.reciprocal,
     np.sign: derived.sign,
+}  # fmt: skip
+REDUCTIONS = {  # whose order the engine names: its own kernels, run on exact scalars
+    np.sum: reduce.total, np.mean: reduce.mean, np.dot: reduce.dot, np.max: reduce.largest,
+    np.min: reduce.smallest,
 }  # fmt: skip
 INTEGER_ALIKE = {abs, min, max, np.abs, np.minimum, np.maximum, np.mod, np.floor_divide}
 CASTS = {float, np.float64, np.float32, np.float16}
@@ -58,6 +63,14 @@ class ExactArray(np.ndarray):
         else:
             value = _number(value, self.backend.storage, self.backend)
         super().__setitem__(index, value)
+
+    def max(self):
+        """The largest element."""
+        return max(self.flat)
+
+    def min(self):
+        """The smallest element."""
+        return min(self.flat)
 
 
 def _number(value, arithmetic, backend) -> Exact:
@@ -89,7 +102,8 @@ class _Source(ast.NodeTransformer):
 
     def visit_BinOp(self, node):
         node = self.generic_visit(node)
-        name = {ast.Div: "_divide", ast.Pow: "_power"}.get(type(node.op))
+        marked = {ast.Div: "_divide", ast.Pow: "_power", ast.MatMult: "_matmul"}
+        name = marked.get(type(node.op))
         return node if name is None else self._call(name, node.left, node.right)
 
     def visit_AugAssign(self, node):
@@ -115,6 +129,7 @@ class Twin:
             "_literal": self.literal,
             "_divide": self.divide,
             "_power": self.power,
+            "_matmul": lambda a, b: self.rebuild(reduce.dot)(a, b),
         } | {name: self.convert(getattr(builtins, name)) for name in ("float", "min", "max", "abs")}
 
     def literal(self, value: float) -> Exact:
@@ -154,6 +169,8 @@ class Twin:
 
     def apply(self, operation, *operands, arithmetic=None) -> Exact:
         """An operation of `exact` in a role's arithmetic (compute unless said)."""
+        if any(isinstance(x, np.ndarray) for x in operands):
+            return elementwise(lambda *x: self.apply(operation, *x, arithmetic=arithmetic), operands)
         arithmetic = arithmetic or self.backend.compute
         values = [Exact(x, self.backend.compute).value for x in operands]
         return exactly(operation(*values, arithmetic), self.backend.compute)
@@ -193,15 +210,20 @@ class Twin:
             if counterpart is not None:
                 return counterpart
         if value in (np.empty, np.zeros, np.ones):
-            return lambda shape, *_, **__: _array(
-                np.full(shape, float(value is np.ones)), self.backend
-            )
+            return functools.partial(self._created, float(value is np.ones))
         if value is numba.prange:
             return range
+        if value in REDUCTIONS:
+            return self.rebuild(REDUCTIONS[value])
         plain = getattr(value, "py_func", value)
         if isinstance(plain, types.FunctionType) and not plain.__module__.startswith("numpy"):
             return self.rebuild(plain)
         return value
+
+    def _created(self, fill: float, shape, dtype=float):
+        if np.dtype(np.float64 if dtype == self.literal else dtype).kind != "f":
+            return np.full(shape, fill, dtype)
+        return _array(np.full(shape, fill), self.backend)
 
     def _operation(self, function, *operands):
         if function in INTEGER_ALIKE and all(isinstance(x, WHOLE) for x in operands):
