@@ -107,7 +107,7 @@ class _Source(ast.NodeTransformer):
         return node if name is None else self._call(name, node.left, node.right)
 
     def visit_AugAssign(self, node):
-        if not isinstance(node.op, (ast.Div, ast.Pow)):
+        if not isinstance(node.op, (ast.Div, ast.Pow)) and isinstance(node.target, ast.Name):
             return self.generic_visit(node)
         read = ast.parse(ast.unparse(node.target), mode="eval").body
         return ast.Assign([node.target], self.visit(ast.BinOp(read, node.op, node.value)))
@@ -170,10 +170,18 @@ class Twin:
     def apply(self, operation, *operands, arithmetic=None) -> Exact:
         """An operation of `exact` in a role's arithmetic (compute unless said)."""
         if any(isinstance(x, np.ndarray) for x in operands):
-            return elementwise(lambda *x: self.apply(operation, *x, arithmetic=arithmetic), operands)
+            return elementwise(
+                lambda *x: self.apply(operation, *x, arithmetic=arithmetic), operands
+            )
         arithmetic = arithmetic or self.backend.compute
         values = [Exact(x, self.backend.compute).value for x in operands]
         return exactly(operation(*values, arithmetic), self.backend.compute)
+
+    def filled(self, filling: float, shape, dtype=float) -> np.ndarray:
+        """A new array: of scalars, or of integers where the dtype says so."""
+        if isinstance(dtype, type) and issubclass(dtype, WHOLE):
+            return np.full(shape, filling, dtype)
+        return _array(np.full(shape, filling), self.backend)
 
     def elementary(self, name: str, *operands) -> Exact:
         """An elementary function, rounded once."""
@@ -210,7 +218,7 @@ class Twin:
             if counterpart is not None:
                 return counterpart
         if value in (np.empty, np.zeros, np.ones):
-            return functools.partial(self._created, float(value is np.ones))
+            return functools.partial(self.filled, float(value is np.ones))
         if value is numba.prange:
             return range
         if value in REDUCTIONS:
