@@ -1,0 +1,92 @@
+"""Every registered kernel: its source on self-rounding scalars equals the compiled, lifted one."""
+
+import importlib
+import pkgutil
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+import sciprec.climate
+import sciprec.heston
+import sciprec.precision
+from sciprec.precision import FORMATS, KERNELS, Arithmetic, Backend, lift, resolve_backend
+from sciprec.precision.backend import uniform_backend
+from tests.oracles.twin import run_twin
+
+for package in (sciprec.precision, sciprec.climate, sciprec.heston):
+    for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        importlib.import_module(found.name)
+
+_ROLES = {
+    "storage": Arithmetic(FORMATS["binary16"]),
+    "compute": Arithmetic(FORMATS["bfloat16"]),
+    "accumulate": Arithmetic(FORMATS["binary32"], "rz"),
+    "matmul": Arithmetic(FORMATS["tf32"]),
+}
+MIXED = Backend("mixed roles", **_ROLES)
+UPWARD = uniform_backend("tf32 upward", Arithmetic(FORMATS["tf32"], "ru"))
+OFTEN = resolve_backend("mlu370")
+OTHERS = [*map(resolve_backend, ("fp64", "fp32", "fp16", "mlu370-noguard")), MIXED, UPWARD]
+
+
+PLATFORM = {"exp", "log", "sin", "cos", "tan", "atan", "atan2", "pow", "expm1", "log1p", "erf"}
+PLATFORM |= {"normal_from_bits", "exponential_from_bits", "tanh", "sinh", "cosh", "power"}
+
+
+def platform_functions_named(kernel, seen=None) -> set[str]:
+    """Names of functions that binary64 takes from the platform, in the kernel and what it calls."""
+    seen = set() if seen is None else seen
+    code = kernel.__code__
+    found = set(code.co_names) & PLATFORM
+    for name in code.co_names:
+        called = kernel.__globals__.get(name)
+        called = getattr(called, "py_func", called)
+        if hasattr(called, "__code__") and called not in seen:
+            seen.add(called)
+            found |= platform_functions_named(called, seen)
+    return found
+
+
+def as_floats(value) -> list[float]:
+    """All numbers of a result, in order."""
+    if value is None:
+        return []
+    if isinstance(value, tuple):
+        return [x for v in value for x in as_floats(v)]
+    return np.asarray(value, dtype=float).ravel().tolist()
+
+
+def assert_same_bits(found, expected, what: str) -> None:
+    """Equal bits, any NaN equal to any other."""
+    found, expected = np.array(as_floats(found)), np.array(as_floats(expected))
+    assert found.shape == expected.shape, what
+    same = (found == expected) & (np.signbit(found) == np.signbit(expected))
+    wrong = np.flatnonzero(~(same | (np.isnan(found) & np.isnan(expected))))
+    shown = [(int(i), found[i], expected[i]) for i in wrong[:5]]
+    assert wrong.size == 0, f"{what}: {wrong.size} of {found.size}: (index, lifted, twin) {shown}"
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [OFTEN, *(pytest.param(b, marks=pytest.mark.slow) for b in OTHERS)],
+    ids=lambda b: b.name.replace(" ", "-"),
+)
+@pytest.mark.parametrize("name", KERNELS)
+def test_twin(name, backend):
+    entry = KERNELS[name]
+    if backend.name == "fp64" and platform_functions_named(entry.function):
+        pytest.skip("in binary64 these functions are the platform's, within 1 ulp, not exact")
+    args = entry.example()
+    lifted_args, twin_args = deepcopy(args), deepcopy(args)
+    returned = lift(entry.function, backend)(*lifted_args)
+    expected = run_twin(entry.function, backend, twin_args)
+    assert_same_bits(returned, expected, f"{name} in {backend.name}: returned value")
+    written = [
+        n
+        for n, a in enumerate(args)
+        if isinstance(a, np.ndarray) and not np.array_equal(a, lifted_args[n], equal_nan=True)
+    ]
+    for n in written:
+        assert_same_bits(lifted_args[n], twin_args[n], f"{name} in {backend.name}: argument {n}")
+    assert written or as_floats(returned), f"the example of {name} writes and returns nothing"
