@@ -1,0 +1,151 @@
+"""The table of formats against NumPy's and ml_dtypes' own; names, spec strings, messages."""
+
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from sciprec.errors import InputError
+from sciprec.precision import FORMATS, Arithmetic, backends, resolve_backend
+from sciprec.precision.backend import table
+from sciprec.precision.formats import ALIASES, parse_spec
+from tests.oracles import exact
+
+INDEPENDENT = {
+    "binary64": np.finfo(np.float64),
+    "binary32": np.finfo(np.float32),
+    "binary16": np.finfo(np.float16),
+    "bfloat16": ml_dtypes.finfo(ml_dtypes.bfloat16),
+    "float8_e4m3fn": ml_dtypes.finfo(ml_dtypes.float8_e4m3fn),
+    "float8_e5m2": ml_dtypes.finfo(ml_dtypes.float8_e5m2),
+}
+
+
+@pytest.mark.parametrize("name", INDEPENDENT)
+def test_format_equals_its_independent_description(name):
+    fmt, other = FORMATS[name], INDEPENDENT[name]
+    assert fmt.significand_bits == other.nmant + 1
+    assert fmt.max_finite == float(other.max)
+    assert fmt.min_normal == float(other.smallest_normal)
+    assert fmt.min_subnormal == float(other.smallest_subnormal) == fmt.min_positive
+    assert fmt.emin == other.minexp
+    assert fmt.unit_roundoff == float(other.eps) / 2
+
+
+def test_mlu370_takes_twenty_of_binary32s_stored_bits():
+    fmt = FORMATS["mlu370"]
+    assert fmt.significand_bits == 21 and not fmt.subnormals
+    assert fmt.max_finite == (2 - 2.0**-20) * 2.0**127
+    assert fmt.min_positive == fmt.min_normal == 2.0**-126
+    arithmetic = resolve_backend("mlu370").compute
+    assert exact.round_exact(1.0 + 2.0**-20 + 2.0**-21, arithmetic) == 1.0 + 2.0**-20
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_ends_of_the_range_are_numbers_of_the_format(name):
+    fmt = FORMATS[name]
+    arithmetic = Arithmetic(fmt, "rz")
+    for x in (fmt.max_finite, fmt.min_normal, fmt.min_positive):
+        assert exact.round_exact(x, arithmetic) == x
+    nearest = Arithmetic(fmt)
+    assert exact.round_exact(fmt.min_positive / 4, nearest) == 0.0
+    assert exact.round_exact(1 + fmt.unit_roundoff, nearest) == 1.0
+    assert exact.round_exact(1 + 3 * fmt.unit_roundoff, nearest) > 1.0
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_standard_names_and_aliases_are_the_same_backend(alias):
+    assert resolve_backend(alias) is resolve_backend(ALIASES[alias])
+    assert resolve_backend(alias).compute.format is FORMATS[ALIASES[alias]]
+
+
+def test_spec_string_of_every_key():
+    spec = "float:p=11,emin=-14,emax=15,round=rz,subnormals=flush,overflow=saturate"
+    fmt, rounding = parse_spec(spec)
+    assert (fmt.significand_bits, fmt.emin, fmt.emax) == (11, -14, 15)
+    assert (fmt.subnormals, fmt.overflow, rounding) == (False, "saturate", "rz")
+    backend = resolve_backend(spec)
+    assert {role.rounding for role in backend.roles} == {"rz"}
+    assert resolve_backend(backend.name) == backend
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("float:p=8", (8, -126, 127, True, "infinity", "rn")),
+        ("float:p=8,emax=15", (8, -14, 15, True, "infinity", "rn")),
+        ("float:p=8,emin=-14", (8, -14, 15, True, "infinity", "rn")),
+        ("float: p = 8 , emax = 15 ", (8, -14, 15, True, "infinity", "rn")),
+    ],
+)
+def test_defaults_of_a_spec_string(spec, expected):
+    fmt, rounding = parse_spec(spec)
+    shape = (fmt.significand_bits, fmt.emin, fmt.emax, fmt.subnormals, fmt.overflow, rounding)
+    assert shape == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("float:emax=15", ["'p' is missing", "accepted keys: p, emin, emax", "as in 'float:p=11"]),
+        ("float:p=1", ["p=1 is outside 2 to 53"]),
+        ("float:p=54", ["p=54 is outside 2 to 53"]),
+        ("float:p=x", ["p='x' is not a whole number"]),
+        ("float:p=8,p=9", ["'p' is given twice"]),
+        ("float:p=8,exp=3", ["'exp=3' is not key=value with a known key"]),
+        ("float:p=8,overlow=infinity", ["did you mean 'overflow'?"]),
+        ("float:p=8,round=up", ["round='up' is not one of rn, rz, ru, rd, ro, sr"]),
+        ("float:p=8,subnormals=no", ["subnormals='no' is not one of keep, flush"]),
+        ("float:p=8,overflow=nan", ["overflow='nan' is not one of infinity, saturate"]),
+        ("float:p=8,emin=5,emax=5", ["emin=5 is not below emax=5"]),
+        ("float:p=8,emin=-900,emax=900", ["reach too far", "emin - p + 1 >= -450"]),
+        ("float:p=30,round=sr", ["round=sr is offered up to p=24, not p=30"]),
+    ],
+)
+def test_malformed_spec_says_what_is_wrong_and_what_is_accepted(spec, words):
+    with pytest.raises(InputError) as error:
+        resolve_backend(spec)
+    for part in [f"malformed number format '{spec}'", *words]:
+        assert part in str(error.value)
+
+
+def test_unknown_backend_names_the_known_ones_and_the_nearest():
+    with pytest.raises(InputError) as error:
+        resolve_backend("bf61")
+    message = str(error.value)
+    assert message.startswith("unknown backend 'bf61'; known: fp64, fp32")
+    assert "mlu370" in message and "did you mean 'bf16'?" in message
+
+
+def test_backend_of_another_type_is_refused():
+    with pytest.raises(InputError, match="backend 16 is a int; give a name such as 'mlu370'"):
+        resolve_backend(16)
+
+
+def test_backends_resolve_to_themselves_and_fill_the_table():
+    rows = {row["name"]: row for row in table()}
+    assert list(rows) == list(backends())
+    for name, backend in backends().items():
+        assert resolve_backend(name) is backend
+        assert resolve_backend(backend) is backend
+        assert rows[name]["significand_bits"] == backend.compute.format.significand_bits
+        assert rows[name]["about"]
+    assert rows["mlu370"]["subnormals"] == "flushed"
+    assert rows["mlu370"]["rounding"] == "toward zero"
+
+
+@pytest.mark.parametrize("backend", backends().values(), ids=lambda b: b.name)
+def test_carrier_holds_every_number_of_the_backend(backend):
+    for role in backend.roles:
+        fmt = role.format
+        for x in (fmt.max_finite, fmt.min_positive, 1 + 2.0 ** (1 - fmt.significand_bits)):
+            assert float(backend.carrier.type(x)) == x
+
+
+def test_formats_and_arithmetics_are_backends_too():
+    fmt = FORMATS["bfloat16"]
+    assert resolve_backend(fmt).compute == Arithmetic(fmt)
+    truncated = Arithmetic(fmt, "rz")
+    assert resolve_backend(truncated).storage == truncated
+    assert math.isclose(resolve_backend(fmt).compute.format.unit_roundoff, 2.0**-8)
