@@ -63,7 +63,7 @@ def uniform(size: int, seed: int) -> np.ndarray:
 
 
 def dot_error(backend: str, size: int) -> float:
-    """Relative error of dot products of U[0, 1], root mean square of 12; products are exact here."""
+    """Relative error of dot products of U[0, 1], root mean square of 12."""
     lifted, errors = lift(dot, backend), []
     for seed in range(12):
         x, y = uniform(size, seed), uniform(size, seed + 100)
@@ -74,7 +74,7 @@ def dot_error(backend: str, size: int) -> float:
 def test_dot_product_errs_like_n_when_truncated_and_slower_to_nearest():
     """Truncation loses half a last place of each partial sum; they grow evenly to n / 4.
 
-    Relative to s_n = n / 4 that is the mean of n u 2^floor(log2 s) / s_n for s in [0, s_n]: n u / 3 for n a
+    Relative to S = n / 4 that is the mean of n u 2^floor(log2 s) / S for s in [0, S]: n u / 3 for n a
     power of two. To nearest the errors have both signs: like sqrt(n), Higham & Mary (2019).
     """
     sizes = [2**k for k in range(8, 17)]
