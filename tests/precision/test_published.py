@@ -74,8 +74,8 @@ def dot_error(backend: str, size: int) -> float:
 def test_dot_product_errs_like_n_when_truncated_and_slower_to_nearest():
     """Truncation loses half a last place of each partial sum; they grow evenly to n / 4.
 
-    Relative to S = n / 4 that is the mean of n u 2^floor(log2 s) / S for s in [0, S]: n u / 3 for n a
-    power of two. To nearest the errors have both signs: like sqrt(n), Higham & Mary (2019).
+    Relative to S = n / 4 that is the mean of n u 2^floor(log2 s) / S for s in [0, S]: n u / 3 for n
+    a power of two. To nearest the errors have both signs: like sqrt(n), Higham & Mary (2019).
     """
     sizes = [2**k for k in range(8, 17)]
     truncated = [dot_error(TRUNCATED, n) for n in sizes]
