@@ -9,6 +9,7 @@ from numba.core import types
 from numba.core.imputils import impl_ret_new_ref
 
 from sciprec.precision import keys
+from sciprec.precision.bits import distinct
 
 
 def result_dtype(ops, kinds):
@@ -58,6 +59,11 @@ def in_place(ops, op, target, kind, key):
     return _call(function, target, [target, kind], key)
 
 
+def label_of(ops, op) -> str:
+    """What tells an operation's functions apart from those of others and of other backends."""
+    return f"{'enter' if op is None else op.label}_{ops.label}"
+
+
 def _call(function, result, kinds, key):
     def codegen(context, b, signature, args):
         word, values = keys.split(key, args)
@@ -90,7 +96,8 @@ def _element(ops, op, arity):
         def two(key, n, x, y):
             return op(enter(x), enter(y))
 
-    return njit(one if arity == 1 else two, forceinline=True, error_model="numpy")
+    chosen = distinct(one if arity == 1 else two, label_of(ops, op))
+    return njit(chosen, forceinline=True, error_model="numpy")
 
 
 def _leaving(ops):
@@ -107,7 +114,7 @@ def _leaving(ops):
         def put(key, n, target, x):
             return leave(target, enter(x))
 
-    return njit(put, forceinline=True, error_model="numpy")
+    return njit(distinct(put, label_of(ops, None)), forceinline=True, error_model="numpy")
 
 
 def _unary(apply, dtype):
@@ -119,7 +126,7 @@ def _unary(apply, dtype):
             n += 1
         return out
 
-    return unary
+    return distinct(unary, f"{apply.py_func.__qualname__}_{dtype}")
 
 
 def _pair(apply, dtype):
@@ -133,7 +140,7 @@ def _pair(apply, dtype):
             n += 1
         return out
 
-    return pair
+    return distinct(pair, f"{apply.py_func.__qualname__}_{dtype}")
 
 
 def _pair_flat(apply, dtype):
@@ -148,7 +155,7 @@ def _pair_flat(apply, dtype):
             flat[n] = apply(key, n, left[n], right[n])
         return out
 
-    return pair_flat
+    return distinct(pair_flat, f"{apply.py_func.__qualname__}_{dtype}")
 
 
 def _with_right_scalar(apply, dtype):
@@ -160,7 +167,7 @@ def _with_right_scalar(apply, dtype):
             n += 1
         return out
 
-    return with_right_scalar
+    return distinct(with_right_scalar, f"{apply.py_func.__qualname__}_{dtype}")
 
 
 def _with_left_scalar(apply, dtype):
@@ -172,7 +179,7 @@ def _with_left_scalar(apply, dtype):
             n += 1
         return out
 
-    return with_left_scalar
+    return distinct(with_left_scalar, f"{apply.py_func.__qualname__}_{dtype}")
 
 
 def _storing(put, dtype):
@@ -184,7 +191,7 @@ def _storing(put, dtype):
             n += 1
         return out
 
-    return storing
+    return distinct(storing, f"{put.py_func.__qualname__}_{dtype}")
 
 
 def _updating(apply, put):
@@ -196,7 +203,7 @@ def _updating(apply, put):
             n += 1
         return target
 
-    return updating
+    return distinct(updating, f"{apply.py_func.__qualname__}_{put.py_func.__qualname__}")
 
 
 def _updating_by_scalar(apply, put):
@@ -207,4 +214,4 @@ def _updating_by_scalar(apply, put):
             n += 1
         return target
 
-    return updating_by_scalar
+    return distinct(updating_by_scalar, f"{apply.py_func.__qualname__}_{put.py_func.__qualname__}")

@@ -4,6 +4,8 @@ Each of them is one LLVM instruction (or one chain of fused multiply-adds), has 
 calls no library, so that a loop over it vectorises and the processor's rounding mode applies.
 """
 
+import re
+
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
@@ -129,6 +131,18 @@ def horner(typingctx, x, coefficients):
 
 inlined = njit(forceinline=True, error_model="numpy", nogil=True)
 """Compile a scalar function so that it vanishes into the loops that call it."""
+
+
+def distinct(function, label: str):
+    """Give a function made by another one a qualified name of its own; returns the function.
+
+    Numba tells functions of one qualified name apart by a counter of the process. Compiled code that is loaded
+    from the disk cache carries another process's counters, and could be linked to the wrong function: what
+    differs has to differ in its name.
+    """
+    function.__qualname__ = f"{function.__name__}_{re.sub('[^0-9a-zA-Z]', '_', label)}"
+    return function
+
 
 SHIFTER = 6755399441055744.0
 """3 * 2^51: adding an integer to it leaves that integer in the low bits, exactly in any mode."""

@@ -16,7 +16,7 @@ zero. `NARROW` has them for results that are rounded once into a format of at mo
 
 from numpy import inf
 
-from sciprec.precision.bits import bits, copysign, fabs, from_bits, inlined, select
+from sciprec.precision.bits import bits, copysign, distinct, fabs, from_bits, inlined, select
 from sciprec.precision.exponential import cosh, exp, exp2, expm1, sinh, tanh
 from sciprec.precision.logarithm import (
     acosh,
@@ -94,31 +94,28 @@ def is_limit(x):
 def snapped(function):
     """`function` of one argument with its last three bits rounded off."""
 
-    @inlined
     def narrow(x):
         return snap(function(x))
 
-    return narrow
+    return inlined(distinct(narrow, f"snapped_{function.__name__}"))
 
 
 def snapped_of_two(function):
     """`function` of two arguments with its last three bits rounded off."""
 
-    @inlined
     def narrow(x, y):
         return snap(function(x, y))
 
-    return narrow
+    return inlined(distinct(narrow, f"snapped_of_two_{function.__name__}"))
 
 
 def snapped_and_bounded(function):
     """As `snapped`, for a function that leaves the range of binary64 at finite arguments."""
 
-    @inlined
     def narrow(x):
         return snap(bound(function(x), is_limit(x)))
 
-    return narrow
+    return inlined(distinct(narrow, f"snapped_and_bounded_{function.__name__}"))
 
 
 @inlined

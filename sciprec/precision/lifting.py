@@ -22,6 +22,7 @@ from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.precision.program import Program
 from sciprec.precision.rewrite import LiftError, Site, plain_function
 
+_DATA = frozenset((np.ndarray, float, int, bool, tuple, np.float64, np.float32, np.int64))
 _parallel_lock = threading.RLock()
 _import_lock = threading.RLock()
 
@@ -48,6 +49,7 @@ class Lifted:
         self.path = Path(module.__file__)
         self.uses_processor_mode = program.word != 0
         self._parallel, self._signature = program.parallel, program.signature
+        self._arity = len(program.signature.parameters)
         self._options = {"path": "auto" if program.word else "software"}
         self._calls = 0
         self._lock = threading.Lock()
@@ -55,10 +57,12 @@ class Lifted:
 
     def __call__(self, *args, **kwargs):
         """Run the kernel. In a backend with random bits the n-th call of this object draws the n-th stream."""
-        if kwargs or len(args) != len(self._signature.parameters):
+        if kwargs or len(args) != self._arity:
             args = self._bound(args, kwargs)
-        if any(callable(a) for a in args):
-            args = tuple(self._function(a) if callable(a) else a for a in args)
+        for argument in args:
+            if argument.__class__ not in _DATA and callable(argument):
+                args = tuple(self._function(a) if callable(a) else a for a in args)
+                break
         if self.backend.random:
             args = (self._next_key(), *args)
         try:

@@ -7,6 +7,7 @@ In a backend with random bits each operation takes a key first (see `keys`).
 
 from __future__ import annotations
 
+import hashlib
 import math
 import operator
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from numba.core.imputils import impl_ret_borrowed
 
 from sciprec.precision import arrays, keys
 from sciprec.precision.backend import Arithmetic, Backend
+from sciprec.precision.bits import distinct
 from sciprec.precision.elementary import ELEMENTARY, NARROW
 from sciprec.precision.mode import call_in_mode
 from sciprec.precision.rounding import F32, F64, I32, I64, V64, Native, call, rounder
@@ -83,6 +85,7 @@ class Operations:
 
     def __init__(self, backend: Backend, word: int):
         self.backend, self.word = backend, word
+        self.label = hashlib.sha256(f"{backend!r} {word}".encode()).hexdigest()[:12]
         self.carrier = types.float32 if backend.carrier == np.float32 else types.float64
         self.kind = F32 if backend.carrier == np.float32 else F64
         self.storage = self._rounder(backend.storage)
@@ -95,6 +98,7 @@ class Operations:
 
     def __getattr__(self, name: str):
         made = self._make(name)
+        made.label = name
         setattr(self, name, made)
         return made
 
@@ -371,7 +375,9 @@ class Operations:
         def emit(context, b, values, key):
             return self._repeated(b, values[0], exponent, key)
 
-        return self._operation(1, emit, njit(raised))
+        made = self._operation(1, emit, njit(distinct(raised, f"to_{exponent}")))
+        made.label = f"power_{exponent}"
+        return made
 
     def _repeated(self, b, x, exponent: int, key):
         result, square, left, salt = None, x, abs(exponent), 11

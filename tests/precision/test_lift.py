@@ -7,6 +7,10 @@ import pytest
 from numba import njit
 
 import sciprec
+from sciprec.precision import arrays
+from sciprec.precision.elementary import NARROW
+from sciprec.precision.operations import operations
+from sciprec.precision.rounding import processor_word
 from tests.oracles.twin import run_twin
 from tests.precision import foreign_kernels as foreign
 
@@ -145,3 +149,16 @@ def test_trusted_inputs_give_the_same_bits():
         sciprec.lift(foreign.heat, "mlu370", trust_inputs=trust)(u, out, 0.1)
         outs.append(out)
     assert same_bits(*outs)
+
+
+def test_functions_made_by_functions_have_names_of_their_own():
+    """Compiled code from the disk cache is linked by name: what differs must differ in its name."""
+    made = [f.py_func.__qualname__ for f in NARROW.values()]
+    for name in ("fp16", "bf16", "mlu370"):
+        backend = sciprec.backends()[name]
+        ops = operations(backend, processor_word(backend))
+        for op in (None, ops.abs, ops.neg, ops.power(2), ops.power(3)):
+            element = arrays._element(ops, op, 1)
+            made.append(element.py_func.__qualname__)
+            made += [arrays._unary(element, np.dtype(t)).__qualname__ for t in ("f4", "f8")]
+    assert len(made) == len(set(made))

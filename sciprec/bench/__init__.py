@@ -1,0 +1,59 @@
+"""Benchmarks of the engine and the models, each against a native kernel and peers in the same run."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from pathlib import Path
+
+from sciprec.errors import InputError
+
+BENCHMARKS = ("precision",)
+
+
+def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) -> dict:
+    """Run a benchmark, write its JSON file, and print its table.
+
+    Args:
+        name: "precision".
+        out: the JSON file to write.
+        json: print the JSON instead of the table.
+        small: tiny sizes, for tests.
+
+    Raises:
+        InputError: unknown benchmark, or a file that cannot be written.
+    """
+    if name not in BENCHMARKS:
+        raise InputError(f"unknown benchmark '{name}'; known: {', '.join(BENCHMARKS)}")
+    path = Path(out)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    except OSError as error:
+        raise InputError(
+            f"the file {path} cannot be written ({error.strerror}); give another one with --out"
+        ) from None
+    from sciprec.bench import precision
+
+    def say(text: str) -> None:
+        print(f"measuring {text}", file=sys.stderr)
+
+    result = precision.measure(small=small, say=say)
+    path.write_text(json_format.dumps(result, indent=1) + "\n", encoding="utf-8")
+    if json:
+        print(json_format.dumps(result))
+    else:
+        _print(precision.rows(result), result["machine"])
+    return result
+
+
+def _print(rows: list[dict], machine: dict) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    caption = "ratios to native binary32; " + ", ".join(f"{k} {v}" for k, v in machine.items())
+    table = Table(*columns, title="Time of a lifted kernel", caption=caption)
+    for row in rows:
+        table.add_row(*(str(row.get(column, "")) for column in columns))
+    Console(width=None if sys.stdout.isatty() else 220).print(table)

@@ -1,0 +1,178 @@
+"""Speed of lifted kernels against the same kernel compiled by plain Numba in binary32, in one run.
+
+Every round times the native kernel and every contender one after the other, and takes the ratio within the
+round; the median over the rounds is reported. One thread.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import llvmlite.binding
+import numba
+import numpy as np
+
+from sciprec import __version__
+from sciprec.bench import kernels, peers
+from sciprec.precision import lift, quantize, resolve_backend
+
+BACKENDS = {
+    "fp32": "fp32",
+    "mlu370": "mlu370",
+    "custom rz, 14 bits": "float:p=14,round=rz",
+    "fp16": "fp16",
+    "bf16": "bf16",
+    "tf32": "tf32",
+    "custom rn, 10 bits": "float:p=10,emin=-30,emax=30",
+    "custom rn, 16 bits": "float:p=16",
+    "e4m3fn": "e4m3fn",
+    "bf16 stochastic": "float:p=8,round=sr",
+    "mlu370-noguard": "mlu370-noguard",
+    "mlu370-noise": "mlu370-noise",
+    "fp64": "fp64",
+}
+"""row of the table -> backend."""
+
+GOALS = {
+    "fp32": (1.02, 1.02), "mlu370": (1.2, 1.2), "custom rz, 14 bits": (3, 2), "fp16": (3, 2),
+    "bf16": (3, 2), "tf32": (3, 2), "custom rn, 10 bits": (3, 2), "bf16 stochastic": (6, 6),
+    "mlu370-noguard": (6, 6), "mlu370-noise": (6, 6),
+}  # fmt: skip
+"""row -> goals on the stencil at 512 x 512 and on the matrix product."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel at a size: its name in the table, and its arguments in a backend's carrier."""
+
+    name: str
+    kernel: Callable
+    arguments: Callable
+
+
+def _arguments(backend, shapes: list[tuple], scalars: tuple[float, ...]) -> list:
+    """Random arrays in the backend's format and carrier, then scalars, then the output."""
+    dtype = backend.carrier
+    rng = np.random.default_rng(0)
+    arrays = [quantize(rng.uniform(0.25, 1.0, s), backend).astype(dtype) for s in shapes[:-1]]
+    numbers = [dtype.type(quantize(x, backend)) for x in scalars]
+    return [*arrays, *numbers, np.zeros(shapes[-1], dtype)]
+
+
+def cases(small: bool) -> list[Case]:
+    """The kernels and sizes; `small` is a size for tests."""
+    side, long, large = (64, 1000, 100) if small else (512, 10_000_000, 3162)
+    scalars = (0.1, 0.1, 0.05, 4.0)
+
+    def vectors(n):
+        return lambda backend: _arguments(backend, [(n,)] * 3, ())
+
+    def fields(n):
+        return lambda backend: _arguments(backend, [(n, n)] * 4, scalars)
+
+    def matrices(backend):
+        return _arguments(backend, [(side, side)] * 3, ())
+
+    return [
+        Case("c = a + b, in cache", kernels.add, vectors(min(long, 65_536))),
+        Case("c = a + b, 10^7", kernels.add, vectors(long)),
+        Case("stencil 512^2", kernels.advect, fields(side)),
+        Case("stencil 10^7", kernels.advect, fields(large)),
+        Case("matrix product 512^3", kernels.matrix_product, matrices),
+    ]
+
+
+def _seconds(function: Callable, arguments: list, repeat: int) -> float:
+    start = time.perf_counter()
+    for _ in range(repeat):
+        function(*arguments)
+    return (time.perf_counter() - start) / repeat
+
+
+def _contenders(case: Case) -> dict[tuple[str, str], tuple[Callable, list]]:
+    """(row, column) -> function and arguments: every backend, loading by rounding and by trust."""
+    found = {}
+    for row, name in BACKENDS.items():
+        backend = resolve_backend(name)
+        arguments = case.arguments(backend)
+        for column, trust in (("trusted", True), ("rounded", False)):
+            found[row, column] = lift(case.kernel, backend, trust_inputs=trust), arguments
+    return found
+
+
+def measure(small: bool = False, rounds: int = 7, say: Callable[[str], None] = lambda text: None) -> dict:
+    """Run the benchmark.
+
+    Args:
+        small: a quick run of tiny sizes (for tests; its ratios mean nothing).
+        rounds: how many rounds the medians are over.
+        say: is told what is being measured.
+
+    Returns:
+        The machine, and per case the native seconds and the ratios to it, as plain data.
+    """
+    binary32 = resolve_backend("fp32")
+    results = []
+    for case in cases(small):
+        say(case.name)
+        native = numba.njit(case.kernel, error_model="numpy", nogil=True)
+        plain = case.arguments(binary32)
+        contenders = _contenders(case) | peers.contenders(case.kernel, plain)
+        native(*plain)
+        for function, arguments in contenders.values():
+            function(*arguments)
+        once = _seconds(native, plain, 1)
+        repeat = 1 if small else max(1, int(0.02 / once))
+        base, ratios = [], {key: [] for key in contenders}
+        for _ in range(2 if small else rounds):
+            base.append(_seconds(native, plain, repeat))
+            for key, (function, arguments) in contenders.items():
+                slow = isinstance(function, peers.Peer)
+                ratios[key].append(_seconds(function, arguments, 1 if slow else repeat) / base[-1])
+        results.append(
+            {
+                "case": case.name,
+                "native_seconds": statistics.median(base),
+                "ratios": [
+                    {"row": row, "column": column, "ratio": statistics.median(values)}
+                    for (row, column), values in ratios.items()
+                ],
+            }
+        )
+    return {"benchmark": "precision", "machine": machine(), "cases": results}
+
+
+def machine() -> dict:
+    """What the numbers depend on."""
+    features = llvmlite.binding.get_host_cpu_features()
+    wanted = ("avx512f", "avx2", "fma", "f16c")
+    return {
+        "processor": llvmlite.binding.get_host_cpu_name(),
+        "vector_extensions": [f for f in wanted if features.get(f)],
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numba": numba.__version__,
+        "numpy": np.__version__,
+        "sciprec": __version__,
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+
+
+def rows(result: dict) -> list[dict]:
+    """The table: one row per arithmetic or peer, a column per case and way of loading, goals beside."""
+    table: dict[str, dict] = {}
+    for case in result["cases"]:
+        for entry in case["ratios"]:
+            row = table.setdefault(entry["row"], {"arithmetic": entry["row"]})
+            suffix = "" if entry["column"] == "trusted" else f" ({entry['column']})"
+            row[case["case"] + suffix] = round(entry["ratio"], 2)
+    for name, (stencil, product) in GOALS.items():
+        table[name]["goal stencil"], table[name]["goal product"] = stencil, product
+    return list(table.values())
