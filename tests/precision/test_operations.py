@@ -17,6 +17,10 @@ from tests.precision.samples import in_format, landmarks, random_numbers, triple
 DETERMINISTIC = [b for b in backends().values() if not b.random]
 NARROW = [b for b in DETERMINISTIC if b.compute.format.significand_bits <= 24]
 PATHS = ("auto", "software")
+QUICK = ("fp64", "fp16", "mlu370")
+QUICK_FIRST = [
+    pytest.param(b, marks=[] if b.name in QUICK else pytest.mark.slow) for b in DETERMINISTIC
+]
 ARITY = {"sqrt": 1, "fma": 3}
 
 
@@ -215,7 +219,7 @@ def test_stochastic_rounding_is_unbiased():
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
+@pytest.mark.parametrize("backend", QUICK_FIRST, ids=lambda b: b.name)
 def test_selection_and_whole_numbers(backend, path, request):
     if backend.compute.rounding == "rz" and path == "software":
         reason = "x % y is rounded to nearest in binary64 first without the processor's mode"
@@ -243,7 +247,7 @@ def test_selection_and_whole_numbers(backend, path, request):
         assert_bits(out[row], expected, operands, f"{backend.name} ({path}) {name}")
 
 
-@pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
+@pytest.mark.parametrize("backend", QUICK_FIRST, ids=lambda b: b.name)
 def test_comparisons(backend):
     special = landmarks(backend.compute.format)
     a, b = (x.ravel() for x in np.meshgrid(special, special))
@@ -266,7 +270,7 @@ def whole_numbers() -> np.ndarray:
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
+@pytest.mark.parametrize("backend", QUICK_FIRST, ids=lambda b: b.name)
 def test_integers_are_rounded_once(backend, path):
     whole = whole_numbers()
     out = np.empty(whole.size)
@@ -275,7 +279,7 @@ def test_integers_are_rounded_once(backend, path):
     assert_bits(out, expected, (whole,), f"{backend.name} from int64")
 
 
-@pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
+@pytest.mark.parametrize("backend", QUICK_FIRST, ids=lambda b: b.name)
 def test_whole_parts_are_truncated(backend):
     fmt = backend.compute.format
     a = random_numbers(fmt, 3000, np.random.default_rng(6))
@@ -287,7 +291,7 @@ def test_whole_parts_are_truncated(backend):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
+@pytest.mark.parametrize("backend", QUICK_FIRST, ids=lambda b: b.name)
 def test_array_elements_are_rounded_on_entry(backend, path, dtype):
     """Elements of wider formats: landmarks of the format, halfway points, tiny and huge numbers."""
     fmt = backend.compute.format
