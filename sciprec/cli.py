@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -10,7 +11,7 @@ import typer
 
 from sciprec.errors import InputError
 
-GOOD, NOT_MET, USAGE, INTERNAL = 0, 1, 2, 3
+GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 
 app = typer.Typer(
     name="sciprec",
@@ -24,6 +25,10 @@ bench_app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=T
 app.add_typer(bench_app, name="bench")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+class _Interrupted(Exception):
+    """Ctrl-C during a batch; under this name it passes through typer to `main`."""
 
 
 class _Settings:
@@ -68,17 +73,20 @@ def run(
     from sciprec import workflow
     from sciprec.console import Progress, print_json, print_runs
 
-    with Progress(quiet=json) as progress:
-        result = workflow.run(
-            files,
-            out=out,
-            backends=backend,
-            scheduler=scheduler,
-            workers=workers,
-            on_plan=progress.planned,
-            on_done=progress.done,
-            debug=_Settings.debug,
-        )
+    try:
+        with Progress(quiet=json) as progress:
+            result = workflow.run(
+                files,
+                out=out,
+                backends=backend,
+                scheduler=scheduler,
+                workers=workers,
+                on_plan=progress.planned,
+                on_done=progress.done,
+                debug=_Settings.debug,
+            )
+    except KeyboardInterrupt:
+        raise _Interrupted from None
     if json:
         print_json({"folder": result.folder, "page": result.page, "runs": result.table})
     else:
@@ -158,15 +166,18 @@ def _bench(name: str, out: Path | None, json: bool) -> None:
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit: 0 good, 1 not met or failed, 2 usage, 3 internal error."""
+    """Run the command line and exit: 0 good, 1 not met or failed, 2 usage, 3 internal error.
+
+    Ctrl-C exits with 130, as shells expect.
+    """
     given = sys.argv[1:] if arguments is None else arguments
     _Settings.debug = False
     try:
         app(given, prog_name="sciprec")
     except InputError as error:
         _fail(USAGE, str(error))
-    except KeyboardInterrupt:
-        _fail(NOT_MET, "interrupted; runs that had finished are kept")
+    except _Interrupted:
+        _leave_at_once("interrupted; the files of runs that had finished are kept")
     except BrokenPipeError:
         sys.stderr.close()
         raise SystemExit(GOOD) from None
@@ -175,6 +186,15 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             raise
         _fail(INTERNAL, f"internal error: {_words(error)}. Please report this; --debug shows more")
     raise SystemExit(GOOD)
+
+
+def _leave_at_once(message: str) -> NoReturn:
+    """End the process although threads still compute: a lifted kernel cannot be interrupted."""
+    from sciprec.output import netcdf
+
+    netcdf.finish_writing()
+    print(f"sciprec: {message}", file=sys.stderr, flush=True)
+    os._exit(INTERRUPTED)
 
 
 def _words(error: Exception) -> str:

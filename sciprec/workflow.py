@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import tempfile
@@ -76,9 +77,14 @@ def run(
         check(scenario)
     folder = prepare_folder(out if out is not None else default_folder(loaded))
     on_plan(runs)
-    outcomes = execute(
-        runs, folder, scheduler=scheduler, workers=workers, on_done=on_done, debug=debug
-    )
+    try:
+        outcomes = execute(
+            runs, folder, scheduler=scheduler, workers=workers, on_done=on_done, debug=debug
+        )
+    except InputError:
+        with contextlib.suppress(OSError):  # an empty folder would say that something had run
+            folder.rmdir()
+        raise
     return _report(folder, outcomes, _command(given, backends, folder))
 
 

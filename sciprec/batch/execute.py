@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from sciprec.batch.perform import perform, sentence
 from sciprec.batch.plan import Outcome, Run
 from sciprec.errors import InputError
 
-CONNECT_SECONDS = 10
+CONNECT_SECONDS = 8
 
 
 def execute(
@@ -89,14 +91,8 @@ def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     if scheduler is not None:
-        try:
-            client = Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:
-            raise InputError(
-                f"no dask scheduler answers at '{scheduler}' ({str(error) or 'timed out'}); give "
-                "the address that the cluster printed, such as tcp://127.0.0.1:8786"
-            ) from None
-        with client:
+        _require_scheduler(scheduler)
+        with Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False) as client:
             yield client
         return
     if workers is None or workers < 1:
@@ -104,3 +100,41 @@ def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
     with cluster, Client(cluster, set_as_default=False) as client:
         yield client
+
+
+def _require_scheduler(address: str) -> None:
+    """Ask who answers at an address, before a client is made that would go on trying.
+
+    Raises:
+        InputError: nobody answers in time, or something that is no dask scheduler.
+    """
+    said: list[Any] = []
+
+    def ask() -> None:  # on a thread of its own: the caller's may run an event loop already
+        try:
+            said.append(asyncio.run(_identity(address)))
+        except Exception as error:  # a stranger's answer may break anything while it is read
+            said.append(error)
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(CONNECT_SECONDS + 1)
+    answer = said[0] if said else TimeoutError()
+    if isinstance(answer, dict) and answer.get("type") == "Scheduler":
+        return
+    if isinstance(answer, Exception):
+        words = " ".join(str(answer).split()) or "timed out"
+    else:
+        words = "something else answers there"
+    raise InputError(
+        f"no dask scheduler answers at '{address}' ({words}); give "
+        "the address that the cluster printed, such as tcp://127.0.0.1:8786"
+    )
+
+
+async def _identity(address: str) -> Any:
+    """What the server at an address says about itself."""
+    from distributed.core import rpc
+
+    async with rpc(address, timeout=CONNECT_SECONDS) as server:
+        return await asyncio.wait_for(server.identity(), CONNECT_SECONDS)

@@ -1,4 +1,5 @@
-"""Benchmarks of the engine and the models, each against a native kernel and peers in the same run."""
+"""Benchmarks of the engine and the models, each against a native kernel and peers in the same run.
+"""
 
 from __future__ import annotations
 

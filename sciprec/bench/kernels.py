@@ -1,4 +1,6 @@
-"""The three kernels of the precision benchmark. They hold no literal, so that plain Numba keeps binary32 too."""
+"""The three kernels of the precision benchmark. They hold no literal, so that plain Numba keeps
+binary32 too.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ def _fields() -> tuple:
 
 @kernel(example=_fields)
 def advect(q, u, v, cx, cy, diffusion, four, out):
-    """One step of advection and diffusion on a plane: centred differences, 15 operations a point."""
+    """One step of advection and diffusion on a plane: centred differences, 15 operations a point.
+    """
     for i in range(1, q.shape[0] - 1):
         for j in range(1, q.shape[1] - 1):
             along = u[i, j] * (q[i, j + 1] - q[i, j - 1])

@@ -82,4 +82,6 @@ def _jax(form, plain) -> Peer:
         return jax.lax.reduce_precision(x, exponent_bits=5, mantissa_bits=10)
 
     compiled = jax.jit(lambda *arrays: form(*arrays, rounded=rounded))
-    return Peer(lambda *arrays: compiled(*arrays).block_until_ready(), [jax.numpy.asarray(x) for x in plain])
+    return Peer(
+        lambda *arrays: compiled(*arrays).block_until_ready(), [jax.numpy.asarray(x) for x in plain]
+    )

@@ -1,7 +1,7 @@
 """Speed of lifted kernels against the same kernel compiled by plain Numba in binary32, in one run.
 
-Every round times the native kernel and every contender one after the other, and takes the ratio within the
-round; the median over the rounds is reported. One thread.
+Every round times the native kernel and every contender one after the other, and takes the ratio
+within the round; the median over the rounds is reported. One thread.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ def _contenders(case: Case) -> dict[tuple[str, str], tuple[Callable, list]]:
     return found
 
 
-def measure(small: bool = False, rounds: int = 7, say: Callable[[str], None] = lambda text: None) -> dict:
+def measure(
+    small: bool = False, rounds: int = 7, say: Callable[[str], None] = lambda text: None
+) -> dict:
     """Run the benchmark.
 
     Args:
@@ -166,7 +168,9 @@ def machine() -> dict:
 
 
 def rows(result: dict) -> list[dict]:
-    """The table: one row per arithmetic or peer, a column per case and way of loading, goals beside."""
+    """The table: one row per arithmetic or peer, a column per case and way of loading, goals
+    beside.
+    """
     table: dict[str, dict] = {}
     for case in result["cases"]:
         for entry in case["ratios"]:

@@ -26,10 +26,18 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
     try:
         with _LIBRARY:
             dataset.to_netcdf(part, engine="netcdf4", format="NETCDF4", encoding=encoding)
-        os.replace(part, path)
+            os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
     return path
+
+
+def finish_writing() -> None:
+    """Wait until no thread is in the middle of a file, and let none begin another.
+
+    For a process that is about to end while other threads still compute.
+    """
+    _LIBRARY.acquire()
 
 
 def read(path: str | Path) -> xr.Dataset:

@@ -1,4 +1,5 @@
-"""Operations on whole arrays: the scalar operation, element by element, with NumPy's broadcasting."""
+"""Operations on whole arrays: the scalar operation, element by element, with NumPy's broadcasting.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ def result_dtype(ops, kinds):
 
 
 def elementwise(ops, op, kinds, key):
-    """op(x, ...) with at least one array among the operands: a new array, in NumPy's dtype for them."""
+    """op(x, ...) with at least one array among the operands: a new array, in NumPy's dtype for
+    them.
+    """
     array_kinds = [k for k in kinds if isinstance(k, types.Array)]
     made = result_dtype(ops, array_kinds)
     result = types.Array(made, max(k.ndim for k in array_kinds), "C")

@@ -1,4 +1,6 @@
-"""Backends: which arithmetic each role of a computation uses. One table, and spec strings beside it."""
+"""Backends: which arithmetic each role of a computation uses. One table, and spec strings beside
+it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from sciprec.precision.formats import ALIASES, FORMATS, ROUNDINGS, Format, parse
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """A format and the rounding of every result into it; `aligned` marks additions without guard bits."""
+    """A format and the rounding of every result into it; `aligned` marks additions without guard
+    bits.
+    """
 
     format: Format
     rounding: str = "rn"
@@ -70,7 +74,8 @@ class Backend:
 
     @property
     def carrier(self) -> np.dtype:
-        """The dtype whose variables hold every number of the backend exactly: float32 or float64."""
+        """The dtype whose variables hold every number of the backend exactly: float32 or float64.
+        """
         return np.dtype(np.float32 if all(r.fits_binary32 for r in self.roles) else np.float64)
 
     @property
@@ -90,11 +95,17 @@ _BACKENDS = {
     b.name: b
     for b in (
         uniform_backend("fp64", Arithmetic(FORMATS["binary64"]), about="IEEE binary64, the truth"),
-        uniform_backend("fp32", Arithmetic(FORMATS["binary32"]), about="IEEE binary32, every operation"),
+        uniform_backend(
+            "fp32", Arithmetic(FORMATS["binary32"]), about="IEEE binary32, every operation"
+        ),
         uniform_backend("fp16", Arithmetic(FORMATS["binary16"]), about="IEEE binary16"),
         uniform_backend("bf16", Arithmetic(FORMATS["bfloat16"]), about="bfloat16, subnormals kept"),
-        uniform_backend("tf32", Arithmetic(FORMATS["tf32"]), about="TensorFloat-32 as a 19-bit format"),
-        uniform_backend("e4m3fn", Arithmetic(FORMATS["float8_e4m3fn"]), about="OCP FP8 E4M3, no infinity"),
+        uniform_backend(
+            "tf32", Arithmetic(FORMATS["tf32"]), about="TensorFloat-32 as a 19-bit format"
+        ),
+        uniform_backend(
+            "e4m3fn", Arithmetic(FORMATS["float8_e4m3fn"]), about="OCP FP8 E4M3, no infinity"
+        ),
         uniform_backend("e5m2", Arithmetic(FORMATS["float8_e5m2"]), about="OCP FP8 E5M2"),
         uniform_backend(
             "mlu370", _MLU370, about="Cambricon MLU370 float: 20 of 23 bits, truncated, flushed"
@@ -121,7 +132,8 @@ def backends() -> dict[str, Backend]:
 
 
 def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
-    """The backend of that name, standard format name or spec string; a Backend is returned as it is.
+    """The backend of that name, standard format name or spec string; a Backend is returned as it
+    is.
 
     Raises:
         InputError: unknown name or malformed spec, with the known ones and the nearest.
@@ -161,7 +173,8 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
 
 
 def table() -> list[dict]:
-    """One row per named backend with its properties, for `sciprec backends` and the documentation."""
+    """One row per named backend with its properties, for `sciprec backends` and the documentation.
+    """
     return [
         {
             "name": b.name,

@@ -136,9 +136,9 @@ inlined = njit(forceinline=True, error_model="numpy", nogil=True)
 def distinct(function, label: str):
     """Give a function made by another one a qualified name of its own; returns the function.
 
-    Numba tells functions of one qualified name apart by a counter of the process. Compiled code that is loaded
-    from the disk cache carries another process's counters, and could be linked to the wrong function: what
-    differs has to differ in its name.
+    Numba tells functions of one qualified name apart by a counter of the process. Compiled code
+    that is loaded from the disk cache carries another process's counters, and could be linked to
+    the wrong function: what differs has to differ in its name.
     """
     function.__qualname__ = f"{function.__name__}_{re.sub('[^0-9a-zA-Z]', '_', label)}"
     return function

@@ -1,7 +1,9 @@
-"""Binary floating-point formats: one table that everything reads, and the spec string for any other.
+"""Binary floating-point formats: one table that everything reads, and the spec string for any
+other.
 
-A format with `significand_bits` p (the implicit bit counted) and exponents emin..emax holds
-+-m * 2^(e - p + 1) with integers m < 2^p and emin <= e <= emax; m < 2^(p-1) only for e = emin (subnormals).
+A format with `significand_bits` p (the implicit bit counted) and exponents emin..emax holds +-m *
+2^(e - p + 1) with integers m < 2^p and emin <= e <= emax; m < 2^(p-1) only for e = emin
+(subnormals).
 """
 
 from __future__ import annotations
@@ -178,7 +180,9 @@ def _check_range(spec: str, p: int, emin: int, emax: int, rounding: str) -> None
     if rounding == "sr" and p > 24:
         raise InputError(_bad(spec, f"round=sr is offered up to p=24, not p={p}"))
     if rounding == "ro" and whole_binary64:
-        raise InputError(_bad(spec, "round=ro needs exponents within emin - p + 1 >= -450, emax <= 450"))
+        raise InputError(
+            _bad(spec, "round=ro needs exponents within emin - p + 1 >= -450, emax <= 450")
+        )
 
 
 def _integer(spec: str, key: str, text: str) -> int:

@@ -1,10 +1,12 @@
 """Counter-based random bits for stochastic rounding and noise.
 
-A lifted kernel of a random backend carries a 32-bit key: a hash of (seed, call number) at its entry, of (key, loop
-iteration) in each loop, of (key, operation site) at each operation. So the bits depend on where in the computation
-they are drawn and on nothing else: not on threads, chunks or the order of execution.
+A lifted kernel of a random backend carries a 32-bit key: a hash of (seed, call number) at its
+entry, of (key, loop iteration) in each loop, of (key, operation site) at each operation. So the
+bits depend on where in the computation they are drawn and on nothing else: not on threads, chunks
+or the order of execution.
 
-Source of the mixing function: Wellons (2018), "Prospecting for hash functions", lowbias32 (bias 0.17).
+Source of the mixing function: Wellons (2018), "Prospecting for hash functions", lowbias32 (bias
+0.17).
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ def _emit_mix(b: ir.IRBuilder, word):
 
 
 def emit_hash(b: ir.IRBuilder, key, salt: int):
-    """32 random bits of an operation, the high ones best; `salt` tells several draws of one operation apart.
+    """32 random bits of an operation, the high ones best; `salt` tells several draws of one
+    operation apart.
 
     The key is well mixed already (`descend`): one round spreads the site over the word.
     """
@@ -71,7 +74,9 @@ def site_number(index: int) -> int:
 
 
 def split(key, args) -> tuple:
-    """(key, operands) of an intrinsic's arguments; the key is None in a backend without random bits."""
+    """(key, operands) of an intrinsic's arguments; the key is None in a backend without random
+    bits.
+    """
     return (None, args) if key is None else (args[0], args[1:])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-import inspect
 import os
 import sys
 import tempfile
@@ -56,7 +55,9 @@ class Lifted:
         functools.update_wrapper(self, kernel)
 
     def __call__(self, *args, **kwargs):
-        """Run the kernel. In a backend with random bits the n-th call of this object draws the n-th stream."""
+        """Run the kernel. In a backend with random bits the n-th call of this object draws the
+        n-th stream.
+        """
         if kwargs or len(args) != self._arity:
             args = self._bound(args, kwargs)
         for argument in args:
@@ -117,17 +118,21 @@ def _typeof_lifted(value, context):
     return numba.typeof(value.dispatcher)
 
 
-def lift(kernel, backend="fp64", *, seed: int = 0, path: str = "auto", trust_inputs: bool = False) -> Lifted:
+def lift(
+    kernel, backend="fp64", *, seed: int = 0, path: str = "auto", trust_inputs: bool = False
+) -> Lifted:
     """Compile a kernel so that every floating-point operation is rounded in another arithmetic.
 
     Args:
-        kernel: a plain Python function in Numba's subset, or an existing `@njit` function. The kernels
+        kernel: a plain Python function in Numba's subset, or an existing `@njit` function. The
+        kernels
             that it calls are lifted with it.
         backend: a name (`sciprec.backends()`), a spec string, or a Backend.
         seed: chooses the random bits of stochastic rounding and noise.
         path: "auto" uses the processor's rounding mode where it serves; "software" never does (same
             bits, slower).
-        trust_inputs: promise that floating-point array elements are in the storage format already (made
+        trust_inputs: promise that floating-point array elements are in the storage format already
+        (made
             by `quantize`); their rounding on loading is then left out.
 
     Returns:
@@ -138,15 +143,16 @@ def lift(kernel, backend="fp64", *, seed: int = 0, path: str = "auto", trust_inp
         InputError: unknown backend.
 
     Precision:
-        Literals, arguments, array elements and integers are rounded to the format where they meet a
-        floating-point operation; each + - * / sqrt fma is rounded once; elementary functions are evaluated
-        in binary64 (relative error below 2^-49) and rounded once, in fp64 they are the platform's. Stores
-        round to the storage format. Comparisons are exact. `x ** n` with a literal integer n is repeated
-        multiplication, as in Numba. np.sum is pairwise, @ and np.dot are sequential (see `reduce`).
+        Literals, arguments, array elements and integers are rounded to the format where they meet
+        a floating-point operation; each + - * / sqrt fma is rounded once; elementary functions are
+        evaluated in binary64 (relative error below 2^-49) and rounded once, in fp64 they are the
+        platform's. Stores round to the storage format. Comparisons are exact. `x ** n` with a
+        literal integer n is repeated multiplication, as in Numba. np.sum is pairwise, @ and np.dot
+        are sequential (see `reduce`).
 
     Differs from plain Numba:
-        Lifted to "fp32", `0.5 * x`, `s = 0.0` and integer operands stay binary32, where Numba promotes to
-        binary64. Division by zero gives infinity or NaN (error_model="numpy").
+        Lifted to "fp32", `0.5 * x`, `s = 0.0` and integer operands stay binary32, where Numba
+        promotes to binary64. Division by zero gives infinity or NaN (error_model="numpy").
     """
     resolved = resolve_backend(backend)
     if path not in ("auto", "software"):
@@ -154,15 +160,17 @@ def lift(kernel, backend="fp64", *, seed: int = 0, path: str = "auto", trust_inp
     function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
     if function is None:
         raise LiftError(
-            f"{kernel!r} is a {type(kernel).__name__}; lift takes a Python function or an @njit function: "
-            "define the kernel with `def`"
+            f"{kernel!r} is a {type(kernel).__name__}; lift takes a Python function or an @njit "
+            "function: define the kernel with `def`"
         )
     program = Program(function, resolved, path, trust_inputs)
     return Lifted(function, resolved, program, _module(program), seed)
 
 
 def cache_folder() -> Path:
-    """Where generated modules and their compiled code are kept: SCIPREC_CACHE_DIR, or the user's cache."""
+    """Where generated modules and their compiled code are kept: SCIPREC_CACHE_DIR, or the user's
+    cache.
+    """
     chosen = os.environ.get("SCIPREC_CACHE_DIR")
     if chosen:
         return Path(chosen)
@@ -194,7 +202,9 @@ def _module(program: Program):
 
 
 def _written(stem: str, text: str) -> Path:
-    """The generated module's file, in the cache folder or, where that cannot be written, a temporary one."""
+    """The generated module's file, in the cache folder or, where that cannot be written, a
+    temporary one.
+    """
     for folder in (cache_folder(), Path(tempfile.gettempdir()) / f"sciprec-{os.getpid()}"):
         path = folder / f"{stem}.py"
         try:
@@ -209,7 +219,8 @@ def _written(stem: str, text: str) -> Path:
         except OSError:
             continue
     raise LiftError(
-        f"the cache folder {cache_folder()} cannot be written; set SCIPREC_CACHE_DIR to a folder that can"
+        f"the cache folder {cache_folder()} cannot be written; set SCIPREC_CACHE_DIR "
+        "to a folder that can"
     )
 
 
@@ -231,12 +242,16 @@ def _described(value) -> str:
 def _last_reason(text: str) -> str:
     """The sentence in Numba's long message that says what is wrong."""
     lines = [line.strip() for line in text.splitlines()]
-    lines = [line for line in lines if line and not line.startswith(("File", "During", "<source", "^"))]
+    lines = [
+        line for line in lines if line and not line.startswith(("File", "During", "<source", "^"))
+    ]
     for line in lines:
         for marker in ("TypingError:", "is complex;", "an operation on numbers"):
             if marker in line:
                 return line.split("TypingError:")[-1].strip().rstrip(".;")
     for line in lines:
-        if line.startswith(("Cannot", "No implementation", "Invalid", "Unknown", "non-precise", "cannot")):
+        if line.startswith(
+            ("Cannot", "No implementation", "Invalid", "Unknown", "non-precise", "cannot")
+        ):
             return line.rstrip(".;:")
     return (lines[0] if lines else "it cannot be typed").rstrip(".;:")

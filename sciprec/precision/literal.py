@@ -1,4 +1,6 @@
-"""Exact rounding of one number by integer arithmetic: for literals and constants, outside compiled code."""
+"""Exact rounding of one number by integer arithmetic: for literals and constants, outside compiled
+code.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """The processor's rounding mode: set for the duration of one compiled call, restored always.
 
-On x86-64 the MXCSR register of a thread holds the rounding direction (bits 13-14), flush-to-zero (15) and
-denormals-are-zero (6). `call_in_mode` saves it, sets it, calls a compiled kernel that is never inlined, and
-restores it before the kernel's exception, if any, is passed on. The assembler statements clobber memory, so
-that the compiler moves no floating-point work of the kernel across them.
+On x86-64 the MXCSR register of a thread holds the rounding direction (bits 13-14), flush-to-zero
+(15) and denormals-are-zero (6). `call_in_mode` saves it, sets it, calls a compiled kernel that is
+never inlined, and restores it before the kernel's exception, if any, is passed on. The assembler
+statements clobber memory, so that the compiler moves no floating-point work of the kernel across
+them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def available() -> bool:
 
 
 def has_feature(name: str) -> bool:
-    """Whether the processor has an instruction set extension, by LLVM's name (f16c, fma, avx512f)."""
+    """Whether the processor has an instruction set extension, by LLVM's name (f16c, fma, avx512f).
+    """
     return bool(binding.get_host_cpu_features().get(name, False))
 
 
@@ -62,7 +64,9 @@ def read_control_word(typingctx):
 
 @lru_cache(maxsize=64)
 def call_in_mode(word: int, arity: int):
-    """An intrinsic call(function, x1, ..., x_arity) of a jitted function while MXCSR holds `word` (0: as it is)."""
+    """An intrinsic call(function, x1, ..., x_arity) of a jitted function while MXCSR holds `word`
+    (0: as it is).
+    """
 
     def resolve(typingctx, function, *arguments):
         resolved = function.get_call_type(typingctx, arguments, {})
@@ -73,7 +77,9 @@ def call_in_mode(word: int, arity: int):
         return resolved.return_type(function, *arguments), codegen
 
     names = "".join(f", x{i}" for i in range(arity))
-    return intrinsic(eval(f"lambda typingctx, f{names}: resolve(typingctx, f{names})", {"resolve": resolve}))
+    return intrinsic(
+        eval(f"lambda typingctx, f{names}: resolve(typingctx, f{names})", {"resolve": resolve})
+    )
 
 
 def _guarded_call(context, builder, signature, args, resolved, word: int):
@@ -83,9 +89,7 @@ def _guarded_call(context, builder, signature, args, resolved, word: int):
     callee = context.declare_function(builder.module, compiled.fndesc)
     values = [
         context.cast(builder, value, given, wanted)
-        for value, given, wanted in zip(
-            args[1:], arguments, resolved.args, strict=True
-        )
+        for value, given, wanted in zip(args[1:], arguments, resolved.args, strict=True)
     ]
     if word:
         saved = cgutils.alloca_once(builder, ir.IntType(32))

@@ -1,8 +1,9 @@
 """The operations of a backend as Numba intrinsics that decide by type.
 
-Integers stay integers and keep Numba's own operators; as soon as a floating-point number takes part, every
-operand is brought to the backend's format and the result is rounded once. Arrays are handled element by element.
-In a backend with random bits each operation takes a key first (see `keys`).
+Integers stay integers and keep Numba's own operators; as soon as a floating-point number takes
+part, every operand is brought to the backend's format and the result is rounded once. Arrays are
+handled element by element. In a backend with random bits each operation takes a key first (see
+`keys`).
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _LIBM = {  # in more than 24 bits, where our own function is off by more than an
     "acosh": math.acosh, "atanh": math.atanh, "pow": math.pow, "erf": math.erf, "erfc": math.erfc,
     "hypot": math.hypot,
 }  # fmt: skip
+
 
 @njit
 def _smaller(x, y):
@@ -76,7 +78,8 @@ def is_numeric_array(kind: types.Type) -> bool:
 
 
 class Operations:
-    """The operations of one backend under one processor control word; attributes are made when first used.
+    """The operations of one backend under one processor control word; attributes are made when
+    first used.
 
     Args:
         backend: what each role computes in.
@@ -120,7 +123,7 @@ class Operations:
             return self._operation(arity, self._emit(name, self.compute), _OPERATORS.get(name))
         raise AttributeError(f"no operation '{name}'")
 
-    # ---- how each operation is evaluated on carrier values ------------------------------------------
+    # ---- how each operation is evaluated on carrier values --------------------------------------
 
     def _emit(self, name: str, role: Native) -> Callable:
         """emit(context, builder, values, key) -> value, all in the carrier."""
@@ -173,7 +176,9 @@ class Operations:
         return role.from_binary64(b, result, **self._draw(b, role, key))
 
     def _elementary(self, context, b, name, values, role, key):
-        """Evaluated in binary64 and rounded once; in wide formats the platform's function where ours is worse."""
+        """Evaluated in binary64 and rounded once; in wide formats the platform's function where
+        ours is worse.
+        """
         narrow = role.arithmetic.format.significand_bits <= 24
         if not (narrow or self.word) and name in _LIBM:
             return self._by_binary64(context, b, role, _LIBM[name], values, key)
@@ -182,7 +187,7 @@ class Operations:
         result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
         return role.from_binary64(b, result, **self._draw(b, role, key))
 
-    # ---- operands -----------------------------------------------------------------------------------
+    # ---- operands -------------------------------------------------------------------------------
 
     def _rounded(self, b, kind, value, role: Native, key, salt: int):
         """A number of any real type, rounded into the role's format (carrier values included)."""
@@ -199,7 +204,11 @@ class Operations:
 
     def _operand(self, b, kind, value, key, salt: int):
         """An operand in the carrier; carrier values are in the format already."""
-        return value if kind == self.carrier else self._rounded(b, kind, value, self.compute, key, salt)
+        return (
+            value
+            if kind == self.carrier
+            else self._rounded(b, kind, value, self.compute, key, salt)
+        )
 
     def _operation(self, arity: int, emit: Callable, native: Callable | None):
         """An intrinsic of `arity` operands (after the key, in a random backend)."""
@@ -216,7 +225,9 @@ class Operations:
                 return arrays.elementwise(self, made, kinds, key)
             if native is None:
                 names = ", ".join(str(k) for k in kinds)
-                raise TypingError(f"an operation on numbers is given {names}; it takes numbers and arrays")
+                raise TypingError(
+                    f"an operation on numbers is given {names}; it takes numbers and arrays"
+                )
             return self._pass_to(typingctx, native, operands, key)
 
         made = keys.intrinsic_of(arity, self.backend.random, resolve)
@@ -244,10 +255,12 @@ class Operations:
 
         return resolved.return_type(*keys.join(key, operands)), codegen
 
-    # ---- entering, leaving, casting -----------------------------------------------------------------
+    # ---- entering, leaving, casting -------------------------------------------------------------
 
     def _enter(self):
-        """Numbers from outside (arguments, array elements) into the format; everything else as it is."""
+        """Numbers from outside (arguments, array elements) into the format; everything else as it
+        is.
+        """
 
         def resolve(typingctx, key, x):
             refuse_complex([x])
@@ -297,7 +310,9 @@ class Operations:
         return keys.intrinsic_of(1, self.backend.random, resolve)
 
     def _viewed(self):
-        """Operands of comparisons and of data movement: arrays of floats are rounded, the rest is as it is."""
+        """Operands of comparisons and of data movement: arrays of floats are rounded, the rest is
+        as it is.
+        """
 
         def resolve(typingctx, key, x):
             refuse_complex([x])
@@ -308,7 +323,9 @@ class Operations:
         return keys.intrinsic_of(1, self.backend.random, resolve)
 
     def _leave(self):
-        """leave(target, value): what is stored into target: rounded to the storage format, with its noise."""
+        """leave(target, value): what is stored into target: rounded to the storage format, with
+        its noise.
+        """
         same = self.backend.storage == self.backend.compute and self.backend.noise is None
 
         def resolve(typingctx, key, target, x):
@@ -333,7 +350,9 @@ class Operations:
         return keys.intrinsic_of(2, self.backend.random, resolve)
 
     def _noisy(self, b, value, key):
-        """value * (1 + eps), eps = n * 2^-31 uniform in the backend's interval: exact in binary64, rounded once."""
+        """value * (1 + eps), eps = n * 2^-31 uniform in the backend's interval: exact in binary64,
+        rounded once.
+        """
         if self.backend.noise is None:
             return value
         low, high = (round(edge * 2**31) for edge in self.backend.noise)
@@ -345,10 +364,14 @@ class Operations:
             return self.storage.from_binary32(b, call(b, "fma", value, eps, value))
         factor = b.fadd(b.fmul(b.sitofp(n, F64), V64.constant(2.0**-31)), V64.constant(1.0))
         wide = b.fpext(value, F64) if self.kind == F32 else value
-        return self.storage.from_binary64(b, b.fmul(wide, factor), **self._draw(b, self.storage, key))
+        return self.storage.from_binary64(
+            b, b.fmul(wide, factor), **self._draw(b, self.storage, key)
+        )
 
     def _cast(self):
-        """float(x), np.float64(x), np.float32(x): a number in the backend's format, whatever it was."""
+        """float(x), np.float64(x), np.float32(x): a number in the backend's format, whatever it
+        was.
+        """
         emit = lambda context, b, values, key: values[0]  # noqa: E731
         return self._operation(1, emit, None)
 
@@ -357,17 +380,23 @@ class Operations:
 
         def resolve(typingctx, key, x):
             if not is_whole(types.unliteral(x)):
-                raise TypingError(f"np.arange of {x} is given; it takes integers: write start + i * step")
+                raise TypingError(
+                    f"np.arange of {x} is given; it takes integers: write start + i * step"
+                )
             return _identity(x, key)
 
         return keys.intrinsic_of(1, self.backend.random, resolve)
 
     def call(self, arity: int):
-        """call(function, x1, ..., x_arity): a jitted function called in the backend's processor mode."""
+        """call(function, x1, ..., x_arity): a jitted function called in the backend's processor
+        mode.
+        """
         return call_in_mode(self.word, arity)
 
     def power(self, exponent: int):
-        """x ** n with a literal integer n: repeated multiplication in the order of Numba's own operator."""
+        """x ** n with a literal integer n: repeated multiplication in the order of Numba's own
+        operator.
+        """
 
         def raised(x):
             return x**exponent
@@ -441,8 +470,8 @@ def refuse_complex(kinds) -> None:
     for kind in kinds:
         if isinstance(getattr(kind, "dtype", kind), types.Complex):
             raise TypingError(
-                f"{kind} is complex; lifted kernels take real numbers: keep real and imaginary parts "
-                "in separate variables or arrays"
+                f"{kind} is complex; lifted kernels take real numbers: keep real and "
+                "imaginary parts in separate variables or arrays"
             )
 
 
@@ -474,7 +503,8 @@ def _identity(kind, key, before=()):
 
 
 def _forward(function, resolved):
-    """Codegen that calls a resolved Numba function with the same arguments, cast to what it takes."""
+    """Codegen that calls a resolved Numba function with the same arguments, cast to what it takes.
+    """
 
     def codegen(context, b, signature, args):
         cast = [

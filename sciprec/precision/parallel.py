@@ -1,8 +1,9 @@
-"""`prange` in lifted kernels: a fixed number of chunks, each a serial call in the backend's processor mode.
+"""`prange` in lifted kernels: a fixed number of chunks, each a serial call in the backend's
+processor mode.
 
-The loop's body becomes a kernel of its own over a range of iterations. Reductions (`s += x`, `s -= x`, `s *= x`,
-`s = max(s, x)`, `s = min(s, x)`) are formed per chunk and combined in the chunks' order, so that no result depends on
-the number of threads.
+The loop's body becomes a kernel of its own over a range of iterations. Reductions (`s += x`, `s
+-= x`, `s *= x`, `s = max(s, x)`, `s = min(s, x)`) are formed per chunk and combined in the chunks'
+order, so that no result depends on the number of threads.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ _NEUTRAL = {ast.Add: ("add", 0), ast.Sub: ("add", 0), ast.Mult: ("mul", 1)}
 
 @dataclass(frozen=True)
 class Reduction:
-    """A variable that a parallel loop reduces into: how chunks combine, and where each chunk starts."""
+    """A variable that a parallel loop reduces into: how chunks combine, and where each chunk
+    starts.
+    """
 
     variable: str
     operation: str
@@ -26,7 +29,9 @@ class Reduction:
 
 
 def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
-    """The statements that replace `for i in prange(...)`; the chunk kernel is added to the program."""
+    """The statements that replace `for i in prange(...)`; the chunk kernel is added to the
+    program.
+    """
     _check(rewriter, node)
     program = rewriter.program
     reductions = _reductions(rewriter, node)
@@ -34,7 +39,9 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
     chunk = _chunk(rewriter, node, reductions, captured)
     ends = [rewriter.visit(a) for a in node.iter.args]
     start, stop, step = (
-        (ast.Constant(0), ends[0], ast.Constant(1)) if len(ends) == 1 else (*ends, ast.Constant(1))[:3]
+        (ast.Constant(0), ends[0], ast.Constant(1))
+        if len(ends) == 1
+        else (*ends, ast.Constant(1))[:3]
     )
     stem = rewriter.fresh("p")
     head = ast.parse(
@@ -61,7 +68,10 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
     lines = [f"if {stem}_count > 0:", f"    {stem}_first = {call('0')}"]
     for i, _ in enumerate(reductions):
         lines.append(f"    {stem}_part{i} = np.full({stem}_count, {stem}_first[{i}])")
-    lines += [f"    for {stem}_c in sp_prange(1, {stem}_count):", f"        {stem}_r = {call(f'{stem}_c')}"]
+    lines += [
+        f"    for {stem}_c in sp_prange(1, {stem}_count):",
+        f"        {stem}_r = {call(f'{stem}_c')}",
+    ]
     for i, _ in enumerate(reductions):
         lines.append(f"        {stem}_part{i}[{stem}_c] = {stem}_r[{i}]")
     lines.append(f"    for {stem}_c in range({stem}_count):\n        pass")
@@ -70,7 +80,10 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
         assign(
             r.variable,
             rewriter.op(
-                r.operation, node, name(r.variable), ast.parse(f"{stem}_part{i}[{stem}_c]", mode="eval").body
+                r.operation,
+                node,
+                name(r.variable),
+                ast.parse(f"{stem}_part{i}[{stem}_c]", mode="eval").body,
             ),
         )
         for i, r in enumerate(reductions)
@@ -127,12 +140,16 @@ def _extreme(statement: ast.Assign) -> str:
 def _names_outside(rewriter, node) -> set[str]:
     """Names used in the function outside this loop, its parameters included."""
     inside = {id(n) for n in ast.walk(node)}
-    used = {n.id for n in ast.walk(rewriter.tree) if isinstance(n, ast.Name) and id(n) not in inside}
+    used = {
+        n.id for n in ast.walk(rewriter.tree) if isinstance(n, ast.Name) and id(n) not in inside
+    }
     return used | {a.arg for a in rewriter.tree.args.args}
 
 
 def _captured(rewriter, node, reduced: set[str]) -> list[str]:
-    """Local names that the body reads from outside, in a fixed order; refuses what iterations would share."""
+    """Local names that the body reads from outside, in a fixed order; refuses what iterations
+    would share.
+    """
     assigned = stored_names(node.body)
     first: dict[str, str] = {}
     for statement in node.body:
@@ -179,7 +196,9 @@ def _chunk(rewriter, node, reductions, captured) -> str:
     """Add the serial kernel over iterations low..high to the program; returns its name."""
     identifier = rewriter.program.unique(f"{rewriter.tree.name}_chunk")
     parameters = ["sp_low", "sp_high", "sp_start", "sp_step", *captured]
-    parameters += [r.variable for r in reductions if r.neutral is None and r.variable not in captured]
+    parameters += [
+        r.variable for r in reductions if r.neutral is None and r.variable not in captured
+    ]
     captured += [p for p in parameters[4:] if p not in captured]
     single = len(node.iter.args) < 3
     text = f"def {identifier}({', '.join(parameters)}):\n"
@@ -190,7 +209,8 @@ def _chunk(rewriter, node, reductions, captured) -> str:
     if single:
         text += f"    for {target} in range(sp_start + sp_low, sp_start + sp_high):\n        pass\n"
     else:
-        text += f"    for sp_n in range(sp_low, sp_high):\n        {target} = sp_start + sp_n * sp_step\n"
+        text += "    for sp_n in range(sp_low, sp_high):\n"
+        text += f"        {target} = sp_start + sp_n * sp_step\n"
     if reductions:
         text += f"    return ({', '.join(r.variable for r in reductions)},)\n"
     tree = ast.parse(text).body[0]

@@ -1,4 +1,6 @@
-"""One lift: the kernel, the kernels it calls, their constants, and the module that is generated from them."""
+"""One lift: the kernel, the kernels it calls, their constants, and the module that is generated
+from them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ _TERNARY = ("fma",)
 _UNARY_OPERATIONS = {
     "neg", "pos", "abs", "fabs", "sqrt", "square", "reciprocal", "sign", "floor", "ceil", "trunc",
     "rint", "cast", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
-    "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt",
+    "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc",
+    "cbrt",
 }  # fmt: skip
 _HEADER = '''"""Generated: kernel '{kernel}' in the arithmetic '{backend}'. Do not edit."""
 
@@ -126,8 +129,8 @@ class Program:
                 return identifier
         if value.nbytes > _LARGEST_CONSTANT:
             raise LiftError(
-                f"kernel '{self.kernel.__name__}': a constant array of {value.nbytes} bytes cannot be "
-                f"lifted; up to {_LARGEST_CONSTANT} bytes are: pass it as an argument"
+                f"kernel '{self.kernel.__name__}': a constant array of {value.nbytes} bytes cannot "
+                f"be lifted; up to {_LARGEST_CONSTANT} bytes are: pass it as an argument"
             )
         identifier = self.unique("array")
         self._arrays[identifier] = value
@@ -147,7 +150,9 @@ class Program:
         self._definitions.append((tree, parallel))
 
     def _decorated(self, tree: ast.FunctionDef, parallel: bool) -> str:
-        """Called kernels without loops of their own are inlined, so that the loops around them vectorise."""
+        """Called kernels without loops of their own are inlined, so that the loops around them
+        vectorise.
+        """
         if parallel:
             decorator = _PARALLEL
         elif tree.name in self._entered or _has_long_loop(tree) or self._is_recursive(tree):
@@ -161,7 +166,10 @@ class Program:
 
     def _reaches(self, start: str, goal: str, seen: set[str]) -> bool:
         """Whether the function `start` calls `goal`, directly or not."""
-        calls = {t.name: {n.id for n in ast.walk(t) if isinstance(n, ast.Name)} for t, _ in self._definitions}
+        calls = {
+            t.name: {n.id for n in ast.walk(t) if isinstance(n, ast.Name)}
+            for t, _ in self._definitions
+        }
         for called in calls.get(start, set()) & calls.keys():
             if called == goal:
                 return True
@@ -218,9 +226,11 @@ class Program:
         return "\n".join([*parts, "", *definitions, entry])
 
     def _entry(self) -> str:
-        """The compiled function with the kernel's signature: round the arguments, set the mode, call.
+        """The compiled function with the kernel's signature: round the arguments, set the mode,
+        call.
 
-        Numba cannot load a cached function that calls a recursive one: such kernels compile in each process.
+        Numba cannot load a cached function that calls a recursive one: such kernels compile in
+        each process.
         """
         names = list(self.signature.parameters)
         key = ["sp_key"] if self.random else []
@@ -248,13 +258,14 @@ def source_tree(function) -> ast.FunctionDef:
         tree = ast.parse(source).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):
         raise LiftError(
-            f"the source of kernel '{getattr(function, '__name__', function)}' cannot be read; lifting "
-            "takes functions defined with `def` in a file or a notebook cell: save it in a .py file"
+            f"the source of kernel '{getattr(function, '__name__', function)}' cannot be "
+            "read; "
+            "lifting takes functions defined with `def` in a file or a notebook cell: save it in a .py file"
         ) from None
     if not isinstance(tree, ast.FunctionDef):
         raise LiftError(
-            f"kernel '{function.__name__}' is not defined with `def`; lifting takes such functions: "
-            "give it a name and a `def`"
+            f"kernel '{function.__name__}' is not defined with `def`; lifting takes such "
+            "functions: give it a name and a `def`"
         )
     return tree
 
@@ -273,7 +284,9 @@ def _has_long_loop(tree: ast.FunctionDef) -> bool:
 
 def _namespace(function) -> ChainMap:
     closure = {}
-    for variable, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+    for variable, cell in zip(
+        function.__code__.co_freevars, function.__closure__ or (), strict=True
+    ):
         try:
             closure[variable] = cell.cell_contents
         except ValueError:
@@ -286,7 +299,7 @@ def _signature(kernel) -> inspect.Signature:
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise LiftError(
-                f"kernel '{kernel.__name__}' takes '*{parameter.name}'; lifting takes named arguments: "
-                "name each one, or pass a tuple"
+                f"kernel '{kernel.__name__}' takes '*{parameter.name}'; lifting takes named "
+                "arguments: name each one, or pass a tuple"
             )
     return signature

@@ -23,25 +23,29 @@ def quantize(x, backend, *, seed: int = 0):
     """Round numbers to the storage format of a backend.
 
     Args:
-        x: number, sequence, NumPy array (any shape; float32, float64, integers), or xarray DataArray or Dataset
+        x: number, sequence, NumPy array (any shape; float32, float64, integers), or xarray
+        DataArray or Dataset
             (floating-point variables are rounded, coordinates are left; dask arrays stay lazy).
         backend: name, spec string or Backend.
         seed: chooses the random bits in a stochastic rounding.
 
     Returns:
-        The same kind of object, shape and dtype (integers become float64, float16 becomes float32). A dtype
-        narrower than the format rounds once more, to itself.
+        The same kind of object, shape and dtype (integers become float64, float16 becomes
+        float32). A dtype narrower than the format rounds once more, to itself.
 
     Raises:
         InputError: complex, text or object data; unknown backend.
 
     Precision:
-        One rounding per element. NaN stays NaN, zeros keep their sign; infinities stay where the format has
-        them, and become NaN where it has none.
+        One rounding per element. NaN stays NaN, zeros keep their sign; infinities stay where the
+        format has them, and become NaN where it has none.
     """
     resolved = resolve_backend(backend)
     if hasattr(x, "data_vars"):
-        return x.map(lambda v: quantize(v, resolved, seed=seed) if v.dtype.kind == "f" else v, keep_attrs=True)
+        return x.map(
+            lambda v: quantize(v, resolved, seed=seed) if v.dtype.kind == "f" else v,
+            keep_attrs=True,
+        )
     if hasattr(x, "dims") and hasattr(x, "copy"):
         return x.copy(data=quantize(x.data, resolved, seed=seed))
     if hasattr(x, "dask") and hasattr(x, "map_blocks"):
@@ -49,11 +53,13 @@ def quantize(x, backend, *, seed: int = 0):
     values = np.asarray(x)
     if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
         raise InputError(
-            f"quantize is given data of dtype {values.dtype}; it takes real numbers (float64, float32, "
-            "float16, integers): convert first, or take real and imaginary parts separately"
+            f"quantize is given data of dtype {values.dtype}; it takes real numbers "
+            "(float64, float32, float16, integers): convert first, or take real and imaginary parts separately"
         )
     dtype = _result_dtype(values.dtype)
-    flat = np.ascontiguousarray(values, dtype=dtype if values.dtype.kind == "f" else None).reshape(-1)
+    flat = np.ascontiguousarray(values, dtype=dtype if values.dtype.kind == "f" else None).reshape(
+        -1
+    )
     out = np.empty(flat.shape, dtype)
     _rounding_kernel(resolved, seed)(flat, out)
     rounded = out.reshape(values.shape)

@@ -1,11 +1,14 @@
-"""Reductions with a named order and accumulator: what np.sum, np.mean, @ and np.dot become in a lifted kernel.
+"""Reductions with a named order and accumulator: what np.sum, np.mean, @ and np.dot become in a
+lifted kernel.
 
-They are kernels like any other, lifted together with the one that calls them. `accumulate` is the addition of the
-backend's accumulate role, `product` the multiplication of its matmul role; in plain Numba both are binary64's.
+They are kernels like any other, lifted together with the one that calls them. `accumulate` is the
+addition of the backend's accumulate role, `product` the multiplication of its matmul role; in
+plain Numba both are binary64's.
 
-Orders. `pairwise` is NumPy's: blocks of at most 128 terms in eight interleaved partial sums, combined as
-((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7)), blocks combined by halving; its error grows like log n.
-`sequential` is from the first term to the last. Neither depends on threads or on the memory layout.
+Orders. `pairwise` is NumPy's: blocks of at most 128 terms in eight interleaved partial sums,
+combined as ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7)), blocks combined by halving; its
+error grows like log n. `sequential` is from the first term to the last. Neither depends on threads
+or on the memory layout.
 """
 
 from __future__ import annotations
@@ -50,7 +53,9 @@ def fma(typingctx, x, y, z):
 
 
 def block_sum(a, low, high):
-    """Sum of at most 128 terms a[low:high] in eight interleaved partial sums (fewer than 8: in order)."""
+    """Sum of at most 128 terms a[low:high] in eight interleaved partial sums (fewer than 8: in
+    order).
+    """
     n = high - low
     if n < 8:
         short = a[low]
@@ -78,7 +83,8 @@ def block_sum(a, low, high):
 
 
 def pairwise(a, low, high):
-    """Sum of a[low:high] in NumPy's pairwise order, by an explicit stack of halves still to be added.
+    """Sum of a[low:high] in NumPy's pairwise order, by an explicit stack of halves still to be
+    added.
 
     A half is n // 2 terms rounded down to a multiple of 8, as in NumPy's recursion.
     """
@@ -155,7 +161,8 @@ def smallest(a):
 
 
 def dot(a, b):
-    """np.dot(a, b) and a @ b of 1- and 2-D arrays: products in the matmul role, sums in the accumulate role.
+    """np.dot(a, b) and a @ b of 1- and 2-D arrays: products in the matmul role, sums in the
+    accumulate role.
 
     Every sum runs sequentially over the contracted index.
     """

@@ -18,7 +18,8 @@ KERNELS: dict[str, KernelEntry] = {}
 
 
 def kernel(*, example: Callable[[], tuple]) -> Callable:
-    """Register a plain Python kernel under 'module.qualname'; the function itself is returned unchanged.
+    """Register a plain Python kernel under 'module.qualname'; the function itself is returned
+    unchanged.
 
     Args:
         example: makes a tuple of small arguments (float64 arrays, `out` arrays included).

@@ -1,8 +1,10 @@
-"""Rewriting of a kernel's source: every arithmetic construct becomes a call of the backend's operation.
+"""Rewriting of a kernel's source: every arithmetic construct becomes a call of the backend's
+operation.
 
-The rewriter works on Python's syntax tree and decides by names alone; what is an integer and what a float is decided
-later, by type, in `operations`. What it cannot rewrite operation by operation it refuses, naming the construct, the
-line, and what to write instead: nothing stays silently native.
+The rewriter works on Python's syntax tree and decides by names alone; what is an integer and what
+a float is decided later, by type, in `operations`. What it cannot rewrite operation by operation
+it refuses, naming the construct, the line, and what to write instead: nothing stays silently
+native.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ _UNKNOWN = object()
 
 
 class LiftError(InputError):
-    """A kernel that cannot be lifted; the message names the construct, the place, and what to write instead."""
+    """A kernel that cannot be lifted; the message names the construct, the place, and what to
+    write instead.
+    """
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,9 @@ def is_known(value) -> bool:
 
 
 def plain_function(value):
-    """The plain Python function behind a kernel: itself, a jitted function's, a lifted kernel's; or None."""
+    """The plain Python function behind a kernel: itself, a jitted function's, a lifted kernel's;
+    or None.
+    """
     if isinstance(value, python_types.FunctionType):
         return value
     inner = getattr(value, "py_func", None)
@@ -194,9 +200,13 @@ class Rewriter(ast.NodeTransformer):
         return self.op("enter", node, read)
 
     def constant(self, node, value, text: str) -> ast.expr:
-        """A module constant, closure variable, function or type as an expression of the generated module."""
+        """A module constant, closure variable, function or type as an expression of the generated
+        module.
+        """
         if not is_known(value):
-            self.refuse(node, f"the unknown name '{text}'", "define it before lifting, or pass it in")
+            self.refuse(
+                node, f"the unknown name '{text}'", "define it before lifting, or pass it in"
+            )
         embedded = self.embed(value)
         if embedded is None:
             self.refuse(
@@ -239,7 +249,9 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node.op, _INTEGER_ONLY):
             return self.generic_visit(node)
         if isinstance(node.op, ast.MatMult):
-            return self.call_kernel(reduce.dot, node, [self.visit(node.left), self.visit(node.right)])
+            return self.call_kernel(
+                reduce.dot, node, [self.visit(node.left), self.visit(node.right)]
+            )
         left = self.visit(node.left)
         if isinstance(node.op, ast.Pow):
             exponent = self.literal_integer(node.right)
@@ -275,7 +287,11 @@ class Rewriter(ast.NodeTransformer):
     def seen(self, node) -> ast.expr:
         """An operand that is compared or moved: arrays are rounded, numbers are as they are."""
         visited = self.visit(node)
-        plain = isinstance(node, ast.Constant) or isinstance(node, ast.Attribute) and node.attr in _PLAIN
+        plain = (
+            isinstance(node, ast.Constant)
+            or isinstance(node, ast.Attribute)
+            and node.attr in _PLAIN
+        )
         return visited if plain else self.op("viewed", node, visited)
 
     # ---- elements ------------------------------------------------------------------------------
@@ -288,7 +304,9 @@ class Rewriter(ast.NodeTransformer):
         return self.loaded(node, read)
 
     def loaded(self, node, read: ast.expr) -> ast.Call:
-        """An element as an operand: rounded, unless the caller has promised that it is in the format."""
+        """An element as an operand: rounded, unless the caller has promised that it is in the
+        format.
+        """
         return self.op("trusted" if self.program.trust_inputs else "enter", node, read)
 
     def container(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr]:
@@ -346,7 +364,9 @@ class Rewriter(ast.NodeTransformer):
             self.refuse(node, f"'{ast.unparse(node)}'", "write into a name or an array element")
         container, index = self.container(node.target)
         out: list[ast.stmt] = []
-        if any(isinstance(n, ast.Call) for n in ast.walk(index)) and not isinstance(index, ast.Slice):
+        if any(isinstance(n, ast.Call) for n in ast.walk(index)) and not isinstance(
+            index, ast.Slice
+        ):
             temporary = self.fresh("index")
             out.append(assign(temporary, index))
             index = name(temporary)
@@ -391,7 +411,9 @@ class Rewriter(ast.NodeTransformer):
         return [*before, loop]
 
     def loop_key(self, node, ranged: bool) -> tuple[list[ast.stmt], list[ast.stmt], str]:
-        """Statements before the loop and at the start of its body that give each iteration its key."""
+        """Statements before the loop and at the start of its body that give each iteration its
+        key.
+        """
         outer = self.key
         if not self.program.random:
             return [], [], outer
@@ -423,7 +445,9 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_If(self, node):
         test = self.visit(node.test)
-        return ast.If(test, self.statements(node.body) or [ast.Pass()], self.statements(node.orelse))
+        return ast.If(
+            test, self.statements(node.body) or [ast.Pass()], self.statements(node.orelse)
+        )
 
     def visit_comprehension(self, node):
         node.iter = self.seen(node.iter)
@@ -461,8 +485,15 @@ class Rewriter(ast.NodeTransformer):
             return self.operation_call(node, operation, text)
         reduction = _lookup(symbols.REDUCTIONS, function)
         if reduction is not None:
-            if node.keywords or len(node.args) > 2 or len(node.args) == 2 and reduction is not reduce.dot:
-                self.refuse(node, f"{text} with axis or other options", "write the loop, or sum rows")
+            if (
+                node.keywords
+                or len(node.args) > 2
+                or len(node.args) == 2
+                and reduction is not reduce.dot
+            ):
+                self.refuse(
+                    node, f"{text} with axis or other options", "write the loop, or sum rows"
+                )
             return self.call_kernel(reduction, node, [self.visit(a) for a in node.args])
         if _lookup(symbols.CREATING, function) is not None:
             return self.creation(node, function)
@@ -489,7 +520,9 @@ class Rewriter(ast.NodeTransformer):
         )
         identifier = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
         identifier = getattr(owner, "__name__", identifier)
-        function = ast.Attribute(name(module), identifier, ast.Load()) if module else name(identifier)
+        function = (
+            ast.Attribute(name(module), identifier, ast.Load()) if module else name(identifier)
+        )
         if owner in (numba.uint32, numba.uint64, numba.int32, numba.int64):
             function = ast.Attribute(name("np"), str(owner), ast.Load())
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
@@ -514,7 +547,9 @@ class Rewriter(ast.NodeTransformer):
                 return self.op(f"power({exponent})", node, operands[0])
         if len(operands) != arity:
             self.refuse(
-                node, f"{text} with {len(operands)} operands", f"it takes {arity}; assign the result"
+                node,
+                f"{text} with {len(operands)} operands",
+                f"it takes {arity}; assign the result",
             )
         return self.op(operation, node, *operands)
 
@@ -619,7 +654,9 @@ def _bare(arguments: ast.arguments) -> ast.arguments:
     named = [ast.arg(a.arg) for a in (*arguments.posonlyargs, *arguments.args)]
     variable = ast.arg(arguments.vararg.arg) if arguments.vararg else None
     keyword_only = [ast.arg(a.arg) for a in arguments.kwonlyargs]
-    return ast.arguments([], named, variable, keyword_only, arguments.kw_defaults, None, arguments.defaults)
+    return ast.arguments(
+        [], named, variable, keyword_only, arguments.kw_defaults, None, arguments.defaults
+    )
 
 
 def _lookup(table: dict, function):

@@ -1,22 +1,25 @@
-"""Roundings as LLVM instructions: for each arithmetic, how an operation is evaluated and rounded once.
+"""Roundings as LLVM instructions: for each arithmetic, how an operation is evaluated and rounded
+once.
 
-A value lives in the backend's carrier (binary32 or binary64), always exactly a number of the format. An
-operation widens its operands to the evaluation type, evaluates, rounds, and narrows back (exactly). Which of the
-techniques below is used is decided in `rounder` alone:
+A value lives in the backend's carrier (binary32 or binary64), always exactly a number of the
+format. An operation widens its operands to the evaluation type, evaluates, rounds, and narrows
+back (exactly). Which of the techniques below is used is decided in `rounder` alone:
 
     Native       the processor's own arithmetic
     Half         binary16 by conversion to half and back
     Single       binary32 inside a binary64 carrier, likewise
-    Bits         add-and-mask on the bits (formats with binary32's exponents; the same in the directed modes)
-    Grid         adding and subtracting 1.5 * 2^k, whose spacing is the format's (nearest; the directed modes)
+    Bits         add-and-mask on the bits (formats with binary32's exponents)
+    Grid         adding and subtracting 1.5 * 2^k, whose spacing is the format's
     Stochastic   random bits added below the last kept one
-    Sticky       truncation plus the sign of the rounding error (any format, any rounding, no processor mode)
+    Sticky       truncation plus the sign of the rounding error (any format, any rounding)
 
-Double rounding is innocuous where the evaluation has 2p + 2 bits or more (Figueroa 1995), and always in a
-directed mode, whose grids are nested. Sticky needs neither.
+Bits and Grid serve rounding to nearest and, under the processor's directed modes, the others.
 
-Source: Boldo & Melquiond (2008) for round to odd and sticky evaluation; Dekker (1971), Knuth (TAOCP 2, 4.2.2)
-for the error of a sum.
+Double rounding is innocuous where the evaluation has 2p + 2 bits or more (Figueroa 1995), and
+always in a directed mode, whose grids are nested. Sticky needs neither.
+
+Source: Boldo & Melquiond (2008) for round to odd and sticky evaluation; Dekker (1971), Knuth
+(TAOCP 2, 4.2.2) for the error of a sum.
 """
 
 from __future__ import annotations
@@ -71,7 +74,9 @@ class View:
         return b.and_(self.to_word(b, x), self.word(self.sign))
 
     def with_sign(self, b, magnitude, sign_word):
-        """The magnitude (sign bit clear, or equal to the wanted one) with a sign bit set where wanted."""
+        """The magnitude (sign bit clear, or equal to the wanted one) with a sign bit set where
+        wanted.
+        """
         return self.to_float(b, b.or_(self.to_word(b, magnitude), sign_word))
 
     def inverse(self, b, power_of_two):
@@ -80,7 +85,9 @@ class View:
         return self.to_float(b, b.sub(self.word(twice_bias), self.to_word(b, power_of_two)))
 
     def power(self, b, x, low: float | None):
-        """2^floor(log2 |x|), read off the exponent bits, not below `low`; infinite where x is not finite."""
+        """2^floor(log2 |x|), read off the exponent bits, not below `low`; infinite where x is not
+        finite.
+        """
         e = self.masked(b, x, self.exponent)
         if low is None:
             return e
@@ -93,11 +100,13 @@ V32, V64 = View(F32), View(F64)
 class Native:
     """The processor's own arithmetic in the evaluation type; the base of the other techniques.
 
-    Subclasses override `finish` (rounds a result of the evaluation type) and, where one rounding of a
-    rounded result would be wrong, the operation itself.
+    Subclasses override `finish` (rounds a result of the evaluation type) and, where one rounding
+    of a rounded result would be wrong, the operation itself.
     """
 
-    def __init__(self, arithmetic: Arithmetic, carrier: ir.Type, evaluation: ir.Type, mode: str | None):
+    def __init__(
+        self, arithmetic: Arithmetic, carrier: ir.Type, evaluation: ir.Type, mode: str | None
+    ):
         self.arithmetic, self.format = arithmetic, arithmetic.format
         self.carrier, self.evaluation, self.mode = carrier, evaluation, mode
         self.view = View(evaluation)
@@ -144,14 +153,18 @@ class Native:
         return self.round(b, x if self.evaluation == F64 else b.fptrunc(x, F32), **key)
 
     def from_integer(self, b, i, signed: bool, **key):
-        """Any 64-bit integer, rounded once: by the processor, or jammed to 53 bits first (sticky last bit)."""
+        """Any 64-bit integer, rounded once: by the processor, or jammed to 53 bits first (sticky
+        last bit).
+        """
         if type(self) is Native or self.mode:
             convert = b.sitofp if signed else b.uitofp
             return self.round(b, convert(i, self.evaluation), **key)
         return self.from_binary64(b, _jammed(b, i, signed), **key)
 
     def _overflow(self, b, r, rounded, sign_word, beyond=None):
-        """Apply the overflow rule where `beyond`: r is the unrounded result; its infinities stay infinite."""
+        """Apply the overflow rule where `beyond`: r is the unrounded result; its infinities stay
+        infinite.
+        """
         fmt, view, rounding = self.format, self.view, self.arithmetic.rounding
         size, infinity = call(b, "fabs", r), view.constant(float("inf"))
         largest = view.constant(fmt.max_finite)
@@ -167,7 +180,11 @@ class Native:
             limit = infinity
         if fmt.overflow == "nan":
             nan = view.constant(float("nan"))
-            limit = nan if limit is infinity else b.select(b.fcmp_ordered("==", size, infinity), nan, limit)
+            limit = (
+                nan
+                if limit is infinity
+                else b.select(b.fcmp_ordered("==", size, infinity), nan, limit)
+            )
         elif limit is not infinity:
             limit = b.select(b.fcmp_ordered("==", size, infinity), infinity, limit)
         return b.select(beyond, view.with_sign(b, limit, sign_word), rounded)
@@ -179,13 +196,17 @@ class Native:
 
 
 def _jammed(b, i, signed: bool):
-    """A 64-bit integer as binary64 whose last bit is sticky, so that one later rounding is right (p <= 51)."""
+    """A 64-bit integer as binary64 whose last bit is sticky, so that one later rounding is right
+    (p <= 51).
+    """
     mask, sign = ir.Constant(I64, ~0x7FF), None
     if signed:
         sign = b.icmp_signed("<", i, ir.Constant(I64, 0))
         i = b.select(sign, b.neg(i), i)
     low = b.and_(i, ir.Constant(I64, 0x7FF))
-    sticky = b.shl(b.zext(b.icmp_unsigned("!=", low, ir.Constant(I64, 0)), I64), ir.Constant(I64, 11))
+    sticky = b.shl(
+        b.zext(b.icmp_unsigned("!=", low, ir.Constant(I64, 0)), I64), ir.Constant(I64, 11)
+    )
     large = b.icmp_unsigned(">=", i, ir.Constant(I64, 1 << 53))
     x = b.uitofp(b.select(large, b.or_(b.and_(i, mask), sticky), i), F64)
     return b.select(sign, b.fneg(x), x) if signed else x
@@ -202,7 +223,9 @@ class Single(Native):
 
 
 class Bits(Native):
-    """Formats with the evaluation type's own exponents: rounding on the bits carries into them by itself."""
+    """Formats with the evaluation type's own exponents: rounding on the bits carries into them by
+    itself.
+    """
 
     def finish(self, b, r):
         view, rounding = self.view, self.arithmetic.rounding
@@ -223,7 +246,9 @@ class Bits(Native):
         return self.narrow(b, self.finish(b, r))
 
     def from_binary32(self, b, x):
-        """NaN stays NaN (quiet, or without payload), and subnormals are flushed, as by an operation."""
+        """NaN stays NaN (quiet, or without payload), and subnormals are flushed, as by an
+        operation.
+        """
         if self.evaluation != F32:
             return super().from_binary32(b, x)
         if self.arithmetic.rounding == "rz":
@@ -233,9 +258,11 @@ class Bits(Native):
 
 
 class BitsNearest(Bits):
-    """Bits to nearest (p <= 11): products and quotients below binary32's normal range are rounded once.
+    """Bits to nearest (p <= 11): products and quotients below binary32's normal range are rounded
+    once.
 
-    With p <= 8 a product that binary32 cannot hold is below half of the format's smallest number: zero.
+    With p <= 8 a product that binary32 cannot hold is below half of the format's smallest number:
+    zero.
     """
 
     def mul(self, b, x, y):
@@ -263,7 +290,9 @@ class BitsNearest(Bits):
 
 
 class Grid(Native):
-    """Adding and subtracting a constant whose spacing, in the evaluation type, is the format's at r."""
+    """Adding and subtracting a constant whose spacing, in the evaluation type, is the format's at
+    r.
+    """
 
     def finish(self, b, r):
         fmt, view, rounding = self.format, self.view, self.arithmetic.rounding
@@ -280,11 +309,15 @@ class Grid(Native):
         return self._overflow(b, r, rounded, sign, self._beyond(b, r))
 
     def _beyond(self, b, r):
-        """Whether the rounded r exceeds the largest finite number (r itself decides; NaN does not)."""
+        """Whether the rounded r exceeds the largest finite number (r itself decides; NaN does
+        not).
+        """
         fmt, rounding = self.format, self.arithmetic.rounding
         step = 2.0 ** (fmt.emax - fmt.significand_bits)
         odd = (fmt.max_finite / (2 * step)) % 2 == 1
-        edge = {"rn": fmt.max_finite + step, "rz": fmt.max_finite + 2 * step}.get(rounding, fmt.max_finite)
+        edge = {"rn": fmt.max_finite + step, "rz": fmt.max_finite + 2 * step}.get(
+            rounding, fmt.max_finite
+        )
         including = odd if rounding == "rn" else rounding == "rz"
         size = call(b, "fabs", r)
         return b.fcmp_ordered(">=" if including else ">", size, self.view.constant(edge))
@@ -342,7 +375,9 @@ class Stochastic(Native):
 
 
 class StochasticBits(Stochastic):
-    """Stochastic rounding of formats with binary32's exponents: random bits added below the last kept one."""
+    """Stochastic rounding of formats with binary32's exponents: random bits added below the last
+    kept one.
+    """
 
     def finish(self, b, r, draw):
         drop = 24 - self.format.significand_bits
@@ -357,7 +392,9 @@ class StochasticBits(Stochastic):
 
 
 class Sticky(Native):
-    """Evaluation in binary64 with the sign of its error: every rounding of every format, in nearest mode."""
+    """Evaluation in binary64 with the sign of its error: every rounding of every format, in
+    nearest mode.
+    """
 
     def finish(self, b, r, error=None):
         fmt, rounding = self.format, self.arithmetic.rounding
@@ -369,7 +406,9 @@ class Sticky(Native):
             step = b.zext(b.and_(inexact, opposite), I64)
             size = V64.to_float(b, b.sub(V64.to_word(b, size), step))
         power = V64.power(b, size, fmt.min_normal if fmt.subnormals else None)
-        power = b.select(b.fcmp_ordered("<", power, V64.constant(2.0**1000)), power, V64.constant(2.0**1000))
+        power = b.select(
+            b.fcmp_ordered("<", power, V64.constant(2.0**1000)), power, V64.constant(2.0**1000)
+        )
         spacing = b.fmul(power, V64.constant(2.0 ** (1 - fmt.significand_bits)))
         y = b.fmul(size, V64.inverse(b, spacing))
         kept = call(b, "floor", y)
@@ -420,7 +459,8 @@ class Sticky(Native):
         return self._rounded(b, r, call(b, "fma", b.fneg(r), r, x), **key)
 
     def fma(self, b, x, y, z, **key):
-        """Boldo & Melquiond (2008), section 5: the error of a fused product and sum, rounded to odd.
+        """Boldo & Melquiond (2008), section 5: the error of a fused product and sum, rounded to
+        odd.
         """
         x, y, z = (self.widen(b, v) for v in (x, y, z))
         high = b.fmul(x, y)
@@ -447,7 +487,8 @@ class Sticky(Native):
         return self.narrow(b, self.finish(b, r, error))
 
     def _zero_sum(self, b, rounded, r, x, y):
-        """Toward -infinity an exact zero sum is -0, unless both terms are +0 (IEEE 754-2019, 6.3)."""
+        """Toward -infinity an exact zero sum is -0, unless both terms are +0 (IEEE 754-2019, 6.3).
+        """
         if self.arithmetic.rounding != "rd":
             return rounded
         sign = b.or_(V64.sign_word(b, x), V64.sign_word(b, y))
@@ -463,7 +504,8 @@ def _two_sum(b, x, y):
 
 
 def _odd(b, r, error):
-    """r + error rounded to odd in binary64: r, or its neighbour toward the error where r is even."""
+    """r + error rounded to odd in binary64: r, or its neighbour toward the error where r is even.
+    """
     word = V64.to_word(b, r)
     inexact = b.fcmp_ordered("!=", error, V64.constant(0.0))
     even = b.icmp_unsigned("==", b.and_(word, V64.word(1)), V64.word(0))
@@ -473,7 +515,9 @@ def _odd(b, r, error):
 
 
 def aligned_pair(b, x, y, significand_bits: int):
-    """Both operands truncated toward zero to multiples of 2^(E - p + 1), E the larger one's exponent."""
+    """Both operands truncated toward zero to multiples of 2^(E - p + 1), E the larger one's
+    exponent.
+    """
     drop = 24 - significand_bits
     words = [b.bitcast(v, I32) for v in (x, y)]
     exponents = [b.and_(b.lshr(w, ir.Constant(I32, 23)), ir.Constant(I32, 0xFF)) for w in words]
@@ -500,7 +544,8 @@ def _with_alignment(technique: type) -> type:
 
 
 def processor_word(backend: Backend, path: str = "auto") -> int:
-    """The MXCSR value under which the backend's kernels run; 0 where they run in the normal mode."""
+    """The MXCSR value under which the backend's kernels run; 0 where they run in the normal mode.
+    """
     rounding = {role.rounding for role in backend.roles}
     if path == "software" or not available() or not has_feature("fma") or len(rounding) != 1:
         return 0
@@ -509,7 +554,9 @@ def processor_word(backend: Backend, path: str = "auto") -> int:
     limited = direction != "rz" and any(r.format.overflow != "infinity" for r in backend.roles)
     if direction not in _DIRECTED or not narrow or limited:
         return 0
-    return control_word(direction, all(_flushes_as_binary32(r) for r in backend.roles) and direction == "rz")
+    return control_word(
+        direction, all(_flushes_as_binary32(r) for r in backend.roles) and direction == "rz"
+    )
 
 
 def _flushes_as_binary32(arithmetic: Arithmetic) -> bool:
@@ -519,7 +566,9 @@ def _flushes_as_binary32(arithmetic: Arithmetic) -> bool:
 
 @lru_cache(maxsize=256)
 def rounder(arithmetic: Arithmetic, carrier: ir.Type, word: int) -> Native:
-    """The technique for an arithmetic in a carrier, in the normal mode (word = 0) or under a control word."""
+    """The technique for an arithmetic in a carrier, in the normal mode (word = 0) or under a
+    control word.
+    """
     if word:
         technique, evaluation = _directed(arithmetic, carrier, word)
     else:
@@ -532,7 +581,9 @@ def rounder(arithmetic: Arithmetic, carrier: ir.Type, word: int) -> Native:
 def _directed(arithmetic, carrier, word) -> tuple[type, ir.Type]:
     fmt, p = arithmetic.format, arithmetic.format.significand_bits
     flush_by_processor = bool(word & 0x8000)
-    plain = fmt.overflow == "infinity" or (fmt.overflow == "saturate" and arithmetic.rounding == "rz")
+    plain = fmt.overflow == "infinity" or (
+        fmt.overflow == "saturate" and arithmetic.rounding == "rz"
+    )
     if carrier == F32 and (fmt.emin, fmt.emax) == (-126, 127) and plain:
         if fmt.subnormals or flush_by_processor:
             return Bits, F32

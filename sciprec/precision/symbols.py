@@ -1,4 +1,6 @@
-"""What a name in a kernel means to the engine: one table of Python's, math's and NumPy's functions."""
+"""What a name in a kernel means to the engine: one table of Python's, math's and NumPy's
+functions.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from sciprec.precision.elementary import ELEMENTARY
 
 _MATH = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
-    "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "pow", "erf", "erfc", "hypot", "cbrt", "sqrt", "fabs",
+    "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "pow",
+    "erf", "erfc", "hypot", "cbrt", "sqrt", "fabs",
     "copysign", "fmod", "fma",
 )  # fmt: skip
 _NUMPY = {

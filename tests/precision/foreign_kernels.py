@@ -1,4 +1,5 @@
-"""Kernels as other people write them: nothing here was written with this project's rules in mind."""
+"""Kernels as other people write them: nothing here was written with this project's rules in mind.
+"""
 
 import math
 

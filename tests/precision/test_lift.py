@@ -15,7 +15,8 @@ from tests.oracles.twin import run_twin
 from tests.precision import foreign_kernels as foreign
 
 ARITHMETICS = (
-    "fp64", "fp32", "mlu370", "fp16", "bf16", "mlu370-noguard", "float:p=13,emin=-30,emax=30,round=ru",
+    "fp64", "fp32", "mlu370", "fp16", "bf16", "mlu370-noguard",
+    "float:p=13,emin=-30,emax=30,round=ru",
 )  # fmt: skip
 KERNELS = list(foreign.EXAMPLES)
 REDUCING = (foreign.normalise, foreign.matrix_polynomial)  # in the engine's order, not in Numba's
@@ -41,7 +42,9 @@ def same_bits(left: np.ndarray, right: np.ndarray) -> bool:
 
 
 def assert_same(one, other, arguments, other_arguments, rounded=lambda x: x):
-    """Results and written arrays agree; `rounded` is applied to arrays that may have been only read."""
+    """Results and written arrays agree; `rounded` is applied to arrays that may have been only
+    read.
+    """
     for a, b in zip(flattened(one), flattened(other), strict=True):
         assert same_bits(a, b), (a, b)
     for a, b in zip(arguments, other_arguments, strict=True):
@@ -51,7 +54,8 @@ def assert_same(one, other, arguments, other_arguments, rounded=lambda x: x):
 
 @pytest.mark.parametrize("kernel", [k for k in KERNELS if k not in REDUCING], ids=names)
 def test_fp64_equals_plain_numba(kernel):
-    """Identity: the same bits as Numba's own compilation (no elementary functions here but sqrt)."""
+    """Identity: the same bits as Numba's own compilation (no elementary functions here but sqrt).
+    """
     recursive = kernel is foreign.halves
     native = kernel if recursive else njit(getattr(kernel, "py_func", kernel), error_model="numpy")
     ours, theirs = foreign.EXAMPLES[kernel](), foreign.EXAMPLES[kernel]()
