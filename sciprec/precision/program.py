@@ -260,7 +260,8 @@ def source_tree(function) -> ast.FunctionDef:
         raise LiftError(
             f"the source of kernel '{getattr(function, '__name__', function)}' cannot be "
             "read; "
-            "lifting takes functions defined with `def` in a file or a notebook cell: save it in a .py file"
+            "lifting takes functions defined with `def` in a file or a notebook cell: save it "
+            "in a .py file"
         ) from None
     if not isinstance(tree, ast.FunctionDef):
         raise LiftError(

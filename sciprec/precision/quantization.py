@@ -54,7 +54,8 @@ def quantize(x, backend, *, seed: int = 0):
     if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
         raise InputError(
             f"quantize is given data of dtype {values.dtype}; it takes real numbers "
-            "(float64, float32, float16, integers): convert first, or take real and imaginary parts separately"
+            "(float64, float32, float16, integers): convert first, or take real and "
+            "imaginary parts separately"
         )
     dtype = _result_dtype(values.dtype)
     flat = np.ascontiguousarray(values, dtype=dtype if values.dtype.kind == "f" else None).reshape(
