@@ -103,6 +103,31 @@ def to_integers(a, whole):
         whole[i] = int(a[i])
 
 
+TENTH = 0.1
+SEVENTHS = (1.0 / 7.0, -2.0 / 7.0)
+TABLE = np.array([0.3, -0.7, 1e-30, 2.0**127 * 1.99])
+
+
+def constants(out):
+    out[0] = 0.1
+    out[1] = TENTH
+    out[2] = SEVENTHS[0]
+    out[3] = SEVENTHS[1]
+    out[4] = math.pi
+    out[5] = np.e
+    out[6] = -1e-45
+    out[7] = 1e300
+    out[8] = 16777217
+
+
+CONSTANTS = (0.1, TENTH, *SEVENTHS, math.pi, math.e, -1e-45, 1e300, 16777217.0)
+
+
+def constant_array(out):
+    for i in range(TABLE.size):
+        out[i] = TABLE[i]
+
+
 def copied(a, out):
     for i in range(a.size):
         out[i] = a[i]

@@ -33,6 +33,12 @@ def test_format_equals_its_independent_description(name):
     assert fmt.unit_roundoff == float(other.eps) / 2
 
 
+def test_tf32_has_binary16s_significand_and_binary32s_range():
+    fmt = FORMATS["tf32"]
+    assert fmt.significand_bits == FORMATS["binary16"].significand_bits
+    assert (fmt.emin, fmt.emax) == (FORMATS["binary32"].emin, FORMATS["binary32"].emax)
+
+
 def test_mlu370_takes_twenty_of_binary32s_stored_bits():
     fmt = FORMATS["mlu370"]
     assert fmt.significand_bits == 21 and not fmt.subnormals

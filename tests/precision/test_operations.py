@@ -289,6 +289,28 @@ def test_whole_parts_are_truncated(backend):
     assert whole.tolist() == [exact.to_int(x, backend.compute) for x in a.tolist()]
 
 
+@pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
+def test_literals_and_constants_are_rounded_once(backend):
+    """-1e-45 is a literal and its negation: the literal is rounded first."""
+    out = np.empty(len(kernels.CONSTANTS))
+    lift(kernels.constants, backend)(out)
+    expected = [exact.round_exact(x, backend.compute) for x in kernels.CONSTANTS]
+    expected[6] = -exact.round_exact(1e-45, backend.compute)
+    assert_bits(out, expected, (np.array(kernels.CONSTANTS),), backend.name)
+
+
+@pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
+def test_elements_of_constant_arrays_are_rounded_once(backend, request):
+    """The compiler knows such elements and may fold their conversion, to nearest."""
+    if backend.compute.rounding == "rz":
+        reason = "elements of a constant array are folded to nearest, 1e-30 upward"
+        request.applymarker(pytest.mark.xfail(strict=False, reason=reason))
+    out = np.empty(kernels.TABLE.size)
+    lift(kernels.constant_array, backend)(out)
+    expected = [exact.round_exact(x, backend.storage) for x in kernels.TABLE.tolist()]
+    assert_bits(out, expected, (kernels.TABLE,), backend.name)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("backend", QUICK_FIRST, ids=lambda b: b.name)
