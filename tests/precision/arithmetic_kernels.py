@@ -128,6 +128,23 @@ def constant_array(out):
         out[i] = TABLE[i]
 
 
+def constant_expressions(one, out):
+    out[0] = 1.0 / 3.0
+    out[1] = 0.1 * 0.3
+    out[2] = one[0] * 33554431
+    out[3] = math.sqrt(2.0)
+    out[4] = 2 / 3
+    out[5] = 1.0 / TABLE[0]
+    out[6] = 7.0 % 0.3
+    out[7] = 1e-30 * 1e-30
+    out[8] = 0.1**3
+    y = 0.1
+    for i in range(4):
+        y = y * 1.7
+        out[9 + i] = 1.0 / (i + 33554431)
+    out[13] = y
+
+
 def copied(a, out):
     for i in range(a.size):
         out[i] = a[i]
