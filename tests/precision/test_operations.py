@@ -218,6 +218,24 @@ def test_stochastic_rounding_is_unbiased():
     assert abs(ups - n / 8) < 5 * math.sqrt(n * 1 / 8 * 7 / 8)
 
 
+def test_noise_perturbs_each_store_within_its_interval():
+    """x (1 + eps) with eps uniform in [1e-7, 1e-5], truncated; the mean within 5 sigma."""
+    backend = resolve_backend("mlu370-noise")
+    low, high = backend.noise
+    n = 50_000
+    x = in_format(np.random.default_rng(8).uniform(0.5, 2.0, n), backend.storage.format)
+    out, again = np.empty(n), np.empty(n)
+    lift(kernels.copied, backend, seed=1)(x, out)
+    lift(kernels.copied, backend, seed=1)(x, again)
+    assert np.array_equal(out, again)
+    assert np.all(out >= vector.round_values(x * (1 + 0.99 * low), backend.storage))
+    assert np.all(out <= vector.round_values(x * (1 + 1.01 * high), backend.storage))
+    u = backend.storage.format.unit_roundoff
+    lost = np.mean(np.ldexp(u, np.frexp(x)[1] - 1) / x)  # half a last place of a truncation
+    sigma = (high - low) / math.sqrt(12 * n)
+    assert abs(np.mean(out / x - 1) - ((low + high) / 2 - lost)) < 5 * sigma
+
+
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("backend", QUICK_FIRST, ids=lambda b: b.name)
 def test_selection_and_whole_numbers(backend, path, request):
