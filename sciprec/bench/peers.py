@@ -43,12 +43,12 @@ def _advect(q, u, v, cx, cy, diffusion, four, out, rounded=_same):
     return r(r(r(centre - r(cx * along)) - r(cy * across)) + r(diffusion * around))
 
 
-_FORMS = {kernels.add: _add, kernels.advect: _advect}
+FORMS = {kernels.add: _add, kernels.advect: _advect}
 
 
 def contenders(kernel: Callable, plain: list) -> dict[tuple[str, str], tuple[Callable, list]]:
     """The peers that are installed and can do this kernel; large arrays are left to ours alone."""
-    form = _FORMS.get(kernel)
+    form = FORMS.get(kernel)
     if form is None or plain[0].size > 1_000_000:
         return {}
     found = {("NumPy float16", COLUMN): (_numpy_like(form, plain, np.float16), [])}

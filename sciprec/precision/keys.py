@@ -29,11 +29,10 @@ def mix(word: int) -> int:
     return word ^ (word >> 16)
 
 
-def _emit_mix(b: ir.IRBuilder, word):
-    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B), (16, None)):
-        word = b.xor(word, b.lshr(word, ir.Constant(_I32, shift)))
-        word = word if factor is None else b.mul(word, ir.Constant(_I32, factor))
-    return word
+def _emit_round(b: ir.IRBuilder, word, factor: int):
+    """One round of the mixing: the high bits into the low ones, then a multiplication."""
+    word = b.xor(word, b.lshr(word, ir.Constant(_I32, 16)))
+    return b.mul(word, ir.Constant(_I32, factor))
 
 
 def emit_hash(b: ir.IRBuilder, key, salt: int):
@@ -43,8 +42,7 @@ def emit_hash(b: ir.IRBuilder, key, salt: int):
     The key is well mixed already (`descend`): one round spreads the site over the word.
     """
     word = b.add(key, ir.Constant(_I32, (salt * 0x85EBCA6B) & 0xFFFFFFFF))
-    word = b.xor(word, b.lshr(word, ir.Constant(_I32, 16)))
-    return b.mul(word, ir.Constant(_I32, 0x7FEB352D))
+    return _emit_round(b, word, 0x846CA68B)
 
 
 @intrinsic
@@ -63,7 +61,8 @@ def descend(typingctx, key, number):
 
     def codegen(context, b, signature, args):
         counter = b.trunc(args[1], _I32)
-        return _emit_mix(b, b.add(args[0], b.mul(counter, ir.Constant(_I32, _GOLDEN))))
+        word = b.add(args[0], b.mul(counter, ir.Constant(_I32, _GOLDEN)))
+        return _emit_round(b, word, 0x7FEB352D)
 
     return types.uint32(types.uint32, types.int64), codegen
 

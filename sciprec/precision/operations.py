@@ -361,7 +361,7 @@ class Operations:
         n = b.add(b.lshr(span, ir.Constant(I32, 16)), ir.Constant(I32, low))
         if self.word and self.kind == F32:
             eps = b.fmul(b.sitofp(n, F32), ir.Constant(F32, 2.0**-31))
-            return self.storage.from_binary32(b, call(b, "fma", value, eps, value))
+            return self.storage.round(b, call(b, "fma", value, eps, value))
         factor = b.fadd(b.fmul(b.sitofp(n, F64), V64.constant(2.0**-31)), V64.constant(1.0))
         wide = b.fpext(value, F64) if self.kind == F32 else value
         return self.storage.from_binary64(

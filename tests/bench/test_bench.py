@@ -1,0 +1,51 @@
+"""The benchmark runs, writes its file, and measures every row it promises."""
+
+import json
+
+import pytest
+
+from sciprec import InputError, bench
+from sciprec.bench import kernels, peers, precision
+from sciprec.precision import resolve_backend
+
+
+@pytest.mark.slow
+def test_small_benchmark_has_every_row(tmp_path, capsys):
+    out = tmp_path / "reports" / "bench.json"
+    bench.run("precision", out=out, json=True, small=True)
+    printed, stored = json.loads(capsys.readouterr().out), json.loads(out.read_text())
+    assert printed == stored and len(stored["cases"]) == len(precision.cases(True))
+    for case in stored["cases"]:
+        measured = {(r["row"], r["column"]) for r in case["ratios"]}
+        assert {(row, c) for row in precision.BACKENDS for c in ("trusted", "rounded")} <= measured
+        assert all(r["ratio"] > 0 for r in case["ratios"])
+    assert {row["arithmetic"] for row in precision.rows(stored)} >= set(precision.BACKENDS)
+
+
+def test_unknown_benchmark(tmp_path):
+    with pytest.raises(InputError, match="unknown benchmark 'speed'; known: precision"):
+        bench.run("speed", out=tmp_path / "x.json")
+
+
+def test_unwritable_file(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written .*give another one with --out"):
+        bench.run("precision", out=tmp_path / "file" / "x.json")
+
+
+def test_goals_are_for_rows():
+    assert set(precision.GOALS) <= set(precision.BACKENDS)
+    for name in precision.BACKENDS.values():
+        resolve_backend(name)
+
+
+@pytest.mark.parametrize("case", precision.cases(True), ids=lambda c: c.name)
+def test_peers_compute_the_same(case):
+    """Written on whole arrays without rounding, a peer's form is the kernel."""
+    form = peers.FORMS.get(case.kernel)
+    if form is None:
+        pytest.skip("peers do not run the matrix product")
+    arguments = case.arguments(precision.np.dtype("f8"))
+    case.kernel(*arguments)
+    inner = (slice(1, -1),) * 2 if case.kernel is kernels.advect else slice(None)
+    assert (form(*arguments) == arguments[-1][inner]).all()
