@@ -24,6 +24,12 @@ class Arithmetic:
     aligned: bool = False
 
     @property
+    def unit_roundoff(self) -> float:
+        """The largest relative error of one rounding: 2^-p to nearest, 2^(1-p) otherwise."""
+        u = self.format.unit_roundoff
+        return u if self.rounding == "rn" else 2 * u
+
+    @property
     def native(self) -> np.dtype | None:
         """The dtype in which the processor does this arithmetic by itself, or None."""
         if self.rounding == "rn" and not self.aligned:
@@ -185,7 +191,7 @@ def table() -> list[dict]:
             "rounding": ROUNDINGS[b.compute.rounding],
             "subnormals": "kept" if b.compute.format.subnormals else "flushed",
             "overflow": b.compute.format.overflow,
-            "unit_roundoff": b.compute.format.unit_roundoff,
+            "unit_roundoff": b.compute.unit_roundoff,
             "max_finite": b.compute.format.max_finite,
             "min_positive": b.compute.format.min_positive,
             "carrier": b.carrier.name,
