@@ -6,7 +6,6 @@ was given, what is accepted and what to write instead; all complaints of a file 
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,14 +16,18 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
 
-from sciprec.errors import InputError
+from sciprec.complaints import complaint, nearest
+from sciprec.errors import InputError, why_no_file
 from sciprec.precision.backend import resolve_backend
 
 LARGEST_FILE_BYTES = 1_000_000
+MOST_STORED_STATES = 10_000
+MOST_PATH_STEPS = 1_000_000
 TRUTH = "fp64"
 
 
@@ -62,14 +65,17 @@ class ClimateRun(Section):
 
     case: str = _key("the name of a registered initial state", 'case = "williamson_5"')
     truncation: int = _key("a triangular truncation: 21, 31, 42, 63 or 85", "truncation = 42")
-    days: float = _key("a number of days > 0, at most 10000", "days = 5.0", gt=0, le=10_000)
+    days: float = _key(
+        "a number of days > 0, from 0.001 to 10000", "days = 5.0", ge=0.001, le=10_000
+    )
     step_seconds: float | None = Field(
-        default=None, gt=0, le=86_400, examples=["step_seconds = 600.0"],
-        description="a number of seconds > 0; left out, the model chooses",
+        default=None, ge=1, le=86_400, examples=["step_seconds = 600.0"],
+        description="a number of seconds from 1 to 86400; left out, the model chooses",
     )  # fmt: skip
     output_hours: float = Field(
-        default=24.0, gt=0, examples=["output_hours = 6.0"], description="a number of hours > 0"
-    )
+        default=24.0, ge=0.01, le=240_000, examples=["output_hours = 6.0"],
+        description="a number of hours from 0.01 to 240000",
+    )  # fmt: skip
     time_scheme: str = Field(
         default="rk4", examples=['time_scheme = "rk4"'],
         description="the name of a registered time scheme",
@@ -86,37 +92,58 @@ class ClimateRun(Section):
             raise ValueError("not among the known truncations")
         return value
 
+    @model_validator(mode="after")
+    def _states_fit_into_memory(self) -> ClimateRun:
+        if self.days * 24 / self.output_hours > MOST_STORED_STATES:
+            raise ValueError(
+                f"table [climate] asks for {self.days * 24 / self.output_hours:.0f} stored states; "
+                f"accepted: at most {MOST_STORED_STATES}; give a larger 'output_hours'"
+            )
+        return self
+
 
 class HestonModel(Section):
     """Parameters of Heston (1993); sigma is the volatility of variance."""
 
-    spot: float = _key("a price > 0", "spot = 100.0", gt=0)
-    v0: float = _key("an initial variance >= 0", "v0 = 0.04", ge=0)
-    kappa: float = _key("a rate of mean reversion > 0, per year", "kappa = 1.5", gt=0)
-    theta: float = _key("a long-run variance > 0", "theta = 0.04", gt=0)
-    sigma: float = _key("a volatility of variance > 0", "sigma = 0.5", gt=0)
+    spot: float = _key("a price > 0, at most 1e12", "spot = 100.0", gt=0, le=1e12)
+    v0: float = _key("an initial variance from 0 to 100", "v0 = 0.04", ge=0, le=100)
+    kappa: float = _key(
+        "a rate of mean reversion > 0 per year, at most 1000", "kappa = 1.5", gt=0, le=1000
+    )
+    theta: float = _key("a long-run variance > 0, at most 100", "theta = 0.04", gt=0, le=100)
+    sigma: float = _key("a volatility of variance > 0, at most 100", "sigma = 0.5", gt=0, le=100)
     rho: float = _key("a correlation in [-1, 1]", "rho = -0.7", ge=-1, le=1)
-    rate: float = _key("an interest rate per year, continuously compounded", "rate = 0.02")
-    dividend_yield: float = Field(
-        default=0.0, examples=["dividend_yield = 0.01"],
-        description="a dividend yield per year, continuously compounded",
+    rate: float = _key(
+        "an interest rate per year, continuously compounded, from -10 to 10", "rate = 0.02",
+        ge=-10, le=10,
     )  # fmt: skip
+    dividend_yield: float = Field(
+        default=0.0, ge=-10, le=10, examples=["dividend_yield = 0.01"],
+        description="a dividend yield per year, continuously compounded, from -10 to 10",
+    )  # fmt: skip
+
+
+_LARGEST_ON_AXIS = {"strikes": 1e12, "maturities_years": 100.0}
 
 
 class HestonPayoffs(Section):
     """A grid of European options."""
 
     kind: Literal["call", "put"] = _key('"call" or "put"', 'kind = "call"')
-    strikes: Numbers = _key("an array of prices > 0", "strikes = [90.0, 100.0]", min_length=1)
+    strikes: Numbers = _key(
+        "an array of prices > 0, at most 1e12", "strikes = [90.0, 100.0]", min_length=1
+    )
     maturities_years: Numbers = _key(
-        "an array of years > 0", "maturities_years = [0.5, 1.0]", min_length=1
+        "an array of years > 0, at most 100", "maturities_years = [0.5, 1.0]", min_length=1
     )
 
     @field_validator("strikes", "maturities_years")
     @classmethod
-    def _increasing(cls, values: tuple[float, ...]) -> tuple[float, ...]:
+    def _increasing(cls, values: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
         if values[0] <= 0 or any(b <= a for a, b in zip(values, values[1:], strict=False)):
             raise ValueError("the numbers must be positive and increasing")
+        if values[-1] > _LARGEST_ON_AXIS[info.field_name]:
+            raise ValueError("a number is too large")
         return values
 
 
@@ -145,6 +172,16 @@ class HestonRun(Section):
     model: HestonModel = _key("the table [heston.model]", "[heston.model]")
     payoffs: HestonPayoffs = _key("the table [heston.payoffs]", "[heston.payoffs]")
     simulation: HestonSimulation = _key("the table [heston.simulation]", "[heston.simulation]")
+
+    @model_validator(mode="after")
+    def _steps_are_reasonable(self) -> HestonRun:
+        steps = self.payoffs.maturities_years[-1] * self.simulation.steps_per_year
+        if steps > MOST_PATH_STEPS:
+            raise ValueError(
+                f"table [heston] asks for {steps:.0f} steps per path; accepted: at most "
+                f"{MOST_PATH_STEPS}; give fewer 'steps_per_year' or shorter 'maturities_years'"
+            )
+        return self
 
 
 class Scenario(Section):
@@ -221,21 +258,20 @@ def parse_scenario(content: dict[str, Any], origin: str = "scenario") -> Scenari
     if not isinstance(kind, str) or kind not in KINDS:
         given = "is missing" if kind is None else f"was given {kind!r}"
         raise InputError(
-            f"{origin}: the key 'kind' {given}; accepted: {', '.join(KINDS)}{_nearest(kind, KINDS)}"
+            f"{origin}: the key 'kind' {given}; accepted: {', '.join(KINDS)}{nearest(kind, KINDS)}"
         )
     try:
         return KINDS[kind].model_validate(content)
     except ValidationError as error:
-        complaints = [_complaint(KINDS[kind], dict(e)) for e in error.errors()]
+        complaints = [complaint(KINDS[kind], dict(e)) for e in error.errors()]
         raise InputError("\n".join(f"{origin}: {c}" for c in complaints)) from None
 
 
 def _read(path: Path) -> dict[str, Any]:
     """The dictionary that a TOML file holds."""
-    if not path.is_file():
-        what = "is a folder" if path.is_dir() else "does not exist"
+    if why := why_no_file(path):
         raise InputError(
-            f"scenario file '{path}' {what}; give the path of a TOML file, "
+            f"scenario file '{path}' {why}; give the path of a TOML file, "
             "such as scenarios/quickstart_climate.toml"
         )
     if path.stat().st_size > LARGEST_FILE_BYTES:
@@ -244,72 +280,16 @@ def _read(path: Path) -> dict[str, Any]:
             f"{LARGEST_FILE_BYTES}: is this a scenario file?"
         )
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: is not UTF-8 text (byte {error.start}); a scenario is a TOML file: "
             "save it as UTF-8"
         ) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path}: is not valid TOML: {error}; write keys as `days = 5.0` and tables as "
             "`[climate]`"
         ) from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check permissions") from None
-
-
-def _nearest(given: Any, known: Any) -> str:
-    """"; did you mean 'x'?" for the nearest known name, or nothing."""
-    near = difflib.get_close_matches(str(given), list(known), n=1, cutoff=0.6)
-    return f"; did you mean '{near[0]}'?" if near else ""
-
-
-def _section_at(model: type[Section], location: tuple) -> tuple[type[Section], Any]:
-    """The section that holds a key, and the key's own declaration (None for a whole table)."""
-    field = None
-    for name in location:
-        if isinstance(name, int) or name not in model.model_fields:
-            continue
-        field = model.model_fields[name]
-        nested = _nested_section(field.annotation)
-        if nested is not None:
-            model = nested
-    return model, field
-
-
-def _nested_section(annotation: Any) -> type[Section] | None:
-    """The section class inside an annotation such as HestonModel or tuple[Tolerance, ...]."""
-    for candidate in (annotation, *getattr(annotation, "__args__", ())):
-        if isinstance(candidate, type) and issubclass(candidate, Section):
-            return candidate
-    return None
-
-
-def _complaint(model: type[Section], error: dict[str, Any]) -> str:
-    """One sentence for one entry of a ValidationError: given, accepted, what to write."""
-    location = tuple(error["loc"])
-    key = ".".join(str(part) for part in location)
-    _, field = _section_at(model, location)
-    if error["type"] == "extra_forbidden":
-        parent, _ = _section_at(model, location[:-1])
-        known = list(parent.model_fields)
-        return f"unknown key '{key}'; known: {', '.join(known)}{_nearest(location[-1], known)}"
-    if field is None:
-        return str(error["ctx"]["error"]) if "ctx" in error else error["msg"]
-    example = f"; write for example `{field.examples[0]}`"
-    if error["type"] == "missing":
-        return f"the key '{key}' is missing; accepted: {field.description}{example}"
-    reason = error.get("ctx", {}).get("error")
-    if isinstance(reason, InputError):
-        return f"key '{key}': {reason}"
-    why = f" ({reason})" if reason else ""
-    given = f"{error['input']!r:.80} ({_type_in_words(error['input'])})"
-    return f"key '{key}' was given {given}{why}; accepted: {field.description}{example}"
-
-
-def _type_in_words(value: Any) -> str:
-    """A TOML type in words."""
-    names = {bool: "true or false", int: "a whole number", float: "a number", str: "a string",
-             tuple: "an array", list: "an array", dict: "a table"}  # fmt: skip
-    return names.get(type(value), type(value).__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -97,7 +98,12 @@ def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         return
     if workers is None or workers < 1:
         raise InputError(f"{workers} workers were asked for; give a number of processes >= 1")
-    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+    cluster = LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        dashboard_address=None,
+        silence_logs=logging.ERROR,
+    )
     with cluster, Client(cluster, set_as_default=False) as client:
         yield client
 

@@ -78,8 +78,11 @@ def plan(scenarios: Iterable[Scenario], backends: Iterable[str] | None = None) -
 
 
 def file_part(backend: str) -> str:
-    """A backend's name with everything that file systems dislike replaced by '-'."""
-    return re.sub(r"[^A-Za-z0-9.+]+", "-", backend).strip("-")
+    """A backend's name with everything that file systems dislike replaced by '-'.
+
+    The sign in `emin=-14` stays and the '=' goes, so that two specs never share a file.
+    """
+    return re.sub(r"[^A-Za-z0-9.+]+", "-", backend.replace("=", "")).strip("-")
 
 
 def _canonical(names: Iterable[str]) -> tuple[str, ...]:

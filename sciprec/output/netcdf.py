@@ -8,7 +8,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from sciprec.errors import InputError
+from sciprec.errors import InputError, why_no_file
 
 COMPRESSION_LEVEL = 4
 _LIBRARY = threading.RLock()  # the netCDF and HDF5 libraries serve one thread at a time
@@ -47,10 +47,10 @@ def read(path: str | Path) -> xr.Dataset:
         InputError: there is no such file, or it is not a complete netCDF file.
     """
     path = Path(path)
-    if not path.is_file():
-        what = "is a folder" if path.is_dir() else "does not exist"
+    if why := why_no_file(path):
         raise InputError(
-            f"netCDF file '{path}' {what}; give a file that `sciprec run` wrote, or any netCDF file"
+            f"netCDF file '{path}' {why}; give a file that `sciprec run` wrote, "
+            "or any netCDF file"
         )
     try:
         with _LIBRARY:

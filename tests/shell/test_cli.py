@@ -1,8 +1,10 @@
 """The command line: exit codes, messages without traceback, JSON, and nothing left half-written."""
 
 import json
+import socket
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -157,10 +159,32 @@ def test_folder_that_cannot_be_written_is_noticed_before_computing(
 
 def test_scheduler_that_does_not_answer(call, models, scenario_files, tmp_path, monkeypatch):
     monkeypatch.setattr("sciprec.batch.execute.CONNECT_SECONDS", 0.2)
-    for address in ("tcp://127.0.0.1:9", "nowhere"):
-        code, _, err = call("run", scenario_files[0], "--out", tmp_path, "--scheduler", address)
+    for address in ("tcp://127.0.0.1:9", "nowhere", "tls://127.0.0.1:9", "tcp://", "http://x", ""):
+        out = tmp_path / "out"
+        code, _, err = call("run", scenario_files[0], "--out", out, "--scheduler", address)
         assert code == cli.USAGE
         assert f"no dask scheduler answers at '{address}'" in err
+        assert not out.exists()
+
+
+def test_a_stranger_at_the_address_is_no_scheduler(call, models, scenario_files, tmp_path):
+    """A web server's answer, read as dask's, asks for exbibytes of memory."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+
+        def answer():
+            connection, _ = server.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" + b" " * 200)
+                connection.recv(1 << 16)
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        arguments = ("run", scenario_files[0], "--out", tmp_path / "out", "--scheduler", address)
+        code, _, err = call(*arguments)
+    assert code == cli.USAGE
+    assert f"no dask scheduler answers at '{address}'" in err
+    assert "Traceback" not in err
 
 
 def test_internal_errors_are_one_sentence_and_3(call, monkeypatch):

@@ -34,6 +34,7 @@ def test_files_have_different_and_plain_names(scenarios):
     assert len(set(files)) == len(files)
     assert all(set(f) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-.") for f in files)
     assert file_part("mlu370-noguard") == "mlu370-noguard"
+    assert file_part("float:p=5,emin=-3") != file_part("float:p=5,emin=3")
 
 
 def test_messages(scenarios):

@@ -84,6 +84,21 @@ def test_dumped_scenario_loads_again(scenario_files):
         ("heston", "90.0, 100.0, 110.0", "", "accepted: an array of prices > 0"),
         ("heston", 'kind = "call"', 'kind = "coll"', 'accepted: "call" or "put"'),
         ("heston", "n_paths = 1024", "n_paths = 1", "accepted: a number of paths from 2"),
+        ("heston", "90.0, 100.0, 110.0", "", "was given [] (an array)"),
+        ("heston", "spot = 100.0", "spot = 1e308", "accepted: a price > 0, at most 1e12"),
+        ("heston", "v0 = 0.04", "v0 = 1e300", "accepted: an initial variance from 0 to 100"),
+        ("heston", "kappa = 1.5", "kappa = 1e300", "per year, at most 1000"),
+        ("heston", "theta = 0.04", "theta = 1e300", "accepted: a long-run variance > 0, at most"),
+        ("heston", "sigma = 0.5", "sigma = 1e300", "a volatility of variance > 0, at most 100"),
+        ("heston", "rate = 0.02", "rate = -1e5", "continuously compounded, from -10 to 10"),
+        ("heston", "rate = 0.02", "rate = 1\ndividend_yield = 99.0", "from -10 to 10"),
+        ("heston", "110.0]", "1e300]", "a number is too large"),
+        ("heston", "[0.5, 1.0]", "[1e9]", "accepted: an array of years > 0, at most 100"),
+        ("heston", "steps_per_year = 4", "steps_per_year = 100000\n[heston.x]", "unknown key"),
+        ("climate", "days = 3.0", "days = 3\nstep_seconds = 5e-324", "seconds from 1 to 86400"),
+        ("climate", "days = 3.0", "days = 3\noutput_hours = 1e300", "from 0.01 to 240000"),
+        ("climate", "days = 3.0", "days = 9e3\noutput_hours = 0.1", "asks for 2160000 stored"),
+        ("climate", "days = 3.0", "days = 1" + "0" * 5000, "is not valid TOML"),
     ],
 )  # fmt: skip
 def test_complaints_name_file_key_given_accepted(edited, which, old, new, words):
@@ -91,6 +106,22 @@ def test_complaints_name_file_key_given_accepted(edited, which, old, new, words)
     said = complaint(path)
     assert said.startswith(f"{path}: ")
     assert words in said
+
+
+def test_too_many_steps_are_refused(edited):
+    edited("heston", "steps_per_year = 4", "steps_per_year = 100000")
+    said = complaint(edited("heston", "[0.5, 1.0]", "[0.5, 90.0]"))
+    assert said.endswith(
+        "table [heston] asks for 9000000 steps per path; accepted: at most 1000000; "
+        "give fewer 'steps_per_year' or shorter 'maturities_years'"
+    )
+
+
+def test_byte_order_marks_and_line_ends_of_other_systems_are_read(scenario_files):
+    path = scenario_files[1]
+    plain = load_scenario(path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert load_scenario(path) == plain
 
 
 def test_all_complaints_come_at_once(edited):
@@ -101,6 +132,8 @@ def test_all_complaints_come_at_once(edited):
 def test_files_that_are_none(tmp_path):
     assert "does not exist" in complaint(tmp_path / "nothing.toml")
     assert "is a folder" in complaint(tmp_path)
+    assert "is no regular file" in complaint("/dev/null")
+    assert "does not exist" in complaint("x" * 5000)
     binary = tmp_path / "binary.toml"
     binary.write_bytes(b"\xff\xfe\x00")
     assert "is not UTF-8 text" in complaint(binary)
