@@ -42,6 +42,12 @@ def judge(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Ver
     """Judge a run by the tolerances that its scenario states."""
     if stopped := str(actual.attrs.get("blow_up", "")):
         return Verdict("broken", f"stopped early: {stopped}", math.inf)
+    if lost := main_row(comparison).nonfinite_golden:
+        row = main_row(comparison)
+        counted = f"{lost} of {row.points} values of {row.variable} are not finite"
+        if actual.attrs.get("sciprec_backend") == TRUTH:
+            return Verdict("broken", f"{counted} in the truth itself", math.inf)
+        return Verdict("failed", f"nothing can be compared: {counted} in the fp64 truth")
     if actual.attrs.get("sciprec_backend") == TRUTH:
         return Verdict("truth", "the truth that the others are compared with")
     changed = [r for r in comparison.rows if r.changed_nonfinite]

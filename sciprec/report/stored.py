@@ -181,6 +181,9 @@ def _stored_run(
         verdict = Verdict("failed", failure)
     elif truth is None:
         verdict = Verdict("failed", "its fp64 truth failed, so that nothing can be compared")
+    elif entry["backend"] != TRUTH and (stopped := str(truth.attrs.get("blow_up", ""))):
+        said = f"nothing can be compared: the fp64 truth itself stopped early: {stopped}"
+        verdict = Verdict("failed", said)
     else:
         try:
             comparison = compare(truth, dataset)

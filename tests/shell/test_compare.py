@@ -175,6 +175,15 @@ def test_broken_runs(truth, half):
     assert verdict.sentence.startswith("1 of 512 values of u are finite in one run and not")
 
 
+def test_a_truth_that_is_not_finite_judges_nothing(truth, half):
+    truth.attrs["sciprec_backend"], half.attrs["sciprec_backend"] = "fp64", "fp16"
+    truth["height"][0, 0, :2] = half["height"][0, 0, :2] = np.nan
+    own, other = (judge(truth, run, compare(truth, run)) for run in (truth, half))
+    assert (own.status, other.status) == ("broken", "failed")
+    assert own.sentence == "2 of 512 values of height are not finite in the truth itself"
+    assert other.sentence.startswith("nothing can be compared: 2 of 512 values of height are not")
+
+
 @pytest.mark.parametrize(
     ("ratio", "words"),
     [(1.0, "1"), (3.14159, "3.1"), (38.4, "38"), (12345.0, "12,000"), (2.5e9, "2e9")],

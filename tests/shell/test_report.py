@@ -137,6 +137,24 @@ def test_blow_up_and_nonfinite_values_reach_page_and_table(models, scenario_file
     assert not batch.failures
 
 
+def test_a_truth_that_blew_up_fails_the_others(models, scenario_files, tmp_path):
+    usual = models["climate"]
+
+    def exploding(given, backend):
+        dataset = usual(given, backend)
+        if backend == "fp64":
+            dataset = dataset.isel(time=slice(0, 2))
+            dataset.attrs["blow_up"] = "day 2: height is not finite at 40 N"
+        return dataset
+
+    models["climate"] = exploding
+    batch = workflow.run(scenario_files[:1], out=tmp_path / "out")
+    assert [row["status"] for row in batch.table] == ["broken", "failed", "failed"]
+    said = "nothing can be compared: the fp64 truth itself stopped early: day 2: height"
+    assert said in batch.table[1]["reason"]
+    assert said in batch.page.read_text("utf-8")
+
+
 def test_a_lost_file_is_a_failed_run(batch):
     batch.files[-1].unlink()
     runs = read_batch(batch.folder).runs
