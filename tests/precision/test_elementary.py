@@ -41,7 +41,7 @@ SPECIAL = np.concatenate([SPECIAL, -SPECIAL, [math.nan]])
 
 if mode.available():
     in_rn, in_rn_flushed, in_rz, in_rz_flushed, in_ru, in_ru_flushed, in_rd, in_rd_flushed = (
-        mode.call_in_mode(mode.control_word(*m)) for m in MODES
+        mode.call_in_mode(mode.control_word(*m), 2) for m in MODES
     )
 
 
@@ -82,18 +82,25 @@ def evaluate(name, *arguments, narrow=False):
 @functools.cache
 def in_modes(name, narrow):
     """The compiled function over arrays in all of MODES, one row each."""
-    run = plain(name, narrow)
+    plainly, pair = plain(name, narrow), arity(name) == 2
+
+    @njit(error_model="numpy")
+    def run(packed, out):
+        if pair:
+            plainly(packed[0], packed[-1], out)
+        else:
+            plainly(packed[0], out)
 
     @njit
     def all_modes(packed, out):
-        in_rn(run, (*packed, out[0]))
-        in_rn_flushed(run, (*packed, out[1]))
-        in_rz(run, (*packed, out[2]))
-        in_rz_flushed(run, (*packed, out[3]))
-        in_ru(run, (*packed, out[4]))
-        in_ru_flushed(run, (*packed, out[5]))
-        in_rd(run, (*packed, out[6]))
-        in_rd_flushed(run, (*packed, out[7]))
+        in_rn(run, packed, out[0])
+        in_rn_flushed(run, packed, out[1])
+        in_rz(run, packed, out[2])
+        in_rz_flushed(run, packed, out[3])
+        in_ru(run, packed, out[4])
+        in_ru_flushed(run, packed, out[5])
+        in_rd(run, packed, out[6])
+        in_rd_flushed(run, packed, out[7])
 
     return all_modes
 
