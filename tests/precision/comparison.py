@@ -1,0 +1,14 @@
+"""Comparison of arrays bit for bit."""
+
+import numpy as np
+
+
+def assert_bits(found, expected, operands, what: str) -> None:
+    """Equal bits, any NaN equal to any other; the first that differ are shown."""
+    found, expected = np.asarray(found, float), np.asarray(expected, float)
+    same = (found == expected) & (np.signbit(found) == np.signbit(expected))
+    wrong = np.flatnonzero(~(same | (np.isnan(found) & np.isnan(expected))))
+    shown = [
+        ([float(x[i]) for x in operands], float(found[i]), float(expected[i])) for i in wrong[:4]
+    ]
+    assert wrong.size == 0, f"{what}: {wrong.size} differ; (operands, found, expected): {shown}"
