@@ -1,8 +1,8 @@
 """The random bits of stochastic rounding, from their documented addresses.
 
-A key is a hash of (seed, call number) at the entry of a kernel, of (key, loop site, iteration) in a
-loop; at an operation one round of the hash mixes (key, operation site) into a word, whose upper 24
-bits are the draw.
+A key is a hash of (seed, call number) at the entry of a kernel. One round of the hash takes (key,
+loop site, iteration) to the key of an iteration, one more (that key, operation site) to a word,
+whose upper 24 bits are the draw.
 
 Source: Wellons (2018), "Prospecting for hash functions", lowbias32.
 """
@@ -14,14 +14,21 @@ import numpy as np
 GOLDEN = 0x9E3779B9
 _ENTRY = 0x51ED2700
 _MASK = 0xFFFFFFFF
+_FIRST, _SECOND = 0x7FEB352D, 0x846CA68B
 
 
-def lowbias32(word):
-    """The mixing function, of integers or arrays of unsigned 64-bit integers."""
-    word = word & _MASK
-    word = ((word ^ (word >> 16)) * 0x7FEB352D) & _MASK
-    word = ((word ^ (word >> 15)) * 0x846CA68B) & _MASK
+def lowbias32(word: int) -> int:
+    """The mixing function."""
+    word &= _MASK
+    word = ((word ^ (word >> 16)) * _FIRST) & _MASK
+    word = ((word ^ (word >> 15)) * _SECOND) & _MASK
     return word ^ (word >> 16)
+
+
+def _round(word: np.ndarray, factor: int) -> np.ndarray:
+    """One round of it, of 32-bit words in unsigned 64-bit integers."""
+    word = word & np.uint64(_MASK)
+    return ((word ^ (word >> np.uint64(16))) * np.uint64(factor)) & np.uint64(_MASK)
 
 
 def _site(index: int) -> int:
@@ -41,7 +48,6 @@ def draws(sites, operation: str, iterations: int, seed: int = 0, call: int = 0) 
     (own,) = (n for n, s in enumerate(sites) if s.operation == operation)
     entry = lowbias32(lowbias32(seed + _ENTRY) + call * GOLDEN)
     counter = np.arange(iterations, dtype=np.uint64)
-    key = lowbias32(np.uint64(entry + _site(loop)) + counter * np.uint64(GOLDEN))
-    word = (key + np.uint64(_site(own))) & np.uint64(_MASK)
-    word = ((word ^ (word >> np.uint64(16))) * np.uint64(0x7FEB352D)) & np.uint64(_MASK)
+    key = _round(np.uint64(entry + _site(loop)) + counter * np.uint64(GOLDEN), _FIRST)
+    word = _round(key + np.uint64(_site(own)), _SECOND)
     return (word >> np.uint64(8)).astype(np.int64)
