@@ -47,16 +47,33 @@ def _larger(x, y):
     return max(x, y)
 
 
+@njit
+def _sum(a):
+    return np.sum(a)
+
+
+@njit
+def _product(a):
+    return np.prod(a)
+
+
+@njit
+def _running_sum(a):
+    return np.cumsum(a)
+
+
 _OPERATORS = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "mod": operator.mod,
     "floordiv": operator.floordiv, "pow": operator.pow, "neg": operator.neg, "pos": operator.pos,
-    "abs": abs, "min": _smaller, "max": _larger,
+    "abs": abs, "min": _smaller, "max": _larger, "minimum": np.minimum, "maximum": np.maximum,
+    "fmin": np.fmin, "fmax": np.fmax, "square": np.square, "sign": np.sign,
 }  # fmt: skip
 _EXACT = {  # results are operands, or need no more bits than they have
     "min": _smaller, "max": _larger, "minimum": np.minimum, "maximum": np.maximum, "fmin": np.fmin,
-    "fmax": np.fmax, "copysign": math.copysign, "fmod": math.fmod,
+    "fmax": np.fmax, "copysign": math.copysign, "fmod": np.fmod,
 }  # fmt: skip
 _ROUNDED_TO_INTEGER = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "roundeven"}
+_REDUCTIONS = {"total": _sum, "running_product": _product, "running_sum": _running_sum}
 _IN_PLACE = {f"i{name}": name for name in ("add", "sub", "mul", "div", "mod", "floordiv", "pow")}
 UNARY = ("neg", "pos", "abs", "fabs", "sqrt", "square", "reciprocal", "sign", *_ROUNDED_TO_INTEGER)
 BINARY = ("add", "sub", "mul", "div", "mod", "floordiv", *_EXACT)
@@ -108,8 +125,10 @@ class Operations:
     def _make(self, name: str):
         if name in _IN_PLACE:
             return self._in_place(getattr(self, _IN_PLACE[name]))
-        if name in ("enter", "trusted", "viewed", "leave", "cast", "whole"):
+        if name in ("enter", "trusted", "viewed", "leave", "returned", "cast", "whole", "filling"):
             return getattr(self, f"_{name}")()
+        if name in _REDUCTIONS:
+            return self._reduction(_REDUCTIONS[name])
         if name == "accumulate":
             return self._operation(2, self._emit("add", self.accumulate_role), None)
         if name == "product":
@@ -270,7 +289,8 @@ class Operations:
 
             def codegen(context, b, signature, args):
                 word, (value,) = keys.split(key, args)
-                return self._entered(context, b, kind, value, word)
+                entered = self._entered(context, b, kind, value, word)
+                return impl_ret_borrowed(context, b, signature.return_type, entered)
 
             return self._entered_type(kind)(*keys.join(key, [x])), codegen
 
@@ -293,6 +313,52 @@ class Operations:
             ]
             return context.make_tuple(b, self._entered_type(kind), entered)
         return value
+
+    def _returned(self):
+        """Results of the entry: numbers and arrays that the kernel passes on without an operation
+        are rounded here (arrays into new ones); arrays that can hold no other number are left.
+        """
+
+        def resolve(typingctx, key, x):
+            refuse_complex([x])
+            kind = types.unliteral(x)
+
+            def codegen(context, b, signature, args):
+                word, (value,) = keys.split(key, args)
+                return self._let_out(context, b, kind, value, word)
+
+            return self._let_out_type(kind)(*keys.join(key, [x])), codegen
+
+        return keys.intrinsic_of(1, self.backend.random, resolve)
+
+    def _holds_more(self, kind) -> bool:
+        """Whether an array of this type may hold numbers that are not in the storage format."""
+        if not isinstance(kind, types.Array) or not is_float(kind.dtype):
+            return False
+        storage = self.backend.storage.format
+        narrow = kind.dtype == types.float32
+        return not (storage.is_binary64 or narrow and storage.is_binary32)
+
+    def _let_out_type(self, kind):
+        if isinstance(kind, types.BaseNamedTuple):
+            items = [self._let_out_type(k) for k in kind]
+            return types.NamedTuple(items, kind.instance_class)
+        if isinstance(kind, types.BaseTuple):
+            return types.Tuple([self._let_out_type(k) for k in kind])
+        if self._holds_more(kind):
+            return arrays.mapped(self, kind, None)[0].return_type
+        return self._entered_type(kind)
+
+    def _let_out(self, context, b, kind, value, key):
+        if isinstance(kind, types.BaseTuple):
+            items = cgutils.unpack_tuple(b, value)
+            out = [self._let_out(context, b, k, x, key) for k, x in zip(kind, items, strict=True)]
+            return context.make_tuple(b, self._let_out_type(kind), out)
+        if self._holds_more(kind):
+            signature, codegen = arrays.mapped(self, kind, key)
+            return codegen(context, b, signature, [value] if key is None else [key, value])
+        entered = self._entered(context, b, kind, value, key)
+        return impl_ret_borrowed(context, b, self._entered_type(kind), entered)
 
     def _trusted(self):
         """Array elements that the caller guarantees to be in the format, in the carrier."""
@@ -333,7 +399,7 @@ class Operations:
             kind = types.unliteral(x)
             dtype = getattr(target, "dtype", None)
             if dtype is not None and not is_float(dtype) or not (is_float(kind) or is_whole(kind)):
-                if isinstance(kind, types.Array) and is_float(kind.dtype):
+                if is_numeric_array(kind) and (dtype is None or is_float(dtype)):
                     return arrays.stored(self, target, kind, key)
                 return _identity(x, key, before=[target])
             if kind == self.carrier and same:
@@ -374,6 +440,41 @@ class Operations:
         """
         emit = lambda context, b, values, key: values[0]  # noqa: E731
         return self._operation(1, emit, None)
+
+    def _filling(self):
+        """What np.full fills with, in NumPy's type: binary64 (exactly) for floats."""
+
+        def resolve(typingctx, key, x):
+            kind = types.unliteral(x)
+            if not is_float(kind):
+                return _identity(x, key)
+
+            def codegen(context, b, signature, args):
+                return context.cast(b, args[-1], kind, types.float64)
+
+            return types.float64(*keys.join(key, [x])), codegen
+
+        return keys.intrinsic_of(1, self.backend.random, resolve)
+
+    def _reduction(self, native):
+        """reduction(kernel, array): the lifted kernel; of integers, Numba's own function."""
+
+        def resolve(typingctx, key, function, x):
+            if isinstance(x, types.Array) and is_whole(x.dtype):
+                known, given = typingctx.resolve_value_type(native), [x]
+            else:
+                known, given = function, keys.join(key, [x])
+            resolved = known.get_call_type(typingctx, tuple(given), {})
+            forward = _forward(known, resolved)
+
+            def codegen(context, b, signature, args):
+                word, (_, value) = keys.split(key, args)
+                values = [value] if known is not function or key is None else [word, value]
+                return forward(context, b, resolved.return_type(*given), values)
+
+            return resolved.return_type(*keys.join(key, [function, x])), codegen
+
+        return keys.intrinsic_of(2, self.backend.random, resolve)
 
     def _whole(self):
         """An operand that has to be an integer (np.arange), as it is."""

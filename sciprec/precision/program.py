@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import textwrap
 from collections import ChainMap
 from pathlib import Path
@@ -39,7 +40,7 @@ from sciprec.precision.keys import at_site as sp_at
 from sciprec.precision.keys import descend as sp_descend
 from sciprec.precision.operations import operations
 
-inf, nan = float("inf"), float("nan")
+sp_inf, sp_nan = float("inf"), float("nan")
 sp_ops = operations({backend_text}, {word})
 sp_carrier = np.{carrier}
 sp_number = np.{carrier}
@@ -118,8 +119,10 @@ class Program:
     def number(self, value: float) -> ast.expr:
         """A floating-point constant of the carrier's type."""
         text = ast.Constant(value)
-        if value != value or value in (float("inf"), float("-inf")):
-            text = ast.parse(repr(value), mode="eval").body
+        if math.isnan(value):
+            text = name("sp_nan")
+        elif math.isinf(value):
+            text = name("sp_inf") if value > 0 else ast.UnaryOp(ast.USub(), name("sp_inf"))
         return ast.Call(name("sp_number"), [text], [])
 
     def array(self, value: np.ndarray) -> str:
@@ -241,6 +244,8 @@ class Program:
         listed = ", ".join([*key, *names])
         call = self.guarded_call("sp_run", [*key, *names])
         body = f"{self._names[self.kernel]}({', '.join([*key, *entered])})"
+        if not self.trust_inputs:
+            body = f"{self.operation('returned')}({'sp_key, ' if self.random else ''}{body})"
         run = f"{_SERIAL}\ndef sp_run({listed}):\n    return {body}\n"
         recursive = any(self._is_recursive(tree) for tree, _ in self._definitions)
         cached = f'@njit(nogil=True, error_model="numpy", cache={not recursive})'

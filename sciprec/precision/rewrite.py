@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 import types as python_types
 from dataclasses import dataclass
 
@@ -218,8 +219,10 @@ class Rewriter(ast.NodeTransformer):
 
     def embed(self, value) -> ast.expr | None:
         """The expression for a constant's value, or None where there is none."""
-        if isinstance(value, (bool, int, str, type(None))):
+        if isinstance(value, (bool, type(None))):
             return ast.Constant(value)
+        if isinstance(value, (int, str)):
+            return ast.Constant(int(value) if isinstance(value, int) else str(value))
         if isinstance(value, (float, np.floating)):
             return self.literal(float(value))
         if isinstance(value, (np.integer, np.bool_)):
@@ -494,7 +497,7 @@ class Rewriter(ast.NodeTransformer):
                 self.refuse(
                     node, f"{text} with axis or other options", "write the loop, or sum rows"
                 )
-            return self.call_kernel(reduction, node, [self.visit(a) for a in node.args])
+            return self.reduction(reduction, node, [self.visit(a) for a in node.args])
         if _lookup(symbols.CREATING, function) is not None:
             return self.creation(node, function)
         if _member(symbols.NATIVE, function):
@@ -545,6 +548,8 @@ class Rewriter(ast.NodeTransformer):
             exponent = self.literal_integer(node.args[1])
             if exponent is not None and abs(exponent) <= 64 and text == "pow":
                 return self.op(f"power({exponent})", node, operands[0])
+        if static_value(node.func, self.namespace, self.local) is math.pow:
+            operands = [self.op("cast", node, operand) for operand in operands]
         if len(operands) != arity:
             self.refuse(
                 node,
@@ -558,7 +563,10 @@ class Rewriter(ast.NodeTransformer):
         arguments = [self.visit(a) for a in node.args]
         keywords = {k.arg: self.visit(k.value) for k in node.keywords}
         if function is np.full and len(arguments) <= position and "dtype" not in keywords:
-            keywords["dtype"] = self.dtype(float)
+            if len(arguments) > 1:
+                arguments[1] = self.op("filling", node, arguments[1])
+            else:
+                keywords["fill_value"] = self.op("filling", node, keywords["fill_value"])
         function = ast.Attribute(name("np"), function.__name__, ast.Load())
         return ast.Call(function, arguments, [ast.keyword(k, v) for k, v in keywords.items()])
 
@@ -571,20 +579,28 @@ class Rewriter(ast.NodeTransformer):
             if node.keywords or (arguments and attribute != "dot"):
                 self.refuse(node, f".{attribute} with axis", "write the loop, or sum rows")
             reduction = symbols.REDUCTIONS[symbols.METHODS[attribute]]
-            return self.call_kernel(reduction, node, [owner, *arguments])
+            return self.reduction(reduction, node, [owner, *arguments])
         if attribute == "fill":
             arguments = [self.op("leave", node, owner, *arguments)]
         elif attribute == "astype":
             kind = static_value(node.args[0], self.namespace, self.local)
             if kind in (float, np.float64, np.float32):
-                return self.op("viewed", node, owner)
-        elif attribute == "copy":
+                return self.op("cast", node, owner)
+            owner = self.op("viewed", node, owner)
+        elif attribute in symbols.DECIDING_METHODS:
             owner = self.op("viewed", node, owner)
         elif attribute not in symbols.QUIET_METHODS:
             self.refuse(node, f"the method .{attribute}()", "write it out with operators")
         called = ast.Call(ast.Attribute(owner, attribute, ast.Load()), arguments, [])
         called.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
         return self.op("enter", node, called) if attribute in ("item", "pop", "get") else called
+
+    def reduction(self, function, node, arguments: list[ast.expr]) -> ast.Call:
+        """A reduction by the engine's kernel; sums and products of integers stay Numba's."""
+        if function in (reduce.total, reduce.running_product, reduce.running_sum):
+            own = name(self.program.callee(function))
+            return self.op(function.__name__, node, own, *arguments)
+        return self.call_kernel(function, node, arguments)
 
     def call_kernel(self, function, node, arguments: list[ast.expr]) -> ast.Call:
         """A call of another kernel, which is lifted too."""

@@ -84,10 +84,12 @@ METHODS = {
 }  # fmt: skip
 """Methods of arrays that are reductions."""
 
+DECIDING_METHODS = {"copy", "argmax", "argmin", "argsort", "any", "all", "nonzero"}
+"""Methods that copy or compare elements: these are rounded first."""
+
 QUIET_METHODS = {
-    "copy", "reshape", "ravel", "flatten", "transpose", "item", "argmax", "argmin", "any", "all",
-    "argsort", "append", "pop", "extend", "insert", "clear", "keys", "values", "items", "get",
-    "nonzero", "index", "count", "reverse", "sort", "repeat",
+    "reshape", "ravel", "flatten", "transpose", "item", "append", "pop", "extend", "insert",
+    "clear", "keys", "values", "items", "get", "index", "count", "reverse", "sort", "repeat",
 }  # fmt: skip
 """Methods that do no arithmetic."""
 
