@@ -9,6 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from sciprec import __version__
 from sciprec.errors import InputError
 
 GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
@@ -37,10 +38,21 @@ class _Settings:
     debug = False
 
 
+def _print_version(asked: bool) -> None:
+    """What `--version` says."""
+    if asked:
+        print(f"sciprec {__version__}")
+        raise typer.Exit(GOOD)
+
+
 @app.callback()
 def _global_options(
     debug: Annotated[
         bool, typer.Option("--debug", help="Show the traceback of an internal error.")
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
     _Settings.debug = debug
@@ -173,6 +185,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """
     given = sys.argv[1:] if arguments is None else arguments
     _Settings.debug = False
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # a terminal without '…' shows '?', not a failure
     try:
         app(given, prog_name="sciprec")
     except InputError as error:

@@ -105,8 +105,9 @@ def prepare_folder(out: str | Path) -> Path:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
+        why = "it is a file" if os.path.isfile(folder) else error.strerror
         raise InputError(
-            f"the output folder '{folder}' cannot be written ({error.strerror}); "
+            f"the output folder '{folder}' cannot be written ({why}); "
             "give a folder that you may write into with --out"
         ) from None
     return folder

@@ -14,6 +14,8 @@ from sciprec.errors import InputError
 
 NOT_COMPARED = ("cell_area", "analytic_price")  # made in binary64 whatever the arithmetic
 
+MOST_DIFFERENCES = 4  # named in a message
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -90,9 +92,11 @@ def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
     names = compared_names(golden)
     differing = _differences(golden, actual, names)
     if differing:
+        more = len(differing) - MOST_DIFFERENCES
+        shown = differing[:MOST_DIFFERENCES] + ([f"and {more} more"] if more > 0 else [])
         raise InputError(
             "these runs are not comparable: "
-            + "; ".join(differing)
+            + "; ".join(shown)
             + "; compare a run with the truth of the same scenario"
         )
     for name in names:

@@ -149,6 +149,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+        if content["version"] != MANIFEST_VERSION:
+            raise ValueError(f"version {content['version']} is not {MANIFEST_VERSION}")
         for entry in content["runs"]:
             name = entry["file"]
             if Path(name).name != name:

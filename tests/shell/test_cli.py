@@ -1,6 +1,7 @@
 """The command line: exit codes, messages without traceback, JSON, and nothing left half-written."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 
 import pytest
 
+import sciprec
 from sciprec import cli
 from sciprec.batch import perform
 from sciprec.output import netcdf
@@ -37,6 +39,18 @@ def test_help_names_the_verbs_in_under_300_ms():
     for verb in ("run", "backends", "compare", "report", "bench"):
         assert f"\n  {verb} " in done.stdout
     assert min(seconds) < 0.3
+
+
+def test_version(call):
+    assert call("--version") == (cli.GOOD, f"sciprec {sciprec.__version__}\n", "")
+
+
+def test_a_terminal_without_dots_and_dashes_gets_question_marks():
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    command = [sys.executable, "-m", "sciprec", "backends"]
+    done = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert done.returncode == cli.GOOD
+    assert b"-126 ? 127" in done.stdout
 
 
 @pytest.mark.parametrize("verb", ["run", "backends", "compare", "report", "bench"])
@@ -153,7 +167,8 @@ def test_folder_that_cannot_be_written_is_noticed_before_computing(
     for out in (tmp_path / "file", tmp_path / "file" / "below"):
         code, _, err = call("run", scenario_files[0], "--out", out)
         assert code == cli.USAGE
-        assert f"the output folder '{out}' cannot be written" in err
+        why = "it is a file" if out.name == "file" else "Not a directory"
+        assert f"the output folder '{out}' cannot be written ({why})" in err
         assert "give a folder that you may write into with --out" in err
 
 

@@ -131,6 +131,13 @@ def test_runs_on_other_points_are_refused_with_all_reasons(truth, half):
         compare(xr.Dataset(), half)
 
 
+def test_long_lists_of_differences_are_cut(truth, half):
+    truth.attrs["sciprec_scenario"] = '{"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1}'
+    half.attrs["sciprec_scenario"] = '{"a": 2, "b": 2, "c": 2, "d": 2, "e": 2, "f": 2}'
+    with pytest.raises(InputError, match="'d' is 1 and 2; and 2 more; compare a run with the"):
+        compare(truth, half)
+
+
 def test_scenarios_that_differ_are_refused_by_key(truth, half):
     truth.attrs["sciprec_scenario"] = '{"climate": {"days": 3.0}, "title": "one"}'
     half.attrs["sciprec_scenario"] = '{"climate": {"days": 4.0}, "title": "two"}'

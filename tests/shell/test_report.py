@@ -171,6 +171,9 @@ def test_messages_for_folders_that_hold_no_batch(batch, tmp_path):
     manifest.write_text(json.dumps(content))
     with pytest.raises(InputError, match="leaves the folder"):
         read_batch(batch.folder)
+    manifest.write_text(json.dumps(content | {"version": 99}))
+    with pytest.raises(InputError, match="version 99 is not 1.; run the batch again"):
+        read_batch(batch.folder)
     manifest.write_text("{")
     with pytest.raises(InputError, match="cannot be used .*; run the batch again"):
         read_batch(batch.folder)
