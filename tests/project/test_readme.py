@@ -1,0 +1,140 @@
+"""The README: every block of it is run, at small size, and does what the text says."""
+
+import glob
+import importlib.util
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from sciprec import LiftError, lift
+from sciprec.scenario import load_scenario, parse_scenario
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
+SMALLER = {
+    "truncation = 42": "truncation = 21",
+    "days = 5.0": "days = 0.25",
+    "output_hours = 12.0": "output_hours = 3.0",
+    "n_paths = 65536": "n_paths = 512",
+    "steps_per_year = 32": "steps_per_year = 4",
+}
+
+
+def blocks(language, words=""):
+    """The blocks of a language that contain some words; at least one."""
+    found = [text for kind, text in BLOCKS if kind == language and words in text]
+    assert found, f"no {language or 'plain'} block with {words!r} in the README"
+    return found
+
+
+def commands(words):
+    """The lines of the plain blocks that begin with some words, comments cut."""
+    lines = [line for text in blocks("", words) for line in text.splitlines()]
+    return [shlex.split(line, comments=True) for line in lines if line.startswith(words)]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with the README's scenarios, made small."""
+    (tmp_path / "scenarios").mkdir()
+    done = set()
+    for path in ROOT.glob("scenarios/quickstart_*.toml"):
+        text = path.read_text(encoding="utf-8")
+        for old, new in SMALLER.items():
+            done |= {old} & set(text.splitlines())
+            text = text.replace(old, new)
+        (tmp_path / "scenarios" / path.name).write_text(text, encoding="utf-8")
+    assert done == set(SMALLER)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run_sciprec(arguments):
+    """Run the command line in the current folder; file patterns are expanded as a shell does."""
+    expanded = [name for a in arguments for name in (sorted(glob.glob(a)) or [a])]
+    command = [sys.executable, "-m", "sciprec", *expanded]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_every_block_is_of_a_kind_that_is_tested():
+    assert {kind for kind, _ in BLOCKS} <= {"", "python", "toml"}
+    known = ("python3 bootstrap.py", "sciprec ", ". .venv/bin/activate", "kernel '")
+    for text in blocks(""):
+        for line in text.splitlines():
+            assert line.startswith(known), line
+
+
+def test_the_scenario_is_the_shipped_one():
+    for text in blocks("toml"):
+        shown = parse_scenario(tomllib.loads(text))
+        assert shown == load_scenario(ROOT / "scenarios" / f"{shown.name}.toml")
+
+
+def test_the_refusal_is_what_the_engine_says(tmp_path):
+    (shown,) = blocks("", "kernel '")
+    name, file, line = re.match(r"kernel '(\w+)' \((\S+), line (\d+)\)", shown).groups()
+    lines = [f"def {name}(start, stop, x):", "    x[:] = np.linspace(start, stop, x.size)"]
+    source = ["import numpy as np", *[""] * (int(line) - 3), *lines]
+    (tmp_path / file).write_text("\n".join(source) + "\n", encoding="utf-8")
+    kernel = runpy.run_path(str(tmp_path / file))[name]
+    with pytest.raises(LiftError) as caught:
+        lift(kernel, "mlu370")(0.0, 1.0, None)
+    assert str(caught.value).replace(f"{tmp_path}/", "") == shown.strip()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(blocks("python"))))
+def test_python_blocks_run(folder, number):
+    script = folder / "example.py"
+    script.write_text(blocks("python")[number], encoding="utf-8")
+    command = [sys.executable, "-W", "error", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
+@pytest.mark.slow
+def test_command_lines_run(folder):
+    verbs = [line[1] for line in commands("sciprec ")]
+    assert verbs[:3] == ["run", "compare", "report"]
+    for _, verb, *arguments in commands("sciprec "):
+        if verb == "bench":  # minutes long, and tested on its own; here only its spelling
+            arguments.append("--help")
+        done = run_sciprec([verb, *arguments])
+        differ = verb == "compare"  # a run in bf16 differs from its truth
+        assert done.returncode == (1 if differ else 0), done.stderr
+        assert "Traceback" not in done.stderr
+        assert done.stdout
+    assert (folder / "reports" / "mine" / "index.html").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", commands("python3 bootstrap.py"), ids=lambda line: line[2])
+def test_bootstrap_commands_do_what_the_readme_says(folder, monkeypatch, line):
+    spec = importlib.util.spec_from_file_location("bootstrap", ROOT / line[1])
+    bootstrap = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bootstrap)
+    monkeypatch.setattr(bootstrap, "ROOT", folder)
+    monkeypatch.setattr(bootstrap, "VENV", Path(sys.prefix))
+    monkeypatch.setattr(bootstrap, "set_up", lambda: None)
+    monkeypatch.setattr(sys, "argv", line[1:])
+    if line[2] == "test":  # this very command runs this very test: only look at what it starts
+        started = []
+        done = subprocess.CompletedProcess([], 0)
+        monkeypatch.setattr(
+            bootstrap.subprocess, "run", lambda command, **_: started.append(command) or done
+        )
+    with pytest.raises(SystemExit) as caught:
+        bootstrap.main()
+    assert caught.value.code == 0
+    if line[2] == "test":
+        assert started[-1][1:] == ["-m", "pytest", "-q", "-m", "slow or not slow"]
+    else:
+        assert (folder / "reports" / "quickstart" / "index.html").is_file()
