@@ -29,28 +29,30 @@ def mix(word: int) -> int:
     return word ^ (word >> 16)
 
 
-def _emit_round(b: ir.IRBuilder, word, factor: int):
-    """One round of the mixing: the high bits into the low ones, then a multiplication."""
-    word = b.xor(word, b.lshr(word, ir.Constant(_I32, 16)))
-    return b.mul(word, ir.Constant(_I32, factor))
+def _emit_mix(b: ir.IRBuilder, word):
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B), (16, None)):
+        word = b.xor(word, b.lshr(word, ir.Constant(_I32, shift)))
+        word = word if factor is None else b.mul(word, ir.Constant(_I32, factor))
+    return word
 
 
 def emit_hash(b: ir.IRBuilder, key, salt: int):
-    """32 random bits of an operation, the high ones best; `salt` tells several draws of one
-    operation apart.
-
-    The key is well mixed already (`descend`): one round spreads the site over the word.
-    """
-    word = b.add(key, ir.Constant(_I32, (salt * 0x85EBCA6B) & 0xFFFFFFFF))
-    return _emit_round(b, word, 0x846CA68B)
+    """32 random bits of an operation, the high ones best; `salt` numbers further draws of it."""
+    if salt == 0:
+        return key
+    word = b.xor(key, b.lshr(key, ir.Constant(_I32, 16)))
+    return b.mul(word, ir.Constant(_I32, mix(salt) | 1))
 
 
 @intrinsic
 def at_site(typingctx, key, number):
-    """The key of the operation at a site of the source."""
+    """The key of the operation at a site of the source: the iteration's times a number of its own.
+
+    The number is odd. Sums would leave the draws of two sites a fixed distance apart.
+    """
 
     def codegen(context, b, signature, args):
-        return b.add(args[0], b.trunc(args[1], _I32))
+        return b.mul(args[0], b.or_(b.trunc(args[1], _I32), ir.Constant(_I32, 1)))
 
     return types.uint32(types.uint32, types.int64), codegen
 
@@ -61,15 +63,14 @@ def descend(typingctx, key, number):
 
     def codegen(context, b, signature, args):
         counter = b.trunc(args[1], _I32)
-        word = b.add(args[0], b.mul(counter, ir.Constant(_I32, _GOLDEN)))
-        return _emit_round(b, word, 0x7FEB352D)
+        return _emit_mix(b, b.add(args[0], b.mul(counter, ir.Constant(_I32, _GOLDEN))))
 
     return types.uint32(types.uint32, types.int64), codegen
 
 
 def site_number(index: int) -> int:
     """A well-spread constant for the index-th operation site of a kernel."""
-    return mix(index * _GOLDEN + 1) & 0x7FFFFFFF
+    return mix(index * _GOLDEN + 1) | 1
 
 
 def split(key, args) -> tuple:

@@ -20,13 +20,14 @@ from numba import njit
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed
+from numba.extending import intrinsic
 
 from sciprec.precision import arrays, keys
 from sciprec.precision.backend import Arithmetic, Backend
 from sciprec.precision.bits import distinct
 from sciprec.precision.elementary import ELEMENTARY, NARROW
 from sciprec.precision.mode import call_in_mode
-from sciprec.precision.rounding import F32, F64, I32, I64, V64, Native, call, rounder
+from sciprec.precision.rounding import F32, F64, I32, I64, V64, Native, Sticky, call, opaque, rounder
 
 _LIBM = {  # in more than 24 bits, where our own function is off by more than an ulp of binary64
     "expm1": math.expm1, "log1p": math.log1p, "log10": math.log10, "sin": math.sin, "cos": math.cos,
@@ -70,13 +71,13 @@ _OPERATORS = {
 }  # fmt: skip
 _EXACT = {  # results are operands, or need no more bits than they have
     "min": _smaller, "max": _larger, "minimum": np.minimum, "maximum": np.maximum, "fmin": np.fmin,
-    "fmax": np.fmax, "copysign": math.copysign, "fmod": np.fmod,
+    "fmax": np.fmax, "copysign": math.copysign,
 }  # fmt: skip
 _ROUNDED_TO_INTEGER = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "roundeven"}
 _REDUCTIONS = {"total": _sum, "running_product": _product, "running_sum": _running_sum}
 _IN_PLACE = {f"i{name}": name for name in ("add", "sub", "mul", "div", "mod", "floordiv", "pow")}
 UNARY = ("neg", "pos", "abs", "fabs", "sqrt", "square", "reciprocal", "sign", *_ROUNDED_TO_INTEGER)
-BINARY = ("add", "sub", "mul", "div", "mod", "floordiv", *_EXACT)
+BINARY = ("add", "sub", "mul", "div", "mod", "floordiv", "fmod", *_EXACT)
 
 
 def is_float(kind: types.Type) -> bool:
@@ -153,8 +154,12 @@ class Operations:
         if name in _ROUNDED_TO_INTEGER:
             function = _ROUNDED_TO_INTEGER[name]
             return lambda c, b, v, key: self._reround(b, role, call(b, function, v[0]), key)
+        if name == "fmod":
+            return lambda c, b, v, key: b.frem(*v)
         if name in _EXACT:
             return lambda c, b, v, key: self._native(c, b, _EXACT[name], v)
+        if name == "mod" and role.arithmetic.native is None:
+            return lambda c, b, v, key: self._modulus(c, b, role, v, key)
         if name in ("mod", "floordiv"):
             return lambda c, b, v, key: self._by_binary64(c, b, role, _OPERATORS[name], v, key)
         if name == "square":
@@ -193,6 +198,20 @@ class Operations:
         wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
         result = self._native(context, b, function, wide, types.float64)
         return role.from_binary64(b, result, **self._draw(b, role, key))
+
+    def _modulus(self, context, b, role, values, key):
+        """Python's x % y: the exact remainder, or its sum with y, rounded once."""
+        x, y = (b.fpext(v, F64) if self.kind == F32 else v for v in values)
+        draw, zero = self._draw(b, role, key), V64.constant(0.0)
+        rest = b.frem(x, y)
+        other = b.xor(b.fcmp_ordered("<", rest, zero), b.fcmp_ordered("<", y, zero))
+        if role.mode or role.arithmetic.rounding in ("rn", "sr"):
+            moved = role.from_binary64(b, b.fadd(rest, y), **draw)
+        else:
+            moved = Sticky(role.arithmetic, self.kind, F64, None).add(b, rest, y)
+        result = b.select(other, moved, role.from_binary64(b, rest, **draw))
+        signed_zero = call(b, "copysign", ir.Constant(self.kind, 0.0), values[1])
+        return b.select(b.fcmp_ordered("==", rest, zero), signed_zero, result)
 
     def _elementary(self, context, b, name, values, role, key):
         """Evaluated in binary64 and rounded once; in wide formats the platform's function where
@@ -487,6 +506,24 @@ class Operations:
             return _identity(x, key)
 
         return keys.intrinsic_of(1, self.backend.random, resolve)
+
+    def constant(self, text: str):
+        """An intrinsic without operands: a number of the carrier, given by its hexadecimal text.
+
+        Under a directed processor mode it is loaded from memory: the compiler would compute with a
+        constant beforehand, to nearest.
+        """
+        value = float.fromhex(text)
+
+        @intrinsic
+        def number(typingctx):
+            def codegen(context, b, signature, args):
+                held = ir.Constant(self.kind, value)
+                return opaque(b, f"sciprec.{self.kind}.{text}", held) if self.word else held
+
+            return self.carrier(), codegen
+
+        return number
 
     def call(self, arity: int):
         """call(function, x1, ..., x_arity): a jitted function called in the backend's processor

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import math
 import textwrap
 from collections import ChainMap
 from pathlib import Path
@@ -14,6 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from sciprec.precision.backend import Backend
+from sciprec.precision.keys import site_number
+from sciprec.precision.literal import round_literal
 from sciprec.precision.parallel import rewrite_parallel_loop
 from sciprec.precision.rewrite import LiftError, Rewriter, Site, name
 from sciprec.precision.rounding import processor_word
@@ -43,7 +44,6 @@ from sciprec.precision.operations import operations
 sp_inf, sp_nan = float("inf"), float("nan")
 sp_ops = operations({backend_text}, {word})
 sp_carrier = np.{carrier}
-sp_number = np.{carrier}
 '''
 _SERIAL = '@njit(nogil=True, error_model="numpy")'
 _INLINED = '@njit(nogil=True, error_model="numpy", forceinline=True)'
@@ -74,6 +74,7 @@ class Program:
         self._taken: set[str] = set()
         self._operations: dict[str, str] = {}
         self._arrays: dict[str, np.ndarray] = {}
+        self._known_arrays: dict[int, str] = {}
         self._definitions: list[tuple[ast.FunctionDef, bool]] = []
         self.kernel = kernel
         self._entered = {self.callee(kernel)}
@@ -106,7 +107,8 @@ class Program:
 
     def operation(self, operation: str) -> str:
         """The generated name of an operation of the backend."""
-        stem = operation.replace("(", "_").replace(")", "").replace("-", "m")
+        stem = operation.replace("-", "m").replace("+", "")
+        stem = "".join(c if c.isalnum() else "_" for c in stem).rstrip("_")
         self._operations[f"sp_{stem}"] = operation
         return f"sp_{stem}"
 
@@ -118,25 +120,24 @@ class Program:
 
     def number(self, value: float) -> ast.expr:
         """A floating-point constant of the carrier's type."""
-        text = ast.Constant(value)
-        if math.isnan(value):
-            text = name("sp_nan")
-        elif math.isinf(value):
-            text = name("sp_inf") if value > 0 else ast.UnaryOp(ast.USub(), name("sp_inf"))
-        return ast.Call(name("sp_number"), [text], [])
+        return ast.Call(name(self.operation(f"constant({value.hex()!r})")), [], [])
 
     def array(self, value: np.ndarray) -> str:
-        """The generated name of a constant array."""
-        for identifier, known in self._arrays.items():
-            if known is value:
-                return identifier
+        """The generated name of a constant array, rounded to the storage format."""
+        source = value
+        if id(value) in self._known_arrays:
+            return self._known_arrays[id(value)]
         if value.nbytes > _LARGEST_CONSTANT:
             raise LiftError(
                 f"kernel '{self.kernel.__name__}': a constant array of {value.nbytes} bytes cannot "
                 f"be lifted; up to {_LARGEST_CONSTANT} bytes are: pass it as an argument"
             )
         identifier = self.unique("array")
+        if value.dtype.kind == "f":
+            rounded = [round_literal(float(x), self.backend.storage) for x in value.ravel()]
+            value = np.array(rounded).reshape(value.shape)
         self._arrays[identifier] = value
+        self._known_arrays[id(source)] = identifier
         return identifier
 
     def add_site(self, site: Site) -> int:
@@ -239,7 +240,7 @@ class Program:
         key = ["sp_key"] if self.random else []
         entered = []
         for number, parameter in enumerate(names):
-            prefix = f"sp_at(sp_key, {number}), " if self.random else ""
+            prefix = f"sp_at(sp_key, {site_number(-1 - number)}), " if self.random else ""
             entered.append(f"{self.operation('enter')}({prefix}{parameter})")
         listed = ", ".join([*key, *names])
         call = self.guarded_call("sp_run", [*key, *names])

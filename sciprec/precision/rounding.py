@@ -28,6 +28,7 @@ from functools import lru_cache
 
 from llvmlite import ir
 
+from sciprec.errors import InputError
 from sciprec.precision.backend import Arithmetic, Backend
 from sciprec.precision.mode import available, control_word, has_feature
 
@@ -41,6 +42,21 @@ def call(b: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value:
     kind = args[0].type
     signature = ir.FunctionType(kind, [kind] * len(args))
     return b.call(b.module.declare_intrinsic(f"llvm.{name}", [kind], signature), args)
+
+
+def opaque(b: ir.IRBuilder, identifier: str, value: ir.Constant) -> ir.Value:
+    """A constant that the compiler cannot compute with: loaded from a variable of its own.
+
+    LLVM folds constant expressions to nearest; the load may leave a loop, but not be folded.
+    """
+    module = b.module
+    held = module.globals.get(identifier)
+    if held is None:
+        held = ir.GlobalVariable(module, value.type, identifier)
+        held.linkage, held.initializer = "weak", value
+    loaded = b.load(held)
+    loaded.set_metadata("invariant.load", module.add_metadata([]))
+    return loaded
 
 
 class View:
@@ -109,7 +125,12 @@ class Native:
     ):
         self.arithmetic, self.format = arithmetic, arithmetic.format
         self.carrier, self.evaluation, self.mode = carrier, evaluation, mode
-        self.view = View(evaluation)
+        self.view = self.grid_view(evaluation)
+
+    @staticmethod
+    def grid_view(evaluation: ir.Type) -> View:
+        """The view of the type in which results are moved to the format's grid."""
+        return View(evaluation)
 
     def finish(self, b, r):
         return r
@@ -158,6 +179,8 @@ class Native:
         """
         if type(self) is Native or self.mode:
             convert = b.sitofp if signed else b.uitofp
+            if self.mode:
+                i = b.add(i, opaque(b, "sciprec.zero", ir.Constant(I64, 0)))
             return self.round(b, convert(i, self.evaluation), **key)
         return self.from_binary64(b, _jammed(b, i, signed), **key)
 
@@ -352,22 +375,28 @@ class Half(Grid):
 class Stochastic(Native):
     """Stochastic rounding of a result to nearest in the evaluation type, by 24 random bits."""
 
+    @staticmethod
+    def grid_view(evaluation: ir.Type) -> View:
+        return V64
+
     def finish(self, b, r, draw):
-        fmt, view = self.format, self.view
-        sign, size = view.sign_word(b, r), call(b, "fabs", r)
-        power = view.power(b, size, fmt.min_normal if fmt.subnormals else 2.0**-100)
-        top = view.constant(2.0**100)
+        fmt = self.format
+        wide = b.fpext(r, F64) if r.type == F32 else r
+        sign, size = V64.sign_word(b, wide), call(b, "fabs", wide)
+        power = V64.power(b, size, fmt.min_normal if fmt.subnormals else 2.0**-900)
+        top = V64.constant(2.0**1000)
         power = b.select(b.fcmp_ordered("<", power, top), power, top)
-        spacing = b.fmul(power, view.constant(2.0 ** (1 - fmt.significand_bits)))
-        y = b.fmul(size, view.inverse(b, spacing))
+        spacing = b.fmul(power, V64.constant(2.0 ** (1 - fmt.significand_bits)))
+        y = b.fmul(size, V64.inverse(b, spacing))
         kept = call(b, "floor", y)
-        chance = b.fmul(b.fsub(y, kept), view.constant(2.0**24))
-        bar = b.fsub(view.constant(2.0**24), b.uitofp(draw, view.kind))
-        kept = b.fadd(kept, b.uitofp(b.fcmp_ordered(">=", chance, bar), view.kind))
-        rounded = view.with_sign(b, b.fmul(kept, spacing), sign)
+        chance = b.fmul(b.fsub(y, kept), V64.constant(2.0**24))
+        bar = b.fsub(V64.constant(2.0**24), b.uitofp(draw, F64))
+        kept = b.fadd(kept, b.uitofp(b.fcmp_ordered(">=", chance, bar), F64))
+        rounded = V64.with_sign(b, b.fmul(kept, spacing), sign)
         if not fmt.subnormals:
             rounded = self._flush(b, rounded, sign)
-        return self._overflow(b, r, rounded, sign)
+        rounded = self._overflow(b, wide, rounded, sign)
+        return b.fptrunc(rounded, F32) if r.type == F32 else rounded
 
     def from_integer(self, b, i, signed, draw):
         convert = b.sitofp if signed else b.uitofp
@@ -416,6 +445,9 @@ class Sticky(Native):
         up = self._up(b, rounding, kept, rest, inexact, sign)
         kept = b.fadd(kept, b.uitofp(up, F64))
         rounded = V64.with_sign(b, b.fmul(kept, spacing), sign)
+        if fmt.significand_bits == 53 and rounding == "rn":  # r is the rounding, but for subnormals
+            normal = b.fcmp_ordered(">=", call(b, "fabs", r), V64.constant(fmt.min_normal))
+            rounded = b.select(normal, r, rounded)
         if not fmt.subnormals:
             rounded = self._flush(b, rounded, sign)
         return self._overflow(b, r, rounded, sign)
@@ -472,7 +504,8 @@ class Sticky(Native):
             r, error = _two_sum(b, r, _odd(b, *_two_sum(b, above, lowest)))
             plain = b.fadd(high, z)
             finite = b.fcmp_ordered("ord", error, error)
-            r = b.select(finite, r, plain)
+            some = b.fcmp_ordered("!=", r, V64.constant(0.0))
+            r = b.select(b.and_(finite, some), r, plain)
         return self._zero_sum(b, self._rounded(b, r, error, **key), r, high, z)
 
     def from_integer(self, b, i, signed, **key):
@@ -573,6 +606,12 @@ def rounder(arithmetic: Arithmetic, carrier: ir.Type, word: int) -> Native:
         technique, evaluation = _directed(arithmetic, carrier, word)
     else:
         technique, evaluation = _nearest(arithmetic, carrier)
+    if technique is Sticky and arithmetic.format.emin < -450:
+        raise InputError(
+            f"'{arithmetic.format.name}' in rounding {arithmetic.rounding} needs the processor's "
+            "rounding mode, which is not used here; exponents with emin - p + 1 >= -450 and "
+            "emax <= 450 do without it"
+        )
     if arithmetic.aligned:
         technique = _with_alignment(technique)
     return technique(arithmetic, carrier, evaluation, arithmetic.rounding if word else None)

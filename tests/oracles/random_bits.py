@@ -1,8 +1,8 @@
 """The random bits of stochastic rounding, from their documented addresses.
 
-A key is a hash of (seed, call number) at the entry of a kernel. One round of the hash takes (key,
-loop site, iteration) to the key of an iteration, one more (that key, operation site) to a word,
-whose upper 24 bits are the draw.
+A key is a hash of (seed, call number) at the entry of a kernel. The key of an iteration is the hash
+of (key * odd number of the loop's site + iteration * golden ratio). The draw of an operation is the
+upper 24 bits of (key of its iteration * odd number of its own site).
 
 Source: Wellons (2018), "Prospecting for hash functions", lowbias32.
 """
@@ -25,14 +25,16 @@ def lowbias32(word: int) -> int:
     return word ^ (word >> 16)
 
 
-def _round(word: np.ndarray, factor: int) -> np.ndarray:
-    """One round of it, of 32-bit words in unsigned 64-bit integers."""
+def _mixed(word: np.ndarray) -> np.ndarray:
+    """lowbias32 of 32-bit words in unsigned 64-bit integers."""
     word = word & np.uint64(_MASK)
-    return ((word ^ (word >> np.uint64(16))) * np.uint64(factor)) & np.uint64(_MASK)
+    word = ((word ^ (word >> np.uint64(16))) * np.uint64(_FIRST)) & np.uint64(_MASK)
+    word = ((word ^ (word >> np.uint64(15))) * np.uint64(_SECOND)) & np.uint64(_MASK)
+    return word ^ (word >> np.uint64(16))
 
 
 def _site(index: int) -> int:
-    return lowbias32(index * GOLDEN + 1) & 0x7FFFFFFF
+    return lowbias32(index * GOLDEN + 1) | 1
 
 
 def draws(sites, operation: str, iterations: int, seed: int = 0, call: int = 0) -> np.ndarray:
@@ -48,6 +50,7 @@ def draws(sites, operation: str, iterations: int, seed: int = 0, call: int = 0) 
     (own,) = (n for n, s in enumerate(sites) if s.operation == operation)
     entry = lowbias32(lowbias32(seed + _ENTRY) + call * GOLDEN)
     counter = np.arange(iterations, dtype=np.uint64)
-    key = _round(np.uint64(entry + _site(loop)) + counter * np.uint64(GOLDEN), _FIRST)
-    word = _round(key + np.uint64(_site(own)), _SECOND)
+    start = (entry * _site(loop)) & _MASK
+    key = _mixed(np.uint64(start) + counter * np.uint64(GOLDEN))
+    word = (key * np.uint64(_site(own))) & np.uint64(_MASK)
     return (word >> np.uint64(8)).astype(np.int64)

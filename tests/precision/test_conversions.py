@@ -58,11 +58,8 @@ def test_literals_and_constants_are_rounded_once(backend):
 
 
 @pytest.mark.parametrize("backend", DETERMINISTIC, ids=lambda b: b.name)
-def test_elements_of_constant_arrays_are_rounded_once(backend, request):
+def test_elements_of_constant_arrays_are_rounded_once(backend):
     """The compiler knows such elements and may fold their conversion, to nearest."""
-    if backend.compute.rounding == "rz":
-        reason = "elements of a constant array are folded to nearest, 1e-30 upward"
-        request.applymarker(pytest.mark.xfail(strict=False, reason=reason))
     out = np.empty(kernels.TABLE.size)
     lift(kernels.constant_array, backend)(out)
     expected = [exact.round_exact(x, backend.storage) for x in kernels.TABLE.tolist()]
