@@ -50,8 +50,8 @@ def run(
     backends: Iterable[str] | None = None,
     scheduler: str | None = None,
     workers: int | None = None,
-    on_plan: Callable[[Sequence[Run]], None] = lambda runs: None,
-    on_done: Callable[[Outcome], None] = lambda outcome: None,
+    on_plan: Callable[[Sequence[Run]], None] | None = None,
+    on_done: Callable[[Outcome], None] | None = None,
     debug: bool = False,
 ) -> BatchResult:
     """Run scenarios in all their arithmetics, store every run, and write the page.
@@ -61,13 +61,19 @@ def run(
         out: folder for the files and the page; `reports/NAME` when left out.
         backends: names that replace those of the scenarios.
         scheduler: address of an existing dask cluster.
-        workers: number of processes on this machine; threads when left out.
+        workers: number of processes on this machine; threads when left out. A script that asks for
+            processes does so below `if __name__ == "__main__":`.
         on_plan: called once with the plan, before anything is computed.
         on_done: called with each outcome as it arrives.
         debug: let the first failing run end the batch with its traceback.
 
+    Returns:
+        A BatchResult: folder, page, files, one dictionary per run in `table`, and `failures`. A run
+        that fails ends no other.
+
     Raises:
-        InputError: a scenario or the folder cannot be used; nothing was computed.
+        InputError: a scenario, an arithmetic, the folder or the scheduler cannot be used; nothing
+            was computed.
     """
     given = [scenarios] if isinstance(scenarios, (str, Path, Scenario)) else list(scenarios)
     loaded = [s if isinstance(s, Scenario) else load_scenario(s) for s in given]
@@ -76,10 +82,16 @@ def run(
     for scenario in loaded:
         check(scenario)
     folder = prepare_folder(out if out is not None else default_folder(loaded))
-    on_plan(runs)
+    if on_plan is not None:
+        on_plan(runs)
     try:
         outcomes = execute(
-            runs, folder, scheduler=scheduler, workers=workers, on_done=on_done, debug=debug
+            runs,
+            folder,
+            scheduler=scheduler,
+            workers=workers,
+            on_done=on_done or (lambda outcome: None),
+            debug=debug,
         )
     except InputError:
         with contextlib.suppress(OSError):  # an empty folder would say that something had run

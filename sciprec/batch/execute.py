@@ -38,7 +38,8 @@ def execute(
         debug: let the first failing run end the batch with its traceback.
 
     Raises:
-        InputError: the scheduler does not answer, or workers is no positive number.
+        InputError: the scheduler does not answer, workers is no positive number, or they cannot be
+            started.
     """
     folder = str(Path(folder).resolve())
     if scheduler is None and workers is None:
@@ -98,12 +99,18 @@ def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         return
     if workers is None or workers < 1:
         raise InputError(f"{workers} workers were asked for; give a number of processes >= 1")
-    cluster = LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        dashboard_address=None,
-        silence_logs=logging.ERROR,
-    )
+    try:
+        cluster = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.ERROR,
+        )
+    except RuntimeError as error:
+        raise InputError(
+            f"{workers} worker processes could not be started ({error}); a script that asks for "
+            "workers calls sciprec.run below `if __name__ == '__main__':`"
+        ) from None
     with cluster, Client(cluster, set_as_default=False) as client:
         yield client
 

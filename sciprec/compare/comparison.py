@@ -85,6 +85,10 @@ def compare(
         golden, actual: datasets, or paths of netCDF files.
         rtol: the largest relative l2 error that counts as noise; 0 asks for the same bits.
 
+    Returns:
+        A Comparison: one row of errors per variable in `rows`, and `within`: whether all of them
+        are within rtol. Statistics are over the points that are finite in both.
+
     Raises:
         InputError: a file cannot be read, or the two are not on the same points.
     """

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,23 @@ def test_small_quickstart_runs_to_its_page(short, tmp_path):
         with xr.open_dataset(file) as plain:
             assert plain.attrs["Conventions"] == "CF-1.11"
             assert json.loads(plain.attrs["sciprec_scenario"])["source"]
+
+
+def test_a_script_without_a_main_guard_is_told_so(tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import sciprec\n"
+        f"sciprec.run({str(SCENARIOS / 'quickstart_heston.toml')!r}, out='made', workers=1)\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert "1 worker processes could not be started" in last
+    assert last.endswith("calls sciprec.run below `if __name__ == '__main__':`")
+    assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.slow
