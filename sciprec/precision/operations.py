@@ -27,7 +27,18 @@ from sciprec.precision.backend import Arithmetic, Backend
 from sciprec.precision.bits import distinct
 from sciprec.precision.elementary import ELEMENTARY, NARROW
 from sciprec.precision.mode import call_in_mode
-from sciprec.precision.rounding import F32, F64, I32, I64, V64, Native, Sticky, call, opaque, rounder
+from sciprec.precision.rounding import (
+    F32,
+    F64,
+    I32,
+    I64,
+    V64,
+    Native,
+    Sticky,
+    call,
+    opaque,
+    rounder,
+)
 
 _LIBM = {  # in more than 24 bits, where our own function is off by more than an ulp of binary64
     "expm1": math.expm1, "log1p": math.log1p, "log10": math.log10, "sin": math.sin, "cos": math.cos,
@@ -641,8 +652,7 @@ def _identity(kind, key, before=()):
 
 
 def _forward(function, resolved):
-    """Codegen that calls a resolved Numba function with the same arguments, cast to what it takes.
-    """
+    """Codegen that calls a resolved Numba function with its arguments cast to what it takes."""
 
     def codegen(context, b, signature, args):
         cast = [
