@@ -170,9 +170,13 @@ def main():
         return
     if not os.access(ROOT, os.W_OK):
         stop(f"the folder {ROOT} is not writable; copy the project to one that is.")
-    set_up()
-    if actions[asked] is not None:
-        raise SystemExit(actions[asked]().returncode)
+    try:
+        set_up()
+        if actions[asked] is not None:
+            raise SystemExit(actions[asked]().returncode)
+    except KeyboardInterrupt:
+        print("bootstrap: interrupted; run it again to go on", file=sys.stderr)
+        raise SystemExit(130) from None
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Packaging: the lock pins everything, and the documented commands are the ones that are run."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -76,6 +77,22 @@ def test_bootstrap_messages(arguments, words):
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_interrupted_bootstrap_says_how_to_go_on(monkeypatch, capsys):
+    specification = importlib.util.spec_from_file_location("bootstrap", BOOTSTRAP)
+    bootstrap = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(bootstrap)
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bootstrap, "set_up", interrupted)
+    monkeypatch.setattr(sys, "argv", ["bootstrap.py", "setup"])
+    with pytest.raises(SystemExit) as caught:
+        bootstrap.main()
+    assert caught.value.code == 130
+    assert capsys.readouterr().err == "bootstrap: interrupted; run it again to go on\n"
 
 
 def test_bootstrap_prints_its_help():
