@@ -76,13 +76,15 @@ def print_runs(rows: Sequence[dict[str, Any]]) -> None:
     """One line per run of a batch."""
     from sciprec.compare.wording import digits, duration, number
 
-    table = _table("scenario", "arithmetic", "verdict", "variable")
-    for head in ("largest error", "relative l2", "digits", "not finite", "time"):
-        table.add_column(head, justify="right")
+    table = _Table(
+        ("scenario", "arithmetic", "verdict", "variable"),
+        ("largest error", "relative l2", "digits", "not finite", "time"),
+        droppable=("not finite", "time", "variable", "largest error", "digits"),
+    )
     for row in rows:
         errors = row["errors"] if row["status"] != "truth" else {}
         largest = number(errors.get("max_abs")) + (f" {row['units']}" if errors else "")
-        table.add_row(
+        table.add(
             row["scenario"],
             row["backend"],
             f"[{_STATUS_COLOURS[row['status']]}]{row['status']}[/]",
@@ -93,7 +95,7 @@ def print_runs(rows: Sequence[dict[str, Any]]) -> None:
             "–" if row["nonfinite"] is None else str(row["nonfinite"]),
             duration(row["seconds"]),
         )
-    _console().print(table)
+    table.print()
     for row in rows:
         if row["status"] != "truth":
             said = f"{row['backend']} in {row['scenario']}: {row['reason']}"
@@ -102,17 +104,19 @@ def print_runs(rows: Sequence[dict[str, Any]]) -> None:
 
 def print_backends(rows: Sequence[dict[str, Any]]) -> None:
     """The table of arithmetics."""
-    table = _table("name", "rounding", "subnormals", "overflow")
-    for head in ("bits", "exponents", "unit roundoff", "largest"):
-        table.add_column(head, justify="right")
-    table.add_column("about")
+    table = _Table(
+        ("name", "rounding", "subnormals", "overflow"),
+        ("bits", "exponents", "unit roundoff", "largest"),
+        ("about",),
+        droppable=("about", "overflow", "largest", "unit roundoff", "subnormals"),
+    )
     for row in rows:
-        table.add_row(
+        table.add(
             row["name"], row["rounding"], row["subnormals"], row["overflow"],
             str(row["significand_bits"]), f"{row['emin']} … {row['emax']}",
             f"{row['unit_roundoff']:.2g}", f"{row['max_finite']:.3g}", row["about"],
         )  # fmt: skip
-    _console().print(table)
+    table.print()
 
 
 def print_comparison(comparison: Any) -> None:
@@ -121,27 +125,71 @@ def print_comparison(comparison: Any) -> None:
     from sciprec.compare.wording import number
 
     shown = [m for m in metrics().values() if m.name != "standard_errors"]
-    table = _table("variable", "result")
-    for head in (*(m.title for m in shown), "not finite"):
-        table.add_column(head, justify="right")
+    table = _Table(
+        ("variable", "result"),
+        (*(m.title for m in shown), "not finite"),
+        droppable=("relative largest error", "bias", "RMS error", "not finite", "largest error"),
+    )
     for row in comparison.rows:
         nonfinite = f"{row.nonfinite_golden} / {row.nonfinite_actual}"
         numbers = [number(row.errors[m.name]) for m in shown]
-        table.add_row(row.variable, row.severity, *numbers, nonfinite)
-    _console().print(table)
+        table.add(row.variable, row.severity, *numbers, nonfinite)
+    table.print()
 
 
-def _table(*heads: str) -> Table:
-    """An empty table in the house style."""
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for head in heads:
-        table.add_column(head, no_wrap=True)
-    return table
+class _Table:
+    """A table in the house style that leaves columns out where a terminal is too narrow.
+
+    Args:
+        left, right, last: heads of the columns, by alignment (left, right, left again).
+        droppable: heads that may be left out, the first one first.
+    """
+
+    def __init__(
+        self,
+        left: Sequence[str],
+        right: Sequence[str],
+        last: Sequence[str] = (),
+        *,
+        droppable: Sequence[str],
+    ) -> None:
+        self._heads = (*left, *right, *last)
+        self._right, self._droppable = set(right), droppable
+        self._rows: list[tuple[str, ...]] = []
+
+    def add(self, *cells: str) -> None:
+        """Add a row: one cell per head, in rich's markup."""
+        self._rows.append(cells)
+
+    def print(self) -> None:
+        """Print what fits; what was left out is in the JSON."""
+        console = _console()
+        for count in range(len(self._droppable) + 1):
+            table = self._without(self._droppable[:count])
+            if console.measure(table, options=_UNLIMITED).maximum <= console.width:
+                break
+        else:  # the names alone are too long: let the terminal break the lines
+            console.width = _UNLIMITED.max_width
+        console.print(table)
+
+    def _without(self, dropped: Sequence[str]) -> Table:
+        """The table as rich prints it, some columns left out."""
+        kept = [i for i, head in enumerate(self._heads) if head not in dropped]
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        for i in kept:
+            side = "right" if self._heads[i] in self._right else "left"
+            table.add_column(self._heads[i], justify=side, no_wrap=True)
+        for row in self._rows:
+            table.add_row(*(row[i] for i in kept))
+        return table
+
+
+_UNLIMITED = Console(width=10_000).options
 
 
 def _console() -> Console:
-    """Standard output; wide enough for the tables where it is no terminal."""
-    return Console(width=None if sys.stdout.isatty() else 160)
+    """Standard output; as wide as the tables where it is no terminal."""
+    return Console(width=None if sys.stdout.isatty() else _UNLIMITED.max_width)
 
 
 def _plain(value: Any) -> Any:

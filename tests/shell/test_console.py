@@ -1,0 +1,60 @@
+"""Tables of the command line: whole where there is room, readable where there is little."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from sciprec import console
+from sciprec.precision.backend import table
+
+SPEC = "float:p=11,emin=-14,emax=15,subnormals=keep,overflow=infinity,round=sr"
+
+
+@pytest.fixture
+def printed(monkeypatch):
+    """A function that prints in a terminal of some width and returns the text."""
+
+    def at(width, print_table, rows):
+        stream = io.StringIO()
+        monkeypatch.setattr(
+            console, "_console", lambda: Console(file=stream, width=width, color_system=None)
+        )
+        print_table(rows)
+        return stream.getvalue()
+
+    return at
+
+
+def runs(backend):
+    """One row of a batch."""
+    return [
+        {
+            "scenario": "quickstart_climate", "backend": backend, "status": "beyond",
+            "reason": "too far off", "variable": "height", "units": "m", "nonfinite": 0,
+            "errors": {"max_abs": 15.0, "relative_l2": 8.2e-4, "decimal_digits": 3.1},
+            "seconds": 6.05,
+        }
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_nothing_is_cut_at_any_width(printed, width):
+    tables = ((console.print_runs, runs("fp16")), (console.print_backends, table()))
+    for print_table, rows in tables:
+        text = printed(width, print_table, rows)
+        assert "… " not in text.replace(" … ", "")
+        assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+    assert "to nearest, ties to even" in text and "mlu370-noguard" in text
+
+
+def test_wide_terminals_show_all_and_narrow_ones_the_verdict(printed):
+    wide, narrow = (printed(w, console.print_runs, runs("fp16")) for w in (120, 60))
+    assert "not finite" in wide and "6.05 s" in wide
+    assert "not finite" not in narrow
+    for word in ("quickstart_climate", "fp16", "beyond", "8.2e-04"):
+        assert word in narrow
+
+
+def test_long_names_of_formats_stay_whole(printed):
+    assert SPEC in printed(60, console.print_runs, runs(SPEC)).splitlines()[1]
