@@ -35,6 +35,7 @@ from sciprec.precision.rounding import (
     V64,
     Native,
     Sticky,
+    View,
     call,
     opaque,
     rounder,
@@ -161,7 +162,7 @@ class Operations:
         if name in ("add", "sub", "mul", "div", "sqrt", "fma"):
             return lambda c, b, v, key: getattr(role, name)(b, *v, **self._draw(b, role, key))
         if name in ("neg", "pos", "abs", "fabs"):
-            return lambda c, b, v, key: self._signs(b, name, v[0])
+            return lambda c, b, v, key: self._signs(b, role, name, v[0])
         if name in _ROUNDED_TO_INTEGER:
             function = _ROUNDED_TO_INTEGER[name]
             return lambda c, b, v, key: self._reround(b, role, call(b, function, v[0]), key)
@@ -182,10 +183,10 @@ class Operations:
             return lambda c, b, v, key: self._native(c, b, np.sign, v)
         return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
 
-    def _signs(self, b, name, x):
+    def _signs(self, b, role: Native, name, x):
         if name == "neg":
-            return b.fneg(x)
-        return x if name == "pos" else call(b, "fabs", x)
+            return role.negated(b, x)
+        return x if name == "pos" else role.magnitude(b, x)
 
     def _draw(self, b, role: Native, key, salt: int = 0) -> dict:
         """The 24 random bits of a stochastic rounding, as the keyword that its rounder takes."""
@@ -535,6 +536,33 @@ class Operations:
             return self.carrier(), codegen
 
         return number
+
+    @property
+    def held(self):
+        """held(x): a number of the carrier or a constant array, out of the compiler's sight.
+
+        Under a directed processor mode the compiler would compute with what it can see, to nearest.
+        """
+
+        @intrinsic
+        def unseen(typingctx, x):
+            kind = types.unliteral(x)
+
+            def codegen(context, b, signature, args):
+                zero = opaque(b, "sciprec.zero", ir.Constant(I64, 0))
+                if kind == self.carrier:
+                    view = View(self.kind)
+                    word = b.add(view.to_word(b, args[0]), b.trunc(zero, view.integer))
+                    return view.to_float(b, word)
+                if isinstance(kind, types.Array):
+                    array = context.make_array(kind)(context, b, args[0])
+                    array.data = b.gep(array.data, [zero])
+                    return impl_ret_borrowed(context, b, kind, array._getvalue())
+                return impl_ret_borrowed(context, b, kind, args[0])
+
+            return kind(x), codegen
+
+        return unseen
 
     def call(self, arity: int):
         """call(function, x1, ..., x_arity): a jitted function called in the backend's processor

@@ -46,9 +46,9 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
     stem = rewriter.fresh("p")
     head = ast.parse(
         f"{stem}_start = A\n{stem}_step = C\n"
-        f"{stem}_total = max(0, (B - {stem}_start + {stem}_step - (1 if {stem}_step > 0 else -1))"
-        f" // {stem}_step)\n"
-        f"{stem}_count = min({stem}_total, {CHUNKS})\n"
+        f"{stem}_total = sp_max(0, (B - {stem}_start + {stem}_step"
+        f" - (1 if {stem}_step > 0 else -1)) // {stem}_step)\n"
+        f"{stem}_count = sp_min({stem}_total, {CHUNKS})\n"
     ).body
     head = [_Replace({"A": start, "B": stop, "C": step}).visit(s) for s in head]
     key = []
@@ -111,6 +111,9 @@ def _check(rewriter, node) -> None:
 
 def _reductions(rewriter, node) -> list[Reduction]:
     outside = _names_outside(rewriter, node)
+    first: dict[str, str] = {}
+    for statement in node.body:
+        _first_uses(statement, first)
     found: dict[str, Reduction] = {}
     for statement in ast.walk(node):
         variable, operation, neutral = None, "", None
@@ -119,12 +122,49 @@ def _reductions(rewriter, node) -> list[Reduction]:
             operation, neutral = _NEUTRAL.get(type(statement.op), ("", None))
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             variable, operation = statement.targets[0].id, _extreme(statement)
-        if variable in outside and operation:
+        if variable in outside and operation and first.get(variable) == "read":
             known = found.get(variable)
             if known and known.operation != operation:
                 rewriter.refuse(statement, f"two reductions into '{variable}'", "use two variables")
             found[variable] = Reduction(variable, operation, neutral)
+    _check_reads(rewriter, node, found)
     return [found[v] for v in sorted(found)]
+
+
+def _check_reads(rewriter, node, reductions: dict[str, Reduction]) -> None:
+    """Refuse a partial result that is read within the loop, and a variable of one iteration that is
+    read after it.
+    """
+    own, inner = set(), [n for n in ast.walk(node) if isinstance(n, ast.Assign)]
+    for statement in inner:
+        if _extreme(statement):
+            own |= {id(a) for a in statement.value.args}
+    for read in (n for n in ast.walk(node) if isinstance(n, ast.Name)):
+        if read.id in reductions and isinstance(read.ctx, ast.Load) and id(read) not in own:
+            rewriter.refuse(
+                read,
+                f"'{read.id}', which a prange loop reduces into and reads,",
+                "read it after the loop",
+            )
+    private = stored_names([node]) - reductions.keys()
+    end, after = (node.end_lineno, node.end_col_offset), []
+    for statement in ast.walk(rewriter.tree):
+        if not hasattr(statement, "lineno"):
+            continue
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            after.append((statement.lineno, statement.col_offset, statement.target.id, True))
+        if isinstance(statement, ast.Name):
+            read = isinstance(statement.ctx, ast.Load)
+            after.append((statement.lineno, statement.col_offset, statement.id, read))
+    seen: set[str] = set()
+    for *_, variable, read in sorted(a for a in after if a[:2] >= end):
+        if read and variable in private - seen:
+            rewriter.refuse(
+                node,
+                f"'{variable}', of one iteration of prange, read after the loop,",
+                "write per-iteration results into an array",
+            )
+        seen.add(variable)
 
 
 def _extreme(statement: ast.Assign) -> str:

@@ -41,7 +41,7 @@ from sciprec.precision.keys import at_site as sp_at
 from sciprec.precision.keys import descend as sp_descend
 from sciprec.precision.operations import operations
 
-sp_inf, sp_nan = float("inf"), float("nan")
+sp_min, sp_max = min, max
 sp_ops = operations({backend_text}, {word})
 sp_carrier = np.{carrier}
 '''
@@ -202,6 +202,7 @@ class Program:
 
     def _define(self, function) -> None:
         tree = source_tree(function)
+        _signature(function)
         rewriter = Rewriter(self, function, tree, _namespace(function))
         definition = rewriter.definition(self._names[function], function.__defaults__ or ())
         self.add_definition(definition, rewriter.has_parallel_loop)
@@ -260,7 +261,7 @@ def source_tree(function) -> ast.FunctionDef:
         LiftError: where Python cannot find the source, or it is not a `def`.
     """
     try:
-        source = textwrap.dedent(inspect.getsource(function))
+        source = textwrap.dedent(inspect.getsource(function.__code__))
         tree = ast.parse(source).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):
         raise LiftError(
@@ -273,6 +274,14 @@ def source_tree(function) -> ast.FunctionDef:
         raise LiftError(
             f"kernel '{function.__name__}' is not defined with `def`; lifting takes such "
             "functions: give it a name and a `def`"
+        )
+    code = function.__code__
+    named = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
+    if tree.name != code.co_name or tuple(named) != code.co_varnames[: len(named)]:
+        raise LiftError(
+            f"the source of kernel '{function.__name__}' ({Path(code.co_filename).name}, line "
+            f"{code.co_firstlineno}) is no longer that of the function in memory; lifting reads "
+            "the file: import the edited module again"
         )
     return tree
 
@@ -302,11 +311,16 @@ def _namespace(function) -> ChainMap:
 
 
 def _signature(kernel) -> inspect.Signature:
-    signature = inspect.signature(kernel)
+    signature = inspect.signature(kernel, follow_wrapped=False)
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise LiftError(
                 f"kernel '{kernel.__name__}' takes '*{parameter.name}'; lifting takes named "
                 "arguments: name each one, or pass a tuple"
+            )
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            raise LiftError(
+                f"kernel '{kernel.__name__}' takes '{parameter.name}' by keyword only; Numba takes "
+                "arguments by position: leave out the bare * before it"
             )
     return signature

@@ -63,7 +63,8 @@ def static_value(node: ast.expr, namespace: dict, local: set[str]):
         return namespace.get(node.id, getattr(builtins, node.id, _UNKNOWN))
     if isinstance(node, ast.Attribute):
         owner = static_value(node.value, namespace, local)
-        if isinstance(owner, (python_types.ModuleType, type)):
+        named = isinstance(owner, tuple) and hasattr(owner, "_fields")
+        if named or isinstance(owner, (python_types.ModuleType, type)):
             return getattr(owner, node.attr, _UNKNOWN)
     return _UNKNOWN
 
@@ -231,13 +232,32 @@ class Rewriter(ast.NodeTransformer):
             items = [self.embed(v) for v in value]
             return None if None in items else ast.Tuple(items, ast.Load())
         if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
-            return name(self.program.array(value))
+            return self.held(name(self.program.array(value)))
         if value in (float, int, bool) or isinstance(value, type) and issubclass(value, np.generic):
             return self.dtype(value)
         function = plain_function(value)
         if function is not None:
             return name(self.program.callee(function))
         return None
+
+    def held(self, value: ast.expr) -> ast.expr:
+        """A constant from the module, out of the compiler's sight under a processor mode."""
+        if not self.program.word:
+            return value
+        return ast.Call(name(self.program.operation("held")), [value], [])
+
+    def default(self, value) -> ast.expr:
+        """A parameter's default value, in Python, when the generated module is imported."""
+        if isinstance(value, (float, np.floating)):
+            rounded = round_literal(float(value), self.program.backend.storage)
+            text = ast.Constant(rounded.hex())
+            number = ast.Call(ast.Attribute(name("float"), "fromhex", ast.Load()), [text], [])
+            return ast.Call(name("sp_carrier"), [number], [])
+        if isinstance(value, tuple):
+            return ast.Tuple([self.default(v) for v in value], ast.Load())
+        if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+            return name(self.program.array(value))
+        return self.constant(self.tree, value, "a default value")
 
     def dtype(self, kind) -> ast.expr:
         """A type used as a value (a dtype argument); arrays have to hold the backend's numbers."""
@@ -622,6 +642,13 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node):
         """A function defined inside the kernel."""
+        arguments = node.args
+        if arguments.defaults or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
+            self.refuse(
+                node,
+                f"the function '{node.name}' with default values, * or ** inside a kernel",
+                "give every argument in the call, or define it outside the kernel",
+            )
         inner = Rewriter(self.program, self.function, node, self.namespace)
         inner.local |= self.local
         inner.counter = self.counter + 1000
@@ -631,9 +658,30 @@ class Rewriter(ast.NodeTransformer):
         self.refuse(node, "a lambda", "define a function with def")
 
     def visit_Raise(self, node):
+        made = node.exc
+        kind = made.func if isinstance(made, ast.Call) else made
+        known = made and static_value(kind, self.namespace, self.local)
+        builtin = isinstance(known, type) and known.__module__ == "builtins"
+        arguments = made.args if isinstance(made, ast.Call) else []
+        if made and not (builtin and all(isinstance(a, ast.Constant) for a in arguments)):
+            self.refuse(
+                node,
+                f"'{ast.unparse(node)}'",
+                'raise an exception of Python with a fixed text, as in raise ValueError("...")',
+            )
         return node
 
+    def visit_ExceptHandler(self, node):
+        caught = node.type and static_value(node.type, self.namespace, self.local)
+        if node.name or node.type and caught is not Exception:
+            self.refuse(
+                node, f"'except {ast.unparse(node.type)}'", "write `except Exception:`, as in Numba"
+            )
+        return ast.ExceptHandler(node.type, None, self.statements(node.body) or [ast.Pass()])
+
     def visit_Assert(self, node):
+        if node.msg is not None and not isinstance(node.msg, ast.Constant):
+            self.refuse(node, "a computed message of assert", "give a fixed text")
         return ast.Assert(self.visit(node.test), node.msg)
 
     def generic_visit(self, node):
@@ -648,15 +696,12 @@ class Rewriter(ast.NodeTransformer):
         if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
             body = body[1:]
         arguments = _bare(self.tree.args)
-        if defaults:
-            arguments.defaults = [
-                self.constant(self.tree, value, "a default value") for value in defaults
-            ]
-        else:
-            arguments.defaults = [self.visit(d) for d in arguments.defaults]
+        arguments.defaults = [self.default(value) for value in defaults]
         if self.program.random:
             arguments.args.insert(0, ast.arg("sp_key"))
-        statements = self.statements(body) or [ast.Pass()]
+        given = [a.arg for a in arguments.args[len(arguments.args) - len(defaults) :]]
+        hidden = [assign(a, self.held(name(a))) for a in given if self.program.word]
+        statements = hidden + self.statements(body) or [ast.Pass()]
         return ast.FunctionDef(identifier, arguments, statements, [])
 
 

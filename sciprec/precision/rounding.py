@@ -149,7 +149,25 @@ class Native:
         return self.round(b, b.fadd(self.widen(b, x), self.widen(b, y)), **key)
 
     def sub(self, b, x, y, **key):
-        return self.add(b, x, b.fneg(y), **key)
+        return self.add(b, x, self.negated(b, y), **key)
+
+    def negated(self, b, x):
+        """-x. LLVM moves a sign that it sees into products and quotients, which is right only where
+        the rounding is symmetric: upward and downward it is changed by a hidden mask.
+        """
+        if self.mode not in ("ru", "rd"):
+            return b.fneg(x)
+        view = View(x.type)
+        sign = opaque(b, f"sciprec.sign{view.width}", view.word(view.sign))
+        return view.to_float(b, b.xor(view.to_word(b, x), sign))
+
+    def magnitude(self, b, x):
+        """|x|, under the same condition."""
+        if self.mode not in ("ru", "rd"):
+            return call(b, "fabs", x)
+        view = View(x.type)
+        rest = opaque(b, f"sciprec.rest{view.width}", view.word(view.sign - 1))
+        return view.to_float(b, b.and_(view.to_word(b, x), rest))
 
     def mul(self, b, x, y, **key):
         return self.round(b, b.fmul(self.widen(b, x), self.widen(b, y)), **key)
