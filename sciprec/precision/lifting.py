@@ -6,6 +6,7 @@ import functools
 import hashlib
 import importlib.util
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -21,6 +22,11 @@ from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.precision.program import Program
 from sciprec.precision.rewrite import LiftError, Site, plain_function
 
+_NAMED_ERROR = re.compile(r"\w*Error: (.+)")
+_SENTENCES = (
+    "Cannot", "Can't", "Unknown attribute", "Illegal IR", "Invalid", "Untyped", "Unsupported",
+    "Use of", "cannot", "non-precise",
+)  # fmt: skip
 _DATA = frozenset((np.ndarray, float, int, bool, tuple, np.float64, np.float32, np.int64))
 _parallel_lock = threading.RLock()
 _import_lock = threading.RLock()
@@ -48,6 +54,7 @@ class Lifted:
         self.path = Path(module.__file__)
         self.uses_processor_mode = program.word != 0
         self._parallel, self._signature = program.parallel, program.signature
+        self._places = program.places()
         self._arity = len(program.signature.parameters)
         self._options = {"path": "auto" if program.word else "software"}
         self._calls = 0
@@ -61,8 +68,8 @@ class Lifted:
         if kwargs or len(args) != self._arity:
             args = self._bound(args, kwargs)
         for argument in args:
-            if argument.__class__ not in _DATA and callable(argument):
-                args = tuple(self._function(a) if callable(a) else a for a in args)
+            if argument.__class__ not in _DATA:
+                args = tuple(self._prepared(a) for a in args)
                 break
         if self.backend.random:
             args = (self._next_key(), *args)
@@ -73,6 +80,9 @@ class Lifted:
             return self.dispatcher(*args)
         except errors.NumbaError as error:
             raise self._explained(error, args) from None
+        except NotImplementedError:
+            self._refuse_half(args)
+            raise
 
     def __repr__(self) -> str:
         return f"<{self.kernel.__name__} lifted to {self.backend.name}>"
@@ -87,6 +97,23 @@ class Lifted:
             ) from None
         bound.apply_defaults()
         return tuple(bound.arguments.values())
+
+    def _prepared(self, argument):
+        """A function lifted too; anything else as it is, lists and the like refused."""
+        if isinstance(argument, (list, set, dict)):
+            raise LiftError(
+                f"kernel '{self.kernel.__name__}' is given a {type(argument).__name__}; it takes "
+                "numbers, NumPy arrays and tuples: make an array with np.array(x)"
+            )
+        return self._function(argument) if callable(argument) else argument
+
+    def _refuse_half(self, args) -> None:
+        """Numba has no binary16 on processors: say so where an argument is of that type."""
+        if any(getattr(a, "dtype", None) == np.float16 for a in args):
+            raise LiftError(
+                f"kernel '{self.kernel.__name__}' is given float16 data; it takes float32 and "
+                "float64: convert with x.astype(np.float32), which is exact"
+            ) from None
 
     def _function(self, function):
         """A function given as an argument, lifted to the same backend."""
@@ -106,8 +133,10 @@ class Lifted:
         given = ", ".join(
             f"{n}: {_described(a)}" for n, a in zip(names, args, strict=False) if n != "key"
         )
+        inner = re.search(r"def (sp_k_\w+)\(", str(error))
+        place = self._places.get(inner[1] if inner else "", f"kernel '{self.kernel.__name__}'")
         return LiftError(
-            f"kernel '{self.kernel.__name__}' cannot run in '{self.backend.name}' on ({given}): "
+            f"{place} cannot run in '{self.backend.name}' on ({given}): "
             f"{_last_reason(str(error))}; it takes the arguments that Numba accepts for it, "
             "real numbers and arrays of them"
         )
@@ -240,18 +269,16 @@ def _described(value) -> str:
 
 
 def _last_reason(text: str) -> str:
-    """The sentence in Numba's long message that says what is wrong."""
+    """The sentence in Numba's long message that says what is wrong: the first named error, the
+    first sentence of a known kind, or the operation that has no implementation.
+    """
     lines = [line.strip() for line in text.splitlines()]
-    lines = [
-        line for line in lines if line and not line.startswith(("File", "During", "<source", "^"))
+    named = [_NAMED_ERROR.match(line) for line in lines]
+    found = [m[1] for m in named if m and not m[1].startswith("Failed in")]
+    found += [line for line in lines if line.startswith(_SENTENCES)]
+    found += [
+        f"there is no {line[4:]}"
+        for line in lines
+        if line.startswith(">>> ") and not line.startswith(">>> <lambda>")
     ]
-    for line in lines:
-        for marker in ("TypingError:", "is complex;", "an operation on numbers"):
-            if marker in line:
-                return line.split("TypingError:")[-1].strip().rstrip(".;")
-    for line in lines:
-        if line.startswith(
-            ("Cannot", "No implementation", "Invalid", "Unknown", "non-precise", "cannot")
-        ):
-            return line.rstrip(".;:")
-    return (lines[0] if lines else "it cannot be typed").rstrip(".;:")
+    return (found or ["it cannot be typed"])[0].split(", defined at")[0].rstrip(".;:")

@@ -105,8 +105,20 @@ def _check(rewriter, node) -> None:
     if not isinstance(node.target, ast.Name) or node.orelse:
         rewriter.refuse(node, "this form of prange", "write `for i in prange(n):` without else")
     for inner in ast.walk(node):
-        if isinstance(inner, (ast.Return, ast.Break)):
+        if isinstance(inner, ast.Return) or isinstance(inner, ast.Break) and _leaves(node, inner):
             rewriter.refuse(inner, "leaving a prange loop early", "use range, or a flag array")
+        if isinstance(inner, (ast.Raise, ast.Assert)):
+            rewriter.refuse(
+                inner,
+                "an exception within prange",
+                "write a status into an array and raise after the loop",
+            )
+
+
+def _leaves(loop, statement: ast.Break) -> bool:
+    """Whether a break belongs to this loop, not to one inside it."""
+    inside = [n for n in ast.walk(loop) if isinstance(n, (ast.For, ast.While)) and n is not loop]
+    return not any(statement is n for other in inside for n in ast.walk(other))
 
 
 def _reductions(rewriter, node) -> list[Reduction]:

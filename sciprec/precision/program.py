@@ -89,6 +89,13 @@ class Program:
         code = function.__code__
         return Path(code.co_filename).name, code.co_firstlineno
 
+    def places(self) -> dict[str, str]:
+        """Generated name -> "kernel 'f' (file.py, line 12)", the line of its def."""
+        return {
+            identifier: "kernel '{}' ({}, line {})".format(function.__name__, *self.place(function))
+            for function, identifier in self._names.items()
+        }
+
     def unique(self, stem: str) -> str:
         """A new module-level name."""
         identifier, n = f"sp_{stem}", 1
@@ -261,6 +268,8 @@ def source_tree(function) -> ast.FunctionDef:
         LiftError: where Python cannot find the source, or it is not a `def`.
     """
     try:
+        if function.__name__ == "<lambda>":
+            raise SyntaxError
         source = textwrap.dedent(inspect.getsource(function.__code__))
         tree = ast.parse(source).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):

@@ -34,6 +34,7 @@ _REFUSED = {
     ast.AsyncFunctionDef: "an async function", ast.Dict: "a dictionary", ast.Set: "a set",
     ast.DictComp: "a dictionary comprehension", ast.SetComp: "a set comprehension",
     ast.NamedExpr: "an assignment expression", ast.JoinedStr: "an f-string", ast.Match: "match",
+    ast.Delete: "del",
 }  # fmt: skip
 _PLAIN = ("shape", "size", "ndim", "strides")
 _UNKNOWN = object()
@@ -191,6 +192,7 @@ class Rewriter(ast.NodeTransformer):
         value = static_value(node, self.namespace, self.local)
         if is_known(value):
             return self.constant(node, value, ast.unparse(node))
+        self.check_module(node)
         owner = self.visit(node.value)
         if isinstance(owner, ast.Name) and isinstance(node.value, ast.Name):
             known = static_value(node.value, self.namespace, self.local)
@@ -200,6 +202,12 @@ class Rewriter(ast.NodeTransformer):
         if node.attr in _PLAIN or node.attr in ("T", "dtype", "flat"):
             return read
         return self.op("enter", node, read)
+
+    def check_module(self, node: ast.Attribute) -> None:
+        """Refuse a name that a module does not have."""
+        owner = static_value(node.value, self.namespace, self.local)
+        if isinstance(owner, python_types.ModuleType):
+            self.refuse(node, f"the unknown name '{ast.unparse(node)}'", "look up how it is spelt")
 
     def constant(self, node, value, text: str) -> ast.expr:
         """A module constant, closure variable, function or type as an expression of the generated
@@ -401,6 +409,8 @@ class Rewriter(ast.NodeTransformer):
     # ---- loops ---------------------------------------------------------------------------------
 
     def visit_For(self, node):
+        if not isinstance(node.target, (ast.Name, ast.Tuple)):
+            self.refuse(node, f"the loop variable '{ast.unparse(node.target)}'", "give it a name")
         called = node.iter.func if isinstance(node.iter, ast.Call) else None
         function = static_value(called, self.namespace, self.local) if called else None
         if function is numba.prange and not self.parallel:
@@ -492,6 +502,7 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute):
             function = static_value(node.func, self.namespace, self.local)
             if not is_known(function):
+                self.check_module(node.func)
                 return self.method(node)
         elif isinstance(node.func, ast.Name) and node.func.id in self.local:
             return self.local_call(node)
@@ -532,6 +543,8 @@ class Rewriter(ast.NodeTransformer):
         callee = plain_function(function)
         if callee is None or getattr(callee, "__module__", "").split(".")[0] in ("numpy", "math"):
             advice = symbols.ADVICE.get(_canonical(text, function), "write it out with operators")
+            if "random" in text.split("."):
+                advice = "draw the random numbers before, and pass them in as an array"
             self.refuse(node, text, advice)
         return self.call_kernel(callee, node, [self.visit(a) for a in node.args])
 
