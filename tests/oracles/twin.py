@@ -147,6 +147,16 @@ class Twin:
             return _number(value, self.backend.storage, self.backend)
         return value
 
+    def returned(self, value):
+        """A result, rounded to the storage arithmetic like everything that leaves a kernel."""
+        if isinstance(value, tuple):
+            return tuple(self.returned(v) for v in value)
+        if isinstance(value, ExactArray):
+            return _array(value, self.backend)
+        if isinstance(value, Exact):
+            return _number(value, self.backend.storage, self.backend)
+        return value
+
     def divide(self, a, b):
         """a / b; two integers are brought to the format first."""
         return Exact(a, self.backend.compute) / b if isinstance(a, WHOLE) else a / b
@@ -316,7 +326,7 @@ def run_twin(kernel, backend, args: tuple):
         made = seen[id(original)]
         if isinstance(made, ExactArray):
             original[...] = _plain(made)
-    return _plain(result)
+    return _plain(twin.returned(result))
 
 
 def _plain(value):
