@@ -578,7 +578,7 @@ def aligned_pair(b, x, y, significand_bits: int):
         gap = b.select(b.icmp_signed(">", gap, ir.Constant(I32, 0)), gap, ir.Constant(I32, 0))
         near = b.icmp_signed("<", gap, ir.Constant(I32, significand_bits))
         shift = b.select(near, b.add(gap, ir.Constant(I32, drop)), ir.Constant(I32, 31))
-        mask = b.select(near, b.shl(ir.Constant(I32, -1), shift), ir.Constant(I32, -(1 << 31)))
+        mask = b.shl(ir.Constant(I32, -1), shift)
         out.append(b.bitcast(b.and_(word, mask), F32))
     return out
 
