@@ -21,6 +21,8 @@ binding.initialize_native_asmparser()  # the register is read and written by inl
 _DIRECTION = {"rn": 0x0000, "rd": 0x2000, "ru": 0x4000, "rz": 0x6000}
 _FLUSH = 0x8040  # flush-to-zero and denormals-are-zero
 _MASKED = 0x1F80  # all exceptions masked, no flags
+NORMAL = _MASKED | _DIRECTION["rn"]
+"""The mode in which processes start."""
 
 
 def available() -> bool:
@@ -62,6 +64,14 @@ def read_control_word(typingctx):
     return types.uint32(), codegen
 
 
+def _computed(builder, value):
+    """A number that is computed before the mode changes: the compiler could move it behind."""
+    if value.type not in (ir.FloatType(), ir.DoubleType()):
+        return value
+    kind = ir.FunctionType(value.type, [value.type])
+    return builder.asm(kind, "", "=x,0", [value], True)
+
+
 @lru_cache(maxsize=64)
 def call_in_mode(word: int, arity: int):
     """An intrinsic call(function, x1, ..., x_arity) of a jitted function while MXCSR holds `word`
@@ -92,6 +102,7 @@ def _guarded_call(context, builder, signature, args, resolved, word: int):
         for value, given, wanted in zip(args[1:], arguments, resolved.args, strict=True)
     ]
     if word:
+        values = [_computed(builder, value) for value in values]
         saved = cgutils.alloca_once(builder, ir.IntType(32))
         wanted = cgutils.alloca_once(builder, ir.IntType(32))
         builder.store(ir.Constant(ir.IntType(32), word), wanted)

@@ -26,7 +26,7 @@ from sciprec.precision import arrays, keys
 from sciprec.precision.backend import Arithmetic, Backend
 from sciprec.precision.bits import distinct
 from sciprec.precision.elementary import ELEMENTARY, NARROW
-from sciprec.precision.mode import call_in_mode
+from sciprec.precision.mode import NORMAL, call_in_mode
 from sciprec.precision.rounding import (
     F32,
     F64,
@@ -569,6 +569,10 @@ class Operations:
         mode.
         """
         return call_in_mode(self.word, arity)
+
+    def call_normally(self, arity: int):
+        """The same in the processor's normal mode, for what starts threads."""
+        return call_in_mode(NORMAL if self.word else 0, arity)
 
     def power(self, exponent: int):
         """x ** n with a literal integer n: repeated multiplication in the order of Numba's own

@@ -46,35 +46,33 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
     stem = rewriter.fresh("p")
     head = ast.parse(
         f"{stem}_start = A\n{stem}_step = C\n"
-        f"{stem}_total = sp_max(0, (B - {stem}_start + {stem}_step"
+        f"{stem}_total = sp_greater(0, (B - {stem}_start + {stem}_step"
         f" - (1 if {stem}_step > 0 else -1)) // {stem}_step)\n"
-        f"{stem}_count = sp_min({stem}_total, {CHUNKS})\n"
+        f"{stem}_count = sp_lesser({stem}_total, {CHUNKS})\n"
     ).body
     head = [_Replace({"A": start, "B": stop, "C": step}).visit(s) for s in head]
-    key = []
+    key = ["sp_key"] if program.random else []
     if program.random:
-        key = [ast.unparse(rewriter.at_site(program.add_site_of(rewriter, node, "prange")))]
+        site = program.add_site_of(rewriter, node, "prange")
+        head.append(assign(f"{stem}_key", rewriter.at_site(site)))
+    bounds = [f"{stem}_{part}" for part in ("total", "count", "start", "step")]
 
-    def call(index: str) -> str:
-        low = f"{stem}_total * {index} // {stem}_count"
-        high = f"{stem}_total * ({index} + 1) // {stem}_count"
-        return program.guarded_call(
-            chunk, [*key, low, high, f"{stem}_start", f"{stem}_step", *captured]
-        )
+    def call(keys: list[str], index: str) -> str:
+        low, high = (f"{stem}_total * {i} // {stem}_count" for i in (index, f"({index} + 1)"))
+        return program.guarded_call(chunk, [*keys, low, high, *bounds[2:], *captured])
 
+    parts = [f"{stem}_part{i}" for i in range(len(reductions))]
+    region = _region(
+        rewriter, [*key, *bounds, *parts, *captured], parts, stem, call(key, f"{stem}_c")
+    )
+    own_key = [f"{stem}_key"] if program.random else []
+    spread = program.normal_call(region, [*own_key, *bounds, *parts, *captured])
     if not reductions:
-        text = f"for {stem}_c in sp_prange({stem}_count):\n    {call(f'{stem}_c')}\n"
-        return head + ast.parse(text).body
-    lines = [f"if {stem}_count > 0:", f"    {stem}_first = {call('0')}"]
-    for i, _ in enumerate(reductions):
-        lines.append(f"    {stem}_part{i} = np.full({stem}_count, {stem}_first[{i}])")
-    lines += [
-        f"    for {stem}_c in sp_prange(1, {stem}_count):",
-        f"        {stem}_r = {call(f'{stem}_c')}",
-    ]
-    for i, _ in enumerate(reductions):
-        lines.append(f"        {stem}_part{i}[{stem}_c] = {stem}_r[{i}]")
-    lines.append(f"    for {stem}_c in range({stem}_count):\n        pass")
+        return head + ast.parse(spread).body
+    lines = [f"if {stem}_count > 0:", f"    {stem}_first = {call(own_key, '0')}"]
+    for i, part in enumerate(parts):
+        lines.append(f"    {part} = np.full({stem}_count, {stem}_first[{i}])")
+    lines += [f"    {spread}", f"    for {stem}_c in range({stem}_count):", "        pass"]
     block = ast.parse("\n".join(lines)).body
     block[0].body[-1].body = [
         assign(
@@ -83,12 +81,29 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
                 r.operation,
                 node,
                 name(r.variable),
-                ast.parse(f"{stem}_part{i}[{stem}_c]", mode="eval").body,
+                ast.parse(f"{part}[{stem}_c]", mode="eval").body,
             ),
         )
-        for i, r in enumerate(reductions)
+        for r, part in zip(reductions, parts, strict=True)
     ]
     return head + block
+
+
+def _region(rewriter, parameters: list[str], parts: list[str], stem: str, call: str) -> str:
+    """Add the function that runs the chunks on the threads; returns its name.
+
+    It is called in the processor's normal mode: threads that start inherit the mode of the thread
+    that starts them, and would keep it.
+    """
+    identifier = rewriter.program.unique(f"{rewriter.tree.name}_region")
+    lines = [f"def {identifier}({', '.join(parameters)}):"]
+    if parts:
+        lines += [f"    for {stem}_c in sp_prange(1, {stem}_count):", f"        {stem}_r = {call}"]
+        lines += [f"        {part}[{stem}_c] = {stem}_r[{i}]" for i, part in enumerate(parts)]
+    else:
+        lines += [f"    for {stem}_c in sp_prange({stem}_count):", f"        {call}"]
+    rewriter.program.add_definition(ast.parse("\n".join(lines)).body[0], parallel=True)
+    return identifier
 
 
 class _Replace(ast.NodeTransformer):

@@ -41,7 +41,7 @@ from sciprec.precision.keys import at_site as sp_at
 from sciprec.precision.keys import descend as sp_descend
 from sciprec.precision.operations import operations
 
-sp_min, sp_max = min, max
+sp_lesser, sp_greater = min, max
 sp_ops = operations({backend_text}, {word})
 sp_carrier = np.{carrier}
 '''
@@ -194,6 +194,11 @@ class Program:
         """The text of a call in the backend's processor mode."""
         return f"{self.operation(f'call({len(arguments)})')}({', '.join([function, *arguments])})"
 
+    def normal_call(self, function: str, arguments: list[str]) -> str:
+        """The text of a call in the processor's normal mode."""
+        operation = self.operation(f"call_normally({len(arguments)})")
+        return f"{operation}({', '.join([function, *arguments])})"
+
     def add_entered(self, tree: ast.FunctionDef) -> None:
         """A finished function that is called in the processor mode (never inlined)."""
         self._entered.add(tree.name)
@@ -201,7 +206,6 @@ class Program:
 
     def parallel_loop(self, rewriter: Rewriter, node: ast.For):
         """Replace a prange loop; the function it stands in is compiled for parallel execution."""
-        rewriter.has_parallel_loop = True
         self.parallel = True
         return rewrite_parallel_loop(rewriter, node)
 
@@ -212,7 +216,7 @@ class Program:
         _signature(function)
         rewriter = Rewriter(self, function, tree, _namespace(function))
         definition = rewriter.definition(self._names[function], function.__defaults__ or ())
-        self.add_definition(definition, rewriter.has_parallel_loop)
+        self.add_definition(definition)
 
     def text(self) -> str:
         """The generated module."""

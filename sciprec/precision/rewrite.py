@@ -130,7 +130,6 @@ class Rewriter(ast.NodeTransformer):
         self.key = "sp_key"
         self.counter = 0
         self.parallel = False
-        self.has_parallel_loop = False
 
     # ---- words ---------------------------------------------------------------------------------
 
@@ -482,19 +481,40 @@ class Rewriter(ast.NodeTransformer):
             test, self.statements(node.body) or [ast.Pass()], self.statements(node.orelse)
         )
 
-    def visit_comprehension(self, node):
-        node.iter = self.seen(node.iter)
-        node.ifs = [self.visit(i) for i in node.ifs]
-        return node
-
     def visit_ListComp(self, node):
         inner = Rewriter.__new__(Rewriter)
         inner.__dict__ = dict(self.__dict__)
         inner.local = self.local | stored_names([ast.Expr(g.target) for g in node.generators])
-        generators = [inner.visit_comprehension(g) for g in node.generators]
+        generators = [g for given in node.generators for g in inner.generators(given)]
         made = ast.ListComp(inner.visit(node.elt), generators)
         self.counter = inner.counter
         return made
+
+    def generators(self, given: ast.comprehension) -> list[ast.comprehension]:
+        """One `for` of a comprehension, followed by `for x in (value,)` for what an ordinary loop
+        assigns at the start of its body: the iteration's key, and the elements, rounded.
+        """
+        target, iterated = given.target, self.seen(given.iter)
+        function = given.iter.func if isinstance(given.iter, ast.Call) else None
+        ranged = function and static_value(function, self.namespace, self.local) is range
+        made = []
+        if self.program.random:
+            site = self.program.add_site(Site(self.label, target.lineno, target.col_offset, "loop"))
+            counter, key = self.fresh("count"), self.fresh("key")
+            made.append((key, self.descended(self.at_site(site), name(counter))))
+            target = ast.Tuple([ast.Name(counter, ast.Store()), target], ast.Store())
+            iterated, self.key = ast.Call(name("enumerate"), [iterated], []), key
+        for element in [] if ranged else sorted(stored_names([ast.Expr(given.target)])):
+            made.append((element, self.op("enter", given.target, name(element))))
+        out = [ast.comprehension(target, iterated, [], 0)]
+        for identifier, value in made:
+            once = ast.Tuple([value], ast.Load())
+            out.append(ast.comprehension(ast.Name(identifier, ast.Store()), once, [], 0))
+        out[-1].ifs = [self.visit(condition) for condition in given.ifs]
+        return out
+
+    def visit_GeneratorExp(self, node):
+        self.refuse(node, "a generator expression", "write a list comprehension, or the loop")
 
     # ---- calls ---------------------------------------------------------------------------------
 
