@@ -274,7 +274,7 @@ def _last_reason(text: str) -> str:
     """
     lines = [line.strip() for line in text.splitlines()]
     named = [_NAMED_ERROR.match(line) for line in lines]
-    found = [m[1] for m in named if m and not m[1].startswith("Failed in")]
+    found = [m[1] for m in named if m and not m[1].startswith(("Failed in", "No implementation"))]
     found += [line for line in lines if line.startswith(_SENTENCES)]
     found += [
         f"there is no {line[4:]}"

@@ -1,0 +1,340 @@
+# ruff: noqa: E701, E704
+"""What cannot be lifted is refused: the construct, the kernel, the file, the line, the way out."""
+
+import functools
+import math
+import random
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.special
+from numba import guvectorize, prange, vectorize
+
+import sciprec
+from sciprec.errors import InputError
+
+X = np.array([1.1, 2.2, 3.3])
+SETTINGS, COEFFICIENTS, TABLE = SimpleNamespace(a=0.1), [0.1, 0.2], {"a": 0.1}
+REFUSED: list[tuple] = []
+HERE = "test_lift_refusals.py"
+
+
+class Failure(ValueError):
+    pass
+
+
+class Thing:
+    def method(self, x):
+        return x * 0.1
+
+    def __call__(self, x):
+        return x
+
+
+THING, PARTIAL = Thing(), functools.partial(math.pow, 2.0)
+
+
+@vectorize
+def tenth(a):
+    return a * 0.1
+
+
+@guvectorize("(n)->(n)")
+def tenths(a, out):
+    out[:] = a * 0.1
+
+
+def two(a, b):
+    return a * b
+
+
+def refused(words: str, advice: str):
+    """Register a kernel that `lift` refuses, with words of the construct and of the advice."""
+
+    def register(kernel):
+        REFUSED.append((kernel, words, advice))
+        return kernel
+
+    return register
+
+
+# fmt: off
+@refused("np.linspace", "start + i * step")
+def linspace(x): return np.linspace(0.0, 1.0, 5)
+@refused("np.linalg.solve", "operators")
+def solve(x): return np.linalg.solve(x, x)
+@refused("np.linalg.norm", "math.sqrt(np.dot(x, x))")
+def norm(x): return np.linalg.norm(x)
+@refused("np.random.rand", "pass them in as an array")
+def numpy_random(x): return np.random.rand()
+@refused("random.random", "pass them in as an array")
+def python_random(x): return random.random()
+@refused("sum", "np.sum")
+def built_in_sum(x): return sum(x)
+@refused("round", "np.rint")
+def rounding(x): return round(x[0], 2)
+@refused("divmod", "x // y and x % y")
+def division(x): return divmod(x[0], 0.3)
+@refused("np.interp", "loop")
+def interp(x): return np.interp(0.5, x, x)
+@refused("np.fft.fft", "operators")
+def fft(x): return np.fft.fft(x)
+@refused("scipy.special.erf", "operators")
+def special(x): return scipy.special.erf(x[0])
+@refused("np.sum with axis", "loop")
+def sum_axis(x): return np.sum(x, axis=0)
+@refused(".sum with axis", "loop")
+def method_axis(x): return x.sum(0)
+@refused(".std()", "operators")
+def deviation(x): return x.std()
+@refused("np.add", "pass it as an argument")
+def reduced(x): return np.add.reduce(x)
+@refused("np.einsum", "operators")
+def einsum(x): return np.einsum("i,i", x, x)
+@refused(".view()", "operators")
+def reinterpreted(x): return x.view(np.int64)
+@refused("math.ldexp", "operators")
+def scaled(x): return math.ldexp(x[0], 3)
+@refused("sorted", "operators")
+def in_order(x): return sorted(x)
+@refused("map", "operators")
+def mapped(x): return list(map(math.sqrt, x))
+@refused("tenth", "operators")
+def vectorised(x): return tenth(x)
+@refused("tenths", "operators")
+def generalised(x): return tenths(x)
+@refused("THING", "operators")
+def callable_object(x): return THING(x[0])
+@refused("'THING', a Thing", "argument")
+def bound_method(x): return THING.method(x[0])
+@refused("PARTIAL", "operators")
+def partial(x): return PARTIAL(x[0])
+@refused("math.sqrt", "argument")
+def renamed(x):
+    f = math.sqrt
+    return f(x[0])
+@refused("'SETTINGS', a SimpleNamespace", "argument")
+def settings(x): return SETTINGS.a * x[0]
+@refused("'COEFFICIENTS', a list", "tuples and arrays")
+def coefficients(x): return COEFFICIENTS[0] * x[0]
+@refused("'TABLE', a dict", "tuples and arrays")
+def table(x): return TABLE["a"]
+@refused("unknown name 'nowhere'", "define it")
+def unknown(x): return nowhere + x[0]  # noqa: F821
+@refused("unknown function 'nowhere'", "define it")
+def unknown_function(x): return nowhere(x[0])  # noqa: F821
+@refused("unknown name 'np.nowhere'", "spelt")
+def unknown_member(x): return np.nowhere(x)
+@refused("unknown name 'math.nowhere'", "spelt")
+def unknown_constant(x): return math.nowhere
+@refused("the complex literal 1j", "real and imaginary")
+def imaginary(x): return x[0] * 1j
+@refused("complex", "real and imaginary")
+def built_in_complex(x): return complex(x[0], 1.0)
+@refused("a lambda", "def")
+def lambdas(x):
+    f = lambda a: a * 0.1  # noqa: E731
+    return f(x[0])
+@refused("yield", "plain loops")
+def generator(x): yield x[0]
+@refused("with", "plain loops")
+def context(x):
+    with open("f"):
+        return x[0]
+@refused("a dictionary", "plain loops")
+def dictionary(x): return {"a": 1.0}["a"]
+@refused("a set", "plain loops")
+def a_set(x): return {1.0, 2.0}
+@refused("a set comprehension", "plain loops")
+def set_comprehension(x): return {v for v in x}
+@refused("a generator expression", "list comprehension")
+def generated(x): return max(v for v in x)
+@refused("an f-string", "plain loops")
+def formatted(x): print(f"{x[0]}")
+@refused("a class", "plain loops")
+def classes(x):
+    class A: pass
+    return x[0]
+@refused("global", "plain loops")
+def globals_(x):
+    global SETTINGS
+    SETTINGS = x[0]
+@refused("import", "plain loops")
+def imports(x):
+    import math as m
+    return m.pi
+@refused("del", "plain loops")
+def deletes(x):
+    y = x[0]
+    del y
+@refused("an assignment expression", "plain loops")
+def walrus(x): return (n := x.size) + n
+@refused("a starred expression", "plain loops")
+def starred(x): return two(*(x[0], x[1]))
+@refused("assignment to '*b'", "array element")
+def star_target(x):
+    a, *b = x
+    return a
+@refused("assignment to 'x.shape'", "array element")
+def shape_target(x): x.shape = (3, 1)
+@refused("loop variable 'x[0]'", "name")
+def element_as_target(x):
+    for x[0] in range(3): pass
+@refused("'raise Failure('bad')'", "exception of Python")
+def own_exception(x):
+    if x[0] > 9: raise Failure("bad")
+@refused("'raise ValueError(f", "fixed text")
+def computed_text(x):
+    if x[0] > 9: raise ValueError(f"bad {x[0]}")
+@refused("a computed message of assert", "fixed text")
+def computed_message(x): assert x[0] > 0, f"bad {x[0]}"
+@refused("'except ValueError'", "except Exception")
+def typed_handler(x):
+    try: y = x[0] * 0.1
+    except ValueError: y = 0.5
+    return y
+@refused("with default values", "every argument")
+def inner_default(x):
+    def h(a, b=0.1): return a * b
+    return h(x[0])
+@refused("an exception within prange", "status")
+def raises_in_parallel(x):
+    for i in prange(x.size):
+        if x[i] < 0: raise ValueError("negative")
+@refused("leaving a prange loop early", "flag")
+def breaks_in_parallel(x):
+    for i in prange(x.size):
+        if x[i] < 0: break
+@refused("'last', of one iteration of prange, read after the loop,", "array")
+def last_of_parallel(x):
+    for i in prange(x.size): last = x[i]
+    return last
+@refused("'s', which a prange loop reduces into and reads,", "after the loop")
+def partial_sum(x):
+    s = 0.0
+    for i in prange(x.size):
+        s += x[i]
+        x[i] = s
+    return s
+@refused("'a', which one iteration of prange passes to the next,", "array")
+def carried(x):
+    a = 0.0
+    for i in prange(x.size):
+        x[i] = a
+        a = x[i]
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words", "advice"), REFUSED, ids=lambda v: getattr(v, "__name__", "")
+)
+def test_construct_is_refused_by_name_and_place(kernel, words, advice):
+    with pytest.raises(sciprec.LiftError) as caught:
+        sciprec.lift(kernel, "bf16")
+    text, code = str(caught.value), kernel.__code__
+    construct, way_out = text.split(" cannot be lifted; ")
+    assert isinstance(caught.value, InputError)
+    assert construct.startswith(f"kernel '{kernel.__name__}' ({HERE}, line ") and words in construct
+    line = int(construct.split("line ")[1].split(")")[0])
+    last = max(line for *_, line in code.co_lines() if line is not None)
+    assert code.co_firstlineno < line <= last and advice in way_out
+
+
+def star(*x):
+    return x[0][0]
+
+
+def keyword_only(x, *, c=0.1):
+    return x[0] * c
+
+
+async def asynchronous(x):
+    return x[0]
+
+
+exec("def from_text(x):\n    return x * 0.1")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (star, r"kernel 'star' takes '\*x'; .*name each one"),
+        (keyword_only, r"kernel 'keyword_only' takes 'c' by keyword only; .*leave out the bare \*"),
+        (asynchronous, "kernel 'asynchronous' is not defined with `def`"),
+        (lambda x: x * 0.1, "source of kernel '<lambda>' cannot be read; .*save it in a .py file"),
+        (globals()["from_text"], "source of kernel 'from_text' cannot be read; .*save it"),
+        (math.sqrt, "is a builtin_function_or_method; lift takes a Python function"),
+        (np.add, "is a ufunc; lift takes a Python function"),
+        (THING, "is a Thing; lift takes a Python function"),
+        (THING.method, "is a method; lift takes a Python function"),
+        ("kernel", "is a str; lift takes a Python function"),
+        (None, "is a NoneType; lift takes a Python function"),
+    ],
+    ids=lambda v: "",
+)
+def test_things_that_are_no_kernels(given, words):
+    with pytest.raises(sciprec.LiftError, match=words):
+        sciprec.lift(given, "bf16")
+
+
+# fmt: off
+def first(s): return s[0] * 0.1
+def corner(s): return s[0, 0] * 0.1
+def number(s): return s * 0.1
+def missing(s): return s.nowhere
+def halves(s): return s[0.5]
+def steps(s): return np.arange(0.0, 1.0, 0.1)
+def either(s): return s if s[0] > 0 else 0.5
+def text_as_number(s): return float("inf")
+def complex_zeros(s): return np.zeros(3, np.complex128)
+def passed_on(s): return s
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    ("kernel", "args", "words"),
+    [
+        (first, ([1.1, 2.2],), "is given a list; .*np.array"),
+        (first, ([],), "is given a list; .*np.array"),
+        (first, ([[1.1]],), "is given a list; .*np.array"),
+        (number, ({1.0},), "is given a set; .*np.array"),
+        (number, ({"a": 1.0},), "is given a dict; .*np.array"),
+        (first, (X.astype(np.float16),), r"is given float16 data; .*astype\(np.float32\)"),
+        (number, (np.float16(1.1),), r"is given float16 data; .*astype\(np.float32\)"),
+        (first, (X + 0j,), "is complex; .*real and imaginary parts"),
+        (passed_on, (X + 0j,), "is complex; .*real and imaginary parts"),
+        (passed_on, (1j,), "is complex; .*real and imaginary parts"),
+        (complex_zeros, (X,), "is complex; .*real and imaginary parts"),
+        (first, (X.astype(object),), r"\(s: 1-D array of object\): non-precise type"),
+        (first, (X.astype(np.longdouble),), r"array of float128\): non-precise type"),
+        (first, (X.astype(">f8"),), r"array of >f8\): non-precise type"),
+        (first, (np.ma.masked_array(X, X > 2),), "Unsupported array type: numpy.ma.MaskedArray"),
+        (number, ("abc",), r"there is no mul\(unicode_type, float"),
+        (number, (2**70,), r"\(s: int\): non-precise type"),
+        (number, (SETTINGS,), r"\(s: SimpleNamespace\): non-precise type"),
+        (corner, (X,), "cannot index array.* with 2 indices"),
+        (first, (1.5,), "there is no getitem"),
+        (missing, (X,), "Unknown attribute 'nowhere'"),
+        (halves, (X,), "Unsupported array index type"),
+        (steps, (X,), r"np.arange of float.* it takes integers: write start \+ i \* step"),
+        (either, (X,), "Can.*t? unify"),
+        (text_as_number, (X,), "an operation on numbers is given unicode_type"),
+        (first, (), "called wrongly: missing a required argument: 's'; it takes first"),
+        (first, (X, 1.0), "called wrongly: too many positional arguments; it takes first"),
+        (number, (math.sqrt,), "lift takes a Python function"),
+    ],
+    ids=lambda v: "",
+)
+@pytest.mark.parametrize("backend", ["bf16", "mlu370-noise"])
+def test_arguments_are_refused(kernel, args, words, backend):
+    """Wrong dtypes, shapes, counts and objects: a sentence that names the kernel, no traceback of
+    Numba's.
+    """
+    lifted = sciprec.lift(kernel, backend)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(sciprec.LiftError, match=words) as caught:
+            lifted(*args)
+    assert "pipeline" not in str(caught.value) and "\n" not in str(caught.value)
