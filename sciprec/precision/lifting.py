@@ -20,7 +20,7 @@ from numba.core import errors
 from sciprec.precision import keys
 from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.precision.program import Program
-from sciprec.precision.rewrite import LiftError, Site, plain_function
+from sciprec.precision.syntax import LiftError, Site, plain_function
 
 _NAMED_ERROR = re.compile(r"\w*Error: (.+)")
 _SENTENCES = (

@@ -589,6 +589,20 @@ class Operations:
         made.label = f"power_{exponent}"
         return made
 
+    def power_of(self, exponent: int):
+        """The same of two operands, the second of them this exponent, for x **= n."""
+
+        def emit(context, b, values, key):
+            return self._repeated(b, values[0], exponent, key)
+
+        made = self._operation(2, emit, operator.pow)
+        made.label = f"power_of_{exponent}"
+        return made
+
+    def ipower_of(self, exponent: int):
+        """x **= n with a literal integer n."""
+        return self._in_place(self.power_of(exponent))
+
     def _repeated(self, b, x, exponent: int, key):
         result, square, left, salt = None, x, abs(exponent), 11
         while left:

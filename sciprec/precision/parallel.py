@@ -11,7 +11,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from sciprec.precision.rewrite import Rewriter, assign, name, stored_names
+from sciprec.precision.rewrite import Rewriter
+from sciprec.precision.syntax import assign, name, stored_names
 
 CHUNKS = 64
 _NEUTRAL = {ast.Add: ("add", 0), ast.Sub: ("add", 0), ast.Mult: ("mul", 1)}

@@ -16,8 +16,9 @@ from sciprec.precision.backend import Backend
 from sciprec.precision.keys import site_number
 from sciprec.precision.literal import round_literal
 from sciprec.precision.parallel import rewrite_parallel_loop
-from sciprec.precision.rewrite import LiftError, Rewriter, Site, name
+from sciprec.precision.rewrite import Rewriter
 from sciprec.precision.rounding import processor_word
+from sciprec.precision.syntax import LiftError, Site, name
 
 _LARGEST_CONSTANT = 1 << 20
 _TERNARY = ("fma",)

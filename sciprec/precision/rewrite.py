@@ -10,17 +10,24 @@ native.
 from __future__ import annotations
 
 import ast
-import builtins
-import math
 import types as python_types
-from dataclasses import dataclass
 
 import numba
 import numpy as np
 
-from sciprec.errors import InputError
 from sciprec.precision import keys, reduce, symbols
+from sciprec.precision.calls import Calls
 from sciprec.precision.literal import round_literal
+from sciprec.precision.syntax import (
+    LiftError,
+    Site,
+    assign,
+    is_known,
+    name,
+    plain_function,
+    static_value,
+    stored_names,
+)
 
 _BINARY = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod",
@@ -37,82 +44,7 @@ _REFUSED = {
     ast.Delete: "del",
 }  # fmt: skip
 _PLAIN = ("shape", "size", "ndim", "strides")
-_UNKNOWN = object()
-
-
-class LiftError(InputError):
-    """A kernel that cannot be lifted; the message names the construct, the place, and what to
-    write instead.
-    """
-
-
-@dataclass(frozen=True)
-class Site:
-    """One operation in the source of a lifted kernel."""
-
-    function: str
-    line: int
-    column: int
-    operation: str
-
-
-def static_value(node: ast.expr, namespace: dict, local: set[str]):
-    """The object that a name or dotted name stands for when the kernel is lifted, or `_UNKNOWN`."""
-    if isinstance(node, ast.Name):
-        if node.id in local:
-            return _UNKNOWN
-        return namespace.get(node.id, getattr(builtins, node.id, _UNKNOWN))
-    if isinstance(node, ast.Attribute):
-        owner = static_value(node.value, namespace, local)
-        named = isinstance(owner, tuple) and hasattr(owner, "_fields")
-        if named or isinstance(owner, (python_types.ModuleType, type)):
-            return getattr(owner, node.attr, _UNKNOWN)
-    return _UNKNOWN
-
-
-def is_known(value) -> bool:
-    """Whether `static_value` found an object."""
-    return value is not _UNKNOWN
-
-
-def plain_function(value):
-    """The plain Python function behind a kernel: itself, a jitted function's, a lifted kernel's;
-    or None.
-    """
-    if isinstance(value, python_types.FunctionType):
-        return value
-    inner = getattr(value, "py_func", None)
-    return inner if isinstance(inner, python_types.FunctionType) else None
-
-
-def name(identifier: str) -> ast.Name:
-    """A name that is read."""
-    return ast.Name(identifier, ast.Load())
-
-
-def assign(identifier: str, value: ast.expr) -> ast.Assign:
-    """identifier = value."""
-    return ast.Assign([ast.Name(identifier, ast.Store())], value)
-
-
-def stored_names(nodes: list[ast.stmt]) -> set[str]:
-    """Names that statements assign, nested functions' bodies left out."""
-    found: set[str] = set()
-    todo: list[ast.AST] = list(nodes)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        if isinstance(node, ast.FunctionDef):
-            found.add(node.name)
-            continue
-        if isinstance(node, ast.Lambda):
-            continue
-        todo.extend(ast.iter_child_nodes(node))
-    return found
-
-
-class Rewriter(ast.NodeTransformer):
+class Rewriter(Calls, ast.NodeTransformer):
     """Rewrites the body of one kernel.
 
     Args:
@@ -386,6 +318,9 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node.op, ast.MatMult):
             self.refuse(node, "the operator @=", "write x = x @ y")
         operation = _BINARY[type(node.op)]
+        exponent = self.literal_integer(node.value) if isinstance(node.op, ast.Pow) else None
+        if exponent is not None and abs(exponent) <= 64:
+            operation = f"power_of({exponent})"
         value = self.visit(node.value)
         if isinstance(node.target, ast.Name):
             updated = self.op(f"i{operation}", node, name(node.target.id), value)
@@ -516,161 +451,6 @@ class Rewriter(ast.NodeTransformer):
     def visit_GeneratorExp(self, node):
         self.refuse(node, "a generator expression", "write a list comprehension, or the loop")
 
-    # ---- calls ---------------------------------------------------------------------------------
-
-    def visit_Call(self, node):
-        if isinstance(node.func, ast.Attribute):
-            function = static_value(node.func, self.namespace, self.local)
-            if not is_known(function):
-                self.check_module(node.func)
-                return self.method(node)
-        elif isinstance(node.func, ast.Name) and node.func.id in self.local:
-            return self.local_call(node)
-        else:
-            function = static_value(node.func, self.namespace, self.local)
-        if not is_known(function):
-            self.refuse(node, f"the unknown function '{ast.unparse(node.func)}'", "define it first")
-        return self.known_call(node, function)
-
-    def known_call(self, node, function):
-        text = ast.unparse(node.func)
-        operation = _lookup(symbols.OPERATIONS, function)
-        if operation is not None:
-            return self.operation_call(node, operation, text)
-        reduction = _lookup(symbols.REDUCTIONS, function)
-        if reduction is not None:
-            if (
-                node.keywords
-                or len(node.args) > 2
-                or len(node.args) == 2
-                and reduction is not reduce.dot
-            ):
-                self.refuse(
-                    node, f"{text} with axis or other options", "write the loop, or sum rows"
-                )
-            return self.reduction(reduction, node, [self.visit(a) for a in node.args])
-        if _lookup(symbols.CREATING, function) is not None:
-            return self.creation(node, function)
-        if _member(symbols.NATIVE, function):
-            return self.plain_call(node, text, [self.visit(a) for a in node.args])
-        if _member(symbols.MOVING, function):
-            return self.plain_call(node, text, [self.seen(a) for a in node.args])
-        if function is np.arange:
-            whole = [self.op("whole", a, self.visit(a)) for a in node.args]
-            return self.plain_call(node, text, whole)
-        if isinstance(function, type) and issubclass(function, BaseException):
-            return node
-        callee = plain_function(function)
-        if callee is None or getattr(callee, "__module__", "").split(".")[0] in ("numpy", "math"):
-            advice = symbols.ADVICE.get(_canonical(text, function), "write it out with operators")
-            if "random" in text.split("."):
-                advice = "draw the random numbers before, and pass them in as an array"
-            self.refuse(node, text, advice)
-        return self.call_kernel(callee, node, [self.visit(a) for a in node.args])
-
-    def plain_call(self, node, text: str, arguments: list[ast.expr]) -> ast.Call:
-        """A call of a function that does no arithmetic, under its usual name."""
-        owner = static_value(node.func, self.namespace, self.local)
-        module = {"numpy": "np", "math": "math", "builtins": ""}.get(
-            getattr(owner, "__module__", "numpy") or "numpy", "np"
-        )
-        identifier = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
-        identifier = getattr(owner, "__name__", identifier)
-        function = (
-            ast.Attribute(name(module), identifier, ast.Load()) if module else name(identifier)
-        )
-        if owner in (numba.uint32, numba.uint64, numba.int32, numba.int64):
-            function = ast.Attribute(name("np"), str(owner), ast.Load())
-        keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
-        return ast.Call(function, arguments, keywords)
-
-    def operation_call(self, node, operation: str, text: str):
-        if node.keywords:
-            self.refuse(node, f"{text} with keywords", "give the operands in order")
-        operands = [self.visit(a) for a in node.args]
-        arity = self.program.arity(operation)
-        if operation in ("min", "max") and len(operands) > 2:
-            result = operands[0]
-            for operand in operands[1:]:
-                result = self.op(operation, node, result, operand)
-            return result
-        if operation in ("min", "max") and len(operands) == 1:
-            reduction = reduce.largest if operation == "max" else reduce.smallest
-            return self.call_kernel(reduction, node, operands)
-        if operation == "pow" and len(operands) == 2:
-            exponent = self.literal_integer(node.args[1])
-            if exponent is not None and abs(exponent) <= 64 and text == "pow":
-                return self.op(f"power({exponent})", node, operands[0])
-        if static_value(node.func, self.namespace, self.local) is math.pow:
-            operands = [self.op("cast", node, operand) for operand in operands]
-        if len(operands) != arity:
-            self.refuse(
-                node,
-                f"{text} with {len(operands)} operands",
-                f"it takes {arity}; assign the result",
-            )
-        return self.op(operation, node, *operands)
-
-    def creation(self, node, function):
-        position = symbols.CREATING[function]
-        arguments = [self.visit(a) for a in node.args]
-        keywords = {k.arg: self.visit(k.value) for k in node.keywords}
-        if function is np.full and len(arguments) <= position and "dtype" not in keywords:
-            if len(arguments) > 1:
-                arguments[1] = self.op("filling", node, arguments[1])
-            else:
-                keywords["fill_value"] = self.op("filling", node, keywords["fill_value"])
-        function = ast.Attribute(name("np"), function.__name__, ast.Load())
-        return ast.Call(function, arguments, [ast.keyword(k, v) for k, v in keywords.items()])
-
-    def method(self, node):
-        """A method of a local value: reductions and data movement; everything else is refused."""
-        attribute = node.func.attr
-        owner = self.visit(node.func.value)
-        arguments = [self.visit(a) for a in node.args]
-        if attribute in symbols.METHODS:
-            if node.keywords or (arguments and attribute != "dot"):
-                self.refuse(node, f".{attribute} with axis", "write the loop, or sum rows")
-            reduction = symbols.REDUCTIONS[symbols.METHODS[attribute]]
-            return self.reduction(reduction, node, [owner, *arguments])
-        if attribute == "fill":
-            arguments = [self.op("leave", node, owner, *arguments)]
-        elif attribute == "astype":
-            kind = static_value(node.args[0], self.namespace, self.local)
-            if kind in (float, np.float64, np.float32):
-                return self.op("cast", node, owner)
-            owner = self.op("viewed", node, owner)
-        elif attribute in symbols.DECIDING_METHODS:
-            owner = self.op("viewed", node, owner)
-        elif attribute not in symbols.QUIET_METHODS:
-            self.refuse(node, f"the method .{attribute}()", "write it out with operators")
-        called = ast.Call(ast.Attribute(owner, attribute, ast.Load()), arguments, [])
-        called.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
-        return self.op("enter", node, called) if attribute in ("item", "pop", "get") else called
-
-    def reduction(self, function, node, arguments: list[ast.expr]) -> ast.Call:
-        """A reduction by the engine's kernel; sums and products of integers stay Numba's."""
-        if function in (reduce.total, reduce.running_product, reduce.running_sum):
-            own = name(self.program.callee(function))
-            return self.op(function.__name__, node, own, *arguments)
-        return self.call_kernel(function, node, arguments)
-
-    def call_kernel(self, function, node, arguments: list[ast.expr]) -> ast.Call:
-        """A call of another kernel, which is lifted too."""
-        return self._call(name(self.program.callee(function)), node, arguments)
-
-    def local_call(self, node) -> ast.Call:
-        """A call of a function that came as an argument, or is defined inside the kernel."""
-        return self._call(node.func, node, [self.visit(a) for a in node.args])
-
-    def _call(self, function: ast.expr, node, arguments: list[ast.expr]) -> ast.Call:
-        prefix = []
-        if self.program.random:
-            site = self.program.add_site(Site(self.label, node.lineno, node.col_offset, "call"))
-            prefix = [self.descended(name(self.key), ast.Constant(keys.site_number(site)))]
-        keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in getattr(node, "keywords", [])]
-        return ast.Call(function, [*prefix, *arguments], keywords)
-
     # ---- definitions ---------------------------------------------------------------------------
 
     def visit_FunctionDef(self, node):
@@ -751,26 +531,3 @@ def _bare(arguments: ast.arguments) -> ast.arguments:
     return ast.arguments(
         [], named, variable, keyword_only, arguments.kw_defaults, None, arguments.defaults
     )
-
-
-def _lookup(table: dict, function):
-    try:
-        return table.get(function)
-    except TypeError:
-        return None
-
-
-def _member(table: set, function) -> bool:
-    try:
-        return function in table
-    except TypeError:
-        return False
-
-
-def _canonical(text: str, function) -> str:
-    module = getattr(function, "__module__", "") or ""
-    own = getattr(function, "__name__", text)
-    if module.startswith("numpy"):
-        inner = module.removeprefix("numpy").lstrip(".")
-        return f"np.linalg.{own}" if inner.startswith("linalg") else f"np.{own}"
-    return f"math.{own}" if module == "math" else own

@@ -1,0 +1,84 @@
+"""Tools for syntax trees, and what a name stands for when a kernel is lifted."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import types as python_types
+from dataclasses import dataclass
+
+from sciprec.errors import InputError
+
+_UNKNOWN = object()
+
+
+class LiftError(InputError):
+    """A kernel that cannot be lifted; the message names the construct, the place, and what to
+    write instead.
+    """
+
+
+@dataclass(frozen=True)
+class Site:
+    """One operation in the source of a lifted kernel."""
+
+    function: str
+    line: int
+    column: int
+    operation: str
+
+
+def static_value(node: ast.expr, namespace: dict, local: set[str]):
+    """The object that a name or dotted name stands for when the kernel is lifted, or `_UNKNOWN`."""
+    if isinstance(node, ast.Name):
+        if node.id in local:
+            return _UNKNOWN
+        return namespace.get(node.id, getattr(builtins, node.id, _UNKNOWN))
+    if isinstance(node, ast.Attribute):
+        owner = static_value(node.value, namespace, local)
+        named = isinstance(owner, tuple) and hasattr(owner, "_fields")
+        if named or isinstance(owner, (python_types.ModuleType, type)):
+            return getattr(owner, node.attr, _UNKNOWN)
+    return _UNKNOWN
+
+
+def is_known(value) -> bool:
+    """Whether `static_value` found an object."""
+    return value is not _UNKNOWN
+
+
+def plain_function(value):
+    """The plain Python function behind a kernel: itself, a jitted function's, a lifted kernel's;
+    or None.
+    """
+    if isinstance(value, python_types.FunctionType):
+        return value
+    inner = getattr(value, "py_func", None)
+    return inner if isinstance(inner, python_types.FunctionType) else None
+
+
+def name(identifier: str) -> ast.Name:
+    """A name that is read."""
+    return ast.Name(identifier, ast.Load())
+
+
+def assign(identifier: str, value: ast.expr) -> ast.Assign:
+    """identifier = value."""
+    return ast.Assign([ast.Name(identifier, ast.Store())], value)
+
+
+def stored_names(nodes: list[ast.stmt]) -> set[str]:
+    """Names that statements assign, nested functions' bodies left out."""
+    found: set[str] = set()
+    todo: list[ast.AST] = list(nodes)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+            continue
+        if isinstance(node, ast.Lambda):
+            continue
+        todo.extend(ast.iter_child_nodes(node))
+    return found
