@@ -8,7 +8,7 @@ import pytest
 from numba import prange
 
 import sciprec
-from tests.precision.test_lift_contract import bits
+from tests.precision.test_lift_contract import bits, has_mode
 
 PATHS = (
     "mlu370", "mlu370-noguard", "mlu370-noise", "float:p=9,emin=-10,emax=10,round=rz",
@@ -33,6 +33,7 @@ def functions(x, out):
         out[i] = math.exp(x[i] * 0.1) - math.log(abs(x[i]) + 0.5) + math.tanh(x[i]) * math.sin(x[i])
 
 
+@has_mode
 @pytest.mark.parametrize("kernel", [mixture, functions], ids=lambda k: k.__name__)
 @pytest.mark.parametrize("backend", PATHS)
 def test_processor_mode_equals_software(backend, kernel):
