@@ -27,6 +27,7 @@ _SENTENCES = (
     "Cannot", "Can't", "Unknown attribute", "Illegal IR", "Invalid", "Untyped", "Unsupported",
     "Use of", "cannot", "non-precise",
 )  # fmt: skip
+_IMPORT = re.compile(r"^from sciprec\.precision(?:\.(\w+)| import ([\w, ]+))", re.M)
 _DATA = frozenset((np.ndarray, float, int, bool, tuple, np.float64, np.float32, np.int64))
 _parallel_lock = threading.RLock()
 _import_lock = threading.RLock()
@@ -255,10 +256,21 @@ def _written(stem: str, text: str) -> Path:
 
 @functools.cache
 def _engine_digest() -> str:
-    """A hash of the engine's own sources and of the versions that compiled code depends on."""
+    """A hash of the sources that generated modules import, directly or not, and of the versions
+    that compiled code depends on.
+    """
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version}".encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
+    todo, seen = ["operations", "keys"], set()
+    while todo:
+        module = todo.pop()
+        path = Path(__file__).with_name(f"{module}.py")
+        if module in seen or not path.exists():
+            continue
+        seen.add(module)
+        found = _IMPORT.findall(path.read_text(encoding="utf-8"))
+        todo += [name for one, many in found for name in (one, *re.findall(r"\w+", many)) if name]
+    for module in sorted(seen):
+        digest.update(Path(__file__).with_name(f"{module}.py").read_bytes())
     return digest.hexdigest()
 
 
