@@ -1,10 +1,8 @@
-"""Operations on whole arrays: the scalar operation, element by element, with NumPy's broadcasting.
-"""
+"""Operations on whole arrays: the scalar operation on each element, with NumPy's broadcasting."""
 
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
 from numba import njit
 from numba.core import types
 from numba.core.imputils import impl_ret_new_ref
@@ -70,8 +68,9 @@ def label_of(ops, op) -> str:
 def _call(function, result, kinds, key):
     def codegen(context, b, signature, args):
         word, values = keys.split(key, args)
-        word = ir.Constant(ir.IntType(32), 0) if word is None else word
-        inner = result(types.uint32, *kinds)
+        kind = key or types.uint32
+        word = context.get_constant(kind, 0) if word is None else word
+        inner = result(kind, *kinds)
         made = context.compile_internal(b, function, inner, [word, *values])
         return impl_ret_new_ref(context, b, result, made)
 
@@ -80,8 +79,16 @@ def _call(function, result, kinds, key):
 
 def _element(ops, op, arity):
     """apply(key, n, x, ...): the n-th element's operation on raw array elements."""
-    enter = ops.enter
-    if ops.backend.random:
+    enter, row = ops.enter, ops.row if ops.variant else None
+    if ops.variant:
+
+        def one(key, n, x):
+            return enter(key, x) if op is None else op(key, enter(row(key, 1), x))
+
+        def two(key, n, x, y):
+            return op(key, enter(row(key, 1), x), enter(row(key, 2), y))
+
+    elif ops.backend.random:
 
         def one(key, n, x):
             own = keys.descend(key, n)
@@ -106,7 +113,12 @@ def _element(ops, op, arity):
 def _leaving(ops):
     """put(key, n, target, x): what is stored for the n-th element."""
     leave, enter = ops.leave, ops.enter
-    if ops.backend.random:
+    if ops.variant:
+
+        def put(key, n, target, x):
+            return leave(key, target, enter(key, x))
+
+    elif ops.backend.random:
 
         def put(key, n, target, x):
             own = keys.descend(key, n)

@@ -10,6 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sciprec.errors import InputError
+from sciprec.precision.fixed_format import (
+    ACCUMULATOR,
+    FIXED16,
+    FIXED32,
+    FixedFormat,
+    parse_fixed_spec,
+)
 from sciprec.precision.formats import ALIASES, FORMATS, ROUNDINGS, Format, parse_spec
 
 
@@ -19,9 +26,14 @@ class Arithmetic:
     bits.
     """
 
-    format: Format
+    format: Format | FixedFormat
     rounding: str = "rn"
     aligned: bool = False
+
+    @property
+    def fixed(self) -> bool:
+        """Whether numbers are integers with a unit that belongs to their place."""
+        return isinstance(self.format, FixedFormat)
 
     @property
     def unit_roundoff(self) -> float:
@@ -44,7 +56,8 @@ class Arithmetic:
         """Whether binary32 variables hold every number of the format."""
         fmt = self.format
         return (
-            fmt.significand_bits <= 24
+            not self.fixed
+            and fmt.significand_bits <= 24
             and fmt.emax <= 127
             and fmt.emin >= -126
             and fmt.emin - fmt.significand_bits + 1 >= -149
@@ -80,8 +93,7 @@ class Backend:
 
     @property
     def carrier(self) -> np.dtype:
-        """The dtype whose variables hold every number of the backend exactly: float32 or float64.
-        """
+        """The dtype whose variables hold every number of the backend exactly."""
         return np.dtype(np.float32 if all(r.fits_binary32 for r in self.roles) else np.float64)
 
     @property
@@ -89,13 +101,25 @@ class Backend:
         """Whether results use counter-based random bits (stochastic rounding or noise)."""
         return self.noise is not None or any(r.rounding == "sr" for r in self.roles)
 
+    @property
+    def fixed(self) -> bool:
+        """Whether a role is fixed point: its places have units, found by a profiling run."""
+        return any(r.fixed for r in self.roles)
+
 
 def uniform_backend(name: str, arithmetic: Arithmetic, **more) -> Backend:
     """A backend whose roles all use the same arithmetic."""
     return Backend(name, arithmetic, arithmetic, arithmetic, arithmetic, **more)
 
 
+def fixed_backend(name: str, arithmetic: Arithmetic, **more) -> Backend:
+    """A fixed-point backend: products and their sums are kept in the accumulator's width."""
+    wide = Arithmetic(ACCUMULATOR, arithmetic.rounding)
+    return Backend(name, arithmetic, arithmetic, wide, wide, **more)
+
+
 _MLU370 = Arithmetic(FORMATS["mlu370"], "rz")
+_FP32 = Arithmetic(FORMATS["binary32"])
 
 _BACKENDS = {
     b.name: b
@@ -127,9 +151,19 @@ _BACKENDS = {
             noise=(1e-7, 1e-5),
             about="mlu370 with a relative perturbation in [1e-7, 1e-5] on each store",
         ),
+        fixed_backend(
+            "fixed32", Arithmetic(FIXED32), about="32-bit integers, a power-of-two unit per place"
+        ),
+        fixed_backend(
+            "fixed16", Arithmetic(FIXED16), about="16-bit integers, a power-of-two unit per place"
+        ),
+        Backend(
+            "mix-fp32-fix16",
+            *(_FP32, _FP32, _FP32, Arithmetic(FIXED16)),
+            about="binary32; products of sums and matrices in 16-bit integers",
+        ),
     )
 }
-_FIXED = ("fixed32", "fixed16", "mix-fp32-fix16")
 
 
 def backends() -> dict[str, Backend]:
@@ -160,42 +194,42 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
     if backend.startswith("float:"):
         fmt, rounding = parse_spec(backend)
         return uniform_backend(f"{fmt.name},round={rounding}", Arithmetic(fmt, rounding))
+    if backend.startswith("fixed:"):
+        fixed, rounding = parse_fixed_spec(backend)
+        return fixed_backend(f"{fixed.name},round={rounding}", Arithmetic(fixed, rounding))
     standard = ALIASES.get(backend, backend)
     for known in _BACKENDS.values():
         if known.compute.format.name == standard and known.compute.rounding == "rn":
             return known
-    if backend in _FIXED or backend.startswith("fixed:"):
-        raise InputError(
-            f"backend '{backend}' is fixed point, which this version does not compute; "
-            f"known: {', '.join(_BACKENDS)}"
-        )
     names = [*_BACKENDS, *ALIASES, *FORMATS]
     near = difflib.get_close_matches(backend, names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     raise InputError(
         f"unknown backend '{backend}'; known: {', '.join(_BACKENDS)}, "
-        f"or a spec string such as 'float:p=11,emin=-14,emax=15,round=rz'{hint}"
+        "or a spec string such as 'float:p=11,emin=-14,emax=15,round=rz' or "
+        f"'fixed:bits=24'{hint}"
     )
 
 
 def table() -> list[dict]:
-    """One row per named backend with its properties, for `sciprec backends` and the documentation.
-    """
-    return [
-        {
-            "name": b.name,
-            "format": b.compute.format.name,
-            "significand_bits": b.compute.format.significand_bits,
-            "emin": b.compute.format.emin,
-            "emax": b.compute.format.emax,
-            "rounding": ROUNDINGS[b.compute.rounding],
-            "subnormals": "kept" if b.compute.format.subnormals else "flushed",
-            "overflow": b.compute.format.overflow,
-            "unit_roundoff": b.compute.unit_roundoff,
-            "max_finite": b.compute.format.max_finite,
-            "min_positive": b.compute.format.min_positive,
-            "carrier": b.carrier.name,
-            "about": b.about,
-        }
-        for b in _BACKENDS.values()
-    ]
+    """One row per named backend with its properties, for `sciprec backends` and the docs."""
+    return [_row(b) for b in _BACKENDS.values()]
+
+
+def _row(backend: Backend) -> dict:
+    fmt, fixed = backend.compute.format, backend.compute.fixed
+    return {
+        "name": backend.name,
+        "format": fmt.name,
+        "significand_bits": fmt.significand_bits,
+        "emin": fmt.emin,
+        "emax": fmt.emax,
+        "rounding": ROUNDINGS[backend.compute.rounding],
+        "subnormals": None if fixed else "kept" if fmt.subnormals else "flushed",
+        "overflow": fmt.overflow,
+        "unit_roundoff": backend.compute.unit_roundoff,
+        "max_finite": None if fixed else fmt.max_finite,
+        "min_positive": None if fixed else fmt.min_positive,
+        "carrier": backend.carrier.name,
+        "about": backend.about,
+    }

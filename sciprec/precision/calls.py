@@ -8,14 +8,8 @@ import math
 import numba
 import numpy as np
 
-from sciprec.precision import keys, reduce, symbols
-from sciprec.precision.syntax import (
-    Site,
-    is_known,
-    name,
-    plain_function,
-    static_value,
-)
+from sciprec.precision import reduce, symbols
+from sciprec.precision.syntax import is_known, name, plain_function, static_value
 
 
 class Calls:
@@ -154,25 +148,36 @@ class Calls:
     def reduction(self, function, node, arguments: list[ast.expr]) -> ast.Call:
         """A reduction by the engine's kernel; sums and products of integers stay Numba's."""
         if function in (reduce.total, reduce.running_product, reduce.running_sum):
-            own = name(self.program.callee(function))
-            return self.op(function.__name__, node, own, *arguments)
+            called = self.program.callee(function)
+            if self.program.rows:
+                key = self.key_of_call(called, node)
+                operation = name(self.program.operation(function.__name__))
+                return ast.Call(operation, [key, name(called), *arguments], [])
+            return self.op(function.__name__, node, name(called), *arguments)
         return self.call_kernel(function, node, arguments)
 
     def call_kernel(self, function, node, arguments: list[ast.expr]) -> ast.Call:
         """A call of another kernel, which is lifted too."""
-        return self._call(name(self.program.callee(function)), node, arguments)
+        called = self.program.callee(function)
+        return self._call(name(called), called, node, arguments)
 
     def local_call(self, node) -> ast.Call:
         """A call of a function that came as an argument, or is defined inside the kernel."""
-        return self._call(node.func, node, [self.visit(a) for a in node.args])
+        inner = f"{self.frame_name}.{node.func.id}"
+        defined = {n.name for n in ast.walk(self.tree) if isinstance(n, ast.FunctionDef)}
+        if self.program.rows and node.func.id not in defined - {self.tree.name}:
+            self.refuse(
+                node,
+                f"the call of '{node.func.id}', a function that came as an argument, in fixed "
+                "point",
+                "call the kernel by its own name",
+            )
+        return self._call(node.func, inner, node, [self.visit(a) for a in node.args])
 
-    def _call(self, function: ast.expr, node, arguments: list[ast.expr]) -> ast.Call:
-        prefix = []
-        if self.program.random:
-            site = self.program.add_site(Site(self.label, node.lineno, node.col_offset, "call"))
-            prefix = [self.descended(name(self.key), ast.Constant(keys.site_number(site)))]
+    def _call(self, function: ast.expr, called: str, node, arguments: list[ast.expr]):
+        prefix = [self.key_of_call(called, node)] if self.program.keyed else []
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in getattr(node, "keywords", [])]
-        return ast.Call(function, [*prefix, *arguments], keywords)
+        return self.opened(ast.Call(function, [*prefix, *arguments], keywords))
 
 
 def _lookup(table: dict, function):

@@ -1,9 +1,12 @@
-"""Counter-based random bits for stochastic rounding and noise.
+"""Keys: what an operation knows about its place in the computation.
 
-A lifted kernel of a random backend carries a 32-bit key: a hash of (seed, call number) at its
-entry, of (key, loop iteration) in each loop, of (key, operation site) at each operation. So the
-bits depend on where in the computation they are drawn and on nothing else: not on threads, chunks
-or the order of execution.
+Random bits for stochastic rounding and noise. A lifted kernel of a random backend carries a 32-bit
+key: a hash of (seed, call number) at its entry, of (key, loop iteration) in each loop, of (key,
+operation site) at each operation. So the bits depend on where in the computation they are drawn
+and on nothing else: not on threads, chunks or the order of execution.
+
+Rows of a table for fixed point and profiles. The key is an address: of the table at the kernel's
+entry, of the part that belongs to a call in the called kernel, of a row at each operation.
 
 Source of the mixing function: Wellons (2018), "Prospecting for hash functions", lowbias32 (bias
 0.17).
@@ -74,24 +77,37 @@ def site_number(index: int) -> int:
 
 
 def split(key, args) -> tuple:
-    """(key, operands) of an intrinsic's arguments; the key is None in a backend without random
-    bits.
-    """
+    """(key, operands) of an intrinsic's arguments; the key is None in a backend without keys."""
     return (None, args) if key is None else (args[0], args[1:])
 
 
 def join(key, kinds) -> list:
-    """The argument types of an intrinsic: the key's first, in a random backend."""
+    """The argument types of an intrinsic: the key's first, in a backend with keys."""
     return list(kinds) if key is None else [key, *kinds]
 
 
-def intrinsic_of(arity: int, random: bool, resolve: Callable):
-    """A Numba intrinsic of `arity` operands typed by resolve(typingctx, key, *operands)."""
-    if random:
+def row_step(row_bytes: int):
+    """An intrinsic (key, n) -> the address n rows further."""
+
+    @intrinsic
+    def step(typingctx, key, number):
+        def codegen(context, b, signature, args):
+            return b.add(args[0], b.mul(args[1], ir.Constant(ir.IntType(64), row_bytes)))
+
+        return types.int64(types.int64, types.int64), codegen
+
+    return step
+
+
+def intrinsic_of(arity: int, kind: types.Type | None, resolve: Callable):
+    """A Numba intrinsic of `arity` operands typed by resolve(typingctx, key, *operands); `kind` is
+    the type of the key that comes first, or None where there is none.
+    """
+    if kind is not None:
         makers = {
-            1: lambda typingctx, key, x: resolve(typingctx, types.uint32, x),
-            2: lambda typingctx, key, x, y: resolve(typingctx, types.uint32, x, y),
-            3: lambda typingctx, key, x, y, z: resolve(typingctx, types.uint32, x, y, z),
+            1: lambda typingctx, key, x: resolve(typingctx, kind, x),
+            2: lambda typingctx, key, x, y: resolve(typingctx, kind, x, y),
+            3: lambda typingctx, key, x, y, z: resolve(typingctx, kind, x, y, z),
         }
     else:
         makers = {

@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
+
 from sciprec.precision.backend import Arithmetic
 
 
@@ -16,6 +18,8 @@ def round_literal(x: float, arithmetic: Arithmetic) -> float:
     Returns:
         The rounded number; NaN, zeros and infinities as the format has them.
     """
+    if arithmetic.fixed:
+        return _round_fixed(x, x, arithmetic)
     fmt = arithmetic.format
     rounding = "rn" if arithmetic.rounding == "sr" else arithmetic.rounding
     if math.isnan(x) or x == 0.0:
@@ -40,6 +44,34 @@ def round_literal(x: float, arithmetic: Arithmetic) -> float:
     if size > Fraction(fmt.max_finite):
         return math.copysign(_beyond(arithmetic, rounding, away), x)
     return math.copysign(float(size), x)
+
+
+def round_array(values: np.ndarray, arithmetic: Arithmetic) -> np.ndarray:
+    """Constants of an array rounded one by one; in fixed point to the unit of the largest."""
+    numbers = [float(x) for x in values.ravel()]
+    if arithmetic.fixed:
+        largest = max((abs(x) for x in numbers if math.isfinite(x)), default=0.0)
+        rounded = [_round_fixed(x, largest, arithmetic) for x in numbers]
+    else:
+        rounded = [round_literal(x, arithmetic) for x in numbers]
+    return np.array(rounded).reshape(values.shape)
+
+
+def fixed_unit_exponent(largest: float, bits: int) -> int:
+    """e of the smallest unit 2^e whose integers of `bits` bits hold numbers up to `largest` after
+    rounding.
+    """
+    fraction, exponent = math.frexp(largest)
+    full = 2.0 ** (bits - 1) - 0.5  # the least number of units that rounds beyond the range
+    return exponent - bits + 1 + (fraction * 2.0 ** (bits - 1) >= full)
+
+
+def _round_fixed(x: float, largest: float, arithmetic: Arithmetic) -> float:
+    """x rounded to nearest, in the finest unit that holds `largest`."""
+    if x == 0.0 or not math.isfinite(x):
+        return x
+    unit = Fraction(2) ** fixed_unit_exponent(abs(largest), arithmetic.format.bits)
+    return float(round(Fraction(x) / unit) * unit)
 
 
 def _beyond(arithmetic: Arithmetic, rounding: str, away: bool) -> float:

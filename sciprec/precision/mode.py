@@ -31,8 +31,7 @@ def available() -> bool:
 
 
 def has_feature(name: str) -> bool:
-    """Whether the processor has an instruction set extension, by LLVM's name (f16c, fma, avx512f).
-    """
+    """Whether the processor has an instruction set extension, by LLVM's name (f16c, fma, ...)."""
     return bool(binding.get_host_cpu_features().get(name, False))
 
 

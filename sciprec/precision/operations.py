@@ -2,8 +2,8 @@
 
 Integers stay integers and keep Numba's own operators; as soon as a floating-point number takes
 part, every operand is brought to the backend's format and the result is rounded once. Arrays are
-handled element by element. In a backend with random bits each operation takes a key first (see
-`keys`).
+handled element by element. In a backend with random bits or rows of a table each operation takes a
+key first (see `keys`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,20 @@ from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
-from sciprec.precision import arrays, keys
+from sciprec.precision import arrays, keys, recording
 from sciprec.precision.backend import Arithmetic, Backend
 from sciprec.precision.bits import distinct
 from sciprec.precision.elementary import ELEMENTARY, NARROW
+from sciprec.precision.fixed_rounding import (
+    ROW_BYTES,
+    SATURATED,
+    Fixed,
+    add_marks,
+    marks_slot,
+    word_at,
+)
 from sciprec.precision.mode import NORMAL, call_in_mode
+from sciprec.precision.recording import Recording
 from sciprec.precision.rounding import (
     F32,
     F64,
@@ -87,6 +96,10 @@ _EXACT = {  # results are operands, or need no more bits than they have
 }  # fmt: skip
 _ROUNDED_TO_INTEGER = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "roundeven"}
 _REDUCTIONS = {"total": _sum, "running_product": _product, "running_sum": _running_sum}
+_BOUNDARIES = (
+    "enter", "trusted", "viewed", "leave", "returned", "cast", "whole", "filling", "closed",
+    "opened", "kept", "stored",
+)  # fmt: skip
 _IN_PLACE = {f"i{name}": name for name in ("add", "sub", "mul", "div", "mod", "floordiv", "pow")}
 UNARY = ("neg", "pos", "abs", "fabs", "sqrt", "square", "reciprocal", "sign", *_ROUNDED_TO_INTEGER)
 BINARY = ("add", "sub", "mul", "div", "mod", "floordiv", "fmod", *_EXACT)
@@ -114,11 +127,16 @@ class Operations:
     Args:
         backend: what each role computes in.
         word: the MXCSR value under which kernels will run, 0 for the normal mode.
+        variant: of operations that have rows of a table: of fixed point (see `fixed_rounding`),
+            or "profile"; else "".
     """
 
-    def __init__(self, backend: Backend, word: int):
-        self.backend, self.word = backend, word
-        self.label = hashlib.sha256(f"{backend!r} {word}".encode()).hexdigest()[:12]
+    def __init__(self, backend: Backend, word: int, variant: str = ""):
+        self.backend, self.word, self.variant = backend, word, variant
+        self.key_type = types.uint32 if backend.random else None
+        if variant:
+            self.key_type = types.int64
+        self.label = hashlib.sha256(f"{backend!r} {word} {variant}".encode()).hexdigest()[:12]
         self.carrier = types.float32 if backend.carrier == np.float32 else types.float64
         self.kind = F32 if backend.carrier == np.float32 else F64
         self.storage = self._rounder(backend.storage)
@@ -127,24 +145,48 @@ class Operations:
         self.matmul_role = self._rounder(backend.matmul)
 
     def _rounder(self, arithmetic: Arithmetic) -> Native:
+        if self.variant == "profile":
+            return Recording(arithmetic)
+        if arithmetic.fixed:
+            return Fixed(arithmetic, self.variant)
         return rounder(arithmetic, self.kind, self.word)
+
+    @property
+    def row(self):
+        """row(key, n): the address n rows further in the table."""
+        return keys.row_step(self.row_bytes)
+
+    @property
+    def row_bytes(self) -> int:
+        """Size of a row of the variant's table."""
+        return recording.ROW_BYTES if self.variant == "profile" else ROW_BYTES
+
+    @property
+    def careful(self) -> Operations:
+        """What operations on arrays use: ends of a range are enforced where they are met."""
+        if self.variant in ("plain", "wide"):
+            return operations(self.backend, self.word, "careful")
+        return self
 
     def __getattr__(self, name: str):
         made = self._make(name)
-        made.label = name
+        made.label, made.of = name, lambda ops: getattr(ops, name)
         setattr(self, name, made)
         return made
 
     def _make(self, name: str):
         if name in _IN_PLACE:
             return self._in_place(getattr(self, _IN_PLACE[name]))
-        if name in ("enter", "trusted", "viewed", "leave", "returned", "cast", "whole", "filling"):
+        if name in _BOUNDARIES:
             return getattr(self, f"_{name}")()
         if name in _REDUCTIONS:
             return self._reduction(_REDUCTIONS[name])
         if name == "accumulate":
-            return self._operation(2, self._emit("add", self.accumulate_role), None)
+            operation = "accumulate" if self.accumulate_role.placed else "add"
+            return self._operation(2, self._emit(operation, self.accumulate_role), None)
         if name == "product":
+            if self.variant and not self.backend.accumulate.fixed:
+                return self._operation(2, self._product_of_integers, None)
             return self._operation(2, self._emit("mul", self.matmul_role), None)
         if name == "fma":
             return self._operation(3, self._emit("fma", self.compute), None)
@@ -159,10 +201,10 @@ class Operations:
 
     def _emit(self, name: str, role: Native) -> Callable:
         """emit(context, builder, values, key) -> value, all in the carrier."""
-        if name in ("add", "sub", "mul", "div", "sqrt", "fma"):
+        if name in ("add", "sub", "mul", "div", "sqrt", "fma", "accumulate"):
             return lambda c, b, v, key: getattr(role, name)(b, *v, **self._draw(b, role, key))
         if name in ("neg", "pos", "abs", "fabs"):
-            return lambda c, b, v, key: self._signs(b, role, name, v[0])
+            return lambda c, b, v, key: self._signs(b, role, name, v[0], key)
         if name in _ROUNDED_TO_INTEGER:
             function = _ROUNDED_TO_INTEGER[name]
             return lambda c, b, v, key: self._reround(b, role, call(b, function, v[0]), key)
@@ -183,13 +225,34 @@ class Operations:
             return lambda c, b, v, key: self._native(c, b, np.sign, v)
         return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
 
-    def _signs(self, b, role: Native, name, x):
+    def _signs(self, b, role: Native, name, x, key):
+        place = self._draw(b, role, key) if role.placed else {}
         if name == "neg":
-            return role.negated(b, x)
-        return x if name == "pos" else role.magnitude(b, x)
+            return role.negated(b, x, **place)
+        return x if name == "pos" else role.magnitude(b, x, **place)
+
+    def _product_of_integers(self, context, b, values, key):
+        """The product of a floating-point accumulator: factors to integers of their own units,
+        multiplied exactly, rounded to the accumulator.
+        """
+        role, factors = self.matmul_role, []
+        for number, value in enumerate(values, 1):
+            wide = b.fpext(value, F64) if self.kind == F32 else value
+            factors.append(role.from_binary64(b, wide, **self._draw(b, role, key, number)))
+        if self.variant == "profile":
+            return role.mul(b, *factors, **self._draw(b, role, key))
+        if self.backend.matmul.format.bits <= 26:
+            return self.accumulate_role.from_binary64(b, b.fmul(*factors))
+        return Sticky(self.backend.accumulate, self.kind, F64, None).mul(b, *factors)
 
     def _draw(self, b, role: Native, key, salt: int = 0) -> dict:
-        """The 24 random bits of a stochastic rounding, as the keyword that its rounder takes."""
+        """What a rounder takes besides operands: the 24 random bits of a stochastic rounding, or
+        the address of a row (`salt` numbers further draws and rows; 1 to 3 are the operands').
+        """
+        if role.placed:
+            part = salt if salt < 4 else salt - 10
+            step = ir.Constant(I64, part * self.row_bytes)
+            return {"row": b.add(key, step) if part else key}
         if role.arithmetic.rounding != "sr":
             return {}
         return {"draw": b.lshr(keys.emit_hash(b, key, salt), ir.Constant(I32, 8))}
@@ -217,7 +280,9 @@ class Operations:
         draw, zero = self._draw(b, role, key), V64.constant(0.0)
         rest = b.frem(x, y)
         other = b.xor(b.fcmp_ordered("<", rest, zero), b.fcmp_ordered("<", y, zero))
-        if role.mode or role.arithmetic.rounding in ("rn", "sr"):
+        if role.placed:
+            moved = role.add(b, rest, y, **draw)
+        elif role.mode or role.arithmetic.rounding in ("rn", "sr"):
             moved = role.from_binary64(b, b.fadd(rest, y), **draw)
         else:
             moved = Sticky(role.arithmetic, self.kind, F64, None).add(b, rest, y)
@@ -272,7 +337,8 @@ class Operations:
             if any(is_numeric_array(k) for k in kinds) and (
                 native is None or any(is_float(getattr(k, "dtype", k)) for k in kinds)
             ):
-                return arrays.elementwise(self, made, kinds, key)
+                careful = self.careful
+                return arrays.elementwise(careful, made.of(careful), kinds, key)
             if native is None:
                 names = ", ".join(str(k) for k in kinds)
                 raise TypingError(
@@ -280,7 +346,7 @@ class Operations:
                 )
             return self._pass_to(typingctx, native, operands, key)
 
-        made = keys.intrinsic_of(arity, self.backend.random, resolve)
+        made = keys.intrinsic_of(arity, self.key_type, resolve)
         return made
 
     def _scalar(self, emit, kinds, key):
@@ -325,7 +391,7 @@ class Operations:
 
             return self._entered_type(kind)(*keys.join(key, [x])), codegen
 
-        return keys.intrinsic_of(1, self.backend.random, resolve)
+        return keys.intrinsic_of(1, self.key_type, resolve)
 
     def _entered_type(self, kind):
         if is_float(kind):
@@ -360,7 +426,7 @@ class Operations:
 
             return self._let_out_type(kind)(*keys.join(key, [x])), codegen
 
-        return keys.intrinsic_of(1, self.backend.random, resolve)
+        return keys.intrinsic_of(1, self.key_type, resolve)
 
     def _holds_more(self, kind) -> bool:
         """Whether an array of this type may hold numbers that are not in the storage format."""
@@ -377,7 +443,7 @@ class Operations:
         if isinstance(kind, types.BaseTuple):
             return types.Tuple([self._let_out_type(k) for k in kind])
         if self._holds_more(kind):
-            return arrays.mapped(self, kind, None)[0].return_type
+            return arrays.mapped(self.careful, kind, None)[0].return_type
         return self._entered_type(kind)
 
     def _let_out(self, context, b, kind, value, key):
@@ -386,7 +452,8 @@ class Operations:
             out = [self._let_out(context, b, k, x, key) for k, x in zip(kind, items, strict=True)]
             return context.make_tuple(b, self._let_out_type(kind), out)
         if self._holds_more(kind):
-            signature, codegen = arrays.mapped(self, kind, key)
+            given = None if key is None else self.key_type
+            signature, codegen = arrays.mapped(self.careful, kind, given)
             return codegen(context, b, signature, [value] if key is None else [key, value])
         entered = self._entered(context, b, kind, value, key)
         return impl_ret_borrowed(context, b, self._entered_type(kind), entered)
@@ -396,15 +463,17 @@ class Operations:
 
         def resolve(typingctx, key, x):
             kind = types.unliteral(x)
-            if kind == self.carrier or not is_float(kind):
+            noted = self.variant == "profile"
+            if not is_float(kind) or kind == self.carrier and not noted:
                 return _identity(x, key)
 
             def codegen(context, b, signature, args):
-                return context.cast(b, args[-1], kind, self.carrier)
+                value = context.cast(b, args[-1], kind, self.carrier)
+                return self.storage.noted(b, value, args[0]) if noted else value
 
             return self.carrier(*keys.join(key, [x])), codegen
 
-        return keys.intrinsic_of(1, self.backend.random, resolve)
+        return keys.intrinsic_of(1, self.key_type, resolve)
 
     def _viewed(self):
         """Operands of comparisons and of data movement: arrays of floats are rounded, the rest is
@@ -414,16 +483,21 @@ class Operations:
         def resolve(typingctx, key, x):
             refuse_complex([x])
             if isinstance(x, types.Array) and is_float(x.dtype):
-                return arrays.mapped(self, x, key)
+                return arrays.mapped(self.careful, x, key)
             return _identity(x, key)
 
-        return keys.intrinsic_of(1, self.backend.random, resolve)
+        return keys.intrinsic_of(1, self.key_type, resolve)
 
-    def _leave(self):
+    def _stored(self):
+        """stored(target, value): like leave, of a value that is in the array's unit already."""
+        return self._leave(in_unit=self.variant != "profile")
+
+    def _leave(self, in_unit: bool = False):
         """leave(target, value): what is stored into target: rounded to the storage format, with
         its noise.
         """
         same = self.backend.storage == self.backend.compute and self.backend.noise is None
+        same = same and (in_unit or not self.storage.placed)
 
         def resolve(typingctx, key, target, x):
             refuse_complex([x])
@@ -431,20 +505,20 @@ class Operations:
             dtype = getattr(target, "dtype", None)
             if dtype is not None and not is_float(dtype) or not (is_float(kind) or is_whole(kind)):
                 if is_numeric_array(kind) and (dtype is None or is_float(dtype)):
-                    return arrays.stored(self, target, kind, key)
+                    return arrays.stored(self.careful, target, kind, key)
                 return _identity(x, key, before=[target])
             if kind == self.carrier and same:
                 return _identity(x, key, before=[target])
 
             def codegen(context, b, signature, args):
                 word, (_, value) = keys.split(key, args)
-                if kind != self.carrier or self.backend.storage != self.backend.compute:
+                if kind != self.carrier or not same:
                     value = self._rounded(b, kind, value, self.storage, word, 0)
                 return self._noisy(b, value, word)
 
             return self.carrier(*keys.join(key, [target, x])), codegen
 
-        return keys.intrinsic_of(2, self.backend.random, resolve)
+        return keys.intrinsic_of(2, self.key_type, resolve)
 
     def _noisy(self, b, value, key):
         """value * (1 + eps), eps = n * 2^-31 uniform in the backend's interval: exact in binary64,
@@ -485,7 +559,7 @@ class Operations:
 
             return types.float64(*keys.join(key, [x])), codegen
 
-        return keys.intrinsic_of(1, self.backend.random, resolve)
+        return keys.intrinsic_of(1, self.key_type, resolve)
 
     def _reduction(self, native):
         """reduction(kernel, array): the lifted kernel; of integers, Numba's own function."""
@@ -501,11 +575,68 @@ class Operations:
             def codegen(context, b, signature, args):
                 word, (_, value) = keys.split(key, args)
                 values = [value] if known is not function or key is None else [word, value]
-                return forward(context, b, resolved.return_type(*given), values)
+                result = forward(context, b, resolved.return_type(*given), values)
+                opens = self.variant and known is function
+                return self._take_marks(b, result) if opens else result
 
-            return resolved.return_type(*keys.join(key, [function, x])), codegen
+            opened = resolved.return_type
+            if self.variant and known is function:
+                opened = opened[0]
+            return opened(*keys.join(key, [function, x])), codegen
 
-        return keys.intrinsic_of(2, self.backend.random, resolve)
+        return keys.intrinsic_of(2, self.key_type, resolve)
+
+    def _closed(self):
+        """closed(x): what a function of a program with a table gives back: (x, its marks)."""
+
+        @intrinsic
+        def closed(typingctx, x):
+            kind = types.unliteral(x)
+            pair = types.Tuple([kind, types.int64])
+
+            def codegen(context, b, signature, args):
+                value = context.cast(b, args[0], signature.args[0], kind)
+                made = context.make_tuple(b, pair, [value, b.load(marks_slot(b))])
+                return impl_ret_borrowed(context, b, pair, made)
+
+            return pair(x), codegen
+
+        return closed
+
+    def _opened(self):
+        """opened(pair): the value that a call gave; its marks become the caller's."""
+
+        @intrinsic
+        def opened(typingctx, pair):
+            def codegen(context, b, signature, args):
+                value = self._take_marks(b, args[0])
+                return impl_ret_borrowed(context, b, pair[0], value)
+
+            return pair[0](pair), codegen
+
+        return opened
+
+    def _take_marks(self, b, value):
+        """The first of (value, marks); the marks become those of the function being compiled."""
+        add_marks(b, b.extract_value(value, 1))
+        return b.extract_value(value, 0)
+
+    def _kept(self):
+        """kept(key, pair): the value that a chunk of a parallel loop gave, as a tuple; its marks go
+        into the row at key.
+        """
+
+        @intrinsic
+        def kept(typingctx, key, pair):
+            def codegen(context, b, signature, args):
+                marks = b.extract_value(args[1], 1)
+                b.atomic_rmw("or", word_at(b, args[0], SATURATED, I64), marks, "monotonic")
+                value = b.extract_value(args[1], 0)
+                return impl_ret_borrowed(context, b, pair[0], value)
+
+            return pair[0](key, pair), codegen
+
+        return kept
 
     def _whole(self):
         """An operand that has to be an integer (np.arange), as it is."""
@@ -517,7 +648,7 @@ class Operations:
                 )
             return _identity(x, key)
 
-        return keys.intrinsic_of(1, self.backend.random, resolve)
+        return keys.intrinsic_of(1, self.key_type, resolve)
 
     def constant(self, text: str):
         """An intrinsic without operands: a number of the carrier, given by its hexadecimal text.
@@ -586,7 +717,7 @@ class Operations:
             return self._repeated(b, values[0], exponent, key)
 
         made = self._operation(1, emit, njit(distinct(raised, f"to_{exponent}")))
-        made.label = f"power_{exponent}"
+        made.label, made.of = f"power_{exponent}", lambda ops: ops.power(exponent)
         return made
 
     def power_of(self, exponent: int):
@@ -596,7 +727,7 @@ class Operations:
             return self._repeated(b, values[0], exponent, key)
 
         made = self._operation(2, emit, operator.pow)
-        made.label = f"power_of_{exponent}"
+        made.label, made.of = f"power_of_{exponent}", lambda ops: ops.power_of(exponent)
         return made
 
     def ipower_of(self, exponent: int):
@@ -638,26 +769,27 @@ class Operations:
 
             return self.carrier(*keys.join(key, [u])), codegen
 
-        return keys.intrinsic_of(1, self.backend.random, resolve)
+        return keys.intrinsic_of(1, self.key_type, resolve)
 
     def _in_place(self, op):
         """y += x on arrays writes into y; on everything else it is the operation."""
 
         def resolve(typingctx, key, x, y):
             if is_numeric_array(x):
-                return arrays.in_place(self, op, x, y, key)
+                careful = self.careful
+                return arrays.in_place(careful, op.of(careful), x, y, key)
             kinds = keys.join(key, [x, y])
             function = typingctx.resolve_value_type(op)
             resolved = function.get_call_type(typingctx, tuple(kinds), {})
             return resolved.return_type(*kinds), _forward(function, resolved)
 
-        return keys.intrinsic_of(2, self.backend.random, resolve)
+        return keys.intrinsic_of(2, self.key_type, resolve)
 
 
 @lru_cache(maxsize=128)
-def operations(backend: Backend, word: int) -> Operations:
-    """The (shared) operations of a backend under a control word."""
-    return Operations(backend, word)
+def operations(backend: Backend, word: int, variant: str = "") -> Operations:
+    """The (shared) operations of a backend under a control word, in a variant."""
+    return Operations(backend, word, variant)
 
 
 def refuse_complex(kinds) -> None:

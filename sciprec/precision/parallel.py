@@ -52,10 +52,12 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
         f"{stem}_count = sp_lesser({stem}_total, {CHUNKS})\n"
     ).body
     head = [_Replace({"A": start, "B": stop, "C": step}).visit(s) for s in head]
-    key = ["sp_key"] if program.random else []
+    key = ["sp_key"] if program.keyed else []
     if program.random:
-        site = program.add_site_of(rewriter, node, "prange")
+        site = rewriter.add_site(node, "prange")
         head.append(assign(f"{stem}_key", rewriter.at_site(site)))
+    if program.rows:
+        head.append(assign(f"{stem}_key", rewriter.key_of_call(chunk, node)))
     bounds = [f"{stem}_{part}" for part in ("total", "count", "start", "step")]
 
     def call(keys: list[str], index: str) -> str:
@@ -66,11 +68,12 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
     region = _region(
         rewriter, [*key, *bounds, *parts, *captured], parts, stem, call(key, f"{stem}_c")
     )
-    own_key = [f"{stem}_key"] if program.random else []
+    own_key = [f"{stem}_key"] if program.keyed else []
     spread = program.normal_call(region, [*own_key, *bounds, *parts, *captured])
     if not reductions:
         return head + ast.parse(spread).body
-    lines = [f"if {stem}_count > 0:", f"    {stem}_first = {call(own_key, '0')}"]
+    first = ast.unparse(rewriter.opened(ast.parse(call(own_key, "0"), mode="eval").body))
+    lines = [f"if {stem}_count > 0:", f"    {stem}_first = {first}"]
     for i, part in enumerate(parts):
         lines.append(f"    {part} = np.full({stem}_count, {stem}_first[{i}])")
     lines += [f"    {spread}", f"    for {stem}_c in range({stem}_count):", "        pass"]
@@ -96,14 +99,17 @@ def _region(rewriter, parameters: list[str], parts: list[str], stem: str, call: 
     It is called in the processor's normal mode: threads that start inherit the mode of the thread
     that starts them, and would keep it.
     """
-    identifier = rewriter.program.unique(f"{rewriter.tree.name}_region")
+    program = rewriter.program
+    identifier = program.unique(f"{rewriter.tree.name}_region")
+    if program.rows:
+        call = f"{program.operation('kept')}(sp_key, {call})"
     lines = [f"def {identifier}({', '.join(parameters)}):"]
     if parts:
         lines += [f"    for {stem}_c in sp_prange(1, {stem}_count):", f"        {stem}_r = {call}"]
         lines += [f"        {part}[{stem}_c] = {stem}_r[{i}]" for i, part in enumerate(parts)]
     else:
         lines += [f"    for {stem}_c in sp_prange({stem}_count):", f"        {call}"]
-    rewriter.program.add_definition(ast.parse("\n".join(lines)).body[0], parallel=True)
+    program.add_definition(ast.parse("\n".join(lines)).body[0], parallel=True)
     return identifier
 
 
@@ -290,5 +296,7 @@ def _chunk(rewriter, node, reductions, captured) -> str:
     inner = Rewriter(rewriter.program, rewriter.function, tree, rewriter.namespace)
     inner.parallel = True
     inner.label = rewriter.label
+    if rewriter.program.rows:  # a row that takes the marks of all chunks
+        rewriter.program.frame(identifier).add(rewriter.add_site(node, "prange"), "prange", 1)
     rewriter.program.add_entered(inner.definition(identifier))
     return identifier

@@ -14,7 +14,8 @@ import numpy as np
 
 from sciprec.precision.backend import Backend
 from sciprec.precision.keys import site_number
-from sciprec.precision.literal import round_literal
+from sciprec.precision.layout import Frame, Layout
+from sciprec.precision.literal import round_array
 from sciprec.precision.parallel import rewrite_parallel_loop
 from sciprec.precision.rewrite import Rewriter
 from sciprec.precision.rounding import processor_word
@@ -22,6 +23,7 @@ from sciprec.precision.syntax import LiftError, Site, name
 
 _LARGEST_CONSTANT = 1 << 20
 _TERNARY = ("fma",)
+_RESULTS = ("add", "sub", "mul", "div", "sqrt", "fma", "neg", "abs", "fabs")
 _UNARY_OPERATIONS = {
     "neg", "pos", "abs", "fabs", "sqrt", "square", "reciprocal", "sign", "floor", "ceil", "trunc",
     "rint", "cast", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
@@ -37,13 +39,15 @@ from numba import njit
 from numba import prange as sp_prange
 
 from sciprec.precision.backend import Arithmetic, Backend
+from sciprec.precision.fixed_format import FixedFormat
 from sciprec.precision.formats import Format
 from sciprec.precision.keys import at_site as sp_at
 from sciprec.precision.keys import descend as sp_descend
 from sciprec.precision.operations import operations
 
 sp_lesser, sp_greater = min, max
-sp_ops = operations({backend_text}, {word})
+sp_ops = operations({backend_text}, {word}, {variant!r})
+sp_row = sp_ops.row
 sp_carrier = np.{carrier}
 '''
 _SERIAL = '@njit(nogil=True, error_model="numpy")'
@@ -62,16 +66,20 @@ class Program:
         backend: the arithmetic.
         path: "auto", or "software" for the path without the processor's rounding mode.
         trust_inputs: whether array elements are known to be in the storage format.
+        variant: of an arithmetic whose operations have rows of a table, see `layout`; else "".
     """
 
-    def __init__(self, kernel, backend: Backend, path: str, trust_inputs: bool):
-        self.backend, self.trust_inputs = backend, trust_inputs
-        self.word = processor_word(backend, path)
-        self.random = backend.random
+    def __init__(self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: str = ""):
+        self.backend, self.trust_inputs, self.variant = backend, trust_inputs, variant
+        self.word = 0 if variant else processor_word(backend, path)
+        self.random, self.rows = backend.random and not variant, bool(variant)
+        self.keyed = self.random or self.rows
+        self.frames: dict[str, Frame] = {}
         self.sites: list[Site] = []
         self.parallel = False
         self._names: dict[object, str] = {}
         self._queue: list = []
+        self._sources: dict[object, list[bytes]] = {}
         self._taken: set[str] = set()
         self._operations: dict[str, str] = {}
         self._arrays: dict[str, np.ndarray] = {}
@@ -89,6 +97,16 @@ class Program:
         """File name and first line of a kernel, for messages and sites."""
         code = function.__code__
         return Path(code.co_filename).name, code.co_firstlineno
+
+    def source_text(self, function, node) -> str:
+        """The source of an expression that stands on one line, else ""."""
+        if not self.rows or getattr(node, "end_lineno", 0) != getattr(node, "lineno", -1):
+            return ""
+        if function not in self._sources:
+            source = textwrap.dedent(inspect.getsource(function.__code__))
+            self._sources[function] = source.encode().split(b"\n")
+        line = self._sources[function][node.lineno - 1]
+        return line[node.col_offset : node.end_col_offset].decode()
 
     def places(self) -> dict[str, str]:
         """Generated name -> "kernel 'f' (file.py, line 12)", the line of its def."""
@@ -120,6 +138,10 @@ class Program:
         self._operations[f"sp_{stem}"] = operation
         return f"sp_{stem}"
 
+    def numeric_operations(self) -> set[str]:
+        """The generated names of operations on numbers, as far as they have been used."""
+        return {f"sp_{operation}" for operation in _RESULTS} & self._operations.keys()
+
     def arity(self, operation: str) -> int:
         """How many operands an operation takes."""
         if operation in _TERNARY:
@@ -142,8 +164,7 @@ class Program:
             )
         identifier = self.unique("array")
         if value.dtype.kind == "f":
-            rounded = [round_literal(float(x), self.backend.storage) for x in value.ravel()]
-            value = np.array(rounded).reshape(value.shape)
+            value = round_array(value, self.backend.storage)
         self._arrays[identifier] = value
         self._known_arrays[id(source)] = identifier
         return identifier
@@ -153,9 +174,9 @@ class Program:
         self.sites.append(site)
         return len(self.sites) - 1
 
-    def add_site_of(self, rewriter: Rewriter, node, operation: str) -> int:
-        """Register a construct that is no operation of its own."""
-        return self.add_site(Site(rewriter.label, node.lineno, node.col_offset, operation))
+    def frame(self, function: str) -> Frame:
+        """The rows of a generated function."""
+        return self.frames.setdefault(function, Frame())
 
     def add_definition(self, tree: ast.FunctionDef, parallel: bool = False) -> None:
         """A finished function of the generated module."""
@@ -227,10 +248,14 @@ class Program:
                 backend=self.backend.name,
                 backend_text=repr(self.backend),
                 word=self.word,
+                variant=self.variant,
                 carrier=self.backend.carrier.name,
             )
         ]
         entry = self._entry()
+        if self.rows:
+            self.layout = Layout(self.frames, "sp_entry")
+            parts += [f"{n} = {first}" for n, first in sorted(self.layout.constants.items())]
         for identifier, operation in sorted(self._operations.items()):
             parts.append(f"{identifier} = sp_ops.{operation}")
         for identifier, value in self._arrays.items():
@@ -250,20 +275,43 @@ class Program:
         each process.
         """
         names = list(self.signature.parameters)
-        key = ["sp_key"] if self.random else []
+        key = ["sp_key"] if self.keyed else []
         entered = []
         for number, parameter in enumerate(names):
-            prefix = f"sp_at(sp_key, {site_number(-1 - number)}), " if self.random else ""
+            prefix = self._entry_key("enter", number) if self.keyed else ""
             entered.append(f"{self.operation('enter')}({prefix}{parameter})")
         listed = ", ".join([*key, *names])
         call = self.guarded_call("sp_run", [*key, *names])
-        body = f"{self._names[self.kernel]}({', '.join([*key, *entered])})"
+        own = self._names[self.kernel]
+        inner = key
+        if self.rows:
+            self.frame("sp_entry").add_call(own, self._entry_site("call", ""), "sp_part_entry")
+            inner = ["sp_row(sp_key, sp_part_entry)"]
+        body = f"{own}({', '.join([*inner, *entered])})"
+        if self.rows:
+            body = f"{self.operation('opened')}({body})"
         if not self.trust_inputs:
-            body = f"{self.operation('returned')}({'sp_key, ' if self.random else ''}{body})"
+            prefix = self._entry_key("returned", -1) if self.keyed else ""
+            body = f"{self.operation('returned')}({prefix}{body})"
+        if self.rows:
+            body = f"{self.operation('closed')}({body})"
         run = f"{_SERIAL}\ndef sp_run({listed}):\n    return {body}\n"
         recursive = any(self._is_recursive(tree) for tree, _ in self._definitions)
         cached = f'@njit(nogil=True, error_model="numpy", cache={not recursive})'
         return f"{run}\n{cached}\ndef sp_entry({listed}):\n    return {call}\n"
+
+    def _entry_site(self, operation: str, text: str) -> int:
+        """The site of something that happens where the kernel is entered."""
+        line = self.place(self.kernel)[1]
+        return self.add_site(Site(self.kernel.__name__, line, 0, operation, text))
+
+    def _entry_key(self, operation: str, number: int) -> str:
+        """The key of a parameter (number >= 0) or of the result (-1), and a comma."""
+        if self.random:
+            return "sp_key, " if number < 0 else f"sp_at(sp_key, {site_number(-1 - number)}), "
+        text = list(self.signature.parameters)[number] if number >= 0 else "return"
+        row = self.frame("sp_entry").add(self._entry_site(operation, text), operation, 1)
+        return f"sp_row(sp_key, {row}), "
 
 
 def source_tree(function) -> ast.FunctionDef:

@@ -44,6 +44,8 @@ _REFUSED = {
     ast.Delete: "del",
 }  # fmt: skip
 _PLAIN = ("shape", "size", "ndim", "strides")
+
+
 class Rewriter(Calls, ast.NodeTransformer):
     """Rewrites the body of one kernel.
 
@@ -60,6 +62,7 @@ class Rewriter(Calls, ast.NodeTransformer):
         self.local = {a.arg for a in _arguments(tree.args)} | stored_names(tree.body)
         self.label = tree.name
         self.key = "sp_key"
+        self.frame_name = ""
         self.counter = 0
         self.parallel = False
 
@@ -79,22 +82,43 @@ class Rewriter(Calls, ast.NodeTransformer):
         self.counter += 1
         return f"sp_{stem}{self.counter}"
 
-    def op(self, operation: str, node, *operands: ast.expr) -> ast.Call:
-        """A call of the backend's operation at this site."""
-        site = self.program.add_site(
-            Site(
-                self.label,
-                self.first + getattr(node, "lineno", 1) - 1,
-                getattr(node, "col_offset", 0),
-                operation,
-            )
-        )
-        prefix = [self.at_site(site)] if self.program.random else []
+    def op(self, operation: str, node, *operands: ast.expr, array: str = "") -> ast.Call:
+        """A call of the backend's operation at this site; `array` names the array whose elements
+        are loaded or stored.
+        """
+        site = self.add_site(node, operation)
+        prefix = []
+        if self.program.random:
+            prefix = [self.at_site(site)]
+        if self.program.rows:
+            frame = self.program.frame(self.frame_name)
+            row = frame.add(site, operation, self.program.arity(operation), array)
+            prefix = [self.at_row(ast.Constant(row))]
         return ast.Call(name(self.program.operation(operation)), [*prefix, *operands], [])
+
+    def add_site(self, node, operation: str) -> int:
+        """The number of a new site."""
+        line = self.first + getattr(node, "lineno", 1) - 1
+        column = getattr(node, "col_offset", 0)
+        text = self.program.source_text(self.function, node)
+        return self.program.add_site(Site(self.label, line, column, operation, text))
 
     def at_site(self, site: int) -> ast.Call:
         """The key of an operation or loop, in a random backend."""
         return ast.Call(name("sp_at"), [name(self.key), ast.Constant(keys.site_number(site))], [])
+
+    def at_row(self, row: ast.expr) -> ast.Call:
+        """The address of a row, in a backend with a table."""
+        return ast.Call(name("sp_row"), [name("sp_key"), row], [])
+
+    def key_of_call(self, called: str, node) -> ast.expr:
+        """The key that a called kernel gets."""
+        site = self.add_site(node, "call")
+        if self.program.random:
+            return self.descended(name(self.key), ast.Constant(keys.site_number(site)))
+        constant = self.program.unique("part")
+        self.program.frame(self.frame_name).add_call(called, site, constant)
+        return self.at_row(name(constant))
 
     def descended(self, key: ast.expr, counter: ast.expr) -> ast.Call:
         """The key of one iteration or call."""
@@ -263,13 +287,14 @@ class Rewriter(Calls, ast.NodeTransformer):
         read = ast.Subscript(container, index, ast.Load())
         if isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides"):
             return read
-        return self.loaded(node, read)
+        return self.loaded(node, read, node.value)
 
-    def loaded(self, node, read: ast.expr) -> ast.Call:
+    def loaded(self, node, read: ast.expr, array: ast.expr) -> ast.Call:
         """An element as an operand: rounded, unless the caller has promised that it is in the
         format.
         """
-        return self.op("trusted" if self.program.trust_inputs else "enter", node, read)
+        operation = "trusted" if self.program.trust_inputs else "enter"
+        return self.op(operation, node, read, array=ast.unparse(array))
 
     def container(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr]:
         """The array (or tuple) and the index of an element, neither rounded."""
@@ -301,7 +326,7 @@ class Rewriter(Calls, ast.NodeTransformer):
             return [ast.Assign([target], value)]
         if isinstance(target, ast.Subscript):
             container, index = self.container(target)
-            stored = self.op("leave", target, container, value)
+            stored = self.stored(target, container, value)
             return [ast.Assign([ast.Subscript(container, index, ast.Store())], stored)]
         if isinstance(target, (ast.Tuple, ast.List)):
             temporaries = [self.fresh("item") for _ in target.elts]
@@ -311,6 +336,26 @@ class Rewriter(Calls, ast.NodeTransformer):
                 out += self.assigned(item, self.op("enter", target, name(temporary)), node)
             return out
         self.refuse(node, f"assignment to '{ast.unparse(target)}'", "write into an array element")
+
+    def stored(self, target: ast.Subscript, container: ast.expr, value: ast.expr) -> ast.Call:
+        """What is stored into an element: rounded to the storage format. In fixed point the result
+        of an operation is formed in the array's unit.
+        """
+        array = ast.unparse(target.value)
+        first = self.rows_of_result(value)
+        if first is not None:
+            self.program.frame(self.frame_name).regroup(first, array)
+            return self.op("stored", target, container, value, array=array)
+        return self.op("leave", target, container, value, array=array)
+
+    def rows_of_result(self, value: ast.expr) -> int | None:
+        """The first row of an operation on numbers, if that is what makes a value."""
+        if not self.program.rows or not isinstance(value, ast.Call):
+            return None
+        operation = getattr(value.func, "id", "")
+        if operation not in self.program.numeric_operations() or len(value.args) < 2:
+            return None
+        return value.args[0].args[1].value
 
     def visit_AugAssign(self, node):
         if isinstance(node.op, _INTEGER_ONLY):
@@ -335,8 +380,9 @@ class Rewriter(Calls, ast.NodeTransformer):
             temporary = self.fresh("index")
             out.append(assign(temporary, index))
             index = name(temporary)
-        old = self.loaded(node, ast.Subscript(container, index, ast.Load()))
-        stored = self.op("leave", node, container, self.op(operation, node, old, value))
+        read = ast.Subscript(container, index, ast.Load())
+        updated = self.op(operation, node, self.loaded(node, read, node.target.value), value)
+        stored = self.stored(node.target, container, updated)
         out.append(ast.Assign([ast.Subscript(container, index, ast.Store())], stored))
         return out
 
@@ -384,7 +430,7 @@ class Rewriter(Calls, ast.NodeTransformer):
         outer = self.key
         if not self.program.random:
             return [], [], outer
-        site = self.program.add_site(Site(self.label, node.lineno, node.col_offset, "loop"))
+        site = self.add_site(node, "loop")
         inner = self.fresh("key")
         if ranged and isinstance(node.target, ast.Name):
             step = assign(inner, self.descended(self.at_site(site), name(node.target.id)))
@@ -434,7 +480,7 @@ class Rewriter(Calls, ast.NodeTransformer):
         ranged = function and static_value(function, self.namespace, self.local) is range
         made = []
         if self.program.random:
-            site = self.program.add_site(Site(self.label, target.lineno, target.col_offset, "loop"))
+            site = self.add_site(target, "loop")
             counter, key = self.fresh("count"), self.fresh("key")
             made.append((key, self.descended(self.at_site(site), name(counter))))
             target = ast.Tuple([ast.Name(counter, ast.Store()), target], ast.Store())
@@ -465,10 +511,28 @@ class Rewriter(Calls, ast.NodeTransformer):
         inner = Rewriter(self.program, self.function, node, self.namespace)
         inner.local |= self.local
         inner.counter = self.counter + 1000
+        inner.frame_name = f"{self.frame_name}.{node.name}"
         return inner.definition(node.name)
 
     def visit_Lambda(self, node):
         self.refuse(node, "a lambda", "define a function with def")
+
+    def visit_Return(self, node):
+        value = self.visit(node.value) if node.value is not None else None
+        return ast.Return(self.closed(value))
+
+    def closed(self, value: ast.expr | None) -> ast.expr | None:
+        """What a function gives back: in a backend with a table, its marks too."""
+        if not self.program.rows:
+            return value
+        value = ast.Constant(None) if value is None else value
+        return ast.Call(name(self.program.operation("closed")), [value], [])
+
+    def opened(self, call: ast.expr) -> ast.expr:
+        """What a call gave, its marks taken over."""
+        if not self.program.rows:
+            return call
+        return ast.Call(name(self.program.operation("opened")), [call], [])
 
     def visit_Raise(self, node):
         made = node.exc
@@ -504,17 +568,20 @@ class Rewriter(Calls, ast.NodeTransformer):
         return super().generic_visit(node)
 
     def definition(self, identifier: str, defaults: tuple = ()) -> ast.FunctionDef:
-        """The rewritten function, named `identifier`, its key first in a random backend."""
+        """The rewritten function, named `identifier`, its key first in a backend with keys."""
+        self.frame_name = self.frame_name or identifier
         body = self.tree.body
         if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
             body = body[1:]
         arguments = _bare(self.tree.args)
         arguments.defaults = [self.default(value) for value in defaults]
-        if self.program.random:
+        if self.program.keyed:
             arguments.args.insert(0, ast.arg("sp_key"))
         given = [a.arg for a in arguments.args[len(arguments.args) - len(defaults) :]]
         hidden = [assign(a, self.held(name(a))) for a in given if self.program.word]
         statements = hidden + self.statements(body) or [ast.Pass()]
+        if self.program.rows and not isinstance(statements[-1], ast.Return):
+            statements.append(ast.Return(self.closed(None)))
         return ast.FunctionDef(identifier, arguments, statements, [])
 
 

@@ -118,7 +118,13 @@ class Native:
 
     Subclasses override `finish` (rounds a result of the evaluation type) and, where one rounding
     of a rounded result would be wrong, the operation itself.
+
+    Attributes:
+        placed: whether every result depends on its place (signs and integers included), given to
+            the operations as the address `row`.
     """
+
+    placed = False
 
     def __init__(
         self, arithmetic: Arithmetic, carrier: ir.Type, evaluation: ir.Type, mode: str | None
@@ -487,7 +493,7 @@ class Sticky(Native):
 
     def add(self, b, x, y, **key):
         x, y = self.widen(b, x), self.widen(b, y)
-        r, error = _two_sum(b, x, y)
+        r, error = two_sum(b, x, y)
         return self._zero_sum(b, self._rounded(b, r, error, **key), r, x, y)
 
     def mul(self, b, x, y, **key):
@@ -508,22 +514,31 @@ class Sticky(Native):
         r = call(b, "sqrt", x)
         return self._rounded(b, r, call(b, "fma", b.fneg(r), r, x), **key)
 
+    @staticmethod
+    def fused(b, x, y, z, exact_product: bool):
+        """x y + z of binary64 numbers as (r, error): their sum is the exact result, or has the
+        same roundings.
+        """
+        high = b.fmul(x, y)
+        r, error = two_sum(b, high, z)
+        if not exact_product:
+            low = call(b, "fma", x, y, b.fneg(high))
+            middle, lowest = two_sum(b, z, low)
+            r, above = two_sum(b, high, middle)
+            r, error = two_sum(b, r, odd(b, *two_sum(b, above, lowest)))
+            plain = b.fadd(high, z)
+            finite = b.fcmp_ordered("ord", error, error)
+            some = b.fcmp_ordered("!=", r, V64.constant(0.0))
+            r = b.select(b.and_(finite, some), r, plain)
+        return r, error
+
     def fma(self, b, x, y, z, **key):
         """Boldo & Melquiond (2008), section 5: the error of a fused product and sum, rounded to
         odd.
         """
         x, y, z = (self.widen(b, v) for v in (x, y, z))
+        r, error = self.fused(b, x, y, z, self.format.significand_bits <= 26)
         high = b.fmul(x, y)
-        r, error = _two_sum(b, high, z)
-        if self.format.significand_bits > 26:
-            low = call(b, "fma", x, y, b.fneg(high))
-            middle, lowest = _two_sum(b, z, low)
-            r, above = _two_sum(b, high, middle)
-            r, error = _two_sum(b, r, _odd(b, *_two_sum(b, above, lowest)))
-            plain = b.fadd(high, z)
-            finite = b.fcmp_ordered("ord", error, error)
-            some = b.fcmp_ordered("!=", r, V64.constant(0.0))
-            r = b.select(b.and_(finite, some), r, plain)
         return self._zero_sum(b, self._rounded(b, r, error, **key), r, high, z)
 
     def from_integer(self, b, i, signed, **key):
@@ -532,14 +547,13 @@ class Sticky(Native):
         convert = b.sitofp if signed else b.uitofp
         high = convert(b.and_(i, ir.Constant(I64, ~0x7FF)), F64)
         low = b.uitofp(b.and_(i, ir.Constant(I64, 0x7FF)), F64)
-        return self._rounded(b, *_two_sum(b, high, low), **key)
+        return self._rounded(b, *two_sum(b, high, low), **key)
 
     def _rounded(self, b, r, error, **key):
         return self.narrow(b, self.finish(b, r, error))
 
     def _zero_sum(self, b, rounded, r, x, y):
-        """Toward -infinity an exact zero sum is -0, unless both terms are +0 (IEEE 754-2019, 6.3).
-        """
+        """Toward -infinity an exact zero sum is -0, unless both terms are +0 (IEEE 754, 6.3)."""
         if self.arithmetic.rounding != "rd":
             return rounded
         sign = b.or_(V64.sign_word(b, x), V64.sign_word(b, y))
@@ -547,16 +561,15 @@ class Sticky(Native):
         return b.select(b.fcmp_ordered("==", r, V64.constant(0.0)), zero, rounded)
 
 
-def _two_sum(b, x, y):
+def two_sum(b, x, y):
     """s + e = x + y exactly, s = fl(x + y) (Knuth)."""
     s = b.fadd(x, y)
     t = b.fsub(s, x)
     return s, b.fadd(b.fsub(x, b.fsub(s, t)), b.fsub(y, t))
 
 
-def _odd(b, r, error):
-    """r + error rounded to odd in binary64: r, or its neighbour toward the error where r is even.
-    """
+def odd(b, r, error):
+    """r + error rounded to odd in binary64: r, or its neighbour toward the error of an even r."""
     word = V64.to_word(b, r)
     inexact = b.fcmp_ordered("!=", error, V64.constant(0.0))
     even = b.icmp_unsigned("==", b.and_(word, V64.word(1)), V64.word(0))
@@ -595,8 +608,9 @@ def _with_alignment(technique: type) -> type:
 
 
 def processor_word(backend: Backend, path: str = "auto") -> int:
-    """The MXCSR value under which the backend's kernels run; 0 where they run in the normal mode.
-    """
+    """The MXCSR value under which the backend's kernels run; 0 for the normal mode."""
+    if backend.fixed:
+        return 0
     rounding = {role.rounding for role in backend.roles}
     if path == "software" or not available() or not has_feature("fma") or len(rounding) != 1:
         return 0

@@ -20,12 +20,13 @@ class LiftError(InputError):
 
 @dataclass(frozen=True)
 class Site:
-    """One operation in the source of a lifted kernel."""
+    """One operation in the source of a lifted kernel; `text` is its source."""
 
     function: str
     line: int
     column: int
     operation: str
+    text: str = ""
 
 
 def static_value(node: ast.expr, namespace: dict, local: set[str]):

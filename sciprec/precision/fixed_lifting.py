@@ -1,0 +1,179 @@
+"""Kernels lifted to fixed point: units are found by profiling, and follow the numbers."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.precision import fixed_rounding as words
+from sciprec.precision.lifted import Lifted
+from sciprec.precision.profile import Profile, copied
+from sciprec.precision.units import Place, Units, from_ranges
+from sciprec.precision.written import written_arrays
+
+_ATTEMPTS = 6
+
+
+@dataclass(frozen=True)
+class FixedPointReport:
+    """What fixed point did in the calls so far.
+
+    Attributes:
+        places: one for each operation.
+        calls, adaptations: calls of the kernel, and how often the units were changed after the
+            first call.
+        saturations, invalid: totals over the places.
+        careful_calls: calls that were computed with every end of a range enforced.
+    """
+
+    places: tuple[Place, ...]
+    calls: int
+    adaptations: int
+    careful_calls: int
+
+    @property
+    def saturations(self) -> int:
+        return sum(place.saturations for place in self.places)
+
+    @property
+    def invalid(self) -> int:
+        return sum(place.invalid for place in self.places)
+
+    @property
+    def short(self) -> tuple[Place, ...]:
+        """Places whose numbers need more bits than there are, the worst first."""
+        found = [place for place in self.places if place.bits_short]
+        return tuple(sorted(found, key=lambda place: -place.bits_short))
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.calls} calls, {self.adaptations} changes of units, {self.saturations} "
+            f"saturations, {self.invalid} NaN"
+        ]
+        for place in self.short:
+            lines.append(
+                f"{place.function}, line {place.line}: '{place.text or place.operation}' is "
+                f"{place.bits_short} bits short: {place.lost_share:.1%} of its numbers are below "
+                f"half of its unit 2^{place.unit_exponents[1]}"
+            )
+        return "\n".join(lines)
+
+
+class FixedLifted(Lifted):
+    """A kernel in fixed point; call it like the kernel.
+
+    The first call profiles the kernel in binary64 on copies of its arguments and gives every place
+    the finest unit that holds what was met there, with the format's headroom. See `sciprec.lift`
+    for `ranges` and `adapt`.
+
+    Attributes:
+        units: the units in force, or None before the first call.
+        dispatcher: the compiled entry of the plain variant; takes the table's address first and
+            returns (result, marks).
+    """
+
+    def __init__(self, kernel, backend, compile_variant, *, ranges=None, adapt="headroom"):
+        self._compile = compile_variant
+        plain, module = compile_variant("plain")
+        super().__init__(kernel, backend, plain, module, 0, None)
+        self._dispatchers = {"plain": module.sp_entry}
+        self._layout, self._adapt = plain.layout, adapt
+        self._written = written_arrays(kernel)
+        self._state = threading.RLock()
+        self.units: Units | None = None
+        if ranges is not None:
+            self.units = from_ranges(backend, plain.sites, plain.layout.rows, ranges)
+        self._calls = self._adaptations = self._careful_calls = 0
+        self._saturated = np.zeros(len(plain.layout.rows), np.int64)
+        self._invalid = np.zeros_like(self._saturated)
+
+    def profile(self, *args) -> Profile:
+        """Run the kernel in binary64 on copies of the arguments, and give every place a unit for
+        what was met there.
+        """
+        found = super().profile(*args)
+        with self._state:
+            self.units = Units.of_profile(self.backend, found)
+        return found
+
+    def report(self) -> FixedPointReport:
+        """What happened so far: saturations, and where bits are short."""
+        with self._state:
+            places = () if self.units is None else self.units.places(self._saturated, self._invalid)
+            return FixedPointReport(places, self._calls, self._adaptations, self._careful_calls)
+
+    def _run(self, args):
+        with self._state:
+            self._calls += 1
+            every = self._adapt if isinstance(self._adapt, int) else 0
+            if self.units is None or every and self._calls % every == 1 % every:
+                self._adaptations += self.units is not None
+                self.profile(*args)
+            units = self.units
+        saved = self._saved(args)
+        for attempt in range(_ATTEMPTS):
+            result, clean = self._attempt(units, units.variant, args)
+            if clean:
+                return result
+            _restore(args, saved)
+            if self._adapt is None or attempt == _ATTEMPTS - 1:
+                break
+            units = self._wider(units, attempt, args)
+        return self._careful(units, args)
+
+    def _attempt(self, units: Units, variant: str, args):
+        """(result, whether nothing left its range) of one run; the table is this call's own."""
+        table = units.table.copy()
+        result, marks = self._enter(self._variant(variant), (table.ctypes.data, *args))
+        counted = table[:, (words.SATURATED, words.INVALID)]
+        return result, not marks and not counted.any()
+
+    def _careful(self, units: Units, args):
+        """A run in which every end of a range is enforced; its saturations are counted."""
+        table = units.table.copy()
+        result, _ = self._enter(self._variant("careful"), (table.ctypes.data, *args))
+        with self._state:
+            self._careful_calls += 1
+            self._saturated += table[:, words.SATURATED]
+            self._invalid += table[:, words.INVALID]
+        return result
+
+    def _wider(self, units: Units, attempt: int, args) -> Units:
+        """Units after the headroom was used up: for what a profile meets, or for the sizes that
+        were beyond the ranges where that is not enough.
+        """
+        if attempt == 0:
+            found = Units.of_profile(self.backend, super().profile(*args), units)
+            wider = found if (found.exponents != units.exponents).any() else None
+        else:
+            wider = None
+        if wider is None:
+            table = units.table.copy()
+            self._enter(self._variant("careful"), (table.ctypes.data, *copied(args)))
+            beyond = table[:, words.LARGEST].copy().view(np.float64)
+            wider = units.widened(np.where(np.isfinite(beyond), beyond, 0.0))
+        with self._state:
+            self._adaptations += 1
+            self.units = wider
+        return wider
+
+    def _variant(self, name: str):
+        with self._state:
+            if name not in self._dispatchers:
+                self._dispatchers[name] = self._compile(name)[1].sp_entry
+            return self._dispatchers[name]
+
+    def _saved(self, args) -> list:
+        """Copies of the arrays that the kernel may write."""
+        return [copied(a) if self._written(n, a) else None for n, a in enumerate(args)]
+
+
+def _restore(values, saved) -> None:
+    """Put back what arrays held."""
+    for value, kept in zip(values, saved, strict=True):
+        if isinstance(value, np.ndarray) and kept is not None:
+            value[...] = kept
+        elif isinstance(value, tuple) and kept is not None:
+            _restore(value, kept)
