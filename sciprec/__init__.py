@@ -14,6 +14,8 @@ _PUBLIC = {
     "LiftError": "sciprec.precision.lifting",
     "Lifted": "sciprec.precision.lifting",
     "quantize": "sciprec.precision.quantization",
+    "adaptive_quantize": "sciprec.precision.fixed_point",
+    "dequantize": "sciprec.precision.fixed_point",
     "backends": "sciprec.precision.backend",
     "Arithmetic": "sciprec.precision.backend",
     "Backend": "sciprec.precision.backend",
