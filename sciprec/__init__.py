@@ -26,7 +26,7 @@ _PUBLIC = {
     "compare": "sciprec.compare",
     "InputError": "sciprec.errors",
 }
-_PACKAGES = ("climate", "heston", "precision")
+_PACKAGES = ("climate", "heston", "machine", "precision")
 
 __all__ = [*_PUBLIC, *_PACKAGES, "__version__"]
 
