@@ -101,7 +101,7 @@ def _heston(given: HestonRun, backend: str) -> xr.Dataset:
     from sciprec.heston import analytic, paths
 
     model = heston.Model(**given.model.model_dump())
-    option = heston.payoff_class(given.payoffs.kind)
+    option = heston.payoff_named(given.payoffs.kind)
     strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
     simulation = given.simulation
     how = {
