@@ -194,9 +194,10 @@ class Scenario(Section):
     title: str = _key("a line for the page", 'title = "Flow over a mountain"', min_length=1)
     source: str = _key("author, year and case", 'source = "Williamson et al. (1992), case 5"')
     kind: str = _key('"climate" or "heston"', 'kind = "climate"')
-    backends: Names = _key(
-        "an array of backend names or spec strings", 'backends = ["fp32", "fp16"]', min_length=1
-    )
+    backends: Names = Field(
+        default=(), min_length=1, examples=['backends = ["fp32", "fp16"]'],
+        description="an array of backend names or spec strings; left out, MLU_PRECISION_MODE",
+    )  # fmt: skip
     tolerance: Annotated[tuple[Tolerance, ...], BeforeValidator(_as_tuple)] = Field(
         default=(), description="tables [[tolerance]]", examples=["[[tolerance]]"]
     )
