@@ -10,6 +10,11 @@ _PUBLIC = {
     "vacc_i64": "instructions",
     "vacc_leaves": "instructions",
     "accumulate_i64": "instructions",
+    "in_force": "modes",
+    "Work": "cost",
+    "Estimate": "cost",
+    "MACHINES": "cost",
+    "roofline": "cost",
 }
 
 __all__ = list(_PUBLIC)
