@@ -16,6 +16,7 @@ _PUBLIC = {
     "quantize": "sciprec.precision.quantization",
     "adaptive_quantize": "sciprec.precision.fixed_point",
     "dequantize": "sciprec.precision.fixed_point",
+    "fixed_matmul": "sciprec.precision.fixed_matmul",
     "backends": "sciprec.precision.backend",
     "Arithmetic": "sciprec.precision.backend",
     "Backend": "sciprec.precision.backend",

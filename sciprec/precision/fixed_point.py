@@ -104,7 +104,7 @@ def adaptive_quantize(
         most of the bits stay unused.
     """
     values = _real(x)
-    span = _checked_span(bits, headroom)
+    span = checked_span(bits, headroom)
     if round not in ROUNDINGS:
         raise InputError(f"unknown rounding '{round}'; known: {', '.join(ROUNDINGS)}")
     if nonfinite not in ("refuse", "saturate"):
@@ -152,7 +152,7 @@ def _real(x) -> np.ndarray:
     return values.astype(np.float64, copy=False)
 
 
-def _checked_span(bits: int, headroom: int) -> int:
+def checked_span(bits: int, headroom: int) -> int:
     """2^(bits - headroom - 1), the number of integers below zero."""
     if not (isinstance(bits, int | np.integer) and 2 <= bits <= 32):
         raise InputError(f"bits is {bits!r}; it is an integer from 2 to 32")
