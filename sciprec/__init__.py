@@ -21,6 +21,8 @@ _PUBLIC = {
     "Arithmetic": "sciprec.precision.backend",
     "Backend": "sciprec.precision.backend",
     "Format": "sciprec.precision.formats",
+    "Compensation": "sciprec.precision.compensation",
+    "CarriedUpdate": "sciprec.precision.compensation",
     "fma": "sciprec.precision.reduce",
     "load_scenario": "sciprec.scenario",
     "run": "sciprec.workflow",
