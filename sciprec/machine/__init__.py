@@ -10,6 +10,8 @@ _PUBLIC = {
     "vacc_i64": "instructions",
     "vacc_leaves": "instructions",
     "accumulate_i64": "instructions",
+    "compensated_update": "updates",
+    "rescaled_update": "updates",
     "in_force": "modes",
     "Work": "cost",
     "Estimate": "cost",

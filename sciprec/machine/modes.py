@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciprec.errors import InputError
+from sciprec.precision.compensation import LARGEST_COEFFICIENT, Compensation
 
 MODES = {
     "fp32": "mlu370",
@@ -54,7 +55,7 @@ class Setting:
     """One thing that is in force.
 
     Args:
-        name: precision, compensation, alpha, beta or reset.
+        name: precision, compensation, alpha, beta or reset_every.
         value: as text, for people.
         source: "scenario key 'NAME'", "environment variable NAME" or "default".
     """
@@ -70,8 +71,8 @@ class InForce:
 
     Args:
         backends: names of backends; empty where neither scenario nor environment names one.
-        compensation: what the scenario's key `compensation` holds; or, from the environment,
-            {"alpha": ..., "beta": ..., "reset_every": ...}; or None: no compensation.
+        compensation: what the scenario's key `compensation` holds; else a Compensation from the
+            environment, or None.
         settings: each value with where it comes from.
     """
 
@@ -108,19 +109,17 @@ def in_force(environ: Mapping[str, str], scenario_keys: Mapping[str, Any] | None
     _refuse_misspelt(environ)
     keys = {name: value for name, value in (scenario_keys or {}).items() if value}
     mode = _mode(given)
-    enabled, coefficients = _compensation(given)
+    enabled, coefficients = _switch(given), _coefficients(given)
     backends, precision = _precision(keys, mode)
     if "compensation" in keys:
         chosen = _scenario_setting("compensation", keys["compensation"])
         return InForce(backends, keys["compensation"], (precision, chosen))
-    compensation = {name: value for name, (value, _) in coefficients.items()} if enabled else None
-    settings = [precision, _setting("compensation", "on" if enabled else "off", ENABLE in given)]
-    if enabled:
-        settings += [
-            _setting(name.removesuffix("_every"), _text(value), variable)
-            for name, (value, variable) in coefficients.items()
-        ]
-    return InForce(backends, compensation, tuple(settings))
+    settings = [precision, _setting("compensation", "on" if enabled else "off", ENABLE, given)]
+    if not enabled:
+        return InForce(backends, None, tuple(settings))
+    for name, variable in (("alpha", ALPHA), ("beta", BETA), ("reset_every", RESET)):
+        settings.append(_setting(name, _text(coefficients[name]), variable, given))
+    return InForce(backends, Compensation(**coefficients), tuple(settings))
 
 
 def shell_assignments(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -145,11 +144,10 @@ def _scenario_setting(key: str, value: Any, name: str = "") -> Setting:
     return Setting(name or key, ", ".join(map(str, entries)), f"scenario key '{key}'")
 
 
-def _setting(name: str, value: str, variable: str | bool) -> Setting:
-    """A line for a value of compensation."""
-    if variable is True:
-        variable = ENABLE
-    return Setting(name, value, f"environment variable {variable}" if variable else _DEFAULT)
+def _setting(name: str, value: str, variable: str, given: Mapping[str, str]) -> Setting:
+    """A line for a value that a variable gives, where it is set."""
+    source = f"environment variable {variable}" if variable in given else _DEFAULT
+    return Setting(name, value, source)
 
 
 def _text(value: float | int | None) -> str:
@@ -165,38 +163,41 @@ def _mode(given: Mapping[str, str]) -> str | None:
     return value
 
 
-def _compensation(given: Mapping[str, str]) -> tuple[bool, dict[str, tuple[Any, str]]]:
-    """Whether compensation is on, and each coefficient with the variable that set it."""
-    switch = given.get(ENABLE, "0").lower()
-    if switch not in _SWITCH:
-        raise InputError(_refusal(ENABLE, given[ENABLE], f"accepted: {', '.join(_SWITCH)}"))
-    return _SWITCH[switch], {
-        "alpha": (_number(given, ALPHA, 1.0), ALPHA if ALPHA in given else ""),
-        "beta": (_number(given, BETA, 0.0), BETA if BETA in given else ""),
-        "reset_every": (_steps(given), RESET if RESET in given else ""),
+def _switch(given: Mapping[str, str]) -> bool:
+    """Whether compensation is on."""
+    value = given.get(ENABLE, "0")
+    if value.lower() not in _SWITCH:
+        raise InputError(_refusal(ENABLE, value, f"accepted: {', '.join(_SWITCH)}"))
+    return _SWITCH[value.lower()]
+
+
+def _coefficients(given: Mapping[str, str]) -> dict[str, Any]:
+    """alpha, beta and reset_every; those of a full carry where they are not given."""
+    plain = Compensation()
+    return {
+        "alpha": _number(ALPHA, given[ALPHA]) if ALPHA in given else plain.alpha,
+        "beta": _number(BETA, given[BETA]) if BETA in given else plain.beta,
+        "reset_every": _steps(given[RESET]) if RESET in given else plain.reset_every,
     }
 
 
-def _number(given: Mapping[str, str], variable: str, default: float) -> float:
-    """A coefficient in [-1, 1]."""
-    text = given.get(variable)
+def _number(variable: str, text: str) -> float:
+    """A coefficient."""
     try:
-        value = default if text is None else float(text)
+        value = float(text)
     except ValueError:
         value = math.nan
-    if not -1.0 <= value <= 1.0:
-        raise InputError(_refusal(variable, text, "accepted: a number from -1 to 1, such as 0.9"))
+    if not 0.0 <= value <= LARGEST_COEFFICIENT:
+        accepted = f"accepted: a number from 0 to {LARGEST_COEFFICIENT:g}, such as 0.9"
+        raise InputError(_refusal(variable, text, accepted))
     return value
 
 
-def _steps(given: Mapping[str, str]) -> int | None:
-    """A number of steps, or None: never reset."""
-    text = given.get(RESET)
-    if text is None:
-        return None
+def _steps(text: str) -> int:
+    """A number of steps."""
     if not (text.isascii() and text.isdigit() and int(text) > 0):
-        said = "accepted: a whole number of steps > 0; leave it out to never reset"
-        raise InputError(_refusal(RESET, text, said))
+        accepted = "accepted: a whole number of updates > 0; leave it out to never reset"
+        raise InputError(_refusal(RESET, text, accepted))
     return int(text)
 
 
@@ -211,6 +212,6 @@ def _refuse_misspelt(environ: Mapping[str, str]) -> None:
             )
 
 
-def _refusal(variable: str, value: str | None, accepted: str) -> str:
+def _refusal(variable: str, value: str, accepted: str) -> str:
     """The one sentence for a wrong value."""
     return f"environment variable {variable} is '{value}'; {accepted}; set it so, or unset it"

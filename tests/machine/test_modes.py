@@ -5,6 +5,7 @@ import pytest
 from sciprec.errors import InputError
 from sciprec.machine import modes
 from sciprec.machine.modes import MODES, in_force
+from sciprec.precision.compensation import Compensation
 
 
 def lines(found):
@@ -39,13 +40,13 @@ def test_the_machines_fp32_is_its_own_float():
 def test_compensation_from_the_environment():
     environ = {modes.ENABLE: "1", modes.ALPHA: "0.9", modes.BETA: "0.1", modes.RESET: "100"}
     found = in_force(environ)
-    assert found.compensation == {"alpha": 0.9, "beta": 0.1, "reset_every": 100}
+    assert found.compensation == Compensation(0.9, 0.1, 100)
     assert lines(found)["alpha"] == ("0.9", "environment variable MLU_COMP_ALPHA")
-    assert lines(found)["reset"] == ("100", "environment variable MLU_COMP_RESET")
-    defaults = in_force({modes.ENABLE: "on", modes.BETA: "-0.25"})
-    assert defaults.compensation == {"alpha": 1.0, "beta": -0.25, "reset_every": None}
+    assert lines(found)["reset_every"] == ("100", "environment variable MLU_COMP_RESET")
+    defaults = in_force({modes.ENABLE: "on", modes.BETA: "0.25"})
+    assert defaults.compensation == Compensation(1.0, 0.25, None)
     assert lines(defaults)["alpha"] == ("1", "default")
-    assert lines(defaults)["reset"] == ("never", "default")
+    assert lines(defaults)["reset_every"] == ("never", "default")
     off = in_force(environ | {modes.ENABLE: "0"})
     assert off.compensation is None
     assert lines(off)["compensation"] == ("off", "environment variable MLU_ENABLE_COMPENSATION")
@@ -63,7 +64,7 @@ def test_scenario_keys_take_precedence_over_the_environment():
     }
     partly = in_force(environ, {"backends": ("fp16",), "compensation": ()})
     assert partly.backends == ("fp16",)
-    assert partly.compensation["alpha"] == 0.9
+    assert partly.compensation.alpha == 0.9
 
 
 def test_rows_and_assignments_are_plain():
@@ -78,11 +79,11 @@ def test_rows_and_assignments_are_plain():
         (modes.PRECISION, "fp64", "accepted: fp32, fp32_noguard, fp32_noise, mix_fp32_fix16, fix"),
         (modes.PRECISION, "FIX32", "environment variable MLU_PRECISION_MODE is 'FIX32'; accepted"),
         (modes.ENABLE, "maybe", "MLU_ENABLE_COMPENSATION is 'maybe'; accepted: 1, true, yes, on,"),
-        (modes.ALPHA, "much", "MLU_COMP_ALPHA is 'much'; accepted: a number from -1 to 1, such as"),
-        (modes.ALPHA, "nan", "MLU_COMP_ALPHA is 'nan'; accepted: a number from -1 to 1"),
-        (modes.BETA, "1.5", "MLU_COMP_BETA is '1.5'; accepted: a number from -1 to 1"),
-        (modes.RESET, "0", "MLU_COMP_RESET is '0'; accepted: a whole number of steps > 0; leave"),
-        (modes.RESET, "1e3", "MLU_COMP_RESET is '1e3'; accepted: a whole number of steps > 0"),
+        (modes.ALPHA, "much", "MLU_COMP_ALPHA is 'much'; accepted: a number from 0 to 2, such as "),
+        (modes.ALPHA, "nan", "MLU_COMP_ALPHA is 'nan'; accepted: a number from 0 to 2"),
+        (modes.BETA, "-0.1", "MLU_COMP_BETA is '-0.1'; accepted: a number from 0 to 2"),
+        (modes.RESET, "0", "MLU_COMP_RESET is '0'; accepted: a whole number of updates > 0; lea"),
+        (modes.RESET, "1e3", "MLU_COMP_RESET is '1e3'; accepted: a whole number of updates"),
         ("MLU_COMP_ALFA", "1", "environment variable MLU_COMP_ALFA is set but not known; known: M"),
         ("MLU_PRECISION", "fix32", "not known; known: MLU_PRECISION_MODE, MLU_ENABLE_COMPENSATION"),
     ],
