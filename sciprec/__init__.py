@@ -29,7 +29,7 @@ _PUBLIC = {
     "compare": "sciprec.compare",
     "InputError": "sciprec.errors",
 }
-_PACKAGES = ("climate", "heston", "machine", "precision")
+_PACKAGES = ("accumulation", "climate", "heston", "machine", "precision")
 
 __all__ = [*_PUBLIC, *_PACKAGES, "__version__"]
 
