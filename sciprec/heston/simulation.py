@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 
+from sciprec.errors import InputError
 from sciprec.heston.registry import Units, block_arguments
 from sciprec.heston.schemes import scheme_named
 from sciprec.precision import lift, resolve_backend
@@ -23,6 +24,9 @@ class Simulation:
         backend: arithmetic of the paths, a name, a spec string or a Backend.
         scheme: name of a registered path scheme.
         seed: integer in [0, 2**64).
+
+    Raises:
+        InputError: an argument outside its domain, or a scheme that the backend cannot run.
 
     Attributes:
         step: steps done.
@@ -44,7 +48,7 @@ class Simulation:
             model, step_years, block.n_paths, path_scheme.constants, resolved.carrier
         )
         stream = (int(seed) * STREAM_STRIDE + block.first_path) % 2**32
-        self._run = lifted(path_scheme.kernel, resolved, stream)
+        self._run = _runnable(path_scheme, resolved, stream)
 
     def advance(self, n_steps):
         """Advance all paths by n_steps steps."""
@@ -60,6 +64,22 @@ class Simulation:
     def variance(self):
         """Return the variances per year, with their carried rounding errors, binary64."""
         return _total(*self._arrays[4:6]) * self._units.variance_unit
+
+
+def _runnable(path_scheme, backend, stream):
+    """Return the scheme's kernel in a backend, or say that it knows binary64 only.
+
+    Raises:
+        InputError: a scheme that does not lift with a backend other than fp64.
+    """
+    if path_scheme.lifts:
+        return lifted(path_scheme.kernel, backend, stream)
+    if backend != resolve_backend("fp64"):
+        raise InputError(
+            f"scheme {path_scheme.name!r} was given backend {backend.name!r}; accepted: 'fp64': "
+            "it is a truth for the other schemes, whose paths run in any backend"
+        )
+    return path_scheme.kernel
 
 
 def lifted(function, backend, stream=0):
