@@ -14,17 +14,22 @@ _PUBLIC = {
     "LiftError": "sciprec.precision.lifting",
     "Lifted": "sciprec.precision.lifting",
     "quantize": "sciprec.precision.quantization",
+    "adaptive_quantize": "sciprec.precision.fixed_point",
+    "dequantize": "sciprec.precision.fixed_point",
+    "fixed_matmul": "sciprec.precision.fixed_matmul",
     "backends": "sciprec.precision.backend",
     "Arithmetic": "sciprec.precision.backend",
     "Backend": "sciprec.precision.backend",
     "Format": "sciprec.precision.formats",
+    "Compensation": "sciprec.precision.compensation",
+    "CarriedUpdate": "sciprec.precision.compensation",
     "fma": "sciprec.precision.reduce",
     "load_scenario": "sciprec.scenario",
     "run": "sciprec.workflow",
     "compare": "sciprec.compare",
     "InputError": "sciprec.errors",
 }
-_PACKAGES = ("climate", "heston", "precision")
+_PACKAGES = ("accumulation", "climate", "heston", "machine", "precision")
 
 __all__ = [*_PUBLIC, *_PACKAGES, "__version__"]
 

@@ -110,15 +110,33 @@ def run(
 
 
 @app.command()
-def backends(json: Json = False) -> None:
-    """List the arithmetics and their properties."""
-    from sciprec.console import print_backends, print_json
+def backends(
+    scenario: Annotated[
+        Path | None, typer.Option(help="Scenario whose keys are looked at too (TOML).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the arithmetics and their properties, and what is in force and from where."""
+    from sciprec.console import print_backends, print_in_force, print_json
+    from sciprec.machine.modes import in_force
     from sciprec.precision.backend import table
 
+    settings = in_force(os.environ, _keys_of(scenario)).as_rows()
     if json:
-        print_json(table())
+        print_json({"backends": table(), "in_force": settings})
     else:
         print_backends(table())
+        print_in_force(settings)
+
+
+def _keys_of(scenario: Path | None) -> dict[str, Any]:
+    """The keys of a scenario that the environment could have said too."""
+    if scenario is None:
+        return {}
+    from sciprec.scenario import load_scenario
+
+    loaded = load_scenario(scenario)
+    return {name: getattr(loaded, name, ()) for name in ("backends", "compensation")}
 
 
 @app.command()

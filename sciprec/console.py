@@ -119,6 +119,15 @@ def print_backends(rows: Sequence[dict[str, Any]]) -> None:
     table.print()
 
 
+def print_in_force(settings: Sequence[dict[str, str]]) -> None:
+    """What is in force where nothing else is said, one line per setting."""
+    _console().print("\nin force (scenario keys, then the environment, then defaults):")
+    table = _Table(("setting", "value", "from"), (), droppable=())
+    for setting in settings:
+        table.add(setting["name"], setting["value"], setting["source"])
+    table.print()
+
+
 def print_comparison(comparison: Any) -> None:
     """One line per variable of two files."""
     from sciprec.compare import metrics

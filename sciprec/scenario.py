@@ -184,6 +184,26 @@ class HestonRun(Section):
         return self
 
 
+class AccumulationRun(Section):
+    """Sums of many small increments; see sciprec.accumulation."""
+
+    updates: int = _key("a number of updates from 1 to 1e9", "updates = 10000000", ge=1, le=10**9)
+    members: int = _key("a number of sums from 1 to 1e5", "members = 64", ge=1, le=10**5)
+    smallest: float = _key("an increment > 0, at most 1e12", "smallest = 1.0e-7", gt=0, le=1e12)
+    largest: float = _key("an increment > 0, at most 1e12", "largest = 1.0e-5", gt=0, le=1e12)
+    start: float = Field(
+        default=1.0, ge=0, le=1e12, examples=["start = 1.0"],
+        description="a number from 0 to 1e12",
+    )  # fmt: skip
+    outputs: int = Field(
+        default=50, ge=1, le=MOST_STORED_STATES, examples=["outputs = 50"],
+        description=f"a number of stored states from 1 to {MOST_STORED_STATES}",
+    )  # fmt: skip
+    seed: int = Field(
+        default=0, ge=0, lt=2**63, examples=["seed = 1"], description="a whole number >= 0"
+    )
+
+
 class Scenario(Section):
     """What every scenario says, whatever its kind."""
 
@@ -193,10 +213,11 @@ class Scenario(Section):
     )  # fmt: skip
     title: str = _key("a line for the page", 'title = "Flow over a mountain"', min_length=1)
     source: str = _key("author, year and case", 'source = "Williamson et al. (1992), case 5"')
-    kind: str = _key('"climate" or "heston"', 'kind = "climate"')
-    backends: Names = _key(
-        "an array of backend names or spec strings", 'backends = ["fp32", "fp16"]', min_length=1
-    )
+    kind: str = _key('"climate", "heston" or "accumulation"', 'kind = "climate"')
+    backends: Names = Field(
+        default=(), min_length=1, examples=['backends = ["fp32", "fp16"]'],
+        description="an array of backend names or spec strings; left out, MLU_PRECISION_MODE",
+    )  # fmt: skip
     tolerance: Annotated[tuple[Tolerance, ...], BeforeValidator(_as_tuple)] = Field(
         default=(), description="tables [[tolerance]]", examples=["[[tolerance]]"]
     )
@@ -232,7 +253,18 @@ class HestonScenario(Scenario):
     heston: HestonRun = _key("the table [heston]", "[heston.model]")
 
 
-KINDS: dict[str, type[Scenario]] = {"climate": ClimateScenario, "heston": HestonScenario}
+class AccumulationScenario(Scenario):
+    """A scenario of kind "accumulation"."""
+
+    kind: Literal["accumulation"] = _key('"accumulation"', 'kind = "accumulation"')
+    accumulation: AccumulationRun = _key("the table [accumulation]", "[accumulation]")
+
+
+KINDS: dict[str, type[Scenario]] = {
+    "climate": ClimateScenario,
+    "heston": HestonScenario,
+    "accumulation": AccumulationScenario,
+}
 
 
 def load_scenario(path: str | Path) -> Scenario:
@@ -242,7 +274,7 @@ def load_scenario(path: str | Path) -> Scenario:
         path: a TOML file.
 
     Returns:
-        A frozen ClimateScenario or HestonScenario.
+        A frozen scenario of its kind: ClimateScenario, HestonScenario or AccumulationScenario.
 
     Raises:
         InputError: the file cannot be read or something in it cannot be used; one line per

@@ -15,6 +15,7 @@ from sciprec.batch.execute import execute
 from sciprec.batch.perform import check
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.errors import InputError
+from sciprec.machine.modes import shell_assignments
 from sciprec.output.provenance import provenance
 from sciprec.scenario import Scenario, load_scenario
 
@@ -78,7 +79,7 @@ def run(
     given = [scenarios] if isinstance(scenarios, (str, Path, Scenario)) else list(scenarios)
     loaded = [s if isinstance(s, Scenario) else load_scenario(s) for s in given]
     backends = None if backends is None else list(backends)
-    runs = plan(loaded, backends)
+    runs = plan(loaded, backends, os.environ)
     for scenario in loaded:
         check(scenario)
     folder = prepare_folder(out if out is not None else default_folder(loaded))
@@ -143,7 +144,7 @@ def _report(folder: Path, outcomes: Sequence[Outcome], command: str) -> BatchRes
 
 def _command(given: Sequence[Any], backends: Sequence[str] | None, folder: Path) -> str:
     """The command line that makes this batch again."""
-    parts = ["sciprec", "run"]
+    parts = [*shell_assignments(os.environ), "sciprec", "run"]
     for one in given:
         parts.append(f"{one.name}.toml" if isinstance(one, Scenario) else os.fspath(one))
     for name in backends or ():

@@ -14,10 +14,15 @@ import xarray as xr
 from sciprec.batch.plan import Outcome, Run
 from sciprec.errors import InputError
 from sciprec.output import netcdf
-from sciprec.output.dataset import prices_dataset, trajectory_dataset, with_identity
+from sciprec.output.dataset import (
+    accumulation_dataset,
+    prices_dataset,
+    trajectory_dataset,
+    with_identity,
+)
 from sciprec.output.provenance import provenance
 from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.scenario import ClimateRun, HestonRun, Scenario
+from sciprec.scenario import AccumulationRun, ClimateRun, HestonRun, Scenario
 
 
 def perform(run: Run, folder: str, debug: bool = False) -> Outcome:
@@ -101,7 +106,7 @@ def _heston(given: HestonRun, backend: str) -> xr.Dataset:
     from sciprec.heston import analytic, paths
 
     model = heston.Model(**given.model.model_dump())
-    option = heston.payoff_class(given.payoffs.kind)
+    option = heston.payoff_named(given.payoffs.kind)
     strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
     simulation = given.simulation
     how = {
@@ -139,6 +144,14 @@ def _heston(given: HestonRun, backend: str) -> xr.Dataset:
 _PER_STRIKE = ("price", "standard_error", "analytic_price")
 _PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
 
+
+def _accumulation(given: AccumulationRun, backend: str) -> xr.Dataset:
+    """Sum many small increments."""
+    from sciprec.accumulation import accumulate
+
+    return accumulation_dataset(accumulate(**given.model_dump(), backend=backend))
+
+
 def check(scenario: Scenario) -> None:
     """Let the scenario's model check what it is asked to do, before anything is computed.
 
@@ -170,5 +183,20 @@ def _check_heston(given: HestonRun) -> None:
     scheme_named(given.simulation.scheme)
 
 
-MODELS: dict[str, Callable[[Any, str], xr.Dataset]] = {"climate": _climate, "heston": _heston}
-_CHECKS: dict[str, Callable[[Any], None]] = {"climate": _check_climate, "heston": _check_heston}
+def _check_accumulation(given: AccumulationRun) -> None:
+    """Increments whose sums are exact."""
+    from sciprec.accumulation.model import check_request
+
+    check_request(**given.model_dump())
+
+
+MODELS: dict[str, Callable[[Any, str], xr.Dataset]] = {
+    "climate": _climate,
+    "heston": _heston,
+    "accumulation": _accumulation,
+}
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "climate": _check_climate,
+    "heston": _check_heston,
+    "accumulation": _check_accumulation,
+}

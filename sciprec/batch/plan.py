@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sciprec.compare.metrics import metrics
 from sciprec.errors import InputError
+from sciprec.machine.modes import MODES, PRECISION, in_force
 from sciprec.output.variables import VARIABLES
 from sciprec.precision.backend import resolve_backend
 from sciprec.scenario import TRUTH, Scenario
@@ -52,15 +53,21 @@ class Outcome:
     failure: str = ""
 
 
-def plan(scenarios: Iterable[Scenario], backends: Iterable[str] | None = None) -> tuple[Run, ...]:
+def plan(
+    scenarios: Iterable[Scenario],
+    backends: Iterable[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> tuple[Run, ...]:
     """All runs of a batch: the truth of every scenario first, once, then its other arithmetics.
 
     Args:
         scenarios: validated scenarios with different names.
         backends: names that replace those of the scenarios, or None.
+        environ: environment variables, whose mode serves scenarios that name no backend.
 
     Raises:
-        InputError: no scenario, a name used twice, an unknown backend, metric or variable.
+        InputError: no scenario, a name used twice, an unknown backend, metric or variable; no
+            backend named anywhere.
     """
     scenarios, override = tuple(scenarios), tuple(backends or ())
     if not scenarios:
@@ -71,10 +78,26 @@ def plan(scenarios: Iterable[Scenario], backends: Iterable[str] | None = None) -
     runs = []
     for scenario in scenarios:
         _check_tolerances(scenario)
+        scenario = _with_backends(scenario, environ or {}, override)
         names = _canonical(override or scenario.backends)
         for name in (TRUTH, *(n for n in names if n != TRUTH)):
             runs.append(Run(scenario, name, f"{scenario.name}__{file_part(name)}.nc"))
     return tuple(runs)
+
+
+def _with_backends(
+    scenario: Scenario, environ: Mapping[str, str], override: tuple[str, ...]
+) -> Scenario:
+    """The scenario, its backends filled in from elsewhere where it names none."""
+    here = in_force(environ, {"backends": scenario.backends}).backends
+    chosen = override or here
+    if not chosen:
+        raise InputError(
+            f"scenario '{scenario.name}': no arithmetic is chosen: the key 'backends' is missing "
+            f'and {PRECISION} is not set; write for example `backends = ["fp32", "fp16"]`, give '
+            f"--backend, or set {PRECISION} to one of {', '.join(MODES)}"
+        )
+    return scenario if scenario.backends else scenario.model_copy(update={"backends": chosen})
 
 
 def file_part(backend: str) -> str:

@@ -12,11 +12,13 @@ from sciprec.climate.constants import RADIUS_M, SECONDS_PER_DAY, Units
 from sciprec.climate.diagnostics import budgets
 from sciprec.climate.equations import EQUATIONS, EquationSet
 from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.levels import addition
 from sciprec.climate.request import Request, check_request
 from sciprec.climate.state import Conversion, conversion
 from sciprec.climate.timestepping import STEP_KERNELS, System
 from sciprec.climate.transform import make_tables, rounded
 from sciprec.precision import Backend, lift, quantize
+from sciprec.precision.compensation import Compensation
 
 _STEPS_BETWEEN_CHECKS = 16
 
@@ -57,6 +59,7 @@ def integrate(
     output_hours: float = 24.0,
     parameters: Mapping[str, float] | None = None,
     time_scheme: str = "rk4",
+    compensation: str | Compensation | Mapping | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
@@ -70,6 +73,8 @@ def integrate(
         output_hours: between stored states; the last state is stored in any case.
         parameters: of the case (angle_degrees) and of the model (diffusion_m4_per_s).
         time_scheme: name of a registered time scheme.
+        compensation: of the state's updates: None, a name such as "carry", a Compensation, or one
+            of these per prognostic variable.
         progress: called with the simulated days.
 
     Returns:
@@ -82,8 +87,9 @@ def integrate(
         run in the backend; fields and budgets are evaluated from the states in binary64.
     """
     request = check_request(
-        case, truncation, days, backend, step_seconds, output_hours, parameters, time_scheme
-    )
+        case, truncation, days, backend, step_seconds, output_hours, parameters, time_scheme,
+        compensation,
+    )  # fmt: skip
     units = Units(request.step_seconds)
     grid = GaussianGrid(request.truncation)
     initial = request.case.initial(
@@ -115,13 +121,16 @@ def _system(request: Request, units: Units, convert: Conversion, state: np.ndarr
         arrays = [x.reshape(shape) for x in (slope, previous, current)]
         implicit(*arrays, units.step, constants[0], out.reshape(shape))
 
+    kernels = {n: lift(k, backend, trust_inputs=True) for n, k in STEP_KERNELS.items()}
+    damping = rounded(_damping(request, units, convert, shape[1]), backend)
+    compensation = request.compensation
     system = System(
         step=units.step,
         step_seconds=request.step_seconds,
-        damping=rounded(_damping(request, units, convert, shape[1]), backend),
+        addition=addition(kernels, damping, compensation, equations.prognostic, backend),
         tendency=flat_tendency,
         implicit=flat_implicit,
-        kernels={n: lift(k, backend, trust_inputs=True) for n, k in STEP_KERNELS.items()},
+        kernels=kernels,
         work=tuple(np.zeros(state.size, backend.carrier) for _ in range(6)),
     )
     return system, rounded(state.ravel(), backend)
@@ -141,7 +150,7 @@ class _Run:
     def __init__(self, request, system, convert, state, progress) -> None:
         self.request, self.system, self.convert = request, system, convert
         self.progress = progress
-        self.levels = [state]
+        self.levels = [system.addition.level(state)]
         self.columns = 2 * len(EQUATIONS[request.case.equations].prognostic)
         self.steps, self.seconds, self.blow_up = 0, 0.0, None
         self.times, self.snapshots = [], []
@@ -164,13 +173,14 @@ class _Run:
 
     def advance(self, count: int) -> None:
         """Make some steps, then look whether all values are finite."""
-        before, days_before = self.levels[0].copy(), self.days
+        before, days_before = self.levels[0].values.copy(), self.days
         start = time.perf_counter()
         for _ in range(count):
             self.request.scheme.advance(self.system, self.levels)
+            self.steps += 1
+            self.system.addition.forget(self.levels, self.steps)
         self.seconds += time.perf_counter() - start
-        self.steps += count
-        if not np.isfinite(self.levels[0]).all():
+        if not np.isfinite(self.levels[0].values).all():
             self.blow_up = self.sentence(before, days_before)
         elif self.progress is not None:
             self.progress(self.days)
@@ -183,7 +193,7 @@ class _Run:
     def store(self) -> None:
         """Keep the fields of the current state."""
         self.times.append(self.days)
-        self.snapshots.append(self.fields(self.levels[0]))
+        self.snapshots.append(self.fields(self.levels[0].values))
 
     def fields(self, state: np.ndarray) -> dict[str, np.ndarray]:
         """Fields in SI units of a state."""
@@ -192,7 +202,7 @@ class _Run:
     def sentence(self, before: np.ndarray, days_before: float) -> str:
         """What blew up, when and where, and what usually helps."""
         equations: EquationSet = EQUATIONS[self.request.case.equations]
-        finite = np.isfinite(self.levels[0].reshape(-1, len(equations.prognostic), 2))
+        finite = np.isfinite(self.levels[0].values.reshape(-1, len(equations.prognostic), 2))
         lost = [n for n, ok in zip(equations.prognostic, finite.all((0, 2)), strict=True) if not ok]
         last = self.fields(before)
         wind = np.hypot(last["u"], last["v"])

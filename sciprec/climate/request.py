@@ -10,11 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciprec.climate.constants import SECONDS_PER_DAY, SECONDS_PER_HOUR
+from sciprec.climate.equations import EQUATIONS
 from sciprec.climate.grid import Truncation, resolve_truncation
 from sciprec.climate.initial import Case, resolve_case
 from sciprec.climate.timestepping import TIME_SCHEMES, TimeScheme
 from sciprec.errors import InputError
 from sciprec.precision import Backend, resolve_backend
+from sciprec.precision.compensation import Compensation, resolve_compensation
 
 MODEL_PARAMETERS = {"diffusion_m4_per_s": 0.0}
 """Parameters that every case takes, and their usual values."""
@@ -30,6 +32,7 @@ class Request:
         stops: numbers of steps after which a state is stored, ascending.
         case_parameters: keyword arguments of the case's function.
         diffusion_m4_per_s: nu4 of the hyperdiffusion.
+        compensation: variable -> Compensation; empty: none.
     """
 
     case: Case
@@ -40,11 +43,13 @@ class Request:
     stops: tuple[int, ...]
     case_parameters: dict[str, float]
     diffusion_m4_per_s: float
+    compensation: dict[str, Compensation]
 
 
 def check_request(
-    case, truncation, days, backend, step_seconds, output_hours, parameters, time_scheme
-) -> Request:
+    case, truncation, days, backend, step_seconds, output_hours, parameters, time_scheme,
+    compensation=None,
+) -> Request:  # fmt: skip
     """Check the arguments of `model.integrate`.
 
     Raises:
@@ -77,7 +82,25 @@ def check_request(
         stops=stops,
         case_parameters={k: v for k, v in given.items() if k in found.parameters},
         diffusion_m4_per_s=given["diffusion_m4_per_s"],
+        compensation=_checked_compensation(found, compensation),
     )
+
+
+def _checked_compensation(case: Case, compensation) -> dict[str, Compensation]:
+    """A compensation for each variable that has one."""
+    known = EQUATIONS[case.equations].prognostic
+    resolved = resolve_compensation(compensation)
+    if resolved is None:
+        return {}
+    if isinstance(resolved, Compensation):
+        return dict.fromkeys(known, resolved)
+    for name in compensation:
+        if name not in known:
+            raise InputError(
+                f"compensation names the unknown variable {name!r}; known: {', '.join(known)}"
+                + _meant(name, known)
+            )
+    return resolved
 
 
 def _checked_parameters(case: Case, parameters: Mapping[str, float]) -> dict[str, float]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.climate.levels import LEVEL_KERNELS, Addition, Level
 from sciprec.precision.registry import kernel
 
 
@@ -17,8 +18,8 @@ class TimeScheme:
     Args:
         name: as in scenarios.
         order: of convergence in the step.
-        levels: states that it keeps from one step to the next.
-        advance: function (system, levels) that moves the list of states by one step, newest first.
+        levels: how many it keeps from one step to the next.
+        advance: function (system, levels) that moves the list of levels by one step, newest first.
     """
 
     name: str
@@ -47,7 +48,7 @@ class System:
     Args:
         step: the time step in the model's unit, a power of two.
         step_seconds: the time step, s.
-        damping: (2, size): the part that diffusion takes from a state in one and in two steps.
+        addition: how an increment is added to a level.
         tendency: function (state, out).
         implicit: function (tendency, previous, current, out) for semi-implicit increments.
         kernels: the kernels of this module in the model's arithmetic, by name.
@@ -56,7 +57,7 @@ class System:
 
     step: float
     step_seconds: float
-    damping: np.ndarray
+    addition: Addition
     tendency: Callable
     implicit: Callable
     kernels: dict[str, Callable]
@@ -95,48 +96,7 @@ def runge_kutta_increment(first, second, third, fourth, step, increment):
         increment[i] = ((0.5 * step) * total) / 3.0
 
 
-@kernel(example=lambda: (_random(6), 0.01 * _random(6, 4), 0.01 * _random(6, 5) ** 2, np.zeros(6)))
-def apply_increment(state, increment, damping, updated):
-    """updated = state + (increment - damping (state + increment)).
-
-    Implicit diffusion: the factor 1 / (1 + d) of a backward Euler step is 1 - damping.
-
-    Args:
-        state, increment, damping: (size,).
-        updated: (size,), written; may be the state itself.
-
-    Precision: one small increment is added to the state, so that 1 - damping is never rounded.
-    """
-    for i in range(state.shape[0]):
-        lost = damping[i] * (state[i] + increment[i])
-        updated[i] = state[i] + (increment[i] - lost)
-
-
-@kernel(example=lambda: (_random(6), _random(6, 1), _random(6, 2), 0.05, 0.53))
-def filter_levels(previous, current, following, strength, share):
-    """Robert-Asselin-Williams filter of three levels of a leapfrog.
-
-    d = strength ((previous - current) + (following - current))
-    current += share d, following -= (1 - share) d
-
-    Args:
-        previous: (size,), already filtered.
-        current, following: (size,), changed in place.
-        strength: half of the filter's nu.
-        share: alpha, 1 for Robert and Asselin's filter.
-
-    Source: Williams (2009), eqs 7 to 9.
-    """
-    for i in range(current.shape[0]):
-        curvature = (previous[i] - current[i]) + (following[i] - current[i])
-        displaced = strength * curvature
-        current[i] = current[i] + share * displaced
-        following[i] = following[i] - (1.0 - share) * displaced
-
-
-STEP_KERNELS = {
-    k.__name__: k for k in (stage_state, runge_kutta_increment, apply_increment, filter_levels)
-}
+STEP_KERNELS = {k.__name__: k for k in (stage_state, runge_kutta_increment)} | LEVEL_KERNELS
 FILTER_STRENGTH_PER_SECOND = 0.05 / 1200.0
 """Half of nu = 0.1 for a step of 1200 s (Williams 2011)."""
 FILTER_SHARE = 0.53
@@ -144,16 +104,17 @@ FILTER_SHARE = 0.53
 
 
 @time_scheme("rk4", order=4)
-def rk4(system: System, levels: list[np.ndarray]) -> None:
+def rk4(system: System, levels: list[Level]) -> None:
     """The classical Runge-Kutta scheme; diffusion implicit after it.
 
     Args:
         system: what to integrate.
-        levels: the state, changed in place.
+        levels: the only one, changed in place.
 
     Source: Hairer, Norsett and Wanner (1993), Table II.1.2.
     """
-    (state,) = levels
+    (level,) = levels
+    state = level.values
     first, second, third, fourth, stage, increment = system.work[:6]
     to_stage = system.kernels["stage_state"]
     system.tendency(state, first)
@@ -165,18 +126,18 @@ def rk4(system: System, levels: list[np.ndarray]) -> None:
     system.tendency(stage, fourth)
     slopes = first, second, third, fourth
     system.kernels["runge_kutta_increment"](*slopes, system.step, increment)
-    system.kernels["apply_increment"](state, increment, system.damping[0], state)
+    system.addition.add(level, increment)
 
 
 @time_scheme("semi_implicit_leapfrog", order=2, levels=2)
-def semi_implicit_leapfrog(system: System, levels: list[np.ndarray]) -> None:
+def semi_implicit_leapfrog(system: System, levels: list[Level]) -> None:
     """Leapfrog with gravity waves semi-implicit and the Robert-Asselin-Williams filter.
 
     The first step is one of Runge and Kutta.
 
     Args:
         system: what to integrate.
-        levels: [state], or [state, state one step before]; the newest state comes first afterwards.
+        levels: [state], or [state, state one step before]; the newest comes first afterwards.
 
     Source: Robert (1969), Hoskins and Simmons (1975), Williams (2009).
     Differs from the source: the filter's nu is proportional to the step, since a constant nu makes
@@ -187,11 +148,12 @@ def semi_implicit_leapfrog(system: System, levels: list[np.ndarray]) -> None:
         rk4(system, levels[:1])
         return
     current, previous = levels
-    tendency, increment, following = system.work[:3]
-    system.tendency(current, tendency)
-    system.implicit(tendency, previous, current, increment)
-    system.kernels["apply_increment"](previous, increment, system.damping[1], following)
+    tendency, increment = system.work[:2]
+    system.tendency(current.values, tendency)
+    system.implicit(tendency, previous.values, current.values, increment)
+    following = previous.copy()
+    system.addition.add(following, increment, steps=2)
     strength = min(FILTER_STRENGTH_PER_SECOND * system.step_seconds, 0.5)
-    system.kernels["filter_levels"](previous, current, following, strength, FILTER_SHARE)
-    previous[:] = following
+    system.addition.filter(previous, current, following, strength, FILTER_SHARE)
+    previous.take(following)
     levels.reverse()

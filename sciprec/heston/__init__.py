@@ -2,6 +2,35 @@
 
 from sciprec.heston import analytic, black
 from sciprec.heston.model import Model
-from sciprec.heston.payoffs import Call, Put, payoff_class, payoffs
+from sciprec.heston.payoffs import (
+    AsianArithmetic,
+    AsianGeometric,
+    Barrier,
+    Call,
+    Digital,
+    ForwardStart,
+    LookbackFixed,
+    LookbackFloating,
+    Put,
+    Spot,
+    payoff_named,
+    payoffs,
+)
 
-__all__ = ["Call", "Model", "Put", "analytic", "black", "payoff_class", "payoffs"]
+__all__ = [
+    "AsianArithmetic",
+    "AsianGeometric",
+    "Barrier",
+    "Call",
+    "Digital",
+    "ForwardStart",
+    "LookbackFixed",
+    "LookbackFloating",
+    "Model",
+    "Put",
+    "Spot",
+    "analytic",
+    "black",
+    "payoff_named",
+    "payoffs",
+]

@@ -1,42 +1,58 @@
-"""Semi-analytic European prices: the truth that the Monte Carlo is compared with.
+"""Semi-analytic prices: the truth that the Monte Carlo is compared with.
 
-With X = log(S_T / F) and its characteristic function phi, Lewis's single integral along the line
-that runs halfway between the two poles of the payoff is
-
-    call = D (F - sqrt(F K) I),  I = (1/pi) int_0^inf Re[exp(i u x) phi(u - i/2)] du / (u^2 + 1/4)
-
-with x = log(F / K). The substitution u = sinh(t + i y) / 2 puts the poles u = +-i/2, the nearest
-singularities of every Heston model, at t + i y = +-i pi/2, so that the plain trapezoidal rule in t
-converges exponentially, in every model at about the same number of nodes.
+Each is Lewis's integral (sciprec.heston.contour) with the characteristic function
+(sciprec.heston.affine) of the logarithm of what the option is written on.
 """
 
 import numpy as np
 
 from sciprec.errors import InputError
+from sciprec.heston.affine import (
+    affine_step,
+    average_log_characteristic_function,
+    forward_log_characteristic_function,
+    log_characteristic_function,
+    maturity_slope,
+)
+from sciprec.heston.contour import lewis_integrals, one
 from sciprec.heston.model import finite_number, require_positive
+from sciprec.heston.payoffs import (
+    AsianGeometric,
+    Call,
+    Digital,
+    ForwardStart,
+    Put,
+    Spot,
+    payoffs,
+)
 
-TILT = 0.35  # radians by which the contour leans towards faster decay, where it oscillates
-NODES = 48  # first number of nodes
-MOST_NODES = 2**15
-NEGLIGIBLE = 1e-18  # size of an integrand that ends the contour
-CONVERGED = 1e-12  # change on doubling; the error squares on doubling, so what is left is rounding
+GREEKS = ("delta", "gamma", "vega_v0", "vega_sqrt_v0", "rho", "theta")
 
 
 def price(model, payoff):
-    """Return the semi-analytic price of one European call or put.
+    """Return the semi-analytic price of one payoff.
 
     Args:
         model: a Model.
-        payoff: a Call or a Put.
+        payoff: a Call, Put, Digital, AsianGeometric, ForwardStart or Spot.
 
     Raises:
         InputError: the payoff has no semi-analytic price here.
     """
-    name = getattr(payoff, "name", type(payoff).__name__)
-    if name not in ("call", "put"):
-        raise InputError(f"payoff {name!r} has no semi-analytic price; accepted: call, put")
-    function = call_prices if name == "call" else put_prices
-    return float(function(model, payoff.strike, payoff.maturity))
+    formula = _FORMULAS.get(type(payoff))
+    if formula is None:
+        name = getattr(payoff, "name", type(payoff).__name__)
+        raise InputError(
+            f"payoff {name!r} has no semi-analytic price; accepted: "
+            f"{', '.join(sorted(n for n, e in payoffs().items() if e.cls in _FORMULAS))}; "
+            "price it by Monte Carlo"
+        )
+    return float(formula(model, payoff))
+
+
+def has_price(payoff):
+    """Return whether a payoff has a semi-analytic price."""
+    return type(payoff) in _FORMULAS
 
 
 def call_prices(model, strikes, maturity):
@@ -55,10 +71,9 @@ def call_prices(model, strikes, maturity):
     Raises:
         InputError: a strike or the maturity is no finite number above zero.
 
-    Source: Lewis (2000), ch. 2, eq. (2.10); the contour is Boyarchenko and Levendorskii's (2019)
-        sinh-deformation.
+    Source: Lewis (2000), ch. 2, eq. (2.10).
     """
-    strikes, covered, forward, discount = _parts(model, strikes, maturity)
+    strikes, covered, forward, discount = _covered(model, strikes, maturity)
     intrinsic = np.maximum(forward - strikes, 0.0)
     return discount * np.maximum(forward - covered, intrinsic)
 
@@ -70,131 +85,177 @@ def put_prices(model, strikes, maturity):
 
     Args, Returns, Raises, Source: as call_prices.
     """
-    strikes, covered, forward, discount = _parts(model, strikes, maturity)
+    strikes, covered, forward, discount = _covered(model, strikes, maturity)
     intrinsic = np.maximum(strikes - forward, 0.0)
     return discount * np.maximum(strikes - covered, intrinsic)
 
 
-def log_characteristic_function(model, u, maturity):
-    """Return log phi(u), phi(u) = E[exp(i u X)], of X = log(S_T / F).
+def digital_prices(model, strikes, maturity, kind="call"):
+    """Return prices of 1 paid at maturity if S > strike (call) or S < strike (put).
 
-    With q = u^2 + i u, b = kappa - i rho sigma u, d = sqrt(b^2 + sigma^2 q), e = exp(-d T),
-    log phi = -q v0 (1 - e) / ((b + d) (1 - g e)) - kappa theta (q T / (b + d) + 2 l / sigma^2),
-    g = (b - d) / (b + d),  l = log(1 - sigma^2 q (1 - e) / (2 d (b + d))).
+    call = -d(European call)/dK = D sqrt(F / K) I with the factor 1/2 - i u, put = D - call.
+
+    Args:
+        kind: "call" or "put"; the others as for call_prices.
+
+    Returns, Raises: as call_prices.
+    """
+    strikes, maturity = _domain(strikes, maturity)
+    forward, discount = model.forward(maturity), model.discount(maturity)
+
+    def exponent(u):
+        return log_characteristic_function(model, u, maturity)
+
+    def factor(u):
+        return 0.5 - 1j * u
+
+    (integral,) = lewis_integrals(exponent, np.log(forward / strikes), (factor,), model)
+    above = np.clip(np.sqrt(forward / strikes) * integral, 0.0, 1.0)
+    return discount * (above if kind == "call" else 1.0 - above)
+
+
+def asian_geometric_prices(model, strikes, maturity, fixings, kind="call"):
+    """Return prices of options on the geometric mean G of the spots at k maturity / fixings.
+
+    With log G = m + Y, m the mean of log F_t, and phi the characteristic function of Y:
+    call = D (exp(m) phi(-i) - sqrt(exp(m) K) I), put = D (K - sqrt(exp(m) K) I).
+
+    Args:
+        fixings: their number n; k = 1 to n.
+        kind: "call" or "put"; the others as for call_prices.
+
+    Returns, Raises: as call_prices.
+    """
+    strikes, maturity = _domain(strikes, maturity)
+    growth = model.rate - model.dividend_yield
+    middle = model.spot * np.exp(growth * maturity * (fixings + 1) / (2 * fixings))
+
+    def exponent(u):
+        return average_log_characteristic_function(model, u, maturity, fixings)
+
+    (integral,) = lewis_integrals(exponent, np.log(middle / strikes), about=model)
+    covered = np.sqrt(middle * strikes) * integral
+    mean = middle * np.exp(exponent(np.array(-1j)).real)
+    return _option(mean, strikes, covered, model.discount(maturity), kind)
+
+
+def forward_start_prices(model, moneyness, start, maturity, kind="call"):
+    """Return prices of options struck at start at moneyness times the spot of that day.
+
+    With F_s, F the forwards to start and maturity, G = F / F_s and x = log(G / moneyness):
+    call = D F_s (G - sqrt(G moneyness) I), put = D F_s (moneyness - sqrt(G moneyness) I).
+
+    Args:
+        moneyness: numbers above zero, any shape.
+        start, maturity: years, start before maturity.
+        kind: "call" or "put".
+
+    Returns, Raises: as call_prices.
+    """
+    moneyness, maturity = _domain(moneyness, maturity)
+    first = model.forward(start)
+    growth = model.forward(maturity) / first
+
+    def exponent(u):
+        return forward_log_characteristic_function(model, u, start, maturity)
+
+    (integral,) = lewis_integrals(exponent, np.log(growth / moneyness), about=model)
+    covered = np.sqrt(growth * moneyness) * integral
+    return _option(growth, moneyness, covered, model.discount(maturity) * first, kind)
+
+
+def greeks(model, payoff):
+    """Return the derivatives of the price of a European call or put.
+
+    All are the integral I with factors under it, p = 1/2 + i u = d/d(log F) first of all:
+    delta = D (F - sqrt(F K) I[p]) / S, gamma = D sqrt(F K) I[p - p^2] / S^2 of a call.
 
     Args:
         model: a Model.
-        u: complex numbers of any shape with -1 < Im u < 0 (the ends, too, if kappa > rho sigma).
-        maturity: years.
+        payoff: a Call or a Put.
 
     Returns:
-        Complex numbers of the shape of u.
+        {name: derivative}: delta to spot, gamma twice to spot, vega_v0 to v0, vega_sqrt_v0 to
+        sqrt(v0), rho to rate, theta to the passing of time (minus the derivative to maturity),
+        each per unit: years, currency, 1.
 
-    Source: Heston (1993), eq. (17), in the form of Albrecher, Mayer, Schoutens and Tistaert
-        (2007), eq. (4), whose logarithm is continuous with its principal branch.
-    Differs from the source: b - d is replaced by -sigma^2 q / (b + d) and the quotient of
-        logarithms by one log(1 + z), so that nothing cancels as sigma goes to zero; d^2 is
-        multiplied out, so that nothing cancels as rho goes to -1 or 1.
+    Raises:
+        InputError: another payoff.
     """
-    u = np.asarray(u, dtype=complex)
-    sigma2 = model.sigma**2
-    q = u * (u + 1j)
-    b = model.kappa - 1j * model.rho * model.sigma * u
-    linear = 1j * model.sigma * (model.sigma - 2 * model.kappa * model.rho)
-    d = np.sqrt(model.kappa**2 + u * (sigma2 * (1 - model.rho**2) * u + linear))
-    plus = b + d
-    fading = -_expm1(-d * maturity)  # 1 - e
-    g = -sigma2 * q / (plus * plus)
-    logarithm = _log1p(-sigma2 * q * fading / (2 * d * plus)) / sigma2
-    exponent = -model.v0 * q * fading / (plus * (1 - g * (1 - fading)))
-    exponent -= model.kappa * model.theta * (q * maturity / plus + 2 * logarithm)
-    return exponent
+    if type(payoff) not in (Call, Put):
+        name = getattr(payoff, "name", type(payoff).__name__)
+        raise InputError(f"payoff {name!r} has no semi-analytic greeks; accepted: call, put")
+    strike, years = payoff.strike, payoff.maturity
+    forward, discount = model.forward(years), model.discount(years)
+    carried, banked = discount * forward, discount * strike
+
+    def exponent(u):
+        return log_characteristic_function(model, u, years)
+
+    def slope(u):
+        return affine_step(model, u - 0.5j, 0.0, years)[1]
+
+    factors = (
+        one,
+        lambda u: 0.5 + 1j * u,
+        lambda u: 0.25 + u * u,
+        slope,
+        lambda u: maturity_slope(model, u - 0.5j, slope(u)),
+    )
+    integrals = lewis_integrals(exponent, np.log(forward / strike), factors, model)
+    covered, first, second, to_v0, to_maturity = discount * np.sqrt(forward * strike) * integrals
+    put = payoff.kind == "put"
+    value = (banked if put else carried) - covered
+    per_log_spot = (0.0 if put else carried) - first
+    growth = model.rate - model.dividend_yield
+    theta = model.rate * value - growth * per_log_spot + to_maturity
+    rho = years * (per_log_spot - value)
+    values = (
+        per_log_spot / model.spot,
+        second / model.spot**2,
+        -to_v0,
+        -2 * np.sqrt(model.v0) * to_v0,
+        rho,
+        theta,
+    )
+    return {name: float(number) for name, number in zip(GREEKS, values, strict=True)}
 
 
-def _parts(model, strikes, maturity):
-    """Return strikes, min(S, K) payments' undiscounted values sqrt(F K) I, forward, discount."""
+def _option(mean, strikes, covered, discount, kind):
+    """Return D (mean - covered) or D (K - covered), kept above the intrinsic value."""
+    gain = mean - strikes if kind == "call" else strikes - mean
+    value = (mean if kind == "call" else strikes) - covered
+    return discount * np.maximum(value, np.maximum(gain, 0.0))
+
+
+def _covered(model, strikes, maturity):
+    """Return strikes, E[min(S, K)] = sqrt(F K) I, forward and discount."""
+    strikes, maturity = _domain(strikes, maturity)
+    forward = model.forward(maturity)
+
+    def exponent(u):
+        return log_characteristic_function(model, u, maturity)
+
+    (integral,) = lewis_integrals(exponent, np.log(forward / strikes), about=model)
+    return strikes, np.sqrt(forward * strikes) * integral, forward, model.discount(maturity)
+
+
+def _domain(strikes, maturity):
+    """Return strikes as an array and the maturity as a float, or refuse them."""
     strikes = np.asarray(strikes, dtype=float)
     maturity = finite_number("maturity", maturity)
     require_positive("maturity", maturity)
     bad = ~(np.isfinite(strikes) & (strikes > 0))
     if bad.any():
         raise InputError(f"strike is {strikes[bad].flat[0]}; accepted: a finite number above zero")
-    forward = model.forward(maturity)
-    moneyness = np.log(forward / strikes.ravel())
-    integral = np.empty_like(moneyness)
-    angles = _contour_angles(model, moneyness, maturity)
-    for angle in np.unique(angles):
-        chosen = angles == angle
-        integral[chosen] = _lewis_integral(model, moneyness[chosen], maturity, angle)
-    covered = np.sqrt(forward * strikes) * integral.reshape(strikes.shape)
-    return strikes, covered, forward, model.discount(maturity)
+    return strikes, maturity
 
 
-def _contour_angles(model, moneyness, maturity):
-    """Return the angle of each strike's contour, against the oscillation of its integrand.
-
-    For large u the integrand behaves as exp(-(decay - i frequency) u) with frequency
-    x - rho scale, for moderate u as a Gaussian times exp(i x u). Leaning towards the sign of both
-    frequencies turns oscillation into decay; where the signs differ the contour stays straight.
-    """
-    scale = (model.v0 + model.kappa * model.theta * maturity) / model.sigma
-    decay = scale * np.sqrt(1 - model.rho**2)
-    frequency = moneyness - model.rho * scale
-    leaning = (np.abs(frequency) > 0.5 * decay) & (frequency * moneyness >= 0)
-    return np.where(leaning, np.sign(frequency) * TILT, 0.0)
-
-
-def _lewis_integral(model, moneyness, maturity, angle):
-    """Return I for log(F / K) of shape (strikes,), doubling the nodes until nothing changes."""
-    end = _contour_end(model, np.array([moneyness.min(), moneyness.max()]), maturity, angle)
-    t, step = np.linspace(0.0, end, NODES + 1, retstep=True)
-    values = _integrand(model, moneyness, maturity, angle, t)
-    total = values.sum(axis=1) - 0.5 * values[:, 0]
-    nodes = NODES
-    while nodes < MOST_NODES:
-        between = (np.arange(nodes) + 0.5) * step
-        addition = _integrand(model, moneyness, maturity, angle, between).sum(axis=1)
-        change, total = step * (addition - total), total + addition
-        nodes, step = 2 * nodes, 0.5 * step
-        if np.all(np.abs(change) < CONVERGED):
-            return total * (step / np.pi)
-    raise InputError(
-        f"the price of {model} at maturity {maturity} did not converge with {MOST_NODES} nodes; "
-        "accepted: parameters, strikes and maturities of less extreme ratios"
-    )
-
-
-def _contour_end(model, moneyness, maturity, angle):
-    """Return the t beyond which the integrand is negligible for the given log(F / K)."""
-    t = np.linspace(0.0, 60.0, 121)
-    with np.errstate(all="ignore"):  # far beyond the end nothing has to be representable
-        size = np.abs(_integrand(model, moneyness, maturity, angle, t, real=False)).max(axis=0)
-    below = ~(size > NEGLIGIBLE)
-    below[-1] = True
-    return t[max(np.argmax(below), 1)]
-
-
-def _integrand(model, moneyness, maturity, angle, t, real=True):
-    """Return exp(i u x) phi(u - i/2) (du/dt) / (u^2 + 1/4), shape (strikes, t).
-
-    With u = sinh(s) / 2, s = t + i angle: (du/dt) / (u^2 + 1/4) = 2 / cosh(s).
-    """
-    s = t + 1j * angle
-    u = 0.5 * np.sinh(s)
-    exponent = log_characteristic_function(model, u - 0.5j, maturity)
-    values = np.exp(1j * moneyness[:, None] * u + exponent) * (2.0 / np.cosh(s))
-    return values.real if real else values
-
-
-def _expm1(z):
-    """Return exp(z) - 1 of complex z without cancellation near zero."""
-    half = np.sin(0.5 * z.imag)
-    growth = np.exp(z.real)
-    return (np.expm1(z.real) - 2 * growth * half * half) + 1j * growth * np.sin(z.imag)
-
-
-def _log1p(z):
-    """Return log(1 + z) of complex z without cancellation near zero."""
-    x, y = z.real, z.imag
-    near = 0.5 * np.log1p(np.maximum(x * (2 + x) + y * y, -1.0))
-    return np.where(np.abs(z) < 0.5, near, np.log(np.abs(1 + z))) + 1j * np.arctan2(y, 1 + x)
+_FORMULAS = {
+    Call: lambda m, p: call_prices(m, p.strike, p.maturity),
+    Put: lambda m, p: put_prices(m, p.strike, p.maturity),
+    Digital: lambda m, p: digital_prices(m, p.strike, p.maturity, p.kind),
+    AsianGeometric: lambda m, p: asian_geometric_prices(m, p.strike, p.maturity, p.fixings, p.kind),
+    ForwardStart: lambda m, p: forward_start_prices(m, p.moneyness, p.start, p.maturity, p.kind),
+    Spot: lambda m, p: m.discount(p.maturity) * m.forward(p.maturity),
+}

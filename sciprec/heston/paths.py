@@ -6,7 +6,6 @@ number, and every group holds the same paths whatever the blocks, so that block 
 order change no bit.
 """
 
-import functools
 import math
 import time
 from dataclasses import dataclass
@@ -14,14 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciprec.errors import InputError
-from sciprec.heston.registry import Units, block_arguments
-from sciprec.heston.schemes import scheme_named
-from sciprec.precision import lift, resolve_backend
+from sciprec.heston.simulation import Simulation, lifted
+from sciprec.precision import resolve_backend
 from sciprec.precision.registry import kernel
-from sciprec.precision.streams import seed_words
 
 GROUP = 256  # paths whose payments are added in one sequential sum
-STREAM_STRIDE = 1_000_003  # a prime: streams of random bits of neighbouring seeds stay apart
 
 
 @dataclass(frozen=True)
@@ -153,7 +149,7 @@ def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed):
     groups = -(-block.n_paths // GROUP)
     sums = np.zeros((groups, len(values)))
     squares = np.zeros_like(sums)
-    _lifted(group_sums, resolve_backend("fp64"), 0)(values, GROUP, sums, squares)
+    lifted(group_sums, resolve_backend("fp64"))(values, GROUP, sums, squares)
     nonfinite = int(np.count_nonzero(~np.isfinite(log_ratio)))
     return BlockSums(block, sums, squares, nonfinite, seconds + time.perf_counter() - start)
 
@@ -172,23 +168,11 @@ def simulate_log_ratio(model, block, maturity, *, backend, scheme, n_steps, seed
         (stochastic rounding, noise) draw them from a stream of seed and first path, so that there
         the bits depend on the block size, too.
     """
-    resolved = resolve_backend(backend)
-    path_scheme = scheme_named(scheme)
-    key_0, key_1 = seed_words(seed)
-    step_years = maturity / n_steps
-    arrays = block_arguments(
-        model, step_years, block.n_paths, path_scheme.constants, resolved.carrier
+    simulation = Simulation(
+        model, block, step_years=maturity / n_steps, backend=backend, scheme=scheme, seed=seed
     )
-    stream = (int(seed) * STREAM_STRIDE + block.first_path) % 2**32
-    run = _lifted(path_scheme.kernel, resolved, stream)
-    start = time.perf_counter()
-    run(block.first_path, 0, n_steps, key_0, key_1, *arrays)
-    seconds = time.perf_counter() - start
-    _, _, log_spot, log_spot_carry, _, _ = arrays
-    unit = Units.of(model, step_years).log_spot_unit
-    with np.errstate(invalid="ignore"):  # infinity - infinity, counted as a nonfinite path
-        total = log_spot.astype(np.float64) + log_spot_carry.astype(np.float64)
-    return total * unit, seconds
+    simulation.advance(n_steps)
+    return simulation.log_ratio(), simulation.seconds
 
 
 def combine(model, payoffs, results, *, n_steps):
@@ -247,19 +231,6 @@ def _exact_sums(parts):
         return np.array(
             [math.fsum(column) if np.isfinite(column).all() else column.sum() for column in columns]
         )
-
-
-def _lifted(function, backend, stream):
-    """Return a kernel lifted to a backend; a fresh one where random bits count the calls."""
-    if backend.random:
-        return lift(function, backend, seed=stream)
-    return _lifted_once(function, backend)
-
-
-@functools.lru_cache(maxsize=64)
-def _lifted_once(function, backend):
-    """Return a kernel lifted to a backend without random bits, once per process."""
-    return lift(function, backend)
 
 
 def _payoff_tuple(payoffs):

@@ -41,27 +41,29 @@ class PathScheme:
             variance, variance_carry), see `block_arguments`.
         constants: (model, step_years, units) -> binary64 array, the kernel's constants.
         source: author, year, equation.
+        lifts: whether the kernel can be lifted; one that cannot is compiled, in binary64.
     """
 
     name: str
     kernel: Callable
     constants: Callable
     source: str
+    lifts: bool = True
 
 
 _SCHEMES = {}
 
 
-def path_scheme(constants, source):
+def path_scheme(constants, source, lifts=True):
     """Register a kernel as the path scheme of its own name.
 
     Args:
-        constants, source: see PathScheme.
+        constants, source, lifts: see PathScheme.
     """
 
     def register(function):
         name = function.__name__
-        _SCHEMES[name] = PathScheme(name, function, constants, source)
+        _SCHEMES[name] = PathScheme(name, function, constants, source, lifts)
         return function
 
     return register

@@ -3,10 +3,17 @@
 import difflib
 
 from sciprec.errors import InputError
-from sciprec.heston import euler, quadratic_exponential
+from sciprec.heston import euler, gamma_expansion, quadratic_exponential
 from sciprec.heston.registry import PathScheme, registered_schemes
 
-__all__ = ["PathScheme", "euler", "quadratic_exponential", "scheme_named", "schemes"]
+__all__ = [
+    "PathScheme",
+    "euler",
+    "gamma_expansion",
+    "quadratic_exponential",
+    "scheme_named",
+    "schemes",
+]
 
 schemes = registered_schemes
 

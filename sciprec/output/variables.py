@@ -46,6 +46,8 @@ VARIABLES: dict[str, Variable] = {
     "lon": Variable("degrees_east", "longitude", "longitude", (("axis", "X"),)),
     "strike": Variable("1", "strike, in units of currency"),
     "maturity": Variable("1", "time to maturity in years"),
+    "update": Variable("1", "number of updates made"),
+    "member": Variable("1", "number of the sum"),
     # grid
     "cell_area": Variable("m2", "area of the grid cell", "cell_area"),
     # fields of the atmosphere
@@ -76,6 +78,14 @@ VARIABLES: dict[str, Variable] = {
     ),
     "martingale_standard_error": Variable("1", "standard error of the mean spot over forward"),
     "nonfinite_paths": Variable("1", "number of paths that left the range of the arithmetic"),
+    # long accumulation
+    "parameter": Variable("1", "sum of the start and all increments so far", primary=True),
+    "largest_error_in_u": Variable(
+        "1", "largest relative error of all sums, in unit roundoffs u = 2^-p of the format"
+    ),
+    "mean_error_in_u": Variable(
+        "1", "mean relative error of all sums with its sign, in unit roundoffs u = 2^-p"
+    ),
 }
 
 

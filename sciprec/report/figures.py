@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 
 from sciprec.compare.comparison import growth
 from sciprec.compare.verdicts import main_row
+from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
+from sciprec.report.sums import accumulation_picture
 from sciprec.report.svg import line_style, new_figure, style, to_svg
 from sciprec.scenario import TRUTH
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
 MOST_MATURITIES = 3
-WIDTH = 9.4  # inches; text then has the size of the page's
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure with its caption, ready for the page."""
-
-    svg: str
-    caption: str
 
 
 def pictures(runs: Sequence[StoredRun], order: Sequence[str], prefix: str) -> list[Picture]:
@@ -53,6 +45,8 @@ def pictures(runs: Sequence[StoredRun], order: Sequence[str], prefix: str) -> li
             _rounding_picture(truth, others, order, f"{prefix}-rounding"),
             _analytic_picture(done, order, f"{prefix}-analytic"),
         ]
+    if {"update", "member"} <= dims:
+        return [accumulation_picture(truth, others, order, f"{prefix}-sums")]
     return []
 
 

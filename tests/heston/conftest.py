@@ -1,4 +1,4 @@
-"""The reference cases of data/heston/europeans.json."""
+"""The reference cases of data/heston."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sciprec.heston.model import Model
+from sciprec.heston.payoffs import payoff_named
 
 REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"
 PARAMETERS = ("spot", "v0", "kappa", "theta", "sigma", "rho", "rate", "dividend_yield")
@@ -24,3 +25,17 @@ def references():
         )
         for case in cases
     }
+
+
+@pytest.fixture(scope="session")
+def path_references():
+    """Return {name: (model, payoff, price, error)} of data/heston/asians_and_barriers.json."""
+    cases = json.loads((REFERENCES.parent / "asians_and_barriers.json").read_text())["cases"]
+    found = {}
+    for case in cases:
+        entry = payoff_named(case["payoff"])
+        given = {key: case[key] for key in ("strike", "barrier", "fixings") if key in case}
+        payoff = entry(maturity=case["maturity_years"], **given)
+        model = Model(**{name: case[name] for name in PARAMETERS})
+        found[case["name"]] = (model, payoff, case["price"], case["error"])
+    return found

@@ -1,14 +1,12 @@
-"""Parameters and payoffs outside their domain are refused by a sentence each."""
+"""Parameters outside their domain are refused by a sentence each."""
 
 import math
 import re
 
-import numpy as np
 import pytest
 
 from sciprec.errors import InputError
 from sciprec.heston.model import Model
-from sciprec.heston.payoffs import Call, Put, payoff_class, payoffs
 
 GOOD = {"spot": 100, "v0": 0.04, "kappa": 2, "theta": 0.05, "sigma": 0.4, "rho": -0.7, "rate": 0.03}
 
@@ -41,29 +39,3 @@ def test_model_derived_numbers():
 def test_model_domain(name, value, message):
     with pytest.raises(InputError, match=re.escape(message)):
         Model(**{**GOOD, name: value})
-
-
-@pytest.mark.parametrize("name", sorted(payoffs()))
-def test_payoff_domain(name):
-    cls = payoff_class(name)
-    assert cls.name == name
-    for bad in (0.0, -5.0):
-        for field in ("strike", "maturity"):
-            arguments = {"strike": 100.0, "maturity": 1.0, field: bad}
-            with pytest.raises(
-                InputError, match=f"{field} is {bad}; accepted: a number above zero"
-            ):
-                cls(**arguments)
-    with pytest.raises(InputError, match="strike is nan; accepted: a finite number"):
-        cls(strike=math.nan, maturity=1.0)
-
-
-def test_payments():
-    spot = np.array([80.0, 100.0, 130.0])
-    assert Call(strike=100, maturity=1).at_maturity(spot).tolist() == [0.0, 0.0, 30.0]
-    assert Put(strike=100, maturity=1).at_maturity(spot).tolist() == [20.0, 0.0, 0.0]
-
-
-def test_unknown_payoff():
-    with pytest.raises(InputError, match="unknown payoff 'cal'; known: call, put"):
-        payoff_class("cal")

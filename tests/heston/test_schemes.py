@@ -157,7 +157,7 @@ def test_steps_too_long_for_the_martingale_correction():
 
 
 def test_unknown_scheme():
-    with pytest.raises(InputError, match="unknown scheme 'euler'; known: full_truncation_euler, q"):
+    with pytest.raises(InputError, match="unknown scheme 'euler'; known: full_truncation_euler, g"):
         scheme_named("euler")
     with pytest.raises(InputError, match="did you mean 'quadratic_exponential'"):
         scheme_named("quadratic_exponentials")

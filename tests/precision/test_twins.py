@@ -7,6 +7,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
+import sciprec.accumulation
 import sciprec.climate
 import sciprec.heston
 import sciprec.precision
@@ -14,7 +15,7 @@ from sciprec.precision import FORMATS, KERNELS, Arithmetic, Backend, lift, resol
 from tests.oracles.twin import run_twin
 from tests.precision.arithmetic_kernels import constant_expressions
 
-for package in (sciprec.precision, sciprec.climate, sciprec.heston):
+for package in (sciprec.precision, sciprec.accumulation, sciprec.climate, sciprec.heston):
     for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
         importlib.import_module(found.name)
 

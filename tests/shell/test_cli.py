@@ -246,8 +246,45 @@ def test_backends_as_table_and_as_json(call):
     code, out, _ = call("backends")
     assert code == cli.GOOD
     assert "mlu370-noguard" in out and "toward zero" in out
-    rows = json.loads(call("backends", "--json")[1])
+    rows = json.loads(call("backends", "--json")[1])["backends"]
     assert {r["name"]: r["significand_bits"] for r in rows}["mlu370"] == 21
+
+
+def test_backends_say_what_is_in_force_and_from_where(call, scenario_files, monkeypatch):
+    assert "precision" in call("backends")[1]
+    assert "none chosen" in call("backends")[1]
+    monkeypatch.setenv("MLU_PRECISION_MODE", "fp32_noguard")
+    monkeypatch.setenv("MLU_ENABLE_COMPENSATION", "1")
+    monkeypatch.setenv("MLU_COMP_ALPHA", "0.9")
+    out = call("backends")[1]
+    assert "fp32_noguard (backend mlu370-noguard)  environment variable MLU_PRECISION_MODE" in out
+    settings = json.loads(call("backends", "--json")[1])["in_force"]
+    assert {"name": "beta", "value": "0", "source": "default"} in settings
+    assert "environment variable MLU_COMP_ALPHA" in {s["source"] for s in settings}
+    out = call("backends", "--scenario", scenario_files[0])[1]
+    assert "fp32, fp16" in out and "scenario key 'backends'" in out
+    monkeypatch.setenv("MLU_PRECISION_MODE", "fp31")
+    code, out, err = call("backends")
+    assert (code, out) == (cli.USAGE, "")
+    assert "environment variable MLU_PRECISION_MODE is 'fp31'; accepted: fp32, " in err
+
+
+def test_a_scenario_without_arithmetic_takes_the_environments(
+    call, models, scenario_files, tmp_path, monkeypatch
+):
+    path = scenario_files[0]
+    path.write_text(path.read_text().replace('backends = ["fp32", "fp16"]', ""))
+    code, _, err = call("run", path, "--out", tmp_path / "none")
+    assert code == cli.USAGE
+    assert "'little_climate': no arithmetic is chosen: the key 'backends' is missing and" in err
+    assert call("run", path, "--backend", "bf16", "--out", tmp_path / "given")[0] == cli.GOOD
+    monkeypatch.setenv("MLU_PRECISION_MODE", "fp32")
+    code, out, _ = call("run", path, "--out", tmp_path / "set", "--json")
+    assert [r["backend"] for r in json.loads(out)["runs"]] == ["fp64", "mlu370"]
+    content = json.loads((tmp_path / "set" / "batch.json").read_text())
+    assert content["command"].startswith("MLU_PRECISION_MODE=fp32 sciprec run ")
+    stored = netcdf.read(tmp_path / "set" / "little_climate__mlu370.nc")
+    assert json.loads(stored.attrs["sciprec_scenario"])["backends"] == ["mlu370"]
 
 
 def test_every_kind_of_scenario_has_a_model():

@@ -1,0 +1,312 @@
+"""A modelled cost: the roofline of a kernel on a machine, from published peak figures.
+
+seconds = max(operations / rate, bytes / bandwidth)
+
+Nothing here is measured: every result says so in its name, its text and its rows, and no result is
+ever put beside measured time without that word.
+
+Source: Williams, Waterman and Patterson (2009), "Roofline: an insightful visual performance model".
+    Figures: see the table `MACHINES`.
+Differs from the source: one ceiling for memory and one for each kind of operation; operations of
+    different kinds are taken one after the other, because nothing is published about overlap.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+from sciprec.errors import InputError
+from sciprec.precision.backend import Backend, resolve_backend
+
+FLOPS_PER_SPECIAL = 20
+SPECIAL_ASSUMPTION = (
+    f"an elementary function counts as {FLOPS_PER_SPECIAL} operations, those of a polynomial of "
+    "degree 8 with its reduction; no rate is published"
+)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a run of a kernel does, in whole numbers.
+
+    Args:
+        flops: floating-point + - * / and square roots; a fused multiply-add counts two.
+        int_ops: integer additions, products and shifts of a fixed-point arithmetic.
+        bytes_read, bytes_written: traffic with memory.
+        special: elementary functions.
+    """
+
+    flops: int = 0
+    int_ops: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    special: int = 0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise InputError(
+                    f"Work was given {field.name} = {value!r}; accepted: a whole number >= 0"
+                )
+
+    def __add__(self, other: Work) -> Work:
+        """One kernel after the other."""
+        if not isinstance(other, Work):
+            return NotImplemented
+        return Work(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def __mul__(self, times: int) -> Work:
+        """The same kernel several times."""
+        return Work(*(getattr(self, f.name) * times for f in fields(self)))
+
+    __rmul__ = __mul__
+
+    @property
+    def operations(self) -> int:
+        """All operations, elementary functions as their assumed number."""
+        return self.flops + self.int_ops + FLOPS_PER_SPECIAL * self.special
+
+    @property
+    def bytes_moved(self) -> int:
+        """Traffic with memory in both directions."""
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def intensity(self) -> float:
+        """Operations per byte; infinite without traffic."""
+        return self.operations / self.bytes_moved if self.bytes_moved else float("inf")
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A peak rate in operations per second, with its source; `assumed` where none is published."""
+
+    per_second: float
+    source: str
+    assumed: bool = False
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Peak figures of a machine: bandwidth in bytes per second, and a rate per kind of operation.
+
+    Kinds: mlu370 fp64 fp32 fp16 bf16 for floats, int32 int16 for fixed point. A kind that is left
+    out cannot be computed there.
+    """
+
+    name: str
+    title: str
+    bandwidth: Rate
+    rates: dict[str, Rate]
+
+
+_DESCRIPTION = "published description of the MLU370, beside the A100's 19.5 TFLOP/s and 2.0 TB/s"
+_X8 = "vendor's announcement of the MLU370-X8 card, 2022-03-21"
+_AMPERE = "NVIDIA, A100 Tensor Core GPU Architecture (2020), without tensor cores"
+
+MACHINES = {
+    m.name: m
+    for m in (
+        Machine(
+            "mlu370",
+            "MLU370",
+            Rate(1.2e12, _DESCRIPTION),
+            {
+                "mlu370": Rate(24e12, _DESCRIPTION),
+                "fp16": Rate(96e12, _X8),
+                "bf16": Rate(96e12, _X8),
+                "int16": Rate(128e12, _X8),
+                "int32": Rate(24e12, "no figure is published: that of its float", assumed=True),
+            },
+        ),
+        Machine(
+            "a100",
+            "A100",
+            Rate(2.0e12, _DESCRIPTION),
+            {
+                "fp64": Rate(9.7e12, _AMPERE),
+                "fp32": Rate(19.5e12, _DESCRIPTION),
+                "fp16": Rate(78e12, _AMPERE),
+                "bf16": Rate(39e12, _AMPERE),
+                "int32": Rate(19.5e12, _AMPERE),
+                "int16": Rate(19.5e12, "no figure is published: that of int32", assumed=True),
+            },
+        ),
+    )
+}
+"""Peak figures. The announcement of the MLU370-X8 card states 614.4 GB/s where the description that
+this project follows states 1.2 TB/s; times of memory-bound kernels double with the former."""
+
+_KINDS = {
+    "binary64": ("fp64", "int32"),
+    "binary32": ("fp32", "int32"),
+    "binary16": ("fp16", "int16"),
+    "bfloat16": ("bf16", "int16"),
+    "mlu370": ("mlu370", "int32"),
+}
+"""Format -> (kind of its float operations, kind of integer operations beside them)."""
+
+_FIXED_KINDS = {
+    "fixed32": ("mlu370", "int32"),
+    "fixed16": ("mlu370", "int16"),
+    "mix-fp32-fix16": ("mlu370", "int16"),
+}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A modelled time; not a measurement.
+
+    Args:
+        machine, backend: what was asked for.
+        work: what was counted.
+        compute_seconds_modelled: operations at their peak rates, one kind after the other.
+        memory_seconds_modelled: traffic at peak bandwidth.
+        ridge: operations per byte at which both would take the same time; 0 without operations.
+        assumptions: what entered besides published figures, one phrase each.
+    """
+
+    machine: str
+    backend: str
+    work: Work
+    compute_seconds_modelled: float
+    memory_seconds_modelled: float
+    ridge: float
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def seconds_modelled(self) -> float:
+        """The larger of the two."""
+        return max(self.compute_seconds_modelled, self.memory_seconds_modelled)
+
+    @property
+    def bound(self) -> str:
+        """compute or memory: which of the two is larger."""
+        compute_is_larger = self.compute_seconds_modelled > self.memory_seconds_modelled
+        return "compute" if compute_is_larger else "memory"
+
+    @property
+    def intensity(self) -> float:
+        """Operations per byte."""
+        return self.work.intensity
+
+    @property
+    def label(self) -> str:
+        """What the number is, for tables and figures."""
+        title = MACHINES[self.machine].title
+        return f"modelled by roofline: {self.backend} on the {title}, {self.bound}-bound"
+
+    def times(self, other: Estimate) -> float:
+        """Modelled time as a multiple of another modelled time."""
+        return self.seconds_modelled / other.seconds_modelled
+
+    def as_row(self) -> dict:
+        """The estimate as plain data; every time says in its key that it is modelled."""
+        return {
+            "label": self.label,
+            "machine": self.machine,
+            "backend": self.backend,
+            "seconds_modelled": self.seconds_modelled,
+            "compute_seconds_modelled": self.compute_seconds_modelled,
+            "memory_seconds_modelled": self.memory_seconds_modelled,
+            "bound": self.bound,
+            "operations": self.work.operations,
+            "bytes": self.work.bytes_moved,
+            "intensity": self.intensity,
+            "ridge": self.ridge,
+            "assumptions": list(self.assumptions),
+        }
+
+    def __str__(self) -> str:
+        assumed = "".join(f"; assumed: {a}" for a in self.assumptions)
+        return (
+            f"{self.seconds_modelled:.3g} s ({self.label}; {self.intensity:.3g} operations per "
+            f"byte, ridge {self.ridge:.3g}{assumed})"
+        )
+
+
+def roofline(work: Work, machine: str = "mlu370", backend: str | Backend = "mlu370") -> Estimate:
+    """The modelled time of some work on a machine at its published peak rates.
+
+    max(flops / float rate + int_ops / integer rate, bytes / bandwidth)
+
+    Args:
+        work: operations and bytes.
+        machine: "mlu370" or "a100".
+        backend: the arithmetic; it decides which rates hold.
+
+    Returns:
+        An Estimate, whose text and rows say "modelled".
+
+    Raises:
+        InputError: unknown machine; an arithmetic that the machine does not have.
+
+    Source: Williams, Waterman and Patterson (2009).
+    """
+    found = _machine(machine)
+    name, kinds = _kinds(backend)
+    counts = (work.flops + FLOPS_PER_SPECIAL * work.special, work.int_ops)
+    used = [
+        (count, _rate(found, name, kind))
+        for count, kind in zip(counts, kinds, strict=True)
+        if count > 0
+    ]
+    compute = sum(count / rate.per_second for count, rate in used)
+    memory = work.bytes_moved / found.bandwidth.per_second
+    ridge = work.operations / (compute * found.bandwidth.per_second) if used else 0.0
+    assumptions = tuple(_assumptions(work, [rate for _, rate in used]))
+    return Estimate(found.name, name, work, compute, memory, ridge, assumptions)
+
+
+def table(estimates: Iterable[Estimate]) -> str:
+    """Estimates as lines of text under a heading that says what they are."""
+    lines = ["modelled by roofline from published peak figures; not measured"]
+    lines += [f"  {estimate}" for estimate in estimates]
+    return "\n".join(lines)
+
+
+def _machine(name: str) -> Machine:
+    """The row of a machine."""
+    if name not in MACHINES:
+        near = difflib.get_close_matches(str(name), MACHINES, n=1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise InputError(f"unknown machine '{name}'; known: {', '.join(MACHINES)}{hint}")
+    return MACHINES[name]
+
+
+def _kinds(backend: str | Backend) -> tuple[str, tuple[str, str]]:
+    """A backend's name, and the kinds of its float and integer operations."""
+    if isinstance(backend, str) and backend in _FIXED_KINDS:
+        return backend, _FIXED_KINDS[backend]
+    found = resolve_backend(backend)
+    kinds = _FIXED_KINDS.get(found.name) or _KINDS.get(found.compute.format.name)
+    if kinds is None:
+        raise InputError(
+            f"no machine has a published rate for backend '{found.name}'; "
+            f"accepted: the formats {', '.join(_KINDS)}, and {', '.join(_FIXED_KINDS)}"
+        )
+    return found.name, kinds
+
+
+def _rate(machine: Machine, backend: str, kind: str) -> Rate:
+    """The rate of one kind of operation."""
+    if kind == "mlu370" and kind not in machine.rates and backend in _FIXED_KINDS:
+        kind = "fp32"  # the floats beside fixed point are those of the machine
+    if kind not in machine.rates:
+        raise InputError(
+            f"the {machine.title} has no rate for '{kind}' operations, which backend '{backend}' "
+            f"needs; it has: {', '.join(machine.rates)}"
+        )
+    return machine.rates[kind]
+
+
+def _assumptions(work: Work, rates: Iterable[Rate]) -> Iterable[str]:
+    """What an estimate rests on besides published figures."""
+    if work.special:
+        yield SPECIAL_ASSUMPTION
+    for rate in rates:
+        if rate.assumed:
+            yield f"a rate of {rate.per_second / 1e12:g} Top/s for integers ({rate.source})"

@@ -1,0 +1,136 @@
+"""Long accumulation: exact increments, stagnation without compensation, a few u with it."""
+
+import numpy as np
+import pytest
+
+from sciprec.accumulation import accumulate
+from sciprec.accumulation.increments import STREAM, increments
+from sciprec.errors import InputError
+from sciprec.precision import quantize
+from sciprec.precision.compensation import Compensation
+from sciprec.precision.streams import philox4x32
+from tests.oracles.exact import add, round_exact
+
+SMALL = {"updates": 500, "members": 6, "outputs": 5, "seed": 3}
+
+
+def exact_increments(stream, updates, members):
+    """Increments in units as Python integers, one word at a time."""
+    return [
+        [
+            stream.smallest
+            + philox4x32(n // 4, 0, i, STREAM, stream.seed, 0)[n % 4] * stream.span // 2**32
+            for i in range(members)
+        ]
+        for n in range(updates)
+    ]
+
+
+def test_increments_are_exact_and_do_not_depend_on_blocks():
+    stream = increments(1e-7, 1e-5, 1.0, 10**7, 3)
+    units = exact_increments(stream, 23, 4)
+    found, sums = np.zeros((23, 4)), np.zeros(4, np.int64)
+    for first, last in ((0, 1), (1, 3), (3, 11), (11, 23)):
+        stream.fill(first, sums, found[first:last])
+    assert (found / stream.unit).tolist() == units
+    assert sums.tolist() == np.sum(units, axis=0).tolist()
+
+
+def test_increments_are_uniform_in_their_interval():
+    stream = increments(1e-7, 1e-5, 1.0, 10**7, 1)
+    out, sums = np.zeros((4000, 64)), np.zeros(64, np.int64)
+    stream.fill(0, sums, out)
+    assert 1e-7 - stream.unit <= out.min() and out.max() <= 1e-5 + stream.unit
+    spread = (1e-5 - 1e-7) / np.sqrt(12)
+    assert abs(out.mean() - 5.05e-6) < 5 * spread / np.sqrt(out.size)
+    assert np.std(out) == pytest.approx(spread, rel=5 / np.sqrt(out.size))
+    neighbours = np.corrcoef(out[:-1].ravel(), out[1:].ravel())[0, 1]
+    assert abs(neighbours) < 5 / np.sqrt(out.size)
+
+
+@pytest.mark.parametrize("backend", ["mlu370", "fp16"])
+def test_against_scalars_with_exact_rounding(backend):
+    from sciprec.precision import resolve_backend
+
+    arithmetic = resolve_backend(backend).compute
+    stream = increments(1e-4, 1e-2, 1.0, SMALL["updates"], SMALL["seed"])
+    found = accumulate(**SMALL, smallest=1e-4, largest=1e-2, backend=backend)
+    units = exact_increments(stream, SMALL["updates"], SMALL["members"])
+    for i in range(SMALL["members"]):
+        x, total = round_exact(1.0, arithmetic), stream.start
+        for n in range(SMALL["updates"]):
+            x = add(x, round_exact(units[n][i] * stream.unit, arithmetic), arithmetic)
+            total += units[n][i]
+        assert found.values[-1, i] == x
+        assert found.exact[-1, i] == total * stream.unit
+
+
+def test_fp64_is_exact():
+    found = accumulate(10**5, 8, backend="fp64")
+    assert np.array_equal(found.values, found.exact)
+    assert found.update[0] == 0 and found.update[-1] == 10**5 and found.update.size == 51
+
+
+@pytest.mark.parametrize("compensation", [None, "carry", Compensation(0.9, 0.1, 7)])
+def test_output_times_change_no_bit(compensation):
+    one = accumulate(**SMALL, backend="mlu370", compensation=compensation)
+    two = accumulate(**(SMALL | {"outputs": 100}), backend="mlu370", compensation=compensation)
+    assert np.array_equal(one.values, two.values[::20])
+    assert np.array_equal(one.update, two.update[::20])
+
+
+def test_mlu370_drifts_without_compensation_and_stays_within_4_u_with_it():
+    plain, carried = (
+        accumulate(10**5, 64, backend="mlu370", compensation=c) for c in (None, "carry")
+    )
+    assert plain.unit_roundoff == 2.0**-21
+    # half a place of 2 u is lost by each update, of 5.05e-6 on average: 9 %
+    lost = 1e5 * 2.0**-21 / 1.505
+    assert np.mean(plain.error_in_u[-1]) * 2.0**-21 == pytest.approx(-lost, rel=0.05)
+    assert np.max(np.abs(carried.error_in_u)) < 4
+
+
+@pytest.mark.slow
+def test_ten_million_updates():
+    plain = accumulate(backend="mlu370")
+    assert np.array_equal(np.unique(plain.values[-1]), [16.0])  # where a place is 1.5e-5 > 1e-5
+    for backend in ("mlu370", "fp32"):
+        carried = accumulate(backend=backend, compensation="carry")
+        assert np.max(np.abs(carried.error_in_u)) < 4
+
+
+def test_a_residual_that_is_forgotten_helps_less():
+    never, often, always = (
+        accumulate(20_000, 16, backend="mlu370", compensation=Compensation(1.0, 0.0, every))
+        for every in (None, 10, 1)
+    )
+    plain = accumulate(20_000, 16, backend="mlu370")
+    worst = [np.max(np.abs(a.error_in_u[-1])) for a in (never, often, always, plain)]
+    assert worst[0] < 4 < 20 * worst[0] < worst[1] < worst[2] / 5
+    assert np.array_equal(always.values, plain.values)
+
+
+def test_start_and_increments_are_those_of_the_format():
+    found = accumulate(1, 1, smallest=0.1, largest=0.1, start=0.3, outputs=1, backend="fp16")
+    assert found.values[0, 0] == quantize(0.3, "fp16")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"updates": 0}, "updates is 0; accepted: a whole number from 1 to 1000000000"),
+        ({"members": 10**6}, "members is 1000000; accepted: a whole number from 1 to 100000"),
+        ({"updates": 10, "outputs": 11}, "outputs is 11; accepted: a whole number from 1 to 10"),
+        ({"smallest": 0.0}, "increments from 0 to 1e-05, starting at 1; accepted: 0 < smallest"),
+        ({"smallest": 1e-4}, "increments from 0.0001 to 1e-05, starting at 1; accepted: 0 < smal"),
+        ({"start": -1.0}, "starting at -1; accepted: 0 < smallest <= largest, and a start >= 0"),
+        ({"smallest": 1e-13}, "have no exact sum in binary64: the smallest must be at least 2.9"),
+        ({"compensation": {"height": "carry"}}, "a long accumulation has one variable, 'paramete"),
+        ({"compensation": "kahan"}, "unknown compensation 'kahan'; known: none, carry"),
+        ({"backend": "fp23"}, "unknown backend 'fp23'"),
+    ],
+)
+def test_messages(given, words):
+    with pytest.raises(InputError) as caught:
+        accumulate(**given)
+    assert words in str(caught.value)

@@ -1,0 +1,168 @@
+"""Payments of several payoffs along one set of paths: dates, sharing, published prices."""
+
+import numpy as np
+import pytest
+
+from sciprec import heston
+from sciprec.errors import InputError
+from sciprec.heston import monitoring, paths
+from sciprec.heston.model import Model
+from sciprec.heston.monitoring import observed_payments, steps_for
+
+FANG = Model(spot=100, v0=0.0175, kappa=1.5768, theta=0.0398, sigma=0.5751, rho=-0.5711)
+LEWIS = Model(
+    spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
+)
+BLOCK = paths.Block(0, 256)
+ASIAN = heston.AsianArithmetic(strike=100, maturity=1, fixings=5)
+
+
+def _made(name, entry):
+    """Return a payoff of this name whose dates lie on a grid of eighths of a year."""
+    barrier = 130.0 if "up" in name else 75.0
+    given = {"strike": 95.0, "maturity": 1.0, "fixings": 4, "barrier": barrier, "start": 0.5}
+    return entry(**{key: given[key] for key in entry.parameters if key in given})
+
+
+def means(model, payoffs, n_paths, n_steps, **options):
+    """Return discounted means and their standard errors."""
+    parts = [
+        observed_payments(model, payoffs, block, n_steps=n_steps, **options)
+        for block in paths.blocks(n_paths)
+    ]
+    values = np.concatenate(parts, axis=1)
+    discounts = np.array([model.discount(payoff.maturity) for payoff in payoffs])
+    return discounts * values.mean(axis=1), discounts * values.std(axis=1) / np.sqrt(n_paths)
+
+
+def controlled(model, target, control, truth, n_paths, n_steps, **options):
+    """Return target's price with the regression on a control of known price, and its error."""
+    parts = [
+        observed_payments(model, [target, control], block, n_steps=n_steps, **options)
+        for block in paths.blocks(n_paths)
+    ]
+    values, known = model.discount(target.maturity) * np.concatenate(parts, axis=1)
+    slope = np.cov(values, known)[0, 1] / known.var()
+    values = values - slope * (known - truth)
+    return values.mean(), values.std() / np.sqrt(n_paths)
+
+
+ASIANS = [(FANG, 3.660861, 0.000027, 3.5863750153213), (LEWIS, 9.62001, 0.00012, 8.9102045712716)]
+
+
+@pytest.mark.parametrize("model, price, error, geometric", ASIANS, ids=["fang", "lewis"])
+def test_arithmetic_asian(model, price, error, geometric):
+    control = heston.AsianGeometric(strike=100, maturity=1, fixings=5)
+    got, own_error = controlled(model, ASIAN, control, geometric, 2**14, 40, seed=5)
+    assert abs(got - price) < 4 * (own_error + error) and own_error < 1e-3 * price
+
+
+# Continuous down-and-out calls, K = 100, T = 1: finite differences on refined grids.
+BARRIERS = [(FANG, 90, 4.79776, 2e-5), (LEWIS, 85, 10.6286, 1e-4)]
+
+
+@pytest.mark.parametrize("model, barrier, price, error", BARRIERS, ids=["fang", "lewis"])
+def test_continuous_barrier(model, barrier, price, error):
+    option = heston.payoff_named("barrier-down-out")(strike=100, barrier=barrier, maturity=1)
+    got, own_error = means(model, [option], 2**15, 50, seed=6)
+    assert abs(got[0] - price) < 4 * own_error[0] + error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model, barrier, price, error", BARRIERS, ids=["fang", "lewis"])
+def test_continuous_barrier_closely(model, barrier, price, error):
+    """Controlled by the European call: standard errors of 0.2 % of the price and less."""
+    option = heston.payoff_named("barrier-down-out")(strike=100, barrier=barrier, maturity=1)
+    call = heston.Call(strike=100, maturity=1)
+    truth = heston.analytic.price(model, call)
+    got, own_error = controlled(model, option, call, truth, 2**19, 200, seed=7)
+    assert abs(got - price) < 4 * own_error + error and own_error < 2e-3 * price
+
+
+@pytest.mark.parametrize("backend", ["fp64", "mlu370", "fp16"])
+def test_terminal_spots_are_those_of_the_plain_estimate(backend):
+    """Stops on the way change no bit of the log spot."""
+    payoffs = [heston.Spot(maturity=1), heston.LookbackFixed(strike=1, maturity=1, fixings=3)]
+    given = {"backend": backend, "scheme": "quadratic_exponential_martingale", "seed": 3}
+    spot = observed_payments(LEWIS, payoffs, BLOCK, n_steps=6, **given)[0]
+    log_ratio, _ = paths.simulate_log_ratio(LEWIS, BLOCK, 1.0, n_steps=6, **given)
+    assert np.array_equal(spot, LEWIS.forward(1.0) * np.exp(log_ratio))
+
+
+def test_payments_do_not_depend_on_company_or_block():
+    payoffs = [_made(name, entry) for name, entry in heston.payoffs().items()]
+    together = observed_payments(LEWIS, payoffs, BLOCK, n_steps=8, seed=1)
+    for payoff, row in zip(payoffs, together, strict=True):
+        alone = observed_payments(LEWIS, payoff, BLOCK, n_steps=8, seed=1)
+        assert np.array_equal(alone[0], row), payoff
+    late = observed_payments(LEWIS, payoffs, paths.Block(100, 50), n_steps=8, seed=1)
+    assert np.array_equal(late, together[:, 100:150])
+
+
+def test_two_maturities_on_one_grid():
+    """The short one sees the path of the long one: on the same grid, the same payments."""
+    half, whole = (heston.AsianArithmetic(strike=90, maturity=t, fixings=2) for t in (0.5, 1.0))
+    both = observed_payments(LEWIS, [half, whole], BLOCK, n_steps=8)
+    assert np.array_equal(both[0], observed_payments(LEWIS, half, BLOCK, n_steps=4)[0])
+    assert np.array_equal(both[1], observed_payments(LEWIS, whole, BLOCK, n_steps=8)[0])
+
+
+def test_equal_observations_are_made_once(monkeypatch):
+    made = []
+    original = monitoring.Simulation.log_ratio
+    monkeypatch.setattr(
+        monitoring.Simulation, "log_ratio", lambda self: made.append(1) or original(self)
+    )
+    strikes = [heston.Call(strike=k, maturity=1.0) for k in (80, 90, 100)]
+    observed_payments(LEWIS, strikes, BLOCK, n_steps=8)
+    assert len(made) == 1
+
+
+def test_in_and_out_make_the_european():
+    given = {"strike": 100.0, "barrier": 85.0, "maturity": 1.0}
+    for fixings in (None, 4):
+        legs = [
+            heston.payoff_named(name)(**given, fixings=fixings)
+            for name in ("barrier-down-in", "barrier-down-out")
+        ]
+        call = heston.Call(strike=100, maturity=1)
+        inside, out, european = observed_payments(LEWIS, [*legs, call], BLOCK, n_steps=8)
+        np.testing.assert_allclose(inside + out, european, rtol=1e-14)
+        assert (inside > 0).any() and (out > 0).any()
+
+
+def test_paths_out_of_range_stay_nonfinite():
+    payoffs = [ASIAN, heston.payoff_named("barrier-down-out")(strike=1, barrier=1, maturity=1)]
+    got = observed_payments(LEWIS, payoffs, BLOCK, n_steps=5, backend="float:p=11,emin=-14,emax=0")
+    assert (~np.isfinite(got)).any(axis=1).all()
+
+
+def test_steps_for():
+    third = heston.Call(strike=1, maturity=1 / 3)
+    assert steps_for([ASIAN], 1) == 5 and steps_for([ASIAN], 11) == 15
+    assert steps_for([ASIAN, third], 16) == 30
+    assert steps_for(third, 7) == 7
+    assert steps_for([heston.Call(strike=1, maturity=0.1), third], 1) == 10
+    odd = [heston.Call(strike=1, maturity=2**0.5), third]
+    with pytest.raises(InputError, match="have no common step; accepted: dates whose ratios"):
+        steps_for(odd, 1)
+
+
+@pytest.mark.parametrize(
+    "payoffs, change, message",
+    [
+        (ASIAN, {"n_steps": 8}, "the date 0.2 is no whole number of steps of 0.125 years; accep.*"
+         "n_steps a multiple of 5: try 10 in place of 8"),
+        ([], {}, "no payoff was given; accepted: one payoff or a sequence"),
+        ([100.0], {}, "payoff is 100.0; accepted: a payoff such as Call"),
+        (ASIAN, {"n_steps": 0}, "n_steps is 0; accepted: an integer of at least 1"),
+        (ASIAN, {"n_steps": 5.0}, "n_steps is 5.0; accepted: an integer"),
+        (ASIAN, {"scheme": "milstein"}, "unknown scheme 'milstein'"),
+        (ASIAN, {"seed": -1}, "seed is -1; accepted: an integer from 0"),
+        (heston.payoff_named("barrier-up-in")(strike=1, barrier=99, maturity=1), {},
+         "already hit"),
+    ],
+)  # fmt: skip
+def test_bad_arguments(payoffs, change, message):
+    with pytest.raises(InputError, match=message):
+        observed_payments(LEWIS, payoffs, BLOCK, **{"n_steps": 5} | change)

@@ -1,0 +1,104 @@
+"""The modelled cost: two ceilings, computed by hand, and the word that must never be missing."""
+
+import pytest
+
+from sciprec import machine
+from sciprec.errors import InputError
+from sciprec.machine import MACHINES, Work, roofline
+from sciprec.machine.cost import FLOPS_PER_SPECIAL, table
+
+ADDITION = Work(flops=1, bytes_read=8, bytes_written=4)  # c = a + b, per element of binary32
+
+
+def test_the_figures_are_the_descriptions():
+    """Table of peak figures in the description: 24 against 19.5 TFLOP/s, 1.2 against 2.0 TB/s."""
+    mlu370, a100 = MACHINES["mlu370"], MACHINES["a100"]
+    assert (mlu370.rates["mlu370"].per_second, mlu370.bandwidth.per_second) == (24e12, 1.2e12)
+    assert (a100.rates["fp32"].per_second, a100.bandwidth.per_second) == (19.5e12, 2.0e12)
+    for found in MACHINES.values():
+        assert all(rate.source for rate in (found.bandwidth, *found.rates.values()))
+
+
+def test_memory_bound_by_hand():
+    found = roofline(10**9 * ADDITION, "mlu370", "mlu370")
+    assert found.seconds_modelled == 12e9 / 1.2e12 == 0.01
+    assert found.compute_seconds_modelled == 1e9 / 24e12
+    assert (found.bound, found.intensity, found.ridge) == ("memory", 1 / 12, 20.0)
+    a100 = roofline(10**9 * ADDITION, "a100", "fp32")
+    assert a100.seconds_modelled == 12e9 / 2.0e12
+    assert found.times(a100) == pytest.approx(2.0 / 1.2, rel=1e-15)
+
+
+def test_compute_bound_by_hand():
+    product = Work(flops=2 * 1024**3, bytes_read=8 * 1024**2, bytes_written=4 * 1024**2)
+    found = roofline(product, "a100", "fp32")
+    assert found.seconds_modelled == 2 * 1024**3 / 19.5e12
+    assert (found.bound, found.ridge) == ("compute", pytest.approx(9.75, rel=1e-15))
+    assert found.assumptions == ()
+
+
+def test_kinds_of_operations_add_up():
+    work = Work(flops=10**12, int_ops=10**12, bytes_read=1)
+    mixed = roofline(work, "mlu370", "mix-fp32-fix16")
+    assert mixed.compute_seconds_modelled == 1e12 / 24e12 + 1e12 / 128e12
+    whole = roofline(Work(int_ops=10**12), "mlu370", "fixed32")
+    assert whole.compute_seconds_modelled == 1e12 / 24e12
+    assert whole.assumptions == (
+        "a rate of 24 Top/s for integers (no figure is published: that of its float)",
+    )
+    assert roofline(work, "a100", "fixed32").compute_seconds_modelled == 2e12 / 19.5e12
+
+
+def test_elementary_functions_count_as_stated():
+    found = roofline(Work(flops=5, special=3), "mlu370", "mlu370-noguard")
+    assert found.compute_seconds_modelled == (5 + 3 * FLOPS_PER_SPECIAL) / 24e12
+    assert f"counts as {FLOPS_PER_SPECIAL} operations" in found.assumptions[0]
+
+
+def test_no_work_takes_no_time():
+    found = roofline(Work())
+    assert (found.seconds_modelled, found.ridge, found.bound) == (0.0, 0.0, "memory")
+    assert Work(flops=1).intensity == float("inf")
+
+
+def test_work_adds_and_repeats():
+    assert ADDITION + ADDITION == 2 * ADDITION == ADDITION * 2
+    assert (3 * ADDITION).bytes_moved == 36
+
+
+@pytest.mark.parametrize(("name", "backend"), [("mlu370", "mlu370"), ("a100", "fp32")])
+def test_every_number_says_that_it_is_modelled(name, backend):
+    found = roofline(ADDITION, name, backend)
+    assert "modelled" in found.label
+    assert "modelled" in str(found)
+    assert "modelled" in table([found]).splitlines()[0]
+    times = [key for key in found.as_row() if "seconds" in key]
+    assert len(times) == 3 and all(key.endswith("_modelled") for key in times)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: roofline(ADDITION, "mlu270"), "unknown machine 'mlu270'; known: mlu370, a100; di"),
+        (lambda: roofline(ADDITION, "mlu370", "fp64"), "the MLU370 has no rate for 'fp64' operati"),
+        (
+            lambda: roofline(ADDITION, "a100", "mlu370"),
+            "has no rate for 'mlu370' operations, which",
+        ),
+        (lambda: roofline(ADDITION, backend="e5m2"), "no machine has a published rate for backend"),
+        (lambda: roofline(ADDITION, backend="fp23"), "unknown backend 'fp23'"),
+        (lambda: Work(flops=1.5), "Work was given flops = 1.5; accepted: a whole number >= 0"),
+        (lambda: Work(special=-1), "Work was given special = -1; accepted: a whole number >= 0"),
+    ],
+)
+def test_messages(call, words):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+def test_names_are_found_lazily():
+    for name in machine.__all__:
+        assert getattr(machine, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'roof'"):
+        _ = machine.roof

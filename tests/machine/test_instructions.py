@@ -1,0 +1,185 @@
+"""The three instructions against exact references, on extreme and on random operands."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from sciprec import lift, machine
+from sciprec.errors import InputError
+from sciprec.precision import FORMATS
+from sciprec.precision.backend import Arithmetic
+from tests.oracles import exact
+from tests.oracles import machine as oracle
+
+U = 2.0**-20  # spacing of mlu370 numbers below 2
+LARGEST = FORMATS["mlu370"].max_finite
+SIZES = [0.0, 2.0**-149, 2.0**-127, 2.0**-126, 2.0**-126 * (1 + U), 2.0**-64, 2.0**-63, 1e-5]
+SIZES += [2.0**-33, 2.0**-32, 2.0**-21, 2.0**-20, 1 - 2.0**-21, 1 - 2.0**-22, 1.0, 1 + U / 8, 1 + U]
+SIZES += [1.5, 2 - U, math.pi, 2.0**20 + 1, 2.0**32, 1e10, 2.0**63, 2.0**64 * (2 - U), 2.0**127]
+SIZES += [LARGEST, 2.0**128, 1e300, 5e-324, math.inf, math.nan]
+FACTORS = (1.0, -1.0, 0.1, 2.0**-126, LARGEST)
+REALS = [s * x for x in SIZES for s in (1.0, -1.0)]
+WORDS = [0, 1, 2, 3, 2**15, 2**16 - 1, 2**30, 2**31 - 2, 2**31 - 1]
+WORDS += [-x for x in WORDS[1:]] + [-(2**31)]
+SUMS = [0, 1, -1, 2**62, -(2**62), 2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 1, 2**32 - 1]
+
+
+def assert_same_floats(found, expected, what):
+    """Equal, zeros with the same sign, NaN equal to NaN."""
+    found, expected = np.asarray(found, float), np.asarray(expected, float)
+    same = (found == expected) & (np.signbit(found) == np.signbit(expected))
+    wrong = np.flatnonzero(~(same | (np.isnan(found) & np.isnan(expected))))
+    shown = [(what[i], found[i], expected[i]) for i in wrong[:3]]
+    assert wrong.size == 0, f"{wrong.size} of {found.size}: (operands, found, expected) {shown}"
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_vcomp_on_extreme_operands(fused):
+    operands = list(itertools.product(REALS, REALS[::3] + [1.0, LARGEST], FACTORS))
+    expected = [oracle.vcomp(*o, fused) for o in operands]
+    found = machine.vcomp_f32(*np.array(operands).T, fused=fused)
+    assert found.dtype == np.float32
+    assert_same_floats(found, expected, operands)
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_vcomp_on_random_operands_of_all_distances(fused):
+    rng = np.random.default_rng(370)
+    operands = rng.uniform(-2, 2, (3, 4000)) * 2.0 ** rng.integers(-45, 45, (3, 4000))
+    operands[0, ::2] = -operands[1, ::2] * operands[2, ::2] * rng.choice([1, 1 + U, 1 - U], 2000)
+    expected = [oracle.vcomp(*map(float, o), fused) for o in operands.T]
+    found = machine.vcomp_f32(*operands, fused=fused)
+    assert_same_floats(found, expected, operands.T)
+    arithmetic = Arithmetic(FORMATS["mlu370"], "rz")  # the reference of the engine says the same
+    rounded = [[exact.round_exact(float(x), arithmetic) for x in row] for row in operands]
+    if fused:
+        second = [exact.fma(b, c, a, arithmetic) for a, b, c in zip(*rounded, strict=True)]
+    else:
+        second = [
+            exact.add(a, exact.mul(b, c, arithmetic), arithmetic)
+            for a, b, c in zip(*rounded, strict=True)
+        ]
+    assert_same_floats(second, expected, operands.T)
+
+
+def test_one_rounding_more_makes_a_difference_that_is_known():
+    x = 1 + 2.0**-11  # x * x = 1 + 2^-10 + 2^-22, of 23 bits
+    assert machine.vcomp_f32(-1.0, x, x) == 2.0**-10
+    assert machine.vcomp_f32(-1.0, x, x, fused=True) == 2.0**-10 + 2.0**-22
+
+
+def plain_update(x, r, alpha, out):
+    """What VCOMP.F32 is in a lifted kernel."""
+    for i in range(x.size):
+        out[i] = x[i] + r[i] * alpha[i]
+
+
+def test_vcomp_is_what_a_lifted_kernel_computes():
+    rng = np.random.default_rng(5)
+    x, r, alpha = rng.uniform(-2, 2, (3, 2000)) * 2.0 ** rng.integers(-140, 128, (3, 2000))
+    out = np.zeros(2000)
+    lift(plain_update, "mlu370")(x, r, alpha, out)
+    assert_same_floats(machine.vcomp_f32(x, r, alpha), out, list(zip(x, r, alpha, strict=True)))
+
+
+def test_vscale_on_extreme_words():
+    operands = list(itertools.product(WORDS, WORDS))
+    found = machine.vscale_i32(*np.array(operands).T)
+    assert found.dtype == np.int32
+    assert found.tolist() == [oracle.vscale(*o) for o in operands]
+
+
+@given(st.integers(-(2**31), 2**31 - 1), st.integers(-(2**31), 2**31 - 1))
+@settings(max_examples=200, deadline=None)
+def test_vscale_rounds_down_and_never_overflows(rn, rs):
+    found = int(machine.vscale_i32(rn, rs))
+    assert found == oracle.vscale(rn, rs)
+    assert 0 <= rn * rs - found * 2**32 < 2**32
+    assert -(2**30) <= found <= 2**30
+
+
+def test_vscale_of_negative_numbers_is_no_division_toward_zero():
+    assert [int(machine.vscale_i32(x, 2**31 - 1)) for x in (-3, -1, 1, 3)] == [-2, -1, 0, 1]
+    assert machine.vscale_i32(-1, 1) == -1
+
+
+@pytest.mark.parametrize("saturate", [False, True])
+def test_vacc_at_both_ends(saturate):
+    operands = list(itertools.product(SUMS, WORDS, [1, -1, 2**31 - 1, -(2**31)]))
+    registers = [np.array(column) for column in zip(*operands, strict=True)]
+    expected = [oracle.vacc(*o, saturate) for o in operands]
+    found = machine.vacc_i64(*registers, saturate=saturate)
+    assert found.dtype == np.int64
+    assert found.tolist() == [value for value, _ in expected]
+    assert machine.vacc_leaves(*registers).tolist() == [left for _, left in expected]
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**31), 2**31 - 1), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_vacc_extends_the_sign(rd, rn, saturate):
+    value, left = oracle.vacc(rd, rn, 1, saturate)
+    assert int(machine.vacc_i64(rd, rn, saturate=saturate)) == value
+    assert bool(machine.vacc_leaves(rd, rn)) == left
+
+
+def test_full_scale_products_leave_after_two_terms():
+    full = np.full(3, -(2**31))
+    assert machine.accumulate_i64(full[:1], full[:1]) == (2**62, 0)
+    assert machine.accumulate_i64(full[:2], full[:2]) == (-(2**63), 1)
+    assert machine.accumulate_i64(full, full, saturate=True) == (2**63 - 1, 2)
+
+
+@pytest.mark.parametrize("saturate", [False, True])
+def test_accumulation_counts_every_sum_that_left(saturate):
+    rng = np.random.default_rng(64)
+    rn, rm = rng.integers(-(2**31), 2**31, (2, 500))
+    total, overflows = 12345, 0
+    for a, b in zip(rn.tolist(), rm.tolist(), strict=True):
+        total, left = oracle.vacc(total, a, b, saturate)
+        overflows += left
+    assert machine.accumulate_i64(rn, rm, start=12345, saturate=saturate) == (total, overflows)
+    assert overflows > 0
+    assert machine.accumulate_i64([], 1) == (0, 0)
+
+
+def test_all_can_be_called_from_jitted_code():
+    vcomp, vscale = machine.vcomp_f32, machine.vscale_i32
+    vacc, leaves = machine.vacc_i64, machine.vacc_leaves
+
+    @njit
+    def everything(x, r, alpha, i, s):
+        return (
+            vcomp(x, r, alpha), vcomp(x, r, alpha, True), vscale(i, s),
+            vacc(i, s), vacc(i, s, i), vacc(2**63 - 1, s, i, True), leaves(2**63 - 1, s, i),
+        )  # fmt: skip
+
+    found = everything(1.0, 0.3, 0.7, 100, 2**31 - 1)
+    assert found == (
+        oracle.vcomp(1.0, 0.3, 0.7), oracle.vcomp(1.0, 0.3, 0.7, True), 49,
+        2**31 + 99, 100 * (2**31 - 1) + 100, 2**63 - 1, True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: machine.vscale_i32(2**31, 1), "vscale_i32 was given rn = 2147483648; accepted:"),
+        (lambda: machine.vscale_i32(1, 0.5), "vscale_i32 was given rs = 0.5; accepted: whole num"),
+        (lambda: machine.vacc_i64(2**63, 1), "rd = 9223372036854775808; accepted: whole numbers"),
+        (lambda: machine.vacc_i64(0, True), "vacc_i64 was given rn = True; accepted: whole numb"),
+        (lambda: machine.vacc_leaves(0, [2**40]), "rn = an array of int64 from 1099511627776 to"),
+        (lambda: machine.vcomp_f32(1.0, "a", 1.0), "vcomp_f32 was given rm = 'a'; accepted: real"),
+        (lambda: machine.vcomp_f32(1.0, 1.0, 2**60), "accepted: real numbers of at most 64 bits"),
+        (lambda: machine.accumulate_i64([[1]]), "was given rn of shape"),
+        (lambda: machine.accumulate_i64([1, 2], [1, 2, 3]), "factors of its length or one number"),
+    ],
+)
+def test_what_a_register_cannot_hold_is_refused(call, words):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert words in str(caught.value)

@@ -1,0 +1,311 @@
+"""The compensation protocol: what a residual is, that nothing is lost, and what it is good for."""
+
+import functools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sciprec.errors import InputError
+from sciprec.precision import FORMATS, Arithmetic, Backend, lift, quantize, resolve_backend
+from sciprec.precision.compensation import (
+    COMPENSATIONS,
+    CarriedUpdate,
+    Compensation,
+    carried_update,
+    compensated_update,
+    lost_in_sum,
+    plain_update,
+    resolve_compensation,
+    steady_lag,
+)
+
+NEAREST = ("fp32", "fp16", "bf16", "tf32")
+DIRECTED = ("mlu370", "float:p=21,round=ru", "float:p=21,round=rd", "float:p=8,round=sr")
+SHARES = [(1.0, 0.0), (0.1, 0.9), (0.15, 0.85), (0.5, 0.0), (1.0, 1.0), (2.0, 0.5)]
+
+
+def sums_and_losses(a, b, out):
+    for i in range(a.shape[0]):
+        out[0, i] = a[i] + b[i]
+        out[1, i] = lost_in_sum(a[i], b[i], out[0, i])
+
+
+def operands(backend, count=4000, seed=0):
+    """Pairs of numbers of the storage format, from equal size to far apart, of both signs."""
+    rng, lowest = np.random.default_rng(seed), max(backend.storage.format.emin + 2, -40)
+    pairs = rng.uniform(-2, 2, (2, count)) * 2.0 ** rng.integers(lowest, 3, (2, count))
+    return quantize(pairs, backend)
+
+
+def exact_losses(a, b, totals):
+    return [Fraction(x) + Fraction(y) - Fraction(t) for x, y, t in zip(a, b, totals, strict=True)]
+
+
+def losses(name):
+    backend = resolve_backend(name)
+    a, b = operands(backend)
+    out = np.zeros((2, a.size))
+    lift(sums_and_losses, backend)(a, b, out)
+    return a, b, *out, exact_losses(a.tolist(), b.tolist(), out[0].tolist())
+
+
+@pytest.mark.parametrize("name", NEAREST)
+def test_what_a_sum_to_nearest_loses_is_found_exactly(name):
+    *_, found, expected = losses(name)
+    assert [Fraction(x) for x in found.tolist()] == expected
+    assert any(expected)
+
+
+@pytest.mark.parametrize("name", DIRECTED)
+def test_what_another_sum_loses_is_found_to_one_rounding(name):
+    a, b, totals, found, expected = losses(name)
+    p = resolve_backend(name).compute.format.significand_bits
+    for x, e, total in zip(found.tolist(), expected, totals.tolist(), strict=True):
+        assert abs(Fraction(x) - e) <= Fraction(2) ** (1 - p) * abs(e)
+        assert abs(e) < Fraction(2) ** (1 - p) * abs(Fraction(total)) or e == 0
+
+
+def test_truncated_sums_of_one_sign_lose_what_is_found_exactly():
+    a, b, _, found, expected = losses("mlu370")
+    alike = np.flatnonzero(np.sign(a) == np.sign(b))
+    assert all(Fraction(float(found[i])) == expected[i] for i in alike)
+    inexact = [i for i in range(a.size) if Fraction(float(found[i])) != expected[i]]
+    assert inexact and all(a[i] * b[i] < 0 for i in inexact)
+
+
+def updates_of(backend, count, seed=0, lowest=-1.0, size=32):
+    """Increments around a third of a unit in the last place of one, in the storage format."""
+    u = backend.compute.unit_roundoff
+    drawn = np.random.default_rng(seed).uniform(lowest * u / 3, u / 3, (count, size))
+    return quantize(drawn, backend).astype(backend.carrier)
+
+
+def run(name, compensation, increments, update=None):
+    """The state after all increments, from one, and what is left."""
+    backend = resolve_backend(name)
+    state = np.ones(increments.shape[1], backend.carrier)
+    carried = CarriedUpdate(backend, compensation)
+    for increment in increments:
+        carried(state, increment)
+    return state, carried.residual
+
+
+def error(name, compensation, lowest=0.0, count=2000):
+    """Largest error of the state in units of the largest relative error of a rounding."""
+    backend = resolve_backend(name)
+    increments = updates_of(backend, count, lowest=lowest)
+    state, _ = run(backend, compensation, increments)
+    truth = 1.0 + increments.sum(axis=0, dtype=np.float64)
+    return np.abs(state - truth).max() / backend.compute.unit_roundoff
+
+
+@pytest.mark.parametrize("shares", SHARES)
+@pytest.mark.parametrize("name", ["fp32", "mlu370", "fp16"])
+def test_state_and_residual_together_lose_nothing_of_the_first_order(name, shares):
+    """What is missing is what the roundings of residuals lose: u**2 or less in each update."""
+    backend, count = resolve_backend(name), 500
+    increments = updates_of(backend, count, size=8)
+    state, residual = run(backend, Compensation(*shares), increments)
+    u = backend.compute.unit_roundoff
+    rest = backend.storage.format.min_positive
+    largest = max(abs(residual).max(), u)
+    for i in range(8):
+        truth = 1 + sum(Fraction(float(x)) for x in increments[:, i])
+        missing = truth - Fraction(float(state[i])) - Fraction(float(residual[i]))
+        assert abs(missing) <= count * (8 * u * largest + 8 * rest)
+
+
+def kahan_in_numpy(state, increments):
+    """Kahan's sum as printed, in binary32, with what step + residual loses kept too."""
+    kept = np.zeros_like(state)
+    for step in increments:
+        whole = step + kept
+        first = np.where(np.abs(step) >= np.abs(kept), step, kept)
+        second = np.where(np.abs(step) >= np.abs(kept), kept, step)
+        total = state + whole
+        kept = (whole - (total - state)) + (second - (whole - first))
+        state = total
+    return state, kept
+
+
+def test_carry_is_kahans_sum():
+    increments = updates_of(resolve_backend("fp32"), 300)
+    expected, kept = kahan_in_numpy(np.ones(32, np.float32), increments)
+    state, residual = run("fp32", "carry", increments)
+    np.testing.assert_array_equal(state, expected)
+    np.testing.assert_array_equal(residual, kept)
+
+
+def test_carry_is_error_feedback_with_rounding_as_the_quantiser():
+    """Seide et al. (2014): send Q(g + e), keep e = (g + e) - Q(g + e); Q(y) = fl(x + y) - x."""
+    increments = updates_of(resolve_backend("fp16"), 300, size=4)
+    found, kept = run("fp16", "carry", increments)
+    for i in range(4):
+        x, e = 1.0, Fraction(0)
+        for g in increments[:, i].tolist():
+            y = Fraction(g) + e
+            sent = Fraction(float(np.float16(float(x + y)))) - Fraction(x)
+            x, e = float(Fraction(x) + sent), y - sent
+        assert (
+            abs(Fraction(float(found[i])) + Fraction(float(kept[i])) - Fraction(x) - e)
+            < 300 * 2**-22
+        )
+        assert abs(found[i] - x) <= 2**-10
+
+
+def test_general_kernels_agree_with_the_plain_carry():
+    name, rng = "mlu370", np.random.default_rng(4)
+    start = rng.uniform(-1, 1, 50), 2.0**-23 * rng.uniform(-1, 1, 50)
+    step = rng.uniform(-1, 1, 50) * 2.0 ** -rng.integers(0, 22, 50)
+    calls = [(carried_update, ()), (compensated_update, (1.0, 0.0))]
+    results = []
+    for kernel, more in calls:
+        arrays = [quantize(x, name) for x in start]
+        lift(kernel, name)(*arrays, step, *more)
+        results.append(arrays)
+    np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("name", ["fp32", "mlu370", "fp16", "bf16", "mlu370-noguard"])
+def test_updates_below_the_last_place_are_not_lost(name):
+    """The uncompensated state stagnates or lags by hundreds of units; the carry stays below 4 u."""
+    assert error(name, None) > 200
+    assert error(name, "carry") < 4
+
+
+@pytest.mark.parametrize("lowest", [0.0, -1.0])
+@pytest.mark.parametrize("pair", ["published-10-90", "published-15-85"])
+@pytest.mark.parametrize("name", ["fp32", "mlu370", "fp16"])
+def test_published_coefficients_reduce_the_error_and_the_carry_reduces_it_more(name, pair, lowest):
+    none, published, carry = (error(name, c, lowest) for c in (None, pair, "carry"))
+    assert published < none / 4
+    assert carry < published
+
+
+def subtracting_update(state, residual, increment, alpha, beta):
+    """The update of the opposite sign."""
+    for i in range(state.shape[0]):
+        x = state[i]
+        lost = lost_in_sum(x, increment[i], x + increment[i])
+        whole = increment[i] - (alpha * residual[i] + beta * lost)
+        state[i] = x + whole
+        residual[i] = lost_in_sum(x, whole, state[i])
+
+
+@pytest.mark.parametrize("shares", [(0.1, 0.9), (0.15, 0.85), (1.0, 0.0)])
+def test_the_opposite_sign_is_no_better_than_no_compensation(shares):
+    backend = resolve_backend("mlu370")
+    increments = updates_of(backend, 2000, lowest=1.0) * np.float32(4.5)
+    truth = 1.0 + increments.sum(axis=0, dtype=np.float64)
+    wrong, plain = np.ones(32, np.float32), np.ones(32, np.float32)
+    residual = np.zeros(32, np.float32)
+    for increment in increments:
+        lift_once(subtracting_update)(wrong, residual, increment, *shares)
+        lift_once(plain_update)(plain, increment)
+    right, _ = run("mlu370", Compensation(*shares), increments)
+    worst = [np.abs(x - truth).max() for x in (wrong, plain, right)]
+    assert worst[0] >= worst[1] > 50 * worst[2]
+
+
+@functools.cache
+def lift_once(kernel):
+    return lift(kernel, "mlu370")
+
+
+@pytest.mark.parametrize("shares", [(1.0, 0.0), (0.5, 0.0), (0.1, 0.9), (0.2, 0.0)])
+def test_lag_of_a_truncated_state_is_the_predicted_one(shares):
+    """Truncation loses half a unit on average; states lag by (1 - beta) / alpha of that."""
+    backend = resolve_backend("mlu370")
+    unit = backend.compute.unit_roundoff
+    drawn = np.random.default_rng(2).uniform(20 * unit, 30 * unit, (400, 512))
+    increments = quantize(drawn, backend).astype(np.float32)
+    state, residual = run("mlu370", Compensation(*shares), increments)
+    lag = 1.0 + increments.sum(axis=0, dtype=np.float64) - state
+    expected = steady_lag(Compensation(*shares), 0.5 * unit)
+    assert lag.mean() == pytest.approx(expected, rel=0.15)
+    assert residual.mean() == pytest.approx(expected, rel=0.15)
+
+
+def test_lag_without_feedback_grows_without_bound():
+    assert steady_lag(Compensation(0.0, 0.5), 1.0) == np.inf
+    assert steady_lag(Compensation(0.0, 0.5), -1.0) == -np.inf
+    assert steady_lag(Compensation(0.0, 1.0), 1.0) == 0.0
+
+
+@given(st.lists(st.floats(-1e-3, 1e-3), min_size=1, max_size=60), st.floats(-4.0, 4.0))
+def test_any_increments_are_carried_in_binary32(steps, start):
+    state = np.array([start], np.float32)
+    carried = CarriedUpdate("fp32")
+    truth = Fraction(float(state[0]))
+    largest = abs(truth)
+    for step in np.array(steps, np.float32):
+        truth += Fraction(float(step))
+        carried(state, np.array([step]))
+        largest = max(largest, abs(truth))
+    missing = truth - Fraction(float(state[0])) - Fraction(float(carried.residual[0]))
+    assert abs(missing) <= len(steps) * (Fraction(2) ** -44 * largest + Fraction(2) ** -120)
+
+
+def test_narrow_storage_is_carried_with_wide_operators():
+    """bfloat16 arrays with binary32 operators: storing is what loses, and it is carried."""
+    wide = Arithmetic(FORMATS["binary32"])
+    backend = Backend("narrow storage", Arithmetic(FORMATS["bfloat16"]), wide, wide, wide)
+    increments = quantize(np.full((2000, 4), 2.0**-12), backend).astype(np.float32)
+    for compensation, largest in ((None, 0.5), ("carry", 2.0**-7)):
+        state, _ = run(backend, compensation, increments)
+        assert np.abs(state - (1 + 2000 * 2.0**-12)).max() <= largest
+    assert run(backend, None, increments)[0][0] == 1.0
+
+
+def test_reset_forgets_the_residual():
+    backend = resolve_backend("mlu370")
+    increments = updates_of(backend, 2000, lowest=0.0)
+    never, often = (
+        run("mlu370", Compensation(reset_every=every), increments)[0] for every in (None, 20)
+    )
+    always, plain = (run("mlu370", c, increments)[0] for c in (Compensation(reset_every=1), None))
+    np.testing.assert_array_equal(always, plain)
+    truth = 1.0 + increments.sum(axis=0, dtype=np.float64)
+    errors = [np.abs(x - truth).max() for x in (never, often, plain)]
+    assert errors[0] < errors[1] < errors[2]
+
+
+def test_uncompensated_updates_keep_no_residual():
+    assert run("fp32", "none", updates_of(resolve_backend("fp32"), 3))[1] is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"alpha": -0.1}, "compensation: alpha is -0.1; accepted: a number from 0 to 2"),
+        ({"alpha": float("nan")}, "compensation: alpha is nan; accepted: a number from 0 to 2"),
+        ({"alpha": "1"}, "compensation: alpha is '1'; accepted: a number from 0 to 2"),
+        ({"beta": 2.5}, "compensation: beta is 2.5; accepted: a number from 0 to 2"),
+        ({"beta": True}, "compensation: beta is True; accepted: a number from 0 to 2"),
+        ({"reset_every": 0}, "compensation: reset_every is 0; accepted: a whole number of updates"),
+        ({"reset_every": 1.5}, "compensation: reset_every is 1.5; accepted: a whole number"),
+    ],
+)
+def test_wrong_coefficients_get_a_sentence(wrong, words):
+    with pytest.raises(InputError) as caught:
+        Compensation(**wrong)
+    assert words in str(caught.value)
+
+
+def test_compensations_by_name_and_per_variable():
+    assert resolve_compensation("none") is None
+    assert resolve_compensation("carry") == Compensation(1.0, 0.0)
+    half = Compensation(0.5)
+    assert resolve_compensation({"u": "carry", "v": half, "w": None}) == {
+        "u": Compensation(), "v": half,
+    }  # fmt: skip
+    assert all(resolve_compensation(name) is c for name, c in COMPENSATIONS.items())
+    with pytest.raises(InputError, match=r"unknown compensation 'kahan'; known: none, carry, pub"):
+        resolve_compensation("kahan")
+    with pytest.raises(InputError, match="compensation of 'u' is a mapping; accepted: a name"):
+        resolve_compensation({"u": {"v": "carry"}})
+    with pytest.raises(InputError, match="given a compensation per variable; make one Carried"):
+        CarriedUpdate("fp32", {"u": "carry"})

@@ -1,0 +1,326 @@
+"""`fixed_matmul` against Python's own integers: exact where it says so, else within its bound."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numba import njit
+
+import sciprec
+from sciprec.errors import InputError
+from sciprec.precision import packed_matmul, tiled_product
+from sciprec.precision.fixed_matmul import _dropped_bits, fixed_matmul, rounded_sums
+from sciprec.precision.fixed_point import adaptive_quantize, dequantize
+from sciprec.precision.mode import has_feature
+from tests.oracles import integers
+
+SHAPES = [
+    (1, 1, 1), (1, 5, 1), (3, 0, 4), (0, 3, 2), (2, 3, 0), (1, 700, 40), (13, 251, 33),
+    (12, 252, 32), (25, 253, 65), (5, 513, 31), (3, 2049, 5), (100, 1, 130),
+]  # fmt: skip
+KINDS = {"int8": np.int8, "int16": np.int16, "int32": np.int32}
+
+
+def patterns(shape, kind, rng):
+    """Pairs of matrices: random over the whole range, all at the ends, signs in turn, one-sided."""
+    m, k, n = shape
+    low, high = np.iinfo(kind).min, np.iinfo(kind).max
+    ends = np.array([low, high, low + 1], kind)
+    yield (rng.integers(low, high, s, kind, endpoint=True) for s in ((m, k), (k, n)))
+    yield np.full((m, k), low, kind), np.full((k, n), low, kind)
+    yield np.full((m, k), low, kind), np.full((k, n), high, kind)
+    yield rng.choice(ends, (m, k)), rng.choice(ends, (k, n))
+    alternating = np.where(np.arange(k) % 2, low, high).astype(kind)
+    yield np.tile(alternating, (m, 1)), np.full((k, n), high, kind)
+
+
+def exact(a, b):
+    """The exact product as Python integers in an object array."""
+    if a.shape[1] == 0:
+        return np.zeros((a.shape[0], b.shape[1]), object)
+    rows = integers.product(a.tolist(), b.tolist())
+    return np.array(rows, object).reshape(a.shape[0], b.shape[1])
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_integer_products_are_the_exact_sums_rounded_once(kind, shape):
+    rng = np.random.default_rng(sum(shape))
+    for a, b in patterns(shape, KINDS[kind], rng):
+        found = fixed_matmul(a, b, accurate=True)
+        assert found.dtype == np.float64
+        assert np.array_equal(found, exact(a, b).astype(np.float64))
+
+
+@pytest.mark.parametrize("way", ["integer_matmul", "split_matmul", "halves_matmul"])
+@pytest.mark.parametrize("inner", [1, 3, 4, 250, 252, 255, 256, 257, 504, 512, 1021, 4099])
+def test_every_way_of_multiplying_16_bits_is_exact(way, inner):
+    if way == "split_matmul" and not tiled_product.BYTES:
+        pytest.skip("this processor does not multiply and add bytes")
+    rng = np.random.default_rng(inner)
+    for a, b in patterns((7, inner, 34), np.int16, rng):
+        found = getattr(packed_matmul, way)(*map(np.ascontiguousarray, (a, b)))
+        assert found.dtype == np.int64 and np.array_equal(found, exact(a, b))
+
+
+def test_upper_parts_leave_what_the_proof_needs():
+    x = np.arange(-(2**15), 2**15, dtype=np.int16)
+    upper = packed_matmul.upper_part(x).astype(int)
+    rest = x - 257 * upper
+    assert upper.min() == -128 and upper.max() == 127 and abs(rest).max() == 128
+    worst = 257 * 128 * 128 + 128 * 2**15
+    assert tiled_product.SPLIT_BLOCK * worst < 2**31 < (tiled_product.SPLIT_BLOCK + 4) * worst
+
+
+def test_the_worst_numbers_of_the_proof_stay_within_32_bits():
+    """Upper parts at -128 and rests at +-128, with the same sign in every product."""
+    a = np.full((3, 2000), -(2**15), np.int16)
+    b = np.full((2000, 33), -128 * 257 + 128, np.int16)
+    for x, y in ((a, b), (a, -b - 1), (b.T.copy(), a.T.copy()), (a + 257, b + 256)):
+        assert np.array_equal(packed_matmul.integer_matmul(x, y), exact(x, y))
+
+
+@pytest.mark.parametrize("largest", [2**15, 6000, 2900, 100])
+def test_blocks_of_16_bits_follow_the_largest_numbers(largest):
+    """Sums of blocks at their limit: all operands at the ends, for every choice of the path."""
+    a = np.full((2, 3000), -largest, np.int16)
+    b = np.full((3000, 3), min(largest, 2**15 - 1), np.int16)
+    assert np.array_equal(packed_matmul.integer_matmul(a, b), exact(a, b))
+
+
+def test_dropped_bits_are_the_fewest_that_cannot_overflow():
+    for inner in (1, 2, 3, 4, 5, 1000, 1023, 1024, 1025, 2**20, 2**31 - 1):
+        for top_a, top_b in ((2**31, 2**31), (2**31 - 1, 2**31), (2**31, 100), (7, 2**31)):
+            drop_a, drop_b = _dropped_bits(inner, top_a, top_b)
+            assert 0 <= drop_a - drop_b <= 1
+            rounded = -(-top_a // 2**drop_a), -(-top_b // 2**drop_b)
+            assert inner * rounded[0] * rounded[1] <= 2**63 - 1
+            if drop_a + drop_b:
+                one_less = (drop_a - 1, drop_b) if drop_a > drop_b else (drop_a, drop_b - 1)
+                kept = -(-top_a // 2 ** one_less[0]), -(-top_b // 2 ** one_less[1])
+                assert inner * kept[0] * kept[1] > 2**63 - 1
+    assert _dropped_bits(1, 2**31, 2**31) == (0, 0) and _dropped_bits(2, 2**31, 2**31) == (1, 0)
+    assert _dropped_bits(1024, 2**31, 2**31) == (5, 5), "1024 * 2^26 * 2^26 = 2^62"
+
+
+@pytest.mark.parametrize("inner", [1, 2, 3, 1023, 1024, 5000])
+@pytest.mark.parametrize("low", [True, False])
+def test_full_scale_32_bits_never_overflow(inner, low):
+    """All operands at -2^31: every product has the same sign and the largest size."""
+    end = -(2**31) if low else 2**31 - 1
+    a, b = np.full((2, inner), end, np.int32), np.full((inner, 3), end, np.int32)
+    found, expected = fixed_matmul(a, b), float(inner * end * end)
+    drop_a, drop_b = _dropped_bits(inner, abs(end), abs(end))
+    rounding = 2.0**31 * (2**drop_a * (drop_a > 0) + 2**drop_b * (drop_b > 0))
+    assert (np.abs(found - expected) <= inner * rounding / 2 + 2.0**-52 * expected).all()
+    assert np.array_equal(fixed_matmul(a, b, accurate=True), np.full((2, 3), expected))
+
+
+def test_published_version_overflows_after_two_terms():
+    """Full-scale int32 products summed in int64, as the MLU370's description has it."""
+    a, b = np.full((1, 2), -(2**31), np.int64), np.full((2, 1), -(2**31), np.int64)
+    assert (a[:, :1] @ b[:1])[0, 0] == 2**62, "one product fits"
+    assert (a @ b)[0, 0] == -(2**63), "the sum of two is 2^63, which comes out negative"
+    narrow = a.astype(np.int32), b.astype(np.int32)
+    assert fixed_matmul(*narrow)[0, 0] == fixed_matmul(*narrow, accurate=True)[0, 0] == 2.0**63
+
+
+def test_accurate_sums_survive_cancellation():
+    """Sums of 62-bit products that leave a small number, which the other way loses."""
+    rng = np.random.default_rng(5)
+    a = rng.integers(-(2**31), 2**31, (9, 1500), np.int32)
+    b = rng.integers(-(2**31), 2**31, (1500, 20), np.int32)
+    # b and its complement -1 - b: what is left of each sum is minus the sum of a row of a, plus 15
+    a = np.hstack([a, a, np.full((9, 1), 3, np.int32)])
+    b = np.vstack([b, ~b, np.full((1, 20), 5, np.int32)])
+    assert np.array_equal(fixed_matmul(a, b, accurate=True), exact(a, b).astype(float))
+    assert np.array_equal(exact(a, b)[:, 0], 15 - a[:, :1500].astype(object).sum(1))
+
+
+def test_two_words_are_rounded_once():
+    """Any sum of fewer than 2^32 products, ties and their neighbours included."""
+    rng = np.random.default_rng(6)
+    sums = [int(x) * 2 ** int(s) for x, s in zip(
+        rng.integers(-(2**62), 2**62, 4000), rng.integers(-40, 31, 4000), strict=True
+    ) if s >= 0]  # fmt: skip
+    ties = [(2 * n + 1) << s for n in (2**52, 2**52 + 1, 2**53 - 1) for s in range(39)]
+    sums += [sign * (t + d) for t in ties for d in (-1, 0, 1) for sign in (-1, 1)]
+    sums += [0, 1, -1, 2**32, -(2**32), 2**53, -(2**85) + 1]
+    for terms in (1, 2**31):
+        rests = rng.integers(0, 2**32, len(sums)).tolist()
+        high = [(s >> 32) - r % terms for s, r in zip(sums, rests, strict=True)]
+        low = [(s + 2**63) % 2**64 - 2**63 for s in sums]
+        found = rounded_sums(np.array([low]), np.array([high]))
+        assert found[0].tolist() == [float(s) for s in sums]
+
+
+@pytest.mark.parametrize("block", [4, 64, 252, 4096])
+def test_blocking_changes_no_bit(block, monkeypatch):
+    rng = np.random.default_rng(7)
+    a, b = rng.integers(-700, 700, (40, 900), "i2"), rng.integers(-700, 700, (900, 100), "i2")
+    expected = exact(a, b)
+    monkeypatch.setattr(packed_matmul, "NEAR", block % 5 + 1)
+    monkeypatch.setattr(packed_matmul, "FAR", 2)
+    assert np.array_equal(packed_matmul.tiled_matmul(a, b, "int16", block=block), expected)
+    assert np.array_equal(packed_matmul.tiled_matmul(a, b, "int64", block=block), expected)
+
+
+def bound(a, b, qa, qb):
+    """The error that the docstring states, from the data and the scales, with the last rounding."""
+    sa, sb = float(np.max(qa.scale)), float(np.max(qb.scale))
+    top_a, top_b = np.abs(a).max(), np.abs(b).max()
+    inner = a.shape[1]
+    return inner * (sb * top_a + sa * top_b + sa * sb / 2) / 2 + 2.0**-53 * inner * top_a * top_b
+
+
+@pytest.mark.parametrize("bits", [2, 5, 8, 12, 16, 20, 27, 32])
+@pytest.mark.parametrize("accurate", [False, True])
+def test_float_matrices_within_the_stated_error(bits, accurate):
+    rng = np.random.default_rng(bits)
+    a, b = rng.standard_normal((20, 900)) * 1e-5, rng.standard_normal((900, 40)) * 1e7
+    drop = (0, 0) if accurate else _dropped_bits(900, 2 ** (bits - 1), 2 ** (bits - 1))
+    qa, qb = (adaptive_quantize(x, bits, headroom=d) for x, d in zip((a, b), drop, strict=True))
+    found = fixed_matmul(a, b, bits, accurate)
+    assert np.array_equal(found, fixed_matmul(qa, qb, accurate=accurate))
+    exactly = exact(qa.integers, qb.integers).astype(float) * float(qa.scale * qb.scale)
+    assert np.array_equal(found, exactly), "no bit beyond the headroom was dropped"
+    errors = np.abs(found - (a.astype(np.longdouble) @ b.astype(np.longdouble)))
+    assert errors.max() <= bound(a, b, qa, qb)
+    top_a = np.abs(a).max()
+    assert qa.scale <= 2.0 ** (2 - bits + drop[0]) * top_a * (1 + 2.0 ** (1 - bits + drop[0]))
+
+
+def test_float_32_bits_lose_less_than_binary32():
+    rng = np.random.default_rng(8)
+    a, b = rng.uniform(-1, 1, (60, 1000)), rng.uniform(-1, 1, (1000, 60))
+    error = [np.abs(c - a @ b).max() for c in (
+        fixed_matmul(a, b), fixed_matmul(a, b, accurate=True), a.astype("f4") @ b.astype("f4")
+    )]  # fmt: skip
+    assert error[1] < error[0] < error[2]
+
+
+def test_scales_by_row_and_column():
+    rng = np.random.default_rng(9)
+    a = rng.standard_normal((6, 50)) * 10.0 ** np.arange(-3, 3)[:, None]
+    b = rng.standard_normal((50, 8)) * 10.0 ** np.arange(-4, 4)
+    for bits in (8, 16, 32):
+        rows, columns = adaptive_quantize(a, bits, axis=0), adaptive_quantize(b, bits, axis=1)
+        found = fixed_matmul(rows, columns, accurate=True)
+        sums = exact(rows.integers, columns.integers).astype(float)
+        assert np.array_equal(found, sums * rows.scale * columns.scale)
+        assert np.array_equal(found, fixed_matmul(tuple(rows), tuple(columns), accurate=True))
+        given = fixed_matmul(a, b, bits, accurate=True, scales=(rows.scale, columns.scale))
+        assert np.array_equal(found, given)
+        alone = fixed_matmul(*(x.integers for x in (rows, columns)), accurate=True,
+                             scales=(rows.scale, columns.scale))  # fmt: skip
+        assert np.array_equal(found, alone)
+        relative = np.abs(found - a @ b) / (np.abs(a).max(1, keepdims=True) * np.abs(b).max(0))
+        assert relative.max() <= 50 * 2.0 ** (2 - bits) * 1.01
+
+
+def test_scales_of_any_size_and_kind():
+    a, b = np.array([[3, -5]], np.int16), np.array([[7], [2]], np.int16)
+    for power in ((-1000, -60), (-700, 600), (900, -1000), (-537, -537), (0, 0)):
+        found = fixed_matmul(a, b, scales=tuple(2.0**p for p in power))
+        assert found[0, 0] == np.ldexp(11.0, sum(power))
+    assert fixed_matmul(a, b, scales=(2.0**900, 2.0**900))[0, 0] == np.inf
+    assert fixed_matmul(a, b, scales=(0.1, 0.7))[0, 0] == pytest.approx(0.77, rel=2.0**-51)
+    assert fixed_matmul(a, b, scales=(None, 0.5))[0, 0] == 5.5
+
+
+def test_other_kinds_of_matrices():
+    rng = np.random.default_rng(10)
+    a, b = rng.standard_normal((40, 60)), rng.standard_normal((60, 20))
+    same = fixed_matmul(np.ascontiguousarray(a[::2, ::3]), np.ascontiguousarray(b[::3, ::-1]), 16)
+    assert np.array_equal(fixed_matmul(a[::2, ::3], b[::3, ::-1], 16), same)
+    assert np.array_equal(
+        fixed_matmul(np.asfortranarray(a), b.tolist(), 16), fixed_matmul(a, b, 16)
+    )
+    narrow = a.astype(np.float32)
+    assert np.array_equal(fixed_matmul(narrow, b, 8), fixed_matmul(narrow.astype(float), b, 8))
+    small, large = adaptive_quantize(a, 8), adaptive_quantize(b, 16)
+    wide = adaptive_quantize(b, 32)
+    for left, right in ((small, large), (small, wide)):
+        expected = exact(left.integers, right.integers).astype(float)
+        assert np.array_equal(fixed_matmul(left, right), expected * left.scale * right.scale)
+    assert np.array_equal(fixed_matmul(a, wide, 8), fixed_matmul(small, wide))
+    assert sciprec.fixed_matmul is fixed_matmul
+    assert np.array_equal(dequantize(small) @ np.eye(60), fixed_matmul(small, np.eye(60)))
+
+
+MATRIX, PAIR = np.ones((2, 3)), (np.ones((3, 2), np.int8), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((MATRIX, MATRIX), r"\(2, 3\) and \(2, 3\) cannot be multiplied: A has 3 columns and B 2"),
+        ((np.ones(3), MATRIX), r"arrays of shapes \(3,\) and \(2, 3\); it takes matrices: reshape"),
+        ((MATRIX, PAIR[0].astype("i8")), "B has dtype int64; it takes floats, or int8, int16"),
+        ((MATRIX, (MATRIX.T, 1.0)), "B has dtype float64; it takes floats, or int8"),
+        ((MATRIX * 1j, PAIR), "A has dtype complex128"),
+        ((MATRIX, (PAIR[0], np.ones((3, 1)))), r"scale of B has shape \(3, 1\); a number or shape "
+         r"\(1, 2\) is accepted, because all products of one sum need the same scale"),
+        ((MATRIX, PAIR, 32, False, (None, 1.0)), "B comes with a scale, and scales gives another"),
+        ((MATRIX, PAIR, 32, False, (0.0, None)), "a scale of A is not a finite number above zero"),
+        ((MATRIX, PAIR, 32, False, 3.0), "scales is not a pair"),
+        ((MATRIX, PAIR, 64), "bits is 64; it is an integer from 2 to 32"),
+        ((MATRIX * np.nan, PAIR), "6 NaN and 0 infinities among 6 elements"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_multiplied_is_refused(arguments, words):
+    with pytest.raises(InputError, match=words):
+        fixed_matmul(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "instruction", "feature"),
+    [
+        (("int16", "int16"), "vpdpwssd", "avx512vnni"),
+        (("int16", "int16"), "vpmaddwd|vpdpwssd", "avx2"),
+        (("uint8", "int8"), "vpdpbusd", "avx512vnni"),
+        (("int64", "int64"), "vpmuldq", "avx2"),
+    ],
+)
+def test_the_multiply_add_instructions_are_used(dtypes, instruction, feature):
+    if not has_feature(feature):
+        pytest.skip(f"this processor has no {feature}")
+    panels = tuple(np.zeros(2**12, d) for d in dtypes)
+    fresh = njit(tiled_product.add_product.py_func)
+    tile = tiled_product.tile_of(dtypes[0])
+    c = np.zeros((tile.rows, tile.columns), np.int64)
+    fresh(panels, np.zeros((1, tile.columns), np.int32), c, 8, 8, 1, 1)
+    (assembly,) = fresh.inspect_asm().values()
+    sums = tile.rows * tiled_product.VECTORS
+    assert len(re.findall(rf"\b({instruction})\b", assembly)) >= sums
+    assert not re.search(r"\bvpmullq\b|\bvpmulld\b", assembly), "no wider product in its place"
+
+
+NARROW = """
+import numpy as np
+from sciprec.precision import mode
+mode.has_feature = lambda name: False
+from sciprec.precision import tiled_product
+from sciprec.precision.fixed_matmul import fixed_matmul
+assert not tiled_product.BYTES and tiled_product.VECTOR_BITS == 256
+rng = np.random.default_rng(0)
+for kind in (np.int8, np.int16, np.int32):
+    low, high = np.iinfo(kind).min, np.iinfo(kind).max
+    a = rng.integers(low, high, (9, 600), kind, endpoint=True)
+    b = rng.integers(low, high, (600, 21), kind, endpoint=True)
+    a[0], b[:, 0] = low, low
+    expected = (a.astype(object) @ b.astype(object)).astype(float)
+    assert (fixed_matmul(a, b, accurate=True) == expected).all(), kind
+    fixed_matmul(a, b)
+"""
+
+
+@pytest.mark.slow
+def test_processors_without_wide_vectors_get_the_same_bits(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-W", "error", "-c", NARROW]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,230 @@
+"""`adaptive_quantize` equals the big-integer reference bit for bit, and treats every odd input."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sciprec
+from sciprec.errors import InputError
+from sciprec.precision.fixed_point import ROUNDINGS, adaptive_quantize, dequantize
+from tests.oracles import integers
+
+TINY, HUGE = 5e-324, 1.7976931348623157e308
+EXTREMES = [
+    [1.0], [-1.0], [1.0, -1.0], [-1.0, 0.9999], [127.5, 3.0], [127.4999, -1.5], [-128.5, 0.5],
+    [-127.5], [126.5], [2.0**31 - 0.5, 1.5], [2.0**31 - 0.75, 2.5], [-(2.0**31) - 0.5, -0.5],
+    [TINY], [-TINY, 3 * TINY], [1e-320, -TINY], [2.0**-1022, TINY], [HUGE], [-HUGE], [HUGE, TINY],
+    [-HUGE, TINY, -TINY], [2.0**1023, -1.0], [0.0, -0.0, 1e-200], [1e300, 1e-300, -1e-300],
+    [math.nextafter(1.0, 0.0), math.nextafter(0.5, 1.0), -math.nextafter(1.0, 2.0)],
+]  # fmt: skip
+
+
+def assert_equals_reference(values, bits, headroom, rounding):
+    """Integers, scale and count are those of the reference."""
+    found = adaptive_quantize(values, bits, headroom=headroom, round=rounding)
+    scale = integers.smallest_power(values, bits - headroom, rounding)
+    whole, saturated = integers.quantized(values, scale, bits - headroom, rounding)
+    assert Fraction(float(found.scale)) == scale
+    assert found.integers.tolist() == whole
+    assert (found.saturated, found.nans) == (saturated, 0)
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("bits", [2, 3, 8, 16, 31, 32])
+def test_extremes_equal_the_reference(bits, rounding):
+    for values in EXTREMES:
+        assert_equals_reference(values, bits, 0, rounding)
+        assert_equals_reference([-x for x in values], bits, min(bits - 2, 3), rounding)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6),
+    st.integers(2, 32),
+    st.sampled_from(list(ROUNDINGS)),
+    st.data(),
+)
+def test_any_numbers_equal_the_reference(values, bits, rounding, data):
+    assert_equals_reference(values, bits, data.draw(st.integers(0, bits - 2)), rounding)
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_halves_and_their_neighbours_equal_the_reference(rounding):
+    """Ties and the numbers beside them, at a scale that is known: 1 for the largest, 100."""
+    halves = [n + 0.5 for n in range(-100, 100)]
+    beside = [math.nextafter(x, side) for x in halves for side in (-math.inf, math.inf)]
+    found = adaptive_quantize([*halves, *beside, 0.0], 8, round=rounding)
+    assert found.scale == 1.0
+    assert_equals_reference([*halves, *beside, 0.0], 8, 0, rounding)
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("bits", [2, 8, 16, 32])
+def test_arbitrary_scale_is_the_smallest_and_its_quotients_are_rounded_once(bits, rounding):
+    rng = np.random.default_rng(bits)
+    top = 2 ** (bits - 1) - 1
+    samples = [*EXTREMES, *(rng.standard_normal((20, 30)) * 10.0 ** rng.integers(-300, 300))]
+    samples += [[k / 2 * (TINY * top) for k in range(-5, 6)]]
+    for values in map(list, samples):
+        found = adaptive_quantize(values, bits, scale="arbitrary", round=rounding)
+        scale, largest = float(found.scale), max(abs(Fraction(x)) for x in values)
+        assert Fraction(scale) * top >= largest
+        assert Fraction(math.nextafter(scale, 0.0)) * top < largest
+        whole, saturated = integers.quantized(values, Fraction(scale), bits, rounding)
+        assert found.integers.tolist() == whole and saturated == found.saturated == 0
+        if rounding == "rn" and scale > 2.0**-1000:
+            assert np.abs(found.integers.astype(int)).max() == top
+
+
+def test_quotients_that_are_halves_only_after_rounding():
+    """Numbers whose binary64 quotient by the scale is a half, or an integer, though the exact one
+    is not.
+    """
+    scale = 1.0 / 3.0
+    values = [(n + half) * scale for n in range(-400, 400) for half in (0.0, 0.5)]
+    values += [math.nextafter(x, s) for x in values for s in (-math.inf, math.inf)]
+    assert any(x / scale % 1 == 0.5 and (Fraction(x) / Fraction(scale)) % 1 != Fraction(1, 2)
+               for x in values)  # fmt: skip
+    for rounding in ROUNDINGS:
+        found = adaptive_quantize(values, 16, scale=scale, round=rounding)
+        assert (
+            found.integers.tolist() == integers.quantized(values, Fraction(scale), 16, rounding)[0]
+        )
+
+
+def test_given_scale_saturates_at_both_ends_and_counts():
+    values = [127.0, 127.5, 128.0, 1e300, -128.0, -128.5, -128.75, -math.ldexp(1, 1000), 3.4]
+    found = adaptive_quantize(values, 8, scale=1.0)
+    assert found.integers.tolist() == [127, 127, 127, 127, -128, -128, -128, -128, 3]
+    assert found.saturated == 5
+    words = "5 of 9 elements do not fit in 8 bits with 0 of headroom at this scale; give a larger"
+    with pytest.raises(InputError, match=words):
+        adaptive_quantize(values, 8, scale=1.0, saturate=False)
+    assert adaptive_quantize([1e-300, -1e-300], 8, scale=1e300, round="ru").integers.tolist() == [
+        1, 0,
+    ]  # fmt: skip
+    assert adaptive_quantize([HUGE, -HUGE], 8, scale=TINY).integers.tolist() == [127, -128]
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (4,), (2, 3), ()])
+def test_zeros_and_nothing_have_scale_one(shape):
+    found = adaptive_quantize(np.zeros(shape), 16)
+    assert found.integers.shape == shape and found.integers.dtype == np.int16
+    assert found.scale == 1.0 and not found.integers.any()
+    assert dequantize(found).shape == shape
+
+
+@pytest.mark.parametrize("value", [0.1, -0.1, 3.0, 1e-310])
+def test_constant_data_use_all_bits(value):
+    whole = adaptive_quantize(np.full(5, value), 16).integers
+    assert len(set(whole.tolist())) == 1 and 2**14 <= abs(int(whole[0])) <= 2**15
+
+
+def test_nan_and_infinities_are_refused_or_counted():
+    x = np.array([[1.0, 2.0, 3.0], [4.0, math.nan, -math.inf], [math.inf, math.nan, 0.5]])
+    words = r"2 NaN and 2 infinities among 9 elements, the first at index \(1, 1\); remove them"
+    with pytest.raises(InputError, match=words):
+        adaptive_quantize(x, 8)
+    found = adaptive_quantize(x, 8, nonfinite="saturate")
+    assert found.scale == 2.0**-4
+    assert found.integers.tolist() == [[16, 32, 48], [64, 0, -128], [127, 0, 8]]
+    assert (found.saturated, found.nans) == (2, 2)
+    signalling = np.array([0x7FF0_0000_0000_0001, 0], np.uint64).view(float)
+    assert adaptive_quantize(signalling, 8, nonfinite="saturate").nans == 1
+
+
+def test_scales_by_row_column_and_tile_are_those_of_each_alone():
+    x = np.random.default_rng(0).standard_normal((5, 7, 4)) * 10.0 ** np.arange(-3, 4)[:, None]
+    rows = adaptive_quantize(x, 12, axis=-2, round="rd")
+    assert rows.scale.shape == (1, 7, 1)
+    for i in range(7):
+        alone = adaptive_quantize(x[:, i], 12, round="rd")
+        assert np.array_equal(rows.integers[:, i], alone.integers)
+        assert rows.scale[0, i, 0] == alone.scale
+    tiles = adaptive_quantize(x, 12, block=(3, 3))
+    pieces = adaptive_quantize(x[1], 12, block=3)
+    for i in range(5):
+        for j in range(0, 7, 3):
+            for k in range(0, 4, 3):
+                alone = adaptive_quantize(x[i, j : j + 3, k : k + 3], 12)
+                here = np.s_[i, j : j + 3, k : k + 3]
+                assert np.array_equal(tiles.integers[here], alone.integers)
+                assert (np.broadcast_to(tiles.scale, x.shape)[here] == alone.scale).all()
+    assert np.array_equal(pieces.integers[2, 3:4], adaptive_quantize(x[1, 2, 3:4], 12).integers)
+    given = adaptive_quantize(x, 12, axis=1, scale=rows.scale, round="rd")
+    assert np.array_equal(given.integers, rows.integers)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int8, np.int64, np.bool_])
+def test_other_dtypes_and_strides_give_the_same_as_float64(kind):
+    x = (np.random.default_rng(1).standard_normal((6, 8)) * 50).astype(kind)
+    whole, scale = adaptive_quantize(x[::2, ::-1].T, 24)
+    same = adaptive_quantize(np.array(x[::2, ::-1].T, np.float64), 24)
+    assert np.array_equal(whole, same.integers) and scale == same.scale
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_round_trip_error_and_idempotence(bits, rounding):
+    x = np.random.default_rng(2).standard_normal(1000) * 10.0 ** np.linspace(-8, 8, 1000)
+    found = adaptive_quantize(x, bits, round=rounding)
+    error = np.abs(dequantize(found) - x)
+    assert (error <= found.scale / 2 if rounding == "rn" else error < found.scale).all()
+    again = adaptive_quantize(dequantize(found), bits, round=rounding)
+    assert np.array_equal(dequantize(again), dequantize(found))
+    assert np.array_equal(dequantize(*found), dequantize(tuple(found)))
+
+
+def test_public_names_are_lazy_attributes():
+    assert sciprec.adaptive_quantize is adaptive_quantize and sciprec.dequantize is dequantize
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"bits": 33}, "bits is 33; it is an integer from 2 to 32"),
+        ({"bits": 1}, "bits is 1; it is an integer"),
+        ({"bits": 8.0}, "bits is 8.0; it is an integer"),
+        ({"bits": 8, "headroom": 7}, "headroom is 7; with 8 bits it is an integer from 0 to 6"),
+        ({"round": "up"}, "unknown rounding 'up'; known: rn, rz, ru, rd"),
+        ({"nonfinite": "keep"}, "nonfinite is 'keep'; it is 'refuse' or 'saturate'"),
+        ({"scale": "best"}, "unknown scale 'best'; known: power_of_two, arbitrary, or a number"),
+        ({"scale": 0.0}, "not a finite number above zero"),
+        ({"scale": [1.0, 2.0]}, "scale has 2 numbers; there are 1 groups"),
+        ({"axis": 1}, "axis is 1; the array has 1 dimensions"),
+        ({"axis": 0, "block": 2}, "axis and block are both given"),
+        ({"block": 0}, "block is 0; it is a length, or a tuple of at most 1 lengths"),
+        ({"block": (1, 2)}, r"block is \(1, 2\); it is a length"),
+    ],
+)
+def test_arguments_out_of_range_are_refused(arguments, words):
+    with pytest.raises(InputError, match=words):
+        adaptive_quantize([1.0, 2.0], **arguments)
+
+
+@pytest.mark.parametrize("x", [[1j], ["a"], [None], np.zeros(2, np.longdouble)])
+def test_data_that_are_no_real_numbers_are_refused(x):
+    with pytest.raises(InputError, match="adaptive_quantize is given data of dtype .*; it takes"):
+        adaptive_quantize(x)
+
+
+def test_published_scale_overflows_at_the_maximum_and_is_not_exact():
+    """The MLU370's published scale 2^31 / (max + 1e-7), in its own binary64 formula."""
+
+    def published(x):
+        return np.rint(x * (2.0**31 / (np.max(np.abs(x)) + 1e-7)))
+
+    x = np.array([1000.0, 1.0])
+    assert published(x)[0] == 2.0**31 > np.iinfo(np.int32).max
+    assert published(np.array([429.0]))[0] == 2.0**31 - 1, "below 2^32 * 1e-7 = 429.5 it fits"
+    factor = 2.0**31 / (3.0 + 1e-7)
+    assert 3.0 / factor * factor == 3.0 and math.frexp(factor)[0] != 0.5
+    kept = published(np.array([3.0, 0.75])) / factor
+    assert kept.tolist() != [3.0, 0.75], "numbers of two bits come back changed"
+    assert dequantize(adaptive_quantize([3.0, 0.75])).tolist() == [3.0, 0.75]
+    assert abs(published(np.array([1e-12])))[0] < 2**15, "16 of 31 bits stay unused"
+    assert adaptive_quantize([1e-12]).integers[0] >= 2**30
