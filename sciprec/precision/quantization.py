@@ -8,6 +8,7 @@ import numpy as np
 
 from sciprec.errors import InputError
 from sciprec.precision.backend import Backend, resolve_backend, uniform_backend
+from sciprec.precision.fixed_point import adaptive_quantize, dequantize
 from sciprec.precision.lifting import lift
 from sciprec.precision.registry import kernel
 
@@ -38,9 +39,13 @@ def quantize(x, backend, *, seed: int = 0):
 
     Precision:
         One rounding per element. NaN stays NaN, zeros keep their sign; infinities stay where the
-        format has them, and become NaN where it has none.
+        format has them, and become NaN where it has none. In fixed point a whole array has the one
+        unit that holds its largest finite element, with the format's headroom; infinities become
+        the ends of the range, NaN zero.
     """
     resolved = resolve_backend(backend)
+    if resolved.storage.fixed and hasattr(x, "dask") and hasattr(x, "map_blocks"):
+        return x.map_blocks(_in_unit, abs(x).max(), resolved, dtype=_result_dtype(x.dtype))
     if hasattr(x, "data_vars"):
         return x.map(
             lambda v: quantize(v, resolved, seed=seed) if v.dtype.kind == "f" else v,
@@ -58,6 +63,10 @@ def quantize(x, backend, *, seed: int = 0):
             "imaginary parts separately"
         )
     dtype = _result_dtype(values.dtype)
+    if resolved.storage.fixed:
+        finite = np.abs(values[np.isfinite(values)])
+        rounded = _in_unit(values, finite.max(initial=0), resolved).astype(dtype)
+        return rounded if isinstance(x, (np.ndarray, list, tuple)) else dtype.type(rounded[()])
     flat = np.ascontiguousarray(values, dtype=dtype if values.dtype.kind == "f" else None).reshape(
         -1
     )
@@ -65,6 +74,15 @@ def quantize(x, backend, *, seed: int = 0):
     _rounding_kernel(resolved, seed)(flat, out)
     rounded = out.reshape(values.shape)
     return rounded if isinstance(x, (np.ndarray, list, tuple)) else rounded.dtype.type(rounded[()])
+
+
+def _in_unit(values: np.ndarray, largest, backend: Backend) -> np.ndarray:
+    """The elements in the unit of fixed point that holds `largest`, with the format's headroom."""
+    arithmetic = backend.storage
+    fmt, known = arithmetic.format, np.asarray(largest, np.float64).ravel()[:1]
+    how = {"bits": fmt.bits, "headroom": fmt.headroom, "round": arithmetic.rounding}
+    unit = adaptive_quantize(known, **how).scale
+    return dequantize(adaptive_quantize(values, scale=unit, nonfinite="saturate", **how))
 
 
 def _result_dtype(dtype: np.dtype) -> np.dtype:

@@ -66,8 +66,8 @@ def nearby(ratio: Fraction, rounding: str) -> int:
 
 
 def smallest_unit(largest: float, bits: int, headroom: int) -> int:
-    """e of the smallest power of two 2^e in whose units `largest` rounds into the range, moved up by
-    the headroom.
+    """e of the smallest power of two 2^e in whose units `largest` rounds into the range, moved
+    up by the headroom.
     """
     exact, top = Fraction(largest), (1 << (bits - 1)) - 1
     exponent = -2000

@@ -2,6 +2,8 @@
 
 import math
 
+from numba import prange
+
 from sciprec.precision.reduce import accumulate, fma, product
 
 
@@ -28,3 +30,51 @@ def dot(a, b, out):
     for i in range(a.size):
         total = accumulate(total, product(a[i], b[i]))
     out[0] = total
+
+
+def decay(x, rate):
+    """In place: a repeated call after a left range has to start from what was given."""
+    for i in range(x.size):
+        x[i] = x[i] - rate * x[i]
+
+
+def growing(x, factor):
+    for i in range(x.size):
+        x[i] = x[i] * factor
+
+
+def scaled(x, factor):
+    return x * factor
+
+
+def two_calls(small, large, out):
+    for i in range(out.size):
+        out[i] = scaled(small[i], 0.7) * scaled(large[i], 0.3)
+
+
+def in_parallel(x, out):
+    total = 0.0
+    for i in prange(x.size):
+        y = x[i] * x[i]
+        out[i] = y - 0.3
+        total += y
+    return total
+
+
+def whole_arrays(x, y):
+    return x * y + 2.0 * x
+
+
+def calls_itself(n, x):
+    if n == 0:
+        return x
+    return calls_itself(n - 1, x * 0.5)
+
+
+def given_function(f, x):
+    return f(x) * 0.5
+
+
+def cubes(x, out):
+    for i in range(out.size):
+        out[i] = x[i] ** 3 + 1.0 / x[i]

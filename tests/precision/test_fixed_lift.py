@@ -1,0 +1,202 @@
+"""Kernels lifted to fixed point: how units are found, kept and changed, and what is reported."""
+
+import concurrent.futures
+import math
+
+import numpy as np
+import pytest
+
+from sciprec.errors import InputError
+from sciprec.precision import LiftError, lift, quantize
+from tests.oracles import fixed
+from tests.precision import fixed_kernels as kernels
+
+
+def numbers(count=200, seed=0):
+    return np.random.default_rng(seed).uniform(-1, 1, count)
+
+
+def test_the_first_call_profiles_on_copies():
+    x = numbers()
+    lifted = lift(kernels.decay, "fixed32")
+    given = x.copy()
+    lifted(given, 0.25)
+    assert np.abs(given - 0.75 * x).max() <= 3 * 2.0**-30
+    assert (given != x).all()
+    assert lifted.report().adaptations == 0
+
+
+def test_a_call_that_leaves_its_range_is_repeated_from_what_was_given():
+    x = numbers()
+    lifted = lift(kernels.growing, "fixed32")
+    state = x.copy()
+    lifted(state, 1.0)
+    before = lifted.units.exponents.max()
+    for _ in range(10):
+        lifted(state, 3.0)
+    report = lifted.report()
+    assert np.abs(state - 3.0**10 * x).max() < 3.0**10 * 1e-7
+    assert report.adaptations > 3 and report.saturations == 0 and report.careful_calls == 0
+    assert lifted.units.exponents.max() > before + 10
+
+
+def test_without_adaptation_results_saturate_and_are_counted():
+    lifted = lift(kernels.growing, "fixed16", ranges=1.0, adapt=None)
+    x = np.array([0.5, -0.5, 0.9, -0.9, 0.1])
+    lifted(x, 4.0)
+    end = 4.0 - 2.0**-13  # of a range of 1 with one bit of headroom: the factor saturates
+    unit = 2.0**-13
+    given = [quantize(v, "fixed:bits=32") for v in (0.5, -0.5, 0.9, -0.9, 0.1)]
+    expected = [round(round(v / unit) * end) * unit for v in given]
+    assert x.tolist() == expected
+    assert lifted.report().saturations == 1
+    lifted(np.full(7, 3.5), 1.9)
+    assert lifted.report().saturations == 8
+    assert lifted.report().careful_calls == 2
+
+
+def test_units_are_found_anew_every_few_calls():
+    lifted = lift(kernels.decay, "fixed16", adapt=4)
+    state = numbers()
+    for _ in range(40):
+        lifted(state, 0.5)
+    assert lifted.report().adaptations == 9
+    assert np.abs(state).max() < 2.0**-39
+    kept, frozen = lift(kernels.decay, "fixed16"), numbers()
+    for _ in range(40):
+        kept(frozen, 0.5)
+    assert set(frozen.tolist()) <= {0.0, -(2.0**-14), 2.0**-14}  # stuck in the first call's unit
+
+
+def test_every_chain_of_calls_has_units_of_its_own():
+    lifted = lift(kernels.two_calls, "fixed16")
+    small, large, out = 1e-6 * numbers(), 1e6 * numbers(seed=1), np.zeros(200)
+    lifted(small, large, out)
+    assert np.abs(out - 0.21 * small * large).max() < 2.0**-11
+    (place,) = [p for p in lifted.report().places if p.function == "scaled"]
+    low, high = place.unit_exponents
+    assert high - low > 30
+
+
+def test_places_that_are_short_of_bits_are_named():
+    x = np.concatenate([numbers(), 1e-7 * numbers(), 1e-9 * numbers()])
+    lifted = lift(kernels.growing, "fixed16")
+    lifted(x, 0.5)
+    worst = lifted.report().short[0]
+    assert (worst.function, worst.text) == ("growing", "x[i] * factor")
+    assert worst.bits_short == pytest.approx(math.log2(2.0**-14 / (0.5e-9 * 0.03)) - 1, abs=2)
+    assert worst.lost_share == pytest.approx(2 / 3, abs=0.01)
+    assert "bits short" in str(lifted.report()) and f"line {worst.line}" in str(lifted.report())
+    wide = lift(kernels.growing, "fixed32")
+    wide(numbers() + 2, 0.5)
+    assert not wide.report().short
+
+
+def test_parallel_loops_give_the_same_bits_as_serial_ones_and_mark():
+    x, out = numbers(1000), np.zeros(1000)
+    lifted = lift(kernels.in_parallel, "fixed32")
+    total = lifted(x, out)
+    assert np.abs(out - (x * x - 0.3)).max() < 2.0**-28
+    assert total == pytest.approx((x * x).sum(), abs=1e-5)
+    lifted(10 * x, out)  # chunks leave their ranges
+    assert lifted.report().adaptations >= 1
+    assert np.abs(out - (100 * x * x - 0.3)).max() < 2.0**-21
+
+
+def test_whole_arrays():
+    x, y = numbers(), numbers(seed=1)
+    lifted = lift(kernels.whole_arrays, "fixed32")
+    assert np.abs(lifted(x, y) - (x * y + 2 * x)).max() < 2.0**-27
+    assert np.abs(lifted(50 * x, y) - (50 * x * y + 100 * x)).max() < 2.0**-21
+    assert lifted.report().adaptations >= 1
+
+
+def test_powers_have_a_unit_for_each_multiplication():
+    x, out = np.abs(numbers()) * 100 + 1, np.zeros(200)
+    lifted = lift(kernels.cubes, "fixed32")
+    lifted(x, out)
+    assert np.abs(out - (x**3 + 1 / x)).max() < 1e6 * 2.0**-27
+
+
+def test_nan_becomes_zero_and_is_counted():
+    lifted = lift(kernels.growing, "fixed32", ranges=2.0, adapt=None)
+    x = np.array([1.0, np.nan, -np.inf])
+    lifted(x, 1.0)
+    assert x.tolist() == [1.0, 0.0, -8.0]
+    assert lifted.report().invalid == 1 and lifted.report().saturations == 1
+
+
+def test_threads_share_a_kernel():
+    lifted = lift(kernels.decay, "fixed32", ranges=1.0)
+    alone = numbers(5000)
+    lifted(alone, 0.3)
+
+    def run(_):
+        mine = numbers(5000)
+        lifted(mine, 0.3)
+        return mine.tobytes()
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(run, range(40))) == {alone.tobytes()}
+
+
+def test_a_profile_counts_operations_of_any_kernel():
+    profile = lift(kernels.decay, "fp32").profile(numbers(50), 0.5)
+    assert profile.operations == {"load": 2 * 50 + 1, "mul": 50, "store": 50, "sub": 50}
+    row = next(n for n, r in enumerate(profile.rows) if profile.sites[r.site].operation == "mul")
+    assert profile.largest[row] == 0.5 * np.abs(numbers(50)).max()
+    assert profile.exponents[row].sum() == 50
+
+
+@pytest.mark.parametrize(
+    ("ranges", "words"),
+    [
+        (0.0, "the range of '\\*' is 0.0; accepted: a finite number above zero"),
+        ({"x": -1.0}, "the range of 'x' is -1.0"),
+        ({"x": 1.0, "z": 1.0, "*": 1.0}, "no place of the kernel is called 'z'; known: .*rate"),
+        ({"x": 1.0}, "places have no range, the first 'rate'"),
+    ],
+)
+def test_ranges_are_checked(ranges, words):
+    with pytest.raises(InputError, match=words):
+        lift(kernels.decay, "fixed32", ranges=ranges)
+
+
+@pytest.mark.parametrize("adapt", [0, -3, True, "always", 2.5])
+def test_adaptation_is_checked(adapt):
+    with pytest.raises(InputError, match="accepted: 'headroom', None, or a number of calls"):
+        lift(kernels.decay, "fixed32", adapt=adapt)
+
+
+def test_what_cannot_have_units_is_refused():
+    with pytest.raises(LiftError, match="calls itself; in fixed point every call has units"):
+        lift(kernels.calls_itself, "fixed32")
+    with pytest.raises(LiftError, match="'f', a function that came as an argument, in fixed point"):
+        lift(kernels.given_function, "fixed32")
+
+
+def test_mixed_precision_multiplies_integers():
+    a, b, out = numbers(64), numbers(64, 1), np.zeros(1)
+    lifted = lift(kernels.dot, "mix-fp32-fix16")
+    lifted(a, b, out)
+    factors = [quantize(x, "fixed16") for x in (a, b)]
+    total = np.float32(0)
+    for x, y in zip(*factors, strict=True):
+        total = np.float32(total + np.float32(x * y))
+    assert out[0] == total
+
+
+@pytest.mark.parametrize("spec", ["fixed32", "fixed:bits=7,round=rd"])
+def test_quantize_gives_an_array_one_unit(spec):
+    x = numbers(1000) * 37.0
+    fmt, rounding = (32, np.rint) if spec == "fixed32" else (7, np.floor)
+    unit = 2.0 ** fixed.smallest_unit(np.abs(x).max(), fmt, 1)
+    assert quantize(x, spec).tolist() == (rounding(x / unit) * unit).tolist()
+
+
+def test_quantize_of_chunks_is_that_of_the_whole():
+    xr = pytest.importorskip("xarray")
+    x = numbers(120).reshape(12, 10) * np.arange(1, 13)[:, None]
+    lazy = quantize(xr.DataArray(x, dims=("a", "b")).chunk({"a": 5}), "fixed16")
+    assert lazy.chunks is not None
+    assert (lazy.values == quantize(x, "fixed16")).all()
