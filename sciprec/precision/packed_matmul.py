@@ -203,10 +203,10 @@ def split_matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The exact product of full-scale int16: upper parts as bytes, the rest by pairs.
 
     With a = 257 a1 + a0 and b = 257 b1 + b0, the sum of 257^2 a1 b1 is taken in bytes, and what
-    is left of a block's sum is below 2^31 (`SPLIT_BLOCK`), so that pairs modulo 2^32 give it.
+    is left of a block's sum is below 2^31 (`split_block`), so that pairs modulo 2^32 give it.
     """
     tile = tile_of("int16")
-    depth = _whole(a.shape[1], 4)
+    depth, block = _whole(a.shape[1], 4), split_block(a, b)
     upper_a, upper_b = upper_part(a), upper_part(b)
     packed = (
         row_panels(upper_a, tile, 4, depth, offset=True).view(np.uint8),
@@ -214,8 +214,47 @@ def split_matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         row_panels(a, tile, 2, depth).view(np.int16),
         column_panels(b, tile, 2, depth).view(np.int16),
     )
-    bias = _byte_bias(upper_b, tile, SPLIT_BLOCK)
-    return _product(packed, bias, a, b, tile, depth, SPLIT_BLOCK, "int64")
+    bias = _byte_bias(upper_b, tile, block)
+    return _product(packed, bias, a, b, tile, depth, block, "int64")
+
+
+def split_block(a: np.ndarray, b: np.ndarray) -> int:
+    """The longest block of 1024, 512 and 252 products whose rests sum to less than 2^31.
+
+    |a b - 257^2 a1 b1| <= |257 a1| |b0| + |a0| |b| <= 128 (|a| + 128) + 128 |b|, so that n of them
+    sum to at most 128 (sum of |a| + 128 n + sum of |b|); for 252 numbers of 16 bits this holds
+    whatever they are (`SPLIT_BLOCK`).
+    """
+    for n in (1024, 512):
+        if 128 * (_largest_row_sum(a, n) + 128 * n + _largest_column_sum(b, n)) < 2**31:
+            return n
+    return SPLIT_BLOCK
+
+
+@njit(cache=True, nogil=True)
+def _largest_row_sum(a, block):
+    """The largest sum of |a| over a block of a row."""
+    largest = 0
+    for i in range(a.shape[0]):
+        for start in range(0, a.shape[1], block):
+            total = 0
+            for k in range(start, min(start + block, a.shape[1])):
+                total += abs(np.int32(a[i, k]))
+            largest = max(largest, total)
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _largest_column_sum(b, block):
+    """The largest sum of |b| over a block of a column; 2^16 numbers and fewer stay within int32."""
+    largest = 0
+    for start in range(0, b.shape[0], block):
+        totals = np.zeros(b.shape[1], np.int32)
+        for k in range(start, min(start + block, b.shape[0])):
+            for j in range(b.shape[1]):
+                totals[j] += abs(np.int32(b[k, j]))
+        largest = max(largest, totals.max())
+    return largest
 
 
 def upper_part(x: np.ndarray) -> np.ndarray:
