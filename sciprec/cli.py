@@ -189,6 +189,15 @@ def bench_precision(
     _bench("precision", out, json)
 
 
+@bench_app.command("fixed")
+def bench_fixed(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure integer matrix products against binary32 and binary64 ones: time and error."""
+    _bench("fixed", out, json)
+
+
 def _bench(name: str, out: Path | None, json: bool) -> None:
     """Run one benchmark by name."""
     from sciprec import bench

@@ -1,22 +1,23 @@
-"""Benchmarks of the engine and the models, each against a native kernel and peers in the same run.
-"""
+"""Benchmarks of engine and models, each against a native kernel and peers in the same run."""
 
 from __future__ import annotations
 
+import importlib
 import json as json_format
 import sys
 from pathlib import Path
+from types import ModuleType
 
 from sciprec.errors import InputError
 
-BENCHMARKS = ("precision",)
+BENCHMARKS = ("precision", "fixed")
 
 
 def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) -> dict:
     """Run a benchmark, write its JSON file, and print its table.
 
     Args:
-        name: "precision".
+        name: "precision" (lifted kernels) or "fixed" (integer matrix products).
         out: the JSON file to write.
         json: print the JSON instead of the table.
         small: tiny sizes, for tests.
@@ -34,27 +35,28 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
         raise InputError(
             f"the file {path} cannot be written ({error.strerror}); give another one with --out"
         ) from None
-    from sciprec.bench import precision
+    benchmark = importlib.import_module(f"sciprec.bench.{name}")
 
     def say(text: str) -> None:
         print(f"measuring {text}", file=sys.stderr)
 
-    result = precision.measure(small=small, say=say)
+    result = benchmark.measure(small=small, say=say)
     path.write_text(json_format.dumps(result, indent=1) + "\n", encoding="utf-8")
     if json:
         print(json_format.dumps(result))
     else:
-        _print(precision.rows(result), result["machine"])
+        _print(benchmark, result)
     return result
 
 
-def _print(rows: list[dict], machine: dict) -> None:
+def _print(benchmark: ModuleType, result: dict) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    rows = benchmark.rows(result)
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    caption = "ratios to native binary32; " + ", ".join(f"{k} {v}" for k, v in machine.items())
-    table = Table(*columns, title="Time of a lifted kernel", caption=caption)
+    facts = ", ".join(f"{k} {v}" for k, v in result["machine"].items())
+    table = Table(*columns, title=benchmark.TITLE, caption=f"{benchmark.CAPTION}; {facts}")
     for row in rows:
         table.add_row(*(str(row.get(column, "")) for column in columns))
     Console(width=None if sys.stdout.isatty() else 220).print(table)

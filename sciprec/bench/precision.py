@@ -22,6 +22,9 @@ from sciprec import __version__
 from sciprec.bench import kernels, peers
 from sciprec.precision import lift, resolve_backend
 
+TITLE = "Time of a lifted kernel"
+CAPTION = "ratios to native binary32"
+
 BACKENDS = {
     "fp32": "fp32",
     "mlu370": "mlu370",

@@ -87,8 +87,7 @@ def integrate(exponent, moneyness, factors, angle, about=""):
     """
     ends = np.array([moneyness.min(), moneyness.max()])
     t, step = np.linspace(0.0, _end(exponent, ends, factors, angle), NODES + 1, retstep=True)
-    total = _sums(exponent, moneyness, factors, angle, t)
-    total -= 0.5 * _sums(exponent, moneyness, factors, angle, t[:1])
+    total = _sums(exponent, moneyness, factors, angle, t, first=0.5)
     nodes = NODES
     while nodes < MOST_NODES:
         between = (np.arange(nodes) + 0.5) * step
@@ -107,26 +106,38 @@ def _end(exponent, moneyness, factors, angle):
     """Return the t beyond which the integrand is negligible for the given moneyness."""
     t = np.linspace(0.0, 60.0, 121)
     with np.errstate(all="ignore"):  # far beyond the end nothing has to be representable
-        u, values = _integrand(exponent, moneyness, angle, t)
+        u, weights = _weights(exponent, angle, t)
         scale = np.max([np.abs(factor(u)) for factor in factors], axis=0)
-        size = np.abs(values).max(axis=0) * scale
+        size = np.exp(-moneyness[:, None] * u.imag).max(axis=0) * np.abs(weights) * scale
     below = ~(size > NEGLIGIBLE * max(1.0, size[0]))
     below[-1] = True
     return t[max(np.argmax(below), 1)]
 
 
-def _sums(exponent, moneyness, factors, angle, t):
-    """Return the sums of the real integrands over the nodes t, shape (factors, strikes)."""
-    u, values = _integrand(exponent, moneyness, angle, t)
-    return np.array([(values @ factor(u)).real for factor in factors])
+def _sums(exponent, moneyness, factors, angle, t, first=1.0):
+    """Return the sums of the real integrands over the nodes t, shape (factors, strikes).
+
+    The first node has the weight `first`, one half where it is the end of the contour.
+
+    Re[exp(i u x) w] = exp(-x Im u) (cos(x Re u) Re w - sin(x Re u) Im w), all in real numbers.
+    """
+    u, weights = _weights(exponent, angle, t)
+    weights[0] *= first
+    weighted = np.stack([weights * factor(u) for factor in factors])
+    phase = np.outer(u.real, moneyness)
+    cosine, sine = np.cos(phase), np.sin(phase)
+    if angle:
+        damping = np.exp(-np.outer(u.imag, moneyness))
+        cosine *= damping
+        sine *= damping
+    return weighted.real @ cosine - weighted.imag @ sine
 
 
-def _integrand(exponent, moneyness, angle, t):
-    """Return u and exp(i u x) phi(u - i/2) (du/dt) / (u^2 + 1/4), shape (strikes, t).
+def _weights(exponent, angle, t):
+    """Return u and w = phi(u - i/2) (du/dt) / (u^2 + 1/4) at the nodes t.
 
     With u = sinh(s) / 2, s = t + i angle: (du/dt) / (u^2 + 1/4) = 2 / cosh(s).
     """
     s = t + 1j * angle
     u = 0.5 * np.sinh(s)
-    values = np.exp(1j * moneyness[:, None] * u + exponent(u - 0.5j)) * (2.0 / np.cosh(s))
-    return u, values
+    return u, np.exp(exponent(u - 0.5j)) * (2.0 / np.cosh(s))

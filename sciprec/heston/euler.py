@@ -48,7 +48,7 @@ def full_truncation_euler(
     diffusion = constants[5]
     convexity = constants[6]
     for step in range(first_step, first_step + n_steps):
-        if step == first_step or step % 2 == 0:
+        if key_0 >= 0 and (step == first_step or step % 2 == 0):
             fill_words(first_path, step // 2, 0, key_0, key_1, words)
         row = 2 * (step % 2)
         for i in range(log_spot.shape[0]):

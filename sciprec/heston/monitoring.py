@@ -53,6 +53,7 @@ def observed_payments(
     scheme="quadratic_exponential_martingale",
     n_steps,
     seed=0,
+    words=None,
 ):
     """Simulate one block of paths and return what every payoff pays on every path.
 
@@ -65,6 +66,8 @@ def observed_payments(
         n_steps: steps from today to the longest maturity, an integer; every date that a payoff
             observes has to be a whole number of steps (see `steps_for`).
         seed: integer in [0, 2**64).
+        words: None for Philox words of the seed, or random words of another kind: int64, shape
+            (n_steps, 2, block.n_paths).
 
     Returns:
         Undiscounted payments in binary64, shape (payoffs, block.n_paths), each due at its
@@ -84,7 +87,13 @@ def observed_payments(
     schedule = _schedule(payoffs, n_steps)
     step_years = _longest(payoffs) / n_steps
     simulation = Simulation(
-        model, block, step_years=step_years, backend=backend, scheme=scheme, seed=seed
+        model,
+        block,
+        step_years=step_years,
+        backend=backend,
+        scheme=scheme,
+        seed=seed,
+        words=words,
     )
     with np.errstate(over="ignore", invalid="ignore"):  # nonfinite paths stay nonfinite
         rows = _observe(simulation, schedule, _longest(payoffs), n_steps)

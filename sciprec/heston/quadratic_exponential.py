@@ -187,7 +187,7 @@ def quadratic_exponential(
     diffusion = constants[6]
     convexity = constants[7]
     for step in range(first_step, first_step + n_steps):
-        if step == first_step or step % 2 == 0:
+        if key_0 >= 0 and (step == first_step or step % 2 == 0):
             fill_words(first_path, step // 2, 0, key_0, key_1, words)
         row = 2 * (step % 2)
         for i in range(log_spot.shape[0]):
@@ -231,7 +231,7 @@ def quadratic_exponential_martingale(
     diffusion = constants[7]
     convexity = constants[8]
     for step in range(first_step, first_step + n_steps):
-        if step == first_step or step % 2 == 0:
+        if key_0 >= 0 and (step == first_step or step % 2 == 0):
             fill_words(first_path, step // 2, 0, key_0, key_1, words)
         row = 2 * (step % 2)
         for i in range(log_spot.shape[0]):

@@ -38,7 +38,9 @@ class PathScheme:
         name: as in scenarios.
         kernel: advances a block of paths by whole steps; its arguments are (first_path,
             first_step, n_steps, key_0, key_1, constants, words, log_spot, log_spot_carry,
-            variance, variance_carry), see `block_arguments`.
+            variance, variance_carry), see `block_arguments`. A key_0 below zero says that
+            words holds the random words of the step (or of a pair of steps) already, those of
+            step in rows 2 (step % 2) and 2 (step % 2) + 1.
         constants: (model, step_years, units) -> binary64 array, the kernel's constants.
         source: author, year, equation.
         lifts: whether the kernel can be lifted; one that cannot is compiled, in binary64.

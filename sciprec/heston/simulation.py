@@ -24,6 +24,8 @@ class Simulation:
         backend: arithmetic of the paths, a name, a spec string or a Backend.
         scheme: name of a registered path scheme.
         seed: integer in [0, 2**64).
+        words: None for Philox words of the seed, or int64 words of shape (steps, 2, n_paths) in
+            their place.
 
     Raises:
         InputError: an argument outside its domain, or a scheme that the backend cannot run.
@@ -37,7 +39,7 @@ class Simulation:
         new one after each stop, so that there the bits depend on blocks and stops, too.
     """
 
-    def __init__(self, model, block, *, step_years, backend, scheme, seed):
+    def __init__(self, model, block, *, step_years, backend, scheme, seed, words=None):
         resolved = resolve_backend(backend)
         path_scheme = scheme_named(scheme)
         self.model, self.block, self.step_years = model, block, step_years
@@ -49,13 +51,25 @@ class Simulation:
         )
         stream = (int(seed) * STREAM_STRIDE + block.first_path) % 2**32
         self._run = _runnable(path_scheme, resolved, stream)
+        self._given = _given_words(words, path_scheme)
 
     def advance(self, n_steps):
         """Advance all paths by n_steps steps."""
         start = time.perf_counter()
-        self._run(self.block.first_path, self.step, n_steps, *self._key, *self._arrays)
+        if self._given is None:
+            self._run(self.block.first_path, self.step, n_steps, *self._key, *self._arrays)
+        else:
+            self._advance_by_given_words(n_steps)
         self.seconds += time.perf_counter() - start
         self.step += n_steps
+
+    def _advance_by_given_words(self, n_steps):
+        """Advance step by step, each with its own words."""
+        words = self._arrays[1]
+        for step in range(self.step, self.step + n_steps):
+            row = 2 * (step % 2)
+            words[row : row + 2] = self._given[step]
+            self._run(self.block.first_path, step, 1, -1, 0, *self._arrays)
 
     def log_ratio(self):
         """Return log(S_t / F_t) with its carried rounding error, binary64, shape (n_paths,)."""
@@ -80,6 +94,20 @@ def _runnable(path_scheme, backend, stream):
             "it is a truth for the other schemes, whose paths run in any backend"
         )
     return path_scheme.kernel
+
+
+def _given_words(words, path_scheme):
+    """Return the given words, or say that the scheme draws its own.
+
+    Raises:
+        InputError: words for a scheme that takes as many as it happens to need.
+    """
+    if words is not None and not path_scheme.lifts:
+        raise InputError(
+            f"scheme {path_scheme.name!r} was given words; accepted: the other schemes, which "
+            "take two for each step"
+        )
+    return words
 
 
 def lifted(function, backend, stream=0):

@@ -13,7 +13,7 @@ _PUBLIC = {
     "compensated_update": "updates",
     "rescaled_update": "updates",
     "in_force": "modes",
-    "Work": "cost",
+    "Work": "work",
     "Estimate": "cost",
     "MACHINES": "cost",
     "roofline": "cost",

@@ -15,69 +15,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from sciprec.errors import InputError
+from sciprec.machine.work import FLOPS_PER_SPECIAL, SPECIAL_ASSUMPTION, Work
 from sciprec.precision.backend import Backend, resolve_backend
-
-FLOPS_PER_SPECIAL = 20
-SPECIAL_ASSUMPTION = (
-    f"an elementary function counts as {FLOPS_PER_SPECIAL} operations, those of a polynomial of "
-    "degree 8 with its reduction; no rate is published"
-)
-
-
-@dataclass(frozen=True)
-class Work:
-    """What a run of a kernel does, in whole numbers.
-
-    Args:
-        flops: floating-point + - * / and square roots; a fused multiply-add counts two.
-        int_ops: integer additions, products and shifts of a fixed-point arithmetic.
-        bytes_read, bytes_written: traffic with memory.
-        special: elementary functions.
-    """
-
-    flops: int = 0
-    int_ops: int = 0
-    bytes_read: int = 0
-    bytes_written: int = 0
-    special: int = 0
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise InputError(
-                    f"Work was given {field.name} = {value!r}; accepted: a whole number >= 0"
-                )
-
-    def __add__(self, other: Work) -> Work:
-        """One kernel after the other."""
-        if not isinstance(other, Work):
-            return NotImplemented
-        return Work(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
-
-    def __mul__(self, times: int) -> Work:
-        """The same kernel several times."""
-        return Work(*(getattr(self, f.name) * times for f in fields(self)))
-
-    __rmul__ = __mul__
-
-    @property
-    def operations(self) -> int:
-        """All operations, elementary functions as their assumed number."""
-        return self.flops + self.int_ops + FLOPS_PER_SPECIAL * self.special
-
-    @property
-    def bytes_moved(self) -> int:
-        """Traffic with memory in both directions."""
-        return self.bytes_read + self.bytes_written
-
-    @property
-    def intensity(self) -> float:
-        """Operations per byte; infinite without traffic."""
-        return self.operations / self.bytes_moved if self.bytes_moved else float("inf")
 
 
 @dataclass(frozen=True)

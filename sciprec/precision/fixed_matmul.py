@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from sciprec.errors import InputError
+from sciprec.precision.bits import bits as bits_of
 from sciprec.precision.fixed_point import Quantized, adaptive_quantize, checked_span
 from sciprec.precision.packed_matmul import integer_matmul, magnitude, tiled_matmul
 
@@ -45,14 +46,15 @@ def fixed_matmul(A, B, bits: int = 32, accurate: bool = False, scales=None) -> n
 
     Precision:
         The integer sum is rounded to binary64 once; scales that are no powers of two round twice
-        more, results below 2^-1022 once more. Before that, in real numbers, with the scales sa and sb of
-        the integers that are multiplied and any K:
+        more, results below 2^-1022 once more. Before that, in real numbers, with the scales sa and
+        sb of the integers that are multiplied and any K:
 
             |C - A B| <= K (sb max|A| + sa max|B| + sa sb / 2) / 2
 
-        where the term of a scale is 0 if integers were given and no bit was dropped. For floats sa
-        is at most 2^(2 - b) max|A| (1 + 2^(1 - b)), b = bits less the dropped ones. The same bits
-        result whatever the processor.
+        where a scale counts as 0 if integers were given and lost no bit, and as the sum of both if
+        floats were rounded with a given scale and lost bits afterwards. An adaptive sa is at most
+        2^(2 - b) max|A| (1 + 2^(1 - b)), with b = bits less the dropped ones. The same bits result
+        whatever the processor.
 
     Differs from the source:
         The published description of the MLU370 multiplies full-scale int32 and sums in int64: two
@@ -71,14 +73,14 @@ def fixed_matmul(A, B, bits: int = 32, accurate: bool = False, scales=None) -> n
     wide = np.result_type(a, b)
     a, b = (np.ascontiguousarray(x, wide) for x in (a, b))
     if wide.itemsize <= 2:
-        return _in_reals(integer_matmul(a, b).astype(np.float64), scale_a, scale_b)
+        return _in_reals(to_reals(integer_matmul(a, b)), scale_a, scale_b)
     if accurate:
         low, high = tiled_matmul(a, b, "int64", exact=True)
         return _in_reals(rounded_sums(low, high), scale_a, scale_b)
     drop = _dropped_bits(inner, magnitude(a), magnitude(b))
     c = tiled_matmul(_shifted(a, drop[0]), _shifted(b, drop[1]), "int64")
     scale_a, scale_b = scale_a * 2.0 ** drop[0], scale_b * 2.0 ** drop[1]
-    return _in_reals(c.astype(np.float64), scale_a, scale_b)
+    return _in_reals(to_reals(c), scale_a, scale_b)
 
 
 def _dropped_bits(inner: int, largest_a: int, largest_b: int) -> tuple[int, int]:
@@ -107,31 +109,48 @@ def _shifted(x: np.ndarray, drop: int) -> np.ndarray:
     return ((wide + half) >> drop).astype(np.int32)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def rounded_sums(low, high):
-    """Sums of products rounded once to binary64, from the sums modulo 2^64 and those of
-    floor(product / 2^32), of fewer than 2^32 products.
+def to_reals(c: np.ndarray) -> np.ndarray:
+    """int64 rounded to binary64, in the same memory: touching new memory costs more."""
+    _convert(c)
+    return c.view(np.float64)
+
+
+@njit(cache=True, nogil=True)
+def _convert(c):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            c[i, j] = bits_of(float(c[i, j]))
+
+
+def rounded_sums(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Sums of products rounded once to binary64, in the memory of `low`, from the sums modulo 2^64
+    and those of floor(product / 2^32), of fewer than 2^32 products.
 
     sum = 2^32 high + r, 0 <= r < 2^64, so that low - 2^32 high modulo 2^64 is r. In 2^32 h + l with
     0 <= l < 2^32 both terms are exact in binary64 up to |h| = 2^53, and their sum rounds once; if
     h is larger, bits far below the last one that counts are joined in one.
     """
-    out = np.empty(low.shape, np.float64)
+    _join(low, high)
+    return low.view(np.float64)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _join(low, high):
     for i in range(low.shape[0]):
         for j in range(low.shape[1]):
             rest = np.uint64(low[i, j] - (high[i, j] << 32))
             h = high[i, j] + np.int64(rest >> np.uint64(32))
             below = np.int64(rest & np.uint64(0xFFFF_FFFF))
             if abs(h) <= 1 << 53:
-                out[i, j] = float(h) * 4294967296.0 + float(below)
+                low[i, j] = bits_of(float(h) * 4294967296.0 + float(below))
             else:
                 joined = (h << 1) | (below >> 31) | np.int64((below & 0x7FFF_FFFF) != 0)
-                out[i, j] = float(joined) * 2147483648.0
-    return out
+                low[i, j] = bits_of(float(joined) * 2147483648.0)
 
 
 def _in_reals(c: np.ndarray, scale_a, scale_b) -> np.ndarray:
-    """c * scale_a * scale_b, without overflow or underflow on the way."""
+    """c * scale_a * scale_b in C order, without overflow or underflow on the way."""
+    c = np.ascontiguousarray(c)
     (part_a, power_a), (part_b, power_b) = np.frexp(scale_a), np.frexp(scale_b)
     power = power_a + power_b
     if np.abs(power).max() <= 900:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sciprec import InputError, bench
-from sciprec.bench import kernels, peers, precision
+from sciprec.bench import fixed, kernels, peers, precision
 from sciprec.precision import resolve_backend
 
 
@@ -22,8 +22,30 @@ def test_small_benchmark_has_every_row(tmp_path, capsys):
     assert {row["arithmetic"] for row in precision.rows(stored)} >= set(precision.BACKENDS)
 
 
+def test_small_benchmark_of_matrix_products(tmp_path, capsys):
+    """Every row is there, with the error that its number of bits leads to expect."""
+    out = tmp_path / "bench.json"
+    bench.run("fixed", out=out, json=True, small=True)
+    stored = json.loads(out.read_text())
+    assert stored == json.loads(capsys.readouterr().out)
+    assert [case["size"] for case in stored["cases"]] == list(fixed.sizes(True))
+    for case in stored["cases"]:
+        assert [entry["row"] for entry in case["rows"]] == list(fixed.ROWS)
+        for entry in case["rows"]:
+            bits = {"fp32": 24, "fp64": 53, "int8": 6, "int16": 12, "int32": 25}
+            unit = 2.0 ** -bits[entry["row"].split(",")[0]]
+            assert entry["ratio"] > 0 and entry["error"] < case["size"] * unit
+    assert len(fixed.rows(stored)) == len(fixed.ROWS) + 1
+
+
+def test_fixed_benchmark_prints_a_table(tmp_path, capsys):
+    bench.run("fixed", out=tmp_path / "bench.json", small=True)
+    printed = capsys.readouterr().out
+    assert fixed.TITLE in printed and all(row in printed for row in fixed.ROWS)
+
+
 def test_unknown_benchmark(tmp_path):
-    with pytest.raises(InputError, match="unknown benchmark 'speed'; known: precision"):
+    with pytest.raises(InputError, match="unknown benchmark 'speed'; known: precision, fixed"):
         bench.run("speed", out=tmp_path / "x.json")
 
 

@@ -5,7 +5,9 @@ import pytest
 from sciprec import machine
 from sciprec.errors import InputError
 from sciprec.machine import MACHINES, Work, roofline
-from sciprec.machine.cost import FLOPS_PER_SPECIAL, table
+from sciprec.machine.cost import table
+from sciprec.machine.work import ARITHMETIC, FLOPS_PER_SPECIAL, FREE, stored_bytes
+from sciprec.precision.symbols import OPERATIONS
 
 ADDITION = Work(flops=1, bytes_read=8, bytes_written=4)  # c = a + b, per element of binary32
 
@@ -64,6 +66,32 @@ def test_no_work_takes_no_time():
 def test_work_adds_and_repeats():
     assert ADDITION + ADDITION == 2 * ADDITION == ADDITION * 2
     assert (3 * ADDITION).bytes_moved == 36
+
+
+def test_counts_of_a_lifted_kernel_become_work():
+    counts = {"add": 7, "mul": 5, "fma": 3, "neg": 9, "exp": 2, "load": 10, "store": 4}
+    floats = Work.of_counts(counts, "mlu370")
+    assert floats == Work(flops=18, bytes_read=40, bytes_written=16, special=2)
+    whole = Work.of_counts(counts, "fixed16")
+    assert whole == Work(int_ops=18, bytes_read=20, bytes_written=8, special=2)
+    mixed = Work.of_counts({"product": 6, "accumulate": 6, "mul": 1}, "mix-fp32-fix16")
+    assert mixed == Work(flops=7, int_ops=6)
+
+
+def test_every_operation_of_the_engine_has_a_place():
+    special = set(OPERATIONS.values()) - set(ARITHMETIC) - FREE
+    assert {"exp", "log", "sin", "pow", "atan2", "erf"} <= special
+    assert not special & {"add", "sub", "mul", "div", "neg"}
+    assert set(ARITHMETIC) <= set(OPERATIONS.values())
+
+
+@pytest.mark.parametrize(
+    ("backend", "size"),
+    [("fp64", 8), ("fp32", 4), ("mlu370", 4), ("tf32", 4), ("fp16", 2), ("bf16", 2)]
+    + [("e4m3fn", 1), ("e5m2", 1), ("fixed32", 4), ("fixed16", 2), ("float:p=20,emax=400", 4)],
+)
+def test_bytes_of_a_number(backend, size):
+    assert stored_bytes(backend) == size
 
 
 @pytest.mark.parametrize(("name", "backend"), [("mlu370", "mlu370"), ("a100", "fp32")])

@@ -83,6 +83,21 @@ def test_the_worst_numbers_of_the_proof_stay_within_32_bits():
         assert np.array_equal(packed_matmul.integer_matmul(x, y), exact(x, y))
 
 
+@pytest.mark.parametrize("size", [2**15 - 129, 16500, 16200, 8300, 8000, 4000])
+def test_blocks_of_split_numbers_follow_the_sums_of_magnitudes(size):
+    """All rests with one sign, as large as they can be, in blocks as long as they are allowed."""
+    a = np.full((3, 2100), -(size // 257 * 257 + 128), np.int16)
+    b = np.full((2100, 33), a[0, 0], np.int16)
+    block = packed_matmul.split_block(a, b)
+    rest = abs(int(a[0, 0]) ** 2 - 257**2 * int(packed_matmul.upper_part(a)[0, 0]) ** 2)
+    assert block * rest < 2**31
+    # 2^24 / (2 n) - 64 is 16320 for blocks of 512 and 8128 for blocks of 1024
+    assert block == (252 if size > 16400 else 512 if size > 8200 else 1024)
+    if tiled_product.BYTES:
+        assert np.array_equal(packed_matmul.split_matmul(a, b), exact(a, b))
+        assert np.array_equal(packed_matmul.split_matmul(a, ~b), exact(a, ~b))
+
+
 @pytest.mark.parametrize("largest", [2**15, 6000, 2900, 100])
 def test_blocks_of_16_bits_follow_the_largest_numbers(largest):
     """Sums of blocks at their limit: all operands at the ends, for every choice of the path."""

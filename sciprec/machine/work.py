@@ -1,0 +1,125 @@
+"""What a run of a kernel does: operations and bytes, counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from sciprec.errors import InputError
+from sciprec.precision.backend import Backend, resolve_backend
+
+FLOPS_PER_SPECIAL = 20
+SPECIAL_ASSUMPTION = (
+    f"an elementary function counts as {FLOPS_PER_SPECIAL} operations, those of a polynomial of "
+    "degree 8 with its reduction; no rate is published"
+)
+
+ARITHMETIC = {
+    "add": 1, "sub": 1, "mul": 1, "div": 1, "sqrt": 1, "square": 1, "reciprocal": 1, "fma": 2,
+    "accumulate": 1, "product": 1, "min": 1, "max": 1, "minimum": 1, "maximum": 1, "fmin": 1,
+    "fmax": 1, "floor": 1, "ceil": 1, "trunc": 1, "rint": 1,
+}  # fmt: skip
+"""Operation of the engine -> how many operations of a machine it counts as."""
+
+FREE = frozenset(("neg", "pos", "abs", "fabs", "copysign", "sign", "cast"))
+"""Operations on the sign bit alone, and conversions that a load or a store makes."""
+
+LOAD, STORE = "load", "store"
+PRODUCT = "product"  # the one operation that mix-fp32-fix16 does in integers
+FIXED_BYTES = {"fixed32": 4, "fixed16": 2, "mix-fp32-fix16": 4}
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a run of a kernel does, in whole numbers.
+
+    Args:
+        flops: floating-point + - * / and square roots; a fused multiply-add counts two.
+        int_ops: the same operations of a fixed-point arithmetic; a product with its shift counts
+            one, as VSCALE.I32 does, and so does a product with its sum, as VACC.I64 does.
+        bytes_read, bytes_written: traffic with memory.
+        special: elementary functions.
+
+    Raises:
+        InputError: something else than whole numbers >= 0.
+    """
+
+    flops: int = 0
+    int_ops: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    special: int = 0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise InputError(
+                    f"Work was given {field.name} = {value!r}; accepted: a whole number >= 0"
+                )
+
+    @classmethod
+    def of_counts(cls, counts: Mapping[str, int], backend: str | Backend) -> Work:
+        """The work of counted operations, loads and stores of a lifted kernel.
+
+        Args:
+            counts: operation of the engine ("add", "mul", "exp", ...; "load", "store") -> how
+                often a run did it.
+            backend: the arithmetic; it decides how many bytes a number takes.
+
+        Returns:
+            A Work. Every load and store counts as traffic: what a cache would keep is not modelled.
+        """
+        name = backend if isinstance(backend, str) else backend.name
+        flops = int_ops = special = 0
+        for operation, count in counts.items():
+            if operation in ARITHMETIC:
+                whole = name in ("fixed32", "fixed16")
+                whole |= name == "mix-fp32-fix16" and operation == PRODUCT
+                int_ops += count * ARITHMETIC[operation] * whole
+                flops += count * ARITHMETIC[operation] * (not whole)
+            elif operation not in FREE and operation not in (LOAD, STORE):
+                special += count
+        size = stored_bytes(backend)
+        return cls(flops, int_ops, size * counts.get(LOAD, 0), size * counts.get(STORE, 0), special)
+
+    def __add__(self, other: Work) -> Work:
+        """One kernel after the other."""
+        if not isinstance(other, Work):
+            return NotImplemented
+        return Work(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def __mul__(self, times: int) -> Work:
+        """The same kernel several times."""
+        return Work(*(getattr(self, f.name) * times for f in fields(self)))
+
+    __rmul__ = __mul__
+
+    @property
+    def operations(self) -> int:
+        """All operations, elementary functions as their assumed number."""
+        return self.flops + self.int_ops + FLOPS_PER_SPECIAL * self.special
+
+    @property
+    def bytes_moved(self) -> int:
+        """Traffic with memory in both directions."""
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def intensity(self) -> float:
+        """Operations per byte; infinite without traffic."""
+        return self.operations / self.bytes_moved if self.bytes_moved else math.inf
+
+
+def stored_bytes(backend: str | Backend) -> int:
+    """Bytes that a number of the storage format takes in memory: a power of two.
+
+    Sign, exponent and stored significand: 4 for binary32, tf32 and mlu370, 2 for binary16, ...
+    """
+    name = backend if isinstance(backend, str) else backend.name
+    if name in FIXED_BYTES:
+        return FIXED_BYTES[name]
+    fmt = resolve_backend(backend).storage.format
+    bits = fmt.significand_bits + math.ceil(math.log2(fmt.emax - fmt.emin + 2))
+    return max(1, 2 ** math.ceil(math.log2(bits / 8)))
