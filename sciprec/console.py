@@ -111,10 +111,12 @@ def print_backends(rows: Sequence[dict[str, Any]]) -> None:
         droppable=("about", "overflow", "largest", "unit roundoff", "subnormals"),
     )
     for row in rows:
+        fixed = row["max_finite"] is None  # every place has a unit, and so a range, of its own
         table.add(
-            row["name"], row["rounding"], row["subnormals"], row["overflow"],
-            str(row["significand_bits"]), f"{row['emin']} … {row['emax']}",
-            f"{row['unit_roundoff']:.2g}", f"{row['max_finite']:.3g}", row["about"],
+            row["name"], row["rounding"], row["subnormals"] or "–", row["overflow"],
+            str(row["significand_bits"]), "–" if fixed else f"{row['emin']} … {row['emax']}",
+            f"{row['unit_roundoff']:.2g}", "–" if fixed else f"{row['max_finite']:.3g}",
+            row["about"],
         )  # fmt: skip
     table.print()
 
