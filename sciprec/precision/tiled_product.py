@@ -22,12 +22,15 @@ from dataclasses import dataclass
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.extending import intrinsic
 
 from sciprec.precision.mode import has_feature
 
-WIDE = has_feature("avx512f") and has_feature("avx512bw")
+_HOST = config.CPU_NAME in (None, "host") and config.CPU_FEATURES is None
+WIDE = _HOST and has_feature("avx512f") and has_feature("avx512bw")
+"""Whether Numba compiles for this processor, and it has vectors of 512 bits."""
+
 BYTES = WIDE and has_feature("avx512vnni")
 """Whether the processor multiplies and adds bytes (vpdpbusd)."""
 
