@@ -9,7 +9,6 @@ from sciprec.heston import monitoring, paths
 from sciprec.heston.model import Model
 from sciprec.heston.monitoring import observed_payments, steps_for
 
-FANG = Model(spot=100, v0=0.0175, kappa=1.5768, theta=0.0398, sigma=0.5751, rho=-0.5711)
 LEWIS = Model(
     spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
 )
@@ -18,7 +17,7 @@ ASIAN = heston.AsianArithmetic(strike=100, maturity=1, fixings=5)
 
 
 def _made(name, entry):
-    """Return a payoff of this name whose dates lie on a grid of eighths of a year."""
+    """Return a payoff of this name whose dates lie on a grid of quarters of a year."""
     barrier = 130.0 if "up" in name else 75.0
     given = {"strike": 95.0, "maturity": 1.0, "fixings": 4, "barrier": barrier, "start": 0.5}
     return entry(**{key: given[key] for key in entry.parameters if key in given})
@@ -47,36 +46,45 @@ def controlled(model, target, control, truth, n_paths, n_steps, **options):
     return values.mean(), values.std() / np.sqrt(n_paths)
 
 
-ASIANS = [(FANG, 3.660861, 0.000027, 3.5863750153213), (LEWIS, 9.62001, 0.00012, 8.9102045712716)]
+PARAMETERS = pytest.mark.parametrize("name", ["fang_oosterlee", "lewis"])
 
 
-@pytest.mark.parametrize("model, price, error, geometric", ASIANS, ids=["fang", "lewis"])
-def test_arithmetic_asian(model, price, error, geometric):
-    control = heston.AsianGeometric(strike=100, maturity=1, fixings=5)
-    got, own_error = controlled(model, ASIAN, control, geometric, 2**14, 40, seed=5)
+@PARAMETERS
+def test_arithmetic_asian(path_references, name):
+    """Controlled by the geometric one: standard errors of 0.1 % of the price and less."""
+    model, asian, price, error = path_references[f"{name}_asian_arithmetic"]
+    _, control, truth, _ = path_references[f"{name}_asian_geometric"]
+    got, own_error = controlled(model, asian, control, truth, 2**14, 40, seed=5)
     assert abs(got - price) < 4 * (own_error + error) and own_error < 1e-3 * price
 
 
-# Continuous down-and-out calls, K = 100, T = 1: finite differences on refined grids.
-BARRIERS = [(FANG, 90, 4.79776, 2e-5), (LEWIS, 85, 10.6286, 1e-4)]
-
-
-@pytest.mark.parametrize("model, barrier, price, error", BARRIERS, ids=["fang", "lewis"])
-def test_continuous_barrier(model, barrier, price, error):
-    option = heston.payoff_named("barrier-down-out")(strike=100, barrier=barrier, maturity=1)
+@PARAMETERS
+def test_continuous_barrier(path_references, name):
+    model, option, price, error = path_references[f"{name}_down_out"]
     got, own_error = means(model, [option], 2**15, 50, seed=6)
     assert abs(got[0] - price) < 4 * own_error[0] + error
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model, barrier, price, error", BARRIERS, ids=["fang", "lewis"])
-def test_continuous_barrier_closely(model, barrier, price, error):
+@PARAMETERS
+def test_continuous_barrier_closely(path_references, name):
     """Controlled by the European call: standard errors of 0.2 % of the price and less."""
-    option = heston.payoff_named("barrier-down-out")(strike=100, barrier=barrier, maturity=1)
+    model, option, price, error = path_references[f"{name}_down_out"]
     call = heston.Call(strike=100, maturity=1)
     truth = heston.analytic.price(model, call)
     got, own_error = controlled(model, option, call, truth, 2**19, 200, seed=7)
     assert abs(got - price) < 4 * own_error + error and own_error < 2e-3 * price
+
+
+@pytest.mark.slow
+def test_every_payoff_against_the_exact_scheme():
+    """QE-M at 32 steps to the fixing against the exact one at one step, on a violent model."""
+    model = Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9)
+    payoffs = [_made(name, entry) for name, entry in heston.payoffs().items()]
+    exact, exact_error = means(model, payoffs, 2**18, 4, scheme="gamma_expansion", seed=8)
+    usual, usual_error = means(model, payoffs, 2**18, 128, seed=9)
+    assert np.all(np.abs(usual - exact) < 4 * np.hypot(usual_error, exact_error) + 2e-3 * exact)
+    assert np.count_nonzero(exact > 10 * exact_error) >= len(payoffs) - 1  # one is very rare
 
 
 @pytest.mark.parametrize("backend", ["fp64", "mlu370", "fp16"])
