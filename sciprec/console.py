@@ -58,7 +58,7 @@ class Progress:
         ending = f"failed: {outcome.failure}" if outcome.failure else "done"
         elapsed = time.perf_counter() - self._start
         self._console.print(
-            f"[{self._count}/{self._total}] {outcome.scenario} in {outcome.backend}: {ending} "
+            f"[{self._count}/{self._total}] {outcome.scenario} in {outcome.label}: {ending} "
             f"({outcome.seconds:.1f} s; {elapsed:.1f} s so far)",
             markup=False,
             highlight=False,
@@ -86,7 +86,7 @@ def print_runs(rows: Sequence[dict[str, Any]]) -> None:
         largest = number(errors.get("max_abs")) + (f" {row['units']}" if errors else "")
         table.add(
             row["scenario"],
-            row["backend"],
+            row["label"],
             f"[{_STATUS_COLOURS[row['status']]}]{row['status']}[/]",
             row["variable"] or "–",
             largest.strip(),
@@ -98,7 +98,7 @@ def print_runs(rows: Sequence[dict[str, Any]]) -> None:
     table.print()
     for row in rows:
         if row["status"] != "truth":
-            said = f"{row['backend']} in {row['scenario']}: {row['reason']}"
+            said = f"{row['label']} in {row['scenario']}: {row['reason']}"
             _console().print(said, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationError,
     ValidationInfo,
@@ -21,9 +19,11 @@ from pydantic import (
     model_validator,
 )
 
+from sciprec.compensation_choice import CompensationChoice, CompensationChoices
 from sciprec.complaints import complaint, nearest
 from sciprec.errors import InputError, why_no_file
 from sciprec.precision.backend import resolve_backend
+from sciprec.sections import Names, Numbers, Section, as_tuple, key
 
 LARGEST_FILE_BYTES = 1_000_000
 MOST_STORED_STATES = 10_000
@@ -31,41 +31,21 @@ MOST_PATH_STEPS = 1_000_000
 TRUTH = "fp64"
 
 
-def _as_tuple(value: Any) -> Any:
-    """TOML arrays arrive as lists; frozen scenarios hold tuples."""
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _key(description: str, example: str, **limits: Any) -> Any:
-    """A scenario key: what it accepts in words, how to write it in TOML, and its limits."""
-    return Field(description=description, examples=[example], **limits)
-
-
-Numbers = Annotated[tuple[float, ...], BeforeValidator(_as_tuple)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
-
-
-class Section(BaseModel):
-    """A table of the file: frozen, strict about types, no unknown keys, no NaN."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
 class Tolerance(Section):
     """The largest error against the truth at which a variable is good enough."""
 
-    variable: str = _key("the name of a variable of the run's file", 'variable = "height"')
-    metric: str = _key("the name of an error metric", 'metric = "relative_l2"')
-    at_most: float = _key("a number >= 0", "at_most = 1.0e-3", ge=0)
-    reason: str = _key("a sentence saying where the number comes from", 'reason = "..."')
+    variable: str = key("the name of a variable of the run's file", 'variable = "height"')
+    metric: str = key("the name of an error metric", 'metric = "relative_l2"')
+    at_most: float = key("a number >= 0", "at_most = 1.0e-3", ge=0)
+    reason: str = key("a sentence saying where the number comes from", 'reason = "..."')
 
 
 class ClimateRun(Section):
     """One integration of a global model."""
 
-    case: str = _key("the name of a registered initial state", 'case = "williamson_5"')
-    truncation: int = _key("a triangular truncation: 21, 31, 42, 63 or 85", "truncation = 42")
-    days: float = _key(
+    case: str = key("the name of a registered initial state", 'case = "williamson_5"')
+    truncation: int = key("a triangular truncation: 21, 31, 42, 63 or 85", "truncation = 42")
+    days: float = key(
         "a number of days > 0, from 0.001 to 10000", "days = 5.0", ge=0.001, le=10_000
     )
     step_seconds: float | None = Field(
@@ -105,15 +85,15 @@ class ClimateRun(Section):
 class HestonModel(Section):
     """Parameters of Heston (1993); sigma is the volatility of variance."""
 
-    spot: float = _key("a price > 0, at most 1e12", "spot = 100.0", gt=0, le=1e12)
-    v0: float = _key("an initial variance from 0 to 100", "v0 = 0.04", ge=0, le=100)
-    kappa: float = _key(
+    spot: float = key("a price > 0, at most 1e12", "spot = 100.0", gt=0, le=1e12)
+    v0: float = key("an initial variance from 0 to 100", "v0 = 0.04", ge=0, le=100)
+    kappa: float = key(
         "a rate of mean reversion > 0 per year, at most 1000", "kappa = 1.5", gt=0, le=1000
     )
-    theta: float = _key("a long-run variance > 0, at most 100", "theta = 0.04", gt=0, le=100)
-    sigma: float = _key("a volatility of variance > 0, at most 100", "sigma = 0.5", gt=0, le=100)
-    rho: float = _key("a correlation in [-1, 1]", "rho = -0.7", ge=-1, le=1)
-    rate: float = _key(
+    theta: float = key("a long-run variance > 0, at most 100", "theta = 0.04", gt=0, le=100)
+    sigma: float = key("a volatility of variance > 0, at most 100", "sigma = 0.5", gt=0, le=100)
+    rho: float = key("a correlation in [-1, 1]", "rho = -0.7", ge=-1, le=1)
+    rate: float = key(
         "an interest rate per year, continuously compounded, from -10 to 10", "rate = 0.02",
         ge=-10, le=10,
     )  # fmt: skip
@@ -129,11 +109,11 @@ _LARGEST_ON_AXIS = {"strikes": 1e12, "maturities_years": 100.0}
 class HestonPayoffs(Section):
     """A grid of European options."""
 
-    kind: Literal["call", "put"] = _key('"call" or "put"', 'kind = "call"')
-    strikes: Numbers = _key(
+    kind: Literal["call", "put"] = key('"call" or "put"', 'kind = "call"')
+    strikes: Numbers = key(
         "an array of prices > 0, at most 1e12", "strikes = [90.0, 100.0]", min_length=1
     )
-    maturities_years: Numbers = _key(
+    maturities_years: Numbers = key(
         "an array of years > 0, at most 100", "maturities_years = [0.5, 1.0]", min_length=1
     )
 
@@ -155,8 +135,8 @@ class HestonSimulation(Section):
         description="the name of a registered path scheme",
         examples=['scheme = "quadratic_exponential_martingale"'],
     )
-    n_paths: int = _key("a number of paths from 2 to 1e9", "n_paths = 65536", ge=2, le=10**9)
-    steps_per_year: int = _key("a number from 1 to 100000", "steps_per_year = 32", ge=1, le=10**5)
+    n_paths: int = key("a number of paths from 2 to 1e9", "n_paths = 65536", ge=2, le=10**9)
+    steps_per_year: int = key("a number from 1 to 100000", "steps_per_year = 32", ge=1, le=10**5)
     seed: int = Field(
         default=0, ge=0, lt=2**63, examples=["seed = 1"], description="a whole number >= 0"
     )
@@ -169,9 +149,9 @@ class HestonSimulation(Section):
 class HestonRun(Section):
     """One Monte Carlo pricing of a grid of options."""
 
-    model: HestonModel = _key("the table [heston.model]", "[heston.model]")
-    payoffs: HestonPayoffs = _key("the table [heston.payoffs]", "[heston.payoffs]")
-    simulation: HestonSimulation = _key("the table [heston.simulation]", "[heston.simulation]")
+    model: HestonModel = key("the table [heston.model]", "[heston.model]")
+    payoffs: HestonPayoffs = key("the table [heston.payoffs]", "[heston.payoffs]")
+    simulation: HestonSimulation = key("the table [heston.simulation]", "[heston.simulation]")
 
     @model_validator(mode="after")
     def _steps_are_reasonable(self) -> HestonRun:
@@ -187,10 +167,10 @@ class HestonRun(Section):
 class AccumulationRun(Section):
     """Sums of many small increments; see sciprec.accumulation."""
 
-    updates: int = _key("a number of updates from 1 to 1e9", "updates = 10000000", ge=1, le=10**9)
-    members: int = _key("a number of sums from 1 to 1e5", "members = 64", ge=1, le=10**5)
-    smallest: float = _key("an increment > 0, at most 1e12", "smallest = 1.0e-7", gt=0, le=1e12)
-    largest: float = _key("an increment > 0, at most 1e12", "largest = 1.0e-5", gt=0, le=1e12)
+    updates: int = key("a number of updates from 1 to 1e9", "updates = 10000000", ge=1, le=10**9)
+    members: int = key("a number of sums from 1 to 1e5", "members = 64", ge=1, le=10**5)
+    smallest: float = key("an increment > 0, at most 1e12", "smallest = 1.0e-7", gt=0, le=1e12)
+    largest: float = key("an increment > 0, at most 1e12", "largest = 1.0e-5", gt=0, le=1e12)
     start: float = Field(
         default=1.0, ge=0, le=1e12, examples=["start = 1.0"],
         description="a number from 0 to 1e12",
@@ -207,20 +187,27 @@ class AccumulationRun(Section):
 class Scenario(Section):
     """What every scenario says, whatever its kind."""
 
-    name: str = _key(
+    name: str = key(
         "lower-case letters, digits, '_' and '-', at most 60", 'name = "mountain_t42"',
         pattern=r"^[a-z0-9][a-z0-9_-]{0,59}$",
     )  # fmt: skip
-    title: str = _key("a line for the page", 'title = "Flow over a mountain"', min_length=1)
-    source: str = _key("author, year and case", 'source = "Williamson et al. (1992), case 5"')
-    kind: str = _key('"climate", "heston" or "accumulation"', 'kind = "climate"')
+    title: str = key("a line for the page", 'title = "Flow over a mountain"', min_length=1)
+    source: str = key("author, year and case", 'source = "Williamson et al. (1992), case 5"')
+    kind: str = key('"climate", "heston" or "accumulation"', 'kind = "climate"')
     backends: Names = Field(
         default=(), min_length=1, examples=['backends = ["fp32", "fp16"]'],
         description="an array of backend names or spec strings; left out, MLU_PRECISION_MODE",
     )  # fmt: skip
-    tolerance: Annotated[tuple[Tolerance, ...], BeforeValidator(_as_tuple)] = Field(
+    compensation: CompensationChoices = Field(
+        default=(), examples=['compensation = ["none", "carry"]'],
+        description="an array of names of compensations, or tables [[compensation]]",
+    )  # fmt: skip
+    tolerance: Annotated[tuple[Tolerance, ...], BeforeValidator(as_tuple)] = Field(
         default=(), description="tables [[tolerance]]", examples=["[[tolerance]]"]
     )
+
+    takes_compensation: ClassVar[bool] = True
+    """Whether models of this kind carry residuals when they are told to."""
 
     @field_validator("backends")
     @classmethod
@@ -230,6 +217,16 @@ class Scenario(Section):
         if len(set(names)) < len(names):
             raise ValueError("a backend is named twice")
         return names
+
+    @field_validator("compensation")
+    @classmethod
+    def _compensations_once(
+        cls, given: tuple[CompensationChoice, ...]
+    ) -> tuple[CompensationChoice, ...]:
+        names = [choice.name for choice in given]
+        if len(set(names)) < len(names):
+            raise ValueError("a compensation is named twice")
+        return given
 
     @model_validator(mode="after")
     def _tolerances_once(self) -> Scenario:
@@ -242,22 +239,32 @@ class Scenario(Section):
 class ClimateScenario(Scenario):
     """A scenario of kind "climate"."""
 
-    kind: Literal["climate"] = _key('"climate"', 'kind = "climate"')
-    climate: ClimateRun = _key("the table [climate]", "[climate]")
+    kind: Literal["climate"] = key('"climate"', 'kind = "climate"')
+    climate: ClimateRun = key("the table [climate]", "[climate]")
 
 
 class HestonScenario(Scenario):
     """A scenario of kind "heston"."""
 
-    kind: Literal["heston"] = _key('"heston"', 'kind = "heston"')
-    heston: HestonRun = _key("the table [heston]", "[heston.model]")
+    kind: Literal["heston"] = key('"heston"', 'kind = "heston"')
+    heston: HestonRun = key("the table [heston]", "[heston.model]")
+    takes_compensation: ClassVar[bool] = False
+
+    @model_validator(mode="after")
+    def _paths_carry_by_themselves(self) -> HestonScenario:
+        if self.compensation:
+            raise ValueError(
+                "the key 'compensation' was given; paths of kind 'heston' always carry the "
+                "residuals of log-spot and variance: leave the key out"
+            )
+        return self
 
 
 class AccumulationScenario(Scenario):
     """A scenario of kind "accumulation"."""
 
-    kind: Literal["accumulation"] = _key('"accumulation"', 'kind = "accumulation"')
-    accumulation: AccumulationRun = _key("the table [accumulation]", "[accumulation]")
+    kind: Literal["accumulation"] = key('"accumulation"', 'kind = "accumulation"')
+    accumulation: AccumulationRun = key("the table [accumulation]", "[accumulation]")
 
 
 KINDS: dict[str, type[Scenario]] = {

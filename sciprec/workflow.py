@@ -27,7 +27,8 @@ class BatchResult:
     Args:
         folder, page: where everything is.
         files: the netCDF files of the runs that succeeded.
-        table: one dictionary per run: scenario, backend, status, reason, errors, seconds, ...
+        table: one dictionary per run: scenario, backend, compensation, label, status, reason,
+            errors, seconds, ...
         failures: the runs that failed, each with its sentence.
     """
 
@@ -41,7 +42,7 @@ class BatchResult:
     def beyond(self) -> tuple[str, ...]:
         """Runs that miss a tolerance of their scenario, as "scenario in backend"."""
         bad = ("beyond", "broken")
-        return tuple(f"{r['scenario']} in {r['backend']}" for r in self.table if r["status"] in bad)
+        return tuple(f"{r['scenario']} in {r['label']}" for r in self.table if r["status"] in bad)
 
 
 def run(

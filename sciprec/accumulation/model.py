@@ -170,7 +170,7 @@ def accumulate(
     stream = check_request(updates, members, smallest, largest, start, outputs, seed)
     backend = resolve_backend(backend)
     times = np.array([round(updates * k / outputs) for k in range(outputs + 1)])
-    summing = _Summing(backend, _one_compensation(compensation), stream, members)
+    summing = _Summing(backend, one_compensation(compensation), stream, members)
     values, exact = (np.empty((times.size, members)) for _ in range(2))
     for row, update in enumerate(times):
         summing.advance_to(int(update))
@@ -221,8 +221,12 @@ def _kernel(compensation):
     return add_block_with_carry if compensation.is_carry else add_block_with_shares
 
 
-def _one_compensation(given):
-    """A compensation of the only variable."""
+def one_compensation(given):
+    """The compensation of the only variable.
+
+    Raises:
+        InputError: an unknown compensation, or one of another variable.
+    """
     found = resolve_compensation(given)
     if not isinstance(found, dict):
         return found

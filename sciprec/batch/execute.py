@@ -81,7 +81,8 @@ def _on_cluster(
         else:
             run = planned[future]
             failure = f"its worker was lost or failed: {sentence(future.exception())}"
-            outcome = Outcome(run.scenario.name, run.backend, run.file, 0.0, failure)
+            name, choice = run.scenario.name, run.compensation.name
+            outcome = Outcome(name, run.backend, run.file, 0.0, failure, choice)
         outcomes[future] = outcome
         on_done(outcome)
     return tuple(outcomes[future] for future in futures)

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.batch.plan import Outcome, Run
+from sciprec.compensation_choice import NO_COMPENSATION
 from sciprec.errors import InputError
 from sciprec.output import netcdf
 from sciprec.output.dataset import (
@@ -36,7 +37,8 @@ def perform(run: Run, folder: str, debug: bool = False) -> Outcome:
             raise
         failure = sentence(error)
     seconds = time.perf_counter() - start
-    return Outcome(run.scenario.name, run.backend, run.file, seconds, failure)
+    name, choice = run.scenario.name, run.compensation.name
+    return Outcome(name, run.backend, run.file, seconds, failure, choice)
 
 
 def sentence(error: BaseException) -> str:
@@ -54,13 +56,16 @@ def run_dataset(run: Run) -> xr.Dataset:
     """The complete dataset of a run, identity included."""
     scenario = run.scenario
     backend = resolve_backend(run.backend)
-    dataset = MODELS[scenario.kind](getattr(scenario, scenario.kind), run.backend)
+    compensation = run.compensation.resolved()
+    dataset = MODELS[scenario.kind](getattr(scenario, scenario.kind), run.backend, compensation)
     return with_identity(
         dataset,
         title=scenario.title,
         source=scenario.source,
         scenario=scenario.model_dump(mode="json"),
         backend=properties(backend),
+        compensation=run.compensation.model_dump(mode="json"),
+        label=run.label,
         made_by=provenance(),
     )
 
@@ -83,7 +88,7 @@ def properties(backend: Backend) -> dict[str, Any]:
     return found
 
 
-def _climate(given: ClimateRun, backend: str) -> xr.Dataset:
+def _climate(given: ClimateRun, backend: str, compensation: Any) -> xr.Dataset:
     """Integrate a global model."""
     from sciprec.climate import model
 
@@ -96,12 +101,13 @@ def _climate(given: ClimateRun, backend: str) -> xr.Dataset:
         output_hours=given.output_hours,
         parameters=dict(given.parameters),
         time_scheme=given.time_scheme,
+        compensation=compensation,
     )
     return trajectory_dataset(trajectory)
 
 
-def _heston(given: HestonRun, backend: str) -> xr.Dataset:
-    """Price a grid of options, one simulation per maturity."""
+def _heston(given: HestonRun, backend: str, compensation: Any) -> xr.Dataset:
+    """Price a grid of options, one simulation per maturity; paths carry by themselves."""
     from sciprec import heston
     from sciprec.heston import analytic, paths
 
@@ -145,11 +151,13 @@ _PER_STRIKE = ("price", "standard_error", "analytic_price")
 _PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
 
 
-def _accumulation(given: AccumulationRun, backend: str) -> xr.Dataset:
+def _accumulation(given: AccumulationRun, backend: str, compensation: Any) -> xr.Dataset:
     """Sum many small increments."""
     from sciprec.accumulation import accumulate
 
-    return accumulation_dataset(accumulate(**given.model_dump(), backend=backend))
+    return accumulation_dataset(
+        accumulate(**given.model_dump(), backend=backend, compensation=compensation)
+    )
 
 
 def check(scenario: Scenario) -> None:
@@ -159,22 +167,23 @@ def check(scenario: Scenario) -> None:
         InputError: the model does not know a name, or numbers do not fit together.
     """
     try:
-        _CHECKS[scenario.kind](getattr(scenario, scenario.kind))
+        for choice in scenario.compensation or (NO_COMPENSATION,):
+            _CHECKS[scenario.kind](getattr(scenario, scenario.kind), choice.resolved())
     except InputError as error:
         raise InputError(f"scenario '{scenario.name}', table [{scenario.kind}]: {error}") from None
 
 
-def _check_climate(given: ClimateRun) -> None:
+def _check_climate(given: ClimateRun, compensation: Any) -> None:
     """Names of case, scheme and parameters; steps that fit the output times."""
     from sciprec.climate.request import check_request
 
     check_request(
         given.case, given.truncation, given.days, "fp64", given.step_seconds,
-        given.output_hours, dict(given.parameters), given.time_scheme,
+        given.output_hours, dict(given.parameters), given.time_scheme, compensation,
     )  # fmt: skip
 
 
-def _check_heston(given: HestonRun) -> None:
+def _check_heston(given: HestonRun, compensation: Any) -> None:
     """Domain of the model, and the name of the path scheme."""
     from sciprec import heston
     from sciprec.heston.schemes import scheme_named
@@ -183,19 +192,20 @@ def _check_heston(given: HestonRun) -> None:
     scheme_named(given.simulation.scheme)
 
 
-def _check_accumulation(given: AccumulationRun) -> None:
+def _check_accumulation(given: AccumulationRun, compensation: Any) -> None:
     """Increments whose sums are exact."""
-    from sciprec.accumulation.model import check_request
+    from sciprec.accumulation.model import check_request, one_compensation
 
     check_request(**given.model_dump())
+    one_compensation(compensation)
 
 
-MODELS: dict[str, Callable[[Any, str], xr.Dataset]] = {
+MODELS: dict[str, Callable[[Any, str, Any], xr.Dataset]] = {
     "climate": _climate,
     "heston": _heston,
     "accumulation": _accumulation,
 }
-_CHECKS: dict[str, Callable[[Any], None]] = {
+_CHECKS: dict[str, Callable[[Any, Any], None]] = {
     "climate": _check_climate,
     "heston": _check_heston,
     "accumulation": _check_accumulation,

@@ -1,4 +1,6 @@
-"""The plan of a batch: which scenario runs in which arithmetic, as pure data."""
+"""The plan of a batch: which scenario runs in which arithmetic with which compensation, as pure
+data.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sciprec.compare.metrics import metrics
+from sciprec.compensation_choice import NO_COMPENSATION, CompensationChoice, choice_of
 from sciprec.errors import InputError
 from sciprec.machine.modes import MODES, PRECISION, in_force
 from sciprec.output.variables import VARIABLES
@@ -17,17 +20,24 @@ from sciprec.scenario import TRUTH, Scenario
 
 @dataclass(frozen=True)
 class Run:
-    """One scenario in one arithmetic.
+    """One scenario in one arithmetic with one compensation.
 
     Args:
         scenario: what to compute.
         backend: name or spec string of the arithmetic.
         file: name of the file that the run writes, inside the batch's folder.
+        compensation: of the state's updates.
     """
 
     scenario: Scenario
     backend: str
     file: str
+    compensation: CompensationChoice = NO_COMPENSATION
+
+    @property
+    def label(self) -> str:
+        """What the run is called beside the others of its scenario: "mlu370", "mlu370+carry"."""
+        return label_of(self.backend, self.compensation.name)
 
     @property
     def is_truth(self) -> bool:
@@ -44,6 +54,7 @@ class Outcome:
         file: what the run was to write; it exists when `failure` is empty.
         seconds: wall time, compilation and writing included.
         failure: empty, or a sentence.
+        compensation: name.
     """
 
     scenario: str
@@ -51,6 +62,12 @@ class Outcome:
     file: str
     seconds: float
     failure: str = ""
+    compensation: str = NO_COMPENSATION.name
+
+    @property
+    def label(self) -> str:
+        """What the run is called beside the others of its scenario."""
+        return label_of(self.backend, self.compensation)
 
 
 def plan(
@@ -63,7 +80,7 @@ def plan(
     Args:
         scenarios: validated scenarios with different names.
         backends: names that replace those of the scenarios, or None.
-        environ: environment variables, whose mode serves scenarios that name no backend.
+        environ: environment variables, whose mode and compensation serve scenarios that name none.
 
     Raises:
         InputError: no scenario, a name used twice, an unknown backend, metric or variable; no
@@ -79,10 +96,34 @@ def plan(
     for scenario in scenarios:
         _check_tolerances(scenario)
         scenario = _with_backends(scenario, environ or {}, override)
+        scenario = _with_compensation(scenario, environ or {})
         names = _canonical(override or scenario.backends)
-        for name in (TRUTH, *(n for n in names if n != TRUTH)):
-            runs.append(Run(scenario, name, f"{scenario.name}__{file_part(name)}.nc"))
+        runs.append(_run(scenario, TRUTH, NO_COMPENSATION))
+        for name in (n for n in names if n != TRUTH):
+            choices = scenario.compensation or (NO_COMPENSATION,)
+            runs += [_run(scenario, name, choice) for choice in choices]
     return tuple(runs)
+
+
+def label_of(backend: str, compensation: str) -> str:
+    """The name of an arithmetic with its compensation, if there is one."""
+    return backend if compensation == NO_COMPENSATION.name else f"{backend}+{compensation}"
+
+
+def _run(scenario: Scenario, backend: str, choice: CompensationChoice) -> Run:
+    """A run and the name of its file."""
+    file = f"{scenario.name}__{file_part(label_of(backend, choice.name))}.nc"
+    return Run(scenario, backend, file, choice)
+
+
+def _with_compensation(scenario: Scenario, environ: Mapping[str, str]) -> Scenario:
+    """The scenario, its compensation filled in from the environment where it names none."""
+    if scenario.compensation or not scenario.takes_compensation:
+        return scenario
+    given = in_force(environ, {"backends": scenario.backends}).compensation
+    if given is None:
+        return scenario
+    return scenario.model_copy(update={"compensation": (choice_of("environment", given),)})
 
 
 def _with_backends(

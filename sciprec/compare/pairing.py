@@ -164,12 +164,12 @@ def _axis_difference(golden: xr.Dataset, actual: xr.Dataset, axis: str) -> str:
 
 
 def _scenario_differences(golden: xr.Dataset, actual: xr.Dataset) -> list[str]:
-    """Keys of the stored scenarios that differ, `backends` and `tolerance` aside."""
+    """Keys of the stored scenarios that differ, except those that change no result in itself."""
     texts = [d.attrs.get("sciprec_scenario") for d in (golden, actual)]
     if None in texts:
         return []
     one, two = (dict(_flat(json.loads(text))) for text in texts)
-    free = ("backends", "tolerance", "title", "source", "name")
+    free = ("backends", "compensation", "tolerance", "title", "source", "name")
     keys = sorted(k for k in one.keys() | two.keys() if k.split(".")[0] not in free)
     return [
         f"scenario key '{k}' is {one.get(k)!r} and {two.get(k)!r}"

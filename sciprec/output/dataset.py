@@ -97,7 +97,15 @@ def accumulation_dataset(accumulation: Any) -> xr.Dataset:
 
 
 def with_identity(
-    dataset: xr.Dataset, *, title: str, source: str, scenario: dict, backend: dict, made_by: dict
+    dataset: xr.Dataset,
+    *,
+    title: str,
+    source: str,
+    scenario: dict,
+    backend: dict,
+    made_by: dict,
+    compensation: dict | None = None,
+    label: str | None = None,
 ) -> xr.Dataset:
     """The dataset with its global attributes: what it is, how it was made, and by what.
 
@@ -106,10 +114,12 @@ def with_identity(
         scenario: the scenario as resolved; a plain dictionary with `name` and `kind`.
         backend: the properties of the arithmetic; a plain dictionary with `name`.
         made_by: versions, processor and so on.
+        compensation: a plain dictionary with `name`; None: the run has none.
+        label: what the run is called beside others; the backend's name when left out.
     """
     dataset.attrs = {
         "Conventions": "CF-1.11",
-        "title": f"{title} ({backend['name']})",
+        "title": f"{title} ({label or backend['name']})",
         "source": f"sciprec {made_by['sciprec']}: {source}",
         "history": f"{made_by['made_at']} sciprec run",
         "references": source,
@@ -118,6 +128,7 @@ def with_identity(
         "sciprec_scenario": json.dumps(scenario, sort_keys=True),
         "sciprec_backend": backend["name"],
         "sciprec_backend_properties": json.dumps(backend, sort_keys=True),
+        "sciprec_compensation": json.dumps(compensation or {"name": "none"}, sort_keys=True),
         "sciprec_provenance": json.dumps(made_by, sort_keys=True),
     } | dataset.attrs
     return dataset

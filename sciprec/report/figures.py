@@ -24,7 +24,7 @@ def pictures(runs: Sequence[StoredRun], order: Sequence[str], prefix: str) -> li
 
     Args:
         runs: all its runs, the truth first.
-        order: all backend names of the batch; a backend keeps its colour on the whole page.
+        order: all labels of the batch; a label keeps its colour on the whole page.
         prefix: unique on the page, for identifiers.
     """
     done = [run for run in runs if run.dataset is not None and run.comparison is not None]
@@ -80,8 +80,8 @@ def _growth_picture(
         for run in others:
             days, errors = growth(truth.dataset, run.dataset, variable)
             shown = np.isfinite(errors) & (errors > 0)
-            axes.plot(days[shown], errors[shown], label=run.backend,
-                      **line_style(order.index(run.backend)))  # fmt: skip
+            axes.plot(days[shown], errors[shown], label=run.label,
+                      **line_style(order.index(run.label)))  # fmt: skip
         for limit in limits:
             axes.axhline(limit["at_most"], linestyle="--", linewidth=1, color="#808080")
             axes.annotate(
@@ -116,12 +116,12 @@ def _map_picture(truth: StoredRun, worst: StoredRun, variable: str, name: str) -
             reach = float(np.max(np.abs(error[np.isfinite(error)]), initial=0.0)) or 1.0
         _map(figure, right, field, error, units, cmap="RdBu_r", vmin=-reach, vmax=reach)
         left.set_title(f"{variable}, fp64, day {day:g}")
-        right.set_title(f"{worst.backend} minus fp64")
+        right.set_title(f"{worst.label} minus fp64")
         left.set_ylabel("latitude")
-        svg = to_svg(figure, name, f"Maps of {variable} and of the error of {worst.backend}")
+        svg = to_svg(figure, name, f"Maps of {variable} and of the error of {worst.label}")
     return Picture(
         svg,
-        f"Left: the fp64 field. Right: where {worst.backend}, the least accurate arithmetic of "
+        f"Left: the fp64 field. Right: where {worst.label}, the least accurate arithmetic of "
         "this scenario, differs from it.",
     )
 
@@ -154,7 +154,7 @@ def _rounding_picture(
                 error = (error / golden["standard_error"][row]).values
                 shown = np.isfinite(error) & (error > 0)
                 axes.plot(golden["strike"].values[shown], error[shown],
-                          label=run.backend, **line_style(order.index(run.backend)))  # fmt: skip
+                          label=run.label, **line_style(order.index(run.label)))  # fmt: skip
             axes.axhline(1.0, linestyle="--", linewidth=1, color="#808080")
             axes.set_yscale("log")
             axes.set(xlabel="strike", title=f"maturity {float(golden['maturity'][row]):g} y")
@@ -181,8 +181,8 @@ def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
                 data = run.dataset.isel(maturity=row)
                 error = (data["price"] - data["analytic_price"]) / data["standard_error"]
                 size = 4 + 9 * (len(done) - 1 - place) / len(done)
-                axes.plot(data["strike"], error.values, label=run.backend, markersize=size,
-                          **line_style(order.index(run.backend)))  # fmt: skip
+                axes.plot(data["strike"], error.values, label=run.label, markersize=size,
+                          **line_style(order.index(run.label)))  # fmt: skip
             axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} y")
         panels[0].set_ylabel("(price - analytic) / standard error")
         _legend(figure, panels)

@@ -54,7 +54,7 @@ def render(batch: StoredBatch) -> str:
     return environment.get_template("page.html").render(
         style=resources.files("sciprec.report").joinpath("templates/page.css").read_text("utf-8"),
         title=_title(batch),
-        cards=[_card(batch, name) for name in batch.backends if name != TRUTH],
+        cards=[_card(batch, name) for name in batch.labels if name != TRUTH],
         rows=table(batch),
         sections=[_section(batch, i, name) for i, name in enumerate(batch.scenarios)],
         status_words=STATUS_WORDS,
@@ -71,6 +71,8 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
         row: dict[str, Any] = {
             "scenario": run.scenario,
             "backend": run.backend,
+            "compensation": run.compensation,
+            "label": run.label,
             "status": run.verdict.status,
             "reason": run.verdict.sentence,
             "file": run.file if run.dataset is not None else None,
@@ -91,16 +93,16 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
 
 def _title(batch: StoredBatch) -> str:
     """What the page is about."""
-    scenarios, others = len(batch.scenarios), len(batch.backends) - 1
+    scenarios, others = len(batch.scenarios), len(batch.labels) - 1
     return (
         f"{scenarios} {'scenario' if scenarios == 1 else 'scenarios'} in "
         f"{others} {'arithmetic' if others == 1 else 'arithmetics'}, against fp64"
     )
 
 
-def _card(batch: StoredBatch, backend: str) -> dict[str, str]:
+def _card(batch: StoredBatch, label: str) -> dict[str, str]:
     """An arithmetic's sentence: the verdict over all scenarios and the closest call."""
-    runs = batch.of_backend(backend)
+    runs = batch.of_label(label)
     order = ("failed", "broken", "beyond", "good", "unjudged", "identical")
     worst = min(runs, key=lambda r: (order.index(r.verdict.status), -_sortable(r.verdict.margin)))
     status = worst.verdict.status
@@ -117,7 +119,7 @@ def _card(batch: StoredBatch, backend: str) -> dict[str, str]:
         lead = f"is good enough in {_counted(len(runs), len(runs))}"
     where = f"In {worst.scenario}, " if len(batch.scenarios) > 1 else ""
     return {
-        "backend": backend,
+        "label": label,
         "status": status,
         "lead": lead,
         "reason": f"{where}{worst.verdict.sentence}.",
@@ -127,7 +129,7 @@ def _card(batch: StoredBatch, backend: str) -> dict[str, str]:
 
 
 def _counted(some: int, every: int) -> str:
-    """"2 of 3 scenarios", "all 3 scenarios", "both scenarios", "the scenario"."""
+    """ "2 of 3 scenarios", "all 3 scenarios", "both scenarios", "the scenario"."""
     if every == 1:
         return "the scenario"
     if some == every == 2:
@@ -170,7 +172,7 @@ def _section(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
         "title": described.get("title", name),
         "source": described.get("source", ""),
         "settings": json.dumps(described.get(kind, {}), indent=2),
-        "pictures": pictures(runs, batch.backends, f"s{index}"),
+        "pictures": pictures(runs, batch.labels, f"s{index}"),
         "runs": [run for run in runs if run.comparison is not None and run.backend != TRUTH],
         "metrics": [m for m in metrics().values() if m.name in SHOWN_METRICS],
     }
@@ -179,9 +181,9 @@ def _section(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
 def _formats(batch: StoredBatch) -> list[dict[str, Any]]:
     """The arithmetic of each backend's operators, from stored files."""
     found = []
-    for name in batch.backends:
-        stored = next((r.dataset for r in batch.of_backend(name) if r.dataset is not None), None)
-        if stored is not None:
+    for name in dict.fromkeys(run.backend for run in batch.runs):
+        datasets = [r.dataset for r in batch.runs if r.backend == name and r.dataset is not None]
+        for stored in datasets[:1]:
             properties = json.loads(stored.attrs["sciprec_backend_properties"])
             found.append({"name": name, **properties["compute"]})
     return found

@@ -20,7 +20,8 @@ from sciprec.output import netcdf
 from sciprec.scenario import TRUTH
 
 MANIFEST = "batch.json"
-MANIFEST_VERSION = 1
+MANIFEST_VERSION = 2
+_NAMES = ("scenario", "backend", "compensation", "label", "file")
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class StoredRun:
     """One run of a batch: what was asked, what is stored, and how it compares with the truth.
 
     Args:
-        scenario, backend, file: names.
+        scenario, backend, compensation, file: names.
+        label: backend and compensation in one name, by which pages tell runs apart.
         seconds: wall time of the whole run.
         dataset: None where the run failed.
         comparison: None where the run or its truth failed.
@@ -37,6 +39,8 @@ class StoredRun:
 
     scenario: str
     backend: str
+    compensation: str
+    label: str
     file: str
     seconds: float
     dataset: xr.Dataset | None
@@ -71,17 +75,17 @@ class StoredBatch:
         return tuple(dict.fromkeys(run.scenario for run in self.runs))
 
     @property
-    def backends(self) -> tuple[str, ...]:
-        """Backend names in order, the truth first."""
-        return tuple(dict.fromkeys(run.backend for run in self.runs))
+    def labels(self) -> tuple[str, ...]:
+        """Labels in order, the truth first."""
+        return tuple(dict.fromkeys(run.label for run in self.runs))
 
     def of_scenario(self, name: str) -> tuple[StoredRun, ...]:
         """The runs of one scenario."""
         return tuple(run for run in self.runs if run.scenario == name)
 
-    def of_backend(self, name: str) -> tuple[StoredRun, ...]:
-        """The runs of one arithmetic."""
-        return tuple(run for run in self.runs if run.backend == name)
+    def of_label(self, name: str) -> tuple[StoredRun, ...]:
+        """The runs of one arithmetic with one compensation."""
+        return tuple(run for run in self.runs if run.label == name)
 
 
 def write_manifest(
@@ -90,7 +94,7 @@ def write_manifest(
     """Write the list of runs of a batch, failed ones included.
 
     Args:
-        outcomes: objects with scenario, backend, file, seconds, failure.
+        outcomes: objects with the attributes that are stored.
         command: the command that makes the batch again.
         made_by: versions, processor and so on.
     """
@@ -99,8 +103,7 @@ def write_manifest(
         "command": command,
         "made_by": made_by,
         "runs": [
-            {key: getattr(o, key) for key in ("scenario", "backend", "file", "seconds", "failure")}
-            for o in outcomes
+            {key: getattr(o, key) for key in (*_NAMES, "seconds", "failure")} for o in outcomes
         ],
     }
     return write_text(folder / MANIFEST, json.dumps(content, indent=1) + "\n")
@@ -155,7 +158,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
             name = entry["file"]
             if Path(name).name != name:
                 raise ValueError(f"the file name {name!r} leaves the folder")
-            float(entry["seconds"]), entry["scenario"], entry["backend"], entry["failure"]
+            float(entry["seconds"]), entry["failure"], [entry[key] for key in _NAMES]
         content["command"], content["made_by"]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
@@ -192,5 +195,5 @@ def _stored_run(
             verdict = judge(truth, dataset, comparison)
         except InputError as error:
             verdict = Verdict("failed", str(error))
-    names = {key: entry[key] for key in ("scenario", "backend", "file", "seconds")}
+    names = {key: entry[key] for key in (*_NAMES, "seconds")}
     return StoredRun(**names, dataset=dataset, comparison=comparison, verdict=verdict)

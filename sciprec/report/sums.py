@@ -20,7 +20,7 @@ def accumulation_picture(
 
     Args:
         truth, others: the runs of the scenario.
-        order: all backend names of the batch; a backend keeps its colour on the whole page.
+        order: all labels of the batch; a label keeps its colour on the whole page.
         name: unique on the page, for identifiers.
     """
     limits = [t["at_most"] for t in truth.description["tolerance"] if t["variable"] == ERROR]
@@ -31,9 +31,9 @@ def accumulation_picture(
         left.plot(exact["update"].values, exact.values, color="#808080", linewidth=4, alpha=0.4,
                   label="exact")  # fmt: skip
         for run in others:
-            look = line_style(order.index(run.backend))
+            look = line_style(order.index(run.label))
             updates = run.dataset["update"].values
-            left.plot(updates, run.dataset[SUM].mean("member").values, label=run.backend, **look)
+            left.plot(updates, run.dataset[SUM].mean("member").values, label=run.label, **look)
             error = run.dataset[ERROR].values
             shown = np.isfinite(error) & (error > 0) & (updates > 0)
             right.plot(updates[shown], error[shown], **look)

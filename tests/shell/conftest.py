@@ -82,12 +82,12 @@ def unit_roundoff(backend):
     return 0.0 if backend == "fp64" else resolve_backend(backend).compute.format.unit_roundoff
 
 
-def little_climate(given, backend):
+def little_climate(given, backend, compensation=None):
     """Stands for the climate model."""
     return trajectory_dataset(little_trajectory(unit_roundoff(backend)))
 
 
-def little_heston(given, backend):
+def little_heston(given, backend, compensation=None):
     """Stands for the option pricer."""
     strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
     analytic = np.maximum(100.0 - np.asarray(strikes), 0.0)[None, :] + np.ones((len(maturities), 1))

@@ -89,10 +89,10 @@ def test_enforce_makes_a_missed_tolerance_count(call, models, scenario_files, tm
 def test_a_failing_run_gives_1_and_the_others_go_on(call, models, scenario_files, tmp_path):
     usual = models["heston"]
 
-    def failing(given, backend):
+    def failing(given, backend, compensation=None):
         if backend == "fp32":
             raise ZeroDivisionError("by zero")
-        return usual(given, backend)
+        return usual(given, backend, compensation=None)
 
     models["heston"] = failing
     code, out, err = call("run", *scenario_files, "--out", tmp_path)
@@ -163,7 +163,7 @@ def test_folder_that_cannot_be_written_is_noticed_before_computing(
     call, models, scenario_files, tmp_path
 ):
     (tmp_path / "file").write_text("in the way")
-    models["climate"] = lambda given, backend: pytest.fail("computed first")
+    models["climate"] = lambda given, backend, compensation=None: pytest.fail("computed first")
     for out in (tmp_path / "file", tmp_path / "file" / "below"):
         code, _, err = call("run", scenario_files[0], "--out", out)
         assert code == cli.USAGE

@@ -30,8 +30,9 @@ def runs(backend):
     """One row of a batch."""
     return [
         {
-            "scenario": "quickstart_climate", "backend": backend, "status": "beyond",
-            "reason": "too far off", "variable": "height", "units": "m", "nonfinite": 0,
+            "scenario": "quickstart_climate", "backend": backend, "label": backend,
+            "status": "beyond", "reason": "too far off",
+            "variable": "height", "units": "m", "nonfinite": 0,
             "errors": {"max_abs": 15.0, "relative_l2": 8.2e-4, "decimal_digits": 3.1},
             "seconds": 6.05,
         }

@@ -20,7 +20,7 @@ SLOW_MODEL = """
     from sciprec.batch import perform
     from sciprec.output.dataset import prices_dataset
 
-    def slow(given, backend):
+    def slow(given, backend, compensation=None):
         if backend == "fp16":
             hashlib.pbkdf2_hmac("sha512", b"word", b"salt", 40_000_000)
         return prices_dataset((90.0, 100.0), (0.5,), {"price": np.ones((1, 2))}, blow_up="")
@@ -42,7 +42,7 @@ SLOW_FILE = """
         time.sleep(60)
 
     xarray.Dataset.to_netcdf = half
-    perform.MODELS["heston"] = lambda given, backend: prices_dataset(
+    perform.MODELS["heston"] = lambda given, backend, compensation=None: prices_dataset(
         (90.0, 100.0), (0.5,), {"price": np.ones((1, 2))}, blow_up=""
     )
     cli.main(sys.argv[1:])

@@ -1,11 +1,18 @@
 """Plans: pure data, the truth once, and names that files can have."""
 
+import tomllib
+
 import pytest
 
 from sciprec.batch.plan import file_part, plan
+from sciprec.compensation_choice import NO_COMPENSATION
 from sciprec.errors import InputError
 from sciprec.precision.backend import backends
-from sciprec.scenario import load_scenario
+from sciprec.precision.compensation import Compensation
+from sciprec.scenario import load_scenario, parse_scenario
+from tests.shell.conftest import CLIMATE
+
+CONTENT = tomllib.loads(CLIMATE)
 
 
 @pytest.fixture
@@ -35,6 +42,39 @@ def test_files_have_different_and_plain_names(scenarios):
     assert all(set(f) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-.") for f in files)
     assert file_part("mlu370-noguard") == "mlu370-noguard"
     assert file_part("float:p=5,emin=-3") != file_part("float:p=5,emin=3")
+
+
+def test_each_arithmetic_runs_with_each_compensation_and_the_truth_with_none(scenarios):
+    choices = parse_scenario(CONTENT | {"compensation": ["none", "carry"]}).compensation
+    runs = plan([scenarios[0].model_copy(update={"compensation": choices})])
+    assert [r.label for r in runs] == ["fp64", "fp32", "fp32+carry", "fp16", "fp16+carry"]
+    assert [r.backend for r in runs] == ["fp64", "fp32", "fp32", "fp16", "fp16"]
+    assert [r.is_truth for r in runs] == [True, False, False, False, False]
+    assert runs[2].file == "little_climate__fp32+carry.nc"
+    assert [r.compensation.resolved() for r in runs[:3]] == [None, None, Compensation()]
+
+
+@pytest.mark.parametrize(
+    ("environ", "label", "expected"),
+    [
+        ({"MLU_ENABLE_COMPENSATION": "1"}, "fp32+carry", Compensation()),
+        (
+            {"MLU_ENABLE_COMPENSATION": "1", "MLU_COMP_ALPHA": "0.5"},
+            "fp32+environment", Compensation(0.5),
+        ),
+        ({"MLU_COMP_ALPHA": "0.5"}, "fp32", None),
+    ],
+)  # fmt: skip
+def test_environment_serves_scenarios_that_name_no_compensation(
+    scenarios, environ, label, expected
+):
+    climate, heston = (plan([s], environ=environ)[1] for s in scenarios)
+    assert climate.label == label
+    assert climate.compensation.resolved() == expected
+    assert climate.scenario.compensation == (() if expected is None else (climate.compensation,))
+    assert heston.label == "fp32" and heston.scenario.compensation == ()
+    own = scenarios[0].model_copy(update={"compensation": (NO_COMPENSATION,)})
+    assert [r.label for r in plan([own], environ=environ)] == ["fp64", "fp32", "fp16"]
 
 
 def test_messages(scenarios):

@@ -90,10 +90,10 @@ def test_same_files_give_the_same_bytes(batch):
 def test_a_failed_run_is_a_row_with_its_sentence(models, scenario_files, tmp_path):
     usual = models["climate"]
 
-    def failing(given, backend):
+    def failing(given, backend, compensation=None):
         if backend == "fp16":
             raise InputError("the step of 600 s is <too> long; use 300 s")
-        return usual(given, backend)
+        return usual(given, backend, compensation=None)
 
     models["climate"] = failing
     batch = workflow.run(scenario_files, out=tmp_path / "out")
@@ -106,7 +106,7 @@ def test_a_failed_run_is_a_row_with_its_sentence(models, scenario_files, tmp_pat
 
 
 def test_without_its_truth_nothing_is_compared(models, scenario_files, tmp_path):
-    def failing(given, backend):
+    def failing(given, backend, compensation=None):
         if backend == "fp64":
             raise MemoryError
         return None
@@ -121,8 +121,8 @@ def test_without_its_truth_nothing_is_compared(models, scenario_files, tmp_path)
 def test_blow_up_and_nonfinite_values_reach_page_and_table(models, scenario_files, tmp_path):
     usual = models["climate"]
 
-    def exploding(given, backend):
-        dataset = usual(given, backend)
+    def exploding(given, backend, compensation=None):
+        dataset = usual(given, backend, compensation=None)
         if backend == "fp16":
             dataset = dataset.isel(time=slice(0, 3)).copy(deep=True)
             dataset["height"][2, 1:3] = np.nan
@@ -140,8 +140,8 @@ def test_blow_up_and_nonfinite_values_reach_page_and_table(models, scenario_file
 def test_a_truth_that_blew_up_fails_the_others(models, scenario_files, tmp_path):
     usual = models["climate"]
 
-    def exploding(given, backend):
-        dataset = usual(given, backend)
+    def exploding(given, backend, compensation=None):
+        dataset = usual(given, backend, compensation=None)
         if backend == "fp64":
             dataset = dataset.isel(time=slice(0, 2))
             dataset.attrs["blow_up"] = "day 2: height is not finite at 40 N"
@@ -172,7 +172,7 @@ def test_messages_for_folders_that_hold_no_batch(batch, tmp_path):
     with pytest.raises(InputError, match="leaves the folder"):
         read_batch(batch.folder)
     manifest.write_text(json.dumps(content | {"version": 99}))
-    with pytest.raises(InputError, match="version 99 is not 1.; run the batch again"):
+    with pytest.raises(InputError, match="version 99 is not 2.; run the batch again"):
         read_batch(batch.folder)
     manifest.write_text("{")
     with pytest.raises(InputError, match="cannot be used .*; run the batch again"):
