@@ -120,7 +120,7 @@ class FixedLifted(Lifted):
             _restore(args, saved)
             if self._adapt is None or attempt == _ATTEMPTS - 1:
                 break
-            units = self._wider(units, attempt, args)
+            units = self._wider(units, args)
         return self._careful(units, args)
 
     def _attempt(self, units: Units, variant: str, args):
@@ -140,20 +140,14 @@ class FixedLifted(Lifted):
             self._invalid += table[:, words.INVALID]
         return result
 
-    def _wider(self, units: Units, attempt: int, args) -> Units:
-        """Units after the headroom was used up: for what a profile meets, or for the sizes that
-        were beyond the ranges where that is not enough.
+    def _wider(self, units: Units, args) -> Units:
+        """Units after the headroom was used up: with room for what was beyond a range, and two bits
+        more, so that growing numbers do not leave again at once.
         """
-        if attempt == 0:
-            found = Units.of_profile(self.backend, super().profile(*args), units)
-            wider = found if (found.exponents != units.exponents).any() else None
-        else:
-            wider = None
-        if wider is None:
-            table = units.table.copy()
-            self._enter(self._variant("careful"), (table.ctypes.data, *copied(args)))
-            beyond = table[:, words.LARGEST].copy().view(np.float64)
-            wider = units.widened(np.where(np.isfinite(beyond), beyond, 0.0))
+        table = units.table.copy()
+        self._enter(self._variant("careful"), (table.ctypes.data, *copied(args)))
+        beyond = table[:, words.LARGEST].copy().view(np.float64)
+        wider = units.widened(4.0 * np.where(np.isfinite(beyond), beyond, 0.0))
         with self._state:
             self._adaptations += 1
             self.units = wider

@@ -19,6 +19,7 @@ from sciprec.precision.syntax import Site
 _LEAST, _GREATEST = -960, 900  # exponents of units: sums of C and numbers stay normal and finite
 _NEAR = 20  # units this many powers of two apart add exactly in binary64
 _LOST_SHARE = 0.01
+_NOISE = 44  # numbers this many powers of two below the largest are binary64's own rounding errors
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ class Place:
         saturations: results that were beyond the range.
         invalid: NaN, which became zero.
         bits_short: further bits with which at most 1 % of the numbers met in profiling would be
-            below half a unit and lost; 0 where the bits suffice.
-        lost_share: share of the numbers met in profiling that are below half a unit.
+            below half a unit and lost; 0 where the bits suffice. Numbers below 2^-44 of the largest
+            are left out: they may be rounding errors of the profile itself.
+        lost_share: share of these numbers that are below half a unit.
     """
 
     function: str
@@ -234,6 +236,8 @@ def _short(spread: np.ndarray, units: np.ndarray) -> tuple[int, float]:
     """(bits short, share lost) of the numbers (rows, 120) in units 2^e (rows,)."""
     exponents = LEAST_EXPONENT + np.arange(BINS)
     below = np.subtract.outer(units - 1, exponents)  # powers of two below half a unit
+    met = np.where(spread > 0, exponents, LEAST_EXPONENT).max(axis=1, initial=LEAST_EXPONENT)
+    spread = np.where(np.subtract.outer(met, exponents) <= _NOISE, spread, 0)
     numbers, total = spread.ravel(), spread.sum()
     if not total:
         return 0, 0.0
