@@ -5,10 +5,8 @@ import math
 import numpy as np
 
 from sciprec.heston.model import Model
-from sciprec.heston.registry import block_arguments, path_scheme
-from sciprec.precision.elementary import normal_from_bits
+from sciprec.heston.registry import kernel_example, path_scheme
 from sciprec.precision.registry import kernel
-from sciprec.precision.streams import fill_words
 
 EXAMPLE = Model(spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5)
 
@@ -29,12 +27,11 @@ def euler_constants(model, step_years, units):
     )
 
 
-@kernel(example=lambda: (2, 0, 3, 1, 2, *block_arguments(EXAMPLE, 0.25, 3, euler_constants)))
+@kernel(example=lambda: kernel_example(EXAMPLE, 0.25, euler_constants))
 @path_scheme(constants=euler_constants, source="Lord, Koekkoek and van Dijk (2010), eq. (14)")
 def full_truncation_euler(
-    first_path, first_step, n_steps, key_0, key_1, constants, words,
-    log_spot, log_spot_carry, variance, variance_carry,
-):  # fmt: skip
+    constants, draws, log_spot, log_spot_carry, variance, variance_carry, integral, integral_carry
+):
     """Advance a block of paths by Euler's scheme in log(S / F) with full truncation.
 
     v' = v + kappa (theta - v+) dt + sigma sqrt(v+ dt) Zv,  v+ = max(v, 0)
@@ -47,22 +44,22 @@ def full_truncation_euler(
     rho_across = constants[4]
     diffusion = constants[5]
     convexity = constants[6]
-    for step in range(first_step, first_step + n_steps):
-        if key_0 >= 0 and (step == first_step or step % 2 == 0):
-            fill_words(first_path, step // 2, 0, key_0, key_1, words)
-        row = 2 * (step % 2)
+    for step in range(draws.shape[0]):
         for i in range(log_spot.shape[0]):
             v = variance[i]
             v_plus = max(v, 0.0)
             root = math.sqrt(v_plus)
-            normal = normal_from_bits(words[row, i])
-            across = normal_from_bits(words[row + 1, i])
+            normal = draws[step, 0, i]
             change = variance_carry[i] + ((level - v_plus) * reversion + volatility * root * normal)
             v_next = v + change
             variance_carry[i] = change - (v_next - v)
             variance[i] = v_next
-            shock = diffusion * root * (rho * normal + rho_across * across)
+            shock = diffusion * root * (rho * normal + rho_across * draws[step, 1, i])
             gain = log_spot_carry[i] + (shock - convexity * v_plus)
             sum_ = log_spot[i] + gain
             log_spot_carry[i] = gain - (sum_ - log_spot[i])
             log_spot[i] = sum_
+            gain = integral_carry[i] + v_plus
+            sum_ = integral[i] + gain
+            integral_carry[i] = gain - (sum_ - integral[i])
+            integral[i] = sum_

@@ -26,7 +26,7 @@ from sciprec.heston.registry import path_scheme
 
 TERMS = 20
 TAIL_TERMS = 100_000  # terms of the tail's moments that are added one by one
-SCALARS = 13  # constants before the arrays of rates
+SCALARS = 14  # constants before the arrays of rates
 
 
 def expansion_constants(model, step_years, units):
@@ -62,6 +62,7 @@ def expansion_constants(model, step_years, units):
         -lever * model.kappa * model.theta * step_years,
         lever * model.kappa - 0.5,
         1 - model.rho**2,
+        1 / (step_years * units.variance_unit),
     )
     return np.array([*scalars, *rates[:TERMS], *widths[:TERMS]])
 
@@ -92,8 +93,8 @@ def integrated_variance(ends, shape, constants, cursor):
 )
 @njit(nogil=True)
 def gamma_expansion(
-    first_path, first_step, n_steps, key_0, key_1, constants, words,
-    log_spot, log_spot_carry, variance, variance_carry,
+    first_path, first_step, n_steps, key_0, key_1, constants,
+    log_spot, log_spot_carry, variance, variance_carry, integral, integral_carry,
 ):  # fmt: skip
     """Advance a block of paths by the gamma expansion, exact but for the tail of the series.
 
@@ -116,9 +117,10 @@ def gamma_expansion(
             v = (variance[i] + variance_carry[i]) * unit
             eta = draws.poisson(v * constants[3], cursor)
             v_next = constants[2] * draws.gamma(constants[4] + eta, cursor)
-            integral = integrated_variance(v + v_next, constants[4] + 2.0 * eta, constants, cursor)
-            drift = constants[9] * (v_next - v) + constants[10] + constants[11] * integral
-            shock = math.sqrt(constants[12] * integral) * draws.normal(cursor)
+            area = integrated_variance(v + v_next, constants[4] + 2.0 * eta, constants, cursor)
+            drift = constants[9] * (v_next - v) + constants[10] + constants[11] * area
+            shock = math.sqrt(constants[12] * area) * draws.normal(cursor)
             log_spot[i] += (drift + shock) * per_unit
             variance[i] = v_next / unit
             variance_carry[i] = 0.0
+            integral[i] += area * constants[13]

@@ -154,12 +154,13 @@ def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed):
     return BlockSums(block, sums, squares, nonfinite, seconds + time.perf_counter() - start)
 
 
-def simulate_log_ratio(model, block, maturity, *, backend, scheme, n_steps, seed):
+def simulate_log_ratio(model, block, maturity, *, backend, scheme, n_steps, seed, draws_per_step=1):
     """Simulate log(S_T / F_T) of one block of paths.
 
     Args:
         maturity: years.
         model, block, backend, scheme, n_steps, seed: as for simulate_block.
+        draws_per_step: r; these paths then see the same Brownian motion as those of r n_steps.
 
     Returns:
         log(S_T / F_T) in binary64, shape (block.n_paths,), and the seconds that the kernel took.
@@ -169,8 +170,9 @@ def simulate_log_ratio(model, block, maturity, *, backend, scheme, n_steps, seed
         the bits depend on the block size, too.
     """
     simulation = Simulation(
-        model, block, step_years=maturity / n_steps, backend=backend, scheme=scheme, seed=seed
-    )
+        model, block, step_years=maturity / n_steps, backend=backend, scheme=scheme, seed=seed,
+        draws_per_step=draws_per_step,
+    )  # fmt: skip
     simulation.advance(n_steps)
     return simulation.log_ratio(), simulation.seconds
 

@@ -20,10 +20,8 @@ import numpy as np
 
 from sciprec.errors import InputError
 from sciprec.heston.model import Model
-from sciprec.heston.registry import block_arguments, path_scheme
-from sciprec.precision.elementary import exponential_from_bits, normal_from_bits
+from sciprec.heston.registry import kernel_example, path_scheme
 from sciprec.precision.registry import kernel
-from sciprec.precision.streams import fill_words
 
 SWITCH = 1.5  # psi_c of Andersen 2008, sec. 3.2.3
 EXAMPLE = Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9)
@@ -171,12 +169,11 @@ def _variance_constants(model, step_years, units):
     return level, reversion, noise * (1 - reversion), 0.5 * noise * level * reversion
 
 
-@kernel(example=lambda: (0, 1, 2, 7, 0, *block_arguments(EXAMPLE, 0.25, 3, qe_constants)))
-@path_scheme(constants=qe_constants, source="Andersen (2008), eqs (17) to (33)")
+@kernel(example=lambda: kernel_example(EXAMPLE, 0.25, qe_constants))
+@path_scheme(constants=qe_constants, source="Andersen (2008), eqs (17) to (33)", exponential=True)
 def quadratic_exponential(
-    first_path, first_step, n_steps, key_0, key_1, constants, words,
-    log_spot, log_spot_carry, variance, variance_carry,
-):  # fmt: skip
+    constants, draws, log_spot, log_spot_carry, variance, variance_carry, integral, integral_carry
+):
     """Advance a block of paths by the quadratic-exponential scheme (QE), without correction."""
     level = constants[0]
     reversion = constants[1]
@@ -186,16 +183,11 @@ def quadratic_exponential(
     residual = constants[5]
     diffusion = constants[6]
     convexity = constants[7]
-    for step in range(first_step, first_step + n_steps):
-        if key_0 >= 0 and (step == first_step or step % 2 == 0):
-            fill_words(first_path, step // 2, 0, key_0, key_1, words)
-        row = 2 * (step % 2)
+    for step in range(draws.shape[0]):
         for i in range(log_spot.shape[0]):
             v = variance[i]
-            normal = normal_from_bits(words[row, i])
-            exponential = exponential_from_bits(words[row, i])
             noise, mean, scale, above = qe_noise(
-                v, level, reversion, slope, offset, normal, exponential
+                v, level, reversion, slope, offset, draws[step, 0, i], draws[step, 2, i]
             )
             change = variance_carry[i] + ((level - v) * reversion + noise)
             v_next = mean + noise if above else max(0.0, v + change)
@@ -203,19 +195,22 @@ def quadratic_exponential(
             variance[i] = v_next
             vbar = 0.5 * (v + v_next)
             drift = leverage * noise + (residual * (level - v) - convexity * vbar)
-            shock = math.sqrt(diffusion * vbar) * normal_from_bits(words[row + 1, i])
+            shock = math.sqrt(diffusion * vbar) * draws[step, 1, i]
             gain = log_spot_carry[i] + (drift + shock)  # (33)
             sum_ = log_spot[i] + gain
             log_spot_carry[i] = gain - (sum_ - log_spot[i])
             log_spot[i] = sum_
+            gain = integral_carry[i] + vbar
+            sum_ = integral[i] + gain
+            integral_carry[i] = gain - (sum_ - integral[i])
+            integral[i] = sum_
 
 
-@kernel(example=lambda: (5, 0, 2, 7, 9, *block_arguments(EXAMPLE, 0.25, 3, qem_constants)))
-@path_scheme(constants=qem_constants, source="Andersen (2008), eqs (17) to (38)")
+@kernel(example=lambda: kernel_example(EXAMPLE, 0.25, qem_constants))
+@path_scheme(constants=qem_constants, source="Andersen (2008), eqs (17) to (38)", exponential=True)
 def quadratic_exponential_martingale(
-    first_path, first_step, n_steps, key_0, key_1, constants, words,
-    log_spot, log_spot_carry, variance, variance_carry,
-):  # fmt: skip
+    constants, draws, log_spot, log_spot_carry, variance, variance_carry, integral, integral_carry
+):
     """Advance a block of paths by the martingale-corrected quadratic-exponential scheme (QE-M).
 
     With V = (1 - rho^2) dt (v + v') / 2 the step of log(S / F) is
@@ -230,16 +225,11 @@ def quadratic_exponential_martingale(
     per_unit = constants[6]
     diffusion = constants[7]
     convexity = constants[8]
-    for step in range(first_step, first_step + n_steps):
-        if key_0 >= 0 and (step == first_step or step % 2 == 0):
-            fill_words(first_path, step // 2, 0, key_0, key_1, words)
-        row = 2 * (step % 2)
+    for step in range(draws.shape[0]):
         for i in range(log_spot.shape[0]):
             v = variance[i]
-            normal = normal_from_bits(words[row, i])
-            exponential = exponential_from_bits(words[row, i])
             noise, mean, scale, above = qe_noise(
-                v, level, reversion, slope, offset, normal, exponential
+                v, level, reversion, slope, offset, draws[step, 0, i], draws[step, 2, i]
             )
             change = variance_carry[i] + ((level - v) * reversion + noise)
             v_next = mean + noise if above else max(0.0, v + change)
@@ -248,8 +238,12 @@ def quadratic_exponential_martingale(
             vbar = 0.5 * (v + v_next)
             cumulant = qe_cumulant(mean, scale, above, tilt, leverage, per_unit)
             drift = leverage * noise - (cumulant + convexity * vbar)  # (33), (35)
-            shock = math.sqrt(diffusion * vbar) * normal_from_bits(words[row + 1, i])
+            shock = math.sqrt(diffusion * vbar) * draws[step, 1, i]
             gain = log_spot_carry[i] + (drift + shock)
             sum_ = log_spot[i] + gain
             log_spot_carry[i] = gain - (sum_ - log_spot[i])
             log_spot[i] = sum_
+            gain = integral_carry[i] + vbar
+            sum_ = integral[i] + gain
+            integral_carry[i] = gain - (sum_ - integral[i])
+            integral[i] = sum_

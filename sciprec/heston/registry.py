@@ -36,13 +36,16 @@ class PathScheme:
 
     Args:
         name: as in scenarios.
-        kernel: advances a block of paths by whole steps; its arguments are (first_path,
-            first_step, n_steps, key_0, key_1, constants, words, log_spot, log_spot_carry,
-            variance, variance_carry), see `block_arguments`. A key_0 below zero says that
-            words holds the random words of the step (or of a pair of steps) already, those of
-            step in rows 2 (step % 2) and 2 (step % 2) + 1.
+        kernel: advances a block of paths by draws.shape[0] steps; its arguments are (constants,
+            draws, log_spot, log_spot_carry, variance, variance_carry, integral, integral_carry),
+            see `state_arrays` and sciprec.heston.variates. It adds to integral, in variance_unit,
+            each step's mean variance, whose share (1 - rho^2) dt is the variance of the step of
+            log(S / F) given the path of the variance. The kernel of a scheme that does not lift
+            draws its own variates: its arguments are (first_path, first_step, n_steps, key_0,
+            key_1, constants) and the same six arrays.
         constants: (model, step_years, units) -> binary64 array, the kernel's constants.
         source: author, year, equation.
+        exponential: whether the kernel reads the row of exponential variates.
         lifts: whether the kernel can be lifted; one that cannot is compiled, in binary64.
     """
 
@@ -50,22 +53,23 @@ class PathScheme:
     kernel: Callable
     constants: Callable
     source: str
+    exponential: bool = False
     lifts: bool = True
 
 
 _SCHEMES = {}
 
 
-def path_scheme(constants, source, lifts=True):
+def path_scheme(constants, source, *, exponential=False, lifts=True):
     """Register a kernel as the path scheme of its own name.
 
     Args:
-        constants, source, lifts: see PathScheme.
+        constants, source, exponential, lifts: see PathScheme.
     """
 
     def register(function):
         name = function.__name__
-        _SCHEMES[name] = PathScheme(name, function, constants, source, lifts)
+        _SCHEMES[name] = PathScheme(name, function, constants, source, exponential, lifts)
         return function
 
     return register
@@ -76,27 +80,26 @@ def registered_schemes():
     return dict(_SCHEMES)
 
 
-def block_arguments(model, step_years, n_paths, constants, dtype=np.float64):
-    """Return the arrays of a block of paths at time zero.
+def state_arrays(model, step_years, n_paths, dtype=np.float64):
+    """Return the state of a block of paths at time zero.
 
     Args:
         model: a Model.
         step_years: length of one time step.
         n_paths: paths of the block.
-        constants: the scheme's function of that name.
-        dtype: of the floating-point arrays.
+        dtype: of the arrays.
 
     Returns:
-        constants, words (int64, shape (4, n_paths)), then log_spot, log_spot_carry, variance and
-        variance_carry (shape (n_paths,), in Units): the last seven arguments of a kernel.
+        log_spot, variance and integral, each followed by the rounding errors that are carried
+        along with it: the last six arguments of a kernel, of shape (n_paths,), in Units.
     """
-    units = Units.of(model, step_years)
-    start = model.v0 / units.variance_unit
-    return (
-        np.asarray(constants(model, step_years, units), dtype=dtype),
-        np.zeros((4, n_paths), dtype=np.int64),
-        np.zeros(n_paths, dtype=dtype),
-        np.zeros(n_paths, dtype=dtype),
-        np.full(n_paths, start, dtype=dtype),
-        np.zeros(n_paths, dtype=dtype),
-    )
+    arrays = tuple(np.zeros(n_paths, dtype=dtype) for _ in range(6))
+    arrays[2][:] = model.v0 / Units.of(model, step_years).variance_unit
+    return arrays
+
+
+def kernel_example(model, step_years, constants):
+    """Return arguments of a lifted scheme's kernel: two steps of three paths."""
+    draws = np.array([[0.3, -1.2, 0.7], [-0.4, 0.1, 1.9], [0.48, 0.12, 1.42]])
+    given = constants(model, step_years, Units.of(model, step_years))
+    return given, np.stack([draws, -0.7 * draws[::-1]]), *state_arrays(model, step_years, 3)

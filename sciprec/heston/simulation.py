@@ -6,12 +6,14 @@ import time
 import numpy as np
 
 from sciprec.errors import InputError
-from sciprec.heston.registry import Units, block_arguments
+from sciprec.heston.registry import Units, state_arrays
 from sciprec.heston.schemes import scheme_named
+from sciprec.heston.variates import variates_for
 from sciprec.precision import lift, resolve_backend
 from sciprec.precision.streams import seed_words
 
 STREAM_STRIDE = 1_000_003  # a prime: streams of random bits of neighbouring seeds stay apart
+CHUNK_PATHS, CHUNK_STEPS = 1024, 16  # paths and steps whose variates are made at a time
 
 
 class Simulation:
@@ -26,58 +28,94 @@ class Simulation:
         seed: integer in [0, 2**64).
         words: None for Philox words of the seed, or int64 words of shape (steps, 2, n_paths) in
             their place.
+        draws_per_step: r; each step uses the variates of r consecutive steps, so that these paths
+            see the same Brownian motion as those of r times as many steps.
+        conditional: leave out the Brownian motion of the log spot that is independent of the
+            variance: log_ratio() is then the mean of log(S_t / F_t) given the path of the
+            variance, and conditional_variance() its variance.
 
     Raises:
         InputError: an argument outside its domain, or a scheme that the backend cannot run.
 
     Attributes:
         step: steps done.
-        seconds: time spent in the kernel.
+        seconds: time spent in the kernels.
 
     Precision: constants are computed in binary64 and rounded once. Backends with random bits
         (stochastic rounding, noise) draw them from a stream of seed and first path, and from a
         new one after each stop, so that there the bits depend on blocks and stops, too.
     """
 
-    def __init__(self, model, block, *, step_years, backend, scheme, seed, words=None):
+    def __init__(
+        self, model, block, *, step_years, backend, scheme, seed,
+        words=None, draws_per_step=1, conditional=False,
+    ):  # fmt: skip
         resolved = resolve_backend(backend)
         path_scheme = scheme_named(scheme)
         self.model, self.block, self.step_years = model, block, step_years
         self.step, self.seconds = 0, 0.0
         self._units = Units.of(model, step_years)
         self._key = seed_words(seed)
-        self._arrays = block_arguments(
-            model, step_years, block.n_paths, path_scheme.constants, resolved.carrier
+        self._constants = np.asarray(
+            path_scheme.constants(model, step_years, self._units), dtype=resolved.carrier
         )
+        self._arrays = state_arrays(model, step_years, block.n_paths, resolved.carrier)
         stream = (int(seed) * STREAM_STRIDE + block.first_path) % 2**32
         self._run = _runnable(path_scheme, resolved, stream)
-        self._given = _given_words(words, path_scheme)
+        self._lifts = path_scheme.lifts
+        if not self._lifts:
+            _refuse_given(path_scheme, words, draws_per_step, conditional)
+        self._variates = variates_for(
+            seed, block.first_path, words=words, draws_per_step=draws_per_step
+        )
+        self._across = not conditional
+        self._rows = 3 if path_scheme.exponential else 2
+        self._room = np.empty(CHUNK_STEPS * self._rows * CHUNK_PATHS, dtype=resolved.carrier)
 
     def advance(self, n_steps):
         """Advance all paths by n_steps steps."""
         start = time.perf_counter()
-        if self._given is None:
-            self._run(self.block.first_path, self.step, n_steps, *self._key, *self._arrays)
+        if self._lifts:
+            width = CHUNK_PATHS * max(1, CHUNK_STEPS // n_steps)
+            for column in range(0, self.block.n_paths, width):
+                self._advance_tile(column, min(width, self.block.n_paths - column), n_steps)
         else:
-            self._advance_by_given_words(n_steps)
+            first = self.block.first_path
+            self._run(first, self.step, n_steps, *self._key, self._constants, *self._arrays)
         self.seconds += time.perf_counter() - start
         self.step += n_steps
 
-    def _advance_by_given_words(self, n_steps):
-        """Advance step by step, each with its own words."""
-        words = self._arrays[1]
-        for step in range(self.step, self.step + n_steps):
-            row = 2 * (step % 2)
-            words[row : row + 2] = self._given[step]
-            self._run(self.block.first_path, step, 1, -1, 0, *self._arrays)
+    def _advance_tile(self, column, n_paths, n_steps):
+        """Advance the paths from a column on, whose state and variates stay in the cache."""
+        state = [array[column : column + n_paths] for array in self._arrays]
+        most = self._room.size // (self._rows * n_paths)
+        for step in range(self.step, self.step + n_steps, most):
+            steps = min(most, self.step + n_steps - step)
+            draws = self._room[: steps * self._rows * n_paths].reshape(steps, self._rows, n_paths)
+            if not self._across:
+                draws[:, 1] = 0.0
+            self._variates.fill(column, step, draws, self._across)
+            self._run(self._constants, draws, *state)
 
     def log_ratio(self):
         """Return log(S_t / F_t) with its carried rounding error, binary64, shape (n_paths,)."""
-        return _total(*self._arrays[2:4]) * self._units.log_spot_unit
+        return _total(*self._arrays[:2]) * self._units.log_spot_unit
 
     def variance(self):
         """Return the variances per year, with their carried rounding errors, binary64."""
-        return _total(*self._arrays[4:6]) * self._units.variance_unit
+        return _total(*self._arrays[2:4]) * self._units.variance_unit
+
+    def integrated_variance(self):
+        """Return the scheme's integral of the variance over time up to now, binary64."""
+        return _total(*self._arrays[4:]) * (self._units.variance_unit * self.step_years)
+
+    def conditional_variance(self):
+        """Return the variance of log(S_t / F_t) given the path of the variance, binary64.
+
+        (1 - rho^2) times the integral of the variance: what the Brownian motion that is
+        independent of the variance adds, exact for the scheme, not only for the model.
+        """
+        return (1 - self.model.rho**2) * self.integrated_variance()
 
 
 def _runnable(path_scheme, backend, stream):
@@ -96,18 +134,20 @@ def _runnable(path_scheme, backend, stream):
     return path_scheme.kernel
 
 
-def _given_words(words, path_scheme):
-    """Return the given words, or say that the scheme draws its own.
+def _refuse_given(path_scheme, words, draws_per_step, conditional):
+    """Say that a scheme that draws its own variates cannot be told which ones to use.
 
     Raises:
-        InputError: words for a scheme that takes as many as it happens to need.
+        InputError: anything but the defaults.
     """
-    if words is not None and not path_scheme.lifts:
-        raise InputError(
-            f"scheme {path_scheme.name!r} was given words; accepted: the other schemes, which "
-            "take two for each step"
-        )
-    return words
+    given = [("words", words is not None), ("conditional paths", conditional)]
+    given.append((f"draws_per_step {draws_per_step!r}", draws_per_step != 1))
+    for name, wrong in given:
+        if wrong:
+            raise InputError(
+                f"scheme {path_scheme.name!r} was given {name}; accepted: the other schemes, "
+                "which take two words for each step"
+            )
 
 
 def lifted(function, backend, stream=0):

@@ -108,6 +108,31 @@ def test_many_fixings(model):
     assert (coarse - fine) / (fine - finest) == pytest.approx(2.0, rel=0.1)  # error is O(1/n)
 
 
+@given(model=models, maturity=st.floats(0.05, 10), fixings=st.integers(2, 12))
+@settings(max_examples=40, deadline=None)
+def test_means_are_worth_less_than_the_mean_of_europeans(model, maturity, fixings):
+    """G <= arithmetic mean, and max(mean - K, 0) <= mean of max(S - K, 0) (Jensen, twice)."""
+    strikes = np.array([0.6, 1.0, 1.4])
+    got = analytic.asian_geometric_prices(model, strikes, maturity, fixings)
+    dates = [maturity * k / fixings for k in range(1, fixings + 1)]
+    mean = sum(analytic.call_prices(model, strikes, date) for date in dates) / fixings
+    assert np.all(got <= mean + 1e-12)
+    assert np.all(np.diff(got) <= 1e-12) and np.all(got >= 0)
+
+
+@given(model=models, maturity=st.floats(0.05, 10), start=st.floats(0.01, 0.99))
+@settings(max_examples=40, deadline=None)
+def test_digitals_and_forward_starts_are_ordered(model, maturity, start):
+    """Probabilities fall with the strike; forward starts are convex and fall with slope >= -1."""
+    levels = np.linspace(0.4, 2.0, 17)
+    above = analytic.digital_prices(model, levels, maturity)
+    assert np.all(np.diff(above) <= 1e-11) and above[0] <= 1 and above[-1] >= 0
+    prices = analytic.forward_start_prices(model, levels, start * maturity, maturity)
+    slopes = np.diff(prices) / np.diff(levels)
+    assert np.all(slopes <= 1e-10) and np.all(slopes >= -1 - 1e-10)
+    assert np.all(np.diff(slopes) >= -1e-9)
+
+
 @MODELS
 def test_digital_is_the_slope_of_the_call(model):
     strikes, h = model.spot * np.array([0.5, 0.9, 1.0, 1.3]), 0.002 * model.spot

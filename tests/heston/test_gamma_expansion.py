@@ -13,7 +13,7 @@ from sciprec.heston import analytic, draws, gamma_expansion, paths
 from sciprec.heston.affine import affine_step
 from sciprec.heston.model import Model
 from sciprec.heston.monitoring import observed_payments
-from sciprec.heston.registry import Units, block_arguments
+from sciprec.heston.registry import Units, state_arrays
 from sciprec.precision.streams import word_at
 
 ANDERSEN_1 = Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9)
@@ -115,11 +115,11 @@ def test_tail_completes_the_series(model, years):
 def test_joint_law_of_one_step(model, u):
     """E[exp(i u X + B v')] against the closed form, which knows nothing of the expansion."""
     years, n_paths, after = 1.0, 40_000, -3.0
-    constants = gamma_expansion.expansion_constants
-    arrays = block_arguments(model, years, n_paths, constants)
-    gamma_expansion.gamma_expansion(0, 0, 1, 1, 2, *arrays)
     units = Units.of(model, years)
-    x, v = arrays[2] * units.log_spot_unit, arrays[4] * units.variance_unit
+    constants = gamma_expansion.expansion_constants(model, years, units)
+    arrays = state_arrays(model, years, n_paths)
+    gamma_expansion.gamma_expansion(0, 0, 1, 1, 2, constants, *arrays)
+    x, v = arrays[0] * units.log_spot_unit, arrays[2] * units.variance_unit
     values = np.exp(1j * u * x + after * v)
     constant, slope = affine_step(model, np.array(u + 0j), after, years)
     expected = np.exp(constant + slope * model.v0)

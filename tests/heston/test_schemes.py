@@ -8,6 +8,7 @@ import pytest
 
 from sciprec.errors import InputError
 from sciprec.heston.model import Model
+from sciprec.heston.paths import Block
 from sciprec.heston.quadratic_exponential import (
     SWITCH,
     log1p_quotient,
@@ -15,8 +16,10 @@ from sciprec.heston.quadratic_exponential import (
     qe_noise,
     qem_constants,
 )
-from sciprec.heston.registry import Units, block_arguments
+from sciprec.heston.registry import Units, state_arrays
 from sciprec.heston.schemes import scheme_named, schemes
+from sciprec.heston.simulation import Simulation
+from sciprec.heston.variates import PhiloxVariates
 from sciprec.precision.elementary import exponential_from_bits, normal_from_bits
 from sciprec.precision.streams import word_at
 
@@ -62,14 +65,22 @@ def andersen_step(model, dt, v, normal, uniform_above, across, martingale):
     return v_next, gain
 
 
+def simulation(model=CALM, first_path=7, n_paths=3, step_years=0.1, **given):
+    """Return a Simulation of few paths."""
+    given = {"backend": "fp64", "scheme": "quadratic_exponential_martingale", "seed": 5} | given
+    return Simulation(model, Block(first_path, n_paths), step_years=step_years, **given)
+
+
 @HALF
 @pytest.mark.parametrize("name", ["quadratic_exponential", "quadratic_exponential_martingale"])
 def test_increments_are_andersens_formulas(name, model):
     """The rewritten update follows the printed one to rounding, in both branches."""
     scheme, dt, steps, paths, seed, first = scheme_named(name), 0.25, 6, 8, 5, 100
-    arrays = block_arguments(model, dt, paths, scheme.constants)
-    scheme.kernel(first, 0, steps, seed, 0, *arrays)
     units = Units.of(model, dt)
+    arrays = state_arrays(model, dt, paths)
+    draws = np.zeros((steps, 3, paths))
+    PhiloxVariates(seed, first).fill(0, 0, draws)
+    scheme.kernel(scheme.constants(model, dt, units), draws, *arrays)
     branches = set()
     with mpmath.workdps(40):
         for i in range(paths):
@@ -83,10 +94,10 @@ def test_increments_are_andersens_formulas(name, model):
                 )
                 branches.add(v == 0)
                 log_spot += gain
-            assert arrays[4][i] * units.variance_unit == pytest.approx(
+            assert arrays[2][i] * units.variance_unit == pytest.approx(
                 float(v), rel=1e-11, abs=1e-14
             )
-            assert arrays[2][i] * units.log_spot_unit == pytest.approx(float(log_spot), abs=1e-11)
+            assert arrays[0][i] * units.log_spot_unit == pytest.approx(float(log_spot), abs=1e-11)
     assert branches == ({True, False} if model is ANDERSEN_1 else {False})
 
 
@@ -137,14 +148,12 @@ def test_units_are_of_order_one():
 
 @pytest.mark.parametrize("name", sorted(schemes()))
 def test_a_stop_on_the_way_changes_no_bit(name):
-    scheme = scheme_named(name)
-    whole = block_arguments(CALM, 0.1, 3, scheme.constants)
-    halves = block_arguments(CALM, 0.1, 3, scheme.constants)
-    scheme.kernel(0, 0, 5, 1, 2, *whole)
-    scheme.kernel(0, 0, 3, 1, 2, *halves)
-    scheme.kernel(0, 3, 2, 1, 2, *halves)
-    for one, other in zip(whole[2:], halves[2:], strict=True):
-        assert np.array_equal(one, other)
+    whole, halves = (simulation(scheme=name) for _ in range(2))
+    whole.advance(5)
+    halves.advance(3)
+    halves.advance(2)
+    for look in ("log_ratio", "variance", "integrated_variance"):
+        assert np.array_equal(getattr(whole, look)(), getattr(halves, look)())
 
 
 def test_steps_too_long_for_the_martingale_correction():

@@ -1,0 +1,202 @@
+"""The random numbers of the paths: from 32-bit words to normal and exponential variates.
+
+Every variate is a function of one word, and every word of its address (seed, path, step,
+dimension), so that all arithmetics, block sizes and numbers of threads see the same ones. They are
+numbers given to the machine under test, not results of it: made in binary64 (in binary32 for the
+paths of narrower formats), and rounded once into its format.
+
+A source fills `draws`, shape (steps, rows, paths), with the rows
+
+    0  Z, the normal variate of the variance
+    1  the normal variate of the log spot, independent of it
+    2  E = -log(1 - Phi(Z)), an exponential variate of the same word as Z, where a scheme asks
+"""
+
+import math
+
+import numpy as np
+
+from sciprec.errors import InputError
+from sciprec.precision import lift
+from sciprec.precision.elementary import exponential_from_bits, normal_from_bits
+from sciprec.precision.registry import kernel
+from sciprec.precision.streams import fill_words, seed_words
+
+NORMAL, ACROSS, EXPONENTIAL = range(3)
+SQRT_HALF = math.sqrt(0.5)
+
+
+class PhiloxVariates:
+    """Variates of the words of Philox4x32-10.
+
+    Args:
+        seed: integer in [0, 2**64).
+        first_path: the path of column 0.
+
+    Raises:
+        InputError: the seed is outside its domain.
+    """
+
+    def __init__(self, seed, first_path):
+        self._key = seed_words(seed)
+        self._first_path = first_path
+
+    def fill(self, column, first_step, draws, across=True):
+        """Fill draws for neighbouring steps and paths.
+
+        Args:
+            column: the path of draws[:, :, 0], counted from first_path.
+            first_step: the step of draws[0].
+            draws: float64 or float32, shape (steps, 2 or 3, paths); written.
+            across: whether row 1 is wanted; it is left alone otherwise.
+        """
+        words = np.empty((4, draws.shape[2]), dtype=np.int64)
+        run = _compiled(philox_variates, draws.dtype)
+        run(self._first_path + column, first_step, *self._key, across, words, draws)
+
+
+class GivenVariates:
+    """Variates of given words, in place of Philox's.
+
+    Args:
+        words: integers in [0, 2**32), int64, shape (steps, 2, paths).
+    """
+
+    def __init__(self, words):
+        self._words = words
+
+    def fill(self, column, first_step, draws, across=True):
+        """Fill draws as PhiloxVariates.fill does; column counts from the first given path.
+
+        Raises:
+            InputError: more steps or paths than words.
+        """
+        steps, _, paths = draws.shape
+        words = self._words[first_step : first_step + steps, :, column : column + paths]
+        if words.shape != (steps, 2, paths):
+            raise InputError(
+                f"words of shape {self._words.shape} were given for steps up to "
+                f"{first_step + steps} and {column + paths} paths; accepted: (steps, 2, paths)"
+            )
+        _compiled(given_variates, draws.dtype)(words, across, draws)
+
+
+class CombinedVariates:
+    """Variates of long steps, each made of those of neighbouring short steps.
+
+    A path of long steps then follows a path of short ones as one Brownian motion seen at two
+    resolutions: z = (z_1 + ... + z_r) / sqrt(r).
+
+    Args:
+        source: fills the variates of the short steps.
+        draws_per_step: r, short steps of a long one.
+    """
+
+    def __init__(self, source, draws_per_step):
+        self._source, self._per_step = source, draws_per_step
+
+    def fill(self, column, first_step, draws, across=True):
+        """Fill draws as PhiloxVariates.fill does, for long steps."""
+        steps, rows, paths = draws.shape
+        short = np.zeros((steps * self._per_step, 2, paths))
+        self._source.fill(column, first_step * self._per_step, short, across)
+        combined = np.empty((steps, rows, paths))
+        scale = 1 / math.sqrt(self._per_step)
+        _compiled(combine_variates, np.float64)(short, self._per_step, scale, combined)
+        draws[...] = combined
+
+
+def variates_for(seed, first_path, *, words=None, draws_per_step=1):
+    """Return the source of a block's variates.
+
+    Args:
+        seed: integer in [0, 2**64).
+        first_path: the first path of the block.
+        words: None, or given words in place of Philox's (see GivenVariates).
+        draws_per_step: short steps whose variates make those of one step (see CombinedVariates).
+
+    Raises:
+        InputError: an argument outside its domain.
+    """
+    whole = hasattr(draws_per_step, "__index__") and not isinstance(draws_per_step, bool)
+    if not whole or draws_per_step < 1:
+        raise InputError(
+            f"draws_per_step is {draws_per_step!r}; accepted: an integer of at least 1"
+        )
+    source = PhiloxVariates(seed, first_path) if words is None else GivenVariates(words)
+    return source if draws_per_step == 1 else CombinedVariates(source, int(draws_per_step))
+
+
+def _example_draws(steps, rows):
+    return np.zeros((steps, rows, 3))
+
+
+def write_variates(first, second, row, across, draws):
+    """Write row `row` of draws from the words of its two dimensions, each of shape (paths,)."""
+    for i in range(draws.shape[2]):
+        draws[row, 0, i] = normal_from_bits(first[i])
+    if across:
+        for i in range(draws.shape[2]):
+            draws[row, 1, i] = normal_from_bits(second[i])
+    if draws.shape[1] > 2:
+        for i in range(draws.shape[2]):
+            draws[row, 2, i] = exponential_from_bits(first[i])
+
+
+@kernel(example=lambda: (1, 3, 5, 6, True, np.zeros((4, 3), dtype=np.int64), _example_draws(2, 3)))
+def philox_variates(first_path, first_step, key_0, key_1, across, words, draws):
+    """Fill draws from Philox.
+
+    Args:
+        first_path, first_step: address of draws[0, :, 0].
+        key_0, key_1: see sciprec.precision.streams.seed_words.
+        across: whether row 1 is wanted.
+        words: int64 scratch, shape (4, paths).
+        draws: shape (steps, 2 or 3, paths); written.
+    """
+    for row in range(draws.shape[0]):
+        step = first_step + row
+        if row == 0 or step % 2 == 0:
+            fill_words(first_path, step // 2, 0, key_0, key_1, words)
+        pair = 2 * (step % 2)
+        write_variates(words[pair], words[pair + 1], row, across, draws)
+
+
+@kernel(example=lambda: (np.arange(12).reshape(2, 2, 3) * 3**18, True, _example_draws(2, 3)))
+def given_variates(words, across, draws):
+    """Fill draws from words of shape (steps, 2, paths)."""
+    for row in range(draws.shape[0]):
+        write_variates(words[row, 0], words[row, 1], row, across, draws)
+
+
+@kernel(example=lambda: (np.linspace(-2, 3, 24).reshape(4, 2, 3), 2, 0.7, _example_draws(2, 3)))
+def combine_variates(short, per_step, scale, draws):
+    """Write the variates of long steps from the normal variates of short ones.
+
+    Args:
+        short: shape (steps * per_step, 2, paths).
+        per_step: r.
+        scale: 1 / sqrt(r).
+        draws: shape (steps, 2 or 3, paths); written.
+    """
+    for row in range(draws.shape[0]):
+        for dimension in range(2):
+            for i in range(draws.shape[2]):
+                total = 0.0
+                for part in range(per_step):
+                    total += short[row * per_step + part, dimension, i]
+                draws[row, dimension, i] = total * scale
+        if draws.shape[1] > 2:
+            for i in range(draws.shape[2]):
+                draws[row, 2, i] = -math.log(0.5 * math.erfc(draws[row, 0, i] * SQRT_HALF))
+
+
+_KERNELS = {}
+
+
+def _compiled(function, dtype):
+    """Return a kernel compiled for draws of a dtype, once per process."""
+    key = function, np.dtype(dtype).itemsize
+    if key not in _KERNELS:
+        _KERNELS[key] = lift(function, "fp64" if key[1] == 8 else "fp32")
+    return _KERNELS[key]
