@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sciprec.precision.reduce import accumulate, product
 from sciprec.precision.registry import kernel
 
 
@@ -26,12 +27,13 @@ def sum_of_rows(weights, rows, start, stride, count, out):
         start, stride, count: which k, in ascending order.
         out: (width,), written.
 
-    Precision: one accumulator per column in the order of k; each product and each sum rounds.
+    Precision: one accumulator per column in the order of k; products in the matmul role, sums in
+        the accumulate role of the backend.
     """
     width = rows.shape[1]
     a = weights[start]
     for c in range(width):
-        out[c] = a * rows[start, c]
+        out[c] = product(a, rows[start, c])
     k = start + stride
     last = start + count * stride
     while k + 3 * stride < last:
@@ -43,15 +45,15 @@ def sum_of_rows(weights, rows, start, stride, count, out):
         a2 = weights[k2]
         a3 = weights[k3]
         for c in range(width):
-            sum1 = out[c] + a * rows[k, c]
-            sum2 = sum1 + a1 * rows[k1, c]
-            sum3 = sum2 + a2 * rows[k2, c]
-            out[c] = sum3 + a3 * rows[k3, c]
+            sum1 = accumulate(out[c], product(a, rows[k, c]))
+            sum2 = accumulate(sum1, product(a1, rows[k1, c]))
+            sum3 = accumulate(sum2, product(a2, rows[k2, c]))
+            out[c] = accumulate(sum3, product(a3, rows[k3, c]))
         k = k3 + stride
     while k < last:
         a = weights[k]
         for c in range(width):
-            out[c] = out[c] + a * rows[k, c]
+            out[c] = accumulate(out[c], product(a, rows[k, c]))
         k = k + stride
 
 
