@@ -73,14 +73,14 @@ def fixed_matmul(A, B, bits: int = 32, accurate: bool = False, scales=None) -> n
     wide = np.result_type(a, b)
     a, b = (np.ascontiguousarray(x, wide) for x in (a, b))
     if wide.itemsize <= 2:
-        return _in_reals(to_reals(integer_matmul(a, b)), scale_a, scale_b)
+        return _in_reals(integer_matmul(a, b), scale_a, scale_b)
     if accurate:
         low, high = tiled_matmul(a, b, "int64", exact=True)
         return _in_reals(rounded_sums(low, high), scale_a, scale_b)
     drop = _dropped_bits(inner, magnitude(a), magnitude(b))
     c = tiled_matmul(_shifted(a, drop[0]), _shifted(b, drop[1]), "int64")
     scale_a, scale_b = scale_a * 2.0 ** drop[0], scale_b * 2.0 ** drop[1]
-    return _in_reals(to_reals(c), scale_a, scale_b)
+    return _in_reals(c, scale_a, scale_b)
 
 
 def _dropped_bits(inner: int, largest_a: int, largest_b: int) -> tuple[int, int]:
@@ -101,25 +101,19 @@ def _dropped_bits(inner: int, largest_a: int, largest_b: int) -> tuple[int, int]
 
 
 def _shifted(x: np.ndarray, drop: int) -> np.ndarray:
-    """x / 2^drop, rounded to nearest with ties to even."""
+    """x / 2^drop, rounded to nearest with ties to even, for int32 in C order."""
     if drop == 0:
         return x
-    wide = x.astype(np.int64)
-    half = (1 << (drop - 1)) - 1 + ((wide >> drop) & 1)
-    return ((wide + half) >> drop).astype(np.int32)
-
-
-def to_reals(c: np.ndarray) -> np.ndarray:
-    """int64 rounded to binary64, in the same memory: touching new memory costs more."""
-    _convert(c)
-    return c.view(np.float64)
+    out = np.empty_like(x)
+    _shift(x.reshape(-1), drop, out.reshape(-1))
+    return out
 
 
 @njit(cache=True, nogil=True)
-def _convert(c):
-    for i in range(c.shape[0]):
-        for j in range(c.shape[1]):
-            c[i, j] = bits_of(float(c[i, j]))
+def _shift(x, drop, out):
+    below_half = (1 << (drop - 1)) - 1
+    for i in range(x.size):
+        out[i] = (x[i] + below_half + ((x[i] >> drop) & 1)) >> drop
 
 
 def rounded_sums(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -149,15 +143,38 @@ def _join(low, high):
 
 
 def _in_reals(c: np.ndarray, scale_a, scale_b) -> np.ndarray:
-    """c * scale_a * scale_b in C order, without overflow or underflow on the way."""
+    """c * scale_a * scale_b in C order, for int64 or binary64 c, whose memory it may take.
+
+    Scales beyond 2^450 and their inverses are applied without overflow or underflow on the way.
+    """
     c = np.ascontiguousarray(c)
-    (part_a, power_a), (part_b, power_b) = np.frexp(scale_a), np.frexp(scale_b)
-    power = power_a + power_b
-    if np.abs(power).max() <= 900:
-        c *= np.ldexp(part_a * part_b, power)
-        return c
+    powers = [np.frexp(scale)[1] for scale in (scale_a, scale_b)]
+    if max(int(np.abs(power).max()) for power in powers) <= 450:
+        rows, columns = (
+            np.array(np.broadcast_to(np.reshape(scale, -1), n), np.float64)
+            for scale, n in zip((scale_a, scale_b), c.shape, strict=True)
+        )
+        (_scale_sums if c.dtype == np.int64 else _scale_reals)(c, rows, columns)
+        return c.view(np.float64)
+    parts = [np.ldexp(x, -p) for x, p in zip((scale_a, scale_b), powers, strict=True)]
     with np.errstate(over="ignore", under="ignore"):
-        return np.ldexp(c * (part_a * part_b), power)
+        return np.ldexp(c * parts[0] * parts[1], powers[0] + powers[1])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scale_sums(c, rows, columns):
+    """c = c * rows * columns as binary64 numbers, in the memory of an int64 c."""
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            c[i, j] = bits_of(float(c[i, j]) * rows[i] * columns[j])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scale_reals(c, rows, columns):
+    """c = c * rows * columns."""
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            c[i, j] = c[i, j] * rows[i] * columns[j]
 
 
 def _given_scales(scales) -> tuple:

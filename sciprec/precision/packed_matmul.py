@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 from numba import njit
 
@@ -15,12 +17,43 @@ SHORTEST_BLOCK = 48
 """Pairs of 16 bits take shorter blocks than this only where nothing is faster."""
 
 
-def aligned_zeros(shape: tuple[int, ...], dtype) -> np.ndarray:
-    """Zeros that begin at a multiple of 64 bytes, so that no vector lies across cache lines."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    raw = np.zeros(size + 64, np.uint8)
+KEPT_BYTES = 16 * 2**20
+"""Panels up to this size stay in memory for the thread's next product: new memory costs time."""
+
+
+class _Kept(threading.local):
+    """The memory of this thread's panels, by their place among the operands."""
+
+    def __init__(self):
+        self.memory: dict[str, np.ndarray] = {}
+
+
+_KEPT = _Kept()
+
+
+def _aligned(raw: np.ndarray, count: int, dtype) -> np.ndarray:
+    """The part of `raw` bytes from a multiple of 64 on: no vector lies across cache lines."""
     start = -raw.ctypes.data % 64
-    return raw[start : start + size].view(dtype).reshape(shape)
+    return raw[start : start + count * np.dtype(dtype).itemsize].view(dtype)
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype) -> np.ndarray:
+    """Zeros that begin at a multiple of 64 bytes."""
+    count = int(np.prod(shape))
+    return _aligned(
+        np.zeros(count * np.dtype(dtype).itemsize + 64, np.uint8), count, dtype
+    ).reshape(shape)
+
+
+def _panel_memory(place: str, count: int, dtype) -> np.ndarray:
+    """Memory for panels, whatever it holds: lines beyond the matrix give sums that are cut off."""
+    size = count * np.dtype(dtype).itemsize + 64
+    raw = _KEPT.memory.get(place)
+    if raw is None or raw.size < size:
+        raw = np.empty(size, np.uint8)
+        if size <= KEPT_BYTES:
+            _KEPT.memory[place] = raw
+    return _aligned(raw, count, dtype)
 
 
 def _whole(n: int, size: int) -> int:
@@ -36,7 +69,8 @@ def row_panels(a: np.ndarray, tile: Tile, group: int, depth: int, dtype="i4", of
         offset: for int8: write a + 128, without sign.
     """
     words = np.ascontiguousarray(_deep(a, depth, 1)).view(f"i{a.itemsize * group}")
-    out = aligned_zeros((_whole(a.shape[0], tile.rows) * words.shape[1],), dtype)
+    count = _whole(a.shape[0], tile.rows) * words.shape[1]
+    out = _panel_memory(f"rows by {group}", count, dtype)
     _pack_rows(words, tile.rows, out.dtype.type(-0x7F7F7F80 if offset else 0), out)
     return out
 
@@ -45,7 +79,8 @@ def column_panels(b: np.ndarray, tile: Tile, group: int, depth: int, dtype="i4")
     """The panels of B (k, n): tiles of columns, each lane with a group of elements of a column."""
     sign = "i" if group == 1 else "u"
     deep = np.ascontiguousarray(_deep(b, depth, 0)).view(f"{sign}{b.itemsize}")
-    out = aligned_zeros((_whole(b.shape[1], tile.columns) * depth // group,), dtype)
+    count = _whole(b.shape[1], tile.columns) * depth // group
+    out = _panel_memory(f"columns by {group}", count, dtype)
     _pack_columns(deep, group, tile.columns, out)
     return out
 

@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from numba import njit
 import sciprec
 from sciprec.errors import InputError
 from sciprec.precision import packed_matmul, tiled_product
-from sciprec.precision.fixed_matmul import _dropped_bits, fixed_matmul, rounded_sums
+from sciprec.precision.fixed_matmul import _dropped_bits, _shifted, fixed_matmul, rounded_sums
 from sciprec.precision.fixed_point import adaptive_quantize, dequantize
 from sciprec.precision.mode import has_feature
 from tests.oracles import integers
@@ -181,6 +183,24 @@ def test_blocking_changes_no_bit(block, monkeypatch):
     monkeypatch.setattr(packed_matmul, "FAR", 2)
     assert np.array_equal(packed_matmul.tiled_matmul(a, b, "int16", block=block), expected)
     assert np.array_equal(packed_matmul.tiled_matmul(a, b, "int64", block=block), expected)
+
+
+def test_products_in_threads_do_not_meet():
+    """Each thread keeps panels of its own from one product to the next."""
+    rng = np.random.default_rng(11)
+    pairs = [(rng.standard_normal((n, n + 3)), rng.standard_normal((n + 3, 9))) for n in range(99)]
+    for bits in (8, 16, 32):
+        alone = [fixed_matmul(a, b, bits) for a, b in pairs]
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(lambda pair, bits=bits: fixed_matmul(*pair, bits), pairs))
+        assert all(map(np.array_equal, alone, together))
+
+
+def test_dropping_bits_rounds_to_nearest_with_ties_to_even():
+    x = np.array([5, 6, 7, 2, -2, -6, -5, -7, 2**31 - 1, -(2**31), 10, -10], np.int32)
+    for drop in range(5):
+        expected = [integers.round_fraction(Fraction(n, 2**drop), "rn") for n in x.tolist()]
+        assert _shifted(x, drop).tolist() == expected
 
 
 def bound(a, b, qa, qb):
