@@ -32,6 +32,7 @@ class Increments:
         unit: a power of two.
         smallest, span, start: in units; span is largest - smallest + 1.
         seed: of the random words.
+        reach: what no sum passes, but for ten of its standard deviations.
     """
 
     unit: float
@@ -39,6 +40,12 @@ class Increments:
     span: int
     start: int
     seed: int
+    reach: float
+
+    @property
+    def largest(self) -> float:
+        """The largest increment."""
+        return (self.smallest + self.span - 1) * self.unit
 
     def fill(self, first: int, sums: np.ndarray, out: np.ndarray) -> None:
         """Draw a block, and add it to the exact sums.
@@ -77,7 +84,9 @@ def increments(smallest: float, largest: float, start: float, updates: int, seed
             f"sum in binary64: the smallest must be at least {LEAST_UNITS * unit:g}; give fewer "
             "updates or increments that are closer together"
         )
-    return Increments(unit, low, high - low + 1, round(start / unit), seed)
+    spread = 10.0 * (largest - smallest) * math.sqrt(updates / 12.0)
+    reach = min(total, start + updates * (smallest + largest) / 2.0 + spread)
+    return Increments(unit, low, high - low + 1, round(start / unit), seed, reach)
 
 
 @njit(cache=True, nogil=True)

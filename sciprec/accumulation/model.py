@@ -17,16 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciprec.accumulation.increments import increments
+from sciprec.accumulation.kernels import add_block, add_block_with_carry, add_block_with_shares
+from sciprec.accumulation.ranges import ranges
 from sciprec.errors import InputError
 from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.precision.compensation import (
-    add_with_carry,
-    add_with_shares,
-    resolve_compensation,
-)
+from sciprec.precision.compensation import resolve_compensation
 from sciprec.precision.lifting import lift
 from sciprec.precision.quantization import quantize
-from sciprec.precision.registry import kernel
 
 VARIABLE = "parameter"
 BLOCK_UPDATES = 4096  # rows of a block of increments
@@ -42,6 +39,7 @@ class Accumulation:
         values: float64 (nt, members), in the arithmetic.
         exact: float64 (nt, members), the exact sums.
         unit_roundoff: u = 2^-p of the storage format, whatever the rounding.
+        fixed: whether u is against the largest number instead of each number.
         seconds: wall time of the updates, without compilation and the drawing of increments.
     """
 
@@ -49,64 +47,15 @@ class Accumulation:
     values: np.ndarray
     exact: np.ndarray
     unit_roundoff: float
+    fixed: bool
     seconds: float
 
     @property
     def error_in_u(self) -> np.ndarray:
-        """(values - exact) / (u |exact|), (nt, members)."""
-        return (self.values - self.exact) / (self.unit_roundoff * np.abs(self.exact))
-
-
-def _example(*more):
-    state, block = np.array([1.0, 1.5, 40.0]), np.full((5, 3), 3.1e-3)
-    return state, block * np.arange(1, 16).reshape(5, 3), *more
-
-
-@kernel(example=_example)
-def add_block(state, block):
-    """state <- state + block[n] for every row n in order.
-
-    Args:
-        state: (members,), changed in place.
-        block: (updates, members).
-    """
-    for n in range(block.shape[0]):
-        for i in range(state.shape[0]):
-            state[i] = state[i] + block[n, i]
-
-
-@kernel(example=lambda: _example(np.zeros(3), 2, 3))
-def add_block_with_carry(state, block, residual, done, every):
-    """The same, compensated with alpha = 1 and beta = 0.
-
-    Args:
-        state, residual: (members,), changed in place.
-        block: (updates, members).
-        done: how many updates were made before this block.
-        every: forget the residual after so many updates; 0: never.
-    """
-    for n in range(block.shape[0]):
-        for i in range(state.shape[0]):
-            add_with_carry(state, residual, i, block[n, i])
-        if every > 0 and (done + n + 1) % every == 0:
-            for i in range(state.shape[0]):
-                residual[i] = 0.0
-
-
-@kernel(example=lambda: _example(np.zeros(3), 2, 3, 0.15, 0.85))
-def add_block_with_shares(state, block, residual, done, every, alpha, beta):
-    """The same, compensated with any coefficients.
-
-    Args:
-        state, block, residual, done, every: as in `add_block_with_carry`.
-        alpha, beta: as in Compensation.
-    """
-    for n in range(block.shape[0]):
-        for i in range(state.shape[0]):
-            add_with_shares(state, residual, i, block[n, i], alpha, beta)
-        if every > 0 and (done + n + 1) % every == 0:
-            for i in range(state.shape[0]):
-                residual[i] = 0.0
+        """(values - exact) / (u |exact|), (nt, members); the largest |exact| in fixed point."""
+        size = np.abs(self.exact)
+        size = np.max(size) if self.fixed else np.where(size > 0.0, size, 1.0)
+        return (self.values - self.exact) / (self.unit_roundoff * size)
 
 
 def check_request(updates, members, smallest, largest, start, outputs, seed=0):
@@ -170,16 +119,17 @@ def accumulate(
     stream = check_request(updates, members, smallest, largest, start, outputs, seed)
     backend = resolve_backend(backend)
     times = np.array([round(updates * k / outputs) for k in range(outputs + 1)])
-    summing = _Summing(backend, one_compensation(compensation), stream, members)
+    summing = Summing(backend, one_compensation(compensation), stream, members)
     values, exact = (np.empty((times.size, members)) for _ in range(2))
     for row, update in enumerate(times):
         summing.advance_to(int(update))
         values[row], exact[row] = summing.state, summing.sums * stream.unit
-    unit_roundoff = backend.storage.format.unit_roundoff
-    return Accumulation(times, values, exact, unit_roundoff, summing.seconds)
+    storage = backend.storage
+    u = storage.format.unit_roundoff
+    return Accumulation(times, values, exact, u, storage.fixed, summing.seconds)
 
 
-class _Summing:
+class Summing:
     """The state of a run: the sums in the arithmetic, the exact ones, and the clock."""
 
     def __init__(self, backend, compensation, stream, members) -> None:
@@ -190,7 +140,9 @@ class _Summing:
         self._residual = np.zeros(members, backend.carrier)
         self._block = np.empty((BLOCK_UPDATES, members))
         self._compensation = compensation
-        self._add = lift(_kernel(compensation), backend, seed=stream.seed)
+        kernel = _kernel(compensation)
+        known = ranges(kernel, backend, stream)
+        self.add = lift(kernel, backend, seed=stream.seed, ranges=known)
         self._run(self._block[:0])  # compiles
 
     def advance_to(self, update: int) -> None:
@@ -207,11 +159,11 @@ class _Summing:
         """Add a block of increments."""
         given = self._compensation
         if given is None:
-            self._add(self.state, block)
+            self.add(self.state, block)
             return
         more = (self._residual, self.done, given.reset_every or 0)
         shares = () if given.is_carry else (given.alpha, given.beta)
-        self._add(self.state, block, *more, *shares)
+        self.add(self.state, block, *more, *shares)
 
 
 def _kernel(compensation):

@@ -5,9 +5,10 @@ import pytest
 
 from sciprec.accumulation import accumulate
 from sciprec.accumulation.increments import STREAM, increments
+from sciprec.accumulation.model import Summing, check_request
 from sciprec.errors import InputError
-from sciprec.precision import quantize
-from sciprec.precision.compensation import Compensation
+from sciprec.precision import quantize, resolve_backend
+from sciprec.precision.compensation import Compensation, resolve_compensation
 from sciprec.precision.streams import philox4x32
 from tests.oracles.exact import add, round_exact
 
@@ -50,8 +51,6 @@ def test_increments_are_uniform_in_their_interval():
 
 @pytest.mark.parametrize("backend", ["mlu370", "fp16"])
 def test_against_scalars_with_exact_rounding(backend):
-    from sciprec.precision import resolve_backend
-
     arithmetic = resolve_backend(backend).compute
     stream = increments(1e-4, 1e-2, 1.0, SMALL["updates"], SMALL["seed"])
     found = accumulate(**SMALL, smallest=1e-4, largest=1e-2, backend=backend)
@@ -90,11 +89,28 @@ def test_mlu370_drifts_without_compensation_and_stays_within_4_u_with_it():
     assert np.max(np.abs(carried.error_in_u)) < 4
 
 
+@pytest.mark.parametrize("compensation", [None, "carry", "published-15-85"])
+@pytest.mark.parametrize("backend", ["fixed32", "fixed16"])
+def test_fixed_point_has_units_that_no_sum_leaves(backend, compensation):
+    resolved, request = resolve_backend(backend), (20_000, 8, 1e-7, 1e-5, 1.0, 1)
+    summing = Summing(resolved, resolve_compensation(compensation), check_request(*request), 8)
+    summing.advance_to(20_000)
+    report = summing.add.report()
+    assert (report.saturations, report.invalid, report.adaptations) == (0, 0, 0)
+    unit = 2.0 ** (1 - 31 + 1) if backend == "fixed32" else 2.0 ** (1 - 15 + 1)
+    assert np.all(summing.state / unit == np.rint(summing.state / unit))
+    error = np.max(np.abs(summing.state - summing.sums * summing.stream.unit)) / unit
+    if compensation == "carry":  # half a unit, and the residual's own roundings
+        assert error < (0.6 if backend == "fixed32" else 2.0)
+    elif compensation is None:
+        assert error > 5
+
+
 @pytest.mark.slow
 def test_ten_million_updates():
     plain = accumulate(backend="mlu370")
     assert np.array_equal(np.unique(plain.values[-1]), [16.0])  # where a place is 1.5e-5 > 1e-5
-    for backend in ("mlu370", "fp32"):
+    for backend in ("mlu370", "fp32", "fixed32"):
         carried = accumulate(backend=backend, compensation="carry")
         assert np.max(np.abs(carried.error_in_u)) < 4
 
