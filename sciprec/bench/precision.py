@@ -38,6 +38,8 @@ BACKENDS = {
     "bf16 stochastic": "float:p=8,round=sr",
     "mlu370-noguard": "mlu370-noguard",
     "mlu370-noise": "mlu370-noise",
+    "fixed32": "fixed32",
+    "fixed16": "fixed16",
     "fp64": "fp64",
 }
 """row of the table -> backend."""
@@ -45,7 +47,7 @@ BACKENDS = {
 GOALS = {
     "fp32": (1.02, 1.02), "mlu370": (1.2, 1.2), "custom rz, 14 bits": (3, 2), "fp16": (3, 2),
     "bf16": (3, 2), "tf32": (3, 2), "custom rn, 10 bits": (3, 2), "bf16 stochastic": (6, 6),
-    "mlu370-noguard": (6, 6), "mlu370-noise": (6, 6),
+    "mlu370-noguard": (6, 6), "mlu370-noise": (6, 6), "fixed32": (4, None),
 }  # fmt: skip
 """row -> goals on the stencil at 512 x 512 and on the matrix product."""
 

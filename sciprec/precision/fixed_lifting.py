@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -59,6 +59,33 @@ class FixedPointReport:
                 f"half of its unit 2^{place.unit_exponents[1]}"
             )
         return "\n".join(lines)
+
+
+def fixed_point_summary(kernels, worst: int = 10) -> dict | None:
+    """What fixed point did in all calls of some lifted kernels, as plain data; None where none of
+    them is in fixed point.
+
+    Args:
+        kernels: lifted kernels.
+        worst: how many of the places that are short of bits are listed.
+    """
+    reports = [kernel.report() for kernel in kernels if isinstance(kernel, FixedLifted)]
+    if not reports:
+        return None
+    short = sorted((p for r in reports for p in r.short), key=lambda place: -place.bits_short)
+    saturated = sorted(
+        (p for r in reports for p in r.places if p.saturations), key=lambda p: -p.saturations
+    )
+    return {
+        "calls": sum(r.calls for r in reports),
+        "adaptations": sum(r.adaptations for r in reports),
+        "careful_calls": sum(r.careful_calls for r in reports),
+        "saturations": sum(r.saturations for r in reports),
+        "invalid": sum(r.invalid for r in reports),
+        "places_short_of_bits": len(short),
+        "short": [asdict(place) for place in short[:worst]],
+        "saturated": [asdict(place) for place in saturated[:worst]],
+    }
 
 
 class FixedLifted(Lifted):
