@@ -47,6 +47,10 @@ class CompensationChoice(Section):
     reset_every: int | None = Field(
         default=None, ge=1, description=_RESET, examples=["reset_every = 1000"]
     )
+    sums: bool = Field(
+        default=False, examples=["sums = true"],
+        description="true or false: whether long sums inside the model are compensated too",
+    )  # fmt: skip
     variables: dict[str, Shares] = Field(
         default_factory=dict, examples=["variables = { vorticity = { alpha = 1.0 } }"],
         description="tables of alpha, beta and reset_every by variable, instead of one for all",
@@ -77,16 +81,17 @@ class CompensationChoice(Section):
     def own_coefficients(self) -> bool:
         """Whether anything beyond the name is given."""
         given = (self.alpha, self.beta, self.reset_every)
-        return bool(self.variables) or given != (None, None, None)
+        return bool(self.variables) or self.sums or given != (None, None, None)
 
     def resolved(self) -> Compensation | dict[str, Compensation] | None:
         """What the models take: None, one Compensation, or one per variable."""
         if not self.own_coefficients:
             return COMPENSATIONS[self.name]
         if self.variables:
-            return {n: Compensation(**shares.model_dump()) for n, shares in self.variables.items()}
+            shares = {name: each.model_dump() for name, each in self.variables.items()}
+            return {name: Compensation(**each, sums=self.sums) for name, each in shares.items()}
         alpha = 1.0 if self.alpha is None else self.alpha
-        return Compensation(alpha, self.beta or 0.0, self.reset_every)
+        return Compensation(alpha, self.beta or 0.0, self.reset_every, self.sums)
 
 
 def choice_of(name: str, given: Compensation | None) -> CompensationChoice:
@@ -94,9 +99,7 @@ def choice_of(name: str, given: Compensation | None) -> CompensationChoice:
     known = next((n for n, c in COMPENSATIONS.items() if c == given), None)
     if known is not None:
         return CompensationChoice(name=known)
-    return CompensationChoice(
-        name=name, alpha=given.alpha, beta=given.beta, reset_every=given.reset_every
-    )
+    return CompensationChoice(name=name, **vars(given))
 
 
 def _as_tables(value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sciprec.precision.compensation import lost_in_sum
 from sciprec.precision.reduce import accumulate, product
 from sciprec.precision.registry import kernel
 
@@ -17,8 +18,12 @@ def _random(*shape):
     return np.random.default_rng(7).uniform(-1.0, 1.0, shape)
 
 
-@kernel(example=lambda: (_random(7), _random(7, 5), 1, 1, 6, np.zeros(5)))
-def sum_of_rows(weights, rows, start, stride, count, out):
+def _rows_example():
+    return _random(7), _random(7, 5), 1, 1, 6, np.zeros(5), np.zeros(5)
+
+
+@kernel(example=lambda: _rows_example())
+def sum_of_rows(weights, rows, start, stride, count, out, lost):
     """out[c] = sum of weights[k] rows[k, c] over count >= 1 numbers k = start, start + stride, ...
 
     Args:
@@ -26,6 +31,7 @@ def sum_of_rows(weights, rows, start, stride, count, out):
         rows: (n, width).
         start, stride, count: which k, in ascending order.
         out: (width,), written.
+        lost: (width,), work of `compensated_sum_of_rows`; left alone.
 
     Precision: one accumulator per column in the order of k; products in the matmul role, sums in
         the accumulate role of the backend.
@@ -57,8 +63,36 @@ def sum_of_rows(weights, rows, start, stride, count, out):
         k = k + stride
 
 
+@kernel(example=lambda: _rows_example())
+def compensated_sum_of_rows(weights, rows, start, stride, count, out, lost):
+    """`sum_of_rows` with what each sum's rounding loses summed apart and added in the end.
+
+    Args:
+        weights, rows, start, stride, count, out: as there.
+        lost: (width,), written: what the sums lost.
+
+    Precision: products round once each and are not compensated; the error of the sums falls from
+        n u to u + (n u)^2, relative to the sum of the absolute terms.
+    Source: Neumaier (1974); Ogita, Rump and Oishi (2005), algorithm 4.4 (Sum2).
+    """
+    width = rows.shape[1]
+    for c in range(width):
+        out[c] = 0.0
+        lost[c] = 0.0
+    for n in range(count):
+        k = start + n * stride
+        a = weights[k]
+        for c in range(width):
+            term = a * rows[k, c]
+            total = out[c] + term
+            lost[c] = lost[c] + lost_in_sum(out[c], term, total)
+            out[c] = total
+    for c in range(width):
+        out[c] = out[c] + lost[c]
+
+
 def _analysis_example():
-    return _random(1, 8, 4), analysis_waves(2, 8), np.zeros((4, 3, 4)), np.zeros((2, 3, 4))
+    return _random(1, 8, 4), analysis_waves(2, 8), np.zeros((5, 3, 4)), np.zeros((2, 3, 4))
 
 
 @kernel(example=lambda: _analysis_example())
@@ -68,7 +102,7 @@ def fourier_analysis(grid, waves, folded, fourier):
     Args:
         grid: (fields, N, nlat), fields in the model's order of latitudes.
         waves: (2, orders, N/4 + 1), from `analysis_waves`.
-        folded: (4, N/4 + 1, nlat), work.
+        folded: (5, N/4 + 1, nlat), work; the last is that of the sums.
         fourier: (2 fields, orders, nlat), written: real and imaginary parts in turn.
 
     Precision: four-fold folding first, then sums over the quarter circle by `sum_of_rows`.
@@ -82,7 +116,8 @@ def fourier_analysis(grid, waves, folded, fourier):
         for m in range(fourier.shape[1]):
             for part in range(2):
                 rows = folded[2 * part + m % 2]
-                sum_of_rows(waves[part, m], rows, 0, 1, quarter + 1, fourier[2 * f + part, m])
+                out = fourier[2 * f + part, m]
+                sum_of_rows(waves[part, m], rows, 0, 1, quarter + 1, out, folded[4, 0])
 
 
 @kernel(example=lambda: (_random(8, 4), 1, 3, 5, 7, np.zeros((4, 3, 4))))
@@ -107,7 +142,7 @@ def fold_longitudes(x, n, mirror, opposite, last, folded):
 
 
 def _synthesis_example():
-    return _random(2, 3, 4), synthesis_waves(2, 8), np.zeros((4, 3, 4)), np.zeros((1, 8, 4))
+    return _random(2, 3, 4), synthesis_waves(2, 8), np.zeros((5, 3, 4)), np.zeros((1, 8, 4))
 
 
 @kernel(example=lambda: _synthesis_example())
@@ -117,7 +152,7 @@ def fourier_synthesis(fourier, waves, parts, grid):
     Args:
         fourier: (at least 2 fields, orders, nlat): real and imaginary parts in turn.
         waves: (2, N/4 + 1, orders), from `synthesis_waves`.
-        parts: (4, N/4 + 1, nlat), work.
+        parts: (5, N/4 + 1, nlat), work; the last is that of the sums.
         grid: (fields, N, nlat), written.
 
     Precision: sums over even and over odd orders by `sum_of_rows`, unfolded by two additions each.
@@ -131,7 +166,8 @@ def fourier_synthesis(fourier, waves, parts, grid):
                 part = k // 2
                 odd = k % 2
                 rows = fourier[2 * f + part]
-                sum_of_rows(waves[part, n], rows, odd, 2, (orders + 1 - odd) // 2, parts[k, n])
+                count = (orders + 1 - odd) // 2
+                sum_of_rows(waves[part, n], rows, odd, 2, count, parts[k, n], parts[4, n])
             unfold_longitudes(parts, n, half - n, half + n, (nlon - n) % nlon, grid[f])
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from sciprec.climate.constants import RADIUS_M, SECONDS_PER_DAY, Units
 from sciprec.climate.diagnostics import budgets
 from sciprec.climate.equations import EQUATIONS, EquationSet
+from sciprec.climate.fourier import compensated_sum_of_rows, sum_of_rows
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.levels import addition
 from sciprec.climate.request import Request, check_request
@@ -19,6 +20,7 @@ from sciprec.climate.timestepping import STEP_KERNELS, System
 from sciprec.climate.transform import make_tables, rounded
 from sciprec.precision import Backend, lift, quantize
 from sciprec.precision.compensation import Compensation
+from sciprec.precision.substitution import substitute
 
 _STEPS_BETWEEN_CHECKS = 16
 
@@ -110,7 +112,7 @@ def _system(request: Request, units: Units, convert: Conversion, state: np.ndarr
     constants = rounded(convert.constants, backend)
     tables = rounded(make_tables(request.truncation), backend)
     work = equations.make_work(request.truncation, backend.carrier)
-    tendency = lift(equations.tendency, backend, trust_inputs=True)
+    tendency = lift(_tendency(request), backend, trust_inputs=True)
     implicit = lift(equations.implicit, backend, trust_inputs=True)
     shape = state.shape
 
@@ -134,6 +136,14 @@ def _system(request: Request, units: Units, convert: Conversion, state: np.ndarr
         work=tuple(np.zeros(state.size, backend.carrier) for _ in range(6)),
     )
     return system, rounded(state.ravel(), backend)
+
+
+def _tendency(request: Request) -> Callable:
+    """The tendency kernel, with compensated sums in its transforms where that is asked for."""
+    kernel = EQUATIONS[request.case.equations].tendency
+    if any(compensation.sums for compensation in request.compensation.values()):
+        return substitute(kernel, {sum_of_rows: compensated_sum_of_rows})
+    return kernel
 
 
 def _damping(request: Request, units: Units, convert: Conversion, columns: int) -> np.ndarray:

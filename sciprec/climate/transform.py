@@ -28,14 +28,15 @@ def _random(*shape):
     return np.random.default_rng(11).uniform(-1.0, 1.0, shape)
 
 
-@kernel(example=lambda: (_random(9, 2), _random(2, 9), np.zeros((2, 2, 2)), np.zeros((2, 3, 4))))
+@kernel(example=lambda: (_random(9, 2), _random(2, 9), np.zeros((3, 2, 2)), np.zeros((2, 3, 4))))
 def legendre_synthesis(spectrum, legendre, hemispheres, fourier):
     """Fourier coefficients at every latitude: X[m] = sum over l of S[l, m] P[l, m].
 
     Args:
         spectrum: (coefficients, parts).
         legendre: (nlat/2, coefficients), functions at the northern latitudes.
-        hemispheres: (2, nlat/2, at least parts), work: sums even and odd in latitude.
+        hemispheres: (3, nlat/2, at least parts), work: sums even and odd in latitude, and that of
+            the sums themselves.
         fourier: (at least parts, orders, nlat), written.
 
     Precision: even and odd l - m apart, each in ascending l; one addition joins them.
@@ -48,7 +49,8 @@ def legendre_synthesis(spectrum, legendre, hemispheres, fourier):
         for j in range(north):
             for odd in range(2):
                 count = (degrees + 1 - odd) // 2
-                sum_of_rows(legendre[j], spectrum, first + odd, 2, count, hemispheres[odd, j])
+                out = hemispheres[odd, j]
+                sum_of_rows(legendre[j], spectrum, first + odd, 2, count, out, hemispheres[2, j])
         for c in range(spectrum.shape[1]):
             for j in range(north):
                 fourier[c, m, j] = hemispheres[0, j, c] + hemispheres[1, j, c]
@@ -56,14 +58,15 @@ def legendre_synthesis(spectrum, legendre, hemispheres, fourier):
         first = first + degrees
 
 
-@kernel(example=lambda: (_random(2, 3, 4), _random(9, 2), np.zeros((2, 2, 2)), np.zeros((9, 2))))
+@kernel(example=lambda: (_random(2, 3, 4), _random(9, 2), np.zeros((3, 2, 2)), np.zeros((9, 2))))
 def legendre_analysis(fourier, weighted_legendre, hemispheres, spectrum):
     """Coefficients from Fourier coefficients: S[l, m] = sum over j of w[j] P[l, m](j) X[m](j).
 
     Args:
         fourier: (at least parts, orders, nlat).
         weighted_legendre: (coefficients, nlat/2), Legendre functions times Gauss weights.
-        hemispheres: (2, nlat/2, at least parts), work: their sums and differences.
+        hemispheres: (3, nlat/2, at least parts), work: their sums and differences, and that of
+            the sums over latitudes.
         spectrum: (coefficients, parts), written.
 
     Precision: hemispheres are added or subtracted first, then sums from pole to equator.
@@ -78,7 +81,8 @@ def legendre_analysis(fourier, weighted_legendre, hemispheres, spectrum):
                 hemispheres[1, j, c] = fourier[c, m, j] - fourier[c, m, north + j]
         for degree in range(orders + 1 - m):
             rows = hemispheres[degree % 2]
-            sum_of_rows(weighted_legendre[row], rows, 0, 1, north, spectrum[row])
+            lost = hemispheres[2, 0]
+            sum_of_rows(weighted_legendre[row], rows, 0, 1, north, spectrum[row], lost)
             row = row + 1
 
 
@@ -137,8 +141,8 @@ def make_work(truncation: Truncation, fields: int, dtype=np.float64) -> tuple:
     parts = 2 * fields
     return (
         np.zeros((parts, truncation.number + 1, truncation.nlat), dtype),
-        np.zeros((2, truncation.nlat // 2, parts), dtype),
-        np.zeros((4, truncation.nlon // 4 + 1, truncation.nlat), dtype),
+        np.zeros((3, truncation.nlat // 2, parts), dtype),
+        np.zeros((5, truncation.nlon // 4 + 1, truncation.nlat), dtype),
     )
 
 

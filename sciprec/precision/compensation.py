@@ -34,6 +34,7 @@ class Compensation:
         alpha: share of the kept residual that this update adds, from 0 to 2.
         beta: share of this update's own loss that is added beforehand, from 0 to 2.
         reset_every: forget the residual after so many updates; None: never.
+        sums: compensate the long sums inside a model's tendency too, where it has such.
 
     Raises:
         InputError: a number out of range.
@@ -54,6 +55,7 @@ class Compensation:
     alpha: float = 1.0
     beta: float = 0.0
     reset_every: int | None = None
+    sums: bool = False
 
     def __post_init__(self) -> None:
         for name in ("alpha", "beta"):
@@ -72,6 +74,8 @@ class Compensation:
                 f"compensation: reset_every is {every!r}; accepted: a whole number of updates >= 1,"
                 " or nothing, to keep the residual for ever"
             )
+        if not isinstance(self.sums, bool):
+            raise InputError(f"compensation: sums is {self.sums!r}; accepted: True or False")
 
     @property
     def is_carry(self) -> bool:
@@ -82,6 +86,7 @@ class Compensation:
 COMPENSATIONS: dict[str, Compensation | None] = {
     "none": None,
     "carry": Compensation(),
+    "carry-sums": Compensation(sums=True),
     "published-10-90": Compensation(0.1, 0.9),
     "published-15-85": Compensation(0.15, 0.85),
 }

@@ -287,6 +287,7 @@ def test_uncompensated_updates_keep_no_residual():
         ({"beta": True}, "compensation: beta is True; accepted: a number from 0 to 2"),
         ({"reset_every": 0}, "compensation: reset_every is 0; accepted: a whole number of updates"),
         ({"reset_every": 1.5}, "compensation: reset_every is 1.5; accepted: a whole number"),
+        ({"sums": 1}, "compensation: sums is 1; accepted: True or False"),
     ],
 )
 def test_wrong_coefficients_get_a_sentence(wrong, words):
@@ -303,7 +304,7 @@ def test_compensations_by_name_and_per_variable():
         "u": Compensation(), "v": half,
     }  # fmt: skip
     assert all(resolve_compensation(name) is c for name, c in COMPENSATIONS.items())
-    with pytest.raises(InputError, match=r"unknown compensation 'kahan'; known: none, carry, pub"):
+    with pytest.raises(InputError, match=r"unknown compensation 'kahan'; known: none, carry, car"):
         resolve_compensation("kahan")
     with pytest.raises(InputError, match="compensation of 'u' is a mapping; accepted: a name"):
         resolve_compensation({"u": {"v": "carry"}})

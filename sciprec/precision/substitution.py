@@ -1,0 +1,53 @@
+"""A kernel with some of the kernels that it calls replaced by others of the same signature."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+
+
+def substitute(
+    kernel: types.FunctionType, replacements: Mapping[types.FunctionType, types.FunctionType]
+) -> types.FunctionType:
+    """The kernel, calling replacements wherever it called the originals, however deep.
+
+    Args:
+        kernel: a plain Python kernel.
+        replacements: original -> replacement; both take the same arguments.
+
+    Returns:
+        A new function with the same source; the kernel itself where it calls none of the originals.
+        The originals stay as they are.
+    """
+    calls = _call_graph(kernel)
+    changed = set(replacements)
+    while more := {k for k, called in calls.items() if changed & set(called.values())} - changed:
+        changed |= more
+    copies = {k: _copy(k) for k in calls if k in changed} | dict(replacements)
+    for original, copy in copies.items():
+        if original not in replacements:
+            named = calls[original].items()
+            copy.__globals__.update({name: copies.get(called, called) for name, called in named})
+    return copies.get(kernel, kernel)
+
+
+def _call_graph(kernel) -> dict[types.FunctionType, dict[str, types.FunctionType]]:
+    """Every kernel that is reached, with the kernels that its code names."""
+    graph, todo = {}, [kernel]
+    while todo:
+        met = todo.pop()
+        if met not in graph:
+            named = {name: met.__globals__.get(name) for name in met.__code__.co_names}
+            graph[met] = {n: f for n, f in named.items() if isinstance(f, types.FunctionType)}
+            todo += graph[met].values()
+    return graph
+
+
+def _copy(kernel) -> types.FunctionType:
+    """The same function with a namespace of its own."""
+    copy = types.FunctionType(
+        kernel.__code__, dict(kernel.__globals__), kernel.__name__, kernel.__defaults__,
+        kernel.__closure__,
+    )  # fmt: skip
+    copy.__qualname__, copy.__module__ = kernel.__qualname__, kernel.__module__
+    return copy
