@@ -136,7 +136,8 @@ def _keys_of(scenario: Path | None) -> dict[str, Any]:
     from sciprec.scenario import load_scenario
 
     loaded = load_scenario(scenario)
-    return {name: getattr(loaded, name, ()) for name in ("backends", "compensation")}
+    choices = tuple(choice.name for choice in loaded.compensation)
+    return {"backends": loaded.backends, "compensation": choices}
 
 
 @app.command()

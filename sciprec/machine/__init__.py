@@ -17,6 +17,7 @@ _PUBLIC = {
     "Estimate": "cost",
     "MACHINES": "cost",
     "roofline": "cost",
+    "modelled": "cost",
 }
 
 __all__ = list(_PUBLIC)

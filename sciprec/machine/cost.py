@@ -14,12 +14,13 @@ Differs from the source: one ceiling for memory and one for each kind of operati
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sciprec.errors import InputError
 from sciprec.machine.work import FLOPS_PER_SPECIAL, SPECIAL_ASSUMPTION, Work
 from sciprec.precision.backend import Backend, resolve_backend
+from sciprec.precision.lifting import lift
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,12 @@ class Machine:
     """Peak figures of a machine: bandwidth in bytes per second, and a rate per kind of operation.
 
     Kinds: mlu370 fp64 fp32 fp16 bf16 for floats, int32 int16 for fixed point. A kind that is left
-    out cannot be computed there.
+    out cannot be computed there; `own_float` is the one of 32 bits.
     """
 
     name: str
     title: str
+    own_float: str
     bandwidth: Rate
     rates: dict[str, Rate]
 
@@ -55,6 +57,7 @@ MACHINES = {
         Machine(
             "mlu370",
             "MLU370",
+            "mlu370",
             Rate(1.2e12, _DESCRIPTION),
             {
                 "mlu370": Rate(24e12, _DESCRIPTION),
@@ -67,6 +70,7 @@ MACHINES = {
         Machine(
             "a100",
             "A100",
+            "fp32",
             Rate(2.0e12, _DESCRIPTION),
             {
                 "fp64": Rate(9.7e12, _AMPERE),
@@ -82,20 +86,14 @@ MACHINES = {
 """Peak figures. The announcement of the MLU370-X8 card states 614.4 GB/s where the description that
 this project follows states 1.2 TB/s; times of memory-bound kernels double with the former."""
 
-_KINDS = {
-    "binary64": ("fp64", "int32"),
-    "binary32": ("fp32", "int32"),
-    "binary16": ("fp16", "int16"),
-    "bfloat16": ("bf16", "int16"),
-    "mlu370": ("mlu370", "int32"),
+_FLOAT_KINDS = {
+    "binary64": "fp64",
+    "binary32": "fp32",
+    "binary16": "fp16",
+    "bfloat16": "bf16",
+    "mlu370": "mlu370",
 }
-"""Format -> (kind of its float operations, kind of integer operations beside them)."""
-
-_FIXED_KINDS = {
-    "fixed32": ("mlu370", "int32"),
-    "fixed16": ("mlu370", "int16"),
-    "mix-fp32-fix16": ("mlu370", "int16"),
-}
+"""Format -> kind of its operations."""
 
 
 @dataclass(frozen=True)
@@ -188,11 +186,11 @@ def roofline(work: Work, machine: str = "mlu370", backend: str | Backend = "mlu3
 
     Source: Williams, Waterman and Patterson (2009).
     """
-    found = _machine(machine)
-    name, kinds = _kinds(backend)
+    found, resolved = _machine(machine), resolve_backend(backend)
+    kinds = _kinds(resolved, found)
     counts = (work.flops + FLOPS_PER_SPECIAL * work.special, work.int_ops)
     used = [
-        (count, _rate(found, name, kind))
+        (count, _rate(found, resolved.name, kind))
         for count, kind in zip(counts, kinds, strict=True)
         if count > 0
     ]
@@ -200,7 +198,28 @@ def roofline(work: Work, machine: str = "mlu370", backend: str | Backend = "mlu3
     memory = work.bytes_moved / found.bandwidth.per_second
     ridge = work.operations / (compute * found.bandwidth.per_second) if used else 0.0
     assumptions = tuple(_assumptions(work, [rate for _, rate in used]))
-    return Estimate(found.name, name, work, compute, memory, ridge, assumptions)
+    return Estimate(found.name, resolved.name, work, compute, memory, ridge, assumptions)
+
+
+def modelled(
+    kernel: Callable, *args, backend: str | Backend = "mlu370", machine: str = "mlu370"
+) -> Estimate:
+    """The roofline estimate of a kernel, from the operations that the engine counts in a run.
+
+    Args:
+        kernel: a plain Python kernel, or an `@njit` function.
+        args: its arguments; the run is made on copies of them, in binary64.
+        backend, machine: as in `roofline`.
+
+    Returns:
+        An Estimate.
+
+    Raises:
+        LiftError: the kernel cannot be lifted or profiled.
+        InputError: as in `roofline`.
+    """
+    profile = lift(kernel, backend).profile(*args)
+    return roofline(Work.of_profile(profile, backend), machine, backend)
 
 
 def table(estimates: Iterable[Estimate]) -> str:
@@ -219,24 +238,25 @@ def _machine(name: str) -> Machine:
     return MACHINES[name]
 
 
-def _kinds(backend: str | Backend) -> tuple[str, tuple[str, str]]:
-    """A backend's name, and the kinds of its float and integer operations."""
-    if isinstance(backend, str) and backend in _FIXED_KINDS:
-        return backend, _FIXED_KINDS[backend]
-    found = resolve_backend(backend)
-    kinds = _FIXED_KINDS.get(found.name) or _KINDS.get(found.compute.format.name)
-    if kinds is None:
+def _kinds(backend: Backend, machine: Machine) -> tuple[str, str]:
+    """The kinds of a backend's float and integer operations.
+
+    Floats beside fixed point are the machine's own 32-bit ones.
+    """
+    bits = [role.format.bits for role in (backend.compute, backend.matmul) if role.fixed]
+    if bits:
+        return machine.own_float, "int16" if min(bits) <= 16 else "int32"
+    kind = _FLOAT_KINDS.get(backend.compute.format.name)
+    if kind is None:
         raise InputError(
-            f"no machine has a published rate for backend '{found.name}'; "
-            f"accepted: the formats {', '.join(_KINDS)}, and {', '.join(_FIXED_KINDS)}"
+            f"no machine has a published rate for backend '{backend.name}'; accepted: fixed point, "
+            f"and the formats {', '.join(_FLOAT_KINDS)}"
         )
-    return found.name, kinds
+    return kind, "int32"
 
 
 def _rate(machine: Machine, backend: str, kind: str) -> Rate:
     """The rate of one kind of operation."""
-    if kind == "mlu370" and kind not in machine.rates and backend in _FIXED_KINDS:
-        kind = "fp32"  # the floats beside fixed point are those of the machine
     if kind not in machine.rates:
         raise InputError(
             f"the {machine.title} has no rate for '{kind}' operations, which backend '{backend}' "

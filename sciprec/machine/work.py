@@ -8,6 +8,9 @@ from dataclasses import dataclass, fields
 
 from sciprec.errors import InputError
 from sciprec.precision.backend import Backend, resolve_backend
+from sciprec.precision.fixed_format import FixedFormat
+from sciprec.precision.profile import Profile
+from sciprec.precision.symbols import OPERATIONS
 
 FLOPS_PER_SPECIAL = 20
 SPECIAL_ASSUMPTION = (
@@ -25,9 +28,11 @@ ARITHMETIC = {
 FREE = frozenset(("neg", "pos", "abs", "fabs", "copysign", "sign", "cast"))
 """Operations on the sign bit alone, and conversions that a load or a store makes."""
 
+SPECIAL = frozenset(OPERATIONS.values()) - ARITHMETIC.keys() - FREE
+"""Elementary functions, and whatever else takes more than one operation."""
+
 LOAD, STORE = "load", "store"
-PRODUCT = "product"  # the one operation that mix-fp32-fix16 does in integers
-FIXED_BYTES = {"fixed32": 4, "fixed16": 2, "mix-fp32-fix16": 4}
+PRODUCT, ACCUMULATE = "product", "accumulate"  # in arithmetics of their own: see Backend
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,11 @@ class Work:
                 )
 
     @classmethod
+    def of_profile(cls, profile: Profile, backend: str | Backend) -> Work:
+        """The work of a run that was profiled: `lift(kernel, backend).profile(*args)`."""
+        return cls.of_counts(profile.operations, backend)
+
+    @classmethod
     def of_counts(cls, counts: Mapping[str, int], backend: str | Backend) -> Work:
         """The work of counted operations, loads and stores of a lifted kernel.
 
@@ -71,15 +81,15 @@ class Work:
         Returns:
             A Work. Every load and store counts as traffic: what a cache would keep is not modelled.
         """
-        name = backend if isinstance(backend, str) else backend.name
+        roles = resolve_backend(backend)
+        fixed = {PRODUCT: roles.matmul.fixed, ACCUMULATE: roles.accumulate.fixed}
         flops = int_ops = special = 0
         for operation, count in counts.items():
             if operation in ARITHMETIC:
-                whole = name in ("fixed32", "fixed16")
-                whole |= name == "mix-fp32-fix16" and operation == PRODUCT
+                whole = fixed.get(operation, roles.compute.fixed)
                 int_ops += count * ARITHMETIC[operation] * whole
                 flops += count * ARITHMETIC[operation] * (not whole)
-            elif operation not in FREE and operation not in (LOAD, STORE):
+            elif operation in SPECIAL:
                 special += count
         size = stored_bytes(backend)
         return cls(flops, int_ops, size * counts.get(LOAD, 0), size * counts.get(STORE, 0), special)
@@ -117,9 +127,13 @@ def stored_bytes(backend: str | Backend) -> int:
 
     Sign, exponent and stored significand: 4 for binary32, tf32 and mlu370, 2 for binary16, ...
     """
-    name = backend if isinstance(backend, str) else backend.name
-    if name in FIXED_BYTES:
-        return FIXED_BYTES[name]
     fmt = resolve_backend(backend).storage.format
+    if isinstance(fmt, FixedFormat):
+        return _bytes_of(fmt.bits)
     bits = fmt.significand_bits + math.ceil(math.log2(fmt.emax - fmt.emin + 2))
+    return _bytes_of(bits)
+
+
+def _bytes_of(bits: int) -> int:
+    """Bytes of the smallest word of 8, 16, 32 or 64 bits that holds so many."""
     return max(1, 2 ** math.ceil(math.log2(bits / 8)))

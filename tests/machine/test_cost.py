@@ -1,5 +1,6 @@
 """The modelled cost: two ceilings, computed by hand, and the word that must never be missing."""
 
+import numpy as np
 import pytest
 
 from sciprec import machine
@@ -7,6 +8,7 @@ from sciprec.errors import InputError
 from sciprec.machine import MACHINES, Work, roofline
 from sciprec.machine.cost import table
 from sciprec.machine.work import ARITHMETIC, FLOPS_PER_SPECIAL, FREE, stored_bytes
+from sciprec.precision import compensation, lift
 from sciprec.precision.symbols import OPERATIONS
 
 ADDITION = Work(flops=1, bytes_read=8, bytes_written=4)  # c = a + b, per element of binary32
@@ -74,8 +76,36 @@ def test_counts_of_a_lifted_kernel_become_work():
     assert floats == Work(flops=18, bytes_read=40, bytes_written=16, special=2)
     whole = Work.of_counts(counts, "fixed16")
     assert whole == Work(int_ops=18, bytes_read=20, bytes_written=8, special=2)
-    mixed = Work.of_counts({"product": 6, "accumulate": 6, "mul": 1}, "mix-fp32-fix16")
+    mixed = Work.of_counts({"product": 6, "accumulate": 6, "mul": 1, "call": 9}, "mix-fp32-fix16")
     assert mixed == Work(flops=7, int_ops=6)
+
+
+def added(a, b, out):
+    """c = a + b."""
+    for i in range(a.size):
+        out[i] = a[i] + b[i]
+
+
+def test_counts_are_taken_from_a_lifted_run():
+    n = 100
+    profile = lift(added, "mlu370").profile(np.ones(n), np.ones(n), np.zeros(n))
+    assert Work.of_profile(profile, "mlu370") == n * ADDITION
+    whole = Work.of_profile(profile, "fixed16")
+    assert whole == n * Work(int_ops=1, bytes_read=4, bytes_written=2)
+
+
+def test_compensation_costs_what_is_counted():
+    n = 100
+    state, residual, step = np.ones(n), np.zeros(n), np.full(n, 1e-6)
+    plain = lift(compensation.plain_update, "mlu370").profile(state, step)
+    carried = lift(compensation.carried_update, "mlu370").profile(state, residual, step)
+    by_name = machine.modelled(compensation.plain_update, state, step)
+    assert by_name == roofline(Work.of_profile(plain, "mlu370"))
+    one, two = (Work.of_profile(p, "mlu370") for p in (plain, carried))
+    assert one == n * Work(flops=1, bytes_read=8, bytes_written=4)
+    # state read twice, residual and increment once; six sums and differences for the residual
+    assert two == n * Work(flops=7, bytes_read=16, bytes_written=8)
+    assert roofline(two).times(roofline(one)) == pytest.approx(2.0, rel=1e-15)
 
 
 def test_every_operation_of_the_engine_has_a_place():

@@ -263,6 +263,11 @@ def test_backends_say_what_is_in_force_and_from_where(call, scenario_files, monk
     assert "environment variable MLU_COMP_ALPHA" in {s["source"] for s in settings}
     out = call("backends", "--scenario", scenario_files[0])[1]
     assert "fp32, fp16" in out and "scenario key 'backends'" in out
+    text = scenario_files[0].read_text()
+    key = 'compensation = ["none", "carry"]\nbackends = ["fp32"'
+    scenario_files[0].write_text(text.replace('backends = ["fp32"', key))
+    out = call("backends", "--scenario", scenario_files[0])[1]
+    assert "none, carry" in out and "scenario key 'compensation'" in out
     monkeypatch.setenv("MLU_PRECISION_MODE", "fp31")
     code, out, err = call("backends")
     assert (code, out) == (cli.USAGE, "")
