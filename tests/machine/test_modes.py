@@ -5,6 +5,7 @@ import pytest
 from sciprec.errors import InputError
 from sciprec.machine import modes
 from sciprec.machine.modes import MODES, in_force
+from sciprec.precision.backend import resolve_backend
 from sciprec.precision.compensation import Compensation
 
 
@@ -28,6 +29,7 @@ def test_nothing_said_is_the_default():
 def test_every_mode_is_a_backend(mode):
     found = in_force({modes.PRECISION: mode})
     assert found.backends == (MODES[mode],)
+    assert resolve_backend(MODES[mode]).name == MODES[mode]
     said = f"{mode} (backend {MODES[mode]})"
     assert lines(found)["precision"] == (said, "environment variable MLU_PRECISION_MODE")
     assert found.names_environment
