@@ -23,6 +23,8 @@ _PUBLIC = {
     "Format": "sciprec.precision.formats",
     "Compensation": "sciprec.precision.compensation",
     "CarriedUpdate": "sciprec.precision.compensation",
+    "compensated_sum": "sciprec.precision.summation",
+    "compensated_dot": "sciprec.precision.summation",
     "fma": "sciprec.precision.reduce",
     "load_scenario": "sciprec.scenario",
     "run": "sciprec.workflow",

@@ -1,0 +1,127 @@
+"""Sums and dot products against exact fractions, within the bounds that are promised."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec.errors import InputError
+from sciprec.precision import quantize, resolve_backend
+from sciprec.precision.summation import (
+    DOT_METHODS,
+    SUM_METHODS,
+    compensated_dot,
+    compensated_sum,
+    dot_error_bound,
+    sum_error_bound,
+)
+
+BACKENDS = ("fp32", "mlu370", "fp16", "bf16", "float:p=18,round=ru")
+
+
+def data(kind, backend, count, seed=0):
+    """Numbers of the format: of one sign, of both, cancelling to almost nothing, or graded."""
+    rng = np.random.default_rng(seed)
+    x = {
+        "positive": lambda: rng.uniform(0.1, 1.0, count),
+        "both signs": lambda: rng.normal(size=count),
+        "cancelling": lambda: rng.normal(size=count),
+        "graded": lambda: rng.uniform(-1, 1, count) * 2.0 ** -rng.integers(0, 12, count),
+    }[kind]()
+    x = quantize(x, backend)
+    if kind == "cancelling":
+        x[count // 2 : 2 * (count // 2)] = -x[: count // 2][::-1]
+    return x
+
+
+def exact_sum(x):
+    return sum(map(Fraction, x.tolist()), Fraction(0))
+
+
+def exact_dot(x, y):
+    return sum((Fraction(a) * Fraction(b) for a, b in zip(x.tolist(), y.tolist(), strict=True)),
+               Fraction(0))  # fmt: skip
+
+
+def sizes(backend):
+    """Counts for which n u stays well below one."""
+    return (1, 2, 7, 24) if backend in ("fp16", "bf16") else (1, 2, 7, 1000)
+
+
+@pytest.mark.parametrize("method", SUM_METHODS)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_sums_are_within_their_bounds(backend, method):
+    for kind in ("positive", "both signs", "cancelling", "graded"):
+        for count in sizes(backend):
+            x = data(kind, backend, count, seed=count)
+            found = Fraction(compensated_sum(x, backend, method=method, block=8))
+            bound = sum_error_bound(x, backend, method, 8)
+            assert abs(found - exact_sum(x)) <= Fraction(bound), (kind, count)
+
+
+@pytest.mark.parametrize("method", DOT_METHODS)
+@pytest.mark.parametrize("backend", ["fp32", "mlu370", "bf16"])
+def test_dots_are_within_their_bounds(backend, method):
+    for kind in ("positive", "both signs", "cancelling"):
+        for count in sizes(backend):
+            x, y = (data(kind, backend, count, seed=s) for s in (count, count + 1))
+            if kind == "cancelling":
+                y = np.abs(x)
+            found = Fraction(compensated_dot(x, y, backend, method=method, block=8))
+            bound = dot_error_bound(x, y, backend, method, 8)
+            assert abs(found - exact_dot(x, y)) <= Fraction(bound), (kind, count)
+
+
+@pytest.mark.parametrize("backend", ["fp32", "mlu370"])
+def test_a_hundred_thousand_equal_terms(backend):
+    """The plain sum drifts; Neumaier's drifts in the second order only, Kahan's does not."""
+    x = quantize(np.full(100_000, 0.1), backend)
+    truth = float(exact_sum(x))
+    u = resolve_backend(backend).compute.unit_roundoff
+    errors = {m: abs(compensated_sum(x, backend, method=m) - truth) / truth for m in SUM_METHODS}
+    assert errors["recursive"] > 100 * u
+    assert errors["neumaier"] < errors["recursive"] / 100
+    assert errors["kahan"] <= 2 * u
+    assert errors["pairwise"] < 20 * u and errors["blocked"] < 2000 * u
+
+
+def test_neumaier_keeps_what_kahan_loses():
+    """Neumaier's example: 1 + 10^10 + 1 - 10^10."""
+    x = np.array([1.0, 2.0**40, 1.0, -(2.0**40)])
+    assert compensated_sum(x, "fp32", method="neumaier") == 2.0
+    assert compensated_sum(x, "fp32", method="kahan") == 0.0
+
+
+def test_twofold_dot_keeps_what_products_lose():
+    x = np.array([1.0 + 2.0**-15, -1.0, 2.0**-15])
+    y = np.array([1.0 + 2.0**-15, 1.0, -2.0])
+    assert compensated_dot(x, y, "fp32") == 2.0**-30
+    assert compensated_dot(x, y, "fp32", method="neumaier") == 0.0
+    assert compensated_dot(x, y, "mlu370") == 2.0**-30
+
+
+def test_any_shape_type_and_emptiness():
+    x = np.arange(12.0).reshape(3, 4)
+    for given in (x, x.tolist(), x.astype(np.int64), x.astype(np.float32), np.asfortranarray(x)):
+        assert all(compensated_sum(given, method=m, block=5) == 66.0 for m in SUM_METHODS)
+        assert all(compensated_dot(given, given, method=m) == 506.0 for m in DOT_METHODS)
+    assert all(compensated_sum([], method=m) == 0.0 for m in SUM_METHODS)
+    assert all(compensated_dot([], [], method=m) == 0.0 for m in DOT_METHODS)
+    assert sciprec.compensated_sum([1.0, 2.0], "mlu370") == 3.0
+    assert sciprec.compensated_dot([1.0, 2.0], [3.0, 4.0], "fp64") == 11.0
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: compensated_sum([1], method="kahn"), "unknown method 'kahn' of summation; known"),
+        (lambda: compensated_dot([1], [1], method="dot2"), "blocked, kahan, neumaier, twofold"),
+        (lambda: compensated_sum([1], block=0), "block is 0; accepted: a whole number of elements"),
+        (lambda: compensated_dot([1], [1, 2]), "given shapes (1,) and (2,); accepted: two arrays"),
+    ],
+)
+def test_messages(call, words):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert words in str(caught.value)
