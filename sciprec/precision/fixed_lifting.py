@@ -13,7 +13,7 @@ from sciprec.precision.profile import Profile, copied
 from sciprec.precision.units import Place, Units, from_ranges
 from sciprec.precision.written import written_arrays
 
-_ATTEMPTS = 6
+_ATTEMPTS = 12
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,7 @@ class FixedLifted(Lifted):
         self._written = written_arrays(kernel)
         self._state = threading.RLock()
         self.units: Units | None = None
+        self._unknown = ranges is None  # until something but zeros has been met
         if ranges is not None:
             self.units = from_ranges(backend, plain.sites, plain.layout.rows, ranges)
         self._calls = self._adaptations = self._careful_calls = 0
@@ -123,6 +124,7 @@ class FixedLifted(Lifted):
         found = super().profile(*args)
         with self._state:
             self.units = Units.of_profile(self.backend, found)
+            self._unknown = not found.largest.any()
         return found
 
     def report(self) -> FixedPointReport:
@@ -135,7 +137,7 @@ class FixedLifted(Lifted):
         with self._state:
             self._calls += 1
             every = self._adapt if isinstance(self._adapt, int) else 0
-            if self.units is None or every and self._calls % every == 1 % every:
+            if self._unknown or every and self._calls % every == 1 % every:
                 self._adaptations += self.units is not None
                 self.profile(*args)
             units = self.units

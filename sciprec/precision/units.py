@@ -59,6 +59,8 @@ class Units:
         sites, rows: of the program.
         largest: (rows,), the largest size expected at each place; 0 where none is known.
         spread: (rows, 120), numbers by exponent as in a Profile; None where none is known.
+        zero: (rows,), whether a place made nothing but zeros: what it makes in fixed point is
+            made of rounding errors. None where that is not known.
     """
 
     def __init__(
@@ -68,8 +70,9 @@ class Units:
         rows: tuple[Row, ...],
         largest: np.ndarray,
         spread: np.ndarray | None = None,
+        zero: np.ndarray | None = None,
     ):
-        self.backend, self.sites, self.rows = backend, sites, rows
+        self.backend, self.sites, self.rows, self.zero = backend, sites, rows, zero
         self.largest = _completed(largest, sites, rows)
         self.used = largest > 0.0
         self.spread = np.zeros((len(rows), BINS), np.int64) if spread is None else spread
@@ -78,6 +81,8 @@ class Units:
             [_exponent(a, x) for a, x in zip(arithmetic, self.largest.tolist(), strict=True)],
             np.int64,
         )
+        if zero is not None:
+            self._refine(zero & ~self.used & (self.largest > 0.0), arithmetic)
         self.table = _table(arithmetic, self.exponents)
 
     @classmethod
@@ -87,7 +92,21 @@ class Units:
         if known is not None:
             before = np.where(known.used, known.largest, 0.0)
             largest, spread = np.maximum(largest, before), spread + known.spread
-        return cls(backend, profile.sites, profile.rows, largest, spread)
+        zero = (profile.runs > 0) & (largest == 0.0)
+        return cls(backend, profile.sites, profile.rows, largest, spread, zero)
+
+    def _refine(self, zero: np.ndarray, arithmetic: list[Arithmetic]) -> None:
+        """Give places that made nothing but zeros a range of a few of the coarsest units that
+        numbers of their function have.
+        """
+        functions = np.array([self.sites[row.site].function for row in self.rows])
+        for function in set(functions[zero].tolist()):
+            known = (functions == function) & self.used
+            known = known if known.any() else self.used
+            coarsest = self.exponents[known].max() if known.any() else 0
+            for n in np.flatnonzero(zero & (functions == function)):
+                self.largest[n] = 2.0 ** float(coarsest + 1)
+                self.exponents[n] = _exponent(arithmetic[n], self.largest[n])
 
     def widened(self, beyond: np.ndarray) -> Units:
         """Units in which sizes (rows,) that were met beyond the range have room, too."""
@@ -95,6 +114,7 @@ class Units:
             *(self.backend, self.sites, self.rows),
             np.maximum(np.where(self.used, self.largest, 0.0), beyond),
             self.spread,
+            self.zero,
         )
 
     @property

@@ -200,3 +200,22 @@ def test_quantize_of_chunks_is_that_of_the_whole():
     lazy = quantize(xr.DataArray(x, dims=("a", "b")).chunk({"a": 5}), "fixed16")
     assert lazy.chunks is not None
     assert (lazy.values == quantize(x, "fixed16")).all()
+
+
+def test_places_that_make_only_zeros_in_binary64_hold_rounding_errors():
+    x, dx, residual = np.ones(50), np.full(50, 2.0**-22), np.zeros(50)
+    plain, lifted = x.copy(), lift(kernels.update, "fixed16")
+    for _ in range(4096):
+        lifted(plain, dx, residual)
+    assert np.abs(plain - (1.0 + 4096 * 2.0**-22)).max() <= 2.0**-13
+    assert lifted.report().saturations == 0
+
+
+def test_units_wait_for_something_but_zeros():
+    x = np.zeros(20)
+    lifted = lift(kernels.growing, "fixed32")
+    lifted(x, 0.0)
+    x[:] = 1e-6 * numbers(20)
+    expected = 3.0 * x
+    lifted(x, 3.0)
+    assert np.abs(x - expected).max() < 1e-6 * 2.0**-26
