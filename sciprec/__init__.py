@@ -24,6 +24,7 @@ _PUBLIC = {
     "Compensation": "sciprec.precision.compensation",
     "CarriedUpdate": "sciprec.precision.compensation",
     "compensated_sum": "sciprec.precision.summation",
+    "compensation_footprint": "sciprec.compensation_plan",
     "compensated_dot": "sciprec.precision.summation",
     "fma": "sciprec.precision.reduce",
     "load_scenario": "sciprec.scenario",

@@ -54,6 +54,7 @@ def observed_payments(
     n_steps,
     seed=0,
     words=None,
+    draws_per_step=1,
 ):
     """Simulate one block of paths and return what every payoff pays on every path.
 
@@ -68,6 +69,7 @@ def observed_payments(
         seed: integer in [0, 2**64).
         words: None for Philox words of the seed, or random words of another kind: int64, shape
             (n_steps, 2, block.n_paths).
+        draws_per_step: r; these paths then see the same Brownian motion as those of r n_steps.
 
     Returns:
         Undiscounted payments in binary64, shape (payoffs, block.n_paths), each due at its
@@ -94,6 +96,7 @@ def observed_payments(
         scheme=scheme,
         seed=seed,
         words=words,
+        draws_per_step=draws_per_step,
     )
     with np.errstate(over="ignore", invalid="ignore"):  # nonfinite paths stay nonfinite
         rows = _observe(simulation, schedule, _longest(payoffs), n_steps)

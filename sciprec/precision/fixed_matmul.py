@@ -51,8 +51,7 @@ def fixed_matmul(A, B, bits: int = 32, accurate: bool = False, scales=None) -> n
 
             |C - A B| <= K (sb max|A| + sa max|B| + sa sb / 2) / 2
 
-        where a scale counts as 0 if integers were given and lost no bit, and as the sum of both if
-        floats were rounded with a given scale and lost bits afterwards. An adaptive sa is at most
+        where a scale counts as 0 if integers were given and lost no bit. An adaptive sa is at most
         2^(2 - b) max|A| (1 + 2^(1 - b)), with b = bits less the dropped ones. The same bits result
         whatever the processor.
 
@@ -63,11 +62,8 @@ def fixed_matmul(A, B, bits: int = 32, accurate: bool = False, scales=None) -> n
     checked_span(bits, 0)
     given = _given_scales(scales)
     (rows, inner), (_, columns) = _shapes(A, B)
-    drop = _dropped_bits(inner, 1 << (bits - 1), 1 << (bits - 1))
-    if accurate or bits <= 16:
-        drop = 0, 0
-    a, scale_a = _operand("A", A, given[0], bits, drop[0])
-    b, scale_b = _operand("B", B, given[1], bits, drop[1])
+    a, scale_a = _operand("A", A, given[0], bits)
+    b, scale_b = _operand("B", B, given[1], bits)
     if 0 in (rows, inner, columns):
         return np.zeros((rows, columns))
     wide = np.result_type(a, b)
@@ -78,8 +74,9 @@ def fixed_matmul(A, B, bits: int = 32, accurate: bool = False, scales=None) -> n
         low, high = tiled_matmul(a, b, "int64", exact=True)
         return _in_reals(rounded_sums(low, high), scale_a, scale_b)
     drop = _dropped_bits(inner, magnitude(a), magnitude(b))
-    c = tiled_matmul(_shifted(a, drop[0]), _shifted(b, drop[1]), "int64")
-    scale_a, scale_b = scale_a * 2.0 ** drop[0], scale_b * 2.0 ** drop[1]
+    a, scale_a = _coarser(A, a, scale_a, bits, drop[0])
+    b, scale_b = _coarser(B, b, scale_b, bits, drop[1])
+    c = tiled_matmul(a, b, "int64")
     return _in_reals(c, scale_a, scale_b)
 
 
@@ -100,10 +97,28 @@ def _dropped_bits(inner: int, largest_a: int, largest_b: int) -> tuple[int, int]
     return drop_a, drop_b
 
 
+def _coarser(source, x, scale, bits: int, drop: int) -> tuple[np.ndarray, np.ndarray]:
+    """The operand without its lowest bits, and its scale.
+
+    Floats are rounded anew, so that they are rounded once. They exceed their integers' largest
+    magnitude by half at most, which leaves them at most at the ceiling too.
+    """
+    if drop == 0:
+        return x, scale
+    scale = scale * 2.0**drop
+    if _is_pair(source) or np.asarray(source).dtype.kind != "f":
+        return _shifted(x, drop), scale
+    return _quantized(source, bits, scale, drop).integers, scale
+
+
+def _quantized(x, bits: int, scale, headroom: int = 0) -> Quantized:
+    """Floats with a scale that is a number, a column or a row."""
+    axis = None if scale.size == 1 else int(scale.shape[0] == 1)
+    return adaptive_quantize(x, bits, headroom=headroom, scale=scale, axis=axis)
+
+
 def _shifted(x: np.ndarray, drop: int) -> np.ndarray:
     """x / 2^drop, rounded to nearest with ties to even, for int32 in C order."""
-    if drop == 0:
-        return x
     out = np.empty_like(x)
     _shift(x.reshape(-1), drop, out.reshape(-1))
     return out
@@ -205,7 +220,7 @@ def _shapes(A, B) -> tuple[tuple[int, int], tuple[int, int]]:
     return shapes
 
 
-def _operand(name: str, x, scale, bits: int, headroom: int) -> tuple[np.ndarray, np.ndarray]:
+def _operand(name: str, x, scale, bits: int) -> tuple[np.ndarray, np.ndarray]:
     """Integers and a scale that is constant along the inner dimension."""
     integers = x
     if _is_pair(x):
@@ -217,10 +232,10 @@ def _operand(name: str, x, scale, bits: int, headroom: int) -> tuple[np.ndarray,
     if scale is not None:
         scale = _checked_scale(name, scale, integers.shape, axis)
     if integers.dtype.kind == "f" and not _is_pair(x):
-        chosen = {"headroom": headroom}
-        if scale is not None:
-            chosen = {"scale": scale, "axis": axis if scale.size > 1 else None}
-        return tuple(adaptive_quantize(integers, bits, **chosen))
+        adaptive = scale is None
+        return tuple(
+            adaptive_quantize(integers, bits) if adaptive else _quantized(integers, bits, scale)
+        )
     if integers.dtype.kind != "i" or integers.itemsize > 4:
         raise InputError(
             f"{name} has dtype {integers.dtype}; it takes floats, or int8, int16 and int32 as "

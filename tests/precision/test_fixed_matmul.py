@@ -6,6 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -198,7 +199,7 @@ def test_products_in_threads_do_not_meet():
 
 def test_dropping_bits_rounds_to_nearest_with_ties_to_even():
     x = np.array([5, 6, 7, 2, -2, -6, -5, -7, 2**31 - 1, -(2**31), 10, -10], np.int32)
-    for drop in range(5):
+    for drop in range(1, 6):
         expected = [integers.round_fraction(Fraction(n, 2**drop), "rn") for n in x.tolist()]
         assert _shifted(x, drop).tolist() == expected
 
@@ -216,16 +217,31 @@ def bound(a, b, qa, qb):
 def test_float_matrices_within_the_stated_error(bits, accurate):
     rng = np.random.default_rng(bits)
     a, b = rng.standard_normal((20, 900)) * 1e-5, rng.standard_normal((900, 40)) * 1e7
-    drop = (0, 0) if accurate else _dropped_bits(900, 2 ** (bits - 1), 2 ** (bits - 1))
-    qa, qb = (adaptive_quantize(x, bits, headroom=d) for x, d in zip((a, b), drop, strict=True))
+    qa, qb = adaptive_quantize(a, bits), adaptive_quantize(b, bits)
+    drop = _dropped_bits(900, *(packed_matmul.magnitude(q.integers) for q in (qa, qb)))
+    if not accurate:
+        qa, qb = (
+            adaptive_quantize(x, bits, scale=q.scale * 2.0**d)
+            for x, q, d in zip((a, b), (qa, qb), drop, strict=True)
+        )
+    assert (sum(drop) > 0) == (bits > 27), "only these lose bits"
     found = fixed_matmul(a, b, bits, accurate)
     assert np.array_equal(found, fixed_matmul(qa, qb, accurate=accurate))
     exactly = exact(qa.integers, qb.integers).astype(float) * float(qa.scale * qb.scale)
-    assert np.array_equal(found, exactly), "no bit beyond the headroom was dropped"
+    assert np.array_equal(found, exactly), "rounded once, no further bit lost"
     errors = np.abs(found - (a.astype(np.longdouble) @ b.astype(np.longdouble)))
     assert errors.max() <= bound(a, b, qa, qb)
-    top_a = np.abs(a).max()
-    assert qa.scale <= 2.0 ** (2 - bits + drop[0]) * top_a * (1 + 2.0 ** (1 - bits + drop[0]))
+    left = bits - (0 if accurate else drop[0])
+    assert qa.scale <= 2.0 ** (2 - left) * np.abs(a).max() * (1 + 2.0 ** (1 - left))
+
+
+def test_floats_beyond_a_given_scale_saturate_and_do_not_overflow():
+    """Rounded anew with fewer bits, they stop at the smaller end."""
+    a, b = np.full((2, 1024), -1e300), np.full((1024, 2), 1e300)
+    drop_a, drop_b = _dropped_bits(1024, 2**31, 2**31 - 1)
+    found = fixed_matmul(a, b, scales=(1.0, 1.0))
+    ends = -(2 ** (31 - drop_a)), 2 ** (31 - drop_b) - 1
+    assert (found == 1024.0 * ends[0] * ends[1] * 2.0 ** (drop_a + drop_b)).all()
 
 
 def test_float_32_bits_lose_less_than_binary32():
@@ -359,3 +375,12 @@ def test_processors_without_wide_vectors_get_the_same_bits(target, tmp_path):
     command = [sys.executable, "-W", "error", "-c", NARROW]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_documented_example_runs():
+    text = (Path(__file__).parents[2] / "docs" / "fixed_point.md").read_text(encoding="utf-8")
+    section = text.split("\n## ")[1]
+    blocks = re.findall(r"^```python\n(.*?)^```", section, flags=re.DOTALL | re.MULTILINE)
+    assert section.startswith("Arrays and matrix products") and blocks
+    for block in blocks:
+        exec(compile(block, "docs/fixed_point.md", "exec"), {})
