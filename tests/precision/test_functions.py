@@ -14,7 +14,9 @@ from tests.precision import arithmetic_kernels as kernels
 from tests.precision.samples import in_format, landmarks, random_numbers
 
 NARROW = [
-    b for b in backends().values() if not (b.random or b.fixed) and b.compute.format.significand_bits <= 24
+    b
+    for b in backends().values()
+    if not (b.random or b.fixed) and b.compute.format.significand_bits <= 24
 ]
 SOME = ("fp16", "mlu370")
 FIRST_SOME = [pytest.param(b, marks=[] if b.name in SOME else pytest.mark.slow) for b in NARROW]
