@@ -148,7 +148,13 @@ def _climate_problem(given: Any, backend: str, length: float | None, times: int)
         "parameters": dict(given.parameters), "time_scheme": given.time_scheme,
     }  # fmt: skip
     grid = GaussianGrid(resolve_truncation(given.truncation))
-    truth = integrate(given.case, given.truncation, days, backend=TRUTH, **options).fields
+    exact = integrate(given.case, given.truncation, days, backend=TRUTH, **options)
+    truth = exact.fields
+    if exact.blow_up is not None:
+        raise InputError(
+            f"case '{given.case}' breaks down in {TRUTH} already; fit a shorter run with "
+            f"length=...: {exact.blow_up}"
+        )
 
     def error(compensation) -> float:
         run = integrate(given.case, given.truncation, days, backend=backend,

@@ -58,7 +58,7 @@ def test_kinds_with_compensation_can_be_fitted():
         (
             CLIMATE.replace("days = 3.0", "days = 3.0\nstep_seconds = 21600.0"),
             {"length": 3.0},
-            "breaks down in 'mlu370' without compensation; fit a shorter run with length=...",
+            "case 'williamson_5' breaks down in fp64 already; fit a shorter run with length=...: bl",
         ),
     ],
 )
@@ -66,3 +66,9 @@ def test_messages(text, options, words):
     with pytest.raises(InputError) as caught:
         fit_compensation(parse_scenario(tomllib.loads(text)), **options)
     assert words in str(caught.value)
+
+
+def test_runs_that_break_down_are_not_fitted(monkeypatch):
+    monkeypatch.setitem(_PROBLEMS, "climate", lambda *how: (("a",), lambda c: float("inf")))
+    with pytest.raises(InputError, match="breaks down in 'mlu370' without compensation; fit a sh"):
+        fit_compensation(parse_scenario(tomllib.loads(CLIMATE)))
