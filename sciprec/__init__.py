@@ -25,6 +25,7 @@ _PUBLIC = {
     "CarriedUpdate": "sciprec.precision.compensation",
     "compensated_sum": "sciprec.precision.summation",
     "compensation_footprint": "sciprec.compensation_plan",
+    "fit_compensation": "sciprec.compensation_fit",
     "compensated_dot": "sciprec.precision.summation",
     "fma": "sciprec.precision.reduce",
     "load_scenario": "sciprec.scenario",

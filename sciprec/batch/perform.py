@@ -14,6 +14,7 @@ import xarray as xr
 from sciprec.batch.plan import Outcome, Run
 from sciprec.compensation_choice import NO_COMPENSATION
 from sciprec.errors import InputError
+from sciprec.heston_sections import HestonRun
 from sciprec.output import netcdf
 from sciprec.output.dataset import (
     accumulation_dataset,
@@ -23,7 +24,7 @@ from sciprec.output.dataset import (
 )
 from sciprec.output.provenance import provenance
 from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.scenario import AccumulationRun, ClimateRun, HestonRun, Scenario
+from sciprec.scenario import AccumulationRun, ClimateRun, Scenario
 
 
 def perform(run: Run, folder: str, debug: bool = False) -> Outcome:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from sciprec.heston.model import Model
-from sciprec.heston.registry import kernel_example, path_scheme
+from sciprec.heston.registry import carried, kernel_example, path_scheme
 from sciprec.precision.registry import kernel
 
 EXAMPLE = Model(spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5)
@@ -50,16 +50,9 @@ def full_truncation_euler(
             v_plus = max(v, 0.0)
             root = math.sqrt(v_plus)
             normal = draws[step, 0, i]
-            change = variance_carry[i] + ((level - v_plus) * reversion + volatility * root * normal)
-            v_next = v + change
-            variance_carry[i] = change - (v_next - v)
-            variance[i] = v_next
+            change = (level - v_plus) * reversion + volatility * root * normal
+            variance[i], variance_carry[i] = carried(v, variance_carry[i], change)
             shock = diffusion * root * (rho * normal + rho_across * draws[step, 1, i])
-            gain = log_spot_carry[i] + (shock - convexity * v_plus)
-            sum_ = log_spot[i] + gain
-            log_spot_carry[i] = gain - (sum_ - log_spot[i])
-            log_spot[i] = sum_
-            gain = integral_carry[i] + v_plus
-            sum_ = integral[i] + gain
-            integral_carry[i] = gain - (sum_ - integral[i])
-            integral[i] = sum_
+            gain = shock - convexity * v_plus
+            log_spot[i], log_spot_carry[i] = carried(log_spot[i], log_spot_carry[i], gain)
+            integral[i], integral_carry[i] = carried(integral[i], integral_carry[i], v_plus)

@@ -30,6 +30,11 @@ class Units:
         return cls(variance_unit, math.ldexp(1.0, exponent))
 
 
+def _never(model, step_years):
+    """Whether a scheme of normal variates alone needs exponential ones."""
+    return False
+
+
 @dataclass(frozen=True)
 class PathScheme:
     """A registered scheme.
@@ -45,7 +50,7 @@ class PathScheme:
             key_1, constants) and the same six arrays.
         constants: (model, step_years, units) -> binary64 array, the kernel's constants.
         source: author, year, equation.
-        exponential: whether the kernel reads the row of exponential variates.
+        exponential: (model, step_years) -> whether the kernel needs exponential variates.
         lifts: whether the kernel can be lifted; one that cannot is compiled, in binary64.
     """
 
@@ -53,14 +58,14 @@ class PathScheme:
     kernel: Callable
     constants: Callable
     source: str
-    exponential: bool = False
+    exponential: Callable = _never
     lifts: bool = True
 
 
 _SCHEMES = {}
 
 
-def path_scheme(constants, source, *, exponential=False, lifts=True):
+def path_scheme(constants, source, *, exponential=_never, lifts=True):
     """Register a kernel as the path scheme of its own name.
 
     Args:
@@ -103,3 +108,10 @@ def kernel_example(model, step_years, constants):
     draws = np.array([[0.3, -1.2, 0.7], [-0.4, 0.1, 1.9], [0.48, 0.12, 1.42]])
     given = constants(model, step_years, Units.of(model, step_years))
     return given, np.stack([draws, -0.7 * draws[::-1]]), *state_arrays(model, step_years, 3)
+
+
+def carried(value, carry, change):
+    """Return value + change and its rounding error, the last error included (Kahan 1965)."""
+    change = carry + change
+    total = value + change
+    return total, change - (total - value)

@@ -69,7 +69,7 @@ class Simulation:
             seed, block.first_path, words=words, draws_per_step=draws_per_step
         )
         self._across = not conditional
-        self._rows = 3 if path_scheme.exponential else 2
+        self._rows = 3 if path_scheme.exponential(model, step_years) else 2
         self._room = np.empty(CHUNK_STEPS * self._rows * CHUNK_PATHS, dtype=resolved.carrier)
 
     def advance(self, n_steps):

@@ -12,17 +12,17 @@ A source fills `draws`, shape (steps, rows, paths), with the rows
     2  E = -log(1 - Phi(Z)), an exponential variate of the same word as Z, where a scheme asks
 """
 
+import functools
 import math
 
 import numpy as np
 
 from sciprec.errors import InputError
+from sciprec.heston.inversion import given_variates, philox_variates
 from sciprec.precision import lift
-from sciprec.precision.elementary import exponential_from_bits, normal_from_bits
 from sciprec.precision.registry import kernel
-from sciprec.precision.streams import fill_words, seed_words
+from sciprec.precision.streams import seed_words
 
-NORMAL, ACROSS, EXPONENTIAL = range(3)
 SQRT_HALF = math.sqrt(0.5)
 
 
@@ -50,9 +50,8 @@ class PhiloxVariates:
             draws: float64 or float32, shape (steps, 2 or 3, paths); written.
             across: whether row 1 is wanted; it is left alone otherwise.
         """
-        words = np.empty((4, draws.shape[2]), dtype=np.int64)
-        run = _compiled(philox_variates, draws.dtype)
-        run(self._first_path + column, first_step, *self._key, across, words, draws)
+        words = np.empty((4, draws.shape[2]), dtype=np.uint32)
+        philox_variates(self._first_path + column, first_step, *self._key, across, words, draws)
 
 
 class GivenVariates:
@@ -78,7 +77,7 @@ class GivenVariates:
                 f"words of shape {self._words.shape} were given for steps up to "
                 f"{first_step + steps} and {column + paths} paths; accepted: (steps, 2, paths)"
             )
-        _compiled(given_variates, draws.dtype)(words, across, draws)
+        given_variates(words, across, draws)
 
 
 class CombinedVariates:
@@ -102,7 +101,7 @@ class CombinedVariates:
         self._source.fill(column, first_step * self._per_step, short, across)
         combined = np.empty((steps, rows, paths))
         scale = 1 / math.sqrt(self._per_step)
-        _compiled(combine_variates, np.float64)(short, self._per_step, scale, combined)
+        _combine()(short, self._per_step, scale, combined)
         draws[...] = combined
 
 
@@ -127,49 +126,7 @@ def variates_for(seed, first_path, *, words=None, draws_per_step=1):
     return source if draws_per_step == 1 else CombinedVariates(source, int(draws_per_step))
 
 
-def _example_draws(steps, rows):
-    return np.zeros((steps, rows, 3))
-
-
-def write_variates(first, second, row, across, draws):
-    """Write row `row` of draws from the words of its two dimensions, each of shape (paths,)."""
-    for i in range(draws.shape[2]):
-        draws[row, 0, i] = normal_from_bits(first[i])
-    if across:
-        for i in range(draws.shape[2]):
-            draws[row, 1, i] = normal_from_bits(second[i])
-    if draws.shape[1] > 2:
-        for i in range(draws.shape[2]):
-            draws[row, 2, i] = exponential_from_bits(first[i])
-
-
-@kernel(example=lambda: (1, 3, 5, 6, True, np.zeros((4, 3), dtype=np.int64), _example_draws(2, 3)))
-def philox_variates(first_path, first_step, key_0, key_1, across, words, draws):
-    """Fill draws from Philox.
-
-    Args:
-        first_path, first_step: address of draws[0, :, 0].
-        key_0, key_1: see sciprec.precision.streams.seed_words.
-        across: whether row 1 is wanted.
-        words: int64 scratch, shape (4, paths).
-        draws: shape (steps, 2 or 3, paths); written.
-    """
-    for row in range(draws.shape[0]):
-        step = first_step + row
-        if row == 0 or step % 2 == 0:
-            fill_words(first_path, step // 2, 0, key_0, key_1, words)
-        pair = 2 * (step % 2)
-        write_variates(words[pair], words[pair + 1], row, across, draws)
-
-
-@kernel(example=lambda: (np.arange(12).reshape(2, 2, 3) * 3**18, True, _example_draws(2, 3)))
-def given_variates(words, across, draws):
-    """Fill draws from words of shape (steps, 2, paths)."""
-    for row in range(draws.shape[0]):
-        write_variates(words[row, 0], words[row, 1], row, across, draws)
-
-
-@kernel(example=lambda: (np.linspace(-2, 3, 24).reshape(4, 2, 3), 2, 0.7, _example_draws(2, 3)))
+@kernel(example=lambda: (np.linspace(-2, 3, 24).reshape(4, 2, 3), 2, 0.7, np.zeros((2, 3, 3))))
 def combine_variates(short, per_step, scale, draws):
     """Write the variates of long steps from the normal variates of short ones.
 
@@ -191,12 +148,7 @@ def combine_variates(short, per_step, scale, draws):
                 draws[row, 2, i] = -math.log(0.5 * math.erfc(draws[row, 0, i] * SQRT_HALF))
 
 
-_KERNELS = {}
-
-
-def _compiled(function, dtype):
-    """Return a kernel compiled for draws of a dtype, once per process."""
-    key = function, np.dtype(dtype).itemsize
-    if key not in _KERNELS:
-        _KERNELS[key] = lift(function, "fp64" if key[1] == 8 else "fp32")
-    return _KERNELS[key]
+@functools.cache
+def _combine():
+    """Return combine_variates compiled, once per process."""
+    return lift(combine_variates, "fp64")

@@ -13,6 +13,8 @@ from sciprec.heston.quadratic_exponential import (
     SWITCH,
     log1p_quotient,
     qe_cumulant,
+    qe_jump,
+    qe_jump_cumulant,
     qe_noise,
     qem_constants,
 )
@@ -72,13 +74,14 @@ def simulation(model=CALM, first_path=7, n_paths=3, step_years=0.1, **given):
 
 
 @HALF
+@pytest.mark.parametrize("dt", [0.25, 1.5])
 @pytest.mark.parametrize("name", ["quadratic_exponential", "quadratic_exponential_martingale"])
-def test_increments_are_andersens_formulas(name, model):
-    """The rewritten update follows the printed one to rounding, in both branches."""
-    scheme, dt, steps, paths, seed, first = scheme_named(name), 0.25, 6, 8, 5, 100
+def test_increments_are_andersens_formulas(name, model, dt):
+    """The rewritten update follows the printed one to rounding, in both branches, in long steps."""
+    scheme, steps, paths, seed, first = scheme_named(name), 6, 8, 5, 100
     units = Units.of(model, dt)
     arrays = state_arrays(model, dt, paths)
-    draws = np.zeros((steps, 3, paths))
+    draws = np.zeros((steps, 3 if scheme.exponential(model, dt) else 2, paths))
     PhiloxVariates(seed, first).fill(0, 0, draws)
     scheme.kernel(scheme.constants(model, dt, units), draws, *arrays)
     branches = set()
@@ -99,13 +102,25 @@ def test_increments_are_andersens_formulas(name, model):
             )
             assert arrays[0][i] * units.log_spot_unit == pytest.approx(float(log_spot), abs=1e-11)
     assert branches == ({True, False} if model is ANDERSEN_1 else {False})
+    assert draws.shape[1] == (3 if model is ANDERSEN_1 else 2)
+
+
+def test_long_steps_keep_the_exact_logarithm():
+    scheme = scheme_named("quadratic_exponential_martingale")
+    steep = Model(spot=100, v0=0.04, kappa=3, theta=0.3, sigma=1, rho=-0.9)
+    assert not scheme.exponential(steep, 0.1) and scheme.exponential(steep, 1.5)
+    units = Units(1.0, 1.0)
+    assert scheme.constants(steep, 0.1, units)[-1] == 0
+    assert scheme.constants(steep, 1.5, units)[-1] == 1
 
 
 @pytest.mark.parametrize("x", [1e-12, -1e-9, 1e-3, -0.1, 0.2499, -0.2499, 0.2501, -0.26, 0.9, -7.0])
 def test_log1p_quotient(x):
     with mpmath.workdps(60):
         exact = float(-(mpmath.log1p(-mpmath.mpf(x)) + x) / mpmath.mpf(x) ** 2)
-    assert log1p_quotient(x) == pytest.approx(exact, rel=2e-12)
+    assert log1p_quotient(x, 1 / (2 - x), True) == pytest.approx(exact, rel=2e-12)
+    if abs(x) < 0.25:
+        assert log1p_quotient(x, 1 / (2 - x), False) == pytest.approx(exact, rel=2e-12)
 
 
 @pytest.mark.parametrize("variance", [0.0, 0.01, 0.3, 1.0, 4.0])
@@ -113,15 +128,14 @@ def test_noise_has_mean_zero_and_the_right_variance(variance):
     """Midpoint rule over the uniform behind both variates."""
     level, reversion, slope, offset = qem_constants(ANDERSEN_1, 0.1, Units.of(ANDERSEN_1, 0.1))[:4]
     words = ((np.arange(20_000) + 0.5) / 20_000 * 2.0**32).astype(np.int64)
-    draws = np.array(
-        [
-            qe_noise(
-                variance, level, reversion, slope, offset,
-                normal_from_bits(w), exponential_from_bits(w),
-            )[0]
-            for w in words
-        ]
-    )  # fmt: skip
+    draws = []
+    for w in words:
+        noise, mean, spread, psi, _ = qe_noise(
+            variance, level, reversion, slope, offset, normal_from_bits(w)
+        )
+        jump, _ = qe_jump(mean, spread, psi, exponential_from_bits(w))
+        draws.append(jump if psi > SWITCH else noise)
+    draws = np.array(draws)
     second_moment = variance * slope + offset
     assert abs(draws.mean()) < 2e-3 * math.sqrt(second_moment)
     assert np.mean(draws**2) == pytest.approx(second_moment, rel=2e-2)
@@ -133,7 +147,8 @@ def test_cumulant_starts_as_half_the_variance(above):
     mean, tilt = 0.7, 1e-7
     scale = 2.0 if above else 0.1
     second_moment = mean * (2 * scale - mean) if above else 4 * scale * mean - 2 * scale**2
-    got = qe_cumulant(mean, scale, above, tilt, tilt, 1.0)
+    cumulant = qe_jump_cumulant if above else qe_cumulant
+    got = cumulant(mean, scale, tilt, tilt, 1.0, False)
     assert got == pytest.approx(0.5 * tilt**2 * second_moment, rel=1e-5)
 
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from sciprec.errors import InputError
+from sciprec.heston import inversion_fit
 from sciprec.heston.model import Model
 from sciprec.heston.paths import Block
 from sciprec.heston.schemes import schemes
@@ -45,6 +46,27 @@ def test_variates_are_quantiles_of_the_words(first_step, dtype, tolerance):
             below = (np.array(words) + 0.5) / 2.0**32
             expected = [*ndtri(below), -math.log1p(-below[0])]
             assert draws[step, :, i] == pytest.approx(expected, rel=tolerance, abs=tolerance)
+
+
+@pytest.mark.parametrize("dtype, normal, exponential", [(np.float64, 8, 3), (np.float32, 4, 2)])
+def test_variates_of_many_words_are_accurate(dtype, normal, exponential):
+    """In units of the format's epsilon; scipy's own quantile is good to about two of binary64."""
+    words = np.random.default_rng(2).integers(0, 2**32, (16, 2, 4096))
+    words[0, 0] = np.arange(2**31 - 2048, 2**31 + 2048)
+    words[1, 0] = np.arange(-2048, 2048) % 2**32
+    draws = np.zeros((16, 3, 4096), dtype=dtype)
+    variates_for(0, 0, words=words).fill(0, 0, draws)
+    ends = np.minimum(words, 2**32 - 1 - words)
+    expected = np.where(words < 2**31, 1, -1) * ndtri((ends + 0.5) / 2**32)
+    unit = np.finfo(dtype).eps
+    assert np.max(np.abs(draws[:, :2] / expected - 1)) <= normal * unit
+    expected = -np.log1p(-(words[:, 0] + 0.5) / 2**32)
+    scale = expected if dtype == np.float64 else np.maximum(1, expected)
+    assert np.max(np.abs(draws[:, 2] - expected) / scale) <= exponential * unit
+
+
+def test_coefficients_are_those_of_the_fit():
+    assert inversion_fit.text() == inversion_fit.TABLES.read_text(encoding="utf-8")
 
 
 def test_given_words_make_the_same_variates():

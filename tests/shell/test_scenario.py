@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sciprec.errors import InputError
-from sciprec.scenario import KINDS, LARGEST_FILE_BYTES, Scenario, load_scenario, parse_scenario
+from sciprec.scenario import KINDS, Scenario, load_scenario, parse_scenario
+from sciprec.toml_file import LARGEST_FILE_BYTES
 
 SHIPPED = sorted(Path(__file__).parents[2].glob("scenarios/*.toml"))
 

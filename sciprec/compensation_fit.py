@@ -1,0 +1,193 @@
+"""Coefficients of the compensation fitted to a scenario: least error against binary64."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+from sciprec.errors import InputError
+from sciprec.precision.backend import Backend, resolve_backend
+from sciprec.precision.compensation import LARGEST_COEFFICIENT, Compensation
+from sciprec.scenario import TRUTH, Scenario
+
+FIRST_STEP = 0.25
+"""By which the search first changes each coefficient."""
+
+
+@dataclass(frozen=True)
+class FittedCompensation:
+    """What a fit found, and how good it is beside the plain carry.
+
+    Args:
+        coefficients: variable -> Compensation.
+        backend: name of the arithmetic.
+        without, carry, fitted: errors over the run that was fitted: uncompensated, alpha = 1 and
+            beta = 0, and fitted.
+        unseen: the same three over a run twice as long, which the fit has not seen.
+        evaluations: runs that the search made.
+    """
+
+    coefficients: dict[str, Compensation]
+    backend: str
+    without: float
+    carry: float
+    fitted: float
+    unseen: tuple[float, float, float]
+    evaluations: int
+
+    @property
+    def helps(self) -> bool:
+        """Whether the fitted coefficients are better than the carry on the unseen run."""
+        return self.unseen[2] < self.unseen[1]
+
+
+def fit_compensation(
+    scenario: Scenario,
+    backend: str | Backend = "mlu370",
+    *,
+    length: float | None = None,
+    evaluations: int = 80,
+    sums: bool = False,
+) -> FittedCompensation:
+    """Fit alpha and beta of each variable to a short run of a scenario.
+
+    Minimises the error against binary64 by Nelder and Mead's search, from the plain carry.
+
+    Args:
+        scenario: of kind "climate" or "accumulation".
+        backend: the arithmetic.
+        length: of the run that is fitted: days, or updates; a tenth of the scenario's when left
+            out.
+        evaluations: the most runs that the search makes.
+        sums: compensate the sums inside the model, too.
+
+    Returns:
+        A FittedCompensation. The error of a climate is the geometric mean of the relative l2 errors
+        of height and wind, each a root mean square over the stored times; that of an accumulation
+        the root mean square of the relative error of all sums.
+
+    Raises:
+        InputError: a kind without compensation, a length or number that cannot be used, or a run
+            that breaks down without compensation.
+
+    Source: Nelder and Mead (1965), as in scipy.optimize.
+    """
+    if scenario.kind not in _PROBLEMS:
+        raise InputError(
+            f"scenario '{scenario.name}' is of kind '{scenario.kind}', whose compensation has no "
+            f"coefficients; accepted: {', '.join(_PROBLEMS)}"
+        )
+    if isinstance(evaluations, bool) or not isinstance(evaluations, int) or evaluations < 1:
+        raise InputError(f"evaluations is {evaluations!r}; accepted: a whole number >= 1")
+    given, name = getattr(scenario, scenario.kind), resolve_backend(backend).name
+    make = _PROBLEMS[scenario.kind]
+    variables, error = make(given, name, length, 1)
+    _, unseen = make(given, name, length, 2)
+    carry, without = _same(variables, 1.0, 0.0, sums), error(None)
+    if not math.isfinite(without):
+        raise InputError(
+            f"scenario '{scenario.name}' breaks down in '{name}' without compensation; fit a "
+            "shorter run with length=..."
+        )
+    found, used = _search(lambda shares: error(_each(variables, shares, sums)),
+                          len(variables), evaluations)  # fmt: skip
+    best = _each(variables, found, sums)
+    best = min((carry, best), key=error)
+    return FittedCompensation(
+        coefficients=best,
+        backend=name,
+        without=without,
+        carry=error(carry),
+        fitted=error(best),
+        unseen=tuple(unseen(c) for c in (None, carry, best)),
+        evaluations=used,
+    )
+
+
+def _search(error: Callable, variables: int, evaluations: int) -> tuple[np.ndarray, int]:
+    """The best coefficients found, (2 variables,), and the number of evaluations."""
+    start = np.tile([1.0, 0.0], variables)
+    simplex = np.vstack([start, start + FIRST_STEP * np.eye(2 * variables) * np.tile(
+        [-1.0, 1.0], variables)])  # fmt: skip
+    result = optimize.minimize(
+        lambda shares: math.log(max(error(shares), 1e-300)),
+        start,
+        method="Nelder-Mead",
+        bounds=[(0.0, LARGEST_COEFFICIENT)] * (2 * variables),
+        options={"maxfev": evaluations, "initial_simplex": simplex, "xatol": 1e-3, "fatol": 1e-4},
+    )
+    return result.x, int(result.nfev)
+
+
+def _same(variables, alpha: float, beta: float, sums: bool) -> dict[str, Compensation]:
+    return {name: Compensation(alpha, beta, sums=sums) for name in variables}
+
+
+def _each(variables, shares, sums: bool) -> dict[str, Compensation]:
+    pairs = np.reshape(shares, (-1, 2)).tolist()
+    return {n: Compensation(a, b, sums=sums) for n, (a, b) in zip(variables, pairs, strict=True)}
+
+
+def _climate_problem(given: Any, backend: str, length: float | None, times: int):
+    """Names of the variables, and the error of a compensation."""
+    from sciprec.climate.diagnostics import scalar_errors, wind_errors
+    from sciprec.climate.equations import EQUATIONS
+    from sciprec.climate.grid import GaussianGrid, resolve_truncation
+    from sciprec.climate.initial import resolve_case
+    from sciprec.climate.model import integrate
+
+    days = times * (given.days / 10 if length is None else length)
+    hours = min(given.output_hours, 24.0 * days)
+    options = {
+        "step_seconds": given.step_seconds, "output_hours": hours,
+        "parameters": dict(given.parameters), "time_scheme": given.time_scheme,
+    }  # fmt: skip
+    grid = GaussianGrid(resolve_truncation(given.truncation))
+    exact = integrate(given.case, given.truncation, days, backend=TRUTH, **options)
+    truth = exact.fields
+    if exact.blow_up is not None:
+        raise InputError(
+            f"case '{given.case}' breaks down in {TRUTH} already; fit a shorter run with "
+            f"length=...: {exact.blow_up}"
+        )
+
+    def error(compensation) -> float:
+        run = integrate(given.case, given.truncation, days, backend=backend,
+                        compensation=compensation, **options)  # fmt: skip
+        if run.blow_up is not None:
+            return math.inf
+        fields, each = run.fields, []
+        for t in range(1, fields["height"].shape[0]):
+            winds = [(f["u"][t], f["v"][t]) for f in (fields, truth)]
+            height = scalar_errors(grid, fields["height"][t], truth["height"][t])["l2"]
+            each.append((height, wind_errors(grid, *winds)["l2"]))
+        return float(np.exp(np.mean(np.log(np.sqrt(np.mean(np.square(each), axis=0))))))
+
+    return EQUATIONS[resolve_case(given.case).equations].prognostic, error
+
+
+def _accumulation_problem(given: Any, backend: str, length: float | None, times: int):
+    """Names of the variables, and the error of a compensation."""
+    from sciprec.accumulation.model import VARIABLE, accumulate
+
+    request = given.model_dump()
+    updates = max(round(times * (request["updates"] / 10 if length is None else length)), 1)
+    request |= {"updates": updates, "outputs": min(request["outputs"], updates)}
+
+    def error(compensation) -> float:
+        run = accumulate(**request, backend=backend, compensation=compensation)
+        return float(np.sqrt(np.mean((run.values / run.exact - 1.0) ** 2)))
+
+    return (VARIABLE,), error
+
+
+_PROBLEMS: dict[str, Callable] = {
+    "climate": _climate_problem,
+    "accumulation": _accumulation_problem,
+}
+"""Kind of scenario -> function (its table, backend, length, times) of (variables, error)."""

@@ -1,0 +1,93 @@
+"""The table [heston] of a scenario, and the model that price files hold."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from sciprec.sections import Numbers, Section, key
+
+MOST_PATH_STEPS = 1_000_000
+
+
+class HestonModel(Section):
+    """Parameters of Heston (1993); sigma is the volatility of variance."""
+
+    spot: float = key("a price > 0, at most 1e12", "spot = 100.0", gt=0, le=1e12)
+    v0: float = key("an initial variance from 0 to 100", "v0 = 0.04", ge=0, le=100)
+    kappa: float = key(
+        "a rate of mean reversion > 0 per year, at most 1000", "kappa = 1.5", gt=0, le=1000
+    )
+    theta: float = key("a long-run variance > 0, at most 100", "theta = 0.04", gt=0, le=100)
+    sigma: float = key("a volatility of variance > 0, at most 100", "sigma = 0.5", gt=0, le=100)
+    rho: float = key("a correlation in [-1, 1]", "rho = -0.7", ge=-1, le=1)
+    rate: float = key(
+        "an interest rate per year, continuously compounded, from -10 to 10", "rate = 0.02",
+        ge=-10, le=10,
+    )  # fmt: skip
+    dividend_yield: float = Field(
+        default=0.0, ge=-10, le=10, examples=["dividend_yield = 0.01"],
+        description="a dividend yield per year, continuously compounded, from -10 to 10",
+    )  # fmt: skip
+
+
+_LARGEST_ON_AXIS = {"strikes": 1e12, "maturities_years": 100.0}
+
+
+class HestonPayoffs(Section):
+    """A grid of European options."""
+
+    kind: Literal["call", "put"] = key('"call" or "put"', 'kind = "call"')
+    strikes: Numbers = key(
+        "an array of prices > 0, at most 1e12", "strikes = [90.0, 100.0]", min_length=1
+    )
+    maturities_years: Numbers = key(
+        "an array of years > 0, at most 100", "maturities_years = [0.5, 1.0]", min_length=1
+    )
+
+    @field_validator("strikes", "maturities_years")
+    @classmethod
+    def _increasing(cls, values: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
+        if values[0] <= 0 or any(b <= a for a, b in zip(values, values[1:], strict=False)):
+            raise ValueError("the numbers must be positive and increasing")
+        if values[-1] > _LARGEST_ON_AXIS[info.field_name]:
+            raise ValueError("a number is too large")
+        return values
+
+
+class HestonSimulation(Section):
+    """How the paths are drawn."""
+
+    scheme: str = Field(
+        default="quadratic_exponential_martingale",
+        description="the name of a registered path scheme",
+        examples=['scheme = "quadratic_exponential_martingale"'],
+    )
+    n_paths: int = key("a number of paths from 2 to 1e9", "n_paths = 65536", ge=2, le=10**9)
+    steps_per_year: int = key("a number from 1 to 100000", "steps_per_year = 32", ge=1, le=10**5)
+    seed: int = Field(
+        default=0, ge=0, lt=2**63, examples=["seed = 1"], description="a whole number >= 0"
+    )
+    block_paths: int = Field(
+        default=4096, ge=1, le=10**7, examples=["block_paths = 4096"],
+        description="a number of paths simulated together, from 1 to 1e7; changes no result",
+    )  # fmt: skip
+
+
+class HestonRun(Section):
+    """One Monte Carlo pricing of a grid of options."""
+
+    model: HestonModel = key("the table [heston.model]", "[heston.model]")
+    payoffs: HestonPayoffs = key("the table [heston.payoffs]", "[heston.payoffs]")
+    simulation: HestonSimulation = key("the table [heston.simulation]", "[heston.simulation]")
+
+    @model_validator(mode="after")
+    def _steps_are_reasonable(self) -> HestonRun:
+        steps = self.payoffs.maturities_years[-1] * self.simulation.steps_per_year
+        if steps > MOST_PATH_STEPS:
+            raise ValueError(
+                f"table [heston] asks for {steps:.0f} steps per path; accepted: at most "
+                f"{MOST_PATH_STEPS}; give fewer 'steps_per_year' or shorter 'maturities_years'"
+            )
+        return self

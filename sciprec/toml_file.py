@@ -1,0 +1,47 @@
+"""Reading TOML files that users wrote: a dictionary, or a sentence for what is wrong."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from sciprec.errors import InputError, why_no_file
+
+LARGEST_FILE_BYTES = 1_000_000
+
+
+def read_toml(path: Path, what: str, example: str) -> dict[str, Any]:
+    """The dictionary that a TOML file holds.
+
+    Args:
+        path: the file.
+        what: what it holds, such as "scenario", for the messages.
+        example: path of such a file, for the messages.
+
+    Raises:
+        InputError: there is no such file, it is too large, or it is no TOML.
+    """
+    if why := why_no_file(path):
+        raise InputError(
+            f"{what} file '{path}' {why}; give the path of a TOML file, such as {example}"
+        )
+    if path.stat().st_size > LARGEST_FILE_BYTES:
+        raise InputError(
+            f"{path}: holds {path.stat().st_size} bytes; a {what} has at most "
+            f"{LARGEST_FILE_BYTES}: is this a {what} file?"
+        )
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: is not UTF-8 text (byte {error.start}); a {what} is a TOML file: "
+            "save it as UTF-8"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path}: is not valid TOML: {error}; write keys as `days = 5.0` and tables as "
+            "`[climate]`"
+        ) from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check permissions") from None

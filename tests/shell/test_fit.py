@@ -1,0 +1,74 @@
+"""Fitted coefficients: what a fit returns, that it is never worse than the carry, and messages."""
+
+import tomllib
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec.compensation_fit import _PROBLEMS, _search, fit_compensation
+from sciprec.errors import InputError
+from sciprec.precision.compensation import Compensation
+from sciprec.scenario import KINDS, parse_scenario
+from tests.shell.conftest import CLIMATE, HESTON
+
+SUM = {
+    "name": "little_sum", "title": "A little sum", "source": "nobody (2000)",
+    "kind": "accumulation", "backends": ["mlu370"],
+    "accumulation": {"updates": 40_000, "members": 8, "smallest": 1e-7, "largest": 1e-5},
+}  # fmt: skip
+
+
+def test_fit_of_an_accumulation_is_at_least_as_good_as_the_carry():
+    found = sciprec.fit_compensation(parse_scenario(SUM), "mlu370", evaluations=20)
+    assert set(found.coefficients) == {"parameter"}
+    assert found.fitted <= found.carry < found.without / 20
+    assert found.unseen[1] < found.unseen[0] / 20
+    assert found.evaluations <= 20 and found.backend == "mlu370"
+    assert found.helps == (found.unseen[2] < found.unseen[1])
+
+
+def test_fit_of_a_climate_has_coefficients_for_each_variable():
+    scenario = parse_scenario(tomllib.loads(CLIMATE))
+    found = fit_compensation(scenario, "mlu370", length=0.125, evaluations=4, sums=True)
+    assert set(found.coefficients) == {"vorticity", "divergence", "geopotential"}
+    assert all(c.sums for c in found.coefficients.values())
+    assert found.fitted <= found.carry < found.without
+
+
+def test_search_finds_a_minimum_inside_the_bounds():
+    best = np.array([0.7, 0.4])
+    found, used = _search(lambda shares: float(np.sum((shares - best) ** 2)) + 1e-3, 1, 200)
+    np.testing.assert_allclose(found, best, atol=0.02)
+    assert used <= 200
+    found, _ = _search(lambda shares: float(5.0 + shares[0] + shares[1]), 1, 200)
+    np.testing.assert_allclose(found, 0.0, atol=0.01)
+
+
+def test_kinds_with_compensation_can_be_fitted():
+    assert set(_PROBLEMS) == {name for name, kind in KINDS.items() if kind.takes_compensation}
+    assert Compensation() == Compensation(1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        (HESTON, {}, "of kind 'heston', whose compensation has no coefficients; accepted: climate"),
+        (CLIMATE, {"evaluations": 0}, "evaluations is 0; accepted: a whole number >= 1"),
+        (
+            CLIMATE.replace("days = 3.0", "days = 3.0\nstep_seconds = 21600.0"),
+            {"length": 3.0},
+            "case 'williamson_5' breaks down in fp64 already; fit a shorter run with length=...: bl",
+        ),
+    ],
+)
+def test_messages(text, options, words):
+    with pytest.raises(InputError) as caught:
+        fit_compensation(parse_scenario(tomllib.loads(text)), **options)
+    assert words in str(caught.value)
+
+
+def test_runs_that_break_down_are_not_fitted(monkeypatch):
+    monkeypatch.setitem(_PROBLEMS, "climate", lambda *how: (("a",), lambda c: float("inf")))
+    with pytest.raises(InputError, match="breaks down in 'mlu370' without compensation; fit a sh"):
+        fit_compensation(parse_scenario(tomllib.loads(CLIMATE)))
