@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from dataclasses import asdict, dataclass
 
@@ -117,15 +118,30 @@ class FixedLifted(Lifted):
         self._saturated = np.zeros(len(plain.layout.rows), np.int64)
         self._invalid = np.zeros_like(self._saturated)
 
-    def profile(self, *args) -> Profile:
+    def profile(self, *args, widen: bool = False) -> Profile:
         """Run the kernel in binary64 on copies of the arguments, and give every place a unit for
-        what was met there.
+        what was met there; with `widen`, for what was met before, too.
         """
         found = super().profile(*args)
         with self._state:
-            self.units = Units.of_profile(self.backend, found)
+            self.units = Units.of_profile(self.backend, found, self.units if widen else None)
             self._unknown = not found.largest.any()
         return found
+
+    def freeze(self, spare_bits: int = 0) -> None:
+        """Widen every range by some powers of two, and let units change no more."""
+        with self._state:
+            self.units = self.units.widened(2.0**spare_bits * self.units.largest)
+            self._adapt = None
+
+    def fresh(self) -> FixedLifted:
+        """The same kernel with the same units, and counts of its own that start at zero."""
+        with self._state:
+            other = copy.copy(self)
+            other._state = threading.RLock()
+            other._calls = other._adaptations = other._careful_calls = 0
+            other._saturated, other._invalid = self._saturated * 0, self._invalid * 0
+        return other
 
     def report(self) -> FixedPointReport:
         """What happened so far: saturations, and where bits are short."""

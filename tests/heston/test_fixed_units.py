@@ -1,0 +1,63 @@
+"""Paths in fixed point: their units are the same whatever the blocks, and hold what paths do."""
+
+import numpy as np
+import pytest
+
+from sciprec import heston
+from sciprec.heston import paths
+from sciprec.heston.fixed_units import fixed_kernel
+from sciprec.heston.paths import Block
+from sciprec.heston.schemes import scheme_named
+from sciprec.heston.simulation import Simulation
+from sciprec.precision import resolve_backend
+
+MODEL = heston.Model(
+    spot=100.0, v0=0.04, kappa=4.0, theta=0.25, sigma=1.0, rho=-0.5, rate=0.01, dividend_yield=0.02
+)
+GIVEN = {"n_paths": 2048, "n_steps": 16, "seed": 3}
+
+
+def estimate(backend, **more):
+    return paths.estimate(
+        MODEL, heston.Call(strike=100.0, maturity=0.5), backend=backend, **GIVEN, **more
+    )
+
+
+@pytest.mark.parametrize(("backend", "error"), [("fixed32", 1e-6), ("fixed16", 3e-3)])
+def test_prices_do_not_depend_on_blocks_or_their_order(backend, error):
+    one = estimate(backend, block_paths=2048)
+    truth = estimate("fp64")
+    assert one.price == estimate(backend, block_paths=256).price
+    assert one.price == pytest.approx(truth.price, rel=error)
+    assert one.price != truth.price
+    last = Simulation(
+        MODEL, Block(1792, 256), step_years=1 / 32, backend=backend,
+        scheme="quadratic_exponential_martingale", seed=3,
+    )  # fmt: skip
+    last.advance(16)
+    again = Simulation(
+        MODEL, Block(0, 2048), step_years=1 / 32, backend=backend,
+        scheme="quadratic_exponential_martingale", seed=3,
+    )  # fmt: skip
+    again.advance(16)
+    assert (last.log_ratio() == again.log_ratio()[1792:]).all()
+
+
+def test_paths_further_out_than_the_pilots_have_room():
+    simulation = Simulation(
+        MODEL, Block(0, 8192), step_years=1 / 32, backend="fixed32",
+        scheme="quadratic_exponential_martingale", seed=5,
+    )  # fmt: skip
+    simulation.advance(32)
+    (kernel,) = simulation.fixed_point
+    assert kernel.report().calls > 0
+    assert kernel.report().saturations == kernel.report().careful_calls == 0
+
+
+def test_kernels_of_one_grid_share_units_and_count_apart():
+    scheme, backend = scheme_named("full_truncation_euler"), resolve_backend("fixed16")
+    one, other = (fixed_kernel(scheme, backend, MODEL, 1 / 32, n) for n in (9, 16))
+    assert one.units is other.units and one is not other
+    longer = fixed_kernel(scheme, backend, MODEL, 1 / 32, 17)
+    assert np.any(longer.units.exponents != one.units.exponents)
+    assert one.report().calls == 0
