@@ -198,6 +198,15 @@ def bench_fixed(
     _bench("fixed", out, json)
 
 
+@bench_app.command("compensation")
+def bench_compensation(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Time updates with their residuals kept against those without."""
+    _bench("compensation", out, json)
+
+
 def _bench(name: str, out: Path | None, json: bool) -> None:
     """Run one benchmark by name."""
     from sciprec import bench
