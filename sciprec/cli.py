@@ -9,8 +9,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sciprec import __version__
-from sciprec.errors import InputError
+from sciprec import __version__, price_verbs
+from sciprec.errors import InputError, Interrupted
 
 GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -26,10 +26,6 @@ bench_app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=T
 app.add_typer(bench_app, name="bench")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-
-
-class _Interrupted(Exception):
-    """Ctrl-C during a batch; under this name it passes through typer to `main`."""
 
 
 class _Settings:
@@ -98,7 +94,7 @@ def run(
                 debug=_Settings.debug,
             )
     except KeyboardInterrupt:
-        raise _Interrupted from None
+        raise Interrupted("the files of runs that had finished are kept") from None
     if json:
         print_json({"folder": result.folder, "page": result.page, "runs": result.table})
     else:
@@ -181,6 +177,9 @@ def report(
         print(f"page: {page}")
 
 
+app.command()(price_verbs.price)
+
+
 @bench_app.command("precision")
 def bench_precision(
     out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
@@ -197,6 +196,15 @@ def bench_fixed(
 ) -> None:
     """Measure integer matrix products against binary32 and binary64 ones: time and error."""
     _bench("fixed", out, json)
+
+
+@bench_app.command("compensation")
+def bench_compensation(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Time updates with their residuals kept against those without."""
+    _bench("compensation", out, json)
 
 
 def _bench(name: str, out: Path | None, json: bool) -> None:
@@ -219,8 +227,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         app(given, prog_name="sciprec")
     except InputError as error:
         _fail(USAGE, str(error))
-    except _Interrupted:
-        _leave_at_once("interrupted; the files of runs that had finished are kept")
+    except Interrupted as error:
+        _leave_at_once(f"interrupted; {error}")
     except BrokenPipeError:
         sys.stderr.close()
         raise SystemExit(GOOD) from None

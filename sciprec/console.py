@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
+from rich.table import Table as RichTable
 
 _STATUS_COLOURS = {
     "truth": "dim", "identical": "green", "good": "green", "unjudged": "cyan",
@@ -76,7 +76,7 @@ def print_runs(rows: Sequence[dict[str, Any]]) -> None:
     """One line per run of a batch."""
     from sciprec.compare.wording import digits, duration, number
 
-    table = _Table(
+    table = Table(
         ("scenario", "arithmetic", "verdict", "variable"),
         ("largest error", "relative l2", "digits", "not finite", "time"),
         droppable=("not finite", "time", "variable", "largest error", "digits"),
@@ -98,13 +98,12 @@ def print_runs(rows: Sequence[dict[str, Any]]) -> None:
     table.print()
     for row in rows:
         if row["status"] != "truth":
-            said = f"{row['label']} in {row['scenario']}: {row['reason']}"
-            _console().print(said, markup=False, highlight=False, soft_wrap=True)
+            say(f"{row['label']} in {row['scenario']}: {row['reason']}")
 
 
 def print_backends(rows: Sequence[dict[str, Any]]) -> None:
     """The table of arithmetics."""
-    table = _Table(
+    table = Table(
         ("name", "rounding", "subnormals", "overflow"),
         ("bits", "exponents", "unit roundoff", "largest"),
         ("about",),
@@ -123,8 +122,8 @@ def print_backends(rows: Sequence[dict[str, Any]]) -> None:
 
 def print_in_force(settings: Sequence[dict[str, str]]) -> None:
     """What is in force where nothing else is said, one line per setting."""
-    _console().print("\nin force (scenario keys, then the environment, then defaults):")
-    table = _Table(("setting", "value", "from"), (), droppable=())
+    say("\nin force (scenario keys, then the environment, then defaults):")
+    table = Table(("setting", "value", "from"), (), droppable=())
     for setting in settings:
         table.add(setting["name"], setting["value"], setting["source"])
     table.print()
@@ -136,7 +135,7 @@ def print_comparison(comparison: Any) -> None:
     from sciprec.compare.wording import number
 
     shown = [m for m in metrics().values() if m.name != "standard_errors"]
-    table = _Table(
+    table = Table(
         ("variable", "result"),
         (*(m.title for m in shown), "not finite"),
         droppable=("relative largest error", "bias", "RMS error", "not finite", "largest error"),
@@ -148,7 +147,12 @@ def print_comparison(comparison: Any) -> None:
     table.print()
 
 
-class _Table:
+def say(text: str) -> None:
+    """A line of plain words on standard output."""
+    _console().print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+class Table:
     """A table in the house style that leaves columns out where a terminal is too narrow.
 
     Args:
@@ -183,10 +187,10 @@ class _Table:
             console.width = _UNLIMITED.max_width
         console.print(table)
 
-    def _without(self, dropped: Sequence[str]) -> Table:
+    def _without(self, dropped: Sequence[str]) -> RichTable:
         """The table as rich prints it, some columns left out."""
         kept = [i for i, head in enumerate(self._heads) if head not in dropped]
-        table = Table(box=None, header_style="bold", pad_edge=False)
+        table = RichTable(box=None, header_style="bold", pad_edge=False)
         for i in kept:
             side = "right" if self._heads[i] in self._right else "left"
             table.add_column(self._heads[i], justify=side, no_wrap=True)

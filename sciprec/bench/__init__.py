@@ -10,14 +10,15 @@ from types import ModuleType
 
 from sciprec.errors import InputError
 
-BENCHMARKS = ("precision", "fixed")
+BENCHMARKS = ("precision", "fixed", "compensation")
 
 
 def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) -> dict:
     """Run a benchmark, write its JSON file, and print its table.
 
     Args:
-        name: "precision" (lifted kernels) or "fixed" (integer matrix products).
+        name: "precision" (lifted kernels), "fixed" (integer matrix products) or "compensation"
+            (updates with their residuals).
         out: the JSON file to write.
         json: print the JSON instead of the table.
         small: tiny sizes, for tests.

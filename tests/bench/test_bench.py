@@ -2,11 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from sciprec import InputError, bench
-from sciprec.bench import fixed, kernels, peers, precision
-from sciprec.precision import resolve_backend
+from sciprec.bench import compensation, fixed, kernels, peers, precision
+from sciprec.precision import lift, quantize, resolve_backend
 
 
 @pytest.mark.slow
@@ -44,8 +45,32 @@ def test_fixed_benchmark_prints_a_table(tmp_path, capsys):
     assert fixed.TITLE in printed and all(row in printed for row in fixed.ROWS)
 
 
+def test_small_benchmark_of_compensation(tmp_path, capsys):
+    out = tmp_path / "bench.json"
+    bench.run("compensation", out=out, small=True)
+    stored = json.loads(out.read_text())
+    found = [(case["case"], case["backend"]) for case in stored["cases"]]
+    assert found == [(c.name, b) for c in compensation.CASES for b in compensation.BACKENDS]
+    assert all(case["ratio"] > 0 for case in stored["cases"])
+    printed = capsys.readouterr().out
+    assert compensation.TITLE in printed and all(c.name in printed for c in compensation.CASES)
+
+
+def test_compensated_stencil_is_the_stencil_and_keeps_what_it_loses():
+    q, u, v = quantize(np.random.default_rng(1).uniform(-1, 1, (3, 8, 9)), "mlu370")
+    numbers = (0.125, 0.125, 2.0**-12, 4.0)
+    plain, carried, residual = (np.zeros((8, 9)) for _ in range(3))
+    lift(kernels.advect, "mlu370")(q, u, v, *numbers, plain)
+    lift(compensation.carried_advect, "mlu370")(q, u, v, *numbers, carried, residual)
+    inner = np.s_[1:-1, 1:-1]
+    np.testing.assert_allclose(carried[inner], plain[inner], atol=2.0**-18)
+    assert 0 < np.abs(residual).max() <= 2.0**-20
+
+
 def test_unknown_benchmark(tmp_path):
-    with pytest.raises(InputError, match="unknown benchmark 'speed'; known: precision, fixed"):
+    with pytest.raises(
+        InputError, match="unknown benchmark 'speed'; known: precision, fixed, compensation"
+    ):
         bench.run("speed", out=tmp_path / "x.json")
 
 

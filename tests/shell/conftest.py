@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from sciprec import cli
 from sciprec.batch import perform
 from sciprec.output.dataset import prices_dataset, trajectory_dataset
 from sciprec.precision.backend import resolve_backend
@@ -94,6 +95,19 @@ def little_heston(given, backend, compensation=None):
     price = (analytic + 0.01) * (1.0 + 2.0 * unit_roundoff(backend))
     values = {"price": price, "standard_error": 0.05 + 0 * price, "analytic_price": analytic}
     return prices_dataset(strikes, maturities, values, n_paths=1024, blow_up="", wall_seconds=0.25)
+
+
+@pytest.fixture
+def call(capsys):
+    """A function that runs the command and returns exit code, standard output and error."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as caught:
+            cli.main([str(a) for a in arguments])
+        captured = capsys.readouterr()
+        return caught.value.code, captured.out, captured.err
+
+    return run
 
 
 @pytest.fixture

@@ -1,0 +1,148 @@
+"""What a user asks of `sciprec price`, checked: a model, payoffs, and how to price them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from sciprec.complaints import complaint
+from sciprec.errors import InputError
+from sciprec.heston.model import Model
+from sciprec.heston.payoff_registry import PayoffEntry
+from sciprec.heston.payoffs import payoff_named
+from sciprec.heston_sections import HestonModel
+from sciprec.sections import Section, key
+from sciprec.toml_file import read_toml
+
+EXAMPLE = "data/heston/lewis.toml"
+USUAL_FIXINGS = 5  # of Asians and lookbacks, where nothing is said
+
+
+class ModelFile(Section):
+    """A file that holds the parameters of a model."""
+
+    source: str = key("author, year and table", 'source = "Heston (1993)"', min_length=1)
+    model: HestonModel = key("the table [model]", "[model]")
+
+
+def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Model, str]:
+    """The model of a file, single parameters replaced, and where it comes from.
+
+    Args:
+        path: a TOML file with `source` and the table [model], or None.
+        given: parameters by name that replace those of the file; None where nothing is given.
+
+    Returns:
+        The Model and its source.
+
+    Raises:
+        InputError: the file cannot be read, or a parameter is unknown, missing or outside its
+            domain; one line per complaint.
+    """
+    replaced = {name: value for name, value in given.items() if value is not None}
+    if path is None and not replaced:
+        raise InputError(
+            f"no model was given; give --model with a TOML file such as {EXAMPLE}, or all of "
+            f"{', '.join(map(_option, HestonModel.model_fields))}"
+        )
+    content = {"source": "options"} if path is None else read_toml(Path(path), "model", EXAMPLE)
+    table = content.get("model", {})
+    if replaced and isinstance(table, dict):
+        content = content | {"model": table | replaced}
+    origin = "options" if path is None else str(path)
+    try:
+        checked = ModelFile.model_validate(content)
+    except ValidationError as error:
+        complaints = [complaint(ModelFile, dict(e)) for e in error.errors()]
+        raise InputError("\n".join(f"{origin}: {c}" for c in complaints)) from None
+    also = ", ".join(f"{name} = {value:g}" for name, value in replaced.items())
+    source = f"{checked.source}, with {also}" if also and path is not None else checked.source
+    return Model(**checked.model.model_dump()), source
+
+
+def make_payoffs(
+    name: str, strikes: Sequence[float], maturities: Sequence[float], **others: Any
+) -> list[Any]:
+    """Payoffs of one kind: every strike at every maturity.
+
+    Args:
+        name: of a registered payoff.
+        strikes, maturities: numbers, each at most once; empty where none is given.
+        others: the payoff's other parameters; None where nothing is given.
+
+    Raises:
+        InputError: the name is unknown, a parameter is missing, does not belong to this payoff, or
+            is outside its domain.
+    """
+    entry = payoff_named(name)
+    lists = {"strike": list(dict.fromkeys(strikes)), "maturity": list(dict.fromkeys(maturities))}
+    single = {word: value for word, value in others.items() if value is not None}
+    given = [word for word, values in lists.items() if values] + list(single)
+    _check_names(entry, given)
+    if "fixings" in entry.parameters and "fixings" not in entry.optional:
+        single.setdefault("fixings", USUAL_FIXINGS)
+    made = [single]
+    for word, values in reversed(lists.items()):
+        if word in entry.parameters:
+            made = [{word: value, **rest} for rest in made for value in values]
+    return [entry(**parameters) for parameters in made]
+
+
+def _check_names(entry: PayoffEntry, given: Sequence[str]) -> None:
+    """Refuse options that do not belong to a payoff, and ask for those that are missing."""
+    takes = ", ".join(map(_option, _sorted(entry.parameters)))
+    foreign = [name for name in given if name not in entry.parameters]
+    if foreign:
+        raise InputError(
+            f"payoff {entry.name!r} does not take {', '.join(map(_option, foreign))}; it takes "
+            f"{takes}: leave the others out"
+        )
+    required = [p for p in entry.parameters if p not in (*entry.optional, "fixings")]
+    missing = [name for name in _sorted(required) if name not in given]
+    if missing:
+        raise InputError(
+            f"payoff {entry.name!r} needs {', '.join(map(_option, missing))}; it takes {takes}"
+        )
+
+
+def _sorted(names: Sequence[str]) -> list[str]:
+    """Names of parameters in the order in which options are usually given."""
+    order = ("strike", "barrier", "start", "moneyness", "maturity", "fixings")
+    return sorted(names, key=lambda name: (order.index(name) if name in order else 9, name))
+
+
+def _option(name: str) -> str:
+    """The option of the command line for a parameter."""
+    return "--" + name.replace("_", "-")
+
+
+def result_as_dict(model: Model, source: str, result: Any) -> dict[str, Any]:
+    """Everything about a priced set of payoffs as plain data.
+
+    Args:
+        model, source: what read_model returned.
+        result: a PriceResult of a list of payoffs.
+    """
+    from sciprec.heston import analytic
+
+    names = ("price", "bound", "statistical", "discretisation", "rounding", "rounding_error")
+    prices = []
+    for k, payoff in enumerate(result.payoffs):
+        known = analytic.price(model, payoff) if analytic.has_price(payoff) else None
+        row = {"payoff": payoff.name} | asdict(payoff)
+        row |= {name: float(getattr(result, name)[k]) for name in (*names, "tolerance")}
+        row |= {"met": bool(result.bound[k] <= result.tolerance[k]), "analytic_price": known}
+        prices.append(row | {"extrapolation": result.extrapolation[k]})
+    run = ("met", "n_paths", "n_steps", "seconds", "backend", "scheme", "confidence", "seed")
+    return {
+        "model": asdict(model) | {"source": source},
+        "prices": prices,
+        **{name: getattr(result, name) for name in run},
+        "variance_reduction": result.variance_reduction,
+        "levels": [asdict(level) for level in result.levels],
+        "sentences": list(result.sentences),
+    }

@@ -1,0 +1,48 @@
+"""How large the bound of a price may be: a share of the price or an amount, as users write it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sciprec.errors import InputError
+
+ACCEPTED = (
+    "a share of the price above 0 and at most 100%, such as 0.1% or 0.001, or an amount above 0, "
+    "such as 0.01abs"
+)
+
+
+@dataclass(frozen=True)
+class PriceTolerance:
+    """The largest bound that is accepted.
+
+    Args:
+        value: above zero.
+        relative: whether it is a share of the price; an amount in units of currency otherwise.
+    """
+
+    value: float
+    relative: bool
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.6g}%" if self.relative else f"{self.value:.6g}abs"
+
+
+def price_tolerance(written: str | float) -> PriceTolerance:
+    """The tolerance that a text stands for: "0.1%", "0.001" (shares) or "0.01abs" (an amount).
+
+    Raises:
+        InputError: it is written in another way, not above zero, or a share above one.
+    """
+    text = str(written).strip().lower()
+    relative = not text.endswith("abs")
+    try:
+        value = float(text.removesuffix("abs").removesuffix("%"))
+    except ValueError:
+        value = math.nan
+    if text.endswith("%"):
+        value /= 100
+    if not (0 < value < math.inf) or (relative and value > 1):
+        raise InputError(f"tolerance is {str(written)!r}; accepted: {ACCEPTED}")
+    return PriceTolerance(value, relative)
