@@ -13,15 +13,19 @@ The functions are generic: the type of `like` decides in which format they compu
 arithmetic under test and not lifted, but compiled as they stand.
 """
 
+import math
+
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from sciprec.heston.inversion_tables import DENOMINATOR, LOG2, NUMERATOR
+from sciprec.precision.elementary import erfc, log
 from sciprec.precision.streams import philox4x32
 
 PLUS_TWO = ((2.0, 1.0), (2.0, 1.0))
+SQRT_HALF = math.sqrt(0.5)
 LN2 = ((0.0, 0.6931471805599453), (0.0, 0.6931471805599453))
 
 _WORD = ir.IntType(32)
@@ -220,3 +224,32 @@ def given_variates(words, across, draws):
     """Fill draws from words, int64 of shape (steps, 2, paths)."""
     for row in range(draws.shape[0]):
         write_variates(words[row, 0], words[row, 1], row, across, draws)
+
+
+@_compiled
+def combined_variates(short, per_step, across, draws):
+    """Write the variates of long steps from the normal variates of short ones.
+
+    z = (z_1 + ... + z_r) / sqrt(r),  E = -log(Phi(-z)) = -log(erfc(z / sqrt(2)) / 2)
+
+    Args:
+        short: of the type of draws, shape (steps * per_step, 2, paths).
+        per_step: r.
+        across: whether row 1 is wanted.
+        draws: shape (steps, 2 or 3, paths); written.
+
+    Precision: sums in the type of draws, E in binary64 from them.
+    """
+    inverse = draws.dtype.type(1 / math.sqrt(per_step))
+    for row in range(draws.shape[0]):
+        for dimension in range(2 if across else 1):
+            for i in range(draws.shape[2]):
+                draws[row, dimension, i] = short[row * per_step, dimension, i]
+            for part in range(1, per_step):
+                for i in range(draws.shape[2]):
+                    draws[row, dimension, i] += short[row * per_step + part, dimension, i]
+            for i in range(draws.shape[2]):
+                draws[row, dimension, i] *= inverse
+        if draws.shape[1] > 2:
+            for i in range(draws.shape[2]):
+                draws[row, 2, i] = -log(0.5 * erfc(draws[row, 0, i] * SQRT_HALF))

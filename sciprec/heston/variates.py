@@ -12,18 +12,13 @@ A source fills `draws`, shape (steps, rows, paths), with the rows
     2  E = -log(1 - Phi(Z)), an exponential variate of the same word as Z, where a scheme asks
 """
 
-import functools
 import math
 
 import numpy as np
 
 from sciprec.errors import InputError
-from sciprec.heston.inversion import given_variates, philox_variates
-from sciprec.precision import lift
-from sciprec.precision.registry import kernel
+from sciprec.heston.inversion import combined_variates, given_variates, philox_variates
 from sciprec.precision.streams import seed_words
-
-SQRT_HALF = math.sqrt(0.5)
 
 
 class PhiloxVariates:
@@ -93,16 +88,18 @@ class CombinedVariates:
 
     def __init__(self, source, draws_per_step):
         self._source, self._per_step = source, draws_per_step
+        self._room = None
 
     def fill(self, column, first_step, draws, across=True):
         """Fill draws as PhiloxVariates.fill does, for long steps."""
-        steps, rows, paths = draws.shape
-        short = np.zeros((steps * self._per_step, 2, paths))
+        steps, _, paths = draws.shape
+        shape = steps * self._per_step, 2, paths
+        size = math.prod(shape)
+        if self._room is None or self._room.size < size or self._room.dtype != draws.dtype:
+            self._room = np.empty(size, dtype=draws.dtype)
+        short = self._room[:size].reshape(shape)
         self._source.fill(column, first_step * self._per_step, short, across)
-        combined = np.empty((steps, rows, paths))
-        scale = 1 / math.sqrt(self._per_step)
-        _combine()(short, self._per_step, scale, combined)
-        draws[...] = combined
+        combined_variates(short, self._per_step, across, draws)
 
 
 def variates_for(seed, first_path, *, words=None, draws_per_step=1):
@@ -124,31 +121,3 @@ def variates_for(seed, first_path, *, words=None, draws_per_step=1):
         )
     source = PhiloxVariates(seed, first_path) if words is None else GivenVariates(words)
     return source if draws_per_step == 1 else CombinedVariates(source, int(draws_per_step))
-
-
-@kernel(example=lambda: (np.linspace(-2, 3, 24).reshape(4, 2, 3), 2, 0.7, np.zeros((2, 3, 3))))
-def combine_variates(short, per_step, scale, draws):
-    """Write the variates of long steps from the normal variates of short ones.
-
-    Args:
-        short: shape (steps * per_step, 2, paths).
-        per_step: r.
-        scale: 1 / sqrt(r).
-        draws: shape (steps, 2 or 3, paths); written.
-    """
-    for row in range(draws.shape[0]):
-        for dimension in range(2):
-            for i in range(draws.shape[2]):
-                total = 0.0
-                for part in range(per_step):
-                    total += short[row * per_step + part, dimension, i]
-                draws[row, dimension, i] = total * scale
-        if draws.shape[1] > 2:
-            for i in range(draws.shape[2]):
-                draws[row, 2, i] = -math.log(0.5 * math.erfc(draws[row, 0, i] * SQRT_HALF))
-
-
-@functools.cache
-def _combine():
-    """Return combine_variates compiled, once per process."""
-    return lift(combine_variates, "fp64")
