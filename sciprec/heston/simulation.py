@@ -6,6 +6,7 @@ import time
 import numpy as np
 
 from sciprec.errors import InputError
+from sciprec.heston.fixed_units import fixed_kernel
 from sciprec.heston.registry import Units, state_arrays
 from sciprec.heston.schemes import scheme_named
 from sciprec.heston.variates import variates_for
@@ -40,6 +41,7 @@ class Simulation:
     Attributes:
         step: steps done.
         seconds: time spent in the kernels.
+        fixed_point: the kernels used in fixed point, which have counted saturations.
 
     Precision: constants are computed in binary64 and rounded once. Backends with random bits
         (stochastic rounding, noise) draw them from a stream of seed and first path, and from a
@@ -61,7 +63,10 @@ class Simulation:
         )
         self._arrays = state_arrays(model, step_years, block.n_paths, resolved.carrier)
         stream = (int(seed) * STREAM_STRIDE + block.first_path) % 2**32
-        self._run = _runnable(path_scheme, resolved, stream)
+        self._scheme, self._backend = path_scheme, resolved
+        self._fixed = resolved.fixed and path_scheme.lifts
+        self._run = None if self._fixed else _runnable(path_scheme, resolved, stream)
+        self.fixed_point = []
         self._lifts = path_scheme.lifts
         if not self._lifts:
             _refuse_given(path_scheme, words, draws_per_step, conditional)
@@ -74,6 +79,8 @@ class Simulation:
 
     def advance(self, n_steps):
         """Advance all paths by n_steps steps."""
+        if self._fixed:
+            self._run = self._with_units(self.step + n_steps)
         start = time.perf_counter()
         if self._lifts:
             width = CHUNK_PATHS * max(1, CHUNK_STEPS // n_steps)
@@ -84,6 +91,12 @@ class Simulation:
             self._run(first, self.step, n_steps, *self._key, self._constants, *self._arrays)
         self.seconds += time.perf_counter() - start
         self.step += n_steps
+
+    def _with_units(self, last_step):
+        """The kernel in fixed point with units for steps up to the last."""
+        kernel = fixed_kernel(self._scheme, self._backend, self.model, self.step_years, last_step)
+        self.fixed_point.append(kernel)
+        return kernel
 
     def _advance_tile(self, column, n_paths, n_steps):
         """Advance the paths from a column on, whose state and variates stay in the cache."""
