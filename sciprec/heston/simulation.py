@@ -6,7 +6,6 @@ import time
 import numpy as np
 
 from sciprec.errors import InputError
-from sciprec.heston.fixed_units import fixed_kernel
 from sciprec.heston.registry import Units, state_arrays
 from sciprec.heston.schemes import scheme_named
 from sciprec.heston.variates import variates_for
@@ -41,7 +40,6 @@ class Simulation:
     Attributes:
         step: steps done.
         seconds: time spent in the kernels.
-        fixed_point: the kernels used in fixed point, which have counted saturations.
 
     Precision: constants are computed in binary64 and rounded once. Backends with random bits
         (stochastic rounding, noise) draw them from a stream of seed and first path, and from a
@@ -54,19 +52,14 @@ class Simulation:
     ):  # fmt: skip
         resolved = resolve_backend(backend)
         path_scheme = scheme_named(scheme)
-        self.model, self.block, self.step_years = model, block, step_years
+        self.model, self.block = model, block
         self.step, self.seconds = 0, 0.0
-        self._units = Units.of(model, step_years)
         self._key = seed_words(seed)
-        self._constants = np.asarray(
-            path_scheme.constants(model, step_years, self._units), dtype=resolved.carrier
-        )
+        self._scheme, self._carrier = path_scheme, resolved.carrier
+        self._set_step(step_years)
         self._arrays = state_arrays(model, step_years, block.n_paths, resolved.carrier)
         stream = (int(seed) * STREAM_STRIDE + block.first_path) % 2**32
-        self._scheme, self._backend = path_scheme, resolved
-        self._fixed = resolved.fixed and path_scheme.lifts
-        self._run = None if self._fixed else _runnable(path_scheme, resolved, stream)
-        self.fixed_point = []
+        self._run = _runnable(path_scheme, resolved, stream)
         self._lifts = path_scheme.lifts
         if not self._lifts:
             _refuse_given(path_scheme, words, draws_per_step, conditional)
@@ -74,13 +67,35 @@ class Simulation:
             seed, block.first_path, words=words, draws_per_step=draws_per_step
         )
         self._across = not conditional
-        self._rows = 3 if path_scheme.exponential(model, step_years) else 2
-        self._room = np.empty(CHUNK_STEPS * self._rows * CHUNK_PATHS, dtype=resolved.carrier)
+
+    def begin_stretch(self, step_years):
+        """Go on with steps of another length, and with both Brownian motions.
+
+        Args:
+            step_years: length of every time step from now on.
+
+        Precision: the log spot is multiplied by a power of two, where the step's unit asks for it;
+            its variance given the path of the variance is counted anew.
+        """
+        before = self._units.log_spot_unit
+        self._set_step(step_years)
+        for array in self._arrays[:2]:
+            array *= array.dtype.type(before / self._units.log_spot_unit)
+        for array in self._arrays[4:]:
+            array[:] = 0.0
+        self._across = True
+
+    def _set_step(self, step_years):
+        """Take over a step length: units, constants and room for the variates."""
+        self.step_years = step_years
+        self._units = Units.of(self.model, step_years)
+        constants = self._scheme.constants(self.model, step_years, self._units)
+        self._constants = np.asarray(constants, dtype=self._carrier)
+        self._rows = 3 if self._scheme.exponential(self.model, step_years) else 2
+        self._room = np.empty(CHUNK_STEPS * self._rows * CHUNK_PATHS, dtype=self._carrier)
 
     def advance(self, n_steps):
         """Advance all paths by n_steps steps."""
-        if self._fixed:
-            self._run = self._with_units(self.step + n_steps)
         start = time.perf_counter()
         if self._lifts:
             width = CHUNK_PATHS * max(1, CHUNK_STEPS // n_steps)
@@ -91,12 +106,6 @@ class Simulation:
             self._run(first, self.step, n_steps, *self._key, self._constants, *self._arrays)
         self.seconds += time.perf_counter() - start
         self.step += n_steps
-
-    def _with_units(self, last_step):
-        """The kernel in fixed point with units for steps up to the last."""
-        kernel = fixed_kernel(self._scheme, self._backend, self.model, self.step_years, last_step)
-        self.fixed_point.append(kernel)
-        return kernel
 
     def _advance_tile(self, column, n_paths, n_steps):
         """Advance the paths from a column on, whose state and variates stay in the cache."""
