@@ -22,6 +22,7 @@ from sciprec.accumulation.ranges import ranges
 from sciprec.errors import InputError
 from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.precision.compensation import resolve_compensation
+from sciprec.precision.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting import lift
 from sciprec.precision.quantization import quantize
 
@@ -41,6 +42,8 @@ class Accumulation:
         unit_roundoff: u = 2^-p of the storage format, whatever the rounding.
         fixed: whether u is against the largest number instead of each number.
         seconds: wall time of the updates, without compilation and the drawing of increments.
+        fixed_point: saturations, changes of units and places short of bits, as plain data (see
+            `fixed_point_summary`); None in floats.
     """
 
     update: np.ndarray
@@ -49,6 +52,7 @@ class Accumulation:
     unit_roundoff: float
     fixed: bool
     seconds: float
+    fixed_point: dict | None = None
 
     @property
     def error_in_u(self) -> np.ndarray:
@@ -126,7 +130,8 @@ def accumulate(
         values[row], exact[row] = summing.state, summing.sums * stream.unit
     storage = backend.storage
     u = storage.format.unit_roundoff
-    return Accumulation(times, values, exact, u, storage.fixed, summing.seconds)
+    done = fixed_point_summary([summing.add])
+    return Accumulation(times, values, exact, u, storage.fixed, summing.seconds, done)
 
 
 class Summing:

@@ -71,8 +71,8 @@ def compensated_sum_of_rows(weights, rows, start, stride, count, out, lost):
         weights, rows, start, stride, count, out: as there.
         lost: (width,), written: what the sums lost.
 
-    Precision: products round once each and are not compensated; the error of the sums falls from
-        n u to u + (n u)^2, relative to the sum of the absolute terms.
+    Precision: products in the matmul role round once each and are not compensated; the error of
+        the sums falls from n u to u + (n u)^2, relative to the sum of the absolute terms.
     Source: Neumaier (1974); Ogita, Rump and Oishi (2005), algorithm 4.4 (Sum2).
     """
     width = rows.shape[1]
@@ -83,7 +83,7 @@ def compensated_sum_of_rows(weights, rows, start, stride, count, out, lost):
         k = start + n * stride
         a = weights[k]
         for c in range(width):
-            term = a * rows[k, c]
+            term = product(a, rows[k, c])
             total = out[c] + term
             lost[c] = lost[c] + lost_in_sum(out[c], term, total)
             out[c] = total

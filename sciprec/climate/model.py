@@ -20,6 +20,7 @@ from sciprec.climate.timestepping import STEP_KERNELS, System
 from sciprec.climate.transform import make_tables, rounded
 from sciprec.precision import Backend, lift, quantize
 from sciprec.precision.compensation import Compensation
+from sciprec.precision.fixed_lifting import fixed_point_summary
 from sciprec.precision.substitution import substitute
 
 _STEPS_BETWEEN_CHECKS = 16
@@ -38,6 +39,8 @@ class Trajectory:
         steps: how many were made.
         blow_up: None, or a sentence naming day, field, place and the usual remedy.
         seconds: wall time of the steps, compilation excluded.
+        fixed_point: saturations, changes of units and places short of bits, as plain data (see
+            `fixed_point_summary`), the step that compiles the kernels included; None in floats.
     """
 
     time_days: np.ndarray
@@ -49,6 +52,7 @@ class Trajectory:
     steps: int
     blow_up: str | None
     seconds: float
+    fixed_point: dict | None = None
 
 
 def integrate(
@@ -99,15 +103,15 @@ def integrate(
     )
     convert = conversion(initial, request.truncation, units)
     convert = replace(convert, ground=quantize(convert.ground, request.backend))
-    system, state = _system(request, units, convert, convert.to_state(initial))
-    run = _Run(request, system, convert, state, progress)
+    system, state, lifted = _system(request, units, convert, convert.to_state(initial))
+    run = _Run(request, system, convert, state, lifted, progress)
     run.warm_up()
     run.to_the_end()
     return run.trajectory(grid)
 
 
 def _system(request: Request, units: Units, convert: Conversion, state: np.ndarray):
-    """The lifted kernels and arrays of a request, and the rounded initial state (flat)."""
+    """The system of a request, the rounded initial state (flat), and all lifted kernels."""
     backend, equations = request.backend, EQUATIONS[request.case.equations]
     constants = rounded(convert.constants, backend)
     tables = rounded(make_tables(request.truncation), backend)
@@ -135,7 +139,7 @@ def _system(request: Request, units: Units, convert: Conversion, state: np.ndarr
         kernels=kernels,
         work=tuple(np.zeros(state.size, backend.carrier) for _ in range(6)),
     )
-    return system, rounded(state.ravel(), backend)
+    return system, rounded(state.ravel(), backend), (tendency, implicit, *kernels.values())
 
 
 def _tendency(request: Request) -> Callable:
@@ -157,9 +161,9 @@ def _damping(request: Request, units: Units, convert: Conversion, columns: int) 
 class _Run:
     """The loop over steps and output times, and what it has gathered."""
 
-    def __init__(self, request, system, convert, state, progress) -> None:
+    def __init__(self, request, system, convert, state, lifted, progress) -> None:
         self.request, self.system, self.convert = request, system, convert
-        self.progress = progress
+        self.lifted, self.progress = lifted, progress
         self.levels = [system.addition.level(state)]
         self.columns = 2 * len(EQUATIONS[request.case.equations].prognostic)
         self.steps, self.seconds, self.blow_up = 0, 0.0, None
@@ -242,4 +246,5 @@ class _Run:
             steps=self.steps,
             blow_up=self.blow_up,
             seconds=self.seconds,
+            fixed_point=fixed_point_summary(self.lifted),
         )

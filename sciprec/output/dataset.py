@@ -20,7 +20,7 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
     Args:
         trajectory: has time_days (nt,), lat (nlat,) and lon (nlon,) in degrees, fields and budgets
             (dictionaries of arrays (nt, nlat, nlon) and (nt,)), step_seconds, steps, blow_up,
-            seconds.
+            seconds, fixed_point.
 
     Returns:
         Dimensions time, lat, lon and bounds; the run's own numbers as attributes.
@@ -42,7 +42,7 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
         "steps": int(trajectory.steps),
         "blow_up": trajectory.blow_up or "",
         "wall_seconds": float(trajectory.seconds),
-    }
+    } | fixed_point_attributes(trajectory.fixed_point)
     return dataset
 
 
@@ -73,7 +73,8 @@ def accumulation_dataset(accumulation: Any) -> xr.Dataset:
     """The dataset of a long accumulation.
 
     Args:
-        accumulation: has update (nt,), values and error_in_u (nt, members), unit_roundoff, seconds.
+        accumulation: has update (nt,), values and error_in_u (nt, members), unit_roundoff, seconds,
+            fixed_point.
     """
     error = np.asarray(accumulation.error_in_u, float)
     dataset = xr.Dataset(
@@ -92,8 +93,13 @@ def accumulation_dataset(accumulation: Any) -> xr.Dataset:
         "unit_roundoff": float(accumulation.unit_roundoff),
         "blow_up": "",
         "wall_seconds": float(accumulation.seconds),
-    }
+    } | fixed_point_attributes(accumulation.fixed_point)
     return dataset
+
+
+def fixed_point_attributes(summary: Mapping[str, Any] | None) -> dict[str, str]:
+    """What fixed point did in a run as an attribute of its file; none for a run in floats."""
+    return {} if summary is None else {"sciprec_fixed_point": json.dumps(summary, sort_keys=True)}
 
 
 def with_identity(
