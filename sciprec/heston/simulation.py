@@ -6,6 +6,7 @@ import time
 import numpy as np
 
 from sciprec.errors import InputError
+from sciprec.heston.fixed_units import fixed_kernel
 from sciprec.heston.registry import Units, state_arrays
 from sciprec.heston.schemes import scheme_named
 from sciprec.heston.variates import variates_for
@@ -40,6 +41,7 @@ class Simulation:
     Attributes:
         step: steps done.
         seconds: time spent in the kernels.
+        fixed_point: the kernels used in fixed point, which have counted saturations.
 
     Precision: constants are computed in binary64 and rounded once. Backends with random bits
         (stochastic rounding, noise) draw them from a stream of seed and first path, and from a
@@ -55,11 +57,13 @@ class Simulation:
         self.model, self.block = model, block
         self.step, self.seconds = 0, 0.0
         self._key = seed_words(seed)
-        self._scheme, self._carrier = path_scheme, resolved.carrier
+        self._scheme, self._backend, self._carrier = path_scheme, resolved, resolved.carrier
+        self._years, self.fixed_point = 0.0, []
         self._set_step(step_years)
         self._arrays = state_arrays(model, step_years, block.n_paths, resolved.carrier)
         stream = (int(seed) * STREAM_STRIDE + block.first_path) % 2**32
-        self._run = _runnable(path_scheme, resolved, stream)
+        self._fixed = resolved.fixed and path_scheme.lifts
+        self._run = None if self._fixed else _runnable(path_scheme, resolved, stream)
         self._lifts = path_scheme.lifts
         if not self._lifts:
             _refuse_given(path_scheme, words, draws_per_step, conditional)
@@ -96,6 +100,8 @@ class Simulation:
 
     def advance(self, n_steps):
         """Advance all paths by n_steps steps."""
+        if self._fixed:
+            self._run = self._with_units(n_steps)
         start = time.perf_counter()
         if self._lifts:
             width = CHUNK_PATHS * max(1, CHUNK_STEPS // n_steps)
@@ -106,6 +112,14 @@ class Simulation:
             self._run(first, self.step, n_steps, *self._key, self._constants, *self._arrays)
         self.seconds += time.perf_counter() - start
         self.step += n_steps
+        self._years += n_steps * self.step_years
+
+    def _with_units(self, n_steps):
+        """The kernel in fixed point with units for n_steps more steps."""
+        last = round(self._years / self.step_years) + n_steps
+        kernel = fixed_kernel(self._scheme, self._backend, self.model, self.step_years, last)
+        self.fixed_point.append(kernel)
+        return kernel
 
     def _advance_tile(self, column, n_paths, n_steps):
         """Advance the paths from a column on, whose state and variates stay in the cache."""
