@@ -58,9 +58,10 @@ def test_an_increment_is_added_to_state_and_residual_together(shares):
 
 def test_a_filter_moves_states_and_residuals_of_two_levels():
     plan = adder(dict.fromkeys(NAMES, Compensation()))
-    previous, current, following = (plan.level(numbers(300, seed=s)) for s in range(3))
-    for level in (current, following):
-        level.residual[:] = numbers(300, seed=7, size=2.0**-24)
+    near = [quantize(numbers(300) + numbers(300, seed=s, size=2.0**-14), MLU) for s in range(1, 4)]
+    previous, current, following = (plan.level(x) for x in near)
+    for seed, level in ((7, current), (8, following)):
+        level.residual[:] = numbers(300, seed=seed, size=2.0**-22)
     x = [level.values.astype(float) for level in (previous, current, following)]
     before = wholes(current), wholes(following)
     plan.filter(previous, current, following, 0.05, 0.53)
@@ -69,7 +70,7 @@ def test_a_filter_moves_states_and_residuals_of_two_levels():
         before, (current, following), (0.53 * displaced, -0.47 * displaced), strict=True
     ):
         moved = [float(n - o) for n, o in zip(wholes(level), old, strict=True)]
-        np.testing.assert_allclose(moved, step, atol=20 * U * 0.05)
+        np.testing.assert_allclose(moved, step, atol=20 * U * 2.0**-14)
         assert np.abs(level.residual).max() <= U
 
 
