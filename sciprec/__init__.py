@@ -31,6 +31,7 @@ _PUBLIC = {
     "load_scenario": "sciprec.scenario",
     "run": "sciprec.workflow",
     "compare": "sciprec.compare",
+    "price_dataset": "sciprec.output.bounded_prices",
     "InputError": "sciprec.errors",
 }
 _PACKAGES = ("accumulation", "climate", "heston", "machine", "precision")

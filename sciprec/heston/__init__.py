@@ -1,5 +1,7 @@
 """Heston's stochastic volatility model: semi-analytic prices and Monte Carlo in any arithmetic."""
 
+import importlib
+
 from sciprec.heston import analytic, black
 from sciprec.heston.model import Model
 from sciprec.heston.payoffs import (
@@ -17,7 +19,15 @@ from sciprec.heston.payoffs import (
     payoffs,
 )
 
+_LAZY = {  # what compiles kernels is imported when it is asked for
+    "price": "sciprec.heston.pricing",
+    "PriceResult": "sciprec.heston.pricing",
+    "coverage": "sciprec.heston.bound_coverage",
+    "reference_cases": "sciprec.heston.bound_coverage",
+}
+
 __all__ = [
+    *_LAZY,
     "AsianArithmetic",
     "AsianGeometric",
     "Barrier",
@@ -34,3 +44,9 @@ __all__ = [
     "payoff_named",
     "payoffs",
 ]
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'sciprec.heston' has no attribute '{name}'")

@@ -78,6 +78,15 @@ VARIABLES: dict[str, Variable] = {
     ),
     "martingale_standard_error": Variable("1", "standard error of the mean spot over forward"),
     "nonfinite_paths": Variable("1", "number of paths that left the range of the arithmetic"),
+    # prices with a bound
+    "payoff": Variable("1", "payoff, with what it has beside strike and maturity"),
+    "backend": Variable("1", "arithmetic of the cheap paths"),
+    "bound": Variable("1", "bound of the price's total error, in units of currency"),
+    "statistical": Variable("1", "part of the bound due to the number of paths"),
+    "discretisation": Variable("1", "part of the bound due to the length of the steps"),
+    "rounding": Variable("1", "part of the bound due to the arithmetic"),
+    "rounding_error": Variable("1", "mean of the price in binary64 less that in the backend"),
+    "tolerance": Variable("1", "largest bound that was accepted, in units of currency"),
     # long accumulation
     "parameter": Variable("1", "sum of the start and all increments so far", primary=True),
     "largest_error_in_u": Variable(

@@ -1,0 +1,79 @@
+"""Payments of any payoffs along the paths, with controls whose prices are known."""
+
+import numpy as np
+
+from sciprec.heston import analytic
+from sciprec.heston.moments import moment_explosion
+from sciprec.heston.monitoring import observed_payments
+from sciprec.heston.payoffs import AsianArithmetic, AsianGeometric, Call, Digital, Put, Spot
+
+FINITE_MOMENT = 4  # a control needs it, for the interval of its mean
+
+
+class PaymentSampler:
+    """Discounted payments, with controls among the payoffs that have a semi-analytic price.
+
+    Args:
+        model: a Model.
+        payoffs: of any kind.
+        scheme: name of a path scheme.
+        use_controls: whether there are any.
+
+    Attributes:
+        controls: per payoff the rows of its controls.
+        sentence: what was chosen, and why.
+
+    Source: Kemna and Vorst (1990) for the geometric mean as a control of the arithmetic one.
+    """
+
+    name = "payments"
+
+    def __init__(self, model, payoffs, scheme, use_controls=True):
+        self.model, self.payoffs, self.scheme = model, tuple(payoffs), scheme
+        wanted = [_controls_of(model, p) if use_controls else [] for p in self.payoffs]
+        self._extra = list(dict.fromkeys(control for row in wanted for control in row))
+        self.controls = [[self._extra.index(control) for control in row] for row in wanted]
+        self._means = np.array([analytic.price(model, control) for control in self._extra])
+        self.sentence = self._why()
+
+    def raw(self, block, *, backend, n_steps, draws_per_step, seed):
+        """Simulate a block; return discounted payments and centred controls.
+
+        Args, Returns: as ConditionalSampler.raw; a control is its discounted payment less its
+            semi-analytic price. That is the mean in the model, not in the scheme: the difference
+            is part of the discretisation error, and measured with it.
+        """
+        everything = [*self.payoffs, *self._extra]
+        paid = observed_payments(
+            self.model, everything, block, backend=backend, scheme=self.scheme,
+            n_steps=n_steps, seed=seed, draws_per_step=draws_per_step,
+        )  # fmt: skip
+        paid *= np.array([[self.model.discount(payoff.maturity)] for payoff in everything])
+        count = len(self.payoffs)
+        return paid[:count], paid[count:] - self._means[:, None]
+
+    def _why(self):
+        """Say what was chosen."""
+        if not self._extra:
+            return "plain payments, no control"
+        names = list(dict.fromkeys(control.name for control in self._extra))
+        return f"payments along the path, controlled by payoffs of known price: {', '.join(names)}"
+
+
+def _controls_of(model, payoff):
+    """Return payoffs of known price that go with a payoff."""
+    maturity = payoff.maturity
+    controls = []
+    if moment_explosion(model, FINITE_MOMENT) > maturity:
+        controls.append(Spot(maturity=maturity))
+    if isinstance(payoff, Call | Put | Digital | Spot):
+        return [control for control in controls if control != payoff]
+    strike = getattr(payoff, "strike", model.spot)
+    controls.append(Put(strike=strike, maturity=maturity))
+    if isinstance(payoff, AsianArithmetic):
+        controls.append(
+            AsianGeometric(
+                strike=strike, maturity=maturity, fixings=payoff.fixings, kind=payoff.kind
+            )
+        )
+    return controls

@@ -1,0 +1,274 @@
+"""The course of a pricing: pilot, step differences, then as many paths as the bound needs."""
+
+import math
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sciprec.heston import levels as level
+from sciprec.heston.bound import bound_of, remaining_bias, risks, step_weights
+from sciprec.heston.mixed import (
+    LOST_COUPLING,
+    level_paths,
+    mixed_gain,
+    path_cost,
+    step_cost,
+)
+from sciprec.heston.pilot import MOST_STEPS, rounding_variance, run_pilot
+from sciprec.heston.statistics import quantile
+from sciprec.precision import resolve_backend
+
+REMAINDER_SHARE = 0.6  # of the tolerance that the steps may take, intervals included
+TOO_COARSE = 0.45  # share from which on the differences themselves ask for shorter steps
+MARGIN = 0.94  # of the tolerance that is aimed at
+MOST_ROUNDS = 12
+STEPS_BUDGET = 0.6  # share of the paths that the level "steps" may take
+
+
+@dataclass
+class Pricing:
+    """One pricing on its way.
+
+    Args:
+        sampler: of payments.
+        backend: the arithmetic that was asked for.
+        tolerance: prices (n_payoffs,) -> largest accepted bounds.
+        risk: 1 - confidence.
+        seed, correction, n_threads: see sciprec.heston.pricing.price.
+        max_paths: simulated paths of all levels; deadline: of time.perf_counter.
+
+    Attributes:
+        pilot: a Pilot.
+        base, rounding, steps: Levels; rounding is None where the base runs in binary64.
+        notes: sentences for the result.
+    """
+
+    sampler: object
+    backend: object
+    tolerance: object
+    risk: float
+    seed: int
+    correction: bool
+    n_threads: int
+    max_paths: int
+    deadline: float
+    notes: list = field(default_factory=list)
+    base: object = None
+    rounding: object = None
+    steps: object = None
+    rounding_variance: object = None
+
+    def run(self):
+        """Do everything; return the Bound."""
+        self.pilot = run_pilot(self.sampler, self.tolerance, self.seed)
+        self.backend = self._arithmetic()
+        self._measure_steps()
+        self._start_base()
+        return self._refine()
+
+    @property
+    def n_paths(self):
+        """Simulated paths of the pilot and all levels."""
+        levels = [one for one in (self.base, self.rounding, self.steps) if one is not None]
+        return self.pilot.n_paths + sum(one.width * one.moments.paths for one in levels)
+
+    @property
+    def exhausted(self):
+        """Whether paths or time are used up."""
+        return self.n_paths >= self.max_paths or time.perf_counter() > self.deadline
+
+    def _arithmetic(self):
+        """Return the backend to use: the one asked for, or fp64 where that costs less."""
+        resolved = resolve_backend(self.backend)
+        if resolved.compute.format.is_binary64 if not resolved.fixed else False:
+            return "fp64"
+        pilot = self.pilot
+        lost = rounding_variance(pilot, self.backend, self.seed)
+        self.rounding_variance = lost
+        variance = pilot.variances[pilot.n_steps]
+        aim = np.maximum(self.tolerance(pilot.price), np.finfo(float).tiny)
+        gain = mixed_gain(variance, lost, self.backend, pilot.n_steps, aim)
+        coupling = float(np.max(lost / aim**2) / max(np.max(variance / aim**2), 1e-300))
+        if coupling > LOST_COUPLING:
+            self.notes.append(
+                f"coupling is lost: paths in {resolved.name} are far from those in fp64, variance "
+                f"of the difference over variance of the price {coupling:.2g} (above "
+                f"{LOST_COUPLING}); quadratic_exponential_martingale loses least"
+            )
+        if gain > 1 or (not self.correction and math.isfinite(gain)):
+            return self.backend
+        self.notes.append(
+            f"all paths in fp64: some in {resolved.name} left its range"
+            if not math.isfinite(gain)
+            else f"all paths in fp64: with those in {resolved.name}, modelled at "
+            f"{step_cost(self.backend):g} of a step in fp64, and their correction the same would "
+            f"cost {1 / gain:.2g} times as much"
+        )
+        return "fp64"
+
+    def _measure_steps(self):
+        """Run the level "steps" until what the steps leave takes its share, or the budget ends."""
+        n_steps = self.pilot.n_steps
+        self.steps = self._steps_level(n_steps)
+        self._extend(self.steps, self._first_step_paths(), STEPS_BUDGET)
+        for _ in range(MOST_ROUNDS):
+            bias = self._bias()
+            aim = self.tolerance(self._price_so_far())
+            if np.all(bias.remainder <= REMAINDER_SHARE * aim) or self._steps_exhausted:
+                return
+            if np.any(bias.point > TOO_COARSE * aim) and 2 * n_steps <= MOST_STEPS:
+                paths = self.steps.moments.paths
+                n_steps *= 2
+                self.steps = self._steps_level(n_steps)
+                self._extend(self.steps, paths, STEPS_BUDGET)
+            else:
+                self._extend(self.steps, self._more_step_paths(bias, aim), STEPS_BUDGET)
+
+    def _first_step_paths(self):
+        """Return how many paths of the level "steps" share the work best with the base.
+
+        Least C0 V0 / s0^2 + C V / s^2 for given t s0 + q s: q s / (t s0) = (q^2 V C / (t^2 V0 C0))
+        to the power 1/3.
+        """
+        noise, left = (quantile(r, 1e6) for r in risks(self.risk))
+        pilot = self.pilot
+        own = left**2 * self._remainder_variance(pilot.differences, pilot.weight)
+        base = noise**2 * pilot.variances[pilot.n_steps]
+        ratio = np.cbrt(own * self.steps.cost / np.maximum(base * self._base_cost(), 1e-300))
+        share = np.minimum(ratio / (1 + ratio), REMAINDER_SHARE)
+        aim = share * (1 - 0.5 * TOO_COARSE) * self.tolerance(pilot.price)
+        return float(np.max(own / np.maximum(aim, 1e-300) ** 2))
+
+    def _more_step_paths(self, bias, aim):
+        """Return how many paths bring the interval of the remainder down, at most fourfold."""
+        room = np.maximum(REMAINDER_SHARE * aim - bias.point, 0.1 * aim)
+        interval = np.maximum(bias.remainder - bias.point, 1e-300)
+        growth = np.clip(1.1 * np.max((interval / room) ** 2), 1.5, 4.0)
+        return growth * self.steps.moments.paths
+
+    def _remainder_variance(self, covariance, weight):
+        """Return the variance of one path in what bounds the remainder, (n_payoffs,)."""
+        own = np.einsum("kqq->kq", covariance)
+        return np.where(weight > 0, weight**2 * own[:, 0], np.max(own, axis=1))
+
+    def _start_base(self):
+        """Choose the steps of the base, and open its level and that of its rounding."""
+        n_steps = self._base_steps()
+        self.base = level.base_level(
+            self.pilot.estimator, self.backend, n_steps, self.seed, self._base_cost(n_steps)
+        )
+        if self.backend != "fp64":
+            cost = path_cost(self.backend, n_steps) + path_cost("fp64", n_steps)
+            self.rounding = level.rounding_level(
+                self.pilot.estimator, self.backend, n_steps, self.seed, cost
+            )
+
+    def _base_steps(self):
+        """Return n, n/2 or n/4: the least modelled cost of the paths still needed."""
+        n_steps, weight = self.steps.n_steps, self._bias().weight
+        best, least = n_steps, math.inf
+        for base_steps in (n_steps, n_steps // 2, n_steps // 4):
+            variance = self._step_noise(base_steps, weight)
+            target = self._noise_target() - variance
+            if np.all(target > 0):
+                sizes = self._sizes(self._planned(base_steps), base_steps, target)
+                cost = float(np.sum(sizes * self._costs(base_steps)))
+                if cost < 0.9 * least:
+                    best, least = base_steps, cost
+        return best
+
+    def _refine(self):
+        """Add paths until the bound meets the tolerance or the budget ends; return the Bound."""
+        variances = self._planned(self.base.n_steps)
+        for _ in range(MOST_ROUNDS):
+            self._add_paths(variances)
+            bound = bound_of(self.base, self.rounding, self.steps, self.risk, self.correction)
+            met = np.all(bound.total <= self.tolerance(bound.price))
+            if met or self.exhausted or not np.all(np.isfinite(bound.total)):
+                return bound
+            used = [one for one in (self.base, self.rounding) if one is not None]
+            variances = np.stack([one.variance() for one in used])
+        return bound
+
+    def _add_paths(self, variances):
+        """Extend every level to the sizes that the bound still needs."""
+        used = [one for one in (self.base, self.rounding) if one is not None]
+        weight = self._bias().weight
+        step_noise = self._step_noise(self.base.n_steps, weight)
+        needed = self._noise_target()
+        if np.any(step_noise > 0.5 * needed) and not self._steps_exhausted:
+            growth = np.clip(np.max(step_noise / (0.5 * needed)), 1.2, 4.0)
+            self._extend(self.steps, growth * self.steps.moments.paths, 1.0)
+            step_noise = self._step_noise(self.base.n_steps, self._bias().weight)
+            needed = self._noise_target()
+        target = np.maximum(needed - step_noise, 0.1 * needed)
+        sizes = self._sizes(variances, self.base.n_steps, target)
+        for one, size in zip(used, sizes, strict=True):
+            grown = max(size, 1.2 * one.moments.paths if one is self.base else 0)
+            self._extend(one, grown, 1.0)
+
+    def _noise_target(self):
+        """Return the largest variance of the price with which the bound meets the tolerance."""
+        aim = MARGIN * self.tolerance(self._price_so_far())
+        room = np.maximum(aim - self._bias().remainder, 0.2 * aim)
+        if not self.correction and self.rounding is not None and self.rounding.moments.groups:
+            room = np.maximum(room - np.abs(self.rounding.moments.mean[:, 0]), 0.2 * aim)
+        return np.maximum(room / quantile(0.5 * risks(self.risk)[0], 1e6), 1e-150) ** 2
+
+    def _planned(self, base_steps):
+        """Return the variances of the base and of its rounding that the pilot found."""
+        known = self.pilot.variances
+        variance = known.get(base_steps, known[self.pilot.n_steps])
+        return np.stack([variance] + [self.rounding_variance] * (self.backend != "fp64"))
+
+    def _sizes(self, variances, base_steps, target):
+        """Return the paths of base and rounding for a variance of their sum."""
+        sizes = level_paths(variances, self._costs(base_steps), target)
+        return np.maximum(sizes, level.LEAST_PATHS)
+
+    def _costs(self, base_steps):
+        """Return the modelled costs of a path of base and rounding."""
+        base = self._base_cost(base_steps)
+        if self.backend == "fp64":
+            return np.array([base])
+        return np.array([base, base + path_cost("fp64", base_steps)])
+
+    def _base_cost(self, n_steps=None):
+        """Return the modelled cost of a path of the base."""
+        return path_cost(self.backend, n_steps or self.pilot.n_steps)
+
+    def _bias(self):
+        """Return the StepBias of the level "steps"."""
+        corrected = self.rounding is None or self.correction
+        return remaining_bias(self.steps, risks(self.risk, corrected)[1])
+
+    def _step_noise(self, base_steps, extrapolation):
+        """Return the variance that the level "steps" brings into the price."""
+        weights = step_weights(base_steps, self.steps.n_steps, extrapolation)
+        return self.steps.moments.combined(weights)[1]
+
+    def _steps_level(self, n_steps):
+        """Return a new level of step differences."""
+        cost = sum(path_cost("fp64", n_steps // r) for r in (1, 2, 4))
+        return level.steps_level(self.pilot.estimator, n_steps, self.seed, cost)
+
+    def _price_so_far(self):
+        """Return the best price there is."""
+        if self.base is None or not self.base.moments.groups:
+            return self.pilot.price
+        return bound_of(self.base, self.rounding, self.steps, self.risk, self.correction).price
+
+    @property
+    def _steps_exhausted(self):
+        """Whether the level "steps" has used its share of the budget."""
+        spent = self.steps.width * self.steps.moments.paths
+        late = time.perf_counter() > self.deadline
+        return late or spent >= STEPS_BUDGET * self.max_paths or self.exhausted
+
+    def _extend(self, one, paths, share):
+        """Extend a level as far as its share of the budget allows, to LEAST_PATHS at least."""
+        others = self.n_paths - one.width * one.moments.paths
+        room = (share * self.max_paths - others) / one.width
+        paths = max(level.LEAST_PATHS, min(paths, room))
+        one.extend(paths, self.n_threads, self.deadline)

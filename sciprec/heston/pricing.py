@@ -1,0 +1,263 @@
+"""A price by Monte Carlo whose stated bound holds, in any arithmetic."""
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.errors import InputError
+from sciprec.heston.levels import LEAST_PATHS
+from sciprec.heston.model import finite_number, require_positive
+from sciprec.heston.monitoring import payoff_tuple
+from sciprec.heston.plan import Pricing
+from sciprec.heston.schemes import scheme_named
+from sciprec.heston.variance_reduction import choose_sampler
+from sciprec.precision import resolve_backend
+from sciprec.precision.streams import seed_words
+
+LEAST_BUDGET = 16 * LEAST_PATHS
+
+
+@dataclass(frozen=True)
+class LevelRow:
+    """A row of the levels' table.
+
+    Attributes:
+        level: "base", "rounding" or "steps".
+        backend: arithmetics of its paths.
+        n_steps: of its longest paths.
+        n_paths: of the level; each is simulated once, twice and three times.
+        mean: of the first payoff's base price, rounding error or step difference.
+        variance: of one path, first payoff.
+        cost: modelled, of one path in steps of binary64.
+        seconds: measured, summed over threads.
+    """
+
+    level: str
+    backend: str
+    n_steps: int
+    n_paths: int
+    mean: float
+    variance: float
+    cost: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class PriceResult:
+    """A price with its bound; numbers for one payoff, arrays (n_payoffs,) for several.
+
+    Attributes:
+        payoffs: as given, a tuple.
+        price: in units of currency.
+        bound: |price - true price| exceeds it with probability 1 - confidence at most.
+        statistical, discretisation, rounding: its parts, which add up to it.
+        rounding_error: measured, of prices in binary64 less those in the backend; removed from
+            the price where correction is on.
+        tolerance: the largest bound that was accepted, in units of currency.
+        met: whether every bound is within its tolerance.
+        n_paths: simulated paths of all levels and the pilot.
+        n_steps: of the finest paths.
+        seconds: wall-clock.
+        levels: tuple of LevelRows.
+        backend, scheme, confidence, seed: as asked for.
+        variance_reduction: what was chosen, and why.
+        extrapolation: per payoff "order 2", "order 1" or "larger difference".
+        sentences: what the reader has to know: a tolerance missed, a fall-back, a lost coupling.
+    """
+
+    payoffs: tuple
+    price: object
+    bound: object
+    statistical: object
+    discretisation: object
+    rounding: object
+    rounding_error: object
+    tolerance: object
+    met: bool
+    n_paths: int
+    n_steps: int
+    seconds: float
+    levels: tuple
+    backend: str
+    scheme: str
+    confidence: float
+    seed: int
+    variance_reduction: str
+    extrapolation: tuple
+    sentences: tuple
+
+    def to_dataset(self):
+        """Return an xarray Dataset with dimensions payoff, maturity and strike."""
+        from sciprec import price_dataset
+
+        return price_dataset(self)
+
+
+def price(
+    model,
+    payoffs,
+    *,
+    backend="fp32",
+    tolerance=0.001,
+    relative=True,
+    confidence=0.95,
+    seed=0,
+    scheme="quadratic_exponential_martingale",
+    max_paths=2**24,
+    max_seconds=None,
+    correction=True,
+    variance_reduction="auto",
+    n_threads=1,
+):
+    """Price payoffs by Monte Carlo until the stated bound of the whole error meets a tolerance.
+
+    price = mean of cheap paths + mean rounding error + mean step differences,
+    bound = statistical + discretisation + rounding: sciprec.heston.bound derives it.
+
+    Args:
+        model: a Model.
+        payoffs: one payoff or a sequence, priced from the same paths.
+        backend: arithmetic of the cheap paths, a name, a spec string or a Backend.
+        tolerance: of the total bound: a share of the price, or an amount where relative is False.
+        confidence: probability, between 0 and 1, with which the bound holds.
+        seed: integer in [0, 2**64). The same seed gives the same bits on any number of threads,
+            unless max_seconds cuts the run.
+        scheme: name of a path scheme.
+        max_paths: simulated paths of all levels together.
+        max_seconds: None, or the time after which no more paths are started.
+        correction: whether the mean rounding error is removed from the price.
+        variance_reduction: "auto", "conditional", "control" or "none".
+        n_threads: blocks of paths that are simulated at a time.
+
+    Returns:
+        A PriceResult.
+
+    Raises:
+        InputError: an argument outside its domain.
+
+    Precision: every operation of the cheap paths is rounded in the backend; payments, means and
+        bounds are binary64, in a fixed order.
+    """
+    start = time.perf_counter()
+    given = payoff_tuple(payoffs)
+    for payoff in given:
+        payoff.check(model)
+    seed_words(seed)
+    _check_scheme(scheme)
+    risk = 1 - _probability(confidence)
+    limit = _tolerance(tolerance, relative)
+    pricing = Pricing(
+        sampler=choose_sampler(model, given, scheme, variance_reduction),
+        backend=resolve_backend(backend),
+        tolerance=limit,
+        risk=risk,
+        seed=int(seed),
+        correction=bool(correction),
+        n_threads=_count("n_threads", n_threads, 1),
+        max_paths=_count("max_paths", max_paths, LEAST_BUDGET),
+        deadline=start + _seconds(max_seconds),
+    )
+    bound = pricing.run()
+    accepted = limit(bound.price)
+    met = bool(np.all(bound.total <= accepted))
+    sentences = list(pricing.notes)
+    if not met:
+        sentences.append(_missed(bound, accepted, pricing))
+
+    def shaped(values):
+        return np.array(values) if isinstance(payoffs, list | tuple) else float(values[0])
+
+    return PriceResult(
+        payoffs=given,
+        price=shaped(bound.price),
+        bound=shaped(bound.total),
+        statistical=shaped(bound.statistical),
+        discretisation=shaped(bound.discretisation),
+        rounding=shaped(bound.rounding),
+        rounding_error=shaped(bound.rounding_error),
+        tolerance=shaped(accepted),
+        met=met,
+        n_paths=pricing.n_paths,
+        n_steps=pricing.steps.n_steps,
+        seconds=time.perf_counter() - start,
+        levels=_rows(pricing),
+        backend=resolve_backend(backend).name,
+        scheme=scheme,
+        confidence=float(confidence),
+        seed=int(seed),
+        variance_reduction=pricing.sampler.sentence,
+        extrapolation=bound.bias.rule,
+        sentences=tuple(sentences),
+    )
+
+
+def _rows(pricing):
+    """Return the levels' table."""
+    used = [one for one in (pricing.base, pricing.rounding, pricing.steps) if one is not None]
+    return tuple(
+        LevelRow(
+            one.name, one.backend, one.n_steps, one.moments.paths, float(one.moments.mean[0, 0]),
+            float(one.variance()[0]), one.cost, one.seconds,
+        )
+        for one in used
+    )  # fmt: skip
+
+
+def _missed(bound, accepted, pricing):
+    """Say that, and by how much, the tolerance was missed."""
+    worst = int(np.argmax(np.where(np.isfinite(bound.total), bound.total / accepted, np.inf)))
+    text = (
+        f"the bound {bound.total[worst]:.4g} misses the tolerance {accepted[worst]:.4g} after "
+        f"{pricing.n_paths} paths with {pricing.steps.n_steps} steps: statistical "
+        f"{bound.statistical[worst]:.2g}, discretisation {bound.discretisation[worst]:.2g}, "
+        f"rounding {bound.rounding[worst]:.2g}; "
+    )
+    if pricing.rounding is not None and not pricing.correction:
+        if bound.rounding[worst] > 0.5 * accepted[worst]:
+            return text + "switch correction on"
+    return text + "allow more paths or a larger tolerance"
+
+
+def _check_scheme(scheme):
+    """Refuse schemes whose step lengths cannot be compared on the same paths."""
+    if not scheme_named(scheme).lifts:
+        raise InputError(
+            f"scheme {scheme!r} draws as many random numbers as it needs, so that paths of "
+            "different steps have nothing in common; accepted: a scheme that lifts, such as "
+            "'quadratic_exponential_martingale'"
+        )
+
+
+def _tolerance(tolerance, relative):
+    """Return the function from prices to the largest accepted bounds."""
+    value = finite_number("tolerance", tolerance)
+    require_positive("tolerance", value)
+    if relative:
+        return lambda prices: value * np.abs(prices)
+    return lambda prices: np.full(np.shape(prices), value)
+
+
+def _probability(confidence):
+    """Return the confidence, a number between 0 and 1."""
+    value = finite_number("confidence", confidence)
+    if not 0 < value < 1:
+        raise InputError(f"confidence is {value}; accepted: above 0 and below 1, such as 0.95")
+    return value
+
+
+def _seconds(max_seconds):
+    """Return the time budget, infinite where none was given."""
+    if max_seconds is None:
+        return math.inf
+    value = finite_number("max_seconds", max_seconds)
+    require_positive("max_seconds", value)
+    return value
+
+
+def _count(name, value, least):
+    """Return value as an integer of at least `least`, or say that it is none."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < least:
+        raise InputError(f"{name} is {value!r}; accepted: an integer of at least {least}")
+    return int(value)

@@ -1,0 +1,153 @@
+"""What the bound is made of: means and intervals, the steps' rule, sizes, moments, seeds."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.stats import t as student
+
+from sciprec.heston import discretisation, levels, mixed, moments, statistics
+from sciprec.heston.model import Model
+from sciprec.heston.paths import Block
+from sciprec.heston.simulation import Simulation
+from sciprec.heston.variance_reduction import regress
+
+ANDERSEN_2 = Model(spot=100, v0=0.04, kappa=0.3, theta=0.04, sigma=0.9, rho=-0.5)
+
+
+def test_group_moments_against_numpy():
+    values = np.random.default_rng(1).standard_normal((2, 3, 40 * statistics.GROUP))
+    means = statistics.group_means(values)
+    whole = statistics.GroupMoments(2, 3)
+    whole.add(means)
+    parts = statistics.GroupMoments(2, 3)
+    for first, last in ((0, 7), (7, 8), (8, 40)):
+        parts.add(means[first:last])
+    assert np.array_equal(whole.mean, parts.mean)
+    assert np.array_equal(whole.covariance(), parts.covariance())
+    assert whole.paths == values.shape[2] and whole.freedom == 39
+    assert np.allclose(whole.mean, values.mean(axis=2), rtol=0, atol=1e-14)
+    assert np.allclose(whole.covariance_of_mean()[1], np.cov(means[:, 1].T) / 40, rtol=1e-12)
+    mean, variance = whole.combined(np.array([[1.0, 0, 0], [1, -1, 2]]))
+    mixed_means = means[:, 1] @ [1, -1, 2]
+    assert mean[1] == pytest.approx(mixed_means.mean())
+    assert variance[1] == pytest.approx(mixed_means.var(ddof=1) / 40)
+
+
+def test_interval_of_one_mean_is_students():
+    half, parts = statistics.summed_interval([[4.0]], [31], 0.05)
+    assert half[0] == pytest.approx(2 * student.ppf(0.975, 31)) and parts[0] == half
+
+
+def test_interval_of_a_sum_covers():
+    """Two means with very different variances and few replications, 95 % of 20,000 times."""
+    rng = np.random.default_rng(3)
+    sizes, spreads, times = (32, 40), (1.0, 0.3), 20_000
+    samples = [s * rng.standard_normal((times, n)) for n, s in zip(sizes, spreads, strict=True)]
+    errors = sum(sample.mean(axis=1) for sample in samples)
+    variances = [sample.var(axis=1, ddof=1) / n for sample, n in zip(samples, sizes, strict=True)]
+    half, parts = statistics.summed_interval(variances, [n - 1 for n in sizes], 0.05)
+    share = np.mean(np.abs(errors) <= half)
+    assert abs(share - 0.95) < 4 * np.sqrt(0.95 * 0.05 / times)
+    assert np.allclose(parts.sum(axis=0), half)
+
+
+@pytest.mark.parametrize(
+    "means, deviations, weight, remainder, rule",
+    [
+        ((0.1, 0.4), (0.01, 0.01), 1 / 3, (0.1 + 0.02) / 3, "order 2"),
+        ((-0.1, -0.22), (0.01, 0.01), 1.0, 0.1 + 0.02, "order 1"),
+        ((0.1, 0.15), (0.01, 0.01), 0.0, 0.15 + 0.02, "larger difference"),
+        ((0.1, -0.4), (0.01, 0.02), 0.0, 0.4 + 0.04, "larger difference"),
+        ((0.1, 0.4), (0.06, 0.01), 0.0, 0.4 + 0.02, "larger difference"),
+        ((0.3, 0.1), (0.01, 0.2), 0.0, 0.1 + 0.4, "larger difference"),
+        ((0.0, 0.0), (0.0, 0.0), 0.0, 0.0, "larger difference"),
+    ],
+)
+def test_rule_of_the_steps(means, deviations, weight, remainder, rule):
+    bias = discretisation.step_bias(np.array([means]), np.array([deviations]), 2.0)
+    assert bias.rule == (rule,) and bias.weight[0] == weight
+    assert bias.remainder[0] == pytest.approx(remainder)
+    assert bias.point[0] <= bias.remainder[0]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_extrapolation_removes_a_power(order):
+    """An error of exactly c h^p is removed, and was within the bound."""
+    errors = np.array([0.3 * (1 / n) ** order for n in (16, 8, 4)])
+    means = np.array([[errors[0] - errors[1], errors[1] - errors[2]]])
+    bias = discretisation.step_bias(means, np.full((1, 2), 1e-9), 2.0)
+    assert errors[0] + bias.weight[0] * means[0, 0] == pytest.approx(0, abs=1e-15)
+    assert errors[0] <= bias.remainder[0]
+
+
+def test_sizes_of_two_levels():
+    """N1/N0 = sqrt(V1 C0 / (V0 C1)), and the target is met."""
+    v, c = np.array([[4.0], [0.01]]), np.array([1.0, 3.0])
+    paths = mixed.level_paths(v, c, np.array([1e-3]))
+    assert paths[1] / paths[0] == pytest.approx(np.sqrt(0.01 * 1 / (4 * 3)))
+    assert np.sum(v[:, 0] / paths) == pytest.approx(1e-3)
+
+
+@pytest.mark.parametrize(
+    "backend, cost",
+    [("fp64", 1), ("fp32", 0.5), ("mlu370", 0.5), ("fp16", 0.25), ("bf16", 0.25), ("tf32", 0.25)],
+)
+def test_modelled_costs(backend, cost):
+    assert mixed.step_cost(backend) == cost
+
+
+@pytest.mark.parametrize(
+    "rho, order, share",
+    [(-0.5, 2, 1.0), (-0.5, 4, 1.0), (0.4, 2, 1.0), (0.8, 4, 0.64), (-0.9, 8, 1.0)],
+)
+def test_moment_explosion_against_the_riccati_equation(rho, order, share):
+    """E[S^w] is exp(.. + B v0), B' = sigma^2 B^2 / 2 + (rho sigma w - kappa) B + w (w - 1) / 2."""
+    model = Model(spot=1, v0=0.04, kappa=0.3, theta=0.04, sigma=0.9, rho=rho)
+    expected = moments.moment_explosion(model, order, share)
+
+    def slope(_, b):
+        linear = rho * model.sigma * order - model.kappa
+        return 0.5 * model.sigma**2 * b * b + linear * b + 0.5 * share * order * (order - 1)
+
+    def far(_, b):
+        return b[0] - 1e8
+
+    far.terminal = True
+    found = solve_ivp(slope, (0, 200), [0.0], events=far, rtol=1e-9, atol=1e-9)
+    if np.isinf(expected):
+        assert not found.t_events[0].size
+    else:
+        assert found.t_events[0][0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_moments_of_andersens_second_case():
+    """The spot's second moment is infinite from 13.2 years on; its mean given v has all."""
+    assert moments.moment_explosion(ANDERSEN_2, 2) == pytest.approx(13.2, abs=0.05)
+    assert moments.moment_explosion(ANDERSEN_2, 4, ANDERSEN_2.rho**2) == np.inf
+
+
+@pytest.mark.parametrize("scheme", ["quadratic_exponential", "quadratic_exponential_martingale"])
+def test_schemes_keep_the_mean_of_the_integral(scheme):
+    simulation = Simulation(
+        ANDERSEN_2, Block(0, 2**16), step_years=0.25, backend="fp64", scheme=scheme, seed=4
+    )
+    simulation.advance(12)
+    values = simulation.integrated_variance()
+    error = values.std() / np.sqrt(values.size)
+    assert abs(values.mean() - moments.mean_integrated_variance(ANDERSEN_2, 3.0, 12)) < 4 * error
+
+
+def test_regression_finds_the_line():
+    rng = np.random.default_rng(5)
+    controls = rng.standard_normal((3, 1000))
+    values = np.stack([2 + 3 * controls[0] - controls[2], controls[1]])
+    found = regress(values, controls, [[0, 2], []])
+    assert np.allclose(found, [[3, 0, -1], [0, 0, 0]], atol=1e-12)
+    controls[0, 3] = np.inf
+    assert not regress(values, controls, [[0, 2], []]).any()
+
+
+def test_seeds_of_levels_differ():
+    names = ("base 8", "base 16", "rounding 8", "steps 8", "pilot")
+    seeds = {levels.derived_seed(seed, name) for seed in range(200) for name in names}
+    assert len(seeds) == 1000 and all(0 <= seed < 2**64 for seed in seeds)

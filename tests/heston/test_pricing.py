@@ -1,0 +1,192 @@
+"""A price with its bound: holds, adds up, the same bits on any threads, says what it did."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from sciprec import heston
+from sciprec.errors import InputError
+from sciprec.heston import analytic
+from sciprec.heston.model import Model
+from sciprec.heston.payoffs import AsianArithmetic, Barrier, Call, Digital, Put, Spot
+
+LEWIS = Model(
+    spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
+)
+CALL = Call(strike=100, maturity=1)
+LEAST = 2**16
+
+
+@pytest.fixture(scope="module")
+def surface():
+    """Return strikes and maturities of one surface, priced from one set of paths."""
+    payoffs = [
+        kind(strike=strike, maturity=maturity)
+        for kind in (Call, Put)
+        for strike in (80, 120)
+        for maturity in (0.5, 1.0)
+    ]
+    payoffs += [Digital(strike=100, maturity=1.0), Spot(maturity=1.0)]
+    return payoffs, heston.price(LEWIS, payoffs, backend="mlu370", tolerance=0.02, seed=5)
+
+
+@pytest.mark.parametrize("backend", ["fp64", "fp32", "mlu370", "fp16", "bf16"])
+def test_bound_holds_in_every_arithmetic(backend):
+    result = heston.price(LEWIS, CALL, backend=backend, tolerance=0.003, seed=1)
+    assert result.met and result.bound <= 0.003 * result.price == result.tolerance
+    assert abs(result.price - analytic.price(LEWIS, CALL)) <= result.bound
+    parts = result.statistical + result.discretisation + result.rounding
+    assert parts == pytest.approx(result.bound, rel=1e-12)
+    names = ["base", "steps"] if backend == "fp64" else ["base", "rounding", "steps"]
+    assert [row.level for row in result.levels] == names
+
+
+def test_surface_from_one_set_of_paths(surface):
+    payoffs, result = surface
+    truths = np.array([analytic.price(LEWIS, payoff) for payoff in payoffs])
+    assert result.met and np.all(np.abs(result.price - truths) <= result.bound)
+    spot = payoffs[-1]
+    assert result.price[-1] == pytest.approx(analytic.price(LEWIS, spot), abs=1e-9)
+
+
+def test_threads_change_no_bit():
+    given = {"backend": "fp16", "tolerance": 0.002, "seed": 3}
+    one, three = (heston.price(LEWIS, CALL, n_threads=n, **given) for n in (1, 3))
+    for field in dataclasses.fields(one):
+        if field.name not in ("seconds", "levels"):
+            assert getattr(one, field.name) == getattr(three, field.name)
+    assert one.price != heston.price(LEWIS, CALL, **given | {"seed": 4}).price
+
+
+def test_rounding_left_in_the_price_is_bounded():
+    """Without correction in 8 bits the bound takes the measured error, and is missed."""
+    given = {"backend": "bf16", "seed": 2, "max_paths": LEAST}
+    left = heston.price(LEWIS, CALL, tolerance=1e-4, correction=False, **given)
+    assert left.rounding >= abs(left.rounding_error) > 0
+    assert abs(left.price - analytic.price(LEWIS, CALL)) <= left.bound
+    removed = heston.price(LEWIS, CALL, tolerance=1e-4, **given)
+    assert removed.rounding < abs(left.rounding_error) + left.rounding
+
+
+def test_correction_removes_the_error_of_8_bits(references):
+    """Andersen's case I in bf16: an error of percents, gone from the price."""
+    model, strike, maturity, call = references["andersen_1_K100"]
+    option = Call(strike=strike, maturity=maturity)
+    result = heston.price(model, option, backend="float:p=5", tolerance=0.02, seed=3)
+    assert result.met and abs(result.price - call) <= result.bound
+
+
+def test_path_dependent_prices(path_references):
+    for name in ("fang_oosterlee_asian_arithmetic", "fang_oosterlee_asian_geometric"):
+        model, payoff, price, error = path_references[name]
+        result = heston.price(model, payoff, tolerance=0.005, seed=2)
+        assert result.met and abs(result.price - price) <= result.bound + 2 * error
+        assert "asian-geometric" in result.variance_reduction or "put" in result.variance_reduction
+
+
+@pytest.mark.slow
+def test_barrier_price(path_references):
+    model, payoff, price, error = path_references["lewis_down_out"]
+    result = heston.price(model, payoff, tolerance=0.01, seed=2, n_threads=2)
+    assert result.met and abs(result.price - price) <= result.bound + 2 * error
+
+
+def test_a_missed_tolerance_is_said():
+    result = heston.price(LEWIS, CALL, tolerance=1e-7, seed=1, max_paths=LEAST)
+    assert not result.met and result.n_paths < 2 * LEAST
+    assert abs(result.price - analytic.price(LEWIS, CALL)) <= result.bound
+    assert "misses the tolerance 1.6" in result.sentences[-1]
+    assert result.sentences[-1].endswith("allow more paths or a larger tolerance")
+
+
+def test_uncorrected_rounding_advises_the_correction():
+    result = heston.price(
+        LEWIS, CALL, backend="float:p=4", tolerance=0.005, seed=1, max_paths=2**18, correction=False
+    )
+    assert not result.met and result.sentences[-1].endswith("switch correction on")
+
+
+def test_paths_out_of_range_fall_back():
+    """A format that ends at 2 holds no log spot: all paths run in binary64, and it says so."""
+    result = heston.price(LEWIS, CALL, backend="float:p=8,emin=-6,emax=0", tolerance=0.02)
+    assert "all paths in fp64" in result.sentences[0] and "left its range" in result.sentences[0]
+    assert [row.level for row in result.levels] == ["base", "steps"] and result.met
+
+
+def test_lost_coupling_is_said():
+    """With two bits the paths have little to do with those in binary64."""
+    result = heston.price(LEWIS, CALL, backend="float:p=2", tolerance=0.02, seed=1)
+    text = " ".join(result.sentences)
+    assert "coupling is lost" in text and "above 0.01" in text
+    assert result.met and abs(result.price - analytic.price(LEWIS, CALL)) <= result.bound
+
+
+def test_time_budget_ends_a_run():
+    result = heston.price(LEWIS, CALL, tolerance=1e-7, max_paths=2**40, max_seconds=0.3)
+    assert not result.met and result.seconds < 3
+
+
+def test_absolute_tolerance():
+    result = heston.price(LEWIS, CALL, tolerance=0.05, relative=False)
+    assert result.met and result.bound <= result.tolerance == 0.05
+
+
+def test_datasets(surface):
+    payoffs, result = surface
+    dataset = result.to_dataset()
+    assert dataset.price.dims == ("payoff", "maturity", "strike", "backend")
+    for k, payoff in enumerate(payoffs[:-1]):
+        cell = dataset.bound.sel(
+            payoff=payoff.name, maturity=payoff.maturity, strike=payoff.strike, backend="mlu370"
+        )
+        assert float(cell) == result.bound[k]
+    assert int(dataset.price.notnull().sum()) == len(payoffs)
+    assert [row["level"] for row in json.loads(dataset.attrs["levels"])][0] == "base"
+    assert dataset.attrs["tolerance_met"] == 1
+
+
+def test_estimators_agree():
+    """The spot integrated out, controls alone, and nothing: three ways to one price."""
+    truth = analytic.price(LEWIS, CALL)
+    seen = set()
+    for choice in ("conditional", "control", "none"):
+        result = heston.price(LEWIS, CALL, tolerance=0.02, seed=7, variance_reduction=choice)
+        assert abs(result.price - truth) <= result.bound
+        seen.add(result.variance_reduction)
+    assert len(seen) == 3
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"tolerance": 0}, "tolerance is 0.0; accepted: a number above zero"),
+        ({"tolerance": float("nan")}, "tolerance is nan; accepted: a finite number"),
+        ({"confidence": 1}, "confidence is 1.0; accepted: above 0 and below 1, such as 0.95"),
+        ({"confidence": 0}, "confidence is 0.0; accepted: above 0 and below 1"),
+        ({"scheme": "milstein"}, "unknown scheme 'milstein'; known:"),
+        ({"scheme": "gamma_expansion"}, "paths of different steps have nothing in common"),
+        ({"backend": "bf61"}, "unknown backend 'bf61'"),
+        ({"seed": -1}, r"seed is -1; accepted: an integer from 0 to 2\*\*64 - 1"),
+        ({"max_paths": 10}, "max_paths is 10; accepted: an integer of at least 65536"),
+        ({"max_seconds": 0}, "max_seconds is 0.0; accepted: a number above zero"),
+        ({"n_threads": 0}, "n_threads is 0; accepted: an integer of at least 1"),
+        ({"payoffs": 100}, "payoff is 100; accepted: a payoff such as Call"),
+        ({"variance_reduction": "all"}, "variance_reduction is 'all'; accepted: 'auto',"),
+        (
+            {
+                "payoffs": AsianArithmetic(strike=1, maturity=1, fixings=2),
+                "variance_reduction": "conditional",
+            },
+            "variance_reduction is 'conditional' with asian-arithmetic",
+        ),
+        (
+            {"payoffs": Barrier(strike=1, maturity=1, barrier=101, direction="down", knock="in")},
+            "already hit",
+        ),
+    ],
+)
+def test_bad_arguments(change, message):
+    with pytest.raises(InputError, match=message):
+        heston.price(LEWIS, change.pop("payoffs", CALL), **change)
