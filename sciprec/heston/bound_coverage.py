@@ -6,8 +6,10 @@ thousand times. How tight it is: the mean bound over the width needed, which is 
 the errors' sizes.
 """
 
+import functools
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,7 +69,7 @@ class CoverageRow:
         mean_bound, needed: mean bound, and quantile `confidence` of |price - truth|; over truth.
         mean_error: mean of price - truth over truth; three standard errors of it.
         met: prices whose bound met the tolerance.
-        seconds: wall-clock of all of them.
+        seconds: wall-clock of each price, summed.
     """
 
     case: str
@@ -107,6 +109,7 @@ def coverage(
     first_seed=0,
     tolerance=0.01,
     confidence=0.95,
+    n_threads=1,
     progress=None,
     **options,
 ):
@@ -118,6 +121,7 @@ def coverage(
         n_seeds: integer of at least 2; seeds first_seed to first_seed + n_seeds - 1.
         tolerance: of the bound, relative to the price.
         confidence: with which the bound is stated.
+        n_threads: prices that are made at a time.
         progress: None, or a function that is called with every CoverageRow.
         options: further arguments of sciprec.heston.price.
 
@@ -135,17 +139,21 @@ def coverage(
     rows = []
     for case in cases:
         for backend in backends:
-            results = [
-                price(
-                    case.model, case.payoff, backend=backend, seed=first_seed + seed,
-                    tolerance=tolerance, confidence=confidence, **options,
-                )
-                for seed in range(int(n_seeds))
-            ]  # fmt: skip
+            one = functools.partial(
+                _priced, case, backend=backend, tolerance=tolerance, confidence=confidence,
+                **options,
+            )  # fmt: skip
+            with ThreadPoolExecutor(n_threads) as pool:
+                results = list(pool.map(one, range(first_seed, first_seed + int(n_seeds))))
             rows.append(coverage_row(case, backend, confidence, results))
             if progress is not None:
                 progress(rows[-1])
     return rows
+
+
+def _priced(case, seed, **options):
+    """Return the PriceResult of a case and a seed."""
+    return price(case.model, case.payoff, seed=seed, **options)
 
 
 def coverage_row(case, backend, confidence, results):

@@ -1,0 +1,114 @@
+"""The stated bound covers the truth as often as it says in every arithmetic, and is tight."""
+
+from pathlib import Path
+
+import pytest
+
+from sciprec import heston
+from sciprec.errors import InputError
+from sciprec.heston import bound_coverage
+from sciprec.heston.bound_coverage import Case, least_covered
+from sciprec.heston.model import Model
+from sciprec.heston.payoffs import AsianArithmetic, AsianGeometric, Call
+
+REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"
+QUICK = ("lewis_K100", "broadie_kaya_2", "andersen_3_r5_K100")
+HEAVY = ("andersen_1_K100", "andersen_2_K100")
+LEWIS = Model(
+    spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
+)
+
+
+def failures(rows):
+    """Return the rows that failed, in words."""
+    return [
+        f"{r.case} {r.backend}: {r.covered} of {r.n_seeds}, width {r.width:.2f}"
+        for r in rows
+        if not r.passed
+    ]
+
+
+def test_bounds_cover():
+    cases = heston.reference_cases(REFERENCES, QUICK)
+    rows = heston.coverage(cases, n_seeds=24, tolerance=0.01, n_threads=2)
+    assert len(rows) == 12 and not failures(rows)
+    assert all(row.met == row.n_seeds for row in rows)
+
+
+@pytest.mark.slow
+def test_bounds_cover_everywhere():
+    names = [name for name in bound_coverage.CASES if name not in HEAVY]
+    cases = heston.reference_cases(REFERENCES, names)
+    rows = heston.coverage(cases, n_seeds=60, tolerance=0.01, n_threads=2, first_seed=1000)
+    assert len(rows) == 28 and not failures(rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HEAVY)
+def test_bounds_cover_where_the_variance_stays_at_zero(name):
+    cases = heston.reference_cases(REFERENCES, [name])
+    rows = heston.coverage(cases, n_seeds=40, tolerance=0.03, n_threads=2)
+    assert not failures(rows)
+
+
+@pytest.mark.slow
+def test_bounds_of_path_dependent_payoffs_cover():
+    payoff = AsianGeometric(strike=100, maturity=1, fixings=5)
+    rows = heston.coverage(
+        [("geometric", LEWIS, payoff)], backends=["fp32"], n_seeds=60, tolerance=0.02, n_threads=2
+    )
+    assert not failures(rows)
+
+
+def test_a_wrong_truth_is_noticed():
+    """The same prices cover no truth that is 3 % away."""
+    (case,) = heston.reference_cases(REFERENCES, ["lewis_K100"])
+    wrong = Case(case.name, case.model, case.payoff, 1.03 * case.truth)
+    (row,) = heston.coverage([wrong], backends=["fp32"], n_seeds=8)
+    assert row.covered == 0 and not row.passed and row.share == 0
+
+
+def test_threads_change_no_row():
+    (case,) = heston.reference_cases(REFERENCES, ["lewis_K100"])
+    one, three = (
+        heston.coverage([case], backends=["bf16"], n_seeds=6, n_threads=n)[0] for n in (1, 3)
+    )
+    assert (one.covered, one.mean_bound, one.needed) == (
+        three.covered, three.mean_bound, three.needed,
+    )  # fmt: skip
+
+
+def test_required_number():
+    assert least_covered(400, 0.95) == 367  # 380 - 3 * 4.36
+    assert least_covered(2, 0.5) == 0
+
+
+def test_progress_sees_every_row():
+    seen = []
+    rows = heston.coverage(
+        [("call", LEWIS, Call(strike=100, maturity=1))],
+        backends=["fp32"], n_seeds=2, progress=seen.append,
+    )  # fmt: skip
+    assert seen == rows
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"cases": []}, "no case or no backend was given; accepted: at least one of each"),
+        ({"n_seeds": 1}, "n_seeds is 1; accepted: an integer of at least 2"),
+        (
+            {"cases": [("asian", LEWIS, AsianArithmetic(strike=1, maturity=1, fixings=2))]},
+            "payoff 'asian-arithmetic' has no semi-analytic price",
+        ),
+    ],
+)
+def test_bad_arguments(given, message):
+    cases = given.pop("cases", [("call", LEWIS, Call(strike=100, maturity=1))])
+    with pytest.raises(InputError, match=message):
+        heston.coverage(cases, **given)
+
+
+def test_unknown_reference():
+    with pytest.raises(InputError, match="has no case lewis_K101; accepted: andersen_1_K100"):
+        heston.reference_cases(REFERENCES, ["lewis_K101"])
