@@ -1,0 +1,83 @@
+"""Derivatives of semi-analytic prices of more than Europeans: what the greeks' controls need."""
+
+import numpy as np
+
+from sciprec.heston import analytic
+from sciprec.heston.affine import affine_step, maturity_slope
+from sciprec.heston.contour import lewis_integrals, one
+from sciprec.heston.payoffs import AsianGeometric, Spot
+
+
+def known_greeks(model, payoff):
+    """Return the derivatives of a price.
+
+    Args:
+        model: a Model.
+        payoff: a Call, Put, Spot or AsianGeometric.
+
+    Returns:
+        {name: derivative} as analytic.greeks: theta is the price's change as time passes and the
+        dates stay, per year.
+
+    Raises:
+        InputError: another payoff.
+    """
+    if isinstance(payoff, Spot):
+        carried = model.spot * np.exp(-model.dividend_yield * payoff.maturity)
+        values = (carried / model.spot, 0.0, 0.0, 0.0, 0.0, model.dividend_yield * carried)
+        return dict(zip(analytic.GREEKS, values, strict=True))
+    if isinstance(payoff, AsianGeometric):
+        return _asian_geometric(model, payoff)
+    return analytic.greeks(model, payoff)
+
+
+def _asian_geometric(model, payoff):
+    """Return the derivatives for the geometric mean at k maturity / fixings.
+
+    With log G = m + Y and E[exp(i u Y)] = exp(a + B v0), as for Europeans: the factors under the
+    integral are 1, p, p - p^2, B and kappa theta B + v0 dB/dt, t the first stretch, the only one
+    that time shortens; the mean D exp(m) phi(-i) has the same ones at u = -i.
+    """
+    years, n = payoff.maturity, payoff.fixings
+    middle_years = years * (n + 1) / (2 * n)
+    growth = model.rate - model.dividend_yield
+    middle, discount = model.spot * np.exp(growth * middle_years), model.discount(years)
+
+    def recursion(u):
+        total, slope = np.zeros_like(u), np.zeros_like(u)
+        for share in range(1, n + 1):
+            constant, slope = affine_step(model, u * (share / n), slope, years / n)
+            total = total + constant
+        return total, slope
+
+    def exponent(u):
+        total, slope = recursion(np.asarray(u, dtype=complex))
+        return total + slope * model.v0
+
+    def slope(u):
+        return recursion(np.asarray(u, dtype=complex))[1]
+
+    factors = (
+        one,
+        lambda u: 0.5 + 1j * u,
+        lambda u: 0.25 + u * u,
+        lambda u: slope(u - 0.5j),
+        lambda u: maturity_slope(model, u - 0.5j, slope(u - 0.5j)),
+    )
+    integrals = lewis_integrals(exponent, np.log(middle / payoff.strike), factors, model)
+    covered, first, second, to_v0, to_time = discount * np.sqrt(middle * payoff.strike) * integrals
+    top = np.array(-1j)
+    mean = 0.0 if payoff.kind == "put" else discount * middle * np.exp(exponent(top).real)
+    value = (discount * payoff.strike if payoff.kind == "put" else mean) - covered
+    per_log_spot = mean - first
+    vega = mean * slope(top).real - to_v0
+    later = mean * maturity_slope(model, top, slope(top)).real - to_time
+    values = (
+        per_log_spot / model.spot,
+        second / model.spot**2,
+        vega,
+        2 * np.sqrt(model.v0) * vega,
+        middle_years * per_log_spot - years * value,
+        model.rate * value - growth * per_log_spot - later,
+    )
+    return {name: float(v) for name, v in zip(analytic.GREEKS, values, strict=True)}

@@ -1,0 +1,181 @@
+"""The sampler of prices and greeks: which paths are simulated, and which controls go with them."""
+
+import functools
+
+import numpy as np
+
+from sciprec.heston import analytic
+from sciprec.heston.analytic_greeks import known_greeks
+from sciprec.heston.conditional import FINITE_MOMENT
+from sciprec.heston.greek_estimates import LEVEL_ROWS, ROWS, estimates, level_means
+from sciprec.heston.level_payments import integrates_level
+from sciprec.heston.moments import moment_explosion
+from sciprec.heston.payoffs import AsianArithmetic, AsianGeometric, Call, Digital, Put, Spot
+from sciprec.heston.watching import Group, watch
+
+LEVEL_CONTROLS = {"vega_v0": (0, 1, 2, 3), "theta": (0, 1, 4, 5)}  # of level rows; else 0 and 1
+
+
+class GreekSampler:
+    """Per path the price of every payoff and its derivatives, with controls of known mean.
+
+    Args:
+        model: a Model.
+        payoffs: a tuple of payoffs.
+        scheme: name of a path scheme that can leave out the independent Brownian motion.
+        bumps: Bumps.
+
+    Attributes:
+        payoffs: each payoff len(ROWS) times, one for each row of `raw`.
+        controls: per row those of its controls.
+        sentence: what was chosen, and why.
+    """
+
+    name = "greeks"
+
+    def __init__(self, model, payoffs, scheme, bumps):
+        self.model, self.scheme, self.bumps = model, scheme, bumps
+        self.given = tuple(payoffs)
+        self.payoffs = tuple(payoff for payoff in payoffs for _ in ROWS)
+        self._longest = max(payoff.maturity for payoff in payoffs)
+        keys = [(_first_years(payoff), is_smooth(model, payoff)) for payoff in payoffs]
+        self._groups = {key: self._group(*key, keys) for key in dict.fromkeys(keys)}
+        self._keys = keys
+        self._starts, count = {}, 0
+        for key, (group, extras) in self._groups.items():
+            self._starts[key] = count
+            count += LEVEL_ROWS * group.smooth + len(ROWS) * len(extras)
+        self.controls = [
+            self._rows(payoff, key, name)
+            for payoff, key in zip(self.given, keys, strict=True)
+            for name in ROWS
+        ]
+        self._n_controls = count
+        self.sentence = self._why()
+
+    def raw(self, block, *, backend, n_steps, draws_per_step, seed):
+        """Simulate a block; return discounted prices, their derivatives, and centred controls.
+
+        Args: as ConditionalSampler.raw.
+
+        Returns:
+            Binary64 arrays of shapes (len(self.payoffs), paths) and (controls, paths).
+        """
+        options = {
+            "backend": backend, "seed": seed, "scheme": self.scheme, "block": block,
+            "draws_per_step": draws_per_step, "n_steps": n_steps, "longest": self._longest,
+        }  # fmt: skip
+        values = np.empty((len(self.given), len(ROWS), block.n_paths))
+        controls = np.empty((self._n_controls, block.n_paths))
+        for key, (group, extras) in self._groups.items():
+            run = functools.partial(watch, group, **options)
+            found, level = estimates(group, self.model, self.bumps, run)
+            row = self._starts[key]
+            if group.smooth:
+                step = round(group.first_years / self._longest * n_steps)
+                means = level_means(group, self.model, self.bumps, step)
+                controls[row : row + LEVEL_ROWS] = level - means[:, None]
+                row += LEVEL_ROWS
+            for extra, means in extras.items():
+                controls[row : row + len(ROWS)] = found[extra] - means[:, None]
+                row += len(ROWS)
+            for k, payoff in enumerate(self.given):
+                if self._keys[k] == key:
+                    simulated, constants = _simulated(self.model, payoff, group.smooth)
+                    values[k] = found[simulated] + constants[:, None]
+        return values.reshape(-1, block.n_paths), controls
+
+    def _group(self, first_years, smooth, keys):
+        """Return a Group and {control payoff: means of its rows}."""
+        targets = [
+            p for p, key in zip(self.given, keys, strict=True) if key == (first_years, smooth)
+        ]
+        extras = dict.fromkeys(e for p in targets for e in _extras(self.model, p, smooth))
+        simulated = [_simulated(self.model, payoff, smooth)[0] for payoff in targets]
+        known = {extra: _known_rows(self.model, extra) for extra in extras}
+        return Group(tuple(dict.fromkeys([*simulated, *extras])), first_years, smooth), known
+
+    def _rows(self, payoff, key, name):
+        """Return the rows of the controls of one greek of a payoff."""
+        group, extras = self._groups[key]
+        start, rows = self._starts[key], []
+        if group.smooth:
+            used = LEVEL_CONTROLS.get(name, (0, 1))
+            finite = _finite(self.model, group.first_years, self.model.rho**2)
+            rows = [start + k for k in used if k % 2 or finite]
+            start += LEVEL_ROWS
+        own = _extras(self.model, payoff, group.smooth)
+        for k, extra in enumerate(extras):
+            if extra in own:
+                rows.append(start + len(ROWS) * k + ROWS.index(name))
+        return rows
+
+    def _why(self):
+        """Say what was chosen."""
+        smooth = [group for group, _ in self._groups.values() if group.smooth]
+        parts = []
+        if smooth:
+            parts.append(
+                "the spot's level at the first date is integrated out given the variance: delta "
+                "and gamma path by path, the rest by differences on the same random numbers"
+            )
+        if len(smooth) < len(self._groups):
+            parts.append(
+                "barriers watched continuously, and payoffs where rho is -1 or 1: all greeks by "
+                "differences on the same random numbers"
+            )
+        return "; ".join(parts)
+
+
+def is_smooth(model, payoff):
+    """Return whether the level of the spot at a payoff's first date is integrated out."""
+    return integrates_level(payoff) and abs(model.rho) < 1
+
+
+def _first_years(payoff):
+    """Return the date up to which time is stretched for a payoff."""
+    return payoff.observation.dates[0]
+
+
+def _simulated(model, payoff, smooth):
+    """Return the payoff to simulate, and what its rows lack, shape (len(ROWS),).
+
+    A smooth call is the put and D (F - K), so that it is bounded.
+    """
+    if not (smooth and isinstance(payoff, Call)):
+        return payoff, np.zeros(len(ROWS))
+    years, strike = payoff.maturity, payoff.strike
+    carried = model.discount(years) * model.forward(years)
+    banked = model.discount(years) * strike
+    lacking = {
+        "price": carried - banked,
+        "delta": carried / model.spot,
+        "rho": years * banked,
+        "theta": model.dividend_yield * carried - model.rate * banked,
+    }
+    return Put(strike=strike, maturity=years), np.array([lacking.get(n, 0.0) for n in ROWS])
+
+
+def _extras(model, payoff, smooth):
+    """Return payoffs of known price and greeks that control a payoff."""
+    maturity = payoff.maturity
+    extras = [Spot(maturity=maturity)] if _finite(model, maturity, 1.0) else []
+    if isinstance(payoff, Call | Put | Digital | Spot):
+        return [] if smooth else [extra for extra in extras if extra != payoff]
+    strike = getattr(payoff, "strike", model.spot)
+    extras.append(Put(strike=strike, maturity=maturity))
+    if isinstance(payoff, AsianArithmetic):
+        same = {"strike": strike, "maturity": maturity, "fixings": payoff.fixings}
+        extras.append(AsianGeometric(**same, kind=payoff.kind))
+    return extras
+
+
+def _known_rows(model, payoff):
+    """Return price and greeks of a control."""
+    known = known_greeks(model, payoff) | {"price": analytic.price(model, payoff)}
+    return np.array([known[name] for name in ROWS])
+
+
+def _finite(model, years, share):
+    """Return whether a spot has the moment that a control needs."""
+    return moment_explosion(model, FINITE_MOMENT, share) > years
