@@ -102,12 +102,12 @@ def choice_of(name: str, given: Compensation | None) -> CompensationChoice:
     return CompensationChoice(name=name, **vars(given))
 
 
-def _as_tables(value: Any) -> Any:
+def as_tables(value: Any) -> Any:
     """Names become tables that hold nothing but a name."""
     if not isinstance(value, (list, tuple)):
         return value
     return as_tuple([{"name": v} if isinstance(v, str) else v for v in value])
 
 
-CompensationChoices = Annotated[tuple[CompensationChoice, ...], BeforeValidator(_as_tables)]
+CompensationChoices = Annotated[tuple[CompensationChoice, ...], BeforeValidator(as_tables)]
 NO_COMPENSATION = CompensationChoice(name="none")

@@ -131,7 +131,8 @@ def _climate_state(given: Any) -> list[tuple[str, int, int]]:
 
 def _heston_state(given: Any) -> list[tuple[str, int, int]]:
     """The carries of a block of paths."""
-    paths = min(given.simulation.block_paths, given.simulation.n_paths)
+    simulation = given.simulation
+    paths = min(simulation.block_paths, simulation.n_paths or simulation.block_paths)
     return [("log_spot", paths, 1), ("variance", paths, 1)]
 
 

@@ -19,6 +19,7 @@ from pydantic import (
 
 from sciprec.compensation_choice import CompensationChoice, CompensationChoices
 from sciprec.complaints import complaint, nearest
+from sciprec.correction_choice import CORRECTION, CorrectionChoice, CorrectionChoices
 from sciprec.errors import InputError
 from sciprec.heston_sections import HestonRun
 from sciprec.precision.backend import resolve_backend
@@ -126,6 +127,10 @@ class Scenario(Section):
     takes_compensation: ClassVar[bool] = True
     """Whether models of this kind carry residuals when they are told to."""
 
+    def choices(self) -> tuple[Any, ...]:
+        """The compensations that its runs take, one after another; empty where there is none."""
+        return self.compensation
+
     @field_validator("backends")
     @classmethod
     def _known_backends(cls, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -165,16 +170,27 @@ class HestonScenario(Scenario):
 
     kind: Literal["heston"] = key('"heston"', 'kind = "heston"')
     heston: HestonRun = key("the table [heston]", "[heston.model]")
+    compensation: CorrectionChoices = Field(
+        default=(), examples=['compensation = ["none", "correction"]'],
+        description='an array of "none" and "correction"; left out, the correction',
+    )  # fmt: skip
     takes_compensation: ClassVar[bool] = False
 
     @model_validator(mode="after")
-    def _paths_carry_by_themselves(self) -> HestonScenario:
-        if self.compensation:
+    def _corrected_where_a_bound_is_made(self) -> HestonScenario:
+        if self.compensation and self.heston.simulation.tolerance is None:
             raise ValueError(
                 "the key 'compensation' was given; paths of kind 'heston' always carry the "
-                "residuals of log-spot and variance: leave the key out"
+                "residuals of log-spot and variance, and only prices with a 'tolerance' are "
+                "corrected: leave the key out, or give a tolerance instead of 'n_paths'"
             )
         return self
+
+    def choices(self) -> tuple[CorrectionChoice, ...]:
+        """What its runs take: the correction where nothing is said and a bound is made."""
+        if self.compensation or self.heston.simulation.tolerance is None:
+            return self.compensation
+        return (CorrectionChoice(name=CORRECTION),)
 
 
 class AccumulationScenario(Scenario):

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
+from sciprec.batch import options
 from sciprec.batch.plan import Outcome, Run
 from sciprec.compensation_choice import NO_COMPENSATION
 from sciprec.errors import InputError
-from sciprec.heston_sections import HestonRun
 from sciprec.output import netcdf
 from sciprec.output.dataset import (
     accumulation_dataset,
-    prices_dataset,
     trajectory_dataset,
     with_identity,
 )
@@ -107,51 +104,6 @@ def _climate(given: ClimateRun, backend: str, compensation: Any) -> xr.Dataset:
     return trajectory_dataset(trajectory)
 
 
-def _heston(given: HestonRun, backend: str, compensation: Any) -> xr.Dataset:
-    """Price a grid of options, one simulation per maturity; paths carry by themselves."""
-    from sciprec import heston
-    from sciprec.heston import analytic, paths
-
-    model = heston.Model(**given.model.model_dump())
-    option = heston.payoff_named(given.payoffs.kind)
-    strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
-    simulation = given.simulation
-    how = {
-        "backend": backend,
-        "scheme": simulation.scheme,
-        "seed": simulation.seed,
-        "block_paths": simulation.block_paths,
-    }
-    grid = {name: np.empty((len(maturities), len(strikes))) for name in _PER_STRIKE}
-    per_maturity = {name: np.empty(len(maturities)) for name in _PER_MATURITY}
-    seconds = 0.0
-    for row, maturity in enumerate(maturities):
-        options = [option(strike=strike, maturity=maturity) for strike in strikes]
-        # a tiny run first compiles the kernels, so that the time of the real one is its own
-        paths.estimate(model, options, **(how | {"n_paths": 2, "n_steps": 1}))
-        n_steps = max(1, math.ceil(maturity * simulation.steps_per_year))
-        how |= {"n_paths": simulation.n_paths, "n_steps": n_steps}
-        estimate = paths.estimate(model, options, **how)
-        grid["analytic_price"][row] = [analytic.price(model, o) for o in options]
-        for name in ("price", "standard_error"):
-            grid[name][row] = getattr(estimate, name)
-        for name in _PER_MATURITY:
-            per_maturity[name][row] = getattr(estimate, name)
-        seconds += estimate.seconds
-    return prices_dataset(
-        strikes,
-        maturities,
-        grid | per_maturity,
-        n_paths=simulation.n_paths,
-        blow_up="",
-        wall_seconds=seconds,
-    )
-
-
-_PER_STRIKE = ("price", "standard_error", "analytic_price")
-_PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
-
-
 def _accumulation(given: AccumulationRun, backend: str, compensation: Any) -> xr.Dataset:
     """Sum many small increments."""
     from sciprec.accumulation import accumulate
@@ -168,7 +120,7 @@ def check(scenario: Scenario) -> None:
         InputError: the model does not know a name, or numbers do not fit together.
     """
     try:
-        for choice in scenario.compensation or (NO_COMPENSATION,):
+        for choice in scenario.choices() or (NO_COMPENSATION,):
             _CHECKS[scenario.kind](getattr(scenario, scenario.kind), choice.resolved())
     except InputError as error:
         raise InputError(f"scenario '{scenario.name}', table [{scenario.kind}]: {error}") from None
@@ -184,15 +136,6 @@ def _check_climate(given: ClimateRun, compensation: Any) -> None:
     )  # fmt: skip
 
 
-def _check_heston(given: HestonRun, compensation: Any) -> None:
-    """Domain of the model, and the name of the path scheme."""
-    from sciprec import heston
-    from sciprec.heston.schemes import scheme_named
-
-    heston.Model(**given.model.model_dump())
-    scheme_named(given.simulation.scheme)
-
-
 def _check_accumulation(given: AccumulationRun, compensation: Any) -> None:
     """Increments whose sums are exact."""
     from sciprec.accumulation.model import check_request, one_compensation
@@ -203,11 +146,11 @@ def _check_accumulation(given: AccumulationRun, compensation: Any) -> None:
 
 MODELS: dict[str, Callable[[Any, str, Any], xr.Dataset]] = {
     "climate": _climate,
-    "heston": _heston,
+    "heston": options.run,
     "accumulation": _accumulation,
 }
 _CHECKS: dict[str, Callable[[Any, Any], None]] = {
     "climate": _check_climate,
-    "heston": _check_heston,
+    "heston": options.check,
     "accumulation": _check_accumulation,
 }

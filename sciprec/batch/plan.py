@@ -100,7 +100,7 @@ def plan(
         names = _canonical(override or scenario.backends)
         runs.append(_run(scenario, TRUTH, NO_COMPENSATION))
         for name in (n for n in names if n != TRUTH):
-            choices = scenario.compensation or (NO_COMPENSATION,)
+            choices = scenario.choices() or (NO_COMPENSATION,)
             runs += [_run(scenario, name, choice) for choice in choices]
     return tuple(runs)
 

@@ -11,8 +11,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.errors import InputError
-
-NOT_COMPARED = ("cell_area", "analytic_price")  # made in binary64 whatever the arithmetic
+from sciprec.output.variables import VARIABLES
 
 MOST_DIFFERENCES = 4  # named in a message
 
@@ -109,8 +108,13 @@ def compared_names(dataset: xr.Dataset) -> list[str]:
     return [
         str(name)
         for name, variable in dataset.data_vars.items()
-        if variable.dtype.kind in "fiu" and name not in bounds and name not in NOT_COMPARED
+        if variable.dtype.kind in "fiu" and name not in bounds and _compared(str(name))
     ]
+
+
+def _compared(name: str) -> bool:
+    """Whether the table of variables lets this one be compared; unknown ones are."""
+    return name not in VARIABLES or VARIABLES[name].compared
 
 
 def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
@@ -124,8 +128,9 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
         kept = [d for d in truth.dims if d in area.dims]
         weights = area.transpose(*kept).values
         weights = weights.reshape([truth.sizes[d] if d in kept else 1 for d in truth.dims])
-    error = truth.attrs.get("ancillary_variables")
-    scale = golden[error].values.astype(np.float64) if error in golden else None
+    error = str(truth.attrs.get("ancillary_variables", ""))
+    known = error.endswith("standard_error") and error in golden
+    scale = golden[error].values.astype(np.float64) if known else None
     return Pair(
         name, str(truth.attrs.get("units", "")),
         np.ascontiguousarray(truth.values, np.float64),

@@ -49,8 +49,7 @@ def read(path: str | Path) -> xr.Dataset:
     path = Path(path)
     if why := why_no_file(path):
         raise InputError(
-            f"netCDF file '{path}' {why}; give a file that `sciprec run` wrote, "
-            "or any netCDF file"
+            f"netCDF file '{path}' {why}; give a file that `sciprec run` wrote, or any netCDF file"
         )
     try:
         with _LIBRARY:

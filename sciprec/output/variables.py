@@ -15,6 +15,8 @@ class Variable:
         standard_name: from the CF standard name table, where it has one.
         attributes: further CF attributes (axis, positive, cell_methods, ...).
         primary: whether summaries show it first.
+        compared: whether it is compared with the truth; not so what no arithmetic changes, and
+            what a run says about its own accuracy.
     """
 
     units: str
@@ -22,6 +24,7 @@ class Variable:
     standard_name: str | None = None
     attributes: tuple[tuple[str, str], ...] = ()
     primary: bool = False
+    compared: bool = True
 
     def as_attributes(self) -> dict[str, str]:
         """The attributes to write."""
@@ -49,7 +52,7 @@ VARIABLES: dict[str, Variable] = {
     "update": Variable("1", "number of updates made"),
     "member": Variable("1", "number of the sum"),
     # grid
-    "cell_area": Variable("m2", "area of the grid cell", "cell_area"),
+    "cell_area": Variable("m2", "area of the grid cell", "cell_area", compared=False),
     # fields of the atmosphere
     "height": Variable("m", "height of the free surface", None, _POINT, primary=True),
     "u": Variable("m s-1", "eastward wind", "eastward_wind", _POINT),
@@ -69,7 +72,7 @@ VARIABLES: dict[str, Variable] = {
         primary=True,
     ),
     "standard_error": Variable("1", "standard error of the Monte Carlo price"),
-    "analytic_price": Variable("1", "semi-analytic price of the continuous model"),
+    "analytic_price": Variable("1", "semi-analytic price of the continuous model", compared=False),
     "martingale": Variable(
         "1",
         "mean of the spot at maturity over its forward, one in the model",
@@ -81,12 +84,32 @@ VARIABLES: dict[str, Variable] = {
     # prices with a bound
     "payoff": Variable("1", "payoff, with what it has beside strike and maturity"),
     "backend": Variable("1", "arithmetic of the cheap paths"),
-    "bound": Variable("1", "bound of the price's total error, in units of currency"),
-    "statistical": Variable("1", "part of the bound due to the number of paths"),
-    "discretisation": Variable("1", "part of the bound due to the length of the steps"),
-    "rounding": Variable("1", "part of the bound due to the arithmetic"),
-    "rounding_error": Variable("1", "mean of the price in binary64 less that in the backend"),
-    "tolerance": Variable("1", "largest bound that was accepted, in units of currency"),
+    "bound": Variable(
+        "1", "bound of the price's total error, in units of currency", compared=False
+    ),
+    "statistical": Variable("1", "part of the bound due to the number of paths", compared=False),
+    "discretisation": Variable(
+        "1", "part of the bound due to the length of the steps", compared=False
+    ),
+    "rounding": Variable("1", "part of the bound due to the arithmetic", compared=False),
+    "rounding_error": Variable(
+        "1", "mean of the price in binary64 less that in the backend", compared=False
+    ),
+    "tolerance": Variable(
+        "1", "largest bound that was accepted, in units of currency", compared=False
+    ),
+    "relative_rounding": Variable(
+        "1", "part of the bound due to the arithmetic, as a share of the price"
+    ),
+    "implied_volatility": Variable(
+        "1", "volatility at which Black's formula gives the price", compared=False
+    ),
+    "implied_volatility_bound": Variable(
+        "1", "half of the range of implied volatilities within the bound", compared=False
+    ),
+    "analytic_implied_volatility": Variable(
+        "1", "volatility at which Black's formula gives the semi-analytic price", compared=False
+    ),
     # long accumulation
     "parameter": Variable("1", "sum of the start and all increments so far", primary=True),
     "largest_error_in_u": Variable(

@@ -9,6 +9,7 @@ import xarray as xr
 
 from sciprec.compare.comparison import growth
 from sciprec.compare.verdicts import main_row
+from sciprec.report.bounded import bounded_pictures, legend, maturity_rows
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
 from sciprec.report.sums import accumulation_picture
@@ -16,7 +17,6 @@ from sciprec.report.svg import line_style, new_figure, style, to_svg
 from sciprec.scenario import TRUTH
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
-MOST_MATURITIES = 3
 
 
 def pictures(runs: Sequence[StoredRun], order: Sequence[str], prefix: str) -> list[Picture]:
@@ -41,6 +41,8 @@ def pictures(runs: Sequence[StoredRun], order: Sequence[str], prefix: str) -> li
             _map_picture(truth, worst, variable, f"{prefix}-map"),
         ]
     if {"maturity", "strike"} <= dims:
+        if "bound" in truth.dataset:
+            return bounded_pictures(done, order, prefix)
         return [
             _rounding_picture(truth, others, order, f"{prefix}-rounding"),
             _analytic_picture(done, order, f"{prefix}-analytic"),
@@ -144,7 +146,7 @@ def _rounding_picture(
 ) -> Picture:
     """|price - fp64 price| in standard errors against the strike, logarithmic."""
     golden = truth.dataset
-    chosen = _maturities(golden)
+    chosen = maturity_rows(golden)
     with style(name):
         figure = new_figure(WIDTH, 3.3)
         panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
@@ -159,7 +161,7 @@ def _rounding_picture(
             axes.set_yscale("log")
             axes.set(xlabel="strike", title=f"maturity {float(golden['maturity'][row]):g} y")
         panels[0].set_ylabel("|price - fp64| / standard error")
-        _legend(figure, panels)
+        legend(figure, panels)
         svg = to_svg(figure, name, "Rounding error of prices in standard errors, by strike")
     return Picture(
         svg,
@@ -171,7 +173,7 @@ def _rounding_picture(
 def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
     """(price - analytic price) in standard errors against the strike, with the band of 2."""
     first = done[0].dataset
-    chosen = _maturities(first)
+    chosen = maturity_rows(first)
     with style(name):
         figure = new_figure(WIDTH, 3.3)
         panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
@@ -185,22 +187,10 @@ def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
                           **line_style(order.index(run.label)))  # fmt: skip
             axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} y")
         panels[0].set_ylabel("(price - analytic) / standard error")
-        _legend(figure, panels)
+        legend(figure, panels)
         svg = to_svg(figure, name, "Difference to the analytic price in standard errors, by strike")
     return Picture(
         svg,
         "The whole error, against the semi-analytic price: sampling, discretisation and rounding. "
         "The band is two standard errors; strikes share their paths, so that errors move together.",
     )
-
-
-def _maturities(dataset: xr.Dataset) -> list[int]:
-    """Rows to draw: all maturities, or the first, a middle and the last."""
-    count = dataset.sizes["maturity"]
-    return sorted({round(x) for x in np.linspace(0, count - 1, min(count, MOST_MATURITIES))})
-
-
-def _legend(figure, panels) -> None:
-    """One legend for all panels, beside them."""
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center")

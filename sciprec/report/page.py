@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from sciprec.compare.metrics import metrics
 from sciprec.compare.verdicts import main_row
 from sciprec.compare.wording import digits, duration, factor, number
+from sciprec.report.bounded import level_rows, notes
 from sciprec.report.figures import pictures
 from sciprec.report.stored import StoredBatch, StoredRun, read_batch, write_text
 from sciprec.scenario import TRUTH
@@ -173,6 +174,8 @@ def _section(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
         "source": described.get("source", ""),
         "settings": json.dumps(described.get(kind, {}), indent=2),
         "pictures": pictures(runs, batch.labels, f"s{index}"),
+        "levels": level_rows(runs),
+        "notes": notes(runs),
         "runs": [run for run in runs if run.comparison is not None and run.backend != TRUTH],
         "metrics": [m for m in metrics().values() if m.name in SHOWN_METRICS],
     }

@@ -88,8 +88,10 @@ def test_complaints_name_file_key_given_accepted(value, words):
 
 
 def test_paths_of_heston_carry_by_themselves():
-    with pytest.raises(InputError, match="paths of kind 'heston' always carry .*leave the key out"):
+    with pytest.raises(InputError, match='accepted: "none" or "correction" .paths .* always carry'):
         with_key(["carry"], HESTON)
+    with pytest.raises(InputError, match="only prices with a 'tolerance' are corrected: leave the"):
+        with_key(["correction"], HESTON)
 
 
 def test_unknown_variables_are_refused_before_anything_is_computed(tmp_path):

@@ -1,0 +1,205 @@
+"""Runs of Heston scenarios: a grid of options with a fixed number of paths, or with a bound."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.errors import InputError
+from sciprec.heston_sections import HestonPayoffs, HestonRun, HestonSimulation
+from sciprec.output.dataset import prices_dataset
+from sciprec.output.surfaces import surface_dataset
+from sciprec.price_tolerance import price_tolerance
+
+_PER_STRIKE = ("price", "standard_error", "analytic_price")
+_PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
+
+
+def run(given: HestonRun, backend: str, correction: bool | None) -> xr.Dataset:
+    """Price a grid of options, one simulation per maturity.
+
+    Args:
+        given: the table of the scenario.
+        backend: arithmetic of the paths.
+        correction: whether the mean rounding error is removed, where a bound is made.
+    """
+    if given.simulation.tolerance is None:
+        return _with_a_number_of_paths(given, backend)
+    return _with_a_bound(given, backend, bool(correction))
+
+
+def check(given: HestonRun, correction: bool | None) -> None:
+    """Look at what only the model knows, before anything is computed.
+
+    Raises:
+        InputError: a parameter is outside its domain, the scheme is unknown or cannot serve, or a
+            barrier is hit already.
+    """
+    from sciprec import heston
+    from sciprec.heston.schemes import scheme_named
+
+    model = heston.Model(**given.model.model_dump())
+    scheme = scheme_named(given.simulation.scheme)
+    if given.simulation.tolerance is not None and not scheme.lifts:
+        raise InputError(
+            f"scheme {scheme.name!r} makes no bound; accepted with 'tolerance': a scheme that "
+            "lifts, such as 'quadratic_exponential_martingale'"
+        )
+    for maturity in given.payoffs.maturities_years:
+        for option in grid_options(given.payoffs, maturity):
+            option.check(model)
+
+
+def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
+    """The payoffs of one maturity, by strike.
+
+    Args:
+        given: the table of the scenario.
+        maturity: years.
+
+    Raises:
+        InputError: the payoff is unknown, has no strike, or takes other parameters.
+    """
+    from sciprec.heston.payoffs import payoff_named, payoffs
+
+    entry = payoff_named(given.kind)
+    if "strike" not in entry.parameters:
+        known = sorted(name for name, one in payoffs().items() if "strike" in one.parameters)
+        raise InputError(f"payoff {given.kind!r} has no strike; accepted: {', '.join(known)}")
+    further = {"fixings": given.fixings, "barrier": given.barrier}
+    named = {name: value for name, value in further.items() if value is not None}
+    return [entry(strike=strike, maturity=maturity, **named) for strike in given.strikes]
+
+
+def _with_a_number_of_paths(given: HestonRun, backend: str) -> xr.Dataset:
+    """Means of payments and their standard errors."""
+    from sciprec import heston
+    from sciprec.heston import paths
+
+    model = heston.Model(**given.model.model_dump())
+    strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
+    simulation = given.simulation
+    how = _how(simulation, backend) | {"block_paths": simulation.block_paths}
+    grid = {name: np.empty((len(maturities), len(strikes))) for name in _PER_STRIKE}
+    per_maturity = {name: np.empty(len(maturities)) for name in _PER_MATURITY}
+    seconds = 0.0
+    for row, maturity in enumerate(maturities):
+        options = grid_options(given.payoffs, maturity)
+        # a tiny run first compiles the kernels, so that the time of the real one is its own
+        paths.estimate(model, options, **(how | {"n_paths": 2, "n_steps": 1}))
+        n_steps = max(1, math.ceil(maturity * simulation.steps_per_year))
+        how |= {"n_paths": simulation.n_paths, "n_steps": n_steps}
+        estimate = paths.estimate(model, options, **how)
+        grid["analytic_price"][row] = _analytic_prices(model, options)
+        for name in ("price", "standard_error"):
+            grid[name][row] = getattr(estimate, name)
+        for name in _PER_MATURITY:
+            per_maturity[name][row] = getattr(estimate, name)
+        seconds += estimate.seconds
+    return prices_dataset(
+        strikes,
+        maturities,
+        grid | per_maturity,
+        n_paths=simulation.n_paths,
+        blow_up="",
+        wall_seconds=seconds,
+    )
+
+
+def _with_a_bound(given: HestonRun, backend: str, correction: bool) -> xr.Dataset:
+    """Prices whose bounds meet a tolerance; one pricing per maturity, at the maturity's own steps.
+
+    The measured time is that of the paths of all levels, without the pilots.
+    """
+    from sciprec import heston
+    from sciprec.heston.pricing import price
+
+    model = heston.Model(**given.model.model_dump())
+    tolerance = price_tolerance(given.simulation.tolerance)
+    how = _how(given.simulation, backend) | {
+        "tolerance": tolerance.value,
+        "relative": tolerance.relative,
+        "correction": correction,
+    }
+    for name in ("confidence", "max_paths"):
+        if getattr(given.simulation, name) is not None:
+            how[name] = getattr(given.simulation, name)
+    results, extra = [], []
+    for maturity in given.payoffs.maturities_years:
+        options = grid_options(given.payoffs, maturity)
+        results.append(price(model, options, **how))
+        extra.append(_volatilities(model, options, results[-1]))
+    grid = {name: np.stack([row[name] for row in extra]) for name in extra[0]}
+    return surface_dataset(
+        given.payoffs.strikes, given.payoffs.maturities_years, results, grid,
+        correction=str(correction), blow_up="", notes=_notes(given, results),
+        wall_seconds=sum(level.seconds for result in results for level in result.levels),
+    )  # fmt: skip
+
+
+def _how(simulation: HestonSimulation, backend: str) -> dict[str, Any]:
+    """Arguments that both kinds of pricing take."""
+    return {"backend": backend, "scheme": simulation.scheme, "seed": simulation.seed}
+
+
+def _notes(given: HestonRun, results: Sequence[Any]) -> str:
+    """What the pricings say about themselves, as JSON: a list of sentences."""
+    said = []
+    for maturity, result in zip(given.payoffs.maturities_years, results, strict=True):
+        said += [f"maturity {maturity:g}: {sentence}" for sentence in result.sentences]
+    return json.dumps(said)
+
+
+def _analytic_prices(model: Any, options: Sequence[Any]) -> np.ndarray:
+    """Semi-analytic prices; NaN for payoffs without one."""
+    from sciprec.heston import analytic
+
+    known = [analytic.price(model, o) if analytic.has_price(o) else math.nan for o in options]
+    return np.array(known)
+
+
+def _volatilities(model: Any, options: Sequence[Any], result: Any) -> dict[str, np.ndarray]:
+    """Semi-analytic prices, and for Europeans the implied volatilities of prices and truths."""
+    exact = _analytic_prices(model, options)
+    low, middle, high = (
+        implied_volatilities(model, options, result.price + side * result.bound)
+        for side in (-1, 0, 1)
+    )
+    return {
+        "analytic_price": exact,
+        "implied_volatility": middle,
+        "implied_volatility_bound": 0.5 * (high - low),
+        "analytic_implied_volatility": implied_volatilities(model, options, exact),
+    }
+
+
+def implied_volatilities(model: Any, options: Sequence[Any], prices: np.ndarray) -> np.ndarray:
+    """Volatilities at which Black's formula gives these prices.
+
+    Args:
+        model: a Model.
+        options: payoffs of one maturity.
+        prices: of the options, shape (n,).
+
+    Returns:
+        Shape (n,); 0 for prices at or below the intrinsic value, NaN for other payoffs than calls
+        and puts and for prices at or above the largest one.
+    """
+    from sciprec.heston.black import implied_volatility
+
+    found = np.full(len(options), math.nan)
+    for k, option in enumerate(options):
+        if option.name not in ("call", "put"):
+            continue
+        forward, discount = model.forward(option.maturity), model.discount(option.maturity)
+        parity = discount * (forward - option.strike)
+        call = prices[k] + (parity if option.name == "put" else 0.0)
+        call = max(call, discount * max(forward - option.strike, 0.0))
+        if call < discount * forward:
+            found[k] = implied_volatility(call, forward, option.strike, option.maturity, discount)
+    return found

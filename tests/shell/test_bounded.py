@@ -1,0 +1,244 @@
+"""Scenarios whose prices have bounds: plan, datasets, files, comparison, and the page."""
+
+import json
+import math
+import tomllib
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sciprec import heston, workflow
+from sciprec.batch import options
+from sciprec.batch.perform import check
+from sciprec.batch.plan import plan
+from sciprec.errors import InputError
+from sciprec.heston import analytic
+from sciprec.output import netcdf
+from sciprec.output.bounded_prices import PRICED
+from sciprec.output.surfaces import surface_dataset
+from sciprec.report.stored import read_batch
+from sciprec.scenario import parse_scenario
+
+BOUNDED = """
+name = "little_surface"
+title = "A little surface"
+source = "nobody (2000), table 1"
+kind = "heston"
+backends = ["mlu370", "bf16"]
+
+[heston.model]
+spot = 100.0
+v0 = 0.04
+kappa = 4.0
+theta = 0.25
+sigma = 1.0
+rho = -0.5
+rate = 0.01
+dividend_yield = 0.02
+
+[heston.payoffs]
+kind = "call"
+strikes = [90.0, 110.0]
+maturities_years = [0.5, 1.0]
+
+[heston.simulation]
+tolerance = "2%"
+seed = 1
+
+[[tolerance]]
+variable = "relative_rounding"
+metric = "max_abs"
+at_most = 1.0e-3
+reason = "made up"
+"""
+
+
+def scenario(*edits):
+    """The little surface, with pairs of old and new text."""
+    text = BOUNDED
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    return parse_scenario(tomllib.loads(text))
+
+
+BOTH = ('kind = "heston"', 'kind = "heston"\ncompensation = ["none", "correction"]')
+
+
+def little_result(strikes, shift=0.0, rounding=0.0):
+    """What heston.price returns, made up: prices 10 and less, a bound of 0.2."""
+    price = 10.0 - 0.05 * np.arange(len(strikes)) + shift
+    parts = {"statistical": 0.1, "discretisation": 0.1 - rounding, "rounding": rounding}
+    grids = {name: np.full(len(strikes), value) for name, value in parts.items()}
+    level = heston_level()
+    return SimpleNamespace(
+        price=price, bound=np.full(len(strikes), 0.2), rounding_error=np.full(len(strikes), shift),
+        tolerance=np.full(len(strikes), 0.25), met=True, n_paths=3, n_steps=4, seconds=0.5,
+        levels=(level,), confidence=0.95, scheme="s", variance_reduction="v", sentences=("dear",),
+        **grids,
+    )  # fmt: skip
+
+
+def heston_level():
+    from sciprec.heston.pricing import LevelRow
+
+    return LevelRow("base", "fp16", 4, 128, 10.0, 2.0, 6.0, 0.25)
+
+
+def stand_in(given, backend, correction=None):
+    """Stands for the pricing of a surface."""
+    strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
+    shift = 0.0 if backend == "fp64" else 0.001 if correction else 0.05
+    results = [little_result(strikes, shift, rounding=shift) for _ in maturities]
+    exact = np.stack([result.price - shift for result in results])
+    volatility = 0.2 + 0 * exact
+    grid = {
+        "analytic_price": exact, "implied_volatility": volatility + 0.01 * shift,
+        "implied_volatility_bound": 0.005 + 0 * exact, "analytic_implied_volatility": volatility,
+    }  # fmt: skip
+    return surface_dataset(
+        strikes, maturities, results, grid, notes=json.dumps(["made up"]), blow_up="",
+        wall_seconds=0.25,
+    )  # fmt: skip
+
+
+def test_prices_with_a_tolerance_are_corrected_unless_told_otherwise():
+    runs = plan([scenario()])
+    assert [run.label for run in runs] == ["fp64", "mlu370+correction", "bf16+correction"]
+    assert [run.compensation.resolved() for run in runs] == [None, True, True]
+    runs = plan([scenario(BOTH)])
+    labels = ["fp64", "mlu370", "mlu370+correction", "bf16", "bf16+correction"]
+    assert [run.label for run in runs] == labels
+    assert [run.compensation.resolved() for run in runs[1:]] == [False, True, False, True]
+    assert len({run.file for run in runs}) == 5
+
+
+def test_dumped_scenario_loads_again():
+    for one in (scenario(), scenario(BOTH)):
+        assert parse_scenario(one.model_dump(mode="json")) == one
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("seed = 1", 'scheme = "gamma_expansion"', "scheme 'gamma_expansion' makes no bound; acc"),
+        ("seed = 1", 'scheme = "milstein"', "unknown scheme 'milstein'"),
+        ('kind = "call"', 'kind = "coll"', "unknown payoff 'coll'; known: .* mean 'call'?"),
+        ('kind = "call"', 'kind = "spot"', "payoff 'spot' has no strike; accepted: asian-ar"),
+        ('kind = "call"', 'kind = "call"\nbarrier = 90.0', "payoff 'call' was given strike, mat"),
+        ('kind = "call"', 'kind = "asian-geometric"', "payoff 'asian-geometric' was given str"),
+        (
+            'kind = "call"', 'kind = "barrier-down-out"\nbarrier = 100.0',
+            "barrier is 100.0 with spot 100.0, already hit",
+        ),
+    ],
+)  # fmt: skip
+def test_what_only_the_model_knows_is_checked_before_computing(old, new, words):
+    with pytest.raises(InputError, match=f"scenario 'little_surface', table .heston.: {words}"):
+        check(scenario((old, new)))
+
+
+@pytest.mark.parametrize("backend", ["fp64", "mlu370"])
+def test_a_small_surface_holds_its_bounds_and_its_parts_add_up(backend):
+    given = scenario().heston
+    data = options.run(given, backend, True)
+    assert data["price"].dims == ("maturity", "strike")
+    model = heston.Model(**given.model.model_dump())
+    for i, maturity in enumerate(given.payoffs.maturities_years):
+        exact = [
+            analytic.price(model, option)
+            for option in options.grid_options(given.payoffs, maturity)
+        ]
+        np.testing.assert_array_equal(data["analytic_price"][i], exact)
+    parts = data["statistical"] + data["discretisation"] + data["rounding"]
+    np.testing.assert_allclose(parts, data["bound"], rtol=1e-12)
+    assert (data["bound"] <= data["tolerance"]).all()
+    np.testing.assert_allclose(data["tolerance"], 0.02 * data["price"], rtol=1e-12)
+    assert (abs(data["price"] - data["analytic_price"]) <= data["bound"]).all()
+    gap = abs(data["implied_volatility"] - data["analytic_implied_volatility"])
+    assert (gap <= 2 * data["implied_volatility_bound"]).all()
+    levels = json.loads(data.attrs["levels"])
+    names = ["base", "steps"] if backend == "fp64" else ["base", "rounding", "steps"]
+    assert [row["level"] for row in levels] == 2 * names
+    assert [row["maturity"] for row in levels[:: len(names)]] == [0.5, 1.0]
+
+
+def test_along_the_path_there_is_a_price_without_a_truth():
+    asian = ('kind = "call"', 'kind = "asian-arithmetic"\nfixings = 2')
+    given = scenario(asian, ('"2%"', '"5%"'), ("[0.5, 1.0]", "[1.0]")).heston
+    data = options.run(given, "fp64", None)
+    assert (data["bound"] <= data["tolerance"]).all() and (data["price"] > 0).all()
+    assert np.isnan(data["analytic_price"]).all() and np.isnan(data["implied_volatility"]).all()
+
+
+def test_implied_volatilities_know_calls_and_puts_and_their_limits():
+    model = heston.Model(spot=100, v0=0.04, kappa=2, theta=0.04, sigma=0.5, rho=-0.5, rate=0.03)
+    call, put = (cls(strike=95.0, maturity=0.5) for cls in (heston.Call, heston.Put))
+    found = options.implied_volatilities(
+        model, [call, put], np.array([analytic.price(model, call), analytic.price(model, put)])
+    )
+    assert found[0] == pytest.approx(found[1], rel=1e-10)
+    discount, forward = model.discount(0.5), model.forward(0.5)
+    back = heston.black.call_prices(forward, 95.0, found[0] * math.sqrt(0.5), discount)
+    assert back == pytest.approx(analytic.price(model, call), rel=1e-12)
+    limits = options.implied_volatilities(model, [call, call, put], np.array([1.0, 101.0, -1.0]))
+    assert limits[0] == limits[2] == 0.0 and math.isnan(limits[1])
+    asian = heston.AsianArithmetic(strike=95.0, maturity=0.5, fixings=2)
+    assert np.isnan(options.implied_volatilities(model, [asian], np.array([5.0]))).all()
+
+
+def test_files_keep_the_surface_and_its_levels(tmp_path):
+    data = stand_in(scenario().heston, "fp16", True)
+    again = netcdf.read(netcdf.write(data, tmp_path / "run.nc"))
+    for name in (*PRICED, "relative_rounding", "implied_volatility"):
+        np.testing.assert_array_equal(again[name], data[name])
+        assert again[name].attrs["units"] == "1" and again[name].attrs["long_name"]
+    assert again["price"].attrs["ancillary_variables"] == "bound"
+    assert json.loads(again.attrs["levels"])[0]["n_paths"] == 128
+    assert again.attrs["tolerance_met"] == 1
+
+
+def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
+    monkeypatch.setitem(models, "heston", stand_in)
+    batch = workflow.run([scenario(BOTH)], out=tmp_path / "out")
+    assert not batch.failures
+    status = {row["label"]: row["status"] for row in batch.table}
+    assert status["mlu370"] == "beyond" and status["mlu370+correction"] == "good"
+    text = " ".join(batch.page.read_text(encoding="utf-8").split())
+    assert text.count("<svg") == 5
+    assert "<li><code>mlu370+correction</code> made up</li>" in text
+    assert "Levels: in which arithmetic" in text and '<td class="n">128</td>' in text
+    for words in ("less the semi-analytic price", "The smile", "What the bound is made of"):
+        assert words in text
+    runs = read_batch(batch.folder).runs
+    compared = {row.variable for row in runs[1].comparison.rows}
+    assert compared == {"price", "relative_rounding"}
+
+
+def test_without_a_truth_prices_are_shown_against_fp64(monkeypatch, models, tmp_path):
+    def unknown(given, backend, correction=None):
+        data = stand_in(given, backend, correction)
+        for name in ("analytic_price", "implied_volatility", "analytic_implied_volatility"):
+            data[name] = math.nan * data[name]
+        return data
+
+    monkeypatch.setitem(models, "heston", unknown)
+    batch = workflow.run([scenario()], out=tmp_path / "out")
+    text = " ".join(batch.page.read_text(encoding="utf-8").split())
+    assert text.count("<svg") == 4
+    assert "less the price in fp64" in text and "The smile" not in text
+
+
+def test_wild_prices_make_the_axis_logarithmic_and_no_warning(monkeypatch, models, tmp_path):
+    def wild(given, backend, correction=None):
+        data = stand_in(given, backend, correction)
+        if backend == "bf16":
+            data["price"][0, 0], data["bound"][0, 0] = -50.0, 100.0
+            data["price"][0, 1], data["bound"][0, 1] = math.nan, math.inf
+        return data
+
+    monkeypatch.setitem(models, "heston", wild)
+    batch = workflow.run([scenario()], out=tmp_path / "out")
+    assert {row["label"]: row["status"] for row in batch.table}["bf16+correction"] == "broken"
+    assert batch.page.read_text(encoding="utf-8").count("<svg") == 5

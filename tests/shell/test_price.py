@@ -1,0 +1,263 @@
+"""`sciprec price`: published prices within the bound, exit codes, a sentence per wrong input."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from sciprec import cli
+from sciprec.errors import InputError
+from sciprec.heston import analytic
+from sciprec.price_console import within_bound
+from sciprec.price_request import make_payoffs, read_model
+from sciprec.price_tolerance import price_tolerance
+
+DATA = Path(__file__).parents[2] / "data" / "heston"
+LEWIS = DATA / "lewis.toml"
+CALL = ("price", "--model", LEWIS, "--payoff", "call", "--strike", "100", "--maturity", "1")
+ASIAN = ("price", "--model", LEWIS, "--payoff", "asian-arithmetic", "--strike", "100")
+INLINE = {
+    "spot": 100, "v0": 0.04, "kappa": 4, "theta": 0.25, "sigma": 1, "rho": -0.5, "rate": 0.01,
+    "dividend_yield": 0.02,
+}  # fmt: skip
+
+
+def priced(call, *arguments):
+    """The JSON that the verb prints, exit code 0."""
+    code, out, err = call(*arguments, "--json")
+    assert (code, err) == (cli.GOOD, "")
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("*.toml")), ids=lambda path: path.stem)
+def test_shipped_models_have_the_parameters_of_the_reference_prices(path):
+    cases = json.loads((DATA / "europeans.json").read_text(encoding="utf-8"))["cases"]
+    model, source = read_model(path, {})
+    mine = [case for case in cases if case["name"].startswith(path.stem)]
+    assert mine
+    assert any(word in source for word in ("Lewis", "Fang", "Broadie", "Andersen"))
+    for case in mine:
+        assert {name: case[name] for name in INLINE} == {n: getattr(model, n) for n in INLINE}
+        (option,) = make_payoffs("call", [case["strike"]], [case["maturity_years"]])
+        assert analytic.price(model, option) == pytest.approx(float(case["call"]), rel=1e-10)
+
+
+def test_the_bound_holds_against_published_prices(call):
+    """A. Lewis: 16.0701549170 at strike 100, 12.1322115167 at 110, one year."""
+    published = {100.0: 16.070154917028834, 110.0: 12.132211516709845}
+    content = priced(call, *CALL, "--strike", 110, "--backend", "mlu370", "--seed", 3)
+    assert {row["strike"] for row in content["prices"]} == set(published)
+    for row in content["prices"]:
+        assert abs(row["price"] - published[row["strike"]]) <= row["bound"] <= row["tolerance"]
+        parts = row["statistical"] + row["discretisation"] + row["rounding"]
+        assert row["bound"] == pytest.approx(parts, rel=1e-12)
+        assert row["tolerance"] == pytest.approx(0.001 * row["price"], rel=1e-12)
+    assert [level["level"] for level in content["levels"]] == ["base", "rounding", "steps"]
+    assert content["levels"][0]["backend"] == "mlu370"
+
+
+def test_an_asian_takes_five_fixings_where_none_are_given(call):
+    """Arithmetic Asian, 5 fixings, A. Lewis's parameters: 9.62001, standard error 0.00012."""
+    content = priced(call, *ASIAN, "--maturity", 1, "--tol", "0.5%")
+    (row,) = content["prices"]
+    assert row["fixings"] == 5
+    assert abs(row["price"] - 9.62001) <= row["bound"] + 3 * 0.00012
+    assert row["analytic_price"] is None
+
+
+def test_threads_change_no_bit_and_the_seed_does(call):
+    one, two, other = (
+        priced(call, *CALL, "--threads", threads, "--seed", seed, "--tol", "0.05abs")["prices"][0]
+        for threads, seed in ((1, 0), (2, 0), (1, 1))
+    )
+    assert one == two
+    assert one["price"] != other["price"]
+    assert one["tolerance"] == other["tolerance"] == 0.05
+
+
+def test_options_replace_parameters_of_the_file(call):
+    given = [x for name, value in INLINE.items() for x in ("--" + name.replace("_", "-"), value)]
+    strike = ("--payoff", "call", "--strike", 100, "--maturity", 1)
+    inline = priced(call, "price", *given, *strike)
+    assert inline["prices"] == priced(call, *CALL)["prices"]
+    moved = priced(call, *CALL, "--spot", 120)
+    assert moved["model"]["spot"] == 120
+    assert moved["model"]["source"].endswith(", with spot = 120")
+    assert moved["prices"][0]["price"] > inline["prices"][0]["price"] + 10
+
+
+def test_the_table_shows_price_bound_parts_and_levels(call):
+    code, out, _ = call(*CALL, "--backend", "mlu370")
+    assert code == cli.GOOD
+    heads = out.splitlines()[4].split()
+    assert heads[:5] == ["strike", "maturity", "price", "±", "bound"]
+    row = dict(zip([*heads[:3], *heads[4:]], out.splitlines()[5].split(), strict=True))
+    assert row["strike"] == "100"
+    assert abs(float(row["price"]) - float(row["semi-analytic"])) <= float(row["bound"]) < 0.0161
+    assert "the spot is integrated out given the variance" in out
+    assert "rounding error" in out and "% of the price, removed" in out
+    assert "fp64 - mlu370" in out
+
+
+def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
+    arguments = (*CALL, "--tol", "0.01%", "--max-paths", 2**16)
+    code, out, err = call(*arguments)
+    assert (code, err) == (cli.NOT_MET, "")
+    (said,) = [line for line in out.splitlines() if "misses" in line]
+    assert said.startswith("note: the bound 0.0")
+    assert "misses the tolerance 0.001606 after" in said
+    code, out, _ = call(*arguments, "--json")
+    content = json.loads(out)
+    assert (code, content["met"], content["prices"][0]["met"]) == (cli.NOT_MET, False, False)
+    assert content["prices"][0]["bound"] > content["prices"][0]["tolerance"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((*CALL, "--rho", "1.5"), "key 'model.rho' was given 1.5 (a number); accepted: a correla"),
+        ((*CALL, "--rho", "-1.01"), "accepted: a correlation in [-1, 1]"),
+        ((*CALL, "--v0", "-0.1"), "key 'model.v0' was given -0.1 (a number); accepted: an initial"),
+        ((*CALL, "--sigma", "0"), "accepted: a volatility of variance > 0"),
+        ((*CALL, "--spot", "nan"), "key 'model.spot' was given nan"),
+        ((*CALL, "--maturity", "0"), "maturity is 0.0; accepted: a number above zero"),
+        ((*CALL, "--maturity", "-1"), "maturity is -1.0; accepted: a number above zero"),
+        ((*CALL, "--strike", "0"), "strike is 0.0; accepted: a number above zero"),
+        ((*CALL, "--strike", "nan"), "strike is nan; accepted: a finite number"),
+        ((*CALL, "--tol", "0"), "tolerance is '0'; accepted: a share of the price above 0"),
+        ((*CALL, "--tol", "-1%"), "tolerance is '-1%'; accepted"),
+        ((*CALL, "--tol", "nan"), "tolerance is 'nan'; accepted"),
+        (
+            (*CALL, "--barrier", "90"),
+            "payoff 'call' does not take --barrier; it takes --strike, --",
+        ),
+        ((*CALL, "--fixings", "5"), "payoff 'call' does not take --fixings"),
+        ((*ASIAN, "--maturity", "1", "--fixings", "0"), "fixings is 0; accepted: an integer from"),
+        ((*CALL, "--payoff", "coll"), "unknown payoff 'coll'; known: asian-arithmetic, "),
+        ((*CALL, "--payoff", "coll"), "did you mean 'call'?"),
+        ((*CALL, "--payoff", "barrier-down-out"), "payoff 'barrier-down-out' needs --barrier; it"),
+        (
+            (*CALL, "--payoff", "barrier-down-out", "--barrier", "100"),
+            "barrier is 100.0 with spot 100.0, already hit; accepted: a barrier below the spot",
+        ),
+        ((*CALL, "--backend", "bf61"), "unknown backend 'bf61'"),
+        ((*CALL, "--scheme", "milstein"), "unknown scheme 'milstein'; known: "),
+        ((*CALL, "--confidence", "1"), "confidence is 1.0; accepted: above 0 and below 1"),
+        ((*CALL, "--seed", "-1"), "seed"),
+        ((*CALL, "--max-seconds", "0"), "max_seconds is 0.0; accepted: a number above zero"),
+        (
+            (*CALL, "--model", "none.toml"),
+            "model file 'none.toml' does not exist; give the path of",
+        ),
+        (
+            ("price", "--payoff", "call", "--strike", "1", "--maturity", "1"),
+            "no model was given; give --model with a TOML file such as data/heston/lewis.toml",
+        ),
+        (
+            ("price", "--payoff", "call", "--strike", "1", "--maturity", "1", "--spot", "100"),
+            "options: the key 'model.v0' is missing; accepted: an initial variance",
+        ),
+        (("price", "--model", LEWIS, "--payoff", "call", "--maturity", "1"), "needs --strike; it"),
+        (("price", "--model", LEWIS, "--payoff", "call", "--strike", "1"), "--maturity"),
+        (
+            (*CALL, "--strike", "dear"),
+            "Invalid value for '--strike': Input should be a valid number",
+        ),
+    ],
+)
+def test_wrong_input_is_a_sentence_and_2(call, arguments, words):
+    code, out, err = call(*arguments)
+    assert (code, out) == (cli.USAGE, "")
+    assert words in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("rho = -0.5", "rho = -1.5", "key 'model.rho' was given -1.5"),
+        ("rho = -0.5", "roh = -0.5", "unknown key 'model.roh'; known: spot, "),
+        ("rho = -0.5", "roh = -0.5", "did you mean 'rho'?"),
+        ("rho = -0.5", "", "the key 'model.rho' is missing; accepted: a correlation in [-1, 1]"),
+        ("kappa = 4.0", 'kappa = "4"', "key 'model.kappa' was given '4' (a string)"),
+        ("kappa = 4.0", "kappa = nan", "key 'model.kappa' was given nan"),
+        ("[model]", "[modle]", "unknown key 'modle'; known: source, model; did you mean 'model'?"),
+        ("[model]", "[model", "is not valid TOML"),
+        ("source = ", "author = ", "the key 'source' is missing"),
+        ("[model]", "model = 3\n[other]", "key 'model' was given 3 (a whole number); accepted: th"),
+    ],
+)
+def test_wrong_files_are_a_sentence_and_2(call, tmp_path, old, new, words):
+    text = LEWIS.read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "model.toml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    arguments = list(CALL)
+    arguments[2] = path
+    code, out, err = call(*arguments)
+    assert (code, out) == (cli.USAGE, "")
+    assert f"{path}: " in err and words in err
+
+
+def test_files_with_replaced_parameters_are_checked_all_the_same(tmp_path):
+    path = tmp_path / "model.toml"
+    path.write_text('source = "x"\nmodel = 3\n', encoding="utf-8")
+    with pytest.raises(InputError, match="key 'model' was given 3"):
+        read_model(path, {"rho": 0.0})
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "relative"),
+    [
+        ("0.1%", 0.001, True),
+        ("0.001", 0.001, True),
+        (" 5 % ", 0.05, True),
+        (1e-4, 1e-4, True),
+        ("0.01abs", 0.01, False),
+        ("2 ABS", 2.0, False),
+        ("100%", 1.0, True),
+    ],
+)
+def test_tolerances_as_users_write_them(written, value, relative):
+    tolerance = price_tolerance(written)
+    assert (tolerance.value, tolerance.relative) == (pytest.approx(value, rel=1e-15), relative)
+    assert price_tolerance(str(tolerance)) == tolerance
+
+
+@pytest.mark.parametrize(
+    "written", ["", "%", "abs", "x", "0", "-0.1%", "101%", "1.5", "nan", "inf"]
+)
+def test_tolerances_that_are_none(written):
+    with pytest.raises(InputError, match="^tolerance is '.*'; accepted: a share of the price"):
+        price_tolerance(written)
+
+
+@pytest.mark.parametrize(
+    ("price", "bound", "shown"),
+    [
+        (16.0701549, 0.00873, ("16.0702", "0.0087")),
+        (1234.5678, 12.3, ("1235", "12")),
+        (0.000123456, 1.96e-7, ("0.00012346", "0.00000020")),
+        (5.0, 0.0, ("5", "0")),
+        (float("nan"), 0.1, ("nan", "0.1")),
+    ],
+)
+def test_prices_are_shown_to_the_digits_of_the_bound(price, bound, shown):
+    assert within_bound(price, bound) == shown
+
+
+def test_every_payoff_can_be_made_from_its_options():
+    from sciprec.heston import payoffs
+
+    for name, entry in payoffs().items():
+        others = {"barrier": 90.0, "start": 0.5, "fixings": None, "moneyness": None}
+        belonging = {key: value for key, value in others.items() if key in entry.parameters}
+        strikes = [95.0, 105.0] if "strike" in entry.parameters else []
+        made = make_payoffs(name, strikes, [1.0, 2.0], **belonging)
+        assert len(made) == (4 if strikes else 2)
+        assert {payoff.name for payoff in made} == {name}
+
+
+def test_model_files_are_plain_toml():
+    assert tomllib.loads(LEWIS.read_text(encoding="utf-8"))["model"] == INLINE
