@@ -1,17 +1,20 @@
 """A price by Monte Carlo whose stated bound holds, in any arithmetic."""
 
-import math
 import time
 from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.errors import InputError
 from sciprec.heston.levels import LEAST_PATHS
-from sciprec.heston.model import finite_number, require_positive
 from sciprec.heston.monitoring import payoff_tuple
 from sciprec.heston.plan import Pricing
-from sciprec.heston.schemes import scheme_named
+from sciprec.heston.pricing_arguments import (
+    check_scheme,
+    probability,
+    seconds_allowed,
+    tolerance_function,
+    whole_number,
+)
 from sciprec.heston.variance_reduction import choose_sampler
 from sciprec.precision import resolve_backend
 from sciprec.precision.streams import seed_words
@@ -128,7 +131,7 @@ def price(
         max_paths: simulated paths of all levels together.
         max_seconds: None, or the time after which no more paths are started.
         correction: whether the mean rounding error is removed from the price.
-        variance_reduction: "auto", "conditional", "control" or "none".
+        variance_reduction: "auto", "conditional", "antithetic", "control" or "none".
         n_threads: blocks of paths that are simulated at a time.
 
     Returns:
@@ -145,19 +148,19 @@ def price(
     for payoff in given:
         payoff.check(model)
     seed_words(seed)
-    _check_scheme(scheme)
-    risk = 1 - _probability(confidence)
-    limit = _tolerance(tolerance, relative)
+    check_scheme(scheme)
+    risk = 1 - probability(confidence)
+    limit = tolerance_function(tolerance, relative)
     pricing = Pricing(
-        sampler=choose_sampler(model, given, scheme, variance_reduction),
+        sampler=choose_sampler(model, given, scheme, variance_reduction, int(seed)),
         backend=resolve_backend(backend),
         tolerance=limit,
         risk=risk,
         seed=int(seed),
         correction=bool(correction),
-        n_threads=_count("n_threads", n_threads, 1),
-        max_paths=_count("max_paths", max_paths, LEAST_BUDGET),
-        deadline=start + _seconds(max_seconds),
+        n_threads=whole_number("n_threads", n_threads, 1),
+        max_paths=whole_number("max_paths", max_paths, LEAST_BUDGET),
+        deadline=start + seconds_allowed(max_seconds),
     )
     bound = pricing.run()
     accepted = limit(bound.price)
@@ -182,7 +185,7 @@ def price(
         n_paths=pricing.n_paths,
         n_steps=pricing.steps.n_steps,
         seconds=time.perf_counter() - start,
-        levels=_rows(pricing),
+        levels=level_rows(pricing),
         backend=resolve_backend(backend).name,
         scheme=scheme,
         confidence=float(confidence),
@@ -193,7 +196,7 @@ def price(
     )
 
 
-def _rows(pricing):
+def level_rows(pricing):
     """Return the levels' table."""
     used = [one for one in (pricing.base, pricing.rounding, pricing.steps) if one is not None]
     return tuple(
@@ -218,46 +221,3 @@ def _missed(bound, accepted, pricing):
         if bound.rounding[worst] > 0.5 * accepted[worst]:
             return text + "switch correction on"
     return text + "allow more paths or a larger tolerance"
-
-
-def _check_scheme(scheme):
-    """Refuse schemes whose step lengths cannot be compared on the same paths."""
-    if not scheme_named(scheme).lifts:
-        raise InputError(
-            f"scheme {scheme!r} draws as many random numbers as it needs, so that paths of "
-            "different steps have nothing in common; accepted: a scheme that lifts, such as "
-            "'quadratic_exponential_martingale'"
-        )
-
-
-def _tolerance(tolerance, relative):
-    """Return the function from prices to the largest accepted bounds."""
-    value = finite_number("tolerance", tolerance)
-    require_positive("tolerance", value)
-    if relative:
-        return lambda prices: value * np.abs(prices)
-    return lambda prices: np.full(np.shape(prices), value)
-
-
-def _probability(confidence):
-    """Return the confidence, a number between 0 and 1."""
-    value = finite_number("confidence", confidence)
-    if not 0 < value < 1:
-        raise InputError(f"confidence is {value}; accepted: above 0 and below 1, such as 0.95")
-    return value
-
-
-def _seconds(max_seconds):
-    """Return the time budget, infinite where none was given."""
-    if max_seconds is None:
-        return math.inf
-    value = finite_number("max_seconds", max_seconds)
-    require_positive("max_seconds", value)
-    return value
-
-
-def _count(name, value, least):
-    """Return value as an integer of at least `least`, or say that it is none."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < least:
-        raise InputError(f"{name} is {value!r}; accepted: an integer of at least {least}")
-    return int(value)
