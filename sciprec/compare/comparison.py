@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from sciprec.compare.metrics import metrics, relative_l2
+from sciprec.compare.error_growth import error_growth, errors_along, growth_as_dict
+from sciprec.compare.growth_laws import Growth
+from sciprec.compare.metrics import metrics
 from sciprec.compare.pairing import Pair, pair
 from sciprec.output import netcdf
+from sciprec.output.variables import VARIABLES
 
 SEVERITIES = ("identical", "noise", "changed", "broken")
 
@@ -42,10 +45,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows of one comparison, and the largest relative l2 error that counts as noise."""
+    """What a run is against its truth.
+
+    Args:
+        rows: one for each variable.
+        rtol: the largest relative l2 error that counts as noise.
+        growth: the laws of error growth fitted to the main variable, or None without steps.
+    """
 
     rows: tuple[Row, ...]
     rtol: float
+    growth: Growth | None = None
 
     @property
     def within(self) -> bool:
@@ -69,6 +79,7 @@ class Comparison:
         return {
             "within": self.within,
             "rtol": self.rtol,
+            "growth": growth_as_dict(self.growth),
             "variables": [
                 {**vars(row), "errors": {k: _plain(v) for k, v in row.errors.items()}}
                 for row in self.rows
@@ -93,7 +104,19 @@ def compare(
         InputError: a file cannot be read, or the two are not on the same points.
     """
     golden, actual = (d if isinstance(d, xr.Dataset) else netcdf.read(d) for d in (golden, actual))
-    return Comparison(tuple(_row(p, rtol) for p in pair(golden, actual)), rtol)
+    comparison = Comparison(tuple(_row(p, rtol) for p in pair(golden, actual)), rtol)
+    main = main_row(comparison)
+    if main.severity == "identical":
+        return comparison
+    return replace(comparison, growth=error_growth(golden, actual, main.variable))
+
+
+def main_row(comparison: Comparison) -> Row:
+    """The row that summaries show first."""
+    for row in comparison.rows:
+        if row.variable in VARIABLES and VARIABLES[row.variable].primary:
+            return row
+    return comparison.rows[0]
 
 
 def growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> tuple[np.ndarray, np.ndarray]:
@@ -103,9 +126,7 @@ def growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> tuple[np.nd
         Times as stored (nt,) and errors (nt,); NaN where nothing finite was left.
     """
     one = next(p for p in pair(golden, actual) if p.name == variable)
-    steps = [one.at(i) for i in range(one.actual.shape[0])]
-    errors = [relative_l2(p) if p.finite.any() else math.nan for p in steps]
-    return np.asarray(actual["time"].values, float), np.array(errors)
+    return np.asarray(actual["time"].values, float), errors_along(one)
 
 
 def _row(one: Pair, rtol: float) -> Row:

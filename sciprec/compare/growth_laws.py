@@ -44,6 +44,7 @@ class Growth:
         power, power_error: p of the best n^p, and its standard error.
         rate_per_step: the slope of log(error) against n, least squares.
         points: how many errors above zero were used.
+        span: steps from the first of them to the last.
     """
 
     laws: tuple[Law, ...]
@@ -51,6 +52,12 @@ class Growth:
     power_error: float
     rate_per_step: float
     points: int
+    span: float
+
+    @property
+    def increase(self) -> float:
+        """The factor by which the fitted exponential grows over the span."""
+        return math.exp(min(self.rate_per_step * self.span, 700.0))
 
     @property
     def best(self) -> Law:
@@ -117,6 +124,7 @@ def growth_laws(steps, errors, unit_roundoff: float) -> Growth | None:
         power_error=power_error,
         rate_per_step=_slope(n, log_error)[0],
         points=int(n.size),
+        span=float(np.ptp(n)),
     )
 
 

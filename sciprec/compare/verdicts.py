@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from sciprec.compare.comparison import Comparison, Row
+from sciprec.compare.comparison import Comparison, main_row
 from sciprec.compare.metrics import metrics
 from sciprec.compare.wording import factor
-from sciprec.output.variables import VARIABLES
 from sciprec.scenario import TRUTH
 
 STATUSES = ("truth", "identical", "good", "unjudged", "beyond", "broken", "failed")
@@ -66,14 +65,6 @@ def judge(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Ver
         return Verdict("unjudged", said)
     margin, reason = max(calls)
     return Verdict("good" if margin <= 1.0 else "beyond", reason, margin)
-
-
-def main_row(comparison: Comparison) -> Row:
-    """The row that summaries show first."""
-    for row in comparison.rows:
-        if row.variable in VARIABLES and VARIABLES[row.variable].primary:
-            return row
-    return comparison.rows[0]
 
 
 def _call(comparison: Comparison, tolerance: dict) -> tuple[float, str]:

@@ -13,7 +13,7 @@ from sciprec.report.bounded import bounded_pictures, legend, maturity_rows
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
 from sciprec.report.sums import accumulation_picture
-from sciprec.report.svg import line_style, new_figure, style, to_svg
+from sciprec.report.svg import label_style, line_style, new_figure, style, to_svg
 from sciprec.scenario import TRUTH
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
@@ -83,7 +83,7 @@ def _growth_picture(
             days, errors = growth(truth.dataset, run.dataset, variable)
             shown = np.isfinite(errors) & (errors > 0)
             axes.plot(days[shown], errors[shown], label=run.label,
-                      **line_style(order.index(run.label)))  # fmt: skip
+                      **label_style(run.label, order))  # fmt: skip
         for limit in limits:
             axes.axhline(limit["at_most"], linestyle="--", linewidth=1, color="#808080")
             axes.annotate(

@@ -15,7 +15,10 @@ from sciprec.compare.metrics import metrics
 from sciprec.compare.verdicts import main_row
 from sciprec.compare.wording import digits, duration, factor, number
 from sciprec.report.bounded import level_rows, notes
+from sciprec.report.drift import drift_rows, gain_in_words
 from sciprec.report.figures import pictures
+from sciprec.report.fixed_point import fixed_point_sections
+from sciprec.report.growth import growth_section
 from sciprec.report.stored import StoredBatch, StoredRun, read_batch, write_text
 from sciprec.scenario import TRUTH
 
@@ -51,7 +54,9 @@ def render(batch: StoredBatch) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, seconds=duration, digits=digits)
+    environment.filters.update(
+        number=number, seconds=duration, digits=digits, gain=gain_in_words
+    )
     return environment.get_template("page.html").render(
         style=resources.files("sciprec.report").joinpath("templates/page.css").read_text("utf-8"),
         title=_title(batch),
@@ -178,6 +183,9 @@ def _section(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
         "notes": notes(runs),
         "runs": [run for run in runs if run.comparison is not None and run.backend != TRUTH],
         "metrics": [m for m in metrics().values() if m.name in SHOWN_METRICS],
+        "drift": drift_rows(runs),
+        "growth": growth_section(runs),
+        "fixed_point": fixed_point_sections(runs),
     }
 
 

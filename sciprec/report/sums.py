@@ -8,7 +8,7 @@ import numpy as np
 
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
-from sciprec.report.svg import line_style, new_figure, style, to_svg
+from sciprec.report.svg import label_style, new_figure, style, to_svg
 
 SUM, ERROR = "parameter", "largest_error_in_u"
 
@@ -31,7 +31,7 @@ def accumulation_picture(
         left.plot(exact["update"].values, exact.values, color="#808080", linewidth=4, alpha=0.4,
                   label="exact")  # fmt: skip
         for run in others:
-            look = line_style(order.index(run.label))
+            look = label_style(run.label, order)
             updates = run.dataset["update"].values
             left.plot(updates, run.dataset[SUM].mean("member").values, label=run.label, **look)
             error = run.dataset[ERROR].values

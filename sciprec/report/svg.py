@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure
 
 INK = "#010203"  # stands for the page's own text colour and becomes `currentColor`
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe & Ito (2008)
+DASHES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 _STYLE = {
@@ -53,6 +55,23 @@ def new_figure(width: float, height: float) -> Figure:
 def line_style(index: int) -> dict[str, object]:
     """Colour and marker of the arithmetic at this place of the batch's list."""
     return {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
+
+
+def label_style(label: str, order: Sequence[str]) -> dict[str, object]:
+    """The look of a run: colour and marker of its arithmetic, dashes of its compensation.
+
+    Args:
+        label: "mlu370", "mlu370+carry".
+        order: all labels of the batch.
+    """
+    parts = [one.partition("+")[::2] for one in order]
+    arithmetics, compensations = (
+        list(dict.fromkeys(column)) for column in zip(*parts, strict=True)
+    )
+    arithmetic, _, compensation = label.partition("+")
+    dashes = DASHES[compensations.index(compensation) % len(DASHES)]
+    hollow = {"markerfacecolor": "none"} if compensation else {}
+    return line_style(arithmetics.index(arithmetic)) | {"linestyle": dashes} | hollow
 
 
 def to_svg(figure: Figure, name: str, description: str) -> str:

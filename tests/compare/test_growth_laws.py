@@ -26,7 +26,10 @@ def test_a_law_is_recognised_through_scatter(name):
     assert found.best.coefficients == pytest.approx(expected, rel=0.1)
     assert found.best.scatter == pytest.approx(0.1 / np.log(10), rel=0.3)
     assert sum(law.weight for law in found.laws) == pytest.approx(1.0)
-    if name != "exponential":
+    assert found.span == STEPS[-1] - STEPS[1]
+    if name == "exponential":
+        assert found.increase == pytest.approx(np.exp(0.02 * found.span), rel=0.2)
+    else:
         power = {"square root": 0.5, "linear": 1.0}[name]
         assert abs(found.power - power) < 4 * found.power_error
     assert name in str(found)
