@@ -99,18 +99,17 @@ def law_sentences(growths: Sequence[tuple[str, Growth]]) -> list[str]:
 def law_of(growth: Growth) -> str:
     """A key of `_MEANINGS`: which law an error follows, with its power of n as a second witness.
 
-    An exponential counts where the error grows at least tenfold: less cannot be told from an error
-    that starts with that of the initial state. sqrt(n) and n count where the power of n that fits
-    best agrees with them, within 0.1 or three standard errors.
+    sqrt(n) and n count where the power of n that fits best agrees, within 0.1 or three standard
+    errors. An exponential counts where the error grows at least tenfold: less cannot be told from
+    slow growth upon the error of the initial state. What is left is a power of n, if any.
     """
     best, off = growth.best, max(POWER_TOLERANCE, 3.0 * growth.power_error)
-    for name, power in (("linear", 1.0), ("square root", 0.5)):
-        if best.name == name and best.scatter <= CLOSE_SCATTER and abs(growth.power - power) <= off:
-            return name
-    if growth.increase < LEAST_INCREASE:
-        return "level"
-    if best.name == "exponential":
-        return "exponential" if best.scatter <= CLOSE_SCATTER else "none"
+    close = best.scatter <= CLOSE_SCATTER
+    power = {"linear": 1.0, "square root": 0.5}.get(best.name)
+    if close and power is not None and abs(growth.power - power) <= off:
+        return best.name
+    if close and power is None and growth.increase >= LEAST_INCREASE:
+        return best.name
     if growth.power_error > POWER_TOLERANCE:
         return "none"
     return "slow" if growth.power < 0.5 else "between" if growth.power < 1.0 else "fast"
@@ -118,11 +117,10 @@ def law_of(growth: Growth) -> str:
 
 _MEANINGS = {
     "exponential": "Exponential in the steps n, as the MLU370's description has it",
-    "fast": "Faster than n, as a power of n",
+    "fast": "Faster than n, by the fitted power of n",
     "linear": "Proportional to n, as a bias adds up",
-    "between": "Between √n and n, as a power of n",
+    "between": "Between √n and n, by the fitted power of n",
     "square root": "Proportional to √n, as independent errors of either sign add up",
-    "slow": "Slower than √n, as a power of n",
-    "level": "Less than tenfold in the whole run, too little to tell a law",
-    "none": "None of these laws is close",
+    "slow": "Slower than √n, by the fitted power of n",
+    "none": "Up and down, close to no law",
 }

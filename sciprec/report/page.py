@@ -11,13 +11,14 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from sciprec.compare.error_growth import growth_as_dict
 from sciprec.compare.metrics import metrics
 from sciprec.compare.verdicts import main_row
 from sciprec.compare.wording import digits, duration, factor, number
 from sciprec.report.bounded import level_rows, notes
 from sciprec.report.drift import drift_rows, gain_in_words
 from sciprec.report.figures import pictures
-from sciprec.report.fixed_point import fixed_point_sections
+from sciprec.report.fixed_point import fixed_point_sections, summary_of
 from sciprec.report.growth import growth_section
 from sciprec.report.stored import StoredBatch, StoredRun, read_batch, write_text
 from sciprec.scenario import TRUTH
@@ -54,9 +55,7 @@ def render(batch: StoredBatch) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        number=number, seconds=duration, digits=digits, gain=gain_in_words
-    )
+    environment.filters.update(number=number, seconds=duration, digits=digits, gain=gain_in_words)
     return environment.get_template("page.html").render(
         style=resources.files("sciprec.report").joinpath("templates/page.css").read_text("utf-8"),
         title=_title(batch),
@@ -71,8 +70,11 @@ def render(batch: StoredBatch) -> str:
 
 
 def table(batch: StoredBatch) -> list[dict[str, Any]]:
-    """One row per run: its main variable's errors, counts, verdict and cost, as plain data."""
+    """One row per run as plain data: its main variable's errors and their growth, counts, verdict,
+    cost, drift of budgets, and what fixed point did.
+    """
     rows = []
+    drift = {(s, r["label"]): r for s in batch.scenarios for r in drift_rows(batch.of_scenario(s))}
     for run in batch.runs:
         row: dict[str, Any] = {
             "scenario": run.scenario,
@@ -84,6 +86,8 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
             "file": run.file if run.dataset is not None else None,
             "seconds": run.kernel_seconds if run.dataset is not None else None,
             "variable": None, "units": None, "nonfinite": None, "errors": {},
+            "growth": None, "drift": drift.get((run.scenario, run.label)),
+            "fixed_point": summary_of(run),
         }  # fmt: skip
         if run.comparison is not None:
             main = main_row(run.comparison)
@@ -91,6 +95,7 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
                 "variable": main.variable,
                 "units": "" if main.units == "1" else main.units,
                 "nonfinite": main.nonfinite_actual,
+                "growth": growth_as_dict(run.comparison.growth),
                 "errors": {k: v if math.isfinite(v) else None for k, v in main.errors.items()},
             }
         rows.append(row)
