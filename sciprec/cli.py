@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sciprec import __version__, price_verbs
+from sciprec import __version__, coverage_verb, price_verbs
 from sciprec.errors import InputError, Interrupted
 
 GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
@@ -178,6 +178,7 @@ def report(
 
 
 app.command()(price_verbs.price)
+app.command()(coverage_verb.coverage)
 
 
 @bench_app.command("precision")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sciprec.console import Table, say
 
+_SHARES = ("mean_bound", "needed", "mean_error", "mean_error_interval")
 _PARAMETERS = ("strike", "barrier", "moneyness", "start", "maturity", "fixings")
 
 
@@ -30,6 +31,30 @@ def print_prices(content: Mapping[str, Any]) -> None:
     _print_levels(content["levels"])
     for sentence in content["sentences"]:
         say(f"note: {sentence}")
+
+
+def print_coverage(rows: Sequence[Mapping[str, Any]]) -> None:
+    """One line per case and arithmetic of a coverage run.
+
+    Args:
+        rows: fields of CoverageRow, its share, width and passed.
+    """
+    table = Table(
+        ("case", "arithmetic", "result"),
+        ("seeds", "covered", "required", "mean bound", "needed", "ratio", "mean error", "seconds"),
+        droppable=("seconds", "mean error", "needed", "mean bound"),
+    )
+    for row in rows:
+        result = "[green]holds[/]" if row["passed"] else "[red]fails[/]"
+        percent = {name: 100 * row[name] for name in _SHARES}
+        table.add(
+            row["case"], row["backend"], result, str(row["n_seeds"]), str(row["covered"]),
+            str(row["required"]), f"{percent['mean_bound']:.2g} %", f"{percent['needed']:.2g} %",
+            f"{row['width']:.2f}",
+            f"{percent['mean_error']:+.2g} ± {percent['mean_error_interval']:.1g} %",
+            f"{row['seconds']:.3g}",
+        )  # fmt: skip
+    table.print()
 
 
 def within_bound(price: float, bound: float) -> tuple[str, str]:

@@ -23,7 +23,7 @@ def test_help_names_the_verbs_in_under_300_ms():
         start = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         seconds.append(time.perf_counter() - start)
-    for verb in ("run", "price", "backends", "compare", "report", "bench"):
+    for verb in ("run", "price", "coverage", "backends", "compare", "report", "bench"):
         assert f"\n  {verb} " in done.stdout
     assert min(seconds) < 0.3
 
@@ -40,7 +40,9 @@ def test_a_terminal_without_dots_and_dashes_gets_question_marks():
     assert b"-126 ? 127" in done.stdout
 
 
-@pytest.mark.parametrize("verb", ["run", "price", "backends", "compare", "report", "bench"])
+@pytest.mark.parametrize(
+    "verb", ["run", "price", "coverage", "backends", "compare", "report", "bench"]
+)
 def test_every_verb_has_help(call, verb):
     code, out, _ = call(verb, "--help")
     assert code == cli.GOOD

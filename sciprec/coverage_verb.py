@@ -1,0 +1,136 @@
+"""The verb `sciprec coverage`: how often the stated bound of a price covers the truth."""
+
+from __future__ import annotations
+
+import json as json_format
+import os
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sciprec.errors import InputError, Interrupted, why_no_file
+
+NOT_MET = 1
+REFERENCES = Path("data/heston/europeans.json")
+SMALL_CASES = ("lewis_K100", "broadie_kaya_2", "andersen_3_r5_K100")
+SEEDS, SMALL_SEEDS = 400, 40
+
+
+def coverage(
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=2, help=f"Per row [default: {SEEDS}, {SMALL_SEEDS} with --small]."),
+    ] = None,
+    backend: Annotated[
+        list[str] | None, typer.Option("--backend", "-b", help="Arithmetic; repeat it for several.")
+    ] = None,
+    case: Annotated[
+        list[str] | None, typer.Option(help="Case of the references; repeat it for several.")
+    ] = None,
+    small: Annotated[bool, typer.Option("--small", help="Three cases, few seeds.")] = False,
+    tol: Annotated[str, typer.Option(help="Of the bounds, as a share of the price.")] = "2%",
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the bounds.")] = 0.95,
+    references: Annotated[Path, typer.Option(help="File of reference prices (JSON).")] = REFERENCES,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("reports/coverage"),
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Change no result [default: all cores].")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Count how often the bound of a price covers the truth; exit with 1 where it fails.
+
+    Minutes long; `--small` takes seconds.
+    """
+    from sciprec import heston
+    from sciprec.console import print_json
+    from sciprec.heston.bound_coverage import BACKENDS, CASES, WIDEST
+    from sciprec.output.provenance import provenance
+    from sciprec.precision import resolve_backend
+    from sciprec.price_console import print_coverage
+    from sciprec.price_tolerance import price_tolerance
+    from sciprec.report.coverage import write_coverage
+    from sciprec.workflow import prepare_folder
+
+    tolerance = price_tolerance(tol)
+    if not tolerance.relative:
+        raise InputError(f"tolerance is {tol!r}; accepted: a share of the price, such as 2%")
+    names = tuple(case or (SMALL_CASES if small else CASES))
+    cases = _reference_cases(references, names)
+    backends = tuple(resolve_backend(name).name for name in backend or BACKENDS)
+    n_seeds = seeds if seeds is not None else SMALL_SEEDS if small else SEEDS
+    folder = prepare_folder(out)
+    done: list[dict[str, Any]] = []
+
+    def progress(row: Any) -> None:
+        derived = {"share": row.share, "width": row.width, "passed": row.passed}
+        done.append(asdict(row) | derived | {"widest": WIDEST})
+        if not json:
+            counted = f"[{len(done)}/{len(cases) * len(backends)}] {row.case} in {row.backend}"
+            print(f"{counted}: {row.covered} of {row.n_seeds} covered", file=sys.stderr)
+
+    try:
+        heston.coverage(
+            cases, backends=backends, n_seeds=n_seeds, tolerance=tolerance.value,
+            confidence=confidence, n_threads=threads or os.cpu_count() or 1, progress=progress,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        raise Interrupted("nothing was written") from None
+    settings = {
+        "tolerance": str(tolerance), "confidence": confidence, "seeds": n_seeds,
+        "cases": ", ".join(names), "backends": ", ".join(backends), "references": str(references),
+    }  # fmt: skip
+    content = {
+        "rows": done, "settings": settings, "made_by": provenance(),
+        "command": _command(names, backends, n_seeds, tolerance, confidence, references, out),
+    }  # fmt: skip
+    page = write_coverage(folder, content)
+    if json:
+        print_json(content | {"folder": folder, "page": page})
+    else:
+        print_coverage(done)
+        print(f"page: {page}")
+    if not all(row["passed"] for row in done):
+        raise typer.Exit(NOT_MET)
+
+
+def _reference_cases(path: Path, names: tuple[str, ...]) -> list[Any]:
+    """The cases of a file of reference prices.
+
+    Raises:
+        InputError: there is no such file or case, or it holds something else.
+    """
+    from sciprec.heston.bound_coverage import reference_cases
+
+    if why := why_no_file(path):
+        raise InputError(
+            f"file of reference prices '{path}' {why}; give one with --references, such as "
+            f"{REFERENCES}"
+        )
+    try:
+        return reference_cases(path, names)
+    except (json_format.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path}: holds no reference prices ({type(error).__name__}: {error}); accepted: JSON "
+            f"as in {REFERENCES}"
+        ) from None
+
+
+def _command(
+    names: tuple[str, ...],
+    backends: tuple[str, ...],
+    n_seeds: int,
+    tolerance: Any,
+    confidence: float,
+    references: Path,
+    out: Path,
+) -> str:
+    """The command line that makes this page again."""
+    parts = ["sciprec", "coverage", "--seeds", str(n_seeds), "--tol", str(tolerance)]
+    parts += ["--confidence", f"{confidence:g}", "--references", str(references)]
+    parts += [word for name in names for word in ("--case", name)]
+    parts += [word for name in backends for word in ("--backend", name)]
+    return shlex.join([*parts, "--out", str(out)])

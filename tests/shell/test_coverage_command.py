@@ -1,0 +1,129 @@
+"""`sciprec coverage`: table, page, exit codes, and a sentence for wrong input."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from sciprec import cli, heston
+from sciprec.errors import InputError
+from sciprec.heston.bound_coverage import BACKENDS, CASES, CoverageRow
+from sciprec.report.coverage import write_coverage_page
+
+REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"
+GIVEN = ("--references", REFERENCES)
+
+
+def made_up_row(case, backend, n_seeds, covered):
+    """A row whose prices were covered so many times."""
+    return CoverageRow(case, backend, 0.95, n_seeds, covered, 30, 0.02, 0.01, 1e-4, 3e-4, 40, 0.5)
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """Replaces the pricing by made-up rows; returns what the function was called with."""
+    calls = []
+
+    def coverage(cases, *, backends, n_seeds, progress, **options):
+        calls.append({"cases": [case.name for case in cases], "n_seeds": n_seeds, **options})
+        for case in cases:
+            for backend in backends:
+                covered = 20 if backend == "bf16" else n_seeds
+                progress(made_up_row(case.name, backend, n_seeds, covered))
+
+    monkeypatch.setattr(heston, "coverage", coverage, raising=False)
+    return calls
+
+
+def test_a_real_row_covers_and_is_stored(call, tmp_path):
+    arguments = ("--case", "lewis_K100", "--backend", "fp32", "--seeds", 4, "--tol", "5%")
+    code, out, err = call("coverage", *GIVEN, *arguments, "--out", tmp_path, "--json")
+    assert (code, err) == (cli.GOOD, "")
+    content = json.loads(out)
+    (row,) = content["rows"]
+    assert (row["case"], row["backend"], row["n_seeds"]) == ("lewis_K100", "fp32", 4)
+    assert row["covered"] >= row["required"] and row["passed"]
+    assert row["share"] == row["covered"] / 4 and row["width"] > 1
+    assert 0 < row["mean_bound"] <= 0.05
+    assert content["page"] == str(tmp_path / "index.html")
+    assert json.loads((tmp_path / "coverage.json").read_text())["rows"] == content["rows"]
+    assert "--case lewis_K100" in content["command"] and "--seeds 4" in content["command"]
+
+
+def test_all_cases_with_400_seeds_unless_small(call, stand_in, tmp_path):
+    call("coverage", *GIVEN, "--out", tmp_path)
+    call("coverage", *GIVEN, "--out", tmp_path, "--small")
+    assert stand_in[0]["cases"] == list(CASES) and stand_in[0]["n_seeds"] == 400
+    assert {"andersen_1_K100", "andersen_2_K100", "lewis_K100"} < set(CASES)
+    assert len(stand_in[1]["cases"]) == 3 and stand_in[1]["n_seeds"] == 40
+    assert stand_in[0]["tolerance"] == 0.02 and stand_in[0]["confidence"] == 0.95
+
+
+def test_a_row_that_does_not_cover_is_1_and_red(call, stand_in, tmp_path):
+    code, out, err = call("coverage", *GIVEN, "--small", "--out", tmp_path)
+    assert code == cli.NOT_MET
+    lines = [line.split() for line in out.splitlines() if line.startswith("lewis_K100")]
+    assert [(line[1], line[2]) for line in lines] == [
+        (name, "fails" if name == "bf16" else "holds") for name in BACKENDS
+    ]
+    assert "[12/12] andersen_3_r5_K100 in bf16: 20 of 40 covered" in err
+    text = " ".join((tmp_path / "index.html").read_text(encoding="utf-8").split())
+    assert "The bound holds in 9 of 12 rows" in text
+    assert text.count('<span class="chip beyond">fails</span>') == 3
+    assert text.count("<svg") == 2 and "<script" not in text
+    addresses = set(re.findall(r"https?://[^\s\"'<>)]+", text))
+    assert addresses == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    code, *_ = call("coverage", *GIVEN, "--small", "--out", tmp_path, "--backend", "fp32")
+    assert code == cli.GOOD
+
+
+def test_a_bound_that_is_too_wide_is_1(call, monkeypatch, tmp_path):
+    def coverage(cases, *, backends, n_seeds, progress, **options):
+        progress(CoverageRow("x", "fp32", 0.95, 40, 40, 30, 0.05, 0.01, 1e-4, 3e-4, 40, 0.5))
+
+    monkeypatch.setattr(heston, "coverage", coverage, raising=False)
+    code, out, _ = call("coverage", *GIVEN, "--small", "--out", tmp_path)
+    assert code == cli.NOT_MET and "5.00" in out
+
+
+def test_the_page_is_made_from_the_stored_results(call, stand_in, tmp_path):
+    call("coverage", *GIVEN, "--small", "--out", tmp_path)
+    before = (tmp_path / "index.html").read_bytes()
+    (tmp_path / "index.html").unlink()
+    assert write_coverage_page(tmp_path).read_bytes() == before
+    with pytest.raises(InputError, match="holds no coverage run: there is no coverage.json"):
+        write_coverage_page(tmp_path.parent)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--references", "none.json"), "file of reference prices 'none.json' does not exist; gi"),
+        ((*GIVEN, "--case", "lewis"), "has no case lewis; accepted: "),
+        ((*GIVEN, "--backend", "bf61"), "unknown backend 'bf61'"),
+        ((*GIVEN, "--tol", "0"), "tolerance is '0'; accepted"),
+        ((*GIVEN, "--tol", "1abs"), "tolerance is '1abs'; accepted: a share of the price, such a"),
+        ((*GIVEN, "--seeds", "1"), "--seeds"),
+        ((*GIVEN, "--confidence", "1"), "--confidence"),
+        ((*GIVEN, "--threads", "0"), "--threads"),
+    ],
+)
+def test_wrong_input_is_a_sentence_and_2_and_leaves_nothing(
+    call, tmp_path, monkeypatch, arguments, words
+):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call("coverage", *arguments)
+    assert (code, out) == (cli.USAGE, "")
+    assert words in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"cases": [{}]}', '{"cases": 3}'])
+def test_files_that_hold_no_reference_prices(call, tmp_path, text):
+    path = tmp_path / "prices.json"
+    path.write_text(text, encoding="utf-8")
+    code, _, err = call("coverage", "--references", path, "--out", tmp_path / "out")
+    assert code == cli.USAGE
+    assert "holds no reference prices" in err
+    assert not (tmp_path / "out").exists()
