@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import threading
 from dataclasses import asdict, dataclass
@@ -11,6 +12,7 @@ import numpy as np
 from sciprec.precision import fixed_rounding as words
 from sciprec.precision.lifted import Lifted
 from sciprec.precision.profile import Profile, copied
+from sciprec.precision.syntax import LiftError
 from sciprec.precision.units import Place, Units, from_ranges
 from sciprec.precision.written import written_arrays
 
@@ -108,7 +110,9 @@ class FixedLifted(Lifted):
         super().__init__(kernel, backend, plain, module, 0, None)
         self._dispatchers = {"plain": module.sp_entry}
         self._layout, self._adapt = plain.layout, adapt
-        self._written = written_arrays(kernel)
+        self._written, self._literals = written_arrays(kernel), plain.literals
+        if any(site.operation == "sign" or "(0)" in site.operation for site in plain.sites):
+            self._literals += (1.0,)
         self._state = threading.RLock()
         self.units: Units | None = None
         self._unknown = ranges is None  # until something but zeros has been met
@@ -159,44 +163,70 @@ class FixedLifted(Lifted):
             units = self.units
         saved = self._saved(args)
         for attempt in range(_ATTEMPTS):
-            result, clean = self._attempt(units, units.variant, args)
+            result, clean = self._attempt(units, units.variant(self._literals), args)
             if clean:
                 return result
             _restore(args, saved)
             if self._adapt is None or attempt == _ATTEMPTS - 1:
                 break
-            units = self._wider(units, args)
+            wider = self._wider(units, args)
+            if wider is None:
+                break
+            units = wider
         return self._careful(units, args)
 
     def _attempt(self, units: Units, variant: str, args):
-        """(result, whether nothing left its range) of one run; the table is this call's own."""
+        """(result, whether nothing left its range) of one run; the table is this call's own.
+
+        An exception may have come from numbers beyond their ranges: a careful run will tell.
+        """
         table = units.table.copy()
-        result, marks = self._enter(self._variant(variant), (table.ctypes.data, *args))
+        try:
+            result, marks = self._enter(self._variant(variant), (table.ctypes.data, *args))
+        except LiftError:
+            raise
+        except Exception:
+            return None, False
         counted = table[:, (words.SATURATED, words.INVALID)]
         return result, not marks and not counted.any()
 
     def _careful(self, units: Units, args):
         """A run in which every end of a range is enforced; its saturations are counted."""
         table = units.table.copy()
-        result, _ = self._enter(self._variant("careful"), (table.ctypes.data, *args))
-        with self._state:
-            self._careful_calls += 1
-            self._saturated += table[:, words.SATURATED]
-            self._invalid += table[:, words.INVALID]
+        try:
+            result, _ = self._enter(self._variant("careful"), (table.ctypes.data, *args))
+        finally:
+            with self._state:
+                self._careful_calls += 1
+                self._saturated += table[:, words.SATURATED]
+                self._invalid += table[:, words.INVALID]
         return result
 
-    def _wider(self, units: Units, args) -> Units:
+    def _wider(self, units: Units, args) -> Units | None:
         """Units after the headroom was used up: with room for what was beyond a range, and two bits
-        more, so that growing numbers do not leave again at once.
+        more, so that growing numbers do not leave again at once. None where no unit would change.
         """
         table = units.table.copy()
-        self._enter(self._variant("careful"), (table.ctypes.data, *copied(args)))
+        with contextlib.suppress(Exception):  # the run that counts will raise it
+            self._enter(self._variant("careful"), (table.ctypes.data, *copied(args)))
         beyond = table[:, words.LARGEST].copy().view(np.float64)
-        wider = units.widened(4.0 * np.where(np.isfinite(beyond), beyond, 0.0))
-        with self._state:
+        with self._state:  # other threads may have widened others
+            wider = self.units.widened(4.0 * np.minimum(beyond, 2.0**1000))
+            if (wider.exponents == units.exponents).all():
+                return None
             self._adaptations += 1
             self.units = wider
         return wider
+
+    def _function(self, function):
+        """Refuse a function that is given as an argument: its operations would have no units."""
+        if isinstance(function, type):
+            return function
+        raise LiftError(
+            f"kernel '{self.kernel.__name__}' is given the function "
+            f"'{getattr(function, '__name__', function)}'; in fixed point it takes numbers, NumPy "
+            "arrays and tuples: call the function by its own name in the kernel"
+        )
 
     def _variant(self, name: str):
         with self._state:
@@ -206,13 +236,22 @@ class FixedLifted(Lifted):
 
     def _saved(self, args) -> list:
         """Copies of the arrays that the kernel may write."""
-        return [copied(a) if self._written(n, a) else None for n, a in enumerate(args)]
+        written = self._written(args)
+        return [_kept(a) if w else None for a, w in zip(args, written, strict=True)]
+
+
+def _kept(value):
+    """A copy of what a kernel may change of an argument."""
+    if isinstance(value, tuple):
+        return [_kept(v) for v in value]
+    writable = isinstance(value, np.ndarray) and value.flags.writeable
+    return value.copy() if writable else None
 
 
 def _restore(values, saved) -> None:
     """Put back what arrays held."""
     for value, kept in zip(values, saved, strict=True):
-        if isinstance(value, np.ndarray) and kept is not None:
-            value[...] = kept
-        elif isinstance(value, tuple) and kept is not None:
+        if isinstance(value, tuple) and kept is not None:
             _restore(value, kept)
+        elif kept is not None:
+            value[...] = kept

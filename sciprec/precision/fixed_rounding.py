@@ -9,7 +9,7 @@ whether anything left the range.
 
 Three variants of a program share these rows:
 
-    plain    sums of two operands are exact in binary64 (their units are less than 2^20 apart)
+    plain    sums of two operands are exact in binary64 (see `units.Units.variant`)
     wide     sums carry the sign of their binary64 error
     careful  like wide; ends of the range are enforced, and every saturation is counted in its row
 
@@ -61,6 +61,11 @@ def add_marks(b: ir.IRBuilder, marks) -> None:
     b.store(b.or_(b.load(slot), marks), slot)
 
 
+def _is_integer(value) -> bool:
+    """Whether a number has just come from an integer, and so may have any of 53 bits."""
+    return getattr(value, "opname", "") in ("sitofp", "uitofp")
+
+
 class Fixed(Native):
     """Fixed point; operations take the address of their row as `row`."""
 
@@ -77,7 +82,7 @@ class Fixed(Native):
         return self._placed(b, row, r)
 
     def add(self, b, x, y, row):
-        if self.variant == "plain":
+        if self.variant == "plain" and not (_is_integer(x) or _is_integer(y)):
             return self._placed(b, row, b.fadd(x, y))
         return self._pair(b, row, *two_sum(b, x, y))
 
@@ -210,7 +215,7 @@ class Fixed(Native):
 
     def _counted(self, b, row, r, result, beyond):
         """The result (zero for NaN); counts results beyond the range, NaN, and numbers lost to
-        zero, and keeps the largest size beyond the range.
+        zero, and keeps the largest finite size beyond the range.
         """
         zero, one = V64.constant(0.0), ir.Constant(I64, 1)
         nan = b.fcmp_unordered("uno", r, r)
@@ -222,7 +227,8 @@ class Fixed(Native):
         for condition, word in ((beyond, SATURATED), (nan, INVALID), (lost, LOST)):
             with cgutils.if_unlikely(b, condition):
                 b.atomic_rmw("add", word_at(b, row, word, I64), one, "monotonic")
-        with cgutils.if_unlikely(b, beyond):
+        finite = b.fcmp_ordered("<", call(b, "fabs", r), V64.constant(float("inf")))
+        with cgutils.if_unlikely(b, b.and_(beyond, finite)):
             size = V64.to_word(b, call(b, "fabs", r))
             b.atomic_rmw("umax", word_at(b, row, LARGEST, I64), size, "monotonic")
         return result

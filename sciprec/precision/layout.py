@@ -51,7 +51,7 @@ class Frame:
         """
         shared = "accumulator" if operation in ACCUMULATOR else ""
         if array and operation in ("enter", "trusted"):
-            shared = array
+            shared = f"elements of {array}"
         if shared in self.shared:
             return self.shared[shared]
         first = len(self.rows)

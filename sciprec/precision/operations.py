@@ -194,7 +194,8 @@ class Operations:
             return self._from_bits(name)
         if name in ELEMENTARY or name in UNARY or name in BINARY:
             arity = 2 if name in BINARY or name in ("atan2", "pow", "hypot") else 1
-            return self._operation(arity, self._emit(name, self.compute), _OPERATORS.get(name))
+            emit, native = self._emit(name, self.compute), _OPERATORS.get(name)
+            return self._operation(arity, emit, native, brings_in=name in _EXACT)
         raise AttributeError(f"no operation '{name}'")
 
     # ---- how each operation is evaluated on carrier values --------------------------------------
@@ -280,9 +281,10 @@ class Operations:
         draw, zero = self._draw(b, role, key), V64.constant(0.0)
         rest = b.frem(x, y)
         other = b.xor(b.fcmp_ordered("<", rest, zero), b.fcmp_ordered("<", y, zero))
-        if role.placed:
-            moved = role.add(b, rest, y, **draw)
-        elif role.mode or role.arithmetic.rounding in ("rn", "sr"):
+        if role.placed:  # one rounding, since each is counted; exact, whatever y is
+            moves = b.and_(other, b.fcmp_ordered("!=", rest, zero))
+            return role.fma(b, rest, V64.constant(1.0), b.select(moves, y, zero), **draw)
+        if role.mode or role.arithmetic.rounding in ("rn", "sr"):
             moved = role.from_binary64(b, b.fadd(rest, y), **draw)
         else:
             moved = Sticky(role.arithmetic, self.kind, F64, None).add(b, rest, y)
@@ -325,15 +327,18 @@ class Operations:
             else self._rounded(b, kind, value, self.compute, key, salt)
         )
 
-    def _operation(self, arity: int, emit: Callable, native: Callable | None):
-        """An intrinsic of `arity` operands (after the key, in a random backend)."""
+    def _operation(self, arity: int, emit: Callable, native: Callable | None, brings_in=False):
+        """An intrinsic of `arity` operands (after the key, in a random backend); `brings_in` says
+        that an integer among them may be the result as it is.
+        """
 
         def resolve(typingctx, key, *operands):
             kinds = [types.unliteral(k) for k in operands]
             refuse_complex(kinds)
             scalar = all(is_float(k) or is_whole(k) for k in kinds)
             if scalar and (native is None or any(is_float(k) for k in kinds)):
-                return self._scalar(emit, kinds, key)
+                whole = brings_in and any(is_whole(k) for k in kinds)
+                return self._scalar(emit, kinds, key, whole and self.compute.placed)
             if any(is_numeric_array(k) for k in kinds) and (
                 native is None or any(is_float(getattr(k, "dtype", k)) for k in kinds)
             ):
@@ -349,14 +354,17 @@ class Operations:
         made = keys.intrinsic_of(arity, self.key_type, resolve)
         return made
 
-    def _scalar(self, emit, kinds, key):
+    def _scalar(self, emit, kinds, key, places: bool):
         def codegen(context, b, signature, args):
             word, values = keys.split(key, args)
             operands = [
                 self._operand(b, kind, value, word, 1 + salt)
                 for salt, (kind, value) in enumerate(zip(kinds, values, strict=True))
             ]
-            return emit(context, b, operands, word)
+            result = emit(context, b, operands, word)
+            if places:
+                result = self.compute.from_binary64(b, result, **self._draw(b, self.compute, word))
+            return result
 
         return self.carrier(*keys.join(key, kinds)), codegen
 
@@ -514,6 +522,9 @@ class Operations:
                 word, (_, value) = keys.split(key, args)
                 if kind != self.carrier or not same:
                     value = self._rounded(b, kind, value, self.storage, word, 0)
+                if self.storage.placed and is_whole(kind):
+                    draw = self._draw(b, self.storage, word)
+                    value = self.storage.from_binary64(b, value, **draw)
                 return self._noisy(b, value, word)
 
             return self.carrier(*keys.join(key, [target, x])), codegen
@@ -544,7 +555,7 @@ class Operations:
         was.
         """
         emit = lambda context, b, values, key: values[0]  # noqa: E731
-        return self._operation(1, emit, None)
+        return self._operation(1, emit, None, brings_in=True)
 
     def _filling(self):
         """What np.full fills with, in NumPy's type: binary64 (exactly) for floats."""

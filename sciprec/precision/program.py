@@ -142,6 +142,12 @@ class Program:
         """The generated names of operations on numbers, as far as they have been used."""
         return {f"sp_{operation}" for operation in _RESULTS} & self._operations.keys()
 
+    @property
+    def literals(self) -> tuple[float, ...]:
+        """The floating-point constants of the program, rounded as it uses them."""
+        named = [o for o in self._operations.values() if o.startswith("constant(")]
+        return tuple(float.fromhex(o.split("'")[1]) for o in named)
+
     def arity(self, operation: str) -> int:
         """How many operands an operation takes."""
         if operation in _TERNARY:

@@ -17,7 +17,8 @@ from sciprec.precision.recording import BINS, LEAST_EXPONENT
 from sciprec.precision.syntax import Site
 
 _LEAST, _GREATEST = -960, 900  # exponents of units: sums of C and numbers stay normal and finite
-_NEAR = 20  # units this many powers of two apart add exactly in binary64
+_EXACT_BITS = 53  # of binary64
+_ADDITIONS = ("add", "sub", "iadd", "isub")
 _LOST_SHARE = 0.01
 _NOISE = 44  # numbers this many powers of two below the largest are binary64's own rounding errors
 
@@ -84,6 +85,12 @@ class Units:
         if zero is not None:
             self._refine(zero & ~self.used & (self.largest > 0.0), arithmetic)
         self.table = _table(arithmetic, self.exponents)
+        self._tops = [  # e of 2^e above all results of additions
+            e + a.format.bits
+            for e, a, row in zip(self.exponents.tolist(), arithmetic, rows, strict=True)
+            if sites[row.site].operation in _ADDITIONS
+        ]
+        self._variant: str | None = None
 
     @classmethod
     def of_profile(cls, backend: Backend, profile: Profile, known: Units | None = None) -> Units:
@@ -117,11 +124,18 @@ class Units:
             self.zero,
         )
 
-    @property
-    def variant(self) -> str:
-        """Which variant of a program these units need."""
-        near = not self.exponents.size or np.ptp(self.exponents) <= _NEAR
-        return "plain" if near else "wide"
+    def variant(self, literals: tuple[float, ...]) -> str:
+        """Which variant of a program these units need: "plain" where every sum of two numbers of
+        its places and literals has at most 53 bits, as long as it is within its range.
+        """
+        if self._variant is None:
+            lows = [self.exponents.min(initial=_GREATEST)]
+            for literal in filter(math.isfinite, filter(None, literals)):
+                over, under = literal.as_integer_ratio()
+                lows.append((over & -over).bit_length() - under.bit_length())
+            bits = max(self._tops, default=-math.inf) - min(lows)
+            self._variant = "plain" if bits <= _EXACT_BITS else "wide"
+        return self._variant
 
     def places(self, saturated: np.ndarray, invalid: np.ndarray) -> tuple[Place, ...]:
         """One Place for each operation that made a number but zero, in the order of the source.
@@ -167,10 +181,10 @@ def from_ranges(backend: Backend, sites, rows, ranges) -> Units:
             )
     used, largest = {"*"}, np.zeros(len(rows))
     for number, row in enumerate(rows):
-        key = next((k for k in _names_of(sites[row.site]) if k in given), None)
-        if key is not None:
-            used.add(key)
-            largest[number] = given[key]
+        keys = [k for k in _names_of(sites[row.site]) if k in given]
+        used.update(keys)
+        if keys:
+            largest[number] = given[keys[0]]
     _share_in_groups(largest, rows)
     largest[largest == 0.0] = given.get("*", 0.0)
     missing = [sites[rows[n].site] for n in np.flatnonzero(largest == 0.0)]
