@@ -17,7 +17,8 @@ proportion to the variances, so that the parts add up to the bound:
 
 Without correction the rounding error is not removed from the price: the level "rounding" is left
 out of S, and |its mean| + q s_rounding is added, exceeded with a part of a_2. The rounding of
-binary64 itself, BINARY64 of the price for every step, is added in any case.
+binary64 itself, BINARY64 of the price for every step, is added in any case. Where no path has
+paid anything there is no bound yet: it is infinite.
 """
 
 from dataclasses import dataclass
@@ -83,6 +84,8 @@ def bound_of(base, rounding, steps, risk, correction):
         left = np.abs(rounded) + beyond * np.sqrt(spread)
     total = half + bias.remainder + (zero if removed else left)
     own = BINARY64 * steps.n_steps * np.abs(price)
+    silent = (base.moments.mean[:, 0] == 0) & (variances[0] == 0)
+    own = np.where(silent, np.inf, own)
     return Bound(
         price, total + own, parts[0], parts[1] + bias.remainder, left + own, rounded, bias, half
     )

@@ -35,6 +35,7 @@ class ConditionalSampler:
     """
 
     name = "conditional"
+    width = 1  # simulated paths for each path
 
     def __init__(self, model, payoffs, scheme):
         self.model, self.payoffs, self.scheme = model, tuple(payoffs), scheme

@@ -18,6 +18,7 @@ class PaymentSampler:
         payoffs: of any kind.
         scheme: name of a path scheme.
         use_controls: whether there are any.
+        antithetic: whether every path is the mean of a pair with opposite normal variates.
 
     Attributes:
         controls: per payoff the rows of its controls.
@@ -28,13 +29,14 @@ class PaymentSampler:
 
     name = "payments"
 
-    def __init__(self, model, payoffs, scheme, use_controls=True):
+    def __init__(self, model, payoffs, scheme, use_controls=True, antithetic=False):
         self.model, self.payoffs, self.scheme = model, tuple(payoffs), scheme
         wanted = [_controls_of(model, p) if use_controls else [] for p in self.payoffs]
         self._extra = list(dict.fromkeys(control for row in wanted for control in row))
         self.controls = [[self._extra.index(control) for control in row] for row in wanted]
         self._means = np.array([analytic.price(model, control) for control in self._extra])
-        self.sentence = self._why()
+        self.width = 2 if antithetic else 1  # simulated paths for each path
+        self.sentence = self._why() + ", antithetic pairs" * antithetic
 
     def raw(self, block, *, backend, n_steps, draws_per_step, seed):
         """Simulate a block; return discounted payments and centred controls.
@@ -44,10 +46,12 @@ class PaymentSampler:
             is part of the discretisation error, and measured with it.
         """
         everything = [*self.payoffs, *self._extra]
-        paid = observed_payments(
-            self.model, everything, block, backend=backend, scheme=self.scheme,
-            n_steps=n_steps, seed=seed, draws_per_step=draws_per_step,
-        )  # fmt: skip
+        given = {"backend": backend, "scheme": self.scheme, "n_steps": n_steps, "seed": seed}
+        given["draws_per_step"] = draws_per_step
+        paid = observed_payments(self.model, everything, block, **given)
+        if self.width == 2:
+            paid += observed_payments(self.model, everything, block, mirrored=True, **given)
+            paid *= 0.5
         paid *= np.array([[self.model.discount(payoff.maturity)] for payoff in everything])
         count = len(self.payoffs)
         return paid[:count], paid[count:] - self._means[:, None]

@@ -113,7 +113,7 @@ def base_level(estimator, backend, n_steps, seed, cost):
         return estimator(block, backend=backend, n_steps=n_steps, seed=seed)[:, None]
 
     moments = GroupMoments(len(estimator.sampler.payoffs), 1)
-    return Level("base", _label(backend), n_steps, cost, sample, moments, 1)
+    return Level("base", _label(backend), n_steps, cost, sample, moments, estimator.sampler.width)
 
 
 def rounding_level(estimator, backend, n_steps, seed, cost):
@@ -127,7 +127,15 @@ def rounding_level(estimator, backend, n_steps, seed, cost):
         return exact[:, None]
 
     moments = GroupMoments(len(estimator.sampler.payoffs), 1)
-    return Level("rounding", f"fp64 - {_label(backend)}", n_steps, cost, sample, moments, 2)
+    return Level(
+        "rounding",
+        f"fp64 - {_label(backend)}",
+        n_steps,
+        cost,
+        sample,
+        moments,
+        2 * estimator.sampler.width,
+    )
 
 
 def steps_level(estimator, n_steps, seed, cost):
@@ -138,7 +146,7 @@ def steps_level(estimator, n_steps, seed, cost):
         return step_differences(estimator, block, n_steps, seed)[0]
 
     moments = GroupMoments(len(estimator.sampler.payoffs), 2)
-    return Level("steps", "fp64", n_steps, cost, sample, moments, 3)
+    return Level("steps", "fp64", n_steps, cost, sample, moments, 3 * estimator.sampler.width)
 
 
 def step_differences(estimator, block, n_steps, seed):

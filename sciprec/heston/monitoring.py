@@ -55,6 +55,7 @@ def observed_payments(
     seed=0,
     words=None,
     draws_per_step=1,
+    mirrored=False,
 ):
     """Simulate one block of paths and return what every payoff pays on every path.
 
@@ -70,6 +71,7 @@ def observed_payments(
         words: None for Philox words of the seed, or random words of another kind: int64, shape
             (n_steps, 2, block.n_paths).
         draws_per_step: r; these paths then see the same Brownian motion as those of r n_steps.
+        mirrored: run the antithetic paths.
 
     Returns:
         Undiscounted payments in binary64, shape (payoffs, block.n_paths), each due at its
@@ -97,6 +99,7 @@ def observed_payments(
         seed=seed,
         words=words,
         draws_per_step=draws_per_step,
+        mirrored=mirrored,
     )
     with np.errstate(over="ignore", invalid="ignore"):  # nonfinite paths stay nonfinite
         rows = _observe(simulation, schedule, _longest(payoffs), n_steps)

@@ -14,8 +14,8 @@ from sciprec.heston.levels import Estimator, derived_seed, step_differences
 from sciprec.heston.monitoring import steps_for
 from sciprec.heston.paths import Block
 from sciprec.heston.registry import Units
+from sciprec.heston.regression import regress
 from sciprec.heston.schemes import scheme_named
-from sciprec.heston.variance_reduction import regress
 
 PATHS = 2048
 MOST_STEPS = 2**16
@@ -61,7 +61,7 @@ def run_pilot(sampler, tolerance, seed):
     seed, simulated = derived_seed(seed, "pilot"), 0
     while True:
         pilot, remainder = _rung(sampler, n_steps, seed)
-        simulated += pilot.n_paths
+        simulated += pilot.n_paths * sampler.width
         enough = remainder <= ACCEPTED * tolerance(pilot.price)
         if np.all(enough) or not np.all(np.isfinite(remainder)) or 2 * n_steps > MOST_STEPS:
             return replace(pilot, n_paths=simulated)

@@ -138,7 +138,7 @@ class Pricing:
         ratio = np.cbrt(own * self.steps.cost / np.maximum(base * self._base_cost(), 1e-300))
         share = np.minimum(ratio / (1 + ratio), REMAINDER_SHARE)
         aim = share * (1 - 0.5 * TOO_COARSE) * self.tolerance(pilot.price)
-        return float(np.max(own / np.maximum(aim, 1e-300) ** 2))
+        return float(np.max(own / np.maximum(aim, 1e-150) ** 2))
 
     def _more_step_paths(self, bias, aim):
         """Return how many paths bring the interval of the remainder down, at most fourfold."""
@@ -185,11 +185,23 @@ class Pricing:
             self._add_paths(variances)
             bound = bound_of(self.base, self.rounding, self.steps, self.risk, self.correction)
             met = np.all(bound.total <= self.tolerance(bound.price))
-            if met or self.exhausted or not np.all(np.isfinite(bound.total)):
+            if met or self.exhausted:
                 return bound
+            if not np.all(np.isfinite(bound.price)):
+                if self.backend == "fp64":
+                    return bound
+                variances = self._restart_in_binary64()
+                continue
             used = [one for one in (self.base, self.rounding) if one is not None]
             variances = np.stack([one.variance() for one in used])
         return bound
+
+    def _restart_in_binary64(self):
+        """Give the cheap arithmetic up, whose range a path has left; return the variances."""
+        self.notes.append(f"all paths in fp64: some in {self.base.backend} left its range")
+        self.backend, self.rounding = "fp64", None
+        self._start_base()
+        return self._planned(self.base.n_steps)
 
     def _add_paths(self, variances):
         """Extend every level to the sizes that the bound still needs."""
@@ -205,7 +217,8 @@ class Pricing:
         target = np.maximum(needed - step_noise, 0.1 * needed)
         sizes = self._sizes(variances, self.base.n_steps, target)
         for one, size in zip(used, sizes, strict=True):
-            grown = max(size, 1.2 * one.moments.paths if one is self.base else 0)
+            growth = 4.0 if np.any(one.moments.mean == 0) else 1.2
+            grown = max(size, growth * one.moments.paths if one is self.base else 0)
             self._extend(one, grown, 1.0)
 
     def _noise_target(self):

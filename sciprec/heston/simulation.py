@@ -31,6 +31,7 @@ class Simulation:
             their place.
         draws_per_step: r; each step uses the variates of r consecutive steps, so that these paths
             see the same Brownian motion as those of r times as many steps.
+        mirrored: run the antithetic paths, on the negative of every normal variate.
         conditional: leave out the Brownian motion of the log spot that is independent of the
             variance: log_ratio() is then the mean of log(S_t / F_t) given the path of the
             variance, and conditional_variance() its variance.
@@ -50,7 +51,7 @@ class Simulation:
 
     def __init__(
         self, model, block, *, step_years, backend, scheme, seed,
-        words=None, draws_per_step=1, conditional=False,
+        words=None, draws_per_step=1, mirrored=False, conditional=False,
     ):  # fmt: skip
         resolved = resolve_backend(backend)
         path_scheme = scheme_named(scheme)
@@ -66,9 +67,9 @@ class Simulation:
         self._run = None if self._fixed else _runnable(path_scheme, resolved, stream)
         self._lifts = path_scheme.lifts
         if not self._lifts:
-            _refuse_given(path_scheme, words, draws_per_step, conditional)
+            _refuse_given(path_scheme, words, draws_per_step, conditional or mirrored)
         self._variates = variates_for(
-            seed, block.first_path, words=words, draws_per_step=draws_per_step
+            seed, block.first_path, words=words, draws_per_step=draws_per_step, mirrored=mirrored
         )
         self._across = not conditional
 
@@ -176,7 +177,7 @@ def _refuse_given(path_scheme, words, draws_per_step, conditional):
     Raises:
         InputError: anything but the defaults.
     """
-    given = [("words", words is not None), ("conditional paths", conditional)]
+    given = [("words", words is not None), ("conditional or mirrored paths", conditional)]
     given.append((f"draws_per_step {draws_per_step!r}", draws_per_step != 1))
     for name, wrong in given:
         if wrong:

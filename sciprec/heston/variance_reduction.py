@@ -1,26 +1,33 @@
-"""The choice of an estimator, and its regression on the controls."""
+"""The choice of an estimator."""
 
 import numpy as np
 
 from sciprec.errors import InputError
 from sciprec.heston.conditional import ConditionalSampler, integrable
 from sciprec.heston.controlled import PaymentSampler
+from sciprec.heston.levels import derived_seed
+from sciprec.heston.paths import Block
+from sciprec.heston.pilot import coarsest_steps
+from sciprec.heston.regression import regress
 from sciprec.heston.schemes import scheme_named
 
-CHOICES = ("auto", "conditional", "control", "none")
-NEGLIGIBLE = 1e-13  # singular values below this share of the largest one are no controls
+CHOICES = ("auto", "conditional", "antithetic", "control", "none")
+TRIAL_PATHS = 1024
+WORTH_WHILE = 0.75  # variance of pairs, at the same cost, below which they are taken
 
 
-def choose_sampler(model, payoffs, scheme, choice="auto"):
+def choose_sampler(model, payoffs, scheme, choice="auto", seed=0):
     """Return the sampler of payments for some payoffs.
 
     Args:
         model: a Model.
         payoffs: a tuple of payoffs.
         scheme: name of a path scheme.
-        choice: "auto", "conditional" (Europeans only), "control" (payments with controls) or
-            "none" (payments alone). "auto" integrates the spot out where all payoffs are
-            Europeans and the scheme can, and takes payments with controls elsewhere.
+        choice: "auto", "conditional" (Europeans only), "antithetic" (pairs of payments with
+            controls), "control" (payments with controls) or "none" (payments alone). "auto"
+            integrates the spot out where all payoffs are Europeans and the scheme can, and takes
+            payments with controls elsewhere, in pairs where a trial of TRIAL_PATHS gains by it.
+        seed: of the trial.
 
     Returns:
         An object with raw(), controls, name and sentence: see ConditionalSampler.
@@ -41,29 +48,21 @@ def choose_sampler(model, payoffs, scheme, choice="auto"):
         )
     if possible and choice in ("auto", "conditional"):
         return ConditionalSampler(model, payoffs, scheme)
-    return PaymentSampler(model, payoffs, scheme, use_controls=choice != "none")
+    single = PaymentSampler(model, payoffs, scheme, use_controls=choice != "none")
+    if choice not in ("auto", "antithetic"):
+        return single
+    pairs = PaymentSampler(model, payoffs, scheme, antithetic=True)
+    if choice == "antithetic":
+        return pairs
+    gain = _trial(pairs, seed) / _trial(single, seed)
+    return pairs if np.all(gain < WORTH_WHILE) else single
 
 
-def regress(values, controls, rows):
-    """Return the coefficients b of least squares of values on controls, with an intercept.
-
-    Fixed before the paths that they are used on are drawn, they leave the mean as it is.
-
-    Args:
-        values: shape (payoffs, paths); controls: shape (controls, paths).
-        rows: per payoff the rows of the controls that may be used.
-
-    Returns:
-        Shape (payoffs, controls); zero where a path is not finite.
-    """
-    coefficients = np.zeros((len(values), len(controls)))
-    for k, used in enumerate(rows):
-        chosen = controls[used]
-        if used and np.isfinite(chosen).all() and np.isfinite(values[k]).all():
-            centred = chosen - chosen.mean(axis=1, keepdims=True)
-            scale = np.maximum(np.sqrt(np.mean(centred**2, axis=1)), np.finfo(float).tiny)
-            left = (centred / scale[:, None]).T
-            right = values[k] - values[k].mean()
-            solution = np.linalg.lstsq(left, right, rcond=NEGLIGIBLE)[0]
-            coefficients[k, used] = solution / scale
-    return coefficients
+def _trial(sampler, seed):
+    """Return the variance of one price times its cost, shape (n_payoffs,)."""
+    values, controls = sampler.raw(
+        Block(0, TRIAL_PATHS), backend="fp64", n_steps=coarsest_steps(sampler),
+        draws_per_step=1, seed=derived_seed(seed, "trial"),
+    )  # fmt: skip
+    left = values - regress(values, controls, sampler.controls) @ controls
+    return sampler.width * np.maximum(np.var(left, axis=1), np.finfo(float).tiny)

@@ -102,7 +102,26 @@ class CombinedVariates:
         combined_variates(short, self._per_step, across, draws)
 
 
-def variates_for(seed, first_path, *, words=None, draws_per_step=1):
+class MirroredVariates:
+    """The variates of the antithetic paths: -Z in place of Z, for both normals.
+
+    Args:
+        source: fills the variates of the paths themselves.
+    """
+
+    def __init__(self, source):
+        self._source = source
+
+    def fill(self, column, first_step, draws, across=True):
+        """Fill draws as PhiloxVariates.fill does."""
+        steps, _, paths = draws.shape
+        normals = np.zeros((steps, 2, paths), dtype=draws.dtype)
+        self._source.fill(column, first_step, normals, across)
+        np.negative(normals, out=normals)
+        combined_variates(normals, 1, across, draws)
+
+
+def variates_for(seed, first_path, *, words=None, draws_per_step=1, mirrored=False):
     """Return the source of a block's variates.
 
     Args:
@@ -110,6 +129,7 @@ def variates_for(seed, first_path, *, words=None, draws_per_step=1):
         first_path: the first path of the block.
         words: None, or given words in place of Philox's (see GivenVariates).
         draws_per_step: short steps whose variates make those of one step (see CombinedVariates).
+        mirrored: whether they are those of the antithetic paths (see MirroredVariates).
 
     Raises:
         InputError: an argument outside its domain.
@@ -120,4 +140,6 @@ def variates_for(seed, first_path, *, words=None, draws_per_step=1):
             f"draws_per_step is {draws_per_step!r}; accepted: an integer of at least 1"
         )
     source = PhiloxVariates(seed, first_path) if words is None else GivenVariates(words)
-    return source if draws_per_step == 1 else CombinedVariates(source, int(draws_per_step))
+    if draws_per_step > 1:
+        source = CombinedVariates(source, int(draws_per_step))
+    return MirroredVariates(source) if mirrored else source

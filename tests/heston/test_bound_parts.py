@@ -8,8 +8,8 @@ from scipy.stats import t as student
 from sciprec.heston import discretisation, levels, mixed, moments, statistics
 from sciprec.heston.model import Model
 from sciprec.heston.paths import Block
+from sciprec.heston.regression import regress
 from sciprec.heston.simulation import Simulation
-from sciprec.heston.variance_reduction import regress
 
 ANDERSEN_2 = Model(spot=100, v0=0.04, kappa=0.3, theta=0.04, sigma=0.9, rho=-0.5)
 

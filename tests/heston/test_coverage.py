@@ -39,7 +39,7 @@ def test_bounds_cover():
 def test_bounds_cover_everywhere():
     names = [name for name in bound_coverage.CASES if name not in HEAVY]
     cases = heston.reference_cases(REFERENCES, names)
-    rows = heston.coverage(cases, n_seeds=60, tolerance=0.01, n_threads=2, first_seed=1000)
+    rows = heston.coverage(cases, n_seeds=40, tolerance=0.01, n_threads=2, first_seed=1000)
     assert len(rows) == 28 and not failures(rows)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sciprec import heston
 from sciprec.errors import InputError
-from sciprec.heston import analytic
+from sciprec.heston import analytic, plan
 from sciprec.heston.model import Model
 from sciprec.heston.payoffs import AsianArithmetic, Barrier, Call, Digital, Put, Spot
 
@@ -70,11 +70,11 @@ def test_rounding_left_in_the_price_is_bounded():
     assert removed.rounding < abs(left.rounding_error) + left.rounding
 
 
-def test_correction_removes_the_error_of_8_bits(references):
-    """Andersen's case I in bf16: an error of percents, gone from the price."""
+def test_correction_removes_the_error_of_3_bits(references):
+    """Andersen's case I in 3 bits: an error of percents, gone from the price."""
     model, strike, maturity, call = references["andersen_1_K100"]
     option = Call(strike=strike, maturity=maturity)
-    result = heston.price(model, option, backend="float:p=5", tolerance=0.02, seed=3)
+    result = heston.price(model, option, backend="e5m2", tolerance=0.02, seed=3)
     assert result.met and abs(result.price - call) <= result.bound
 
 
@@ -103,7 +103,7 @@ def test_a_missed_tolerance_is_said():
 
 def test_uncorrected_rounding_advises_the_correction():
     result = heston.price(
-        LEWIS, CALL, backend="float:p=4", tolerance=0.005, seed=1, max_paths=2**18, correction=False
+        LEWIS, CALL, backend="e5m2", tolerance=0.005, seed=1, max_paths=2**18, correction=False
     )
     assert not result.met and result.sentences[-1].endswith("switch correction on")
 
@@ -116,8 +116,8 @@ def test_paths_out_of_range_fall_back():
 
 
 def test_lost_coupling_is_said():
-    """With two bits the paths have little to do with those in binary64."""
-    result = heston.price(LEWIS, CALL, backend="float:p=2", tolerance=0.02, seed=1)
+    """With three bits the paths have little to do with those in binary64."""
+    result = heston.price(LEWIS, CALL, backend="e5m2", tolerance=0.02, seed=1)
     text = " ".join(result.sentences)
     assert "coupling is lost" in text and "above 0.01" in text
     assert result.met and abs(result.price - analytic.price(LEWIS, CALL)) <= result.bound
@@ -190,3 +190,46 @@ def test_estimators_agree():
 def test_bad_arguments(change, message):
     with pytest.raises(InputError, match=message):
         heston.price(LEWIS, change.pop("payoffs", CALL), **change)
+
+
+def test_antithetic_pairs(path_references):
+    """The mean of a pair varies less than half as much as a path, and the bound holds."""
+    model, payoff, price, error = path_references["fang_oosterlee_asian_geometric"]
+    pairs, single = (
+        heston.price(model, payoff, tolerance=0.01, seed=4, variance_reduction=choice)
+        for choice in ("antithetic", "control")
+    )
+    assert pairs.variance_reduction == single.variance_reduction + ", antithetic pairs"
+    assert pairs.levels[0].variance < 0.5 * single.levels[0].variance
+    for result in (pairs, single):
+        assert result.met and abs(result.price - price) <= result.bound + 2 * error
+
+
+def test_no_bound_where_no_path_pays():
+    far = Digital(strike=1e6, maturity=0.1)
+    result = heston.price(
+        LEWIS, far, tolerance=1e-3, relative=False, variance_reduction="none", max_paths=LEAST
+    )
+    assert result.price == 0 and result.bound == np.inf and not result.met
+
+
+def test_a_path_out_of_range_after_the_pilot(monkeypatch):
+    """Where the pilot's paths stay in range but later ones leave it, all are done in binary64."""
+    monkeypatch.setattr(plan, "rounding_variance", lambda *_: np.array([1e-9]))
+    result = heston.price(LEWIS, CALL, backend="float:p=8,emin=-6,emax=0", tolerance=0.01, seed=1)
+    assert result.met and [row.level for row in result.levels] == ["base", "steps"]
+    assert "all paths in fp64: some in float:p=8" in result.sentences[-1]
+    assert abs(result.price - analytic.price(LEWIS, CALL)) <= result.bound
+
+
+@pytest.mark.parametrize("change", [{"rho": 0.5}, {"rho": 1.0}, {"rho": -1.0}, {"v0": 0.0}])
+def test_edges_of_the_domain(change):
+    model = dataclasses.replace(LEWIS, **change)
+    result = heston.price(model, CALL, tolerance=0.01, seed=3)
+    assert result.met and abs(result.price - analytic.price(model, CALL)) <= result.bound
+
+
+@pytest.mark.parametrize("scheme", ["full_truncation_euler", "quadratic_exponential"])
+def test_other_schemes(scheme):
+    result = heston.price(LEWIS, CALL, tolerance=0.01, seed=3, scheme=scheme, backend="fp16")
+    assert result.met and abs(result.price - analytic.price(LEWIS, CALL)) <= result.bound
