@@ -51,13 +51,11 @@ def coverage(
     from sciprec.output.provenance import provenance
     from sciprec.precision import resolve_backend
     from sciprec.price_console import print_coverage
-    from sciprec.price_tolerance import price_tolerance
+    from sciprec.price_tolerance import share_of
     from sciprec.report.coverage import write_coverage
     from sciprec.workflow import prepare_folder
 
-    tolerance = price_tolerance(tol)
-    if not tolerance.relative:
-        raise InputError(f"tolerance is {tol!r}; accepted: a share of the price, such as 2%")
+    tolerance = share_of(tol)
     names = tuple(case or (SMALL_CASES if small else CASES))
     cases = _reference_cases(references, names)
     backends = tuple(resolve_backend(name).name for name in backend or BACKENDS)
@@ -74,18 +72,18 @@ def coverage(
 
     try:
         heston.coverage(
-            cases, backends=backends, n_seeds=n_seeds, tolerance=tolerance.value,
+            cases, backends=backends, n_seeds=n_seeds, tolerance=tolerance,
             confidence=confidence, n_threads=threads or os.cpu_count() or 1, progress=progress,
         )  # fmt: skip
     except KeyboardInterrupt:
         raise Interrupted("nothing was written") from None
     settings = {
-        "tolerance": str(tolerance), "confidence": confidence, "seeds": n_seeds,
+        "tolerance": f"{100 * tolerance:.6g}%", "confidence": confidence, "seeds": n_seeds,
         "cases": ", ".join(names), "backends": ", ".join(backends), "references": str(references),
     }  # fmt: skip
     content = {
         "rows": done, "settings": settings, "made_by": provenance(),
-        "command": _command(names, backends, n_seeds, tolerance, confidence, references, out),
+        "command": _command(names, backends, n_seeds, tol, confidence, references, out),
     }  # fmt: skip
     page = write_coverage(folder, content)
     if json:
@@ -123,13 +121,13 @@ def _command(
     names: tuple[str, ...],
     backends: tuple[str, ...],
     n_seeds: int,
-    tolerance: Any,
+    tolerance: str,
     confidence: float,
     references: Path,
     out: Path,
 ) -> str:
     """The command line that makes this page again."""
-    parts = ["sciprec", "coverage", "--seeds", str(n_seeds), "--tol", str(tolerance)]
+    parts = ["sciprec", "coverage", "--seeds", str(n_seeds), "--tol", tolerance]
     parts += ["--confidence", f"{confidence:g}", "--references", str(references)]
     parts += [word for name in names for word in ("--case", name)]
     parts += [word for name in backends for word in ("--backend", name)]

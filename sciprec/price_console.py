@@ -33,6 +33,38 @@ def print_prices(content: Mapping[str, Any]) -> None:
         say(f"note: {sentence}")
 
 
+def print_greeks(content: Mapping[str, Any]) -> None:
+    """One line per payoff and greek: value, bound, and the bound's parts.
+
+    Args:
+        content: what sciprec.price_request.greeks_as_dict returned.
+    """
+    rows = [row for row in content["rows"] if row["greek"] != "price"]
+    shown = [name for name in _PARAMETERS if len({row.get(name) for row in rows}) > 1]
+    parts = ("statistical", "discretisation", "rounding", "difference")
+    truth = ("semi-analytic",) if any(row["analytic"] is not None for row in rows) else ()
+    table = Table(
+        ("greek",), (*shown, "value", "± bound", *parts, "tolerance", *truth),
+        droppable=("tolerance", *parts, "semi-analytic"),
+    )  # fmt: skip
+    for row in rows:
+        value, bound = within_bound(row["value"], row["bound"])
+        exact = row["analytic"]
+        cells = [f"{row[name]:g}" if row.get(name) is not None else "–" for name in shown]
+        cells += [value, bound if row["met"] else f"[red]{bound}[/]"]
+        cells += [f"{row[name]:.2g}" for name in (*parts, "tolerance")]
+        cells += [within_bound(exact, row["bound"])[0] if exact is not None else "–"] * len(truth)
+        table.add(row["greek"], *cells)
+    say("")
+    table.print()
+    say(
+        f"\ngreeks: {content['n_paths']} paths, {content['n_steps']} steps, "
+        f"{content['seconds']:.3g} seconds; {content['variance_reduction']}"
+    )
+    for sentence in content["sentences"]:
+        say(f"note: {sentence}")
+
+
 def print_coverage(rows: Sequence[Mapping[str, Any]]) -> None:
     """One line per case and arithmetic of a coverage run.
 
@@ -83,7 +115,7 @@ def _print_table(prices: list[Mapping[str, Any]]) -> None:
         price, bound = within_bound(row["price"], row["bound"])
         exact = row["analytic_price"]
         cells = [f"{row[name]:g}" if row.get(name) is not None else "–" for name in shown]
-        cells += [price, f"{bound}" if row["met"] else f"[red]{bound}[/]"]
+        cells += [price, bound if row["met"] else f"[red]{bound}[/]"]
         cells += [f"{row[name]:.2g}" for name in (*parts, "tolerance")]
         cells += [within_bound(exact, row["bound"])[0] if exact is not None else "–"] * known
         table.add(*cells)

@@ -146,3 +146,39 @@ def result_as_dict(model: Model, source: str, result: Any) -> dict[str, Any]:
         "levels": [asdict(level) for level in result.levels],
         "sentences": list(result.sentences),
     }
+
+
+def greeks_as_dict(model: Model, result: Any) -> dict[str, Any]:
+    """Everything about the greeks of a set of payoffs as plain data.
+
+    Args:
+        model: what they were made with.
+        result: a GreeksResult of a list of payoffs.
+    """
+    from sciprec.heston.sensitivities import PARTS
+
+    rows = []
+    for k, payoff in enumerate(result.payoffs):
+        known = _known_greeks(model, payoff)
+        for column, name in enumerate(result.greeks):
+            row = {"payoff": payoff.name} | asdict(payoff) | {"greek": name}
+            row |= {part: float(getattr(result, part)[k, column]) for part in PARTS}
+            row["met"] = row["bound"] <= row["tolerance"]
+            rows.append(row | {"analytic": known.get(name)})
+    run = ("met", "n_paths", "n_steps", "seconds", "variance_reduction")
+    return {
+        "rows": rows,
+        **{name: getattr(result, name) for name in run},
+        "levels": [asdict(level) for level in result.levels],
+        "sentences": list(result.sentences),
+    }
+
+
+def _known_greeks(model: Model, payoff: Any) -> dict[str, float]:
+    """Semi-analytic greeks by name; empty for payoffs without them."""
+    from sciprec.heston.analytic_greeks import known_greeks
+
+    try:
+        return {name: float(value) for name, value in known_greeks(model, payoff).items()}
+    except InputError:
+        return {}

@@ -46,3 +46,15 @@ def price_tolerance(written: str | float) -> PriceTolerance:
     if not (0 < value < math.inf) or (relative and value > 1):
         raise InputError(f"tolerance is {str(written)!r}; accepted: {ACCEPTED}")
     return PriceTolerance(value, relative)
+
+
+def share_of(written: str | float) -> float:
+    """The share that a relative tolerance stands for.
+
+    Raises:
+        InputError: it is an amount, or no tolerance.
+    """
+    tolerance = price_tolerance(written)
+    if not tolerance.relative:
+        raise InputError(f"tolerance is {str(written)!r}; accepted: a share, such as 1%")
+    return tolerance.value

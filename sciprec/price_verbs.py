@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,7 +40,15 @@ def price(
     scheme: Annotated[str, typer.Option(help="Path scheme.")] = "quadratic_exponential_martingale",
     confidence: Annotated[float, typer.Option(help="Of the bound.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
-    max_paths: Annotated[int, typer.Option(help="Budget of simulated paths.")] = 2**24,
+    greeks: Annotated[
+        bool, typer.Option("--greeks", help="Derivatives too, each with its bound.")
+    ] = False,
+    greeks_tol: Annotated[
+        str, typer.Option(help="Of the greeks' bounds, a share such as 1%.")
+    ] = "1%",
+    max_paths: Annotated[
+        int | None, typer.Option(help="Budget of paths [default: 2^24, of greeks 2^26].")
+    ] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Budget of time.")] = None,
     correction: Annotated[
         bool, typer.Option(help="Remove the rounding error from the price.")
@@ -65,13 +73,13 @@ def price(
 
     Model parameters given as options replace those of the file.
     """
+    from sciprec import heston
     from sciprec.console import print_json
-    from sciprec.heston.pricing import price as price_payoffs
-    from sciprec.price_console import print_prices
-    from sciprec.price_request import make_payoffs, read_model, result_as_dict
-    from sciprec.price_tolerance import price_tolerance
+    from sciprec.price_console import print_greeks, print_prices
+    from sciprec.price_request import greeks_as_dict, make_payoffs, read_model, result_as_dict
+    from sciprec.price_tolerance import price_tolerance, share_of
 
-    tolerance = price_tolerance(tol)
+    tolerance, share = price_tolerance(tol), share_of(greeks_tol)
     given = {
         "spot": spot, "v0": v0, "kappa": kappa, "theta": theta, "sigma": sigma, "rho": rho,
         "rate": rate, "dividend_yield": dividend_yield,
@@ -81,28 +89,34 @@ def price(
         payoff, strike or [], maturity,
         fixings=fixings, barrier=barrier, start=start, moneyness=moneyness,
     )  # fmt: skip
+    how = {
+        "backend": backend, "confidence": confidence, "seed": seed, "scheme": scheme,
+        "max_seconds": max_seconds, "correction": correction,
+        "n_threads": threads if threads is not None else os.cpu_count() or 1,
+    } | ({} if max_paths is None else {"max_paths": max_paths})  # fmt: skip
     try:
-        result = price_payoffs(
-            checked,
-            payoffs,
-            backend=backend,
-            tolerance=tolerance.value,
-            relative=tolerance.relative,
-            confidence=confidence,
-            seed=seed,
-            scheme=scheme,
-            max_paths=max_paths,
-            max_seconds=max_seconds,
-            correction=correction,
-            variance_reduction=variance_reduction,
-            n_threads=threads if threads is not None else os.cpu_count() or 1,
-        )
+        result = heston.price(
+            checked, payoffs, tolerance=tolerance.value, relative=tolerance.relative,
+            variance_reduction=variance_reduction, **how,
+        )  # fmt: skip
+        derived = _greeks(checked, payoffs, tolerance=share, **how) if greeks else None
     except KeyboardInterrupt:
         raise Interrupted("no price was made") from None
     content = result_as_dict(checked, source, result) | {"correction": correction}
+    if derived is not None:
+        content["greeks"] = greeks_as_dict(checked, derived)
     if json:
         print_json(content)
     else:
         print_prices(content)
-    if not result.met:
+        if derived is not None:
+            print_greeks(content["greeks"])
+    if not (result.met and (derived is None or derived.met)):
         raise typer.Exit(NOT_MET)
+
+
+def _greeks(model: Any, payoffs: list[Any], **how: Any) -> Any:
+    """A GreeksResult; its module is imported only where greeks are asked for."""
+    from sciprec.heston.sensitivities import greeks
+
+    return greeks(model, payoffs, **how)

@@ -103,7 +103,7 @@ def test_the_page_is_made_from_the_stored_results(call, stand_in, tmp_path):
         ((*GIVEN, "--case", "lewis"), "has no case lewis; accepted: "),
         ((*GIVEN, "--backend", "bf61"), "unknown backend 'bf61'"),
         ((*GIVEN, "--tol", "0"), "tolerance is '0'; accepted"),
-        ((*GIVEN, "--tol", "1abs"), "tolerance is '1abs'; accepted: a share of the price, such a"),
+        ((*GIVEN, "--tol", "1abs"), "tolerance is '1abs'; accepted: a share, such as"),
         ((*GIVEN, "--seeds", "1"), "--seeds"),
         ((*GIVEN, "--confidence", "1"), "--confidence"),
         ((*GIVEN, "--threads", "0"), "--threads"),

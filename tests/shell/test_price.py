@@ -128,6 +128,7 @@ def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
         ((*CALL, "--tol", "0"), "tolerance is '0'; accepted: a share of the price above 0"),
         ((*CALL, "--tol", "-1%"), "tolerance is '-1%'; accepted"),
         ((*CALL, "--tol", "nan"), "tolerance is 'nan'; accepted"),
+        ((*CALL, "--greeks", "--greeks-tol", "1abs"), "tolerance is '1abs'; accepted: a share, su"),
         (
             (*CALL, "--barrier", "90"),
             "payoff 'call' does not take --barrier; it takes --strike, --",
