@@ -12,7 +12,7 @@ import xarray as xr
 
 from sciprec.errors import InputError
 from sciprec.heston_sections import HestonPayoffs, HestonRun, HestonSimulation
-from sciprec.output.dataset import prices_dataset
+from sciprec.output.dataset import fixed_point_attributes, prices_dataset
 from sciprec.output.surfaces import surface_dataset
 from sciprec.price_tolerance import price_tolerance
 
@@ -80,6 +80,7 @@ def _with_a_number_of_paths(given: HestonRun, backend: str) -> xr.Dataset:
     """Means of payments and their standard errors."""
     from sciprec import heston
     from sciprec.heston import paths
+    from sciprec.heston.fixed_counts import added
 
     model = heston.Model(**given.model.model_dump())
     strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
@@ -87,7 +88,7 @@ def _with_a_number_of_paths(given: HestonRun, backend: str) -> xr.Dataset:
     how = _how(simulation, backend) | {"block_paths": simulation.block_paths}
     grid = {name: np.empty((len(maturities), len(strikes))) for name in _PER_STRIKE}
     per_maturity = {name: np.empty(len(maturities)) for name in _PER_MATURITY}
-    seconds = 0.0
+    seconds, done = 0.0, []
     for row, maturity in enumerate(maturities):
         options = grid_options(given.payoffs, maturity)
         # a tiny run first compiles the kernels, so that the time of the real one is its own
@@ -101,6 +102,7 @@ def _with_a_number_of_paths(given: HestonRun, backend: str) -> xr.Dataset:
         for name in _PER_MATURITY:
             per_maturity[name][row] = getattr(estimate, name)
         seconds += estimate.seconds
+        done.append(estimate.fixed_point)
     return prices_dataset(
         strikes,
         maturities,
@@ -108,6 +110,7 @@ def _with_a_number_of_paths(given: HestonRun, backend: str) -> xr.Dataset:
         n_paths=simulation.n_paths,
         blow_up="",
         wall_seconds=seconds,
+        **fixed_point_attributes(added(done)),
     )
 
 

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciprec.errors import InputError
+from sciprec.heston.fixed_counts import added
 from sciprec.heston.simulation import Simulation, lifted
 from sciprec.precision import resolve_backend
+from sciprec.precision.fixed_lifting import fixed_point_summary
 from sciprec.precision.registry import kernel
 
 GROUP = 256  # paths whose payments are added in one sequential sum
@@ -37,6 +39,7 @@ class BlockSums:
     squares: np.ndarray
     nonfinite_paths: int
     seconds: float
+    fixed_point: dict | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Estimate:
         n_paths, n_steps: as asked for.
         nonfinite_paths: paths whose log spot is no finite number.
         seconds: time spent in the kernels and payoffs, summed over blocks.
+        fixed_point: saturations and places short of bits, as plain data (see
+            `fixed_point_summary`), summed over blocks; None in floats.
     """
 
     price: np.ndarray
@@ -60,6 +65,7 @@ class Estimate:
     n_steps: int
     nonfinite_paths: int
     seconds: float
+    fixed_point: dict | None = None
 
 
 def estimate(
@@ -138,9 +144,11 @@ def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed):
     payoffs = _payoff_tuple(payoffs)
     n_steps = _count("n_steps", n_steps, 1)
     maturity = payoffs[0].maturity
-    log_ratio, seconds = simulate_log_ratio(
-        model, block, maturity, backend=backend, scheme=scheme, n_steps=n_steps, seed=seed
+    simulation = Simulation(
+        model, block, step_years=maturity / n_steps, backend=backend, scheme=scheme, seed=seed
     )
+    simulation.advance(n_steps)
+    log_ratio = simulation.log_ratio()
     start = time.perf_counter()
     with np.errstate(over="ignore", invalid="ignore"):  # counted below
         ratio = np.exp(log_ratio)
@@ -151,7 +159,9 @@ def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed):
     squares = np.zeros_like(sums)
     lifted(group_sums, resolve_backend("fp64"))(values, GROUP, sums, squares)
     nonfinite = int(np.count_nonzero(~np.isfinite(log_ratio)))
-    return BlockSums(block, sums, squares, nonfinite, seconds + time.perf_counter() - start)
+    seconds = simulation.seconds + time.perf_counter() - start
+    done = fixed_point_summary(simulation.fixed_point)
+    return BlockSums(block, sums, squares, nonfinite, seconds, done)
 
 
 def simulate_log_ratio(model, block, maturity, *, backend, scheme, n_steps, seed, draws_per_step=1):
@@ -202,6 +212,7 @@ def combine(model, payoffs, results, *, n_steps):
         n_steps=n_steps,
         nonfinite_paths=sum(result.nonfinite_paths for result in results),
         seconds=sum(result.seconds for result in results),
+        fixed_point=added(result.fixed_point for result in results),
     )
 
 
