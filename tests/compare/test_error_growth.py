@@ -1,0 +1,122 @@
+"""Growth of errors and drift of budgets, from datasets made with known ones."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sciprec import compare
+from sciprec.compare.drift import drifts, gain
+from sciprec.compare.error_growth import error_growth, growth_as_dict, law_of, law_sentences
+from sciprec.compare.growth_laws import growth_laws
+
+U = 2.0**-24
+DAYS = np.arange(21) * 0.25
+STEPS = DAYS * 144  # of 600 s
+PROPERTIES = json.dumps({"storage": {"significand_bits": 24}})
+GROWTHS = {
+    "exponential": lambda n: 1e-9 * np.exp(0.01 * n),
+    "fast": lambda n: 1e-3 * n**2 * U,
+    "linear": lambda n: 0.5 * n * U,
+    "between": lambda n: 0.5 * n**0.75 * U,
+    "square root": lambda n: 2.0 * np.sqrt(n) * U,
+    "slow": lambda n: 4.0 * n**0.2 * U,
+    "none": lambda n: 1e-7 * np.exp(3.0 * np.sin(n)),
+}
+
+
+def run(error=0.0, *, energy=0.0, attributes=None):
+    """Three places over five days whose height is wrong by a share, and whose energy drains."""
+    height = 100.0 * (1.0 + np.broadcast_to(np.asarray(error)[..., None], (DAYS.size, 3)))
+    usual = {"step_seconds": 600.0, "sciprec_backend_properties": PROPERTIES}
+    return xr.Dataset(
+        {
+            "height": (("time", "lat"), height),
+            "mass": (("time",), np.full(DAYS.size, 2500.0)),
+            "energy": (("time",), 4e7 * (1.0 - 0.01 * DAYS + energy * DAYS)),
+        },
+        coords={"time": DAYS, "lat": [-60.0, 0.0, 60.0]},
+        attrs=usual if attributes is None else attributes,
+    )
+
+
+@pytest.mark.parametrize("name", GROWTHS)
+def test_each_growth_gets_its_name_through_scatter(name):
+    scatter = np.exp(np.random.default_rng(5).normal(0.0, 0.05, STEPS.size))
+    found = error_growth(run(), run(GROWTHS[name](STEPS) * scatter), "height")
+    assert law_of(found) == name, str(found)
+    assert found.points == 20 and found.span == 19 * 36
+
+
+def test_an_error_that_hardly_grows_is_not_called_exponential():
+    """A constant with a drift upon it fits an exponential best, but does not grow tenfold."""
+    found = growth_laws(STEPS, 1e-8 * (1.0 + STEPS / 720), U)
+    assert found.best.name == "exponential" and found.increase < 10
+    assert law_of(found) == "slow"
+
+
+def test_sentences_name_every_run_once_and_deny_the_exponential_law():
+    made = {name: growth_laws(STEPS, law(STEPS), U) for name, law in GROWTHS.items()}
+    for kept in (made, {k: v for k, v in made.items() if k != "exponential"}):
+        text = " ".join(law_sentences(list(kept.items())))
+        denied = "No run follows the exponential law of the MLU370's description." in text
+        assert denied == ("exponential" not in kept)
+        for name in kept:
+            assert text.count(f": {name}") == 1
+    assert "Between √n and n, by the fitted power of n: between (0.75)." in text
+    assert law_sentences([]) == []
+
+
+def test_growth_is_part_of_a_comparison_and_of_its_json():
+    found = compare(run(), run(GROWTHS["linear"](STEPS)))
+    assert found.growth.best.name == "linear"
+    plain = json.loads(json.dumps(found.as_dict()))["growth"]
+    assert plain["described_by"] == "linear" and plain["laws"][0]["name"] == "linear"
+    assert plain["laws"][0]["coefficients"]["c"] == pytest.approx(0.5)
+    assert compare(run(), run()).growth is None
+    assert growth_as_dict(None) is None
+
+
+@pytest.mark.parametrize("missing", ["step_seconds", "sciprec_backend_properties"])
+def test_without_steps_or_arithmetic_there_is_no_law(missing):
+    attributes = {k: v for k, v in run().attrs.items() if k != missing}
+    wrong = run(GROWTHS["linear"](STEPS), attributes=attributes)
+    assert error_growth(run(), wrong, "height") is None
+
+
+def test_updates_are_steps():
+    errors = np.concatenate([[0.0], 0.5 * np.arange(1, 9) * 100 * U])
+    one, other = (
+        xr.Dataset(
+            {"parameter": (("update", "member"), np.ones((9, 2)) * (1.0 + e)[:, None])},
+            coords={"update": np.arange(9) * 100.0},
+            attrs={"sciprec_backend_properties": PROPERTIES},
+        )
+        for e in (0.0 * errors, errors)
+    )
+    found = error_growth(one, other, "parameter")
+    assert found.best.name == "linear"
+    assert found.best.coefficients["c"] == pytest.approx(0.5)
+
+
+def test_drift_is_that_of_the_arithmetic_alone():
+    """The fp64 run loses 1 % of its energy per day itself; that is not counted."""
+    found = drifts(run(), run(energy=-1e-6))
+    assert found["energy"].per_day == pytest.approx(-1e-6, rel=1e-9)
+    assert found["energy"].resolved and found["energy"].days == 5.0
+    assert found["mass"].per_day == 0.0 and not found["mass"].resolved
+
+
+def test_drift_of_a_run_that_stopped_early_is_up_to_there():
+    found = drifts(run(), run(energy=2e-6).isel(time=slice(0, 9)))
+    assert found["energy"].days == 2.0
+    assert found["energy"].per_day == pytest.approx(2e-6, rel=1e-9)
+    assert drifts(run(), run().isel(time=slice(0, 1))) == {}
+    assert drifts(run(), run().drop_vars(["mass", "energy"])) == {}
+
+
+def test_gains():
+    assert gain(-4e-6, 1e-8) == pytest.approx(400.0)
+    assert gain(1e-6, 0.0) == np.inf
+    assert np.isnan(gain(0.0, 0.0)) and np.isnan(gain(np.nan, 1.0))
