@@ -3,11 +3,12 @@
 With Y_n the estimate by n steps, d_1 = E[Y_n - Y_(n/2)] and d_2 = E[Y_(n/2) - Y_(n/4)] are means
 over paths that share their random numbers. Two rules, of which the numbers choose one:
 
-- The differences have one sign, the later one is clearly not zero and at most half of the earlier
-  one: the error falls like a power of the step, and is extrapolated (Richardson):
-  price + w d_1, w = 1 / (2^p - 1), with p = 2 where d_1 <= d_2 / ORDER_2, else 1. The error left is
-  then bounded by the correction itself, w |d_1|: that allows for any true order above 1.33 where
-  p = 2 and above 0.59 where p = 1.
+- The differences have one sign, the later one is clearly not zero, and the earlier one is 2 to
+  BEYOND_2 times as large: the error falls like a power of the step, and is extrapolated
+  (Richardson): price + w d_1, w = 1 / (2^p - 1), with p = 2 from a ratio of ORDER_2 on, else 1.
+  The error left is then bounded by the correction itself, w |d_1|: that allows for any true order
+  above 1.33 where p = 2 and above 0.59 where p = 1. A larger ratio is no second order: it is
+  rather a difference that is about to change its sign.
 - Otherwise (the error isn't monotone, or is too small to tell) nothing is extrapolated, and the
   bound takes the larger one of |d_1| and |d_2|.
 
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ORDER_2 = 2**1.5  # |d_2| / |d_1| from which on the order is taken for 2
+BEYOND_2 = 2**2.5  # and up to which
 CLEAR = 2.0  # standard errors from which on a difference is clearly not zero
 COLUMNS = 2  # d_1 and d_2
 
@@ -58,7 +60,8 @@ def step_bias(means, deviations, multiple):
     later, earlier = size[:, 0], size[:, 1]
     same_sign = means[:, 0] * means[:, 1] > 0
     clear = later > CLEAR * deviations[:, 0]
-    monotone = same_sign & clear & (2 * later <= earlier)
+    powers = (2 * later <= earlier) & (earlier <= BEYOND_2 * later)
+    monotone = same_sign & clear & powers
     second = monotone & (ORDER_2 * later <= earlier)
     weight = np.where(second, 1 / 3, np.where(monotone, 1.0, 0.0))
     upper = np.maximum(size + multiple * deviations, 0.0)

@@ -60,6 +60,7 @@ def test_interval_of_a_sum_covers():
         ((0.1, -0.4), (0.01, 0.02), 0.0, 0.4 + 0.04, "larger difference"),
         ((0.1, 0.4), (0.06, 0.01), 0.0, 0.4 + 0.02, "larger difference"),
         ((0.3, 0.1), (0.01, 0.2), 0.0, 0.1 + 0.4, "larger difference"),
+        ((0.1, 0.6), (0.01, 0.01), 0.0, 0.6 + 0.02, "larger difference"),
         ((0.0, 0.0), (0.0, 0.0), 0.0, 0.0, "larger difference"),
     ],
 )
