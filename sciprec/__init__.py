@@ -32,6 +32,7 @@ _PUBLIC = {
     "run": "sciprec.workflow",
     "compare": "sciprec.compare",
     "price_dataset": "sciprec.output.bounded_prices",
+    "greeks_dataset": "sciprec.output.bounded_prices",
     "InputError": "sciprec.errors",
 }
 _PACKAGES = ("accumulation", "climate", "heston", "machine", "precision")

@@ -22,6 +22,8 @@ from sciprec.heston.payoffs import (
 _LAZY = {  # what compiles kernels is imported when it is asked for
     "price": "sciprec.heston.pricing",
     "PriceResult": "sciprec.heston.pricing",
+    "greeks": "sciprec.heston.sensitivities",
+    "GreeksResult": "sciprec.heston.sensitivities",
     "coverage": "sciprec.heston.bound_coverage",
     "reference_cases": "sciprec.heston.bound_coverage",
 }

@@ -34,6 +34,13 @@ class Bumps:
         """Return Bumps a factor larger."""
         return replace(self, spot=self.spot * factor, v0=self.v0 * factor, time=self.time * factor)
 
+    def halved(self, greeks):
+        """Return Bumps with half of those that the named greeks are made with."""
+        spot = 0.5 if {"delta", "gamma", "rho"} & set(greeks) else 1.0
+        v0 = 0.5 if "vega_v0" in greeks else 1.0
+        time = 0.5 if "theta" in greeks else 1.0
+        return replace(self, spot=spot * self.spot, v0=v0 * self.v0, time=time * self.time)
+
     @property
     def v0_stencil(self):
         """Offsets and weights of the derivative to v0."""

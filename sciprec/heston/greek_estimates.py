@@ -77,6 +77,22 @@ def level_means(group, model, bumps, step):
     )
 
 
+def amplification(group, model, bumps):
+    """Return the sums of the sizes of the weights of prices in every row, shape (len(ROWS),).
+
+    Args:
+        group, model, bumps: as for `estimates`.
+    """
+
+    def size(stencil):
+        return sum(abs(weight) for _, weight in stencil)
+
+    width = bumps.spot * model.spot
+    in_spot = (0.0, 0.0) if group.smooth else (1 / width, 4 / width**2)
+    others = (bumps.v0_stencil, _rate_stencil(group, bumps), _time_stencil(group, bumps))
+    return np.array([0.0, *in_spot, *(size(stencil) for stencil in others)])
+
+
 def _payoff_rows(group, payoff, model, views, base, moved, bumps, nearer):
     """Return the rows of one payoff."""
 

@@ -7,8 +7,14 @@ import numpy as np
 from sciprec.heston import analytic
 from sciprec.heston.analytic_greeks import known_greeks
 from sciprec.heston.conditional import FINITE_MOMENT
-from sciprec.heston.greek_estimates import LEVEL_ROWS, ROWS, estimates, level_means
-from sciprec.heston.level_payments import integrates_level
+from sciprec.heston.greek_estimates import (
+    LEVEL_ROWS,
+    ROWS,
+    amplification,
+    estimates,
+    level_means,
+)
+from sciprec.heston.level_payments import integrates_level, is_proportional
 from sciprec.heston.moments import moment_explosion
 from sciprec.heston.payoffs import AsianArithmetic, AsianGeometric, Call, Digital, Put, Spot
 from sciprec.heston.watching import Group, watch
@@ -26,7 +32,10 @@ class GreekSampler:
         bumps: Bumps.
 
     Attributes:
-        payoffs: each payoff len(ROWS) times, one for each row of `raw`.
+        given: the payoffs.
+        names: per payoff the greeks that are estimated: all ROWS, but no delta and no gamma where
+            payments are proportional to the spot.
+        payoffs: the payoff of every row of `raw`.
         controls: per row those of its controls.
         sentence: what was chosen, and why.
     """
@@ -36,7 +45,8 @@ class GreekSampler:
     def __init__(self, model, payoffs, scheme, bumps):
         self.model, self.scheme, self.bumps = model, scheme, bumps
         self.given = tuple(payoffs)
-        self.payoffs = tuple(payoff for payoff in payoffs for _ in ROWS)
+        self.names = tuple(_estimated(payoff) for payoff in payoffs)
+        self.payoffs = tuple(p for p, names in zip(payoffs, self.names, strict=True) for _ in names)
         self._longest = max(payoff.maturity for payoff in payoffs)
         keys = [(_first_years(payoff), is_smooth(model, payoff)) for payoff in payoffs]
         self._groups = {key: self._group(*key, keys) for key in dict.fromkeys(keys)}
@@ -47,11 +57,29 @@ class GreekSampler:
             count += LEVEL_ROWS * group.smooth + len(ROWS) * len(extras)
         self.controls = [
             self._rows(payoff, key, name)
-            for payoff, key in zip(self.given, keys, strict=True)
-            for name in ROWS
+            for payoff, key, names in zip(self.given, keys, self.names, strict=True)
+            for name in names
         ]
         self._n_controls = count
         self.sentence = self._why()
+
+    def with_bumps(self, bumps):
+        """Return this sampler with other Bumps."""
+        return GreekSampler(self.model, self.given, self.scheme, bumps)
+
+    @property
+    def width(self):
+        """Simulated paths for each path: one for every model and group."""
+        return 5 * len(self._groups)
+
+    @property
+    def amplification(self):
+        """By how much differences magnify a relative rounding error of the price, per row."""
+        found = []
+        for key, names in zip(self._keys, self.names, strict=True):
+            factors = amplification(self._groups[key][0], self.model, self.bumps)
+            found += [factors[ROWS.index(name)] for name in names]
+        return np.array(found)
 
     def raw(self, block, *, backend, n_steps, draws_per_step, seed):
         """Simulate a block; return discounted prices, their derivatives, and centred controls.
@@ -65,7 +93,7 @@ class GreekSampler:
             "backend": backend, "seed": seed, "scheme": self.scheme, "block": block,
             "draws_per_step": draws_per_step, "n_steps": n_steps, "longest": self._longest,
         }  # fmt: skip
-        values = np.empty((len(self.given), len(ROWS), block.n_paths))
+        values = [None] * len(self.given)
         controls = np.empty((self._n_controls, block.n_paths))
         for key, (group, extras) in self._groups.items():
             run = functools.partial(watch, group, **options)
@@ -82,8 +110,9 @@ class GreekSampler:
             for k, payoff in enumerate(self.given):
                 if self._keys[k] == key:
                     simulated, constants = _simulated(self.model, payoff, group.smooth)
-                    values[k] = found[simulated] + constants[:, None]
-        return values.reshape(-1, block.n_paths), controls
+                    rows = [ROWS.index(name) for name in self.names[k]]
+                    values[k] = found[simulated][rows] + constants[rows, None]
+        return np.concatenate(values), controls
 
     def _group(self, first_years, smooth, keys):
         """Return a Group and {control payoff: means of its rows}."""
@@ -130,6 +159,13 @@ class GreekSampler:
 def is_smooth(model, payoff):
     """Return whether the level of the spot at a payoff's first date is integrated out."""
     return integrates_level(payoff) and abs(model.rho) < 1
+
+
+def _estimated(payoff):
+    """Return the names of the rows that a payoff needs."""
+    if is_proportional(payoff):
+        return tuple(name for name in ROWS if name not in ("delta", "gamma"))
+    return ROWS
 
 
 def _first_years(payoff):

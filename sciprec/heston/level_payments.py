@@ -45,6 +45,11 @@ def integrates_level(payoff):
     return type(payoff) in _PIECES and not payoff.observation.every_step
 
 
+def is_proportional(payoff):
+    """Return whether a payment is proportional to the spot: delta is price / spot, gamma 0."""
+    return isinstance(payoff, Spot | LookbackFloating | ForwardStart)
+
+
 def mean_payments(piece, mean, spread):
     """Return the mean of a payment over y, normal with mean M and variance W, and two derivatives.
 

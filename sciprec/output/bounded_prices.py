@@ -1,4 +1,4 @@
-"""The dataset of prices with their bounds."""
+"""The datasets of prices and greeks with their bounds."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ PRICED = (
     "rounding_error",
     "tolerance",
 )
+DERIVED = (
+    "value",
+    "bound",
+    "statistical",
+    "discretisation",
+    "rounding",
+    "difference",
+    "tolerance",
+)
 
 
 def price_dataset(result: Any) -> xr.Dataset:
@@ -35,13 +44,34 @@ def price_dataset(result: Any) -> xr.Dataset:
         without a strike is at the strike NaN. The run's own numbers and the levels' table (JSON)
         are attributes.
     """
+    return _dataset(result, PRICED, {}, {"extrapolation": ", ".join(result.extrapolation)})
+
+
+def greeks_dataset(result: Any) -> xr.Dataset:
+    """The dataset of a result of `sciprec.heston.greeks`.
+
+    Args:
+        result: as for price_dataset, with greeks (their names) and an array (n_greeks,) or
+            (n_payoffs, n_greeks) for each of DERIVED.
+
+    Returns:
+        As price_dataset, with the further dimension greek.
+    """
+    bumps = json.dumps(asdict(result.bumps))
+    return _dataset(result, DERIVED, {"greek": list(result.greeks)}, {"bumps": bumps})
+
+
+def _dataset(result: Any, parts: tuple, further: dict, more: dict) -> xr.Dataset:
+    """The dataset of some arrays of a result, each (n_payoffs, *lengths of further axes)."""
     rows = [(_label(p), p.maturity, getattr(p, "strike", np.nan)) for p in result.payoffs]
     axes = [_distinct(axis) for axis in zip(*rows, strict=True)]
-    shape = (*(len(axis) for axis in axes), 1)
+    behind = tuple(len(axis) for axis in further.values())
+    shape = (*(len(axis) for axis in axes), 1, *behind)
     places = [tuple(axes[d].index(row[d]) for d in range(3)) + (0,) for row in _comparable(rows)]
-    grids = {name: np.full(shape, np.nan) for name in PRICED}
+    grids = {name: np.full(shape, np.nan) for name in parts}
     for name, grid in grids.items():
-        for place, value in zip(places, np.atleast_1d(getattr(result, name)), strict=True):
+        values = np.reshape(getattr(result, name), (len(rows), *behind))
+        for place, value in zip(places, values, strict=True):
             grid[place] = value
     names, maturities, strikes = axes
     coordinates = {
@@ -50,10 +80,13 @@ def price_dataset(result: Any) -> xr.Dataset:
         "strike": np.array([np.nan if s is None else s for s in strikes], float),
         "backend": [result.backend],
     }
-    dataset = xr.Dataset({n: (DIMENSIONS, g) for n, g in grids.items()}, coords=coordinates)
+    dimensions = (*DIMENSIONS, *further)
+    dataset = xr.Dataset(
+        {name: (dimensions, grid) for name, grid in grids.items()}, coords=coordinates | further
+    )
     for name in dataset.variables:
         dataset[name].attrs = describe(str(name)).as_attributes()
-    dataset.attrs = _attributes(result)
+    dataset.attrs = _attributes(result) | more
     return dataset
 
 
@@ -68,7 +101,6 @@ def _attributes(result: Any) -> dict:
         "seed": str(result.seed),
         "tolerance_met": int(result.met),
         "variance_reduction": result.variance_reduction,
-        "extrapolation": ", ".join(result.extrapolation),
         "sentences": " ".join(f"{sentence}." for sentence in result.sentences),
         "levels": json.dumps([asdict(level) for level in result.levels]),
     }

@@ -98,6 +98,11 @@ VARIABLES: dict[str, Variable] = {
     "tolerance": Variable(
         "1", "largest bound that was accepted, in units of currency", compared=False
     ),
+    "greek": Variable("1", "price, or the parameter's name of its derivative"),
+    "value": Variable("1", "Monte Carlo price or derivative, per year, currency and 1"),
+    "difference": Variable(
+        "1", "part of the bound due to differences in place of derivatives", compared=False
+    ),
     "relative_rounding": Variable(
         "1", "part of the bound due to the arithmetic, as a share of the price"
     ),

@@ -1,0 +1,116 @@
+"""The course of a pricing with greeks: that of a price, and bumps small enough."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sciprec.heston import levels as level
+from sciprec.heston.bound import BINARY64
+from sciprec.heston.mixed import path_cost
+from sciprec.heston.pilot import run_pilot
+from sciprec.heston.plan import Pricing
+from sciprec.heston.statistics import GroupMoments, quantile
+
+BUMP_RISK = 0.1  # share of 1 - confidence that the bound of the differences gets
+BUMP_SHARE = 0.15  # of the tolerance that the differences may take
+LOOKS = 8  # at the differences; each has its part of the risk
+CLEAR = 3.0  # standard errors from which on a change by doubled bumps is clearly not zero
+BUDGET_SHARE = 0.15  # of the paths
+LEAST_ROOM = 0.3  # of the tolerance that is left to everything else
+
+
+@dataclass
+class GreekPricing(Pricing):
+    """One pricing of greeks on its way; see Pricing.
+
+    A difference D_h stands for a derivative with an error c h^2 and higher powers of the bump h,
+    so that D_2h - D_h = 3 c h^2: half of its upper limit bounds the error of D_h, as long as the
+    higher powers are less than a twelfth of the first. It is measured on paths of its own, in
+    binary64; bumps are halved where it is clearly too large. Level integration has no bump, and its
+    bound is zero.
+
+    Attributes:
+        bumps: the Level "bumps" that was used.
+        difference: bound of the error of the differences, shape (rows,).
+        magnified: bound of the error of binary64 in them, shape (rows,).
+    """
+
+    bumps: object = None
+    difference: object = None
+    magnified: object = None
+
+    def run(self):
+        """Do everything; return the Bound, to which difference and magnified have to be added."""
+        limit, risk = self.tolerance, self.risk
+        self.pilot = run_pilot(self.sampler, limit, self.seed)
+        self._measure_bumps(limit(self.pilot.price), BUMP_RISK * risk)
+        self.risk = (1 - BUMP_RISK) * risk
+        unit = BINARY64 * self.pilot.n_steps * self.sampler.amplification
+        self.magnified = unit * np.repeat(*self._prices())
+
+        def left(prices):
+            accepted = limit(prices)
+            return np.maximum(accepted - self.difference - self.magnified, LEAST_ROOM * accepted)
+
+        self.tolerance = left
+        self.backend = self._arithmetic()
+        self._measure_steps()
+        self._start_base()
+        return self._refine()
+
+    @property
+    def n_paths(self):
+        """Simulated paths of the pilot and all levels."""
+        bumps = self.bumps.width * self.bumps.moments.paths if self.bumps else 0
+        return super().n_paths + bumps
+
+    def _prices(self):
+        """Return every payoff's price as the pilot found it, and how many rows the payoff has."""
+        counts = [len(names) for names in self.sampler.names]
+        return np.abs(self.pilot.price[np.cumsum([0, *counts[:-1]])]), counts
+
+    def _measure_bumps(self, accepted, risk):
+        """Choose the bumps, and bound the error of the differences."""
+        self.bumps = self._bumps_level()
+        paths = level.LEAST_PATHS
+        for look in range(LOOKS):
+            self._extend(self.bumps, paths, BUDGET_SHARE)
+            size = np.abs(self.bumps.moments.mean[:, 0])
+            spread = np.sqrt(self.bumps.moments.covariance_of_mean()[:, 0, 0])
+            beyond = quantile(risk / LOOKS, self.bumps.moments.freedom)
+            self.difference = 0.5 * (size + beyond * spread)
+            aim = BUMP_SHARE * accepted
+            spent = self.bumps.width * self.bumps.moments.paths
+            last = look == LOOKS - 1 or spent >= 0.5 * BUDGET_SHARE * self.max_paths
+            if last or not np.any(self.difference > aim) or not np.all(np.isfinite(size)):
+                return
+            wide = (size > CLEAR * spread) & (0.5 * size > 0.5 * aim)
+            if wide.any():
+                self._halve(wide)
+            else:
+                paths = 4 * self.bumps.moments.paths
+
+    def _halve(self, wide):
+        """Halve the bumps of the parameters whose greeks are too far off."""
+        everything = [name for names in self.sampler.names for name in names]
+        names = {name for name, yes in zip(everything, wide, strict=True) if yes}
+        bumps = self.sampler.bumps.halved(names)
+        self.sampler = self.sampler.with_bumps(bumps)
+        estimator = replace(self.pilot.estimator, sampler=self.sampler)
+        self.pilot = replace(self.pilot, estimator=estimator)
+        self.bumps = self._bumps_level()
+
+    def _bumps_level(self):
+        """Return a new level of D_2h - D_h."""
+        bumps, n_steps = self.sampler.bumps, self.pilot.n_steps
+        seed = level.derived_seed(self.seed, f"bumps {bumps}")
+        doubled = self.sampler.with_bumps(bumps.times(2.0))
+        pair = [replace(self.pilot.estimator, sampler=s) for s in (doubled, self.sampler)]
+
+        def sample(block):
+            wide, narrow = (one(block, backend="fp64", n_steps=n_steps, seed=seed) for one in pair)
+            return (wide - narrow)[:, None]
+
+        moments = GroupMoments(len(self.sampler.payoffs), 1)
+        cost = 2 * path_cost("fp64", n_steps)
+        return level.Level("bumps", "fp64", n_steps, cost, sample, moments, 2 * self.sampler.width)

@@ -1,0 +1,267 @@
+"""Greeks by Monte Carlo, each with a bound of its whole error, in any arithmetic."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.heston import analytic
+from sciprec.heston.bumps import first_bumps
+from sciprec.heston.greek_estimates import ROWS
+from sciprec.heston.greek_plan import GreekPricing
+from sciprec.heston.greek_sampler import GreekSampler
+from sciprec.heston.monitoring import payoff_tuple, steps_for
+from sciprec.heston.pricing import LEAST_BUDGET, level_rows
+from sciprec.heston.pricing_arguments import (
+    check_scheme,
+    probability,
+    seconds_allowed,
+    tolerance_function,
+    whole_number,
+)
+from sciprec.precision import resolve_backend
+from sciprec.precision.streams import seed_words
+
+NAMES = ("price", *analytic.GREEKS)
+PARTS = ("value", "bound", "statistical", "discretisation", "rounding", "difference", "tolerance")
+
+
+@dataclass(frozen=True)
+class Greek:
+    """One greek with its bound: numbers for one payoff, arrays (n_payoffs,) for several.
+
+    Attributes:
+        value: the derivative.
+        bound: |value - true value| exceeds it with probability 1 - confidence at most.
+        statistical, discretisation, rounding, difference: its parts, which add up to it; the last
+            one is that of differences which stand for derivatives.
+        tolerance: the largest bound that was accepted.
+    """
+
+    value: object
+    bound: object
+    statistical: object
+    discretisation: object
+    rounding: object
+    difference: object
+    tolerance: object
+
+
+@dataclass(frozen=True)
+class GreeksResult:
+    """Price and greeks with their bounds; result["delta"] is a Greek.
+
+    Attributes:
+        payoffs: as given, a tuple.
+        greeks: the names: price, delta, gamma, vega_v0, vega_sqrt_v0, rho, theta.
+        value, bound, statistical, discretisation, rounding, difference, tolerance: as in Greek,
+            shape (n_greeks,) for one payoff, (n_payoffs, n_greeks) for several.
+        met: whether every bound is within its tolerance.
+        n_paths: simulated paths of all levels and the pilot, one for each model and step length.
+        n_steps: of the finest paths.
+        seconds: wall-clock.
+        levels: tuple of LevelRows; mean and variance are those of the first payoff's price.
+        backend, scheme, confidence, seed: as asked for.
+        variance_reduction: what was chosen, and why.
+        bumps: the Bumps of the differences.
+        sentences: what the reader has to know.
+    """
+
+    payoffs: tuple
+    greeks: tuple
+    value: np.ndarray
+    bound: np.ndarray
+    statistical: np.ndarray
+    discretisation: np.ndarray
+    rounding: np.ndarray
+    difference: np.ndarray
+    tolerance: np.ndarray
+    met: bool
+    n_paths: int
+    n_steps: int
+    seconds: float
+    levels: tuple
+    backend: str
+    scheme: str
+    confidence: float
+    seed: int
+    variance_reduction: str
+    bumps: object
+    sentences: tuple
+
+    def __getitem__(self, name):
+        """Return the Greek of a name."""
+        at = self.greeks.index(name)
+        return Greek(**{part: getattr(self, part)[..., at] for part in PARTS})
+
+    def to_dataset(self):
+        """Return an xarray Dataset with dimensions payoff, maturity, strike, backend and greek."""
+        from sciprec import greeks_dataset
+
+        return greeks_dataset(self)
+
+
+def greeks(
+    model,
+    payoffs,
+    *,
+    backend="fp32",
+    tolerance=0.01,
+    confidence=0.95,
+    seed=0,
+    scheme="quadratic_exponential_martingale",
+    max_paths=2**26,
+    max_seconds=None,
+    correction=True,
+    n_threads=1,
+):
+    """Price payoffs and their derivatives until the bound of each one's whole error is met.
+
+        delta         dV/dS
+        gamma         d2V/dS2
+        vega_v0       dV/dv0
+        vega_sqrt_v0  dV/d sqrt(v0) = 2 sqrt(v0) vega_v0
+        rho           dV/d rate
+        theta         dV/dt, the change of V as time passes: every date of the payoff comes nearer,
+                      the fixings as well. For a single date that is -dV/dT.
+
+    All per unit: years, units of currency, 1 (not per cent or day). The price comes along.
+
+    Args:
+        model: a Model.
+        payoffs: one payoff or a sequence.
+        backend: arithmetic of the cheap paths, a name, a spec string or a Backend.
+        tolerance: share t of each greek that its bound may have. Where a greek is small, that is a
+            share of the price over the parameter: t V / S, t V / S^2, t V / (2 max(v0, theta)),
+            t V T, t V / T for delta, gamma, vega_v0, rho, theta.
+        confidence: probability, between 0 and 1, with which each bound holds, taken by itself.
+        seed: integer in [0, 2**64). The same seed gives the same bits on any number of threads,
+            unless max_seconds cuts the run.
+        scheme: name of a path scheme.
+        max_paths: simulated paths of all levels and bumped models together.
+        max_seconds: None, or the time after which no more paths are started.
+        correction: whether the mean rounding error is removed.
+        n_threads: blocks of paths that are simulated at a time.
+
+    Returns:
+        A GreeksResult.
+
+    Raises:
+        InputError: an argument outside its domain.
+
+    Precision: every operation of the cheap paths is rounded in the backend; what is made of the
+        paths, differences and bounds is binary64, in a fixed order.
+    Source: Glasserman (2004), ch. 7, for differences on the same random numbers and conditioning;
+        the bound is that of sciprec.heston.bound, with a part for the differences
+        (sciprec.heston.greek_plan).
+    """
+    start = time.perf_counter()
+    given = payoff_tuple(payoffs)
+    for payoff in given:
+        payoff.check(model)
+    seed_words(seed)
+    check_scheme(scheme)
+    sampler = _sampler(model, given, scheme)
+    limit = _limit(sampler, tolerance)
+    pricing = GreekPricing(
+        sampler=sampler,
+        backend=resolve_backend(backend),
+        tolerance=limit,
+        risk=1 - probability(confidence),
+        seed=int(seed),
+        correction=bool(correction),
+        n_threads=whole_number("n_threads", n_threads, 1),
+        max_paths=whole_number("max_paths", max_paths, LEAST_BUDGET),
+        deadline=start + seconds_allowed(max_seconds),
+    )
+    bound = pricing.run()
+    parts = {
+        "value": bound.price,
+        "bound": bound.total + pricing.difference + pricing.magnified,
+        "statistical": bound.statistical,
+        "discretisation": bound.discretisation,
+        "rounding": bound.rounding + pricing.magnified,
+        "difference": pricing.difference,
+        "tolerance": limit(bound.price),
+    }
+    several = isinstance(payoffs, list | tuple)
+    tables = {name: _with_root(model, _table(sampler, rows)) for name, rows in parts.items()}
+    met = bool(np.all(tables["bound"] <= tables["tolerance"]))
+    return GreeksResult(
+        payoffs=given,
+        greeks=NAMES,
+        **{name: table if several else table[0] for name, table in tables.items()},
+        met=met,
+        n_paths=pricing.n_paths,
+        n_steps=pricing.steps.n_steps,
+        seconds=time.perf_counter() - start,
+        levels=level_rows(pricing),
+        backend=resolve_backend(backend).name,
+        scheme=scheme,
+        confidence=float(confidence),
+        seed=int(seed),
+        variance_reduction=sampler.sentence,
+        bumps=pricing.sampler.bumps,
+        sentences=tuple(pricing.notes) if met else (*pricing.notes, _missed(given, tables)),
+    )
+
+
+def _sampler(model, payoffs, scheme):
+    """Return the sampler with its first bumps."""
+    longest = max(payoff.maturity for payoff in payoffs)
+    step_years = longest / steps_for(payoffs, max(1, int(np.ceil(longest))))
+    return GreekSampler(model, payoffs, scheme, first_bumps(model, payoffs, scheme, step_years))
+
+
+def _limit(sampler, tolerance):
+    """Return the function from a sampler's rows to the largest accepted bounds."""
+    share, model = tolerance_function(tolerance, relative=True), sampler.model
+    years = np.array([payoff.maturity for payoff in sampler.given])
+    per = np.ones((len(years), len(ROWS)))
+    per[:, ROWS.index("delta")] = 1 / model.spot
+    per[:, ROWS.index("gamma")] = 1 / model.spot**2
+    per[:, ROWS.index("vega_v0")] = 0.5 / max(model.v0, model.theta)
+    per[:, ROWS.index("rho")] = years
+    per[:, ROWS.index("theta")] = 1 / years
+    estimated = np.array([[name in names for name in ROWS] for names in sampler.names])
+
+    def limit(rows):
+        values = np.abs(_table(sampler, rows))
+        return share(np.maximum(values, values[:, :1] * per))[estimated]
+
+    return limit
+
+
+def _table(sampler, rows):
+    """Return a sampler's rows as (n_payoffs, len(ROWS)); for payments proportional to the spot
+    the delta is the price over the spot, and the gamma zero."""
+    table, start = np.zeros((len(sampler.given), len(ROWS))), 0
+    for k, names in enumerate(sampler.names):
+        table[k, [ROWS.index(name) for name in names]] = rows[start : start + len(names)]
+        start += len(names)
+        if "delta" not in names:
+            table[k, ROWS.index("delta")] = table[k, 0] / sampler.model.spot
+    return table
+
+
+def _with_root(model, table):
+    """Return a table with the columns NAMES, the derivative to sqrt(v0) among them."""
+    columns = dict(zip(ROWS, table.T, strict=True))
+    columns["vega_sqrt_v0"] = 2 * np.sqrt(model.v0) * columns["vega_v0"]
+    return np.stack([columns[name] for name in NAMES], axis=1)
+
+
+def _missed(payoffs, tables):
+    """Say that, and by how much, a tolerance was missed."""
+    bound, accepted = tables["bound"], tables["tolerance"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(accepted > 0, bound / accepted, np.where(bound > 0, np.inf, 0.0))
+    row, column = np.unravel_index(int(np.argmax(np.nan_to_num(ratio, nan=np.inf))), bound.shape)
+    parts = ", ".join(
+        f"{name} {tables[name][row, column]:.2g}"
+        for name in ("statistical", "discretisation", "rounding", "difference")
+    )
+    return (
+        f"the bound {bound[row, column]:.4g} of {NAMES[column]} of {payoffs[row].name} misses the "
+        f"tolerance {accepted[row, column]:.4g}: {parts}; allow more paths or a larger tolerance"
+    )
