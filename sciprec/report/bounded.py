@@ -219,8 +219,8 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
     return Picture(
         svg,
         "Filled: size of the mean rounding error of the cheap paths, measured on the same random "
-        "numbers as in fp64, one mark for each option. Hollow: what the bound of the price "
-        "allows for it, after its mean has been removed where the correction is on. An "
+        "numbers as in fp64, one mark for each option. Hollow: what rounding adds to the bound of "
+        "the price, its mean removed where the correction is on. An "
         "arithmetic without marks was not used: its notes say why. Dashed: the tolerance.",
     )
 
