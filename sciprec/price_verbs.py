@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -99,7 +99,7 @@ def price(
             checked, payoffs, tolerance=tolerance.value, relative=tolerance.relative,
             variance_reduction=variance_reduction, **how,
         )  # fmt: skip
-        derived = _greeks(checked, payoffs, tolerance=share, **how) if greeks else None
+        derived = heston.greeks(checked, payoffs, tolerance=share, **how) if greeks else None
     except KeyboardInterrupt:
         raise Interrupted("no price was made") from None
     content = result_as_dict(checked, source, result) | {"correction": correction}
@@ -113,10 +113,3 @@ def price(
             print_greeks(content["greeks"])
     if not (result.met and (derived is None or derived.met)):
         raise typer.Exit(NOT_MET)
-
-
-def _greeks(model: Any, payoffs: list[Any], **how: Any) -> Any:
-    """A GreeksResult; its module is imported only where greeks are asked for."""
-    from sciprec.heston.sensitivities import greeks
-
-    return greeks(model, payoffs, **how)

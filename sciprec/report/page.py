@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from importlib import resources
 from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sciprec.compare.error_growth import growth_as_dict
 from sciprec.compare.metrics import metrics
@@ -21,6 +18,7 @@ from sciprec.report.figures import pictures
 from sciprec.report.fixed_point import fixed_point_sections, summary_of
 from sciprec.report.growth import growth_section
 from sciprec.report.stored import StoredBatch, StoredRun, read_batch, write_text
+from sciprec.report.templating import environment, page_style
 from sciprec.scenario import TRUTH
 
 PAGE = "index.html"
@@ -48,16 +46,11 @@ def write_page(folder: str | Path) -> Path:
 
 def render(batch: StoredBatch) -> str:
     """The page as text; the same batch gives the same bytes."""
-    environment = Environment(
-        loader=PackageLoader("sciprec.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(number=number, seconds=duration, digits=digits, gain=gain_in_words)
-    return environment.get_template("page.html").render(
-        style=resources.files("sciprec.report").joinpath("templates/page.css").read_text("utf-8"),
+    template = environment(
+        number=number, seconds=duration, digits=digits, gain=gain_in_words
+    ).get_template("page.html")
+    return template.render(
+        style=page_style(),
         title=_title(batch),
         cards=[_card(batch, name) for name in batch.labels if name != TRUTH],
         rows=table(batch),

@@ -2,9 +2,11 @@
 
 import glob
 import importlib.util
+import json
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -44,6 +46,7 @@ def commands(words):
 def folder(tmp_path, monkeypatch):
     """A working folder with the README's scenarios, made small."""
     (tmp_path / "scenarios").mkdir()
+    shutil.copytree(ROOT / "data", tmp_path / "data")
     done = set()
     for path in ROOT.glob("scenarios/quickstart_*.toml"):
         text = path.read_text(encoding="utf-8")
@@ -105,7 +108,7 @@ def test_command_lines_run(folder):
     verbs = [line[1] for line in commands("sciprec ")]
     assert verbs[:3] == ["run", "compare", "report"]
     for _, verb, *arguments in commands("sciprec "):
-        if verb == "bench":  # minutes long, and tested on its own; here only its spelling
+        if verb in ("bench", "coverage"):  # long, and tested on their own; here only the spelling
             arguments.append("--help")
         done = run_sciprec([verb, *arguments])
         differ = verb == "compare"  # a run in bf16 differs from its truth
@@ -113,6 +116,19 @@ def test_command_lines_run(folder):
         assert "Traceback" not in done.stderr
         assert done.stdout
     assert (folder / "reports" / "mine" / "index.html").is_file()
+
+
+@pytest.mark.slow
+def test_the_price_shown_is_near_the_one_printed_and_the_published_one(folder):
+    shown = re.search(r"prints ([\d.]+) ± ([\d.]+) at 95 % .published: ([\d.]+)", README).groups()
+    price, bound, published = map(float, shown)
+    (first, *_) = commands("sciprec price")
+    done = run_sciprec([*first[1:], "--json"])
+    (row,) = json.loads(done.stdout)["prices"]
+    error = 3 * 0.00012  # standard error of the published price
+    assert abs(row["price"] - published) <= row["bound"] + error
+    assert abs(price - published) <= bound + error
+    assert bound <= 0.001 * price and row["bound"] <= 0.001 * row["price"]
 
 
 @pytest.mark.slow
