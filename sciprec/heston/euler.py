@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from sciprec.heston.model import Model
-from sciprec.heston.registry import carried, kernel_example, path_scheme
+from sciprec.heston.registry import add_carried, kernel_example, path_scheme
 from sciprec.precision.registry import kernel
 
 EXAMPLE = Model(spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5)
@@ -51,8 +51,8 @@ def full_truncation_euler(
             root = math.sqrt(v_plus)
             normal = draws[step, 0, i]
             change = (level - v_plus) * reversion + volatility * root * normal
-            variance[i], variance_carry[i] = carried(v, variance_carry[i], change)
+            add_carried(variance, variance_carry, i, change)
             shock = diffusion * root * (rho * normal + rho_across * draws[step, 1, i])
             gain = shock - convexity * v_plus
-            log_spot[i], log_spot_carry[i] = carried(log_spot[i], log_spot_carry[i], gain)
-            integral[i], integral_carry[i] = carried(integral[i], integral_carry[i], v_plus)
+            add_carried(log_spot, log_spot_carry, i, gain)
+            add_carried(integral, integral_carry, i, v_plus)

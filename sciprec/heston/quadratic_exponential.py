@@ -19,115 +19,53 @@ import math
 import numpy as np
 
 from sciprec.errors import InputError
+from sciprec.heston.martingale_correction import qe_cumulant, qe_jump_cumulant
 from sciprec.heston.model import Model
-from sciprec.heston.registry import Units, carried, kernel_example, path_scheme
+from sciprec.heston.registry import Units, add_carried, kernel_example, path_scheme
 from sciprec.precision.registry import kernel
 
 SWITCH = 1.5  # psi_c of Andersen 2008, sec. 3.2.3
 EXAMPLE = Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9)
 
 
-def qe_noise(variance, level, reversion, slope, offset, normal):
-    """Draw the noise of one variance step, v' - m, by the quadratic branch.
+def qe_mean(v, terms):
+    """Return m, the conditional mean of the next variance (Andersen 2008, eq. 17).
 
     Args:
-        variance: v; level: theta, in the same unit.
-        reversion: 1 - exp(-kappa dt).
-        slope, offset: s^2 = slope v + offset (Andersen 2008, eq. 18).
-        normal: a standard normal variate.
-
-    Returns:
-        noise, m, s^2 / m, psi and a.
-
-    Source: Andersen (2008), eqs (17), (18), (23), (27), (28).
+        v: the variance.
+        terms: theta, 1 - exp(-kappa dt), and the slope and offset of s^2 (eq. 18).
     """
-    mean = variance + (level - variance) * reversion  # (17)
-    inverse = 1.0 / mean
-    spread = (variance * slope + offset) * inverse  # s^2 / m, (18)
-    psi = spread * inverse
-    width = spread / (2.0 + math.sqrt(max(0.0, 4.0 - 2.0 * psi)))  # a, (27), (28)
+    return v + (terms[0] - v) * terms[1]
+
+
+def qe_width(spread, psi):
+    """Return a of the quadratic branch (Andersen 2008, eqs 27, 28).
+
+    Args:
+        spread: s^2 / m, s^2 the conditional variance of the next variance.
+        psi: s^2 / m^2.
+    """
+    return spread / (2.0 + math.sqrt(max(0.0, 4.0 - 2.0 * psi)))
+
+
+def qe_swing(mean, width, normal):
+    """Return the noise v' - m of the quadratic branch (Andersen 2008, eq. 23)."""
     swing = math.sqrt(width * max(0.0, mean - width))  # a b
-    noise = max(-mean, 2.0 * swing * normal + width * (normal * normal - 1.0))  # (23)
-    return noise, mean, spread, psi, width
+    return max(-mean, 2.0 * swing * normal + width * (normal * normal - 1.0))
 
 
-def qe_jump(mean, spread, psi, exponential):
-    """Draw the noise of one variance step, v' - m, by the exponential branch.
+def qe_jump(mean, fall, psi, exponential):
+    """Return the noise v' - m of the exponential branch (Andersen 2008, eq. 25).
 
-    Returns:
-        noise and 1 / beta.
-
-    Source: Andersen (2008), eqs (25), (29), (30); with L = -log(1 - p) = log((psi + 1) / 2) and an
-        exponential variate E of the word of the quadratic branch, v' = max(0, (E - L) / beta).
-    """
-    fall = 0.5 * (mean + spread)  # 1 / beta, (30)
-    excess = exponential - math.log(0.5 * (psi + 1.0))  # E - L, (29)
-    return max(0.0, excess * fall) - mean, fall  # (25)
-
-
-def log1p_quotient(x, z, far):
-    """Return q(x) = -(log(1 - x) + x) / x^2 = 1/2 + x/3 + x^2/4 + ..., for x < 1.
-
-    With y = x z: q = z + 2 z^2 y (1/3 + y^2/5 + y^4/7 + ...), used for |x| < 1/4, where it is short
-    by 1e-12 of q at most; the definition elsewhere.
+    With L = -log(1 - p) = log((psi + 1) / 2) and an exponential variate E of the word of the
+    quadratic branch, v' = max(0, (E - L) / beta).
 
     Args:
-        x: a number below one.
-        z: 1 / (2 - x).
-        far: whether |x| may be 1/4 or more.
+        fall: 1 / beta = (m + s^2 / m) / 2 (eqs 29, 30).
+        exponential: E.
     """
-    y = x * z
-    y2 = y * y
-    tail = 1.0 / 9.0 + y2 * (1.0 / 11.0 + y2 * (1.0 / 13.0))
-    quotient = z + 2.0 * z * z * y * (1.0 / 3.0 + y2 * (0.2 + y2 * (1.0 / 7.0 + y2 * tail)))
-    if far:
-        direct = -(math.log(1.0 - x) + x) / (x * x)
-        quotient = quotient if abs(x) < 0.25 else direct
-    return quotient
-
-
-def qe_cumulant(mean, width, tilt, leverage, per_unit, far):
-    """Return log E[exp(A noise) | v] of the quadratic branch, in log_spot units.
-
-    With x = 2 A a:  (m - a) A x / (1 - x) + x^2 q(x) / 2.
-
-    Args:
-        mean, width: m and a of qe_noise.
-        tilt: A (Andersen 2008, eq. 34: A = K2 + K4 / 2), per variance unit.
-        leverage: A in log_spot units per variance unit.
-        per_unit: 1 / log_spot_unit.
-        far: see log1p_quotient.
-
-    Source: Andersen (2008), prop. 9 with eq. (37), written for noise in place of v'. Both
-        1 / (1 - x) and 1 / (2 - x) come from one division.
-    """
-    x = 2.0 * tilt * width
-    rest = 1.0 - x
-    both = 2.0 - x
-    inverse = 1.0 / (rest * both)
-    quotient = log1p_quotient(x, inverse * rest, far)
-    first = leverage * (mean - width) * x * (inverse * both)
-    return first + 0.5 * (x * per_unit * x * quotient)
-
-
-def qe_jump_cumulant(mean, fall, tilt, leverage, per_unit, far):
-    """Return log E[exp(A noise) | v] of the exponential branch, in log_spot units.
-
-    With y = A m / (1 - A / beta):  y A / beta - y^2 q(-y).
-
-    Args:
-        fall: 1 / beta of qe_jump; the others: see qe_cumulant.
-
-    Source: Andersen (2008), prop. 9 with eq. (38), written for noise in place of v'. Both
-        1 / (1 - A / beta) and 1 / (2 + y) come from one division.
-    """
-    push = tilt * mean
-    rest = 1.0 - tilt * fall
-    both = 2.0 * rest + push
-    inverse = 1.0 / (rest * both)
-    y = push * (inverse * both)
-    quotient = log1p_quotient(-y, inverse * rest * rest, far)
-    return leverage * fall * y - y * per_unit * y * quotient
+    excess = exponential - math.log(0.5 * (psi + 1.0))
+    return max(0.0, excess * fall) - mean
 
 
 def qe_constants(model, step_years, units):
@@ -214,56 +152,84 @@ def qem_jumps(model, step_years):
     return bool(far) or qe_jumps(model, step_years)
 
 
-def qe_variance(v, carry, normal, exponential, terms, jumps):
-    """Return the next variance and its carry, the noise, and what the correction needs of it.
+def qe_paths(
+    step, terms, others, draws, log_spot, log_spot_carry, variance, variance_carry,
+    integral, integral_carry, jumps,
+):  # fmt: skip
+    """Advance a block of paths by one step of QE.
 
     Args:
-        v, carry: the variance and the rounding error of its last addition.
-        normal, exponential: variates of one word.
-        terms: level, reversion, slope and offset of qe_noise.
-        jumps: whether the exponential branch may be taken.
-
-    Returns:
-        v', carry, noise, m, a, 1 / beta, and whether the exponential branch was taken.
+        step: row of draws.
+        terms: of qe_mean; others: the rest of qe_constants.
+        jumps: whether the exponential branch may be taken, a literal: each call becomes a loop of
+            its own.
     """
-    level, reversion, slope, offset = terms
-    noise, mean, spread, psi, width = qe_noise(v, level, reversion, slope, offset, normal)
-    change = carry + ((level - v) * reversion + noise)
-    v_next = max(0.0, v + change)
-    carry = change - (v_next - v)
-    fall = width
-    above = False
-    if jumps:
-        jump, fall = qe_jump(mean, spread, psi, exponential)
-        above = psi > SWITCH
-        v_next = mean + jump if above else v_next
-        carry = 0.0 if above else carry
-        noise = jump if above else noise
-    return v_next, carry, noise, mean, width, fall, above
+    for i in range(log_spot.shape[0]):
+        v = variance[i]
+        mean = qe_mean(v, terms)
+        inverse = 1.0 / mean
+        spread = (v * terms[2] + terms[3]) * inverse  # s^2 / m, (18)
+        psi = spread * inverse
+        noise = qe_swing(mean, qe_width(spread, psi), draws[step, 0, i])
+        change = variance_carry[i] + ((terms[0] - v) * terms[1] + noise)
+        v_next = max(0.0, v + change)
+        carry = change - (v_next - v)
+        if jumps:
+            above = psi > SWITCH
+            jump = qe_jump(mean, 0.5 * (mean + spread), psi, draws[step, 2, i])
+            noise = jump if above else noise
+            v_next = mean + jump if above else v_next
+            carry = 0.0 if above else carry
+        variance[i] = v_next
+        variance_carry[i] = carry
+        vbar = 0.5 * (v + v_next)
+        drift = others[0] * noise + (others[1] * (terms[0] - v) - others[3] * vbar)
+        gain = drift + math.sqrt(others[2] * vbar) * draws[step, 1, i]  # (33)
+        add_carried(log_spot, log_spot_carry, i, gain)
+        add_carried(integral, integral_carry, i, vbar)
 
 
-def qe_step(v, carry, normal, across, exponential, terms, others, jumps):
-    """Return v', its carry, vbar and the step of log(S / F) of QE (Andersen 2008, eq. 33)."""
-    leverage, residual, diffusion, convexity = others
-    v_next, carry, noise, _, _, _, _ = qe_variance(v, carry, normal, exponential, terms, jumps)
-    vbar = 0.5 * (v + v_next)
-    drift = leverage * noise + (residual * (terms[0] - v) - convexity * vbar)
-    return v_next, carry, vbar, drift + math.sqrt(diffusion * vbar) * across
+def qem_paths(
+    step, terms, others, draws, log_spot, log_spot_carry, variance, variance_carry,
+    integral, integral_carry, jumps, far,
+):  # fmt: skip
+    """Advance a block of paths by one step of QE-M.
 
-
-def qem_step(v, carry, normal, across, exponential, terms, others, jumps, far):
-    """Return v', its carry, vbar and the step of log(S / F) of QE-M (Andersen 2008, eqs 33, 35)."""
-    tilt, leverage, per_unit, diffusion, convexity = others
-    v_next, carry, noise, mean, width, fall, above = qe_variance(
-        v, carry, normal, exponential, terms, jumps
-    )
-    cumulant = qe_cumulant(mean, width, tilt, leverage, per_unit, far)
-    if jumps:
-        other = qe_jump_cumulant(mean, fall, tilt, leverage, per_unit, far)
-        cumulant = other if above else cumulant
-    vbar = 0.5 * (v + v_next)
-    drift = leverage * noise - (cumulant + convexity * vbar)
-    return v_next, carry, vbar, drift + math.sqrt(diffusion * vbar) * across
+    Args:
+        step, terms, jumps: as for qe_paths; others: the rest of qem_constants.
+        far: whether steps are long, see log1p_quotient; a literal.
+    """
+    tilt = others[0]
+    leverage = others[1]
+    per_unit = others[2]
+    for i in range(log_spot.shape[0]):
+        v = variance[i]
+        mean = qe_mean(v, terms)
+        inverse = 1.0 / mean
+        spread = (v * terms[2] + terms[3]) * inverse  # s^2 / m, (18)
+        psi = spread * inverse
+        width = qe_width(spread, psi)
+        noise = qe_swing(mean, width, draws[step, 0, i])
+        cumulant = qe_cumulant(mean, width, tilt, leverage, per_unit, far)
+        change = variance_carry[i] + ((terms[0] - v) * terms[1] + noise)
+        v_next = max(0.0, v + change)
+        carry = change - (v_next - v)
+        if jumps:
+            above = psi > SWITCH
+            fall = 0.5 * (mean + spread)
+            jump = qe_jump(mean, fall, psi, draws[step, 2, i])
+            other = qe_jump_cumulant(mean, fall, tilt, leverage, per_unit, far)
+            noise = jump if above else noise
+            cumulant = other if above else cumulant
+            v_next = mean + jump if above else v_next
+            carry = 0.0 if above else carry
+        variance[i] = v_next
+        variance_carry[i] = carry
+        vbar = 0.5 * (v + v_next)
+        drift = leverage * noise - (cumulant + others[4] * vbar)
+        gain = drift + math.sqrt(others[3] * vbar) * draws[step, 1, i]  # (33), (35)
+        add_carried(log_spot, log_spot_carry, i, gain)
+        add_carried(integral, integral_carry, i, vbar)
 
 
 @kernel(example=lambda: kernel_example(EXAMPLE, 0.25, qe_constants))
@@ -282,21 +248,15 @@ def quadratic_exponential(
     jumps = draws.shape[1] > 2
     for step in range(draws.shape[0]):
         if jumps:
-            for i in range(log_spot.shape[0]):
-                variance[i], variance_carry[i], vbar, gain = qe_step(
-                    variance[i], variance_carry[i], draws[step, 0, i], draws[step, 1, i],
-                    draws[step, 2, i], terms, others, True,
-                )  # fmt: skip
-                log_spot[i], log_spot_carry[i] = carried(log_spot[i], log_spot_carry[i], gain)
-                integral[i], integral_carry[i] = carried(integral[i], integral_carry[i], vbar)
+            qe_paths(
+                step, terms, others, draws, log_spot, log_spot_carry, variance,
+                variance_carry, integral, integral_carry, True,
+            )  # fmt: skip
         else:
-            for i in range(log_spot.shape[0]):
-                variance[i], variance_carry[i], vbar, gain = qe_step(
-                    variance[i], variance_carry[i], draws[step, 0, i], draws[step, 1, i],
-                    0.0, terms, others, False,
-                )  # fmt: skip
-                log_spot[i], log_spot_carry[i] = carried(log_spot[i], log_spot_carry[i], gain)
-                integral[i], integral_carry[i] = carried(integral[i], integral_carry[i], vbar)
+            qe_paths(
+                step, terms, others, draws, log_spot, log_spot_carry, variance,
+                variance_carry, integral, integral_carry, False,
+            )  # fmt: skip
 
 
 @kernel(example=lambda: kernel_example(EXAMPLE, 0.25, qem_constants))
@@ -318,26 +278,17 @@ def quadratic_exponential_martingale(
     jumps = draws.shape[1] > 2
     for step in range(draws.shape[0]):
         if jumps and far:
-            for i in range(log_spot.shape[0]):
-                variance[i], variance_carry[i], vbar, gain = qem_step(
-                    variance[i], variance_carry[i], draws[step, 0, i], draws[step, 1, i],
-                    draws[step, 2, i], terms, others, True, True,
-                )  # fmt: skip
-                log_spot[i], log_spot_carry[i] = carried(log_spot[i], log_spot_carry[i], gain)
-                integral[i], integral_carry[i] = carried(integral[i], integral_carry[i], vbar)
+            qem_paths(
+                step, terms, others, draws, log_spot, log_spot_carry, variance,
+                variance_carry, integral, integral_carry, True, True,
+            )  # fmt: skip
         elif jumps:
-            for i in range(log_spot.shape[0]):
-                variance[i], variance_carry[i], vbar, gain = qem_step(
-                    variance[i], variance_carry[i], draws[step, 0, i], draws[step, 1, i],
-                    draws[step, 2, i], terms, others, True, False,
-                )  # fmt: skip
-                log_spot[i], log_spot_carry[i] = carried(log_spot[i], log_spot_carry[i], gain)
-                integral[i], integral_carry[i] = carried(integral[i], integral_carry[i], vbar)
+            qem_paths(
+                step, terms, others, draws, log_spot, log_spot_carry, variance,
+                variance_carry, integral, integral_carry, True, False,
+            )  # fmt: skip
         else:
-            for i in range(log_spot.shape[0]):
-                variance[i], variance_carry[i], vbar, gain = qem_step(
-                    variance[i], variance_carry[i], draws[step, 0, i], draws[step, 1, i],
-                    0.0, terms, others, False, False,
-                )  # fmt: skip
-                log_spot[i], log_spot_carry[i] = carried(log_spot[i], log_spot_carry[i], gain)
-                integral[i], integral_carry[i] = carried(integral[i], integral_carry[i], vbar)
+            qem_paths(
+                step, terms, others, draws, log_spot, log_spot_carry, variance,
+                variance_carry, integral, integral_carry, False, False,
+            )  # fmt: skip

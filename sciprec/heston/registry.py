@@ -110,8 +110,14 @@ def kernel_example(model, step_years, constants):
     return given, np.stack([draws, -0.7 * draws[::-1]]), *state_arrays(model, step_years, 3)
 
 
-def carried(value, carry, change):
-    """Return value + change and its rounding error, the last error included (Kahan 1965)."""
-    change = carry + change
-    total = value + change
-    return total, change - (total - value)
+def add_carried(values, carries, i, change):
+    """Add a change to values[i], with the rounding error of the last addition (Kahan 1965).
+
+    Args:
+        values, carries: arrays; written at i.
+    """
+    value = values[i]
+    whole = carries[i] + change
+    total = value + whole
+    carries[i] = whole - (total - value)
+    values[i] = total

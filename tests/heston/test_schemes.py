@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from sciprec.errors import InputError
+from sciprec.heston.martingale_correction import log1p_quotient, qe_cumulant, qe_jump_cumulant
 from sciprec.heston.model import Model
 from sciprec.heston.paths import Block
 from sciprec.heston.quadratic_exponential import (
     SWITCH,
-    log1p_quotient,
-    qe_cumulant,
     qe_jump,
-    qe_jump_cumulant,
-    qe_noise,
+    qe_mean,
+    qe_swing,
+    qe_width,
     qem_constants,
 )
 from sciprec.heston.registry import Units, state_arrays
@@ -126,17 +126,18 @@ def test_log1p_quotient(x):
 @pytest.mark.parametrize("variance", [0.0, 0.01, 0.3, 1.0, 4.0])
 def test_noise_has_mean_zero_and_the_right_variance(variance):
     """Midpoint rule over the uniform behind both variates."""
-    level, reversion, slope, offset = qem_constants(ANDERSEN_1, 0.1, Units.of(ANDERSEN_1, 0.1))[:4]
+    terms = qem_constants(ANDERSEN_1, 0.1, Units.of(ANDERSEN_1, 0.1))[:4]
     words = ((np.arange(20_000) + 0.5) / 20_000 * 2.0**32).astype(np.int64)
-    draws = []
-    for w in words:
-        noise, mean, spread, psi, _ = qe_noise(
-            variance, level, reversion, slope, offset, normal_from_bits(w)
-        )
-        jump, _ = qe_jump(mean, spread, psi, exponential_from_bits(w))
-        draws.append(jump if psi > SWITCH else noise)
-    draws = np.array(draws)
-    second_moment = variance * slope + offset
+    mean = qe_mean(variance, terms)
+    spread = (variance * terms[2] + terms[3]) / mean
+    psi = spread / mean
+    if psi > SWITCH:
+        fall = 0.5 * (mean + spread)
+        draws = np.array([qe_jump(mean, fall, psi, exponential_from_bits(w)) for w in words])
+    else:
+        width = qe_width(spread, psi)
+        draws = np.array([qe_swing(mean, width, normal_from_bits(w)) for w in words])
+    second_moment = variance * terms[2] + terms[3]
     assert abs(draws.mean()) < 2e-3 * math.sqrt(second_moment)
     assert np.mean(draws**2) == pytest.approx(second_moment, rel=2e-2)
 
