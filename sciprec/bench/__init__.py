@@ -10,15 +10,15 @@ from types import ModuleType
 
 from sciprec.errors import InputError
 
-BENCHMARKS = ("precision", "fixed", "compensation")
+BENCHMARKS = ("precision", "fixed", "compensation", "heston")
 
 
 def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) -> dict:
     """Run a benchmark, write its JSON file, and print its table.
 
     Args:
-        name: "precision" (lifted kernels), "fixed" (integer matrix products) or "compensation"
-            (updates with their residuals).
+        name: "precision" (lifted kernels), "fixed" (integer matrix products), "compensation"
+            (updates with their residuals) or "heston" (paths and prices).
         out: the JSON file to write.
         json: print the JSON instead of the table.
         small: tiny sizes, for tests.
