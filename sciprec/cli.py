@@ -199,6 +199,15 @@ def bench_fixed(
     _bench("fixed", out, json)
 
 
+@bench_app.command("heston")
+def bench_heston(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure Heston paths and the time to a price within 0.1 %, against other libraries."""
+    _bench("heston", out, json)
+
+
 @bench_app.command("compensation")
 def bench_compensation(
     out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
