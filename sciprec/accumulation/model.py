@@ -43,7 +43,8 @@ class Accumulation:
         fixed: whether u is against the largest number instead of each number.
         seconds: wall time of the updates, without compilation and the drawing of increments.
         fixed_point: saturations, changes of units and places short of bits, as plain data (see
-            `fixed_point_summary`); None in floats.
+            `fixed_point_summary`); None in floats. Where units come from known ranges instead of
+            a profile, places_short_of_bits is None: nobody has looked.
     """
 
     update: np.ndarray
@@ -130,7 +131,7 @@ def accumulate(
         values[row], exact[row] = summing.state, summing.sums * stream.unit
     storage = backend.storage
     u = storage.format.unit_roundoff
-    done = fixed_point_summary([summing.add])
+    done = summing.fixed_point()
     return Accumulation(times, values, exact, u, storage.fixed, summing.seconds, done)
 
 
@@ -146,8 +147,8 @@ class Summing:
         self._block = np.empty((BLOCK_UPDATES, members))
         self._compensation = compensation
         kernel = _kernel(compensation)
-        known = ranges(kernel, backend, stream)
-        self.add = lift(kernel, backend, seed=stream.seed, ranges=known)
+        self._ranges = ranges(kernel, backend, stream)
+        self.add = lift(kernel, backend, seed=stream.seed, ranges=self._ranges)
         self._run(self._block[:0])  # compiles
 
     def advance_to(self, update: int) -> None:
@@ -159,6 +160,13 @@ class Summing:
             self._run(block)
             self.seconds += time.perf_counter() - begin
             self.done += block.shape[0]
+
+    def fixed_point(self) -> dict | None:
+        """What fixed point did so far; None in floats."""
+        done = fixed_point_summary([self.add])
+        if done is None or self._ranges is None:
+            return done
+        return done | {"places_short_of_bits": None}
 
     def _run(self, block) -> None:
         """Add a block of increments."""

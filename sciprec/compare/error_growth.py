@@ -112,6 +112,8 @@ def law_of(growth: Growth) -> str:
         return best.name
     if growth.power_error > POWER_TOLERANCE:
         return "none"
+    if growth.power < POWER_TOLERANCE:
+        return "level"
     return "slow" if growth.power < 0.5 else "between" if growth.power < 1.0 else "fast"
 
 
@@ -122,5 +124,6 @@ _MEANINGS = {
     "between": "Between √n and n, by the fitted power of n",
     "square root": "Proportional to √n, as independent errors of either sign add up",
     "slow": "Slower than √n, by the fitted power of n",
+    "level": "Not growing: less than n to the 0.1",
     "none": "Up and down, close to no law",
 }

@@ -44,7 +44,7 @@ def summary_of(run: StoredRun) -> dict[str, Any] | None:
 
 def _section(label: str, summary: dict[str, Any]) -> FixedPointSection:
     places = [*summary["short"], *(p for p in summary["saturated"] if not p["bits_short"])]
-    more = summary["places_short_of_bits"] - len(summary["short"])
+    more = (summary["places_short_of_bits"] or 0) - len(summary["short"])
     return FixedPointSection(label, _sentence(summary), [_row(place) for place in places], more)
 
 
@@ -56,9 +56,12 @@ def _sentence(summary: dict[str, Any]) -> str:
         _counted(summary["invalid"], "NaN that became zero", "NaN that became zeros"),
         _counted(summary["adaptations"], "change of units", "changes of units"),
     ]
-    bits = "no place is short of bits" if not short else (
-        f"{_counted(short, 'place')} {'is' if short == 1 else 'are'} short of bits"
-    )  # fmt: skip
+    if short is None:
+        bits = "units come from known ranges, so that nothing is said of places short of bits"
+    elif short == 0:
+        bits = "no place is short of bits"
+    else:
+        bits = f"{_counted(short, 'place')} {'is' if short == 1 else 'are'} short of bits"
     calls = _counted(summary["calls"], "call of a kernel", "calls of kernels")
     return f"{counts[0]}, {counts[1]} and {counts[2]} in {calls}; {bits}"
 

@@ -22,6 +22,7 @@ GROWTHS = {
     "between": lambda n: 0.5 * n**0.75 * U,
     "square root": lambda n: 2.0 * np.sqrt(n) * U,
     "slow": lambda n: 4.0 * n**0.2 * U,
+    "level": lambda n: 4.0 * n**0.02 * U,
     "none": lambda n: 1e-7 * np.exp(3.0 * np.sin(n)),
 }
 

@@ -115,6 +115,11 @@ def test_saturations_are_listed_though_no_place_is_short_of_bits(batch):
     assert section.sentence.startswith("12,000 saturations, no NaN")
     assert section.sentence.endswith("no place is short of bits") and section.more == 0
     assert [row["saturations"] for row in section.rows] == ["12,000"]
+    unknown = run.dataset.assign_attrs(
+        sciprec_fixed_point=json.dumps(done | {"places_short_of_bits": None})
+    )
+    (section,) = fixed_point_sections([replace(run, dataset=unknown)])
+    assert section.sentence.endswith("so that nothing is said of places short of bits")
 
 
 def test_files_of_runs_in_fixed_point_say_what_it_did(batch):
@@ -127,7 +132,7 @@ def test_files_of_runs_in_fixed_point_say_what_it_did(batch):
 def test_an_accumulation_says_it_too():
     given = {"updates": 1000, "members": 2, "outputs": 2}
     run = accumulate(**given, backend="fixed16")
-    assert run.fixed_point["calls"] >= 1
+    assert run.fixed_point["calls"] >= 1 and run.fixed_point["places_short_of_bits"] is None
     assert set(run.fixed_point) == set(SUMMARY)
     assert accumulate(**given).fixed_point is None
 
