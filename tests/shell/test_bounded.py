@@ -3,6 +3,7 @@
 import json
 import math
 import tomllib
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -164,6 +165,17 @@ def test_a_small_surface_holds_its_bounds_and_its_parts_add_up(backend):
     assert [row["maturity"] for row in levels[:: len(names)]] == [0.5, 1.0]
 
 
+def test_without_correction_the_bound_holds_the_whole_rounding_error():
+    given = scenario(("[0.5, 1.0]", "[1.0]")).heston
+    left, removed = (options.run(given, "bf16", correction) for correction in (False, True))
+    for data in (left, removed):
+        assert (abs(data["rounding_error"]) > 0).all()
+        assert (abs(data["price"] - data["analytic_price"]) <= data["bound"]).all()
+    assert (left["rounding"] > abs(left["rounding_error"])).all()
+    assert (removed["rounding"] < abs(removed["rounding_error"])).all()
+    assert (left.attrs["correction"], removed.attrs["correction"]) == ("False", "True")
+
+
 def test_along_the_path_there_is_a_price_without_a_truth():
     asian = ('kind = "call"', 'kind = "asian-arithmetic"\nfixings = 2')
     given = scenario(asian, ('"2%"', '"5%"'), ("[0.5, 1.0]", "[1.0]")).heston
@@ -209,6 +221,7 @@ def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
     assert text.count("<svg") == 5
     assert "<li><code>mlu370+correction</code> made up</li>" in text
     assert "Levels: in which arithmetic" in text and '<td class="n">128</td>' in text
+    assert "<tspan" not in text.split("<svg")[1]  # a linear axis has no powers of ten
     for words in ("less the semi-analytic price", "The smile", "What the bound is made of"):
         assert words in text
     runs = read_batch(batch.folder).runs
@@ -241,4 +254,18 @@ def test_wild_prices_make_the_axis_logarithmic_and_no_warning(monkeypatch, model
     monkeypatch.setitem(models, "heston", wild)
     batch = workflow.run([scenario()], out=tmp_path / "out")
     assert {row["label"]: row["status"] for row in batch.table}["bf16+correction"] == "broken"
+    _, intervals, *others = batch.page.read_text(encoding="utf-8").split("<svg")
+    assert len(others) == 4
+    assert "<tspan" in intervals  # powers of ten along the axis
+
+
+@pytest.mark.slow
+def test_the_shipped_surface_runs_to_its_page(tmp_path):
+    shipped = Path(__file__).parents[2] / "scenarios" / "heston_surface.toml"
+    batch = workflow.run(shipped, out=tmp_path, backends=["mlu370"])
+    assert [row["status"] for row in batch.table] == ["truth", "good"]
+    for file in batch.files:
+        data = netcdf.read(file)
+        assert data.sizes == {"maturity": 3, "strike": 5} and data.attrs["tolerance_met"] == 1
+        assert (data["bound"] <= data["tolerance"]).all()
     assert batch.page.read_text(encoding="utf-8").count("<svg") == 5
