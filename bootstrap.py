@@ -128,12 +128,13 @@ def quickstart():
 
 
 def test():
-    """Check who imports whom, then run every test, the slow ones too."""
+    """Check who imports whom, then run every test, the slow ones too, on all cores."""
     linter = python_of(VENV).with_name("lint-imports" + (".exe" if os.name == "nt" else ""))
     done = subprocess.run([str(linter)], cwd=ROOT, check=False)
     if done.returncode != 0:
         return done
     pytest = [str(python_of(VENV)), "-m", "pytest", "-q", "-m", "slow or not slow"]
+    pytest += ["-n", "auto", "--dist", "loadfile", "--durations=30"]
     return subprocess.run([*pytest, *sys.argv[2:]], cwd=ROOT, check=False)
 
 
