@@ -4,6 +4,7 @@ Nothing of it enters the price: coefficients and sizes are fixed before the path
 drawn, so that the means of those stay unbiased.
 """
 
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,13 +47,14 @@ class Pilot:
     n_paths: int
 
 
-def run_pilot(sampler, tolerance, seed):
-    """Refine the steps until what they leave is a small part of the tolerance.
+def run_pilot(sampler, aim, seed, deadline):
+    """Refine the steps until what they leave is a small part of the bound that is aimed at.
 
     Args:
         sampler: a ConditionalSampler or a PaymentSampler.
-        tolerance: prices (n_payoffs,) -> largest accepted bounds (n_payoffs,).
+        aim: a Pilot -> bounds (n_payoffs,).
         seed: integer in [0, 2**64).
+        deadline: of time.perf_counter, from which on nothing is refined.
 
     Returns:
         A Pilot.
@@ -62,8 +64,8 @@ def run_pilot(sampler, tolerance, seed):
     while True:
         pilot, remainder = _rung(sampler, n_steps, seed)
         simulated += pilot.n_paths * sampler.width
-        enough = remainder <= ACCEPTED * tolerance(pilot.price)
-        if np.all(enough) or not np.all(np.isfinite(remainder)) or 2 * n_steps > MOST_STEPS:
+        enough = np.all(remainder <= ACCEPTED * aim(pilot)) or not np.all(np.isfinite(remainder))
+        if enough or 2 * n_steps > MOST_STEPS or time.perf_counter() > deadline:
             return replace(pilot, n_paths=simulated)
         n_steps *= 2
 

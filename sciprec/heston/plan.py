@@ -42,6 +42,7 @@ class Pricing:
         pilot: a Pilot.
         base, rounding, steps: Levels; rounding is None where the base runs in binary64.
         notes: sentences for the result.
+        given_up: simulated paths of levels that were replaced by finer or exact ones.
     """
 
     sampler: object
@@ -58,10 +59,11 @@ class Pricing:
     rounding: object = None
     steps: object = None
     rounding_variance: object = None
+    given_up: int = 0
 
     def run(self):
         """Do everything; return the Bound."""
-        self.pilot = run_pilot(self.sampler, self.tolerance, self.seed)
+        self.pilot = run_pilot(self.sampler, self._aim, self.seed, self.deadline)
         self.backend = self._arithmetic()
         self._measure_steps()
         self._start_base()
@@ -71,12 +73,22 @@ class Pricing:
     def n_paths(self):
         """Simulated paths of the pilot and all levels."""
         levels = [one for one in (self.base, self.rounding, self.steps) if one is not None]
-        return self.pilot.n_paths + sum(one.width * one.moments.paths for one in levels)
+        used = sum(one.width * one.moments.paths for one in levels)
+        return self.pilot.n_paths + self.given_up + used
 
     @property
     def exhausted(self):
         """Whether paths or time are used up."""
         return self.n_paths >= self.max_paths or time.perf_counter() > self.deadline
+
+    def _aim(self, pilot):
+        """Return the bound to aim at: the tolerance, or the noise of all paths where that is more.
+
+        Shorter steps than the noise of max_paths asks for would be of no use.
+        """
+        noise = quantile(0.5 * risks(self.risk)[0], 1e6)
+        reach = noise * np.sqrt(pilot.variances[pilot.n_steps] / self.max_paths)
+        return np.maximum(self.tolerance(pilot.price), reach)
 
     def _arithmetic(self):
         """Return the backend to use: the one asked for, or fp64 where that costs less."""
@@ -114,12 +126,13 @@ class Pricing:
         self._extend(self.steps, self._first_step_paths(), STEPS_BUDGET)
         for _ in range(MOST_ROUNDS):
             bias = self._bias()
-            aim = self.tolerance(self._price_so_far())
+            aim = self._aim(self.pilot)
             if np.all(bias.remainder <= REMAINDER_SHARE * aim) or self._steps_exhausted:
                 return
             if np.any(bias.point > TOO_COARSE * aim) and 2 * n_steps <= MOST_STEPS:
                 paths = self.steps.moments.paths
                 n_steps *= 2
+                self.given_up += self.steps.width * paths
                 self.steps = self._steps_level(n_steps)
                 self._extend(self.steps, paths, STEPS_BUDGET)
             else:
@@ -137,7 +150,7 @@ class Pricing:
         base = noise**2 * pilot.variances[pilot.n_steps]
         ratio = np.cbrt(own * self.steps.cost / np.maximum(base * self._base_cost(), 1e-300))
         share = np.minimum(ratio / (1 + ratio), REMAINDER_SHARE)
-        aim = share * (1 - 0.5 * TOO_COARSE) * self.tolerance(pilot.price)
+        aim = share * (1 - 0.5 * TOO_COARSE) * self._aim(pilot)
         return float(np.max(own / np.maximum(aim, 1e-150) ** 2))
 
     def _more_step_paths(self, bias, aim):
@@ -199,6 +212,7 @@ class Pricing:
     def _restart_in_binary64(self):
         """Give the cheap arithmetic up, whose range a path has left; return the variances."""
         self.notes.append(f"all paths in fp64: some in {self.base.backend} left its range")
+        self.given_up += sum(one.width * one.moments.paths for one in (self.base, self.rounding))
         self.backend, self.rounding = "fp64", None
         self._start_base()
         return self._planned(self.base.n_steps)
@@ -211,15 +225,18 @@ class Pricing:
         needed = self._noise_target()
         if np.any(step_noise > 0.5 * needed) and not self._steps_exhausted:
             growth = np.clip(np.max(step_noise / (0.5 * needed)), 1.2, 4.0)
-            self._extend(self.steps, growth * self.steps.moments.paths, 1.0)
+            self._extend(self.steps, growth * self.steps.moments.paths, STEPS_BUDGET)
             step_noise = self._step_noise(self.base.n_steps, self._bias().weight)
             needed = self._noise_target()
         target = np.maximum(needed - step_noise, 0.1 * needed)
         sizes = self._sizes(variances, self.base.n_steps, target)
+        growth = 4.0 if np.any(self.base.moments.mean == 0) else 1.2
+        sizes[0] = max(sizes[0], growth * self.base.moments.paths)
+        asked = sum(one.width * size for one, size in zip(used, sizes, strict=True))
+        held = sum(one.width * one.moments.paths for one in used)
+        share = min(1.0, (self.max_paths - self.n_paths + held) / asked)
         for one, size in zip(used, sizes, strict=True):
-            growth = 4.0 if np.any(one.moments.mean == 0) else 1.2
-            grown = max(size, growth * one.moments.paths if one is self.base else 0)
-            self._extend(one, grown, 1.0)
+            self._extend(one, share * size, 1.0)
 
     def _noise_target(self):
         """Return the largest variance of the price with which the bound meets the tolerance."""

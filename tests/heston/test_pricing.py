@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -233,3 +234,16 @@ def test_edges_of_the_domain(change):
 def test_other_schemes(scheme):
     result = heston.price(LEWIS, CALL, tolerance=0.01, seed=3, scheme=scheme, backend="fp16")
     assert result.met and abs(result.price - analytic.price(LEWIS, CALL)) <= result.bound
+
+
+def test_memory_does_not_grow_with_the_paths():
+    def peak(max_paths):
+        heston.price(LEWIS, CALL, tolerance=0.1)  # compiles
+        tracemalloc.start()
+        result = heston.price(LEWIS, CALL, tolerance=1e-7, max_paths=max_paths, seed=1)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most, result.n_paths
+
+    (small, few), (large, many) = peak(2**16), peak(2**19)
+    assert many > 6 * few and large < 1.1 * small
