@@ -174,3 +174,13 @@ def test_wrong_compensations_get_a_sentence(given, words):
     with pytest.raises(InputError) as caught:
         integrate("williamson_2", SMALL, 0.5, compensation=given)
     assert words in str(caught.value)
+
+
+def test_compensated_sums_keep_the_products_of_the_matrix_unit():
+    """Factors of 16 bits lose up to 2^-16 each; in binary32 the sums would be right to 1e-6."""
+    weights, rows = numbers(60, seed=3), numbers(60, 40, seed=4)
+    out, lost = np.zeros(40, np.float32), np.zeros(40, np.float32)
+    kernel = lift(compensated_sum_of_rows, "mix-fp32-fix16")
+    kernel(weights, rows, 1, 1, 59, out, lost)
+    exact = weights[1:].astype(float) @ rows[1:].astype(float)
+    assert 1e-5 < np.abs(out - exact).max() <= 59 * 2 * 2.0**-15
