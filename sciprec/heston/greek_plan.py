@@ -7,7 +7,6 @@ import numpy as np
 from sciprec.heston import levels as level
 from sciprec.heston.bound import BINARY64
 from sciprec.heston.mixed import path_cost
-from sciprec.heston.pilot import run_pilot
 from sciprec.heston.plan import Pricing
 from sciprec.heston.statistics import GroupMoments, quantile
 
@@ -39,10 +38,12 @@ class GreekPricing(Pricing):
     difference: object = None
     magnified: object = None
 
-    def run(self):
-        """Do everything; return the Bound, to which difference and magnified have to be added."""
+    def _after_pilot(self):
+        """Choose the bumps, and leave to the levels what the differences leave of the tolerance.
+
+        The Bound that `run` returns lacks difference and magnified.
+        """
         limit, risk = self.tolerance, self.risk
-        self.pilot = run_pilot(self.sampler, limit, self.seed)
         self._measure_bumps(limit(self.pilot.price), BUMP_RISK * risk)
         self.risk = (1 - BUMP_RISK) * risk
         unit = BINARY64 * self.pilot.n_steps * self.sampler.amplification
@@ -53,10 +54,6 @@ class GreekPricing(Pricing):
             return np.maximum(accepted - self.difference - self.magnified, LEAST_ROOM * accepted)
 
         self.tolerance = left
-        self.backend = self._arithmetic()
-        self._measure_steps()
-        self._start_base()
-        return self._refine()
 
     @property
     def n_paths(self):

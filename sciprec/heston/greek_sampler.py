@@ -21,6 +21,8 @@ from sciprec.heston.watching import Group, watch
 
 LEVEL_CONTROLS = {"vega_v0": (0, 1, 2, 3), "theta": (0, 1, 4, 5)}  # of level rows; else 0 and 1
 
+CONSTANT = ("gamma", "rho")  # of the spot: no variate in them, nothing but rounding errors
+
 
 class GreekSampler:
     """Per path the price of every payoff and its derivatives, with controls of known mean.
@@ -135,7 +137,7 @@ class GreekSampler:
             start += LEVEL_ROWS
         own = _extras(self.model, payoff, group.smooth)
         for k, extra in enumerate(extras):
-            if extra in own:
+            if extra in own and not (isinstance(extra, Spot) and name in CONSTANT):
                 rows.append(start + len(ROWS) * k + ROWS.index(name))
         return rows
 

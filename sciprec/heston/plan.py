@@ -64,10 +64,14 @@ class Pricing:
     def run(self):
         """Do everything; return the Bound."""
         self.pilot = run_pilot(self.sampler, self._aim, self.seed, self.deadline)
+        self._after_pilot()
         self.backend = self._arithmetic()
         self._measure_steps()
         self._start_base()
         return self._refine()
+
+    def _after_pilot(self):
+        """Do what has to precede the levels: nothing for prices."""
 
     @property
     def n_paths(self):

@@ -1,0 +1,212 @@
+"""What greeks are made of: level integration, shifted dates, controls, bumps."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from sciprec import heston
+from sciprec.errors import InputError
+from sciprec.heston.analytic_greeks import known_greeks
+from sciprec.heston.bumps import Bumps, central_difference, first_bumps, forward_difference
+from sciprec.heston.greek_estimates import ROWS
+from sciprec.heston.greek_sampler import GreekSampler, is_smooth
+from sciprec.heston.level_payments import (
+    integrates_level,
+    is_proportional,
+    level_piece,
+    mean_payments,
+)
+from sciprec.heston.monitoring import observed_payments
+from sciprec.heston.paths import Block
+from sciprec.heston.watching import Group, watch
+from tests.oracles.heston_derivatives import analytic_derivatives
+
+LEWIS = heston.Model(
+    spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.03, dividend_yield=0.02
+)
+SCHEME = "quadratic_exponential_martingale"
+NAMES = pytest.mark.parametrize("name", sorted(heston.payoffs()))
+BLOCK = Block(0, 256)
+PIECES = [
+    (1.3, -100.0, math.log(100 / 1.3), np.inf),
+    (-1.3, 100.0, -np.inf, math.log(100 / 1.3)),
+    (1.1, -90.0, 4.3, 4.9),
+    (0.0, 1.0, 4.6, np.inf),
+    (2.0, 0.0, -np.inf, np.inf),
+    (1.0, 1.0, 5.0, 4.0),
+]
+
+
+def made(name, **change):
+    """Return a payoff of a name whose dates lie on a grid of quarters of a year."""
+    barrier = 130.0 if "up" in name else 75.0
+    given = {"strike": 95.0, "maturity": 1.0, "fixings": 4, "barrier": barrier, "start": 0.5}
+    entry = heston.payoff_named(name)
+    return entry(**{key: v for key, v in (given | change).items() if key in entry.parameters})
+
+
+class Path:
+    """Given spots in place of a Look."""
+
+    def __init__(self, time, spot):
+        self.time, self.spot, self.log_spot, self.variance = time, spot, np.log(spot), None
+
+
+def rows_of(payoff, spots):
+    """Return the rows of an observation of spots, one per date."""
+    seen = payoff.observation.start(spots.shape[1])
+    for k, (date, spot) in enumerate(zip(payoff.observation.dates, spots, strict=True)):
+        payoff.observation.observe(seen, k, Path(date, spot), None)
+    return seen
+
+
+@NAMES
+def test_a_piece_is_the_payment_at_every_level(name):
+    """Also that every registered payoff either has a piece or is watched all the time."""
+    payoff = made(name)
+    assert integrates_level(payoff)
+    rng = np.random.default_rng(5)
+    rest = np.exp(rng.normal(0.0, 0.2, (len(payoff.observation.dates), 400)))
+    y = rng.normal(math.log(97.0), 0.2, 400)
+    slope, shift, lower, upper = level_piece(payoff, rows_of(payoff, rest))
+    got = np.where((y > lower) & (y < upper), slope * np.exp(y) + shift, 0.0)
+    expected = payoff.payment(rows_of(payoff, rest * np.exp(y)))
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-11)
+    assert np.count_nonzero(expected) > 10
+    if is_proportional(payoff):
+        doubled = payoff.payment(rows_of(payoff, 2 * rest))
+        np.testing.assert_allclose(doubled, 2 * payoff.payment(rows_of(payoff, rest)), rtol=1e-12)
+
+
+def test_continuous_barriers_have_no_piece_and_straight_correlation_no_level():
+    assert not integrates_level(made("barrier-up-in", fixings=None))
+    assert is_smooth(LEWIS, made("call")) and not is_smooth(replace(LEWIS, rho=-1), made("call"))
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_mean_payments_against_quadrature(piece):
+    spread, step = 0.03, 2e-3
+
+    def mean_at(mean):
+        width = 10 * math.sqrt(spread)
+        low, high = max(piece[2], mean - width), min(piece[3], mean + width)
+        if low >= high:
+            return 0.0
+
+        def density(y):
+            return math.exp(-((y - mean) ** 2) / (2 * spread)) / math.sqrt(2 * math.pi * spread)
+
+        return quad(
+            lambda y: (piece[0] * math.exp(y) + piece[1]) * density(y), low, high,
+            epsabs=1e-13, epsrel=1e-13,
+        )[0]  # fmt: skip
+
+    at = [mean_at(4.55 + k * step) for k in (-2, -1, 0, 1, 2)]
+    first = (at[0] - 8 * at[1] + 8 * at[3] - at[4]) / (12 * step)
+    second = (-at[0] + 16 * at[1] - 30 * at[2] + 16 * at[3] - at[4]) / (12 * step**2)
+    got = mean_payments(piece, np.array([4.55]), np.array([spread]))[:, 0]
+    np.testing.assert_allclose(got, [at[2], first, second], rtol=1e-6, atol=1e-8)
+
+
+def test_mean_payments_of_no_variance_and_of_lost_paths():
+    mean, spread = np.array([4.0, 5.0, np.nan, 5.0]), np.array([0.0, 0.0, 0.1, np.inf])
+    got = mean_payments((1.0, -100.0, math.log(100), np.inf), mean, spread)
+    assert got[:, 0].tolist() == [0.0, 0.0, 0.0]
+    np.testing.assert_allclose(got[:, 1], [math.exp(5) - 100, math.exp(5), math.exp(5)])
+    assert np.isnan(got[:, 2]).all() and not np.isfinite(got[0, 3])
+
+
+@pytest.mark.parametrize("kind", ["call", "put"])
+@pytest.mark.parametrize("fixings", [1, 5])
+def test_known_greeks_of_geometric_asians(kind, fixings):
+    asian = heston.AsianGeometric(strike=95, maturity=1, fixings=fixings, kind=kind)
+    known, truth = known_greeks(LEWIS, asian), analytic_derivatives(LEWIS, asian)
+    for name, value in known.items():
+        assert value == pytest.approx(truth[name], rel=1e-6, abs=1e-6), name
+    if fixings == 1:
+        european = known_greeks(LEWIS, heston.payoff_named(kind)(strike=95, maturity=1))
+        assert known == pytest.approx(european, rel=1e-10)
+
+
+def test_known_greeks_of_the_spot():
+    spot = heston.Spot(maturity=1.5)
+    known, truth = known_greeks(LEWIS, spot), analytic_derivatives(LEWIS, spot)
+    assert known == pytest.approx({name: truth[name] for name in known}, abs=1e-7)
+
+
+def test_watching_is_observing():
+    """Views see what observed_payments pays, bit for bit; and dates can be shifted."""
+    payoffs = (made("asian-geometric"), made("barrier-down-out", fixings=None))
+    options = {"backend": "fp64", "scheme": SCHEME, "seed": 3, "draws_per_step": 1}
+    group = Group(payoffs, 1.0, False)
+    seen = watch(group, LEWIS, [LEWIS], BLOCK, n_steps=8, longest=1.0, **options)
+    paid = observed_payments(LEWIS, payoffs, BLOCK, n_steps=8, **options)
+    got = [payoff.payment(seen.rows[0][payoff.observation]) for payoff in payoffs]
+    np.testing.assert_allclose(got, paid, rtol=1e-13)
+    call, earlier = made("call"), made("call", maturity=0.9)
+    seen = watch(
+        Group((call,), 1.0, False), LEWIS, [LEWIS], BLOCK, n_steps=8, longest=1.0, nearer=0.1,
+        **options,
+    )  # fmt: skip
+    paid = observed_payments(LEWIS, [earlier], BLOCK, n_steps=8, **options)
+    np.testing.assert_allclose(call.payment(seen.rows[0][call.observation]), paid[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("scheme", [SCHEME, "full_truncation_euler"])
+def test_the_level_left_out_is_normal(scheme):
+    """Drawing the level again gives the payments' mean: the smooth estimate is unbiased."""
+    asian, block = made("asian-arithmetic"), Block(0, 2**14)
+    options = {"backend": "fp64", "scheme": scheme, "seed": 3, "draws_per_step": 1}
+    group = Group((asian,), 0.25, True)
+    seen = watch(group, LEWIS, [LEWIS], block, n_steps=8, longest=1.0, **options)
+    piece = level_piece(asian, seen.rows[0][asian.observation])
+    smooth = mean_payments(piece, seen.mean, seen.spread)[0]
+    plain = observed_payments(LEWIS, asian, block, n_steps=8, **options)[0]
+    error = math.hypot(smooth.std(), plain.std()) / 2**7
+    assert abs(smooth.mean() - plain.mean()) < 3 * error
+    assert smooth.var() < plain.var()
+
+
+def test_differences():
+    for stencil, h in ((central_difference(0.1), 0.1), (forward_difference(0.1), 0.1)):
+        for power, slope in ((0, 0.0), (1, 1.0), (2, 2.0)):
+            assert sum(w * (1 + x) ** power for x, w in stencil) == pytest.approx(slope, abs=1e-12)
+        error = sum(w * x**3 for x, w in stencil)
+        assert abs(error) == pytest.approx(2 * h**2 if stencil[0][0] == 0 else h**2)
+
+
+def test_first_bumps():
+    call, barrier = made("call"), made("barrier-down-in", fixings=None, barrier=99.0)
+    usual = first_bumps(LEWIS, [call], SCHEME, 0.25)
+    assert usual.v0 == 0.05 * LEWIS.v0 and not usual.one_sided and 0.01 < usual.spot < 0.1
+    near = first_bumps(LEWIS, [call, barrier], SCHEME, 0.25)
+    assert LEWIS.spot * (1 - 2 * near.spot) > 99.0
+    assert first_bumps(replace(LEWIS, v0=0.0), [call], SCHEME, 0.25).one_sided
+    steep = replace(LEWIS, rho=1.0, kappa=0.2, sigma=1.5)
+    assert first_bumps(steep, [call], SCHEME, 1.0).time < usual.time
+    halves = usual.halved({"theta", "gamma"})
+    assert halves == Bumps(usual.spot / 2, usual.v0, usual.time / 2, False)
+
+
+def test_rows_and_controls():
+    """Controls have mean zero, and payments proportional to the spot need no delta or gamma."""
+    payoffs = (made("asian-arithmetic"), made("forward-start"), made("call"))
+    sampler = GreekSampler(LEWIS, payoffs, SCHEME, first_bumps(LEWIS, payoffs, SCHEME, 0.25))
+    assert sampler.names[1] == ("price", "vega_v0", "rho", "theta") and sampler.names[0] == ROWS
+    assert len(sampler.payoffs) == len(sampler.controls) == 16 and sampler.width == 15
+    values, controls = sampler.raw(
+        Block(0, 2**12), backend="fp64", n_steps=16, draws_per_step=1, seed=1
+    )
+    assert values.shape == (16, 2**12)
+    assert all(max(rows) < len(controls) for rows in sampler.controls)
+    used = sorted({row for rows in sampler.controls for row in rows})
+    mean, deviation = controls[used].mean(axis=1), controls[used].std(axis=1)
+    assert np.all(np.abs(mean) < (4 / 2**6 + 0.02) * deviation)
+
+
+def test_unknown_greeks():
+    with pytest.raises(InputError, match="payoff 'digital-call' has no semi-analytic greeks"):
+        known_greeks(LEWIS, made("digital-call"))
