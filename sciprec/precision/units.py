@@ -138,13 +138,16 @@ class Units:
         return self._variant
 
     def places(self, saturated: np.ndarray, invalid: np.ndarray) -> tuple[Place, ...]:
-        """One Place for each operation that made a number but zero, in the order of the source.
+        """One Place for each operation in integers that made a number but zero, in the order of the
+        source.
 
         Args:
             saturated, invalid: (rows,), counts.
         """
         found: dict[Site, list[int]] = {}
         for number, row in enumerate(self.rows):
+            if not _in_integers(self.backend, self.sites[row.site], row.part):
+                continue
             if self.used[number] or saturated[number] or invalid[number]:
                 found.setdefault(self.sites[row.site], []).append(number)
         order = sorted(found.items(), key=lambda item: (item[0].function, item[0].line))
@@ -219,6 +222,11 @@ def _arithmetic(backend: Backend, site: Site, part: int) -> Arithmetic:
     if site.operation == "product" and part or not backend.compute.fixed:
         return backend.matmul
     return backend.compute
+
+
+def _in_integers(backend: Backend, site: Site, part: int) -> bool:
+    """Whether a place is in fixed point: where floats compute, the factors of products alone."""
+    return backend.compute.fixed or site.operation == "product" and part > 0
 
 
 def _exponent(arithmetic: Arithmetic, largest: float) -> int:

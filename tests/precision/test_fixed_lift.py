@@ -219,3 +219,13 @@ def test_units_wait_for_something_but_zeros():
     expected = 3.0 * x
     lifted(x, 3.0)
     assert np.abs(x - expected).max() < 1e-6 * 2.0**-26
+
+
+def test_where_floats_compute_only_factors_are_in_integers():
+    a, out = 1e-9 * numbers(64), np.zeros(1)
+    a[::2] = 1.0
+    lifted = lift(kernels.dot, "mix-fp32-fix16")
+    lifted(a, numbers(64, 1), out)
+    places = lifted.report().places
+    assert {place.operation for place in places} == {"product"}
+    assert lifted.report().short
