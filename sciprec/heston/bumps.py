@@ -8,11 +8,11 @@ from sciprec.heston.moments import mean_integrated_variance
 from sciprec.heston.registry import Units
 from sciprec.heston.schemes import scheme_named
 
-START = 0.05  # first bump, relative to the variance today and to the time up to the first date
+START = 0.05  # first bump, relative to the mean variance and to the time up to the first date
 SMOOTH_RATE = 1e-3  # by which the forward is shifted, where payments are smooth in it
 SHARE_OF_DEVIATION = 0.1  # first bump of the spot, where they aren't
 SHARE_OF_DISTANCE = 0.2  # of the way to a barrier
-SMALL_VARIANCE = 0.05  # of theta: below, the difference is taken to one side
+SMALL_VARIANCE = 0.25  # share of the bump that v0 has at least, if it is lowered as well
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,19 @@ class Bumps:
         """Return Bumps a factor larger."""
         return replace(self, spot=self.spot * factor, v0=self.v0 * factor, time=self.time * factor)
 
-    def halved(self, greeks):
-        """Return Bumps with half of those that the named greeks are made with."""
-        spot = 0.5 if {"delta", "gamma", "rho"} & set(greeks) else 1.0
-        v0 = 0.5 if "vega_v0" in greeks else 1.0
-        time = 0.5 if "theta" in greeks else 1.0
-        return replace(self, spot=spot * self.spot, v0=v0 * self.v0, time=time * self.time)
+    def halved(self, halvings):
+        """Return narrower Bumps.
+
+        Args:
+            halvings: {name of a greek: how often the bump that it is made with is halved}.
+        """
+        spot = max(halvings.get(name, 0) for name in ("delta", "gamma", "rho"))
+        return replace(
+            self,
+            spot=math.ldexp(self.spot, -spot),
+            v0=math.ldexp(self.v0, -halvings.get("vega_v0", 0)),
+            time=math.ldexp(self.time, -halvings.get("theta", 0)),
+        )
 
     @property
     def v0_stencil(self):
@@ -72,11 +79,21 @@ def first_bumps(model, payoffs, scheme, step_years):
         if hasattr(payoff, "barrier"):
             distance = abs(math.log(model.spot / payoff.barrier))
             spot = min(spot, SHARE_OF_DISTANCE * distance)
-    small = model.v0 < SMALL_VARIANCE * model.theta
     time = START
     while not _takes(model, scheme, step_years * (1 + 2 * time)):
         time *= 0.5
-    return Bumps(spot, START * (model.theta if small else model.v0), time, small)
+    v0, one_sided = _first_v0_bump(model, shortest)
+    return Bumps(spot, v0, time, one_sided)
+
+
+def _first_v0_bump(model, years):
+    """Return a bump of v0 that moves the mean variance by START of itself, and whether it is
+    to one side because v0 is too close to zero; else at most a quarter of v0."""
+    reach = -math.expm1(-model.kappa * years) / model.kappa  # of v0 into the integrated variance
+    bump = float(START * mean_integrated_variance(model, years, 8) / reach)
+    if model.v0 < SMALL_VARIANCE * bump:
+        return bump, True
+    return min(bump, 0.25 * model.v0), False
 
 
 def _takes(model, scheme, step_years):

@@ -14,6 +14,7 @@ BUMP_RISK = 0.1  # share of 1 - confidence that the bound of the differences get
 BUMP_SHARE = 0.15  # of the tolerance that the differences may take
 LOOKS = 8  # at the differences; each has its part of the risk
 CLEAR = 3.0  # standard errors from which on a change by doubled bumps is clearly not zero
+MOST_HALVINGS = 6  # at a time
 BUDGET_SHARE = 0.15  # of the paths
 LEAST_ROOM = 0.3  # of the tolerance that is left to everything else
 
@@ -23,10 +24,10 @@ class GreekPricing(Pricing):
     """One pricing of greeks on its way; see Pricing.
 
     A difference D_h stands for a derivative with an error c h^2 and higher powers of the bump h,
-    so that D_2h - D_h = 3 c h^2: half of its upper limit bounds the error of D_h, as long as the
-    higher powers are less than a twelfth of the first. It is measured on paths of its own, in
-    binary64; bumps are halved where it is clearly too large. Level integration has no bump, and its
-    bound is zero.
+    so that D_2h - D_h = 3 c h^2 + 15 c' h^4 + ...: its upper limit bounds the error of D_h, thrice
+    in the first power, and unless c' h^2 is between -2/7 and -1/7 of c, in the second as well. It
+    is measured on paths of its own, in binary64; bumps are halved where it is clearly too large.
+    Level integration has no bump, and its bound is zero.
 
     Attributes:
         bumps: the Level "bumps" that was used.
@@ -68,31 +69,36 @@ class GreekPricing(Pricing):
 
     def _measure_bumps(self, accepted, risk):
         """Choose the bumps, and bound the error of the differences."""
+        aim, paths = BUMP_SHARE * accepted, level.LEAST_PATHS
         self.bumps = self._bumps_level()
-        paths = level.LEAST_PATHS
         for look in range(LOOKS):
             self._extend(self.bumps, paths, BUDGET_SHARE)
             size = np.abs(self.bumps.moments.mean[:, 0])
             spread = np.sqrt(self.bumps.moments.covariance_of_mean()[:, 0, 0])
-            beyond = quantile(risk / LOOKS, self.bumps.moments.freedom)
-            self.difference = 0.5 * (size + beyond * spread)
-            aim = BUMP_SHARE * accepted
-            spent = self.bumps.width * self.bumps.moments.paths
-            last = look == LOOKS - 1 or spent >= 0.5 * BUDGET_SHARE * self.max_paths
-            if last or not np.any(self.difference > aim) or not np.all(np.isfinite(size)):
+            self.difference = size + quantile(risk / LOOKS, self.bumps.moments.freedom) * spread
+            if np.all(self.difference <= aim) or not np.all(np.isfinite(size)):
                 return
-            wide = (size > CLEAR * spread) & (0.5 * size > 0.5 * aim)
+            wide = (size > CLEAR * spread) & (size > 0.5 * aim)
+            spent = self.bumps.width * self.bumps.moments.paths
+            if look == LOOKS - 1 or (
+                not wide.any() and spent >= 0.5 * BUDGET_SHARE * self.max_paths
+            ):
+                return
             if wide.any():
-                self._halve(wide)
+                self.given_up += spent
+                self._narrow(wide, size / np.maximum(aim, np.finfo(float).tiny))
             else:
                 paths = 4 * self.bumps.moments.paths
 
-    def _halve(self, wide):
-        """Halve the bumps of the parameters whose greeks are too far off."""
-        everything = [name for names in self.sampler.names for name in names]
-        names = {name for name, yes in zip(everything, wide, strict=True) if yes}
-        bumps = self.sampler.bumps.halved(names)
-        self.sampler = self.sampler.with_bumps(bumps)
+    def _narrow(self, wide, excess):
+        """Halve the bumps of greeks that are too far off as often as their errors ask for."""
+        names = [name for names in self.sampler.names for name in names]
+        times = np.clip(np.ceil(0.5 * np.log2(2 * np.maximum(excess, 1e-9))), 1, MOST_HALVINGS)
+        halvings = {}
+        for name, yes, n in zip(names, wide, times, strict=True):
+            if yes:
+                halvings[name] = max(halvings.get(name, 0), int(n))
+        self.sampler = self.sampler.with_bumps(self.sampler.bumps.halved(halvings))
         estimator = replace(self.pilot.estimator, sampler=self.sampler)
         self.pilot = replace(self.pilot, estimator=estimator)
         self.bumps = self._bumps_level()

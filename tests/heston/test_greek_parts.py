@@ -181,14 +181,15 @@ def test_differences():
 def test_first_bumps():
     call, barrier = made("call"), made("barrier-down-in", fixings=None, barrier=99.0)
     usual = first_bumps(LEWIS, [call], SCHEME, 0.25)
-    assert usual.v0 == 0.05 * LEWIS.v0 and not usual.one_sided and 0.01 < usual.spot < 0.1
+    assert 0 < usual.v0 <= 0.25 * LEWIS.v0 and not usual.one_sided and 0.01 < usual.spot < 0.1
     near = first_bumps(LEWIS, [call, barrier], SCHEME, 0.25)
     assert LEWIS.spot * (1 - 2 * near.spot) > 99.0
     assert first_bumps(replace(LEWIS, v0=0.0), [call], SCHEME, 0.25).one_sided
     steep = replace(LEWIS, rho=1.0, kappa=0.2, sigma=1.5)
     assert first_bumps(steep, [call], SCHEME, 1.0).time < usual.time
-    halves = usual.halved({"theta", "gamma"})
-    assert halves == Bumps(usual.spot / 2, usual.v0, usual.time / 2, False)
+    halves = usual.halved({"theta": 1, "gamma": 1, "delta": 2})
+    assert halves == Bumps(usual.spot / 4, usual.v0, usual.time / 2, False)
+    assert usual.times(2) == Bumps(2 * usual.spot, 2 * usual.v0, 2 * usual.time, False)
 
 
 def test_rows_and_controls():

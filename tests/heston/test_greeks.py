@@ -1,0 +1,184 @@
+"""Greeks: within their bounds of the truth, as often as the bounds say."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sciprec import heston
+from sciprec.errors import InputError
+from sciprec.heston.sensitivities import NAMES, PARTS
+from tests.heston.test_greek_parts import LEWIS, made
+from tests.oracles.heston_derivatives import analytic_derivatives, differences
+
+ANDERSEN = heston.Model(
+    spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9, rate=0.02, dividend_yield=0.01
+)
+KNOWN = (
+    "call",
+    "put",
+    "digital-call",
+    "digital-put",
+    "asian-geometric",
+    "asian-geometric-put",
+    "forward-start",
+    "forward-start-put",
+    "spot",
+)
+
+
+def truth_of(model, payoff):
+    """Return the derivatives of the semi-analytic price, in the order of NAMES."""
+    found = analytic_derivatives(model, payoff)
+    return np.array([found[name] for name in NAMES])
+
+
+def assert_covered(value, bound, truth, size=1e-6):
+    """Assert |value - truth| <= bound, but for the differences that made the truth."""
+    assert np.all(np.abs(value - truth) <= bound + size * np.abs(truth) + 1e-6), (
+        value - truth
+    ) / bound
+
+
+@pytest.mark.parametrize("backend", ["fp32", "mlu370"])
+def test_known_greeks_are_covered(backend):
+    payoffs = [made(name) for name in KNOWN]
+    result = heston.greeks(LEWIS, payoffs, backend=backend, tolerance=0.05, seed=1)
+    assert result.met and not result.sentences and result.value.shape == (len(KNOWN), len(NAMES))
+    truth = np.stack([truth_of(LEWIS, payoff) for payoff in payoffs])
+    assert_covered(result.value, result.bound, truth)
+    parts = sum(getattr(result, name) for name in PARTS[2:-1])
+    np.testing.assert_allclose(parts, result.bound, rtol=1e-9)
+    assert np.all(result.bound <= result.tolerance)
+    assert np.all(result["gamma"].value[-3:] == 0)
+    assert result["vega_sqrt_v0"].value == pytest.approx(0.4 * result["vega_v0"].value)
+    proportional = result["price"].value[-3:] / LEWIS.spot
+    assert result["delta"].value[-3:] == pytest.approx(proportional)
+
+
+def test_every_payoff_has_greeks():
+    """Calls and puts, ins and outs: relations between the greeks, each up to its bound."""
+    names = sorted(heston.payoffs())
+    payoffs = [made(name) for name in names]
+    payoffs += [made(f"barrier-down-{knock}", fixings=None) for knock in ("in", "out")]
+    result = heston.greeks(LEWIS, payoffs, tolerance=0.5, seed=2, max_paths=2**19)
+    assert np.all(np.isfinite(result.value)) and np.all(np.isfinite(result.bound))
+    row = {name: (result.value[k], result.bound[k]) for k, name in enumerate(names)}
+    for direction in ("down", "up"):
+        for suffix in ("", "-put"):
+            legs = [row[f"barrier-{direction}-{knock}{suffix}"] for knock in ("in", "out")]
+            both, bounds = (sum(part) for part in zip(*legs, strict=True))
+            assert_covered(both, bounds, truth_of(LEWIS, made("put" if suffix else "call")))
+    both = result.value[-2] + result.value[-1]
+    assert_covered(both, result.bound[-2] + result.bound[-1], truth_of(LEWIS, made("call")))
+    asian = row["asian-arithmetic"][0] - row["asian-arithmetic-put"][0]
+    parity = differences(_mean_less_strike, LEWIS.spot, LEWIS.v0, LEWIS.rate, LEWIS)
+    bounds = row["asian-arithmetic"][1] + row["asian-arithmetic-put"][1]
+    assert_covered(asian, bounds, np.array([parity[name] for name in NAMES]))
+
+
+def _mean_less_strike(spot, v0, rate):
+    """Return the price of the mean spot at four fixings less the strike 95."""
+    model = replace(LEWIS, spot=spot, v0=v0, rate=rate)
+    return model.discount(1.0) * (np.mean([model.forward(k / 4) for k in (1, 2, 3, 4)]) - 95)
+
+
+def test_the_same_bits_on_any_number_of_threads():
+    call = made("call")
+    one, two = (heston.greeks(LEWIS, call, tolerance=0.03, seed=4, n_threads=n) for n in (1, 2))
+    assert np.array_equal(one.value, two.value) and np.array_equal(one.bound, two.bound)
+    assert one.n_paths == two.n_paths and one.bumps == two.bumps
+    other = heston.greeks(LEWIS, call, tolerance=0.03, seed=5)
+    assert not np.array_equal(one.value, other.value)
+
+
+def test_variance_at_zero_and_straight_correlation():
+    """No variance today: differences to one side. No motion of the spot's own: none is smooth."""
+    still = replace(LEWIS, v0=0.0)
+    result = heston.greeks(still, made("call"), tolerance=0.05, seed=3)
+    assert result.bumps.one_sided and result["vega_sqrt_v0"].value == 0.0
+    base, up, more = (
+        heston.analytic.price(replace(LEWIS, v0=v0), made("call")) for v0 in (1e-9, 1e-4, 2e-4)
+    )
+    vega = result["vega_v0"]
+    assert abs(vega.value - (4 * up - more - 3 * base) / 2e-4) < vega.bound + 1e-2
+    straight = replace(LEWIS, rho=-1.0)
+    payoffs = [made("call"), made("digital-call")]
+    result = heston.greeks(straight, payoffs, tolerance=0.3, seed=3, max_paths=2**21)
+    truth = np.stack([truth_of(straight, payoff) for payoff in payoffs])
+    assert_covered(result.value, result.bound, truth)
+    assert "differences" in result.variance_reduction
+
+
+def test_wide_bumps_are_halved_and_bounded():
+    """The bound of the differences covers what they miss, and falls with their square."""
+    short = heston.Call(strike=100, maturity=1 / 52)
+    model = replace(LEWIS, v0=0.01, sigma=0.3)
+    loose = heston.greeks(model, short, tolerance=0.1, seed=1)
+    tight = heston.greeks(model, short, tolerance=5e-4, seed=1, max_paths=2**19)
+    assert tight.bumps.time < loose.bumps.time
+    truth = truth_of(model, short)
+    assert_covered(loose.value, loose.bound, truth, 1e-5)
+    assert_covered(tight.value, tight.bound, truth, 1e-5)
+
+
+def test_a_budget_that_is_too_small():
+    result = heston.greeks(LEWIS, made("barrier-down-in"), tolerance=1e-4, max_paths=2**16, seed=1)
+    assert not result.met
+    assert "misses the tolerance" in result.sentences[-1]
+    assert "of barrier-down-in" in result.sentences[-1]
+    assert "allow more paths or a larger tolerance" in result.sentences[-1]
+
+
+def test_dataset():
+    payoffs = [made("call"), made("put", strike=110.0)]
+    result = heston.greeks(LEWIS, payoffs, tolerance=0.1)
+    dataset = result.to_dataset()
+    assert dataset.value.dims == ("payoff", "maturity", "strike", "backend", "greek")
+    assert list(dataset.greek.values) == list(NAMES)
+    at = {"payoff": "put", "strike": 110.0, "maturity": 1.0, "backend": "fp32"}
+    assert dataset.bound.sel(**at, greek="gamma") == result["gamma"].bound[1]
+    assert np.isnan(dataset.value.sel(payoff="call", strike=110.0)).all()
+    alone = heston.greeks(LEWIS, payoffs[0], tolerance=0.1)
+    assert alone.value.shape == (len(NAMES),) and alone.to_dataset().sizes["greek"] == len(NAMES)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"tolerance": 0}, "tolerance is 0.0; accepted: a number above zero"),
+        ({"tolerance": math.nan}, "tolerance is nan; accepted: a finite number"),
+        ({"confidence": 1.0}, "confidence is 1.0; accepted: above 0 and below 1"),
+        ({"seed": -1}, "seed is -1; accepted: an integer from 0"),
+        ({"scheme": "gamma_expansion"}, "draws as many random numbers as it needs"),
+        ({"backend": "fp23"}, "unknown backend 'fp23'"),
+        ({"max_paths": 10}, "max_paths is 10; accepted: an integer of at least"),
+        ({"n_threads": 0}, "n_threads is 0; accepted: an integer of at least 1"),
+        ({"max_seconds": -1}, "max_seconds is -1.0; accepted: a number above zero"),
+        ({"payoffs": []}, "no payoff was given"),
+        ({"payoffs": made("barrier-up-in", barrier=90.0)}, "already hit"),
+    ],
+)
+def test_bad_arguments(change, message):
+    with pytest.raises(InputError, match=message):
+        heston.greeks(LEWIS, **{"payoffs": made("call")} | change)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [LEWIS, ANDERSEN], ids=["lewis", "andersen"])
+def test_coverage(model):
+    """Over 200 seeds every greek's 95 % bound covers it 95 % of the time but for three binomial
+    standard errors."""
+    payoffs = [made("call"), made("digital-call"), made("asian-geometric")]
+    truth = np.stack([truth_of(model, payoff) for payoff in payoffs])
+    n_seeds, covered, bounds, errors = 200, 0, 0.0, []
+    for seed in range(n_seeds):
+        result = heston.greeks(model, payoffs, tolerance=0.1, seed=seed)
+        error = np.abs(result.value - truth)
+        covered = covered + (error <= result.bound + 1e-6 * np.abs(truth))
+        bounds, errors = bounds + result.bound / n_seeds, [*errors, error]
+    required = math.ceil(0.95 * n_seeds - 3 * math.sqrt(n_seeds * 0.95 * 0.05))
+    assert np.all(covered >= required), covered
+    needed = np.quantile(errors, 0.95, axis=0)
+    assert np.median(bounds / needed) < 4, bounds / needed
