@@ -194,7 +194,9 @@ class Fixed(Native):
         return self._counted(b, row, r, limited, b.fcmp_ordered("!=", limited, rounded))
 
     def _wrapped(self, b, row, r, rest, span):
-        """`rest`, r's remainder by the range, rounded; the upper bits are dropped."""
+        """`rest`, r's remainder by the range, rounded; the upper bits are dropped. Infinity, which
+        has none, becomes an end of the range.
+        """
         low = constant_at(b, row, LOW)
         high = b.fneg(low)
         rounded = self._to_unit(b, row, rest)
@@ -202,7 +204,10 @@ class Fixed(Native):
         too_high = b.fcmp_ordered(">=", rounded, high)
         wrapped = b.select(too_low, b.fadd(rounded, span), rounded)
         wrapped = b.select(too_high, b.fsub(rounded, span), wrapped)
-        far = b.fcmp_ordered(">=", call(b, "fabs", r), span)
+        size, infinity = call(b, "fabs", r), V64.constant(float("inf"))
+        end = b.select(b.fcmp_ordered(">", r, low), constant_at(b, row, HIGH), low)
+        wrapped = b.select(b.fcmp_ordered("==", size, infinity), end, wrapped)
+        far = b.fcmp_ordered(">=", size, span)
         beyond = b.or_(far, b.or_(too_low, too_high))
         return self._counted(b, row, r, wrapped, beyond)
 

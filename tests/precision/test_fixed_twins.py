@@ -146,6 +146,7 @@ QUICK = (
 @pytest.mark.parametrize(
     ("kernel", "backend"),
     [pytest.param(k, "fixed16", id=k.__name__) for k in QUICK]
+    + [pytest.param(constructs.infinities, "fixed:bits=8,saturate=no", id="infinities")]
     + [
         pytest.param(k, b, marks=pytest.mark.slow, id=f"{k.__name__}-{b}")
         for k in {**CONSTRUCTS, **HEAVY}
