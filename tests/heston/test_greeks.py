@@ -12,9 +12,6 @@ from sciprec.heston.sensitivities import NAMES, PARTS
 from tests.heston.test_greek_parts import LEWIS, made
 from tests.oracles.heston_derivatives import analytic_derivatives, differences
 
-ANDERSEN = heston.Model(
-    spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9, rate=0.02, dividend_yield=0.01
-)
 KNOWN = (
     "call",
     "put",
@@ -166,15 +163,14 @@ def test_bad_arguments(change, message):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [LEWIS, ANDERSEN], ids=["lewis", "andersen"])
-def test_coverage(model):
-    """Over 200 seeds every greek's 95 % bound covers it 95 % of the time but for three binomial
+def test_coverage():
+    """Over 60 seeds every greek's 95 % bound covers it 95 % of the time but for three binomial
     standard errors."""
     payoffs = [made("call"), made("digital-call"), made("asian-geometric")]
-    truth = np.stack([truth_of(model, payoff) for payoff in payoffs])
-    n_seeds, covered, bounds, errors = 200, 0, 0.0, []
+    truth = np.stack([truth_of(LEWIS, payoff) for payoff in payoffs])
+    n_seeds, covered, bounds, errors = 60, 0, 0.0, []
     for seed in range(n_seeds):
-        result = heston.greeks(model, payoffs, tolerance=0.1, seed=seed)
+        result = heston.greeks(LEWIS, payoffs, tolerance=0.1, seed=seed)
         error = np.abs(result.value - truth)
         covered = covered + (error <= result.bound + 1e-6 * np.abs(truth))
         bounds, errors = bounds + result.bound / n_seeds, [*errors, error]
