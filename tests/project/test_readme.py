@@ -151,6 +151,8 @@ def test_bootstrap_commands_do_what_the_readme_says(folder, monkeypatch, line):
         bootstrap.main()
     assert caught.value.code == 0
     if line[2] == "test":
-        assert started[-1][1:] == ["-m", "pytest", "-q", "-m", "slow or not slow"]
+        everything = ["-m", "pytest", "-q", "-m", "slow or not slow"]
+        how = ["-n", "auto", "--dist", "loadfile", "--durations=30"]  # and nothing is left out
+        assert started[-1][1:] == everything + how
     else:
         assert (folder / "reports" / "quickstart" / "index.html").is_file()
