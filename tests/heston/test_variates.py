@@ -154,7 +154,10 @@ def test_draws_per_step_domain(bad):
 
 @pytest.mark.parametrize(
     "given, words",
-    [({"draws_per_step": 2}, "draws_per_step 2"), ({"conditional": True}, "conditional or mirrored paths")],
+    [
+        ({"draws_per_step": 2}, "draws_per_step 2"),
+        ({"conditional": True}, "conditional or mirrored paths"),
+    ],
 )
 def test_the_exact_scheme_draws_its_own(given, words):
     with pytest.raises(InputError, match=f"'gamma_expansion' was given {words}; accepted: the oth"):
