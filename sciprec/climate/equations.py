@@ -18,15 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.climate.fourier import fourier_analysis, fourier_synthesis
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.legendre import coefficient_orders, epsilon
-from sciprec.climate.transform import (
-    legendre_analysis,
-    legendre_synthesis,
-    make_tables,
-    make_work,
-)
+from sciprec.climate.transform import analyze, make_tables, make_work, synthesize
 from sciprec.precision.registry import kernel
 
 
@@ -289,13 +283,11 @@ def shallow_water(state, tendency, constants, tables, work):
         work: from `make_shallow_water_work`.
     """
     factors, grid_factors = constants
-    (legendre, synthesis_waves), (weighted_legendre, analysis_waves) = tables
-    state_spectra, fields, fluxes, flux_spectra, (fourier, hemispheres, quarters) = work
+    synthesis_tables, analysis_tables = tables
+    state_spectra, fields, fluxes, flux_spectra, transform_work = work
     coriolis, ground, inverse_cos2 = grid_factors
     grid_spectra(state, factors[1], factors[2], factors[3], state_spectra)
-    legendre_synthesis(state_spectra, legendre, hemispheres, fourier)
-    fourier_synthesis(fourier, synthesis_waves, quarters, fields)
+    synthesize(state_spectra, synthesis_tables, transform_work, fields)
     grid_fluxes(fields, coriolis, ground, inverse_cos2, fluxes)
-    fourier_analysis(fluxes, analysis_waves, quarters, fourier)
-    legendre_analysis(fourier, weighted_legendre, hemispheres, flux_spectra)
+    analyze(fluxes, analysis_tables, transform_work, flux_spectra)
     spectral_tendency(state, flux_spectra, factors, tendency)
