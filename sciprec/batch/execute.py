@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from sciprec.batch.plan import Outcome, Run
 from sciprec.errors import InputError
 
 CONNECT_SECONDS = 8
+INSIST_SECONDS = 1.0
 
 
 def execute(
@@ -60,8 +62,40 @@ def _on_threads(
             on_done(result)
 
     tasks = [dask.delayed(perform, pure=False)(run, folder, debug) for run in runs]
-    with Callback(posttask=finished):
+    with insistent_interrupts(), Callback(posttask=finished):
         return dask.compute(*tasks, scheduler="threads", num_workers=os.cpu_count() or 1)
+
+
+@contextlib.contextmanager
+def insistent_interrupts() -> Iterator[None]:
+    """Let Ctrl-C leave the block: the interrupt is raised again every second until it does.
+
+    Python drops an exception that is raised while a destructor or a callback of its own runs, and
+    with it the only KeyboardInterrupt.
+    """
+    main = threading.main_thread()
+    if threading.current_thread() is not main or not hasattr(signal, "pthread_kill"):
+        yield
+        return
+    left = threading.Event()
+
+    def insist() -> None:
+        while not left.wait(INSIST_SECONDS):
+            signal.pthread_kill(main.ident, signal.SIGINT)
+
+    insisting = threading.Thread(target=insist, daemon=True)
+
+    def interrupted(*_: Any) -> None:
+        if insisting.ident is None:
+            insisting.start()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        left.set()
+        signal.signal(signal.SIGINT, before)
 
 
 def _on_cluster(

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from sciprec import cli
+from sciprec.batch.execute import insistent_interrupts
 from sciprec.output import netcdf
 
 # A command line whose fp16 run computes for a minute in C; the other two end at once.
@@ -85,6 +86,24 @@ def test_ctrl_c_ends_at_once_although_a_kernel_computes(started, tmp_path):
     assert {"little_heston__fp64.nc"} <= left
     assert left <= {"little_heston__fp64.nc", "little_heston__fp32.nc"}
     assert netcdf.read(tmp_path / "out" / "little_heston__fp64.nc")["price"].size == 2
+
+
+class Deaf:
+    """Its destructor is running when the interrupt comes."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signals for one thread on Windows")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_that_python_drops_is_raised_again():
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt), insistent_interrupts():
+        Deaf()  # the interrupt is lost here
+        time.sleep(10)
+    assert time.perf_counter() - start < 5
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
