@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sciprec.climate.model import integrate
 from sciprec.errors import InputError
 from sciprec.precision import quantize, resolve_backend
 from sciprec.precision.predictor import (
@@ -103,6 +104,30 @@ def test_predicting_the_loss_does_not_help_beside_carrying_it(backend, kind):
             assert report.explained < 0.02
         if backend == "mlu370":
             assert report.predicted < report.none / 10
+
+
+def climate_heights():
+    """1 + height / 16 km at 16 places of a Rossby-Haurwitz wave in binary64, (steps + 1, 16)."""
+    run = integrate("williamson_6", "T21", 10, output_hours=1 / 3)
+    places = run.fields["height"][:, 4::8, ::16][:, :, :4].reshape(len(run.time_days), -1)
+    return 1.0 + places / 16000.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["mlu370", "fp32"])
+def test_predicting_the_loss_of_a_climate_model_does_not_help_either(backend):
+    """Trained on the first half of a run coupled with binary64, judged by the second."""
+    heights = climate_heights()
+    changes = quantize(np.diff(heights, axis=0), backend)
+    half = len(changes) // 2
+    first, middle = (quantize(heights[n], backend) for n in (0, half))
+    series = residual_series(first, changes[:half], backend)
+    predictors = LinearPredictor.fit(series), RecurrentPredictor.fit(series, 4, 60)
+    for predictor in predictors:
+        report = evaluate_predictor(predictor, middle, changes[half:], backend)
+        assert not report.helps
+        assert report.carried < 2 * resolve_backend(backend).compute.unit_roundoff
+        assert report.explained < 0.3
 
 
 def test_message_for_a_series_that_is_none():
