@@ -135,8 +135,8 @@ def _each(variables, shares, sums: bool) -> dict[str, Compensation]:
 
 def _climate_problem(given: Any, backend: str, length: float | None, times: int):
     """Names of the variables, and the error of a compensation."""
+    from sciprec.climate.catalogue import EQUATIONS
     from sciprec.climate.diagnostics import scalar_errors, wind_errors
-    from sciprec.climate.equations import EQUATIONS
     from sciprec.climate.grid import GaussianGrid, resolve_truncation
     from sciprec.climate.initial import resolve_case
     from sciprec.climate.model import integrate
@@ -168,7 +168,7 @@ def _climate_problem(given: Any, backend: str, length: float | None, times: int)
             each.append((height, wind_errors(grid, *winds)["l2"]))
         return float(np.exp(np.mean(np.log(np.sqrt(np.mean(np.square(each), axis=0))))))
 
-    return EQUATIONS[resolve_case(given.case).equations].prognostic, error
+    return EQUATIONS[resolve_case(given.case).equations].variables, error
 
 
 def _accumulation_problem(given: Any, backend: str, length: float | None, times: int):

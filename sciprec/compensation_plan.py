@@ -119,14 +119,17 @@ def element_bytes(backend: str | Backend) -> int:
 
 def _climate_state(given: Any) -> list[tuple[str, int, int]]:
     """Complex coefficients of each prognostic variable, one set for each level."""
-    from sciprec.climate.equations import EQUATIONS
-    from sciprec.climate.initial import resolve_case
     from sciprec.climate.legendre import coefficient_orders
-    from sciprec.climate.timestepping import TIME_SCHEMES
+    from sciprec.climate.request import check_request
 
-    names = EQUATIONS[resolve_case(given.case).equations].prognostic
-    elements = 2 * coefficient_orders(given.truncation)[0].size
-    return [(name, elements, TIME_SCHEMES[given.time_scheme].levels) for name in names]
+    request = check_request(
+        given.case, given.truncation, given.days, step_seconds=given.step_seconds,
+        output_hours=given.output_hours, parameters=given.parameters,
+        time_scheme=given.time_scheme,
+    )  # fmt: skip
+    elements = 2 * coefficient_orders(request.truncation.number)[0].size
+    layout = request.equations.layout(request.parameters.equations)
+    return [(name, elements * count, request.scheme.levels) for name, count in layout]
 
 
 def _heston_state(given: Any) -> list[tuple[str, int, int]]:

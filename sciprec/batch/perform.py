@@ -131,8 +131,9 @@ def _check_climate(given: ClimateRun, compensation: Any) -> None:
     from sciprec.climate.request import check_request
 
     check_request(
-        given.case, given.truncation, given.days, "fp64", given.step_seconds,
-        given.output_hours, dict(given.parameters), given.time_scheme, compensation,
+        given.case, given.truncation, given.days, step_seconds=given.step_seconds,
+        output_hours=given.output_hours, parameters=dict(given.parameters),
+        time_scheme=given.time_scheme, compensation=compensation,
     )  # fmt: skip
 
 

@@ -2,13 +2,13 @@
 
 Inside the model lengths are radii and the unit of time is a power of two of steps, close to one
 day. Velocities, vorticities and geopotential anomalies are then of order one, and the step is a
-power of two, exact in every format, so that no clock runs slow.
+power of two, exact in every format, so that no clock runs slow. A naive formulation has SI units.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 RADIUS_M = 6.37122e6
 """Radius of the sphere, m (Williamson et al. 1992, Table 1)."""
@@ -24,13 +24,24 @@ _TARGET_TIME_UNIT_SECONDS = 1.0e5
 
 @dataclass(frozen=True)
 class Units:
-    """Model units for a given step: lengths in radii, time in 2**k steps.
+    """Model units for a given step: lengths in radii, time in 2**k steps; or SI units.
 
     Args:
         step_seconds: the time step, s.
+        radius_m: radius of the sphere, m.
+        gravity_m_per_s2: acceleration of gravity, m/s2.
+        scaled: whether units make numbers of order one; otherwise they are metre and second.
     """
 
     step_seconds: float
+    radius_m: float = RADIUS_M
+    gravity_m_per_s2: float = GRAVITY_M_PER_S2
+    scaled: bool = True
+
+    @property
+    def unscaled(self) -> Units:
+        """SI units of the same planet and step."""
+        return replace(self, scaled=False)
 
     @property
     def exponent(self) -> int:
@@ -39,18 +50,28 @@ class Units:
 
     @property
     def step(self) -> float:
-        """The step in units of time: a power of two."""
-        return math.ldexp(1.0, -self.exponent)
+        """The step in units of time: a power of two where they are scaled."""
+        return math.ldexp(1.0, -self.exponent) if self.scaled else self.step_seconds
 
     @property
     def seconds(self) -> float:
         """One unit of time in seconds."""
-        return math.ldexp(self.step_seconds, self.exponent)
+        return math.ldexp(self.step_seconds, self.exponent) if self.scaled else 1.0
+
+    @property
+    def length(self) -> float:
+        """One unit of length in m."""
+        return self.radius_m if self.scaled else 1.0
+
+    @property
+    def radius(self) -> float:
+        """Radius of the sphere in units of length."""
+        return self.radius_m / self.length
 
     @property
     def velocity(self) -> float:
         """One unit of velocity in m/s."""
-        return RADIUS_M / self.seconds
+        return self.length / self.seconds
 
     @property
     def vorticity(self) -> float:
@@ -65,4 +86,4 @@ class Units:
     @property
     def height(self) -> float:
         """One unit of geopotential as a height in m."""
-        return self.geopotential / GRAVITY_M_PER_S2
+        return self.geopotential / self.gravity_m_per_s2

@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -43,45 +44,57 @@ class Case:
     Args:
         name: as in scenarios.
         equations: name of the equation set that it is for.
-        initial: function (lon, lat, **parameters) that returns an InitialState; radians.
-        parameters: names of its parameters and their usual values.
+        initial: function (lon, lat, **parameters), radians, whose result the equation set's
+            conversion takes: an InitialState for shallow water.
+        parameters: names of its parameters and their usual values; those that the model and the
+            equation set have, too, replace their usual values.
+        radius_m: of its planet, m.
         steady: whether the initial state is an exact solution for all times.
         source: author, year, case.
     """
 
     name: str
     equations: str
-    initial: Callable[..., InitialState]
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    initial: Callable[..., Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     steady: bool = False
     source: str = ""
+    radius_m: float = RADIUS_M
 
 
 CASES: dict[str, Case] = {}
 
 
-def case(name: str, *, source: str, parameters: Mapping[str, float] | None = None,
-         steady: bool = False, equations: str = "shallow_water"):  # fmt: skip
+def case(name: str, *, source: str, parameters: Mapping[str, Any] | None = None,
+         steady: bool = False, equations: str = "shallow_water",
+         radius_m: float = RADIUS_M):  # fmt: skip
     """Register the decorated function as a test case; it is returned unchanged."""
 
-    def register(initial: Callable[..., InitialState]) -> Callable[..., InitialState]:
-        CASES[name] = Case(name, equations, initial, dict(parameters or {}), steady, source)
+    def register(initial: Callable[..., Any]) -> Callable[..., Any]:
+        given = dict(parameters or {})
+        CASES[name] = Case(name, equations, initial, given, steady, source, radius_m)
         return initial
 
     return register
 
 
 def resolve_case(name: str) -> Case:
-    """The registered case of that name.
+    """The registered case of that name, underscores, hyphens and capitals aside.
 
     Raises:
         InputError: there is no such case.
     """
-    if name in CASES:
-        return CASES[name]
+    for known, found in CASES.items():
+        if _bare(known) == _bare(name):
+            return found
     close = difflib.get_close_matches(str(name), CASES, 1, 0.4)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise InputError(f"unknown case {name!r}; known: {', '.join(sorted(CASES))}{hint}")
+
+
+def _bare(name: str) -> str:
+    """A name's letters and digits."""
+    return "".join(c for c in str(name).lower() if c.isalnum())
 
 
 @case(

@@ -207,7 +207,7 @@ def addition(
     kernels: dict[str, Callable],
     damping: np.ndarray,
     compensation: dict[str, Compensation],
-    prognostic: tuple[str, ...],
+    columns: np.ndarray,
     backend: Backend,
 ) -> Addition:
     """The addition for a compensation per variable; an empty one compensates nothing.
@@ -215,18 +215,18 @@ def addition(
     Args:
         kernels, damping: as in `Addition`.
         compensation: variable -> Compensation.
-        prognostic: the variables, two neighbouring columns of the state each.
+        columns: name of the variable of each column of the state.
         backend: the model's arithmetic, in which the coefficients are rounded.
     """
     if not compensation:
         return Addition(kernels, damping)
-    rows = damping.shape[1] // (2 * len(prognostic))
-    each = [compensation.get(name, OFF) for name in prognostic for _ in range(2)]
+    rows = damping.shape[1] // len(columns)
+    each = [compensation.get(name, OFF) for name in columns]
     shares = np.array([[c.alpha for c in each] * rows, [c.beta for c in each] * rows])
-    owners = np.tile(np.repeat(prognostic, 2), rows)
+    owners = np.tile(columns, rows)
     resets = tuple(
         (compensation.get(name, OFF), owners == name)
-        for name in prognostic
+        for name in dict.fromkeys(columns)
         if compensation.get(name, OFF).reset_every is not None
     )
     return Addition(

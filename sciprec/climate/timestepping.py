@@ -19,23 +19,31 @@ class TimeScheme:
         name: as in scenarios.
         order: of convergence in the step.
         levels: how many it keeps from one step to the next.
+        implicit_share: its implicit time in steps; 0: it is explicit.
+        source: author, year.
         advance: function (system, levels) that moves the list of levels by one step, newest first.
     """
 
     name: str
     order: int
     levels: int
+    implicit_share: float
+    source: str
     advance: Callable
 
 
 TIME_SCHEMES: dict[str, TimeScheme] = {}
+WORK_ARRAYS = 9
+"""Arrays shaped as the state that a scheme may use."""
 
 
-def time_scheme(name: str, *, order: int, levels: int = 1):
+def time_scheme(
+    name: str, *, order: int, source: str, levels: int = 1, implicit_share: float = 0.0
+):
     """Register the decorated function as a time scheme; it is returned unchanged."""
 
     def register(advance: Callable) -> Callable:
-        TIME_SCHEMES[name] = TimeScheme(name, order, levels, advance)
+        TIME_SCHEMES[name] = TimeScheme(name, order, levels, implicit_share, source, advance)
         return advance
 
     return register
@@ -46,22 +54,24 @@ class System:
     """What a time scheme sees of a model: compiled kernels and flat arrays.
 
     Args:
-        step: the time step in the model's unit, a power of two.
+        step: the time step in the model's unit, a power of two where units are scaled.
         step_seconds: the time step, s.
         addition: how an increment is added to a level.
-        tendency: function (state, out).
-        implicit: function (tendency, previous, current, out) for semi-implicit increments.
+        tendency: function (state, out): the whole right-hand side T.
+        linear: function (state, out): L state, its stiff linear part.
+        solve: function (known, out): (1 - c L)^-1 known for the scheme's implicit time c.
         kernels: the kernels of this module in the model's arithmetic, by name.
-        work: arrays shaped as the state, at least six.
+        work: (WORK_ARRAYS, size).
     """
 
     step: float
     step_seconds: float
     addition: Addition
     tendency: Callable
-    implicit: Callable
+    linear: Callable
+    solve: Callable
     kernels: dict[str, Callable]
-    work: tuple[np.ndarray, ...]
+    work: np.ndarray
 
 
 def _random(count, seed=3):
@@ -96,14 +106,62 @@ def runge_kutta_increment(first, second, third, fourth, step, increment):
         increment[i] = ((0.5 * step) * total) / 3.0
 
 
-STEP_KERNELS = {k.__name__: k for k in (stage_state, runge_kutta_increment)} | LEVEL_KERNELS
+@kernel(example=lambda: (_random(6), _random(6, 4), np.zeros(6)))
+def difference(previous, current, out):
+    """out = previous - current.
+
+    Args:
+        previous, current, out: (size,); out is written.
+    """
+    for i in range(out.shape[0]):
+        out[i] = previous[i] - current[i]
+
+
+@kernel(example=lambda: (_random(6), _random(6, 4), 0.25, np.zeros(6)))
+def leapfrog_known(tendency, correction, step, known):
+    """known = 2 dt (tendency + correction).
+
+    Args:
+        tendency, correction: (size,).
+        step: dt.
+        known: (size,), written.
+    """
+    for i in range(known.shape[0]):
+        known[i] = 2.0 * (step * (tendency[i] + correction[i]))
+
+
+@kernel(example=lambda: (np.random.default_rng(7).uniform(-1, 1, (5, 6)), _random(5), 3, 0.25,
+                         np.zeros(6)))  # fmt: skip
+def weighted_sum(slopes, weights, count, step, out):
+    """out = dt (sum of weights times slopes), in their order.
+
+    Args:
+        slopes: (at least count, size).
+        weights: (at least count,).
+        count: how many are added, at least one.
+        step: dt.
+        out: (size,), written.
+    """
+    for i in range(out.shape[0]):
+        out[i] = weights[0] * slopes[0, i]
+    for k in range(1, count):
+        for i in range(out.shape[0]):
+            out[i] = out[i] + weights[k] * slopes[k, i]
+    for i in range(out.shape[0]):
+        out[i] = step * out[i]
+
+
+STEP_KERNELS = {
+    k.__name__: k
+    for k in (stage_state, runge_kutta_increment, difference, leapfrog_known, weighted_sum)
+} | LEVEL_KERNELS
 FILTER_STRENGTH_PER_SECOND = 0.05 / 1200.0
 """Half of nu = 0.1 for a step of 1200 s (Williams 2011)."""
 FILTER_SHARE = 0.53
 """alpha (Williams 2011)."""
 
 
-@time_scheme("rk4", order=4)
+@time_scheme("rk4", order=4, source="Hairer, Norsett and Wanner (1993), Table II.1.2")
 def rk4(system: System, levels: list[Level]) -> None:
     """The classical Runge-Kutta scheme; diffusion implicit after it.
 
@@ -129,10 +187,14 @@ def rk4(system: System, levels: list[Level]) -> None:
     system.addition.add(level, increment)
 
 
-@time_scheme("semi_implicit_leapfrog", order=2, levels=2)
+@time_scheme(
+    "semi_implicit_leapfrog", order=2, levels=2, implicit_share=1.0,
+    source="Robert (1969); Hoskins and Simmons (1975); Williams (2009)",
+)  # fmt: skip
 def semi_implicit_leapfrog(system: System, levels: list[Level]) -> None:
     """Leapfrog with gravity waves semi-implicit and the Robert-Asselin-Williams filter.
 
+    x = 2 dt (T + L (previous - current)) + dt L x is the increment from the previous level.
     The first step is one of Runge and Kutta.
 
     Args:
@@ -140,17 +202,21 @@ def semi_implicit_leapfrog(system: System, levels: list[Level]) -> None:
         levels: [state], or [state, state one step before]; the newest comes first afterwards.
 
     Source: Robert (1969), Hoskins and Simmons (1975), Williams (2009).
-    Differs from the source: the filter's nu is proportional to the step, since a constant nu makes
-    the scheme first order.
+    Differs from the source: solved for the increment, so that small differences are computed
+        first; the filter's nu is proportional to the step, since a constant nu makes the scheme
+        first order.
     """
     if len(levels) == 1:
         levels.append(levels[0].copy())
         rk4(system, levels[:1])
         return
     current, previous = levels
-    tendency, increment = system.work[:2]
+    tendency, change, correction, known, increment = system.work[:5]
     system.tendency(current.values, tendency)
-    system.implicit(tendency, previous.values, current.values, increment)
+    system.kernels["difference"](previous.values, current.values, change)
+    system.linear(change, correction)
+    system.kernels["leapfrog_known"](tendency, correction, system.step, known)
+    system.solve(known, increment)
     following = previous.copy()
     system.addition.add(following, increment, steps=2)
     strength = min(FILTER_STRENGTH_PER_SECOND * system.step_seconds, 0.5)

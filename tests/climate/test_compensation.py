@@ -32,7 +32,7 @@ def kernels():
 
 def adder(compensation, rows=50):
     damping = quantize(np.tile([[1e-3], [2e-3]], 6 * rows), MLU).astype(np.float32)
-    return addition(kernels(), damping, compensation, NAMES, MLU)
+    return addition(kernels(), damping, compensation, np.repeat(NAMES, 2), MLU)
 
 
 def wholes(level):

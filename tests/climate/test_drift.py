@@ -3,7 +3,7 @@
 import pytest
 
 from sciprec import workflow
-from sciprec.climate import state
+from sciprec.climate import shallow_water
 from sciprec.climate.grid import Truncation
 from sciprec.climate.model import integrate
 from sciprec.scenario import parse_scenario
@@ -21,7 +21,7 @@ def test_mass_cannot_drift_whether_the_mean_is_in_the_state_or_not(
     Budgets are means in binary64 of fields that come back from coefficients: 8 of its roundings.
     """
     if mean_included:
-        monkeypatch.setattr(state, "_few_bits", lambda mean: 0.0)
+        monkeypatch.setattr(shallow_water, "few_bits", lambda mean: 0.0)
     for backend in ("mlu370", "bf16"):
         mass = integrate(case, SMALL, 0.5, backend=backend, output_hours=6.0).budgets["mass"]
         assert abs(mass / mass[0] - 1.0).max() <= 8 * 2.0**-52

@@ -117,8 +117,8 @@ def test_blow_up_says_when_what_where_and_the_remedy():
     ("options", "words"),
     [
         (
-            {"case": "williamson5"},
-            "unknown case 'williamson5'; known: .*did you mean 'williamson_5'",
+            {"case": "williamson_55"},
+            "unknown case 'williamson_55'; known: .*did you mean 'williamson_5'",
         ),
         ({"truncation": "T43"}, "unknown truncation 'T43'; known: T21"),
         ({"time_scheme": "rk3"}, "unknown time scheme 'rk3'; known: rk4, .*did you mean 'rk4'"),

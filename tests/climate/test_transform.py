@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import sph_harm_y
 
-from sciprec.climate.equations import grid_spectra, spectral_constants, spectral_tendency
 from sciprec.climate.fourier import circle
 from sciprec.climate.grid import TRUNCATIONS, GaussianGrid, Truncation, resolve_truncation
+from sciprec.climate.shallow_water_kernels import grid_spectra, spectral_tendency
+from sciprec.climate.spherical import spectral_constants
 from sciprec.climate.transform import SpectralTransform, reference_transform
 from sciprec.errors import InputError
 from sciprec.precision import lift, resolve_backend

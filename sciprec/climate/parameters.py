@@ -1,0 +1,95 @@
+"""Checks the parameters of a run: those of the model, of its equation set, and of its case."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sciprec.climate.diffusion import ORDERS
+from sciprec.climate.equations import EQUATIONS
+from sciprec.climate.initial import Case
+from sciprec.errors import InputError
+
+_EXAMPLES = {
+    "viscosity": "1.0e5 (m2/s)", "diffusion_m4_per_s": "5.0e15 at T42",
+    "diffusion_m8_per_s": "1.0e37 at T42",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Checked parameters.
+
+    Args:
+        case: keyword arguments of the case's function.
+        equations: parameters of the equation set.
+        diffusion: coefficients by the names of `diffusion.ORDERS`.
+    """
+
+    case: dict[str, Any]
+    equations: dict[str, Any]
+    diffusion: dict[str, float]
+
+
+def check_parameters(case: Case, given: Mapping[str, Any]) -> Parameters:
+    """Fill in what was not given; a case's usual values go before those of its equations.
+
+    Raises:
+        InputError: an unknown name, or a value that is not accepted.
+    """
+    own = EQUATIONS[case.equations].parameters
+    usual = {**dict.fromkeys(ORDERS, 0.0), **own, **case.parameters}
+    for name in given:
+        if name not in usual:
+            raise InputError(
+                f"unknown parameter {name!r} of case {case.name!r}; "
+                f"known: {', '.join(sorted(usual))}{meant(name, usual)}"
+            )
+    values = {name: _accepted(name, given.get(name), kind) for name, kind in usual.items()}
+    for name in ORDERS:
+        if values[name] < 0:
+            raise InputError(
+                f"{name} is {values[name]}; accepted: zero or above, such as {_EXAMPLES[name]}"
+            )
+    return Parameters(
+        case={name: values[name] for name in case.parameters if name not in ORDERS},
+        equations={name: values[name] for name in own},
+        diffusion={name: values[name] for name in ORDERS},
+    )
+
+
+def _accepted(name: str, value: Any, usual: Any) -> Any:
+    """A value of the kind of the usual one, which stands where none was given."""
+    if isinstance(usual, tuple):
+        return _choice(name, usual[0] if value is None else value, usual)
+    if value is None:
+        return usual
+    if isinstance(usual, bool):
+        if isinstance(value, bool):
+            return value
+        raise InputError(f"parameter {name!r} is {value!r}; accepted: true or false")
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not math.isfinite(value):
+        raise InputError(f"parameter {name!r} is {value!r}; accepted: a finite number")
+    if not isinstance(usual, int):
+        return float(value)
+    if value != int(value):
+        raise InputError(f"parameter {name!r} is {value!r}; accepted: a whole number")
+    return int(value)
+
+
+def _choice(name: str, value: Any, words: tuple[str, ...]) -> str:
+    if value in words:
+        return value
+    raise InputError(
+        f"parameter {name!r} is {value!r}; accepted: {', '.join(words)}{meant(value, words)}"
+    )
+
+
+def meant(name: Any, known) -> str:
+    """'; did you mean ...?' where a known name is near."""
+    close = difflib.get_close_matches(str(name), list(known), 1, 0.4)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,141 @@
+"""A run of the model: the loop over steps and output times, and what it gathers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from sciprec.climate.constants import SECONDS_PER_DAY
+from sciprec.climate.equations import Conversion
+from sciprec.climate.request import Request
+from sciprec.climate.timestepping import System
+
+_STEPS_BETWEEN_CHECKS = 16
+
+
+class Run:
+    """The loop over steps and output times.
+
+    Args:
+        request: what was asked for.
+        system: what the time scheme sees.
+        convert: of the equation set.
+        columns: name of the variable of each column of the state.
+        state: the initial state (size,), rounded.
+        adjust: function (values) that changes each new state in place, or None.
+        progress: called with the simulated days, or None.
+
+    Attributes:
+        levels: of the time scheme, newest first.
+        steps, seconds: made so far, and the wall time that they took.
+        blow_up: None, or a sentence.
+        times, snapshots: days and SI fields of what was stored; `budgets` likewise.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        system: System,
+        convert: Conversion,
+        columns: np.ndarray,
+        state: np.ndarray,
+        adjust: Callable[[np.ndarray], None] | None,
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        self.request, self.system, self.convert = request, system, convert
+        self.columns, self.adjust, self.progress = columns, adjust, progress
+        self.levels = [system.addition.level(state)]
+        self.steps, self.seconds, self.blow_up = 0, 0.0, None
+        self.times: list[float] = []
+        self.snapshots: list[dict[str, np.ndarray]] = []
+        self.budgets: list[dict[str, float]] = []
+        self.store()
+
+    def warm_up(self) -> None:
+        """Compile what a step calls, on copies."""
+        levels = [self.levels[0].copy()]
+        for _ in range(self.request.scheme.levels):
+            self.step(levels)
+
+    def to_the_end(self) -> None:
+        """Advance from output time to output time until the end or a blow-up."""
+        for stop in self.request.stops:
+            while self.steps < stop and self.blow_up is None:
+                self.advance(min(_STEPS_BETWEEN_CHECKS, stop - self.steps))
+            if self.blow_up is not None:
+                return
+            self.store()
+
+    def step(self, levels: list) -> None:
+        """One step of the levels, newest first."""
+        self.request.scheme.advance(self.system, levels)
+        if self.adjust is not None:
+            self.adjust(levels[0].values)
+
+    def advance(self, count: int) -> None:
+        """Make some steps, then look whether all values are finite."""
+        before, days_before = self.levels[0].values.copy(), self.days
+        start = time.perf_counter()
+        for _ in range(count):
+            self.step(self.levels)
+            self.steps += 1
+            self.system.addition.forget(self.levels, self.steps)
+        self.seconds += time.perf_counter() - start
+        if not np.isfinite(self.levels[0].values).all():
+            self.blow_up = self.sentence(before, days_before)
+        elif self.progress is not None:
+            self.progress(self.days)
+
+    @property
+    def days(self) -> float:
+        """Simulated time so far."""
+        return self.steps * self.request.step_seconds / SECONDS_PER_DAY
+
+    def store(self) -> None:
+        """Keep the fields and budgets of the current state."""
+        fields = self.fields(self.levels[0].values)
+        self.times.append(self.days)
+        self.snapshots.append(fields)
+        self.budgets.append(self.convert.budgets(fields))
+
+    def fields(self, state: np.ndarray) -> dict[str, np.ndarray]:
+        """Fields in SI units of a state."""
+        return self.convert.to_fields(state.reshape(-1, self.columns.size).astype(np.float64))
+
+    def sentence(self, before: np.ndarray, days_before: float) -> str:
+        """What blew up, when and where, and what usually helps."""
+        step = self.request.step_seconds
+        return (
+            f"blow-up between day {days_before:.3g} and day {self.days:.3g}: {self.lost()} "
+            f"not finite; just before, {self.strongest(before)}; usual remedies: a shorter "
+            f"step (step_seconds = {step / 2:g} instead of {step:g}), more diffusion "
+            "(diffusion_m4_per_s), or an arithmetic with more range"
+        )
+
+    def lost(self) -> str:
+        """Names, and levels from the top where there are several, of what is not finite."""
+        values = self.levels[0].values.reshape(-1, self.columns.size)
+        finite = np.isfinite(values).all(axis=0)
+        words = []
+        for name in dict.fromkeys(self.columns):
+            whole = finite[self.columns == name].reshape(-1, 2).all(axis=1)
+            if not whole.all():
+                where = "" if whole.size == 1 else f" at level {int(whole.argmin()) + 1}"
+                words.append(f"{name}{where}")
+        return " and ".join(words)
+
+    def strongest(self, state: np.ndarray) -> str:
+        """The strongest wind of a state, or else its first field's largest value, and where."""
+        fields = self.fields(state)
+        if "u" in fields and "v" in fields:
+            size, what, unit = np.hypot(fields["u"], fields["v"]), "the strongest wind", " m/s"
+        else:
+            name = next(iter(fields))
+            size, what, unit = np.abs(fields[name]), f"the largest {name}", ""
+        *level, row, column = np.unravel_index(int(np.nanargmax(size)), size.shape)
+        grid = self.convert.transform.grid
+        place = f"latitude {grid.lat[row]:.1f}, longitude {grid.lon[column]:.1f}"
+        place += f", level {level[0] + 1}" if level else ""
+        return f"{what} was {np.nanmax(size):.3g}{unit} at {place}"

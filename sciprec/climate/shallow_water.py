@@ -1,0 +1,220 @@
+"""Shallow water in vorticity-divergence form on the sphere.
+
+    d zeta/dt  = -div((zeta + f) v)
+    d delta/dt = k . curl((zeta + f) v) - laplacian(E + Phi)
+    d Phi/dt   = -div((Phi - Phi_s) v) - Phi_0 delta
+
+Phi is the geopotential of the free surface as anomaly from the constant Phi_0, Phi_s that of the
+ground, E = v.v / 2. A fluid at rest over a mountain stays at rest to the last bit.
+Source: Williamson et al. (1992), eqs 3 to 7, with the anomaly taken from the free surface.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.climate.constants import Units
+from sciprec.climate.diagnostics import budgets
+from sciprec.climate.equations import equation_set
+from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.initial import InitialState
+from sciprec.climate.legendre import coefficient_orders
+from sciprec.climate.shallow_water_kernels import (
+    gravity_waves,
+    grid_fluxes,
+    grid_spectra,
+    solve_gravity_waves,
+    spectral_tendency,
+    wave_constants,
+)
+from sciprec.climate.spherical import few_bits, inverse_cosine_squared, spectral_constants
+from sciprec.climate.transform import (
+    SpectralTransform,
+    analyze,
+    make_tables,
+    make_work,
+    synthesize,
+)
+from sciprec.precision import lift
+from sciprec.precision.registry import kernel
+
+CAREFUL, NAIVE = "careful", "naive"
+
+
+@dataclass(frozen=True)
+class ShallowWaterConversion:
+    """Converts between SI fields and coefficients at a truncation, in binary64.
+
+    Args:
+        transform: the binary64 transform.
+        units: the model's units.
+        mean: geopotential of the fluid at rest, for gravity waves, in model units: a number of
+            8 bits.
+        reference: Phi_0 in model units, what the state leaves out: the mean, or 0.
+        ground: Phi_s on the grid in the model's order and units, truncated as the state is.
+        coriolis: f on the grid in the model's order and units.
+        implicit_time: c of the time scheme in model units.
+    """
+
+    transform: SpectralTransform
+    units: Units
+    mean: float
+    reference: float
+    ground: np.ndarray
+    coriolis: np.ndarray
+    implicit_time: float
+
+    @classmethod
+    def of(
+        cls,
+        initial: InitialState,
+        transform: SpectralTransform,
+        units: Units,
+        implicit_time: float,
+        formulation: str = CAREFUL,
+    ) -> ShallowWaterConversion:
+        """The conversion for a case: its mean height, mountains and rotation.
+
+        Args:
+            initial: the initial state.
+            transform, units, implicit_time: of the model.
+            formulation: "careful": anomalies in units that make numbers of order one; "naive":
+                whole geopotentials in SI units.
+        """
+        if formulation == NAIVE:
+            units, implicit_time = units.unscaled, implicit_time * units.seconds
+        mean = float(np.mean(initial.height @ np.tile(transform.grid.weights_north, 2)))
+        mean = few_bits(mean / units.height)
+        ground = transform.to_spectrum(initial.orography[None] / units.height)
+        return cls(
+            transform=transform,
+            units=units,
+            mean=mean,
+            reference=0.0 if formulation == NAIVE else mean,
+            ground=transform.to_grid(ground)[0],
+            coriolis=initial.coriolis / units.vorticity,
+            implicit_time=implicit_time,
+        )
+
+    @property
+    def vertical(self) -> dict[str, np.ndarray]:
+        """No levels."""
+        return {}
+
+    @property
+    def orography(self) -> np.ndarray:
+        """Height of the ground in m (nlat, nlon), south to north."""
+        return self.transform.grid.to_output(self.ground) * self.units.height
+
+    @property
+    def factors(self) -> tuple[np.ndarray, ...]:
+        """`spectral_constants` in the model's units."""
+        return spectral_constants(self.transform.truncation, self.reference, self.units.radius)
+
+    @property
+    def constants(self) -> tuple[tuple, tuple, tuple]:
+        """Constants in binary64: of the coefficients, of the grid, of gravity waves."""
+        factors = self.factors
+        grid = self.coriolis, self.ground, inverse_cosine_squared(self.transform.grid)
+        return factors, grid, wave_constants(factors[6], self.mean, self.implicit_time)
+
+    def work(self, dtype: type) -> tuple:
+        """Work arrays of the tendency."""
+        return make_shallow_water_work(self.transform.truncation, dtype)
+
+    def to_state(self, initial: InitialState) -> np.ndarray:
+        """Coefficients (coefficients, 6) of an initial state."""
+        return self.transform.to_spectrum(
+            np.stack(
+                [
+                    initial.vorticity / self.units.vorticity,
+                    initial.divergence / self.units.vorticity,
+                    initial.height / self.units.height - self.reference,
+                ]
+            )
+        )
+
+    def to_fields(self, state: np.ndarray) -> dict[str, np.ndarray]:
+        """height (m), u, v (m/s), vorticity and divergence (1/s), each (nlat, nlon), of a state."""
+        grid, units = self.transform.grid, self.units
+        spectra = np.zeros((state.shape[0], 8))
+        lift(grid_spectra, "fp64")(np.ascontiguousarray(state), *self.factors[1:4], spectra)
+        fields = self.transform.to_grid(np.concatenate([spectra, state[:, 2:4]], axis=1))
+        vorticity, surface, u_cos, v_cos, divergence = (grid.to_output(field) for field in fields)
+        per_cos = units.velocity / np.cos(np.radians(grid.lat))[:, None]
+        return {
+            "height": (surface + self.reference) * units.height,
+            "u": u_cos * per_cos,
+            "v": v_cos * per_cos,
+            "vorticity": vorticity * units.vorticity,
+            "divergence": divergence * units.vorticity,
+        }
+
+    def budgets(self, fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Mass (m), energy (m3/s2), potential enstrophy (1/(m s2)): see `diagnostics`."""
+        grid = self.transform.grid
+        coriolis = grid.to_output(self.coriolis) * self.units.vorticity
+        return budgets(grid, fields, self.orography, coriolis)
+
+
+def make_shallow_water_work(truncation: Truncation, dtype=np.float64) -> tuple:
+    """Work arrays of `shallow_water`: to the grid, on the grid, from the grid, the transform's."""
+    size = coefficient_orders(truncation.number)[0].size
+    shape = truncation.nlon, truncation.nlat
+    return (
+        np.zeros((size, 8), dtype),
+        np.zeros((4, *shape), dtype),
+        np.zeros((5, *shape), dtype),
+        np.zeros((size, 10), dtype),
+        make_work(truncation, 5, dtype),
+    )
+
+
+def _small_model():
+    small = Truncation(1, 4, 8, 3600.0)
+    random = np.random.default_rng(5).uniform
+    shape = small.nlon, small.nlat
+    places = random(-1, 1, shape), random(-1, 1, shape), inverse_cosine_squared(GaussianGrid(small))
+    factors = spectral_constants(small, 8.0)
+    state = random(-1, 1, (factors[0].size, 6))
+    constants = factors, places, wave_constants(factors[6], 8.0, 0.125)
+    return (
+        state,
+        np.zeros_like(state),
+        constants,
+        make_tables(small),
+        make_shallow_water_work(small),
+    )
+
+
+@equation_set(
+    "shallow_water",
+    prognostic=(("vorticity", 1), ("divergence", 1), ("geopotential", 1)),
+    linear=gravity_waves,
+    solve=solve_gravity_waves,
+    conversion=ShallowWaterConversion,
+    source="Williamson et al. (1992), eqs 3 to 7",
+    parameters={"formulation": (CAREFUL, NAIVE)},
+)
+@kernel(example=lambda: _small_model())
+def shallow_water(state, tendency, constants, tables, work):
+    """Tendency of the shallow-water state: to the grid, products there, and back.
+
+    Args:
+        state: (coefficients, 6): vorticity, divergence, Phi; real and imaginary parts in turn.
+        tendency: (coefficients, 6), written.
+        constants: (`spectral_constants`, (f, Phi_s, 1 / cos(lat)**2), `wave_constants`).
+        tables: from `transform.make_tables`.
+        work: from `make_shallow_water_work`.
+    """
+    factors, places, _ = constants
+    synthesis_tables, analysis_tables = tables
+    state_spectra, fields, fluxes, flux_spectra, transform_work = work
+    coriolis, ground, inverse_cos2 = places
+    grid_spectra(state, factors[1], factors[2], factors[3], state_spectra)
+    synthesize(state_spectra, synthesis_tables, transform_work, fields)
+    grid_fluxes(fields, coriolis, ground, inverse_cos2, fluxes)
+    analyze(fluxes, analysis_tables, transform_work, flux_spectra)
+    spectral_tendency(state, flux_spectra, factors, tendency)
