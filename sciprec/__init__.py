@@ -30,6 +30,7 @@ _PUBLIC = {
     "fma": "sciprec.precision.reduce",
     "load_scenario": "sciprec.scenario",
     "run": "sciprec.workflow",
+    "run_climate": "sciprec.climate_runs",
     "compare": "sciprec.compare",
     "price_dataset": "sciprec.output.bounded_prices",
     "greeks_dataset": "sciprec.output.bounded_prices",

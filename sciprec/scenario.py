@@ -60,10 +60,19 @@ class ClimateRun(Section):
         default="rk4", examples=['time_scheme = "rk4"'],
         description="the name of a registered time scheme",
     )  # fmt: skip
-    parameters: dict[str, float] = Field(
+    parameters: dict[str, bool | float | str] = Field(
         default_factory=dict, examples=["parameters = { angle_degrees = 45.0 }"],
-        description="a table of numbers that the case or the equations know",
+        description="a table of values that the case, its equations or the diffusion know",
     )  # fmt: skip
+    variables: Names | None = Field(
+        default=None, min_length=1, examples=['variables = ["height", "vorticity"]'],
+        description="an array of names of fields to store; left out, all of them",
+    )  # fmt: skip
+
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of `sciprec.climate.run`."""
+        given = self.model_dump()
+        return given | given.pop("parameters")
 
     @field_validator("truncation")
     @classmethod

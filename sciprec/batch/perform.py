@@ -16,7 +16,6 @@ from sciprec.errors import InputError
 from sciprec.output import netcdf
 from sciprec.output.dataset import (
     accumulation_dataset,
-    trajectory_dataset,
     with_identity,
 )
 from sciprec.output.provenance import provenance
@@ -88,20 +87,9 @@ def properties(backend: Backend) -> dict[str, Any]:
 
 def _climate(given: ClimateRun, backend: str, compensation: Any) -> xr.Dataset:
     """Integrate a global model."""
-    from sciprec.climate import model
+    from sciprec.climate_runs import run_climate
 
-    trajectory = model.integrate(
-        given.case,
-        given.truncation,
-        given.days,
-        backend=backend,
-        step_seconds=given.step_seconds,
-        output_hours=given.output_hours,
-        parameters=dict(given.parameters),
-        time_scheme=given.time_scheme,
-        compensation=compensation,
-    )
-    return trajectory_dataset(trajectory)
+    return run_climate(**given.arguments(), backend=backend, compensation=compensation)
 
 
 def _accumulation(given: AccumulationRun, backend: str, compensation: Any) -> xr.Dataset:
@@ -130,11 +118,8 @@ def _check_climate(given: ClimateRun, compensation: Any) -> None:
     """Names of case, scheme and parameters; steps that fit the output times."""
     from sciprec.climate.request import check_request
 
-    check_request(
-        given.case, given.truncation, given.days, step_seconds=given.step_seconds,
-        output_hours=given.output_hours, parameters=dict(given.parameters),
-        time_scheme=given.time_scheme, compensation=compensation,
-    )  # fmt: skip
+    arguments = given.model_dump()
+    check_request(**arguments, compensation=compensation)
 
 
 def _check_accumulation(given: AccumulationRun, compensation: Any) -> None:

@@ -2,4 +2,12 @@
 
 from sciprec.climate.model import Trajectory, integrate
 
-__all__ = ["Trajectory", "integrate"]
+__all__ = ["Trajectory", "integrate", "run"]
+
+
+def __getattr__(name: str):
+    if name == "run":  # it makes labelled data, which the model itself knows nothing of
+        from sciprec import run_climate
+
+        return run_climate
+    raise AttributeError(f"module 'sciprec.climate' has no attribute '{name}'")

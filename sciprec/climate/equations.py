@@ -69,10 +69,12 @@ class EquationSet:
         linear: kernel (state, constants, out): out = L state, the stiff linear part.
         solve: kernel (known, constants, out): out = (1 - c L)^-1 known.
         conversion: a class as `Conversion`.
+        fields: names of the SI fields of its conversion.
         source: author, year, equations.
         parameters: those of the set and their usual values; a tuple of words is a choice, whose
             first word is the usual one.
         undiffused: prognostic variables without diffusion.
+        units: of budgets and fields whose unit is not that of the table in `output.variables`.
         adjust: None, or kernel (state, constants, tables, work) that changes each new state, as a
             mass fixer does.
     """
@@ -83,9 +85,11 @@ class EquationSet:
     linear: Callable
     solve: Callable
     conversion: type[Conversion]
+    fields: tuple[str, ...]
     source: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     undiffused: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
     adjust: Callable | None = None
 
     @property

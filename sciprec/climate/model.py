@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,7 @@ class Trajectory:
         fields: those of the equation set in SI units, such as height (m), u, v (m/s), vorticity and
             divergence (1/s): each (nt, nlat, nlon) or (nt, levels, nlat, nlon).
         budgets: those of the equation set, such as mass and energy: each (nt,).
+        units: of variables whose unit is not the usual one.
         vertical: coordinates of the levels by name; empty where there are none.
         radius_m: of the sphere.
         step_seconds: the time step.
@@ -48,6 +49,7 @@ class Trajectory:
     lon: np.ndarray
     fields: dict[str, np.ndarray]
     budgets: dict[str, np.ndarray]
+    units: Mapping[str, str]
     vertical: dict[str, np.ndarray]
     radius_m: float
     step_seconds: float
@@ -68,6 +70,7 @@ def integrate(
     parameters: Mapping[str, object] | None = None,
     time_scheme: str = "rk4",
     compensation: str | Compensation | Mapping | None = None,
+    variables: Sequence[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
@@ -84,6 +87,7 @@ def integrate(
         time_scheme: name of a registered time scheme.
         compensation: of the state's updates: None, a name such as "carry", a Compensation, or one
             of these per prognostic variable.
+        variables: names of the fields to keep; all of the equation set when left out.
         progress: called with the simulated days.
 
     Returns:
@@ -98,7 +102,7 @@ def integrate(
     request = check_request(
         case, truncation, days, backend=backend, step_seconds=step_seconds,
         output_hours=output_hours, parameters=parameters, time_scheme=time_scheme,
-        compensation=compensation,
+        compensation=compensation, variables=variables,
     )  # fmt: skip
     grid = GaussianGrid(request.truncation)
     initial = request.case.initial(
@@ -196,6 +200,7 @@ def _trajectory(run: Run, grid: GaussianGrid, model: _Model) -> Trajectory:
         lon=grid.lon,
         fields=_stacked(run.snapshots),
         budgets=_stacked(run.budgets),
+        units=run.request.equations.units,
         vertical=run.convert.vertical,
         radius_m=run.request.case.radius_m,
         step_seconds=run.request.step_seconds,

@@ -29,6 +29,7 @@ class Request:
         stops: numbers of steps after which a state is stored, ascending.
         parameters: of the case, the equations and the diffusion.
         compensation: variable -> Compensation; empty: none.
+        variables: names of the fields to keep.
     """
 
     case: Case
@@ -40,11 +41,12 @@ class Request:
     stops: tuple[int, ...]
     parameters: Parameters
     compensation: dict[str, Compensation]
+    variables: tuple[str, ...]
 
 
 def check_request(
     case, truncation, days, *, backend="fp64", step_seconds=None, output_hours=24.0,
-    parameters=None, time_scheme="rk4", compensation=None,
+    parameters=None, time_scheme="rk4", compensation=None, variables=None,
 ) -> Request:  # fmt: skip
     """Check the arguments of `model.integrate`.
 
@@ -79,7 +81,20 @@ def check_request(
         stops=(*range(every, last, every), last),
         parameters=checked,
         compensation=_checked_compensation(equations.variables, compensation),
+        variables=_checked_variables(equations, variables),
     )
+
+
+def _checked_variables(equations: EquationSet, given) -> tuple[str, ...]:
+    """The fields to keep, in the order of the set."""
+    names = equations.fields if given is None else tuple(given)
+    for name in names:
+        if name not in equations.fields:
+            raise InputError(
+                f"unknown variable {name!r} of the equations {equations.name!r}; "
+                f"known: {', '.join(equations.fields)}{meant(name, equations.fields)}"
+            )
+    return tuple(name for name in equations.fields if name in names)
 
 
 def _checked_compensation(known: tuple[str, ...], compensation) -> dict[str, Compensation]:

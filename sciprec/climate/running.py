@@ -97,7 +97,7 @@ class Run:
         """Keep the fields and budgets of the current state."""
         fields = self.fields(self.levels[0].values)
         self.times.append(self.days)
-        self.snapshots.append(fields)
+        self.snapshots.append({name: fields[name] for name in self.request.variables})
         self.budgets.append(self.convert.budgets(fields))
 
     def fields(self, state: np.ndarray) -> dict[str, np.ndarray]:

@@ -195,6 +195,7 @@ def _small_model():
     linear=gravity_waves,
     solve=solve_gravity_waves,
     conversion=ShallowWaterConversion,
+    fields=("height", "u", "v", "vorticity", "divergence"),
     source="Williamson et al. (1992), eqs 3 to 7",
     parameters={"formulation": (CAREFUL, NAIVE)},
 )

@@ -11,7 +11,7 @@ import xarray as xr
 
 from sciprec.output.variables import describe
 
-EARTH_RADIUS_M = 6.37122e6  # Williamson et al. (1992); only the areas of grid cells depend on it
+EARTH_RADIUS_M = 6.37122e6  # Williamson et al. (1992)
 
 
 def trajectory_dataset(trajectory: Any) -> xr.Dataset:
@@ -19,23 +19,35 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
 
     Args:
         trajectory: has time_days (nt,), lat (nlat,) and lon (nlon,) in degrees, fields and budgets
-            (dictionaries of arrays (nt, nlat, nlon) and (nt,)), step_seconds, steps, blow_up,
-            seconds, fixed_point.
+            (dictionaries of arrays (nt, nlat, nlon) or (nt, levels, nlat, nlon), and (nt,)), units
+            (of variables whose unit is not the table's), vertical (sigma and sigma_bnds, or
+            nothing), radius_m, step_seconds, steps, blow_up, seconds, fixed_point.
 
     Returns:
-        Dimensions time, lat, lon and bounds; the run's own numbers as attributes.
+        Dimensions time, sigma where there are levels, lat, lon and bounds; the run's own numbers as
+        attributes.
     """
     lat, lon = np.asarray(trajectory.lat, float), np.asarray(trajectory.lon, float)
-    lat_bounds, lon_bounds = latitude_bounds(lat), longitude_bounds(lon)
+    bounds = {"lat": latitude_bounds(lat), "lon": longitude_bounds(lon)}
+    areas = cell_areas(bounds["lat"], bounds["lon"], trajectory.radius_m)
+    axes = {4: ("time", "sigma", "lat", "lon"), 3: ("time", "lat", "lon"), 1: ("time",)}
+    coordinates = {"time": np.asarray(trajectory.time_days, float), "lat": lat, "lon": lon}
+    if "sigma" in trajectory.vertical:
+        coordinates["sigma"] = np.asarray(trajectory.vertical["sigma"], float)
+        bounds["sigma"] = np.asarray(trajectory.vertical["sigma_bnds"], float)
     dataset = xr.Dataset(
-        {name: (("time", "lat", "lon"), values) for name, values in trajectory.fields.items()}
-        | {name: (("time",), values) for name, values in trajectory.budgets.items()}
-        | {"cell_area": (("lat", "lon"), cell_areas(lat_bounds, lon_bounds))},
-        coords={"time": np.asarray(trajectory.time_days, float), "lat": lat, "lon": lon},
+        {
+            name: (axes[np.ndim(values)], values)
+            for name, values in {**trajectory.fields, **trajectory.budgets}.items()
+        }
+        | {"cell_area": (("lat", "lon"), areas)},
+        coords=coordinates,
     )
-    dataset = _described(dataset)
-    for axis, bounds in (("lat", lat_bounds), ("lon", lon_bounds)):
-        dataset[f"{axis}_bnds"] = ((axis, "bnds"), bounds)
+    dataset = _with_formula_terms(_described(dataset))
+    for name in set(trajectory.units) & set(dataset.variables):
+        dataset[name].attrs["units"] = trajectory.units[name]
+    for axis, edges in bounds.items():
+        dataset[f"{axis}_bnds"] = ((axis, "bnds"), edges)
         dataset[axis].attrs["bounds"] = f"{axis}_bnds"
     dataset.attrs = {
         "step_seconds": float(trajectory.step_seconds),
@@ -154,11 +166,22 @@ def longitude_bounds(lon: np.ndarray) -> np.ndarray:
     return np.stack([lon - half, lon + half], axis=1)
 
 
-def cell_areas(lat_bounds: np.ndarray, lon_bounds: np.ndarray) -> np.ndarray:
+def cell_areas(
+    lat_bounds: np.ndarray, lon_bounds: np.ndarray, radius_m: float = EARTH_RADIUS_M
+) -> np.ndarray:
     """Areas (nlat, nlon) in m2: a^2 (lon2 - lon1) |sin lat2 - sin lat1|."""
     height = np.abs(np.diff(np.sin(np.radians(lat_bounds)), axis=1))
     width = np.diff(np.radians(lon_bounds), axis=1)
-    return EARTH_RADIUS_M**2 * height * width.T
+    return radius_m**2 * height * width.T
+
+
+def _with_formula_terms(dataset: xr.Dataset) -> xr.Dataset:
+    """The dataset with what CF needs to make pressures of sigma: p = p_top + sigma (ps - p_top)."""
+    if "sigma" in dataset.coords and "surface_pressure" in dataset:
+        dataset["top_pressure"] = ((), 0.0, describe("top_pressure").as_attributes())
+        terms = "sigma: sigma ps: surface_pressure ptop: top_pressure"
+        dataset["sigma"].attrs["formula_terms"] = terms
+    return dataset
 
 
 def _described(dataset: xr.Dataset) -> xr.Dataset:

@@ -47,22 +47,42 @@ VARIABLES: dict[str, Variable] = {
     ),
     "lat": Variable("degrees_north", "latitude", "latitude", (("axis", "Y"),)),
     "lon": Variable("degrees_east", "longitude", "longitude", (("axis", "X"),)),
+    "sigma": Variable(
+        "1",
+        "pressure over surface pressure",
+        "atmosphere_sigma_coordinate",
+        (("axis", "Z"), ("positive", "down")),
+    ),
     "strike": Variable("1", "strike, in units of currency"),
     "maturity": Variable("1", "time to maturity in years"),
     "update": Variable("1", "number of updates made"),
     "member": Variable("1", "number of the sum"),
     # grid
     "cell_area": Variable("m2", "area of the grid cell", "cell_area", compared=False),
+    "top_pressure": Variable("Pa", "pressure at the top of the model", compared=False),
     # fields of the atmosphere
     "height": Variable("m", "height of the free surface", None, _POINT, primary=True),
     "u": Variable("m s-1", "eastward wind", "eastward_wind", _POINT),
     "v": Variable("m s-1", "northward wind", "northward_wind", _POINT),
     "vorticity": Variable("s-1", "relative vorticity", "atmosphere_relative_vorticity", _POINT),
     "divergence": Variable("s-1", "divergence of the wind", "divergence_of_wind", _POINT),
+    "streamfunction": Variable(
+        "m2 s-1", "streamfunction of the wind", "atmosphere_horizontal_streamfunction", _POINT
+    ),
+    "temperature": Variable("K", "temperature", "air_temperature", _POINT),
+    "surface_pressure": Variable(
+        "Pa", "pressure at the ground", "surface_air_pressure", _POINT, primary=True
+    ),
+    "omega": Variable(
+        "Pa s-1", "vertical velocity in pressure", "lagrangian_tendency_of_air_pressure", _POINT
+    ),
+    "geopotential": Variable("m2 s-2", "geopotential", "geopotential", _POINT),
     # budgets of the atmosphere
     "mass": Variable("m", "global mean depth of the fluid (mass)", None, _MEAN),
     "energy": Variable("m3 s-2", "global mean total energy", None, _MEAN),
     "potential_enstrophy": Variable("m-1 s-2", "global mean potential enstrophy", None, _MEAN),
+    "enstrophy": Variable("s-2", "global mean enstrophy", None, _MEAN),
+    "angular_momentum": Variable("m2 s-1", "global mean angular momentum", None, _MEAN),
     # option prices
     "price": Variable(
         "1",

@@ -105,7 +105,8 @@ def _growth_picture(
 def _map_picture(truth: StoredRun, worst: StoredRun, variable: str, name: str) -> Picture:
     """The field of the truth at the last common time, and the error of the worst arithmetic."""
     last = min(truth.dataset.sizes["time"], worst.dataset.sizes["time"]) - 1
-    field, run = (r.dataset[variable].isel(time=last) for r in (truth, worst))
+    lowest = {"time": last, "sigma": -1}
+    field, run = (r.dataset[variable].isel(lowest, missing_dims="ignore") for r in (truth, worst))
     day = float(truth.dataset["time"][last])
     units = field.attrs.get("units", "")
     error = run.values - field.values

@@ -75,7 +75,7 @@ def little_trajectory(unit_roundoff=0.0, *, nlat=8, nlon=16, times=4, blow_up=No
     return SimpleNamespace(
         time_days=days, lat=lat, lon=lon, fields=fields, budgets=budgets,
         step_seconds=600.0, steps=432, blow_up=blow_up, seconds=0.5,
-        fixed_point=None,
+        fixed_point=None, units={}, vertical={}, radius_m=6.37122e6,
     )  # fmt: skip
 
 

@@ -1,0 +1,66 @@
+"""`sciprec.climate.run`: a climate run as a labelled dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import xarray as xr
+
+from sciprec.climate.model import integrate
+from sciprec.output.dataset import trajectory_dataset
+
+
+def run_climate(
+    case: str = "williamson2",
+    truncation: str | int = "T42",
+    days: float = 5,
+    backend: Any = "fp64",
+    compensation: str | Mapping | None = None,
+    step_seconds: float | None = None,
+    output_hours: float = 24,
+    *,
+    time_scheme: str = "rk4",
+    variables: Sequence[str] | None = None,
+    progress: Callable[[float], None] | None = None,
+    **case_parameters: Any,
+) -> xr.Dataset:
+    """Run a test case with every operation of the model rounded in the backend's arithmetic.
+
+    Args:
+        case: name of a registered case; "williamson2" and "williamson_2" are the same.
+        truncation: such as "T42" or 42.
+        days: length of the run.
+        backend: name of the arithmetic, its spec string, or a Backend.
+        compensation: of the state's updates: None, a name such as "carry", a Compensation, or one
+            of these per prognostic variable.
+        step_seconds: time step; left out, the truncation's usual one, shortened to fit the output.
+        output_hours: between stored states; the last state is stored in any case.
+        time_scheme: name of a registered time scheme.
+        variables: names of the fields to keep; all of the equation set when left out.
+        progress: called with the simulated days now and then.
+        case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and
+            of the model (viscosity in m2/s, diffusion_m4_per_s, diffusion_m8_per_s).
+
+    Returns:
+        An xarray Dataset with dimensions time, lat, lon (and sigma), the fields in SI units, the
+        budgets over time, and the run's own numbers as attributes; `blow_up` is empty, or the
+        sentence of why it ended early.
+
+    Raises:
+        InputError: something unknown or out of range was asked for.
+    """
+    trajectory = integrate(
+        case,
+        truncation,
+        days,
+        backend=backend,
+        step_seconds=step_seconds,
+        output_hours=output_hours,
+        parameters=case_parameters,
+        time_scheme=time_scheme,
+        compensation=compensation,
+        variables=variables,
+        progress=progress,
+    )
+    return trajectory_dataset(trajectory)

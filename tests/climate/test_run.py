@@ -1,0 +1,92 @@
+"""`climate.run`: the labelled dataset of a run, and what it is asked with."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sciprec import climate
+from sciprec.batch.perform import run_dataset
+from sciprec.batch.plan import Run
+from sciprec.climate.grid import Truncation
+from sciprec.climate.model import integrate
+from sciprec.errors import InputError
+from sciprec.output.dataset import trajectory_dataset
+from sciprec.scenario import parse_scenario
+
+SMALL = Truncation(10, 16, 32, 1200.0)
+SHORT = {"truncation": SMALL, "days": 0.05, "step_seconds": 1080.0}
+
+
+def test_a_run_is_a_labelled_dataset_in_si_units():
+    run = climate.run("williamson2", angle_degrees=45, **SHORT)
+    assert run["height"].dims == ("time", "lat", "lon") and run["mass"].dims == ("time",)
+    assert run["vorticity"].attrs["units"] == "s-1"
+    np.testing.assert_array_equal(run["time"], [0.0, 0.05])
+    assert run.attrs["steps"] == 4 and run.attrs["blow_up"] == ""
+    same = integrate("williamson_2", SMALL, 0.05, step_seconds=1080.0,
+                     parameters={"angle_degrees": 45.0})  # fmt: skip
+    np.testing.assert_array_equal(run["u"], same.fields["u"])
+
+
+@pytest.mark.parametrize("name", ["williamson_2", "Williamson-2", "williamson2"])
+def test_names_of_cases_are_compared_without_their_punctuation(name):
+    assert climate.run(name, **SHORT).attrs["steps"] == 4
+
+
+def test_only_the_named_variables_are_kept():
+    run = climate.run("williamson_5", variables=["v", "height"], **SHORT)
+    assert {"v", "height", "mass"} <= set(run) and not {"u", "vorticity"} & set(run)
+    with pytest.raises(InputError, match="unknown variable 'hight' of the equations 'shallow_wat"):
+        climate.run("williamson_5", variables=["hight"], **SHORT)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"formulation": "carefull"}, "accepted: careful, naive; did you mean 'careful'"),
+        ({"angle_degrees": True}, "parameter 'angle_degrees' is True; accepted: a finite number"),
+        ({"viscosity": -1}, r"viscosity is -1.0; accepted: zero or above, such as 1.0e5"),
+        ({"diffusion_m8": 1e30}, "did you mean 'diffusion_m8_per_s'"),
+    ],
+)
+def test_wrong_parameters_get_a_sentence(parameters, words):
+    with pytest.raises(InputError, match=words):
+        climate.run("williamson_2", **parameters, **SHORT)
+
+
+def test_a_scenario_runs_the_same_function():
+    scenario = parse_scenario(
+        {
+            "name": "tilted", "title": "Tilted", "source": "Williamson et al. (1992), case 2",
+            "kind": "climate", "backends": ["fp32"],
+            "climate": {
+                "case": "williamson_2", "truncation": 21, "days": 0.05, "step_seconds": 1080.0,
+                "parameters": {"angle_degrees": 45, "formulation": "careful"},
+                "variables": ["height"],
+            },
+        }
+    )  # fmt: skip
+    run = run_dataset(Run(scenario, "fp32", "tilted.nc"))
+    same = climate.run("williamson_2", 21, 0.05, "fp32", step_seconds=1080.0, angle_degrees=45)
+    xr.testing.assert_equal(run["height"], same["height"])
+    assert "u" not in run
+
+
+def test_levels_have_a_coordinate_with_bounds_and_formula_terms():
+    """A made-up trajectory with two levels."""
+    flat = integrate("williamson_2", SMALL, 0.05, step_seconds=1080.0)
+    height = flat.fields["height"]
+    edges = np.array([[0.0, 0.5], [0.5, 1.0]])
+    made = trajectory_dataset(
+        type(flat)(**{
+            **vars(flat), "units": {"mass": "Pa"}, "radius_m": 2 * flat.radius_m,
+            "fields": {"temperature": np.stack([height, height], 1), "surface_pressure": height},
+            "vertical": {"sigma": edges.mean(axis=1), "sigma_bnds": edges},
+        })
+    )  # fmt: skip
+    assert made["temperature"].dims == ("time", "sigma", "lat", "lon")
+    assert made["sigma"].attrs["bounds"] == "sigma_bnds"
+    assert made["sigma"].attrs["formula_terms"].startswith("sigma: sigma ps: surface_pressure")
+    assert made["mass"].attrs["units"] == "Pa" and made["energy"].attrs["units"] == "m3 s-2"
+    area = float(made["cell_area"].sum())
+    assert area == pytest.approx(4 * np.pi * (2 * flat.radius_m) ** 2, rel=1e-12)
