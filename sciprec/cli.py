@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sciprec import __version__, coverage_verb, price_verbs
+from sciprec import __version__, climate_verbs, coverage_verb, price_verbs
 from sciprec.errors import InputError, Interrupted
 
 GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 bench_app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True)
 app.add_typer(bench_app, name="bench")
+app.add_typer(climate_verbs.app, name="climate")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
