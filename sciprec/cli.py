@@ -74,6 +74,9 @@ def run(
     enforce: Annotated[
         bool, typer.Option("--enforce", help="Exit with 1 when a tolerance is missed.")
     ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run scenarios in all their arithmetics; store netCDF files and a page."""
@@ -92,6 +95,7 @@ def run(
                 workers=workers,
                 on_plan=progress.planned,
                 on_done=progress.done,
+                fresh=fresh,
                 debug=_Settings.debug,
             )
     except KeyboardInterrupt:

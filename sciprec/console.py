@@ -56,6 +56,8 @@ class Progress:
         if self._quiet:
             return
         ending = f"failed: {outcome.failure}" if outcome.failure else "done"
+        if outcome.kept:
+            ending = "kept, computed before"
         elapsed = time.perf_counter() - self._start
         self._console.print(
             f"[{self._count}/{self._total}] {outcome.scenario} in {outcome.label}: {ending} "

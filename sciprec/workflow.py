@@ -14,6 +14,7 @@ from typing import Any
 from sciprec.batch.execute import execute
 from sciprec.batch.perform import check
 from sciprec.batch.plan import Outcome, Run, plan
+from sciprec.batch.resume import kept_outcomes, remove_leftovers
 from sciprec.errors import InputError
 from sciprec.machine.modes import shell_assignments
 from sciprec.output.provenance import provenance
@@ -54,9 +55,13 @@ def run(
     workers: int | None = None,
     on_plan: Callable[[Sequence[Run]], None] | None = None,
     on_done: Callable[[Outcome], None] | None = None,
+    fresh: bool = False,
     debug: bool = False,
 ) -> BatchResult:
     """Run scenarios in all their arithmetics, store every run, and write the page.
+
+    Runs whose files are in the folder already, made by the same code, are kept: a batch that was
+    interrupted goes on where it stopped.
 
     Args:
         scenarios: files or loaded scenarios, one or several.
@@ -67,6 +72,7 @@ def run(
             processes does so below `if __name__ == "__main__":`.
         on_plan: called once with the plan, before anything is computed.
         on_done: called with each outcome as it arrives.
+        fresh: compute runs again whose files are there.
         debug: let the first failing run end the batch with its traceback.
 
     Returns:
@@ -86,20 +92,22 @@ def run(
     folder = prepare_folder(out if out is not None else default_folder(loaded))
     if on_plan is not None:
         on_plan(runs)
+    on_done = on_done or (lambda outcome: None)
+    outcomes = {} if fresh else kept_outcomes(runs, folder)
+    missing = [run for run in runs if run.file not in outcomes]
+    remove_leftovers(missing, folder)
+    for outcome in outcomes.values():
+        on_done(outcome)
+    how = {"scheduler": scheduler, "workers": workers, "on_done": on_done, "debug": debug}
     try:
-        outcomes = execute(
-            runs,
-            folder,
-            scheduler=scheduler,
-            workers=workers,
-            on_done=on_done or (lambda outcome: None),
-            debug=debug,
-        )
+        computed = execute(missing, folder, **how) if missing else ()
     except InputError:
         with contextlib.suppress(OSError):  # an empty folder would say that something had run
             folder.rmdir()
         raise
-    return _report(folder, outcomes, _command(given, backends, folder))
+    outcomes |= {outcome.file: outcome for outcome in computed}
+    in_order = [outcomes[run.file] for run in runs]
+    return _report(folder, in_order, _command(given, backends, folder))
 
 
 def default_folder(scenarios: Sequence[Scenario]) -> Path:

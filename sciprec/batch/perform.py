@@ -11,6 +11,7 @@ import xarray as xr
 
 from sciprec.batch import options
 from sciprec.batch.plan import Outcome, Run
+from sciprec.batch.resume import RUN, SECONDS, run_digest
 from sciprec.compensation_choice import NO_COMPENSATION
 from sciprec.errors import InputError
 from sciprec.output import netcdf
@@ -28,7 +29,9 @@ def perform(run: Run, folder: str, debug: bool = False) -> Outcome:
     start = time.perf_counter()
     failure = ""
     try:
-        netcdf.write(run_dataset(run), Path(folder) / run.file)
+        dataset = run_dataset(run)
+        dataset.attrs |= {RUN: run_digest(run), SECONDS: time.perf_counter() - start}
+        netcdf.write(dataset, Path(folder) / run.file)
     except Exception as error:  # whatever a run dies of, the other runs go on
         if debug:
             raise

@@ -52,9 +52,10 @@ class Outcome:
     Args:
         scenario, backend: names.
         file: what the run was to write; it exists when `failure` is empty.
-        seconds: wall time, compilation and writing included.
+        seconds: wall time, compilation included; of a run that is kept, when it was computed.
         failure: empty, or a sentence.
         compensation: name.
+        kept: whether its file was there already and nothing was computed.
     """
 
     scenario: str
@@ -63,6 +64,7 @@ class Outcome:
     seconds: float
     failure: str = ""
     compensation: str = NO_COMPENSATION.name
+    kept: bool = False
 
     @property
     def label(self) -> str:

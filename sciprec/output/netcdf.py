@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 
@@ -46,14 +49,30 @@ def read(path: str | Path) -> xr.Dataset:
     Raises:
         InputError: there is no such file, or it is not a complete netCDF file.
     """
+    with _opened(path) as dataset:
+        return dataset.load()
+
+
+def attributes(path: str | Path) -> dict[str, Any]:
+    """The global attributes of a netCDF file.
+
+    Raises:
+        InputError: there is no such file, or it is not a complete netCDF file.
+    """
+    with _opened(path) as dataset:
+        return dict(dataset.attrs)
+
+
+@contextlib.contextmanager
+def _opened(path: str | Path) -> Iterator[xr.Dataset]:
     path = Path(path)
     if why := why_no_file(path):
         raise InputError(
             f"netCDF file '{path}' {why}; give a file that `sciprec run` wrote, or any netCDF file"
         )
     try:
-        with _LIBRARY:
-            return xr.load_dataset(path, engine="netcdf4", decode_times=False)
+        with _LIBRARY, xr.open_dataset(path, engine="netcdf4", decode_times=False) as dataset:
+            yield dataset
     except (OSError, ValueError, RuntimeError, AttributeError, KeyError, IndexError) as error:
         raise InputError(
             f"'{path}' cannot be read as netCDF ({str(error).splitlines()[0]:.120}); "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import platform
 import subprocess
@@ -30,6 +31,20 @@ def _machine() -> dict[str, str]:
     found["processors"] = str(os.cpu_count() or 1)
     found["git"] = git_state()
     return found
+
+
+@functools.cache
+def code_digest() -> str:
+    """Everything of the code that results may depend on: sciprec's sources, and the versions of
+    what computes with them.
+    """
+    digest = hashlib.sha256()
+    package = Path(__file__).resolve().parents[1]
+    for path in sorted(package.rglob("*.py")):
+        digest.update(f"{path.relative_to(package).as_posix()}\0".encode())
+        digest.update(path.read_bytes())
+    digest.update(" ".join(_version(name) for name in ("numpy", "scipy", "llvmlite")).encode())
+    return digest.hexdigest()
 
 
 def _version(package: str) -> str:

@@ -1,0 +1,144 @@
+"""A batch that is run again computes only what is missing, and keeps the rest to the last byte."""
+
+import json
+import os
+
+import pytest
+
+from sciprec import workflow
+from sciprec.batch import resume
+from sciprec.batch.plan import plan
+from sciprec.errors import InputError
+from sciprec.output import netcdf
+from sciprec.scenario import load_scenario
+from tests.shell.conftest import little_climate
+
+
+@pytest.fixture
+def computed(models, monkeypatch):
+    """The arithmetics in which the little climate was computed, in order; no page is drawn."""
+    monkeypatch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
+    found = []
+
+    def counted(given, backend, compensation=None):
+        found.append(backend)
+        return little_climate(given, backend, compensation)
+
+    models["climate"] = counted
+    return found
+
+
+@pytest.fixture
+def batch(scenario_files, tmp_path):
+    """A function that runs the climate scenario, its text changed, into one folder."""
+    text = scenario_files[0].read_text()
+
+    def run(old="", new="", **how):
+        scenario_files[0].write_text(text.replace(old, new))
+        return workflow.run(scenario_files[0], out=tmp_path / "out", **how)
+
+    return run
+
+
+def contents(result):
+    return {path.name: path.read_bytes() for path in result.files}
+
+
+def test_nothing_is_computed_twice_and_no_byte_changes(computed, batch):
+    first = batch()
+    assert sorted(computed) == ["fp16", "fp32", "fp64"]
+    before = contents(first)
+    computed.clear()
+    outcomes = []
+    second = batch(on_done=outcomes.append)
+    assert computed == [] and contents(second) == before
+    assert [o.kept for o in outcomes] == [True] * 3
+    assert second.table == first.table
+    third = batch(fresh=True)
+    assert sorted(computed) == ["fp16", "fp32", "fp64"] and third.beyond == first.beyond
+
+
+def test_what_was_added_is_all_that_is_computed(computed, batch):
+    batch()
+    computed.clear()
+    result = batch('["fp32", "fp16"]', '["fp32", "bf16", "fp16"]')
+    assert computed == ["bf16"]
+    assert [row["label"] for row in result.table] == ["fp64", "fp32", "bf16", "fp16"]
+
+
+def test_another_tolerance_judges_the_files_that_are_there(computed, batch):
+    assert batch().beyond
+    computed.clear()
+    assert not batch("at_most = 1.0e-4", "at_most = 1.0e4").beyond
+    assert computed == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("days = 3.0", "days = 4.0"), ("truncation = 21", "truncation = 31")]
+)
+def test_another_model_is_computed(computed, batch, old, new):
+    batch()
+    computed.clear()
+    batch(old, new)
+    assert sorted(computed) == ["fp16", "fp32", "fp64"]
+
+
+def test_other_code_computes_again(computed, batch, monkeypatch):
+    batch()
+    computed.clear()
+    monkeypatch.setattr(resume, "code_digest", lambda: "other")
+    batch()
+    assert sorted(computed) == ["fp16", "fp32", "fp64"]
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:2000], lambda content: b""])
+def test_a_damaged_file_is_made_again(computed, batch, damage):
+    path = next(p for p in batch().files if "fp16" in p.name)
+    whole = netcdf.read(path)
+    path.write_bytes(damage(path.read_bytes()))
+    computed.clear()
+    batch()
+    assert computed == ["fp16"] and netcdf.read(path).equals(whole)
+
+
+def test_a_failed_run_is_tried_again_and_the_others_are_kept(computed, batch, models):
+    counted = models["climate"]
+
+    def failing(given, backend, compensation=None):
+        if backend == "fp32":
+            raise InputError("out of luck")
+        return counted(given, backend, compensation)
+
+    models["climate"] = failing
+    assert [o.failure for o in batch().failures] == ["out of luck"]
+    computed.clear()
+    models["climate"] = counted
+    assert not batch().failures and computed == ["fp32"]
+
+
+def test_leftovers_of_killed_writers_are_removed(computed, batch):
+    result = batch()
+    (result.folder / f".{result.files[0].name}.4711.part").write_bytes(b"CDF half")
+    result.files[0].unlink()
+    batch()
+    assert not list(result.folder.glob(".*"))
+
+
+def test_a_digest_knows_what_numbers_depend_on(scenario_files):
+    scenario = load_scenario(scenario_files[0])
+    truth, single, half = plan([scenario])
+    digests = {resume.run_digest(run) for run in (truth, single, half)}
+    assert len(digests) == 3 and all(len(d) == 64 for d in digests)
+    (other, *_) = plan([scenario.model_copy(update={"backends": ("bf16",), "tolerance": ()})])
+    assert resume.run_digest(other) == resume.run_digest(truth)
+
+
+def test_the_command_says_what_it_kept(computed, scenario_files, call, tmp_path):
+    command = "run", scenario_files[0], "--out", tmp_path / "out"
+    assert call(*command)[0] == 0
+    code, _, said = call(*command)
+    assert code == 0 and said.count("kept, computed before") == 3
+    assert "kept" not in call(*command, "--fresh")[2]
+    manifest = json.loads((tmp_path / "out" / "batch.json").read_text())
+    assert [run["label"] for run in manifest["runs"]] == ["fp64", "fp32", "fp16"]
+    assert not [name for name in os.listdir(tmp_path / "out") if name.startswith(".")]
