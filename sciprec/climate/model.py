@@ -171,6 +171,7 @@ class _Model:
             solve=lambda x, out: solve(x.reshape(shape), constants, out.reshape(shape)),
             kernels=kernels,
             work=np.zeros((WORK_ARRAYS, shape[0] * shape[1]), self.backend.carrier),
+            tables=rounded(request.scheme.tables, self.backend),
         )
 
     def _adjust(self) -> Callable | None:

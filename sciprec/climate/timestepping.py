@@ -22,6 +22,7 @@ class TimeScheme:
         implicit_share: its implicit time in steps; 0: it is explicit.
         source: author, year.
         advance: function (system, levels) that moves the list of levels by one step, newest first.
+        tables: its coefficients, arrays in binary64, for kernels that take them.
     """
 
     name: str
@@ -30,20 +31,21 @@ class TimeScheme:
     implicit_share: float
     source: str
     advance: Callable
+    tables: tuple[np.ndarray, ...] = ()
 
 
 TIME_SCHEMES: dict[str, TimeScheme] = {}
-WORK_ARRAYS = 9
+WORK_ARRAYS = 10
 """Arrays shaped as the state that a scheme may use."""
 
 
-def time_scheme(
-    name: str, *, order: int, source: str, levels: int = 1, implicit_share: float = 0.0
-):
+def time_scheme(name: str, *, order: int, source: str, levels: int = 1,
+                implicit_share: float = 0.0, tables: tuple[np.ndarray, ...] = ()):  # fmt: skip
     """Register the decorated function as a time scheme; it is returned unchanged."""
 
     def register(advance: Callable) -> Callable:
-        TIME_SCHEMES[name] = TimeScheme(name, order, levels, implicit_share, source, advance)
+        how = levels, implicit_share, source, advance, tables
+        TIME_SCHEMES[name] = TimeScheme(name, order, *how)
         return advance
 
     return register
@@ -62,6 +64,7 @@ class System:
         solve: function (known, out): (1 - c L)^-1 known for the scheme's implicit time c.
         kernels: the kernels of this module in the model's arithmetic, by name.
         work: (WORK_ARRAYS, size).
+        tables: those of the scheme, rounded once.
     """
 
     step: float
@@ -72,6 +75,7 @@ class System:
     solve: Callable
     kernels: dict[str, Callable]
     work: np.ndarray
+    tables: tuple[np.ndarray, ...]
 
 
 def _random(count, seed=3):

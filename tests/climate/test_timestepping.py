@@ -1,9 +1,13 @@
 """Every registered time scheme converges with its declared order; diffusion is what it says."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
+from sciprec.climate import imex
 from sciprec.climate.constants import RADIUS_M, Units
+from sciprec.climate.diffusion import ORDERS, damping, diffusion_rate
 from sciprec.climate.grid import Truncation
 from sciprec.climate.model import integrate
 from sciprec.climate.timestepping import STEP_KERNELS, TIME_SCHEMES
@@ -62,3 +66,32 @@ def test_units_make_the_step_a_power_of_two(step_seconds):
     assert units.seconds * units.step == step_seconds
     assert 7.0e4 < units.seconds < 1.5e5
     assert units.height * 9.80616 == pytest.approx((RADIUS_M / units.seconds) ** 2)
+
+
+def test_both_tables_of_the_implicit_explicit_scheme_have_the_same_row_sums():
+    for explicit, implicit in zip(imex.EXPLICIT, imex.IMPLICIT, strict=True):
+        assert sum(explicit) == sum(implicit) + Fraction(1, 2)
+    assert sum(imex.EXPLICIT[-1]) == 1
+
+
+@pytest.mark.parametrize("scheme", [n for n, s in TIME_SCHEMES.items() if s.implicit_share])
+def test_implicit_gravity_waves_allow_steps_that_break_an_explicit_scheme(scheme):
+    """Gravity waves of 240 m/s at T21 oscillate with 8e-4 1/s: Runge and Kutta take 3500 s."""
+    long = {"step_seconds": 5400.0, "output_hours": 48.0}
+    assert integrate("williamson_5", "T21", 4.0, time_scheme="rk4", **long).blow_up is not None
+    run = integrate("williamson_5", "T21", 4.0, time_scheme=scheme, **long)
+    assert run.blow_up is None
+    assert np.abs(run.fields["u"]).max() < 60.0
+
+
+@pytest.mark.parametrize("parameter", ORDERS)
+def test_a_wave_decays_at_the_rate_of_each_kind_of_diffusion(parameter):
+    """zeta of degree l alone decays by 1 / (1 + dt nu (l (l+1) / a**2)**(order / 2)) a step."""
+    degree, step, order = np.array([0, 1, 7]), 600.0, ORDERS[parameter]
+    nu = 1e-5 * (RADIUS_M**2 / 56.0) ** (order / 2)
+    rate = diffusion_rate(degree, RADIUS_M, {parameter: nu})
+    np.testing.assert_allclose(rate, 1e-5 * np.array([0, 1 / 28, 1.0]) ** (order / 2), rtol=1e-14)
+    taken = damping(rate, step, np.array([True, False])).reshape(2, 3, 2)
+    np.testing.assert_allclose(1 - taken[0, :, 0], 1 / (1 + step * rate), rtol=1e-14)
+    np.testing.assert_allclose(1 - taken[1, :, 0], 1 / (1 + 2 * step * rate), rtol=1e-14)
+    assert not taken[:, :, 1].any()
