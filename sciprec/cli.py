@@ -130,6 +130,31 @@ def backends(
         print_in_force(settings)
 
 
+@app.command()
+def doctor(
+    clear_cache: Annotated[
+        bool, typer.Option("--clear-cache", help="Remove compiled kernels instead.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Print what a report of a fault needs, and test the rounding on this machine."""
+    from sciprec import doctor
+    from sciprec.console import print_findings, print_json, say
+
+    if clear_cache:
+        files, size = doctor.clear_cache()
+        if json:
+            return print_json({"files": files, "bytes": size})
+        return say(f"{files} files of compiled kernels removed, {size / 1e6:.1f} MB")
+    found = doctor.examine()
+    if json:
+        print_json([vars(finding) for finding in found])
+    else:
+        print_findings(found)
+    if not all(finding.good for finding in found):
+        raise typer.Exit(NOT_MET)
+
+
 def _keys_of(scenario: Path | None) -> dict[str, Any]:
     """The keys of a scenario that the environment could have said too."""
     if scenario is None:

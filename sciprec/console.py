@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 from rich.table import Table as RichTable
@@ -119,6 +120,15 @@ def print_backends(rows: Sequence[dict[str, Any]]) -> None:
             f"{row['unit_roundoff']:.2g}", "–" if fixed else f"{row['max_finite']:.3g}",
             row["about"],
         )  # fmt: skip
+    table.print()
+
+
+def print_findings(findings: Sequence[Any]) -> None:
+    """One line per finding of the doctor, what is wrong in red."""
+    table = Table(("what", "found"), (), droppable=())
+    for finding in findings:
+        value = escape(finding.value)
+        table.add(finding.name, value if finding.good else f"[red]{value}[/]")
     table.print()
 
 
