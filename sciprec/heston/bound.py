@@ -1,36 +1,41 @@
-"""The bound of a price: noise, what the steps leave, and what the arithmetic leaves.
+"""The bound of a price: one interval for its noise and for what the steps leave.
 
-With the risk a = 1 - confidence split in two, a = a_1 + a_2,
+    price - true price = N + b,    |b| <= c |d_q|
 
-    |price - true price| <= t(a_1) S + R(a_2)
+N is the noise of the price, a sum of the means of independent levels (sciprec.heston.levels), each
+nearly normal. b is what is left of the error of the steps, bounded by one of two differences d_q
+(sciprec.heston.discretisation), of which m_q = d_q + e_q is known. With the sign of d_q, whichever
+it is, |d_q| <= |m_q| - (sign) e_q, so that
 
-S^2 = s_base^2 + s_rounding^2 + s_steps^2 is the variance of the price, a sum of the means of
-independent levels (sciprec.heston.levels), each nearly normal and with a variance of its own; t is
-Student's two-sided quantile. R is the upper limit of what is left of the error of the steps
-(sciprec.heston.discretisation), exceeded with probability a_2. Both hold together with
-probability 1 - a at least (Bonferroni), whatever their dependence. The noise is shared out in
-proportion to the variances, so that the parts add up to the bound:
+    +- (price - true price) <= c |m_q| + (+- N - (sign) c e_q)
 
-    statistical     t s_base^2 / S
-    rounding        t s_rounding^2 / S
-    discretisation  t s_steps^2 / S + R
+and with s_q^2 the larger variance of N + c e_q and N - c e_q, each side exceeds c |m_q| + t s_q
+with probability a / 2 at most; t is Student's two-sided quantile for a = 1 - confidence. The bound
+is the larger one over q:
 
-Without correction the rounding error is not removed from the price: the level "rounding" is left
-out of S, and |its mean| + q s_rounding is added, exceeded with a part of a_2. The rounding of
-binary64 itself, BINARY64 of the price for every step, is added in any case. Where no path has
-paid anything there is no bound yet: it is infinite.
+    |price - true price| <= max_q (c |m_q| + t s_q)    with probability 1 - a at least
+
+whichever q is the one, whatever its sign, and however the noise of the differences enters the
+price. The interval is shared out in proportion to the variances, so that the parts add up:
+
+    statistical     t s_base^2 / s_q
+    rounding        t s_rounding^2 / s_q
+    discretisation  t s_steps^2 / s_q + c |m_q|
+
+Without correction the rounding error r is not removed from the price: |r| is bounded like |b|,
+which adds the size of its mean to the part "rounding" and leaves the interval as it is. The
+rounding of binary64 itself, BINARY64 of the price for every step, is added in any case. Where no
+path has paid anything there is no bound yet: it is infinite.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.heston.discretisation import StepBias, step_bias
-from sciprec.heston.statistics import quantile, summed_interval
+from sciprec.heston.discretisation import COLUMNS, StepBias, step_bias
+from sciprec.heston.statistics import summed_interval
 
-NOISE_RISK = 0.7  # share of 1 - confidence that the interval of the noise gets
 BINARY64 = 2.0**-50  # relative error of a step in binary64, eight roundings
-STEPS_RISK = 0.2  # and the remainder of the steps, where rounding is not corrected
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,6 @@ class Bound:
         price, total, statistical, discretisation, rounding: in units of currency.
         rounding_error: mean of the price in binary64 less that in the backend, removed or not.
         bias: the StepBias.
-        half: t S, the noise's share of the bound.
     """
 
     price: np.ndarray
@@ -51,7 +55,6 @@ class Bound:
     rounding: np.ndarray
     rounding_error: np.ndarray
     bias: StepBias
-    half: np.ndarray
 
 
 def bound_of(base, rounding, steps, risk, correction):
@@ -62,46 +65,47 @@ def bound_of(base, rounding, steps, risk, correction):
         risk: 1 - confidence.
         correction: whether the mean of the level "rounding" is added to the price.
     """
-    noise_risk, steps_risk, rounding_risk = _split(risk, rounding is None or correction)
-    bias = remaining_bias(steps, steps_risk)
+    bias = bias_of(steps)
     weights = step_weights(base.n_steps, steps.n_steps, bias.weight)
-    stepped, step_variance = steps.moments.combined(weights)
-    price = base.moments.mean[:, 0] + stepped
-    zero = np.zeros_like(price)
-    rounded = zero if rounding is None else rounding.moments.mean[:, 0]
-    spread = zero if rounding is None else rounding.moments.covariance_of_mean()[:, 0, 0]
-    freedoms = [base.moments.freedom, steps.moments.freedom]
-    variances = [base.moments.covariance_of_mean()[:, 0, 0], step_variance]
-    removed = rounding is not None and correction
-    if removed:
+    price = base.moments.mean[:, 0] + steps.moments.combined(weights)[0]
+    rounded = np.zeros_like(price) if rounding is None else rounding.moments.mean[:, 0]
+    left = np.zeros_like(price)
+    if rounding is not None and correction:
         price = price + rounded
-        freedoms.append(rounding.moments.freedom)
-        variances.append(spread)
-    half, parts = summed_interval(variances, freedoms, noise_risk)
-    left = parts[2] if removed else zero
-    if rounding is not None and not correction:
-        beyond = quantile(rounding_risk, rounding.moments.freedom)
-        left = np.abs(rounded) + beyond * np.sqrt(spread)
-    total = half + bias.remainder + (zero if removed else left)
+    elif rounding is not None:
+        left = np.abs(rounded)
+    others = [one for one in (base, rounding) if one is not None]
+    point, parts = _widest(others, steps, bias, weights, risk)
     own = BINARY64 * steps.n_steps * np.abs(price)
-    silent = (base.moments.mean[:, 0] == 0) & (variances[0] == 0)
+    silent = (base.moments.mean[:, 0] == 0) & (base.moments.covariance_of_mean()[:, 0, 0] == 0)
     own = np.where(silent, np.inf, own)
-    return Bound(
-        price, total + own, parts[0], parts[1] + bias.remainder, left + own, rounded, bias, half
-    )
+    left = left + own + (parts[1] if rounding is not None else 0.0)
+    stepped = parts[-1] + point
+    return Bound(price, parts[0] + stepped + left, parts[0], stepped, left, rounded, bias)
 
 
-def remaining_bias(steps, risk, optimism=None):
-    """Return the StepBias of a level of step differences.
+def _widest(others, steps, bias, weights, risk):
+    """Return c |m_q| and the parts of t s_q for the q and the sign of the largest sum."""
+    variances = [one.moments.covariance_of_mean()[:, 0, 0] for one in others]
+    freedoms = [one.moments.freedom for one in (*others, steps)]
+    largest, point, parts = -np.inf, None, None
+    for q, both in interval_weights(bias, weights):
+        stepped = steps.moments.combined(both)[1]
+        half, shares = summed_interval([*variances, stepped], freedoms, risk)
+        size = bias.factors[:, q] * np.abs(bias.means[:, q])
+        if parts is None:
+            largest, point, parts = size + half, size, shares
+            continue
+        wider = size + half > largest
+        largest = np.where(wider, size + half, largest)
+        point, parts = np.where(wider, size, point), np.where(wider, shares, parts)
+    return point, parts
 
-    Args:
-        steps: a Level.
-        risk: one-sided, with which the remainder may be exceeded.
-        optimism: None, or standard errors by which the means are believed too large (to plan).
-    """
+
+def bias_of(steps):
+    """Return the StepBias of a level of step differences."""
     deviations = np.sqrt(np.einsum("kqq->kq", steps.moments.covariance_of_mean()))
-    multiple = quantile(risk, steps.moments.freedom) if optimism is None else -optimism
-    return step_bias(steps.moments.mean, deviations, multiple)
+    return step_bias(steps.moments.mean, deviations)
 
 
 def step_weights(base_steps, n_steps, extrapolation):
@@ -113,19 +117,23 @@ def step_weights(base_steps, n_steps, extrapolation):
         extrapolation: w, shape (n_payoffs,).
     """
     ratio = n_steps // base_steps
-    weights = np.zeros((len(extrapolation), 2))
+    weights = np.zeros((len(extrapolation), COLUMNS))
     weights[:, 0] = extrapolation + (ratio >= 2)
     weights[:, 1] = ratio >= 4
     return weights
 
 
-def _split(risk, corrected):
-    """Return the risks of the noise, of the steps and of uncorrected rounding."""
-    if corrected:
-        return NOISE_RISK * risk, (1 - NOISE_RISK) * risk, 0.0
-    return NOISE_RISK * risk, STEPS_RISK * risk, (1 - NOISE_RISK - STEPS_RISK) * risk
+def interval_weights(bias, weights):
+    """Return q and the weights of d_1 and d_2 in N + c e_q and N - c e_q, for both q.
 
-
-def risks(risk, corrected=True):
-    """Return the risks of the noise and of the steps."""
-    return _split(risk, corrected)[:2]
+    Args:
+        bias: a StepBias.
+        weights: in the price, shape (n_payoffs, 2).
+    """
+    found = []
+    for q in range(COLUMNS):
+        for sign in (1, -1):
+            both = weights.copy()
+            both[:, q] += sign * bias.factors[:, q]
+            found.append((q, both))
+    return found

@@ -10,11 +10,10 @@ over paths that share their random numbers. Two rules, of which the numbers choo
   above 1.33 where p = 2 and above 0.59 where p = 1. A larger ratio is no second order: it is
   rather a difference that is about to change its sign.
 - Otherwise (the error isn't monotone, or is too small to tell) nothing is extrapolated, and the
-  bound takes the larger one of |d_1| and |d_2|.
+  error is bounded by the larger one of |d_1| and |d_2|.
 
-In both cases the bound holds for the means themselves, with one-sided intervals added: q standard
-errors. The larger one of two upper limits covers the larger one of the two means at least as
-often as each limit its own, so that no confidence is split between them.
+In both cases that is said of the means themselves; sciprec.heston.bound adds the intervals of what
+was measured.
 """
 
 from dataclasses import dataclass
@@ -29,46 +28,51 @@ COLUMNS = 2  # d_1 and d_2
 
 @dataclass(frozen=True)
 class StepBias:
-    """The extrapolation of a price in the step length, and what is left.
+    """The extrapolation of a price in the step length, and what bounds the error left.
 
     Attributes:
         weight: w, shape (n_payoffs,); zero where nothing is extrapolated.
-        remainder: bound of the error left in the extrapolated price, intervals included.
-        point: the same without intervals.
+        factors: c_q; the error left is at most the larger one of c_q |d_q|, shape (n_payoffs, 2).
+        means, deviations: of d_1 and d_2 as measured, and their standard errors, same shape.
         rule: per payoff a word, "order 2", "order 1" or "larger difference".
     """
 
     weight: np.ndarray
-    remainder: np.ndarray
-    point: np.ndarray
+    factors: np.ndarray
+    means: np.ndarray
+    deviations: np.ndarray
     rule: tuple
 
+    def size(self, less=0.0):
+        """Return the larger one of c_q |d_q| as measured, shape (n_payoffs,).
 
-def step_bias(means, deviations, multiple):
+        Args:
+            less: standard errors by which the differences are believed smaller (to plan).
+        """
+        sizes = np.maximum(np.abs(self.means) - less * self.deviations, 0.0)
+        return np.max(self.factors * sizes, axis=1)
+
+
+def step_bias(means, deviations):
     """Return the StepBias of measured differences.
 
     Args:
         means: d_1 and d_2, shape (n_payoffs, 2).
         deviations: their standard errors, same shape.
-        multiple: q, by how many standard errors the bound goes beyond the means; below zero for
-            an optimistic guess.
 
     Source: Richardson (1911); the larger difference as in Giles (2008), sec. 5, with the earlier
         difference taken as it is.
     """
-    size = np.abs(means)
-    later, earlier = size[:, 0], size[:, 1]
+    later, earlier = np.abs(means).T
     same_sign = means[:, 0] * means[:, 1] > 0
     clear = later > CLEAR * deviations[:, 0]
     powers = (2 * later <= earlier) & (earlier <= BEYOND_2 * later)
     monotone = same_sign & clear & powers
     second = monotone & (ORDER_2 * later <= earlier)
     weight = np.where(second, 1 / 3, np.where(monotone, 1.0, 0.0))
-    upper = np.maximum(size + multiple * deviations, 0.0)
-    point = np.where(monotone, weight * later, np.max(size, axis=1))
-    remainder = np.where(monotone, weight * upper[:, 0], np.max(upper, axis=1))
+    factors = np.where(monotone[:, None], np.stack([weight, 0 * weight], axis=1), 1.0)
     rule = tuple(
         "order 2" if two else "order 1" if one else "larger difference"
         for two, one in zip(second, monotone, strict=True)
     )
-    return StepBias(weight, remainder, point, rule)
+    return StepBias(weight, factors, means, deviations, rule)

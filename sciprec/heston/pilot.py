@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sciprec.errors import InputError
-from sciprec.heston.discretisation import step_bias
+from sciprec.heston.discretisation import StepBias, step_bias
 from sciprec.heston.levels import Estimator, derived_seed, step_differences
 from sciprec.heston.monitoring import steps_for
 from sciprec.heston.paths import Block
@@ -21,7 +21,7 @@ from sciprec.heston.schemes import scheme_named
 PATHS = 2048
 MOST_STEPS = 2**16
 OPTIMISM = 1.0  # standard errors: a bias that may be noise does not refine the steps
-ACCEPTED = 0.35  # share of the tolerance that the remainder of the steps may take
+ACCEPTED = 0.35  # share of the tolerance that the differences of the steps may take
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Pilot:
         price: shape (n_payoffs,), without extrapolation.
         variances: {steps: shape (n_payoffs,)} of one path with n, n/2 and n/4 steps.
         differences: covariance of one path's d_1 and d_2, shape (n_payoffs, 2, 2).
-        weight: of the extrapolation in n, shape (n_payoffs,).
+        bias: the StepBias of d_1 and d_2.
         n_paths: simulated paths.
     """
 
@@ -43,7 +43,7 @@ class Pilot:
     price: np.ndarray
     variances: dict
     differences: np.ndarray
-    weight: np.ndarray
+    bias: StepBias
     n_paths: int
 
 
@@ -62,9 +62,9 @@ def run_pilot(sampler, aim, seed, deadline):
     n_steps = 4 * coarsest_steps(sampler)
     seed, simulated = derived_seed(seed, "pilot"), 0
     while True:
-        pilot, remainder = _rung(sampler, n_steps, seed)
+        pilot, size = _rung(sampler, n_steps, seed)
         simulated += pilot.n_paths * sampler.width
-        enough = np.all(remainder <= ACCEPTED * aim(pilot)) or not np.all(np.isfinite(remainder))
+        enough = np.all(size <= ACCEPTED * aim(pilot)) or not np.all(np.isfinite(size))
         if enough or 2 * n_steps > MOST_STEPS or time.perf_counter() > deadline:
             return replace(pilot, n_paths=simulated)
         n_steps *= 2
@@ -106,7 +106,7 @@ def rounding_variance(pilot, backend, seed):
 
 
 def _rung(sampler, n_steps, seed):
-    """Return the Pilot at n_steps, and the optimistic remainder."""
+    """Return the Pilot at n_steps, and the size of its differences, believed small."""
     block = Block(0, PATHS)
     values, controls = sampler.raw(
         block, backend="fp64", n_steps=n_steps, draws_per_step=1, seed=seed
@@ -117,9 +117,7 @@ def _rung(sampler, n_steps, seed):
         covariance = np.stack([np.cov(both) for both in differences])
         means = differences.mean(axis=2)
         deviations = np.sqrt(np.einsum("kqq->kq", covariance) / PATHS)
-        bias = step_bias(means, deviations, -OPTIMISM)
+        bias = step_bias(means, deviations)
         variances = {n_steps // r: np.var(y, axis=1) for r, y in zip((1, 2, 4), three, strict=True)}
-    pilot = Pilot(
-        estimator, n_steps, three[0].mean(axis=1), variances, covariance, bias.weight, 4 * PATHS
-    )
-    return pilot, bias.remainder
+    pilot = Pilot(estimator, n_steps, three[0].mean(axis=1), variances, covariance, bias, 4 * PATHS)
+    return pilot, bias.size(OPTIMISM)

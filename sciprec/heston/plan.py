@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sciprec.heston import levels as level
-from sciprec.heston.bound import bound_of, remaining_bias, risks, step_weights
+from sciprec.heston.bound import bias_of, bound_of, interval_weights, step_weights
 from sciprec.heston.mixed import (
     LOST_COUPLING,
     level_paths,
@@ -15,12 +15,12 @@ from sciprec.heston.mixed import (
     path_cost,
     step_cost,
 )
-from sciprec.heston.pilot import MOST_STEPS, rounding_variance, run_pilot
+from sciprec.heston.pilot import MOST_STEPS, OPTIMISM, rounding_variance, run_pilot
 from sciprec.heston.statistics import quantile
 from sciprec.precision import resolve_backend
 
-REMAINDER_SHARE = 0.6  # of the tolerance that the steps may take, intervals included
-TOO_COARSE = 0.45  # share from which on the differences themselves ask for shorter steps
+TOO_COARSE = 0.45  # share of the tolerance from which on the differences ask for shorter steps
+DECIDED = 0.15  # and from which on their standard errors ask for more paths, to tell
 MARGIN = 0.94  # of the tolerance that is aimed at
 MOST_ROUNDS = 12
 STEPS_BUDGET = 0.6  # share of the paths that the level "steps" may take
@@ -90,8 +90,7 @@ class Pricing:
 
         Shorter steps than the noise of max_paths asks for would be of no use.
         """
-        noise = quantile(0.5 * risks(self.risk)[0], 1e6)
-        reach = noise * np.sqrt(pilot.variances[pilot.n_steps] / self.max_paths)
+        reach = self._quantile * np.sqrt(pilot.variances[pilot.n_steps] / self.max_paths)
         return np.maximum(self.tolerance(pilot.price), reach)
 
     def _arithmetic(self):
@@ -124,50 +123,36 @@ class Pricing:
         return "fp64"
 
     def _measure_steps(self):
-        """Run the level "steps" until what the steps leave takes its share, or the budget ends."""
+        """Find steps whose differences leave room for the noise, or end the budget."""
         n_steps = self.pilot.n_steps
         self.steps = self._steps_level(n_steps)
         self._extend(self.steps, self._first_step_paths(), STEPS_BUDGET)
         for _ in range(MOST_ROUNDS):
-            bias = self._bias()
-            aim = self._aim(self.pilot)
-            if np.all(bias.remainder <= REMAINDER_SHARE * aim) or self._steps_exhausted:
+            bias, aim = bias_of(self.steps), self._aim(self.pilot)
+            paths = self.steps.moments.paths
+            unclear = np.max(bias.factors * bias.deviations, axis=1) / (DECIDED * aim)
+            if self._steps_exhausted:
                 return
-            if np.any(bias.point > TOO_COARSE * aim) and 2 * n_steps <= MOST_STEPS:
-                paths = self.steps.moments.paths
+            if np.any(bias.size(OPTIMISM) > TOO_COARSE * aim) and 2 * n_steps <= MOST_STEPS:
                 n_steps *= 2
                 self.given_up += self.steps.width * paths
                 self.steps = self._steps_level(n_steps)
                 self._extend(self.steps, paths, STEPS_BUDGET)
+            elif np.any(unclear > 1):
+                growth = np.clip(1.1 * np.max(unclear) ** 2, 1.5, 4.0)
+                self._extend(self.steps, growth * paths, STEPS_BUDGET)
             else:
-                self._extend(self.steps, self._more_step_paths(bias, aim), STEPS_BUDGET)
+                return
 
     def _first_step_paths(self):
-        """Return how many paths of the level "steps" share the work best with the base.
-
-        Least C0 V0 / s0^2 + C V / s^2 for given t s0 + q s: q s / (t s0) = (q^2 V C / (t^2 V0 C0))
-        to the power 1/3.
-        """
-        noise, left = (quantile(r, 1e6) for r in risks(self.risk))
+        """Return the paths of the level "steps" if the pilot's variances were the true ones."""
         pilot = self.pilot
-        own = left**2 * self._remainder_variance(pilot.differences, pilot.weight)
-        base = noise**2 * pilot.variances[pilot.n_steps]
-        ratio = np.cbrt(own * self.steps.cost / np.maximum(base * self._base_cost(), 1e-300))
-        share = np.minimum(ratio / (1 + ratio), REMAINDER_SHARE)
-        aim = share * (1 - 0.5 * TOO_COARSE) * self._aim(pilot)
-        return float(np.max(own / np.maximum(aim, 1e-150) ** 2))
-
-    def _more_step_paths(self, bias, aim):
-        """Return how many paths bring the interval of the remainder down, at most fourfold."""
-        room = np.maximum(REMAINDER_SHARE * aim - bias.point, 0.1 * aim)
-        interval = np.maximum(bias.remainder - bias.point, 1e-300)
-        growth = np.clip(1.1 * np.max((interval / room) ** 2), 1.5, 4.0)
-        return growth * self.steps.moments.paths
-
-    def _remainder_variance(self, covariance, weight):
-        """Return the variance of one path in what bounds the remainder, (n_payoffs,)."""
-        own = np.einsum("kqq->kq", covariance)
-        return np.where(weight > 0, weight**2 * own[:, 0], np.max(own, axis=1))
+        weights = step_weights(pilot.n_steps, pilot.n_steps, pilot.bias.weight)
+        own = _largest_variance(pilot.differences, pilot.bias, weights)
+        variances = np.vstack([self._planned(pilot.n_steps), own])
+        room = (1 - 0.5 * TOO_COARSE) * self._aim(pilot) / self._quantile
+        costs = np.append(self._costs(pilot.n_steps), self.steps.cost)
+        return level_paths(variances, costs, np.maximum(room, 1e-150) ** 2)[-1]
 
     def _start_base(self):
         """Choose the steps of the base, and open its level and that of its rounding."""
@@ -183,16 +168,16 @@ class Pricing:
 
     def _base_steps(self):
         """Return n, n/2 or n/4: the least modelled cost of the paths still needed."""
-        n_steps, weight = self.steps.n_steps, self._bias().weight
+        n_steps, held = self.steps.n_steps, self.steps.moments.paths
         best, least = n_steps, math.inf
         for base_steps in (n_steps, n_steps // 2, n_steps // 4):
-            variance = self._step_noise(base_steps, weight)
-            target = self._noise_target() - variance
-            if np.all(target > 0):
-                sizes = self._sizes(self._planned(base_steps), base_steps, target)
-                cost = float(np.sum(sizes * self._costs(base_steps)))
-                if cost < 0.9 * least:
-                    best, least = base_steps, cost
+            variances = np.vstack([self._planned(base_steps), self._step_variance(base_steps)])
+            costs = np.append(self._costs(base_steps), self.steps.cost)
+            sizes = level_paths(variances, costs, self._noise_target())
+            sizes = np.maximum(sizes, [*([level.LEAST_PATHS] * (len(sizes) - 1)), held])
+            cost = float(np.sum(sizes * costs))
+            if cost < 0.9 * least:
+                best, least = base_steps, cost
         return best
 
     def _refine(self):
@@ -224,14 +209,9 @@ class Pricing:
     def _add_paths(self, variances):
         """Extend every level to the sizes that the bound still needs."""
         used = [one for one in (self.base, self.rounding) if one is not None]
-        weight = self._bias().weight
-        step_noise = self._step_noise(self.base.n_steps, weight)
+        self._extend_steps(variances)
         needed = self._noise_target()
-        if np.any(step_noise > 0.5 * needed) and not self._steps_exhausted:
-            growth = np.clip(np.max(step_noise / (0.5 * needed)), 1.2, 4.0)
-            self._extend(self.steps, growth * self.steps.moments.paths, STEPS_BUDGET)
-            step_noise = self._step_noise(self.base.n_steps, self._bias().weight)
-            needed = self._noise_target()
+        step_noise = self._step_variance(self.base.n_steps) / self.steps.moments.paths
         target = np.maximum(needed - step_noise, 0.1 * needed)
         sizes = self._sizes(variances, self.base.n_steps, target)
         growth = 4.0 if np.any(self.base.moments.mean == 0) else 1.2
@@ -242,13 +222,31 @@ class Pricing:
         for one, size in zip(used, sizes, strict=True):
             self._extend(one, share * size, 1.0)
 
+    def _extend_steps(self, variances):
+        """Extend the level "steps", at most fourfold, to its share in the least cost of all levels.
+
+        Args:
+            variances: of a path of the base and of its rounding.
+        """
+        if self._steps_exhausted:
+            return
+        base_steps, held = self.base.n_steps, self.steps.moments.paths
+        own, target = self._step_variance(base_steps), self._noise_target()
+        costs = np.append(self._costs(base_steps), self.steps.cost)
+        sizes = level_paths(np.vstack([variances, own]), costs, target)[:-1]
+        sizes = np.maximum(sizes, max(level.LEAST_PATHS, self.base.moments.paths))
+        others = np.sum(variances / sizes[:, None], axis=0)
+        paths = np.max(own / np.maximum(target - others, 0.1 * target))
+        if paths > held:
+            self._extend(self.steps, min(paths, 4.0 * held), STEPS_BUDGET)
+
     def _noise_target(self):
-        """Return the largest variance of the price with which the bound meets the tolerance."""
+        """Return the largest variance of the interval with which the bound meets the tolerance."""
         aim = MARGIN * self.tolerance(self._price_so_far())
-        room = np.maximum(aim - self._bias().remainder, 0.2 * aim)
+        room = np.maximum(aim - bias_of(self.steps).size(), 0.2 * aim)
         if not self.correction and self.rounding is not None and self.rounding.moments.groups:
             room = np.maximum(room - np.abs(self.rounding.moments.mean[:, 0]), 0.2 * aim)
-        return np.maximum(room / quantile(0.5 * risks(self.risk)[0], 1e6), 1e-150) ** 2
+        return np.maximum(room / self._quantile, 1e-150) ** 2
 
     def _planned(self, base_steps):
         """Return the variances of the base and of its rounding that the pilot found."""
@@ -272,15 +270,16 @@ class Pricing:
         """Return the modelled cost of a path of the base."""
         return path_cost(self.backend, n_steps or self.pilot.n_steps)
 
-    def _bias(self):
-        """Return the StepBias of the level "steps"."""
-        corrected = self.rounding is None or self.correction
-        return remaining_bias(self.steps, risks(self.risk, corrected)[1])
+    def _step_variance(self, base_steps):
+        """Return the variance that one path of the level "steps" brings into the interval."""
+        bias, covariance = bias_of(self.steps), self.steps.moments.covariance()
+        weights = step_weights(base_steps, self.steps.n_steps, bias.weight)
+        return _largest_variance(covariance, bias, weights)
 
-    def _step_noise(self, base_steps, extrapolation):
-        """Return the variance that the level "steps" brings into the price."""
-        weights = step_weights(base_steps, self.steps.n_steps, extrapolation)
-        return self.steps.moments.combined(weights)[1]
+    @property
+    def _quantile(self):
+        """How many standard errors the interval is long to each side, with many paths."""
+        return quantile(0.5 * self.risk, 1e6)
 
     def _steps_level(self, n_steps):
         """Return a new level of step differences."""
@@ -306,3 +305,18 @@ class Pricing:
         room = (share * self.max_paths - others) / one.width
         paths = max(level.LEAST_PATHS, min(paths, room))
         one.extend(paths, self.n_threads, self.deadline)
+
+
+def _largest_variance(covariance, bias, weights):
+    """Return the largest variance of one path in the intervals of a bound, shape (n_payoffs,).
+
+    Args:
+        covariance: of d_1 and d_2 of one path, shape (n_payoffs, 2, 2).
+        bias: a StepBias.
+        weights: of d_1 and d_2 in the price, shape (n_payoffs, 2).
+    """
+    found = [
+        np.einsum("kq,kqr,kr->k", both, covariance, both)
+        for _, both in interval_weights(bias, weights)
+    ]
+    return np.max(found, axis=0)

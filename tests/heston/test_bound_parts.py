@@ -1,11 +1,13 @@
 """What the bound is made of: means and intervals, the steps' rule, sizes, moments, seeds."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.stats import t as student
 
-from sciprec.heston import discretisation, levels, mixed, moments, statistics
+from sciprec.heston import bound, discretisation, levels, mixed, moments, statistics
 from sciprec.heston.model import Model
 from sciprec.heston.paths import Block
 from sciprec.heston.regression import regress
@@ -52,23 +54,25 @@ def test_interval_of_a_sum_covers():
 
 
 @pytest.mark.parametrize(
-    "means, deviations, weight, remainder, rule",
+    "means, deviations, weight, size, rule",
     [
-        ((0.1, 0.4), (0.01, 0.01), 1 / 3, (0.1 + 0.02) / 3, "order 2"),
-        ((-0.1, -0.22), (0.01, 0.01), 1.0, 0.1 + 0.02, "order 1"),
-        ((0.1, 0.15), (0.01, 0.01), 0.0, 0.15 + 0.02, "larger difference"),
-        ((0.1, -0.4), (0.01, 0.02), 0.0, 0.4 + 0.04, "larger difference"),
-        ((0.1, 0.4), (0.06, 0.01), 0.0, 0.4 + 0.02, "larger difference"),
-        ((0.3, 0.1), (0.01, 0.2), 0.0, 0.1 + 0.4, "larger difference"),
-        ((0.1, 0.6), (0.01, 0.01), 0.0, 0.6 + 0.02, "larger difference"),
+        ((0.1, 0.4), (0.01, 0.01), 1 / 3, 0.1 / 3, "order 2"),
+        ((-0.1, -0.22), (0.01, 0.01), 1.0, 0.1, "order 1"),
+        ((0.1, 0.15), (0.01, 0.01), 0.0, 0.15, "larger difference"),
+        ((0.1, -0.4), (0.01, 0.02), 0.0, 0.4, "larger difference"),
+        ((0.1, 0.4), (0.06, 0.01), 0.0, 0.4, "larger difference"),
+        ((0.3, 0.1), (0.01, 0.2), 0.0, 0.3, "larger difference"),
+        ((0.1, 0.6), (0.01, 0.01), 0.0, 0.6, "larger difference"),
         ((0.0, 0.0), (0.0, 0.0), 0.0, 0.0, "larger difference"),
     ],
 )
-def test_rule_of_the_steps(means, deviations, weight, remainder, rule):
-    bias = discretisation.step_bias(np.array([means]), np.array([deviations]), 2.0)
+def test_rule_of_the_steps(means, deviations, weight, size, rule):
+    bias = discretisation.step_bias(np.array([means]), np.array([deviations]))
     assert bias.rule == (rule,) and bias.weight[0] == weight
-    assert bias.remainder[0] == pytest.approx(remainder)
-    assert bias.point[0] <= bias.remainder[0]
+    assert bias.size()[0] == pytest.approx(size)
+    extrapolated = rule.startswith("order")
+    np.testing.assert_allclose(bias.factors[0], (weight, 0) if extrapolated else (1, 1))
+    assert bias.size(1.0)[0] <= bias.size()[0] and bias.size(100.0)[0] == 0
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -76,9 +80,50 @@ def test_extrapolation_removes_a_power(order):
     """An error of exactly c h^p is removed, and was within the bound."""
     errors = np.array([0.3 * (1 / n) ** order for n in (16, 8, 4)])
     means = np.array([[errors[0] - errors[1], errors[1] - errors[2]]])
-    bias = discretisation.step_bias(means, np.full((1, 2), 1e-9), 2.0)
+    bias = discretisation.step_bias(means, np.full((1, 2), 1e-9))
     assert errors[0] + bias.weight[0] * means[0, 0] == pytest.approx(0, abs=1e-15)
-    assert errors[0] <= bias.remainder[0]
+    assert errors[0] <= bias.size()[0] * (1 + 1e-12)  # it is the correction itself
+
+
+def made_level(rng, n_steps, means, covariance, trials, groups=40):
+    """Return a stand-in for a Level: normal replications, one payoff for each trial."""
+    moments = statistics.GroupMoments(trials, len(means))
+    root = np.linalg.cholesky(covariance * groups)  # `covariance` is that of the level's mean
+    moments.add(means + rng.standard_normal((groups, trials, len(means))) @ root.T)
+    return SimpleNamespace(n_steps=n_steps, moments=moments)
+
+
+@pytest.mark.parametrize("ratio", [1, 2, 4])
+@pytest.mark.parametrize(
+    "differences, sign",
+    [((0.5, 0.4), 1), ((-0.4, 1.5), 1), ((-0.4, 1.5), -1), ((8.0, 32.0), 1), ((8.0, 19.0), -1)],
+)
+@pytest.mark.parametrize("correction", [True, False])
+def test_the_bound_covers_the_largest_error_that_the_steps_may_leave(
+    ratio, differences, sign, correction
+):
+    """20,000 trials; the true price lies as far off as the rule allows, to one side: at most 2.5 %
+    are lost there, and not many fewer. Where the arithmetic is left, so is the truth by its error.
+    """
+    trials, rng = 20_000, np.random.default_rng(11)
+    covariance = np.array([[0.04, -0.02], [-0.02, 0.09]])
+    steps = made_level(rng, 8, np.array(differences), covariance, trials)
+    coarser = sum(differences[: {1: 0, 2: 1, 4: 2}[ratio]])  # E[Y_n] less that of the base
+    base = made_level(rng, 8 // ratio, np.array([100.0 - coarser]), np.array([[0.05]]), trials)
+    rounding = made_level(rng, 8 // ratio, np.array([sign * 0.3]), np.array([[0.01]]), trials)
+    given = bound.bound_of(base, rounding, steps, 0.05, correction)
+    weight = {"order 2": 1 / 3, "order 1": 1.0, "larger difference": 0.0}[given.bias.rule[0]]
+    same = np.array([rule == given.bias.rule[0] for rule in given.bias.rule])
+    assert same.mean() > 0.9
+    left = weight * abs(differences[0]) if weight else max(map(abs, differences))
+    truth = 100.0 + weight * differences[0] + sign * (left + 0.3)
+    lost = (np.abs(given.price - truth) > given.total)[same]
+    deviation = np.sqrt(0.025 * 0.975 / same.sum())
+    assert lost.mean() < 0.025 + 4 * deviation
+    parts = given.statistical + given.discretisation + given.rounding
+    np.testing.assert_allclose(parts, given.total)
+    if differences[1] == 1.5 and ratio == 1:
+        assert lost.mean() > 0.025 - 4 * deviation  # one difference, well apart from the other
 
 
 def test_sizes_of_two_levels():
