@@ -190,10 +190,16 @@ def compare(
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(help="A folder that `sciprec run` wrote.")],
+    folder: Annotated[
+        Path, typer.Argument(help="A folder that `sciprec run` or `sciprec coverage` wrote.")
+    ],
     json: Json = False,
 ) -> None:
-    """Write the page of a stored batch again, from its files only."""
+    """Write the page of a stored batch or coverage run again, from its files only."""
+    from sciprec.report.coverage import holds_coverage
+
+    if holds_coverage(folder):
+        return coverage_verb.report(folder, json)
     from sciprec.console import print_json, print_runs
     from sciprec.report.page import table, write_page
     from sciprec.report.stored import read_batch

@@ -46,13 +46,11 @@ def coverage(
     Minutes long; `--small` takes seconds.
     """
     from sciprec import heston
-    from sciprec.console import print_json
     from sciprec.heston.bound_coverage import BACKENDS, CASES, WIDEST
     from sciprec.output.provenance import provenance
     from sciprec.precision import resolve_backend
-    from sciprec.price_console import print_coverage
     from sciprec.price_tolerance import share_of
-    from sciprec.report.coverage import write_coverage
+    from sciprec.report.coverage import store_coverage, write_coverage_page
     from sciprec.workflow import prepare_folder
 
     tolerance = share_of(tol)
@@ -61,11 +59,20 @@ def coverage(
     backends = tuple(resolve_backend(name).name for name in backend or BACKENDS)
     n_seeds = seeds if seeds is not None else SMALL_SEEDS if small else SEEDS
     folder = prepare_folder(out)
+    settings = {
+        "tolerance": f"{100 * tolerance:.6g}%", "confidence": confidence, "seeds": n_seeds,
+        "cases": ", ".join(names), "backends": ", ".join(backends), "references": str(references),
+    }  # fmt: skip
     done: list[dict[str, Any]] = []
+    content = {
+        "rows": done, "settings": settings, "made_by": provenance(),
+        "command": _command(names, backends, n_seeds, tol, confidence, references, out),
+    }  # fmt: skip
 
     def progress(row: Any) -> None:
         derived = {"share": row.share, "width": row.width, "passed": row.passed}
         done.append(asdict(row) | derived | {"widest": WIDEST})
+        store_coverage(folder, content)
         if not json:
             counted = f"[{len(done)}/{len(cases) * len(backends)}] {row.case} in {row.backend}"
             print(f"{counted}: {row.covered} of {row.n_seeds} covered", file=sys.stderr)
@@ -76,23 +83,42 @@ def coverage(
             confidence=confidence, n_threads=threads or os.cpu_count() or 1, progress=progress,
         )  # fmt: skip
     except KeyboardInterrupt:
-        raise Interrupted("nothing was written") from None
-    settings = {
-        "tolerance": f"{100 * tolerance:.6g}%", "confidence": confidence, "seeds": n_seeds,
-        "cases": ", ".join(names), "backends": ", ".join(backends), "references": str(references),
-    }  # fmt: skip
-    content = {
-        "rows": done, "settings": settings, "made_by": provenance(),
-        "command": _command(names, backends, n_seeds, tol, confidence, references, out),
-    }  # fmt: skip
-    page = write_coverage(folder, content)
+        raise Interrupted(_what_is_kept(folder, len(done))) from None
+    _show(folder, content, write_coverage_page(folder), json)
+    if not all(row["passed"] for row in done):
+        raise typer.Exit(NOT_MET)
+
+
+def report(folder: Path, json: bool) -> None:
+    """Write the page of a stored coverage run again, from its results only, and print its rows.
+
+    Args:
+        folder: holds such a run.
+        json: whether JSON is printed instead of a table.
+    """
+    from sciprec.report.coverage import read_coverage, write_coverage_page
+
+    content = read_coverage(folder)
+    _show(folder, content, write_coverage_page(folder), json)
+
+
+def _show(folder: Path, content: dict[str, Any], page: Path, json: bool) -> None:
+    """Print the rows of a coverage run and where its page is."""
+    from sciprec.console import print_json
+    from sciprec.price_console import print_coverage
+
     if json:
         print_json(content | {"folder": folder, "page": page})
     else:
-        print_coverage(done)
+        print_coverage(content["rows"])
         print(f"page: {page}")
-    if not all(row["passed"] for row in done):
-        raise typer.Exit(NOT_MET)
+
+
+def _what_is_kept(folder: Path, n_rows: int) -> str:
+    """What an interrupted run leaves."""
+    if not n_rows:
+        return "no row was finished"
+    return f"the rows that had finished are kept: `sciprec report {folder}` writes their page"
 
 
 def _reference_cases(path: Path, names: tuple[str, ...]) -> list[Any]:

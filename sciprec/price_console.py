@@ -137,6 +137,11 @@ def _course(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     if any(level["level"] == "rounding" for level in content["levels"]):
         removed = "removed" if content["correction"] else "left in the price"
         lines.append(("rounding error", f"{100 * relative:.2g} % of the price, {removed}"))
+    if (done := content["fixed_point"]) is not None:
+        words = (
+            "{saturations} saturations, {places_short_of_bits} places short of bits, {calls} calls"
+        )
+        lines.append(("fixed point", words.format_map(done)))
     return lines
 
 

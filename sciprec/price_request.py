@@ -145,6 +145,7 @@ def result_as_dict(model: Model, source: str, result: Any) -> dict[str, Any]:
         "variance_reduction": result.variance_reduction,
         "levels": [asdict(level) for level in result.levels],
         "sentences": list(result.sentences),
+        "fixed_point": result.fixed_point,
     }
 
 

@@ -120,6 +120,7 @@ def _with_a_bound(given: HestonRun, backend: str, correction: bool) -> xr.Datase
     The measured time is that of the paths of all levels, without the pilots.
     """
     from sciprec import heston
+    from sciprec.heston.fixed_counts import added
     from sciprec.heston.pricing import price
 
     model = heston.Model(**given.model.model_dump())
@@ -142,6 +143,7 @@ def _with_a_bound(given: HestonRun, backend: str, correction: bool) -> xr.Datase
         given.payoffs.strikes, given.payoffs.maturities_years, results, grid,
         correction=str(correction), blow_up="", notes=_notes(given, results),
         wall_seconds=sum(level.seconds for result in results for level in result.levels),
+        **fixed_point_attributes(added(result.fixed_point for result in results)),
     )  # fmt: skip
 
 

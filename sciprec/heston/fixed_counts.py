@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from typing import Any
+
+from sciprec.precision.fixed_lifting import fixed_point_summary
 
 COUNTS = ("calls", "adaptations", "careful_calls", "saturations", "invalid")
+_counting: ContextVar[list | None] = ContextVar("kernels in fixed point", default=None)
+
+
+def counted(function: Callable, *args: Any) -> tuple[Any, dict | None]:
+    """Call a function; return its result and what fixed point did in it on this thread.
+
+    Args:
+        function: called with args.
+
+    Returns:
+        Its result, and the summary of all kernels that were given to `count_kernel` meanwhile; None
+        where there are none.
+    """
+    kernels: list = []
+    token = _counting.set(kernels)
+    try:
+        result = function(*args)
+    finally:
+        _counting.reset(token)
+    return result, fixed_point_summary(kernels)
+
+
+def count_kernel(kernel: Any) -> None:
+    """Add a kernel in fixed point to those that `counted` sums up, if it runs on this thread."""
+    kernels = _counting.get()
+    if kernels is not None:
+        kernels.append(kernel)
 
 
 def added(summaries: Iterable[dict | None], worst: int = 10) -> dict | None:

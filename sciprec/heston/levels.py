@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sciprec.heston.fixed_counts import added, counted
 from sciprec.heston.paths import Block
 from sciprec.heston.statistics import GROUP, LEAST_GROUPS, GroupMoments, group_means
 
@@ -62,6 +63,7 @@ class Level:
         moments: GroupMoments.
         width: simulated paths for each path of this level.
         seconds: time of its samples, summed over threads.
+        fixed_point: what fixed point did, as `fixed_point_summary` says it; None in floats.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Level:
     moments: GroupMoments
     width: int
     seconds: float = field(default=0.0)
+    fixed_point: dict | None = field(default=None)
 
     def extend(self, n_paths, n_threads, deadline):
         """Simulate until there are n_paths paths, rounded up to replications.
@@ -87,15 +90,17 @@ class Level:
             for first in range(self.moments.paths, end, window):
                 if time.perf_counter() > deadline and self.moments.paths >= LEAST_PATHS:
                     break
-                for means, seconds in pool.map(self._block, _blocks(first, end, window)):
+                for means, seconds, done in pool.map(self._block, _blocks(first, end, window)):
                     self.moments.add(means)
                     self.seconds += seconds
+                    self.fixed_point = added((self.fixed_point, done))
 
     def _block(self, block):
-        """Return the replications of a block and the time they took."""
+        """Return the replications of a block, the time they took, and what fixed point did."""
         start = time.perf_counter()
-        means = group_means(self.sample(block))
-        return means, time.perf_counter() - start
+        values, done = counted(self.sample, block)
+        means = group_means(values)
+        return means, time.perf_counter() - start, done
 
     def variance(self, weights=None):
         """Return the variance of one path (of a combination of its columns), (n_payoffs,)."""

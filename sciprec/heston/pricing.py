@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.heston.fixed_counts import added
 from sciprec.heston.levels import LEAST_PATHS
 from sciprec.heston.monitoring import payoff_tuple
 from sciprec.heston.plan import Pricing
@@ -68,6 +69,8 @@ class PriceResult:
         variance_reduction: what was chosen, and why.
         extrapolation: per payoff "order 2", "order 1" or "larger difference".
         sentences: what the reader has to know: a tolerance missed, a fall-back, a lost coupling.
+        fixed_point: saturations and places short of bits in all levels, as plain data (see
+            sciprec.precision.fixed_lifting.fixed_point_summary); None in floats.
     """
 
     payoffs: tuple
@@ -90,9 +93,10 @@ class PriceResult:
     variance_reduction: str
     extrapolation: tuple
     sentences: tuple
+    fixed_point: dict | None
 
     def to_dataset(self):
-        """Return an xarray Dataset with dimensions payoff, maturity and strike."""
+        """Return an xarray Dataset with dimensions payoff, maturity, strike and backend."""
         from sciprec import price_dataset
 
         return price_dataset(self)
@@ -193,19 +197,29 @@ def price(
         variance_reduction=pricing.sampler.sentence,
         extrapolation=bound.bias.rule,
         sentences=tuple(sentences),
+        fixed_point=fixed_point_of(pricing),
     )
+
+
+def fixed_point_of(pricing):
+    """Return what fixed point did in all levels; None in floats."""
+    return added(one.fixed_point for one in _levels(pricing))
 
 
 def level_rows(pricing):
     """Return the levels' table."""
-    used = [one for one in (pricing.base, pricing.rounding, pricing.steps) if one is not None]
     return tuple(
         LevelRow(
             one.name, one.backend, one.n_steps, one.moments.paths, float(one.moments.mean[0, 0]),
             float(one.variance()[0]), one.cost, one.seconds,
         )
-        for one in used
+        for one in _levels(pricing)
     )  # fmt: skip
+
+
+def _levels(pricing):
+    """Return the levels that a price is made of."""
+    return [one for one in (pricing.base, pricing.rounding, pricing.steps) if one is not None]
 
 
 def _missed(bound, accepted, pricing):

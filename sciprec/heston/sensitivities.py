@@ -11,7 +11,7 @@ from sciprec.heston.greek_estimates import ROWS
 from sciprec.heston.greek_plan import GreekPricing
 from sciprec.heston.greek_sampler import GreekSampler
 from sciprec.heston.monitoring import payoff_tuple, steps_for
-from sciprec.heston.pricing import LEAST_BUDGET, level_rows
+from sciprec.heston.pricing import LEAST_BUDGET, fixed_point_of, level_rows
 from sciprec.heston.pricing_arguments import (
     check_scheme,
     probability,
@@ -65,6 +65,7 @@ class GreeksResult:
         variance_reduction: what was chosen, and why.
         bumps: the Bumps of the differences.
         sentences: what the reader has to know.
+        fixed_point: as in PriceResult.
     """
 
     payoffs: tuple
@@ -88,6 +89,7 @@ class GreeksResult:
     variance_reduction: str
     bumps: object
     sentences: tuple
+    fixed_point: dict | None
 
     def __getitem__(self, name):
         """Return the Greek of a name."""
@@ -203,6 +205,7 @@ def greeks(
         variance_reduction=sampler.sentence,
         bumps=pricing.sampler.bumps,
         sentences=tuple(pricing.notes) if met else (*pricing.notes, _missed(given, tables)),
+        fixed_point=fixed_point_of(pricing),
     )
 
 

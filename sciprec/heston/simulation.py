@@ -6,6 +6,7 @@ import time
 import numpy as np
 
 from sciprec.errors import InputError
+from sciprec.heston.fixed_counts import count_kernel
 from sciprec.heston.fixed_units import fixed_kernel
 from sciprec.heston.registry import Units, state_arrays
 from sciprec.heston.schemes import scheme_named
@@ -120,6 +121,7 @@ class Simulation:
         last = round(self._years / self.step_years) + n_steps
         kernel = fixed_kernel(self._scheme, self._backend, self.model, self.step_years, last)
         self.fixed_point.append(kernel)
+        count_kernel(kernel)
         return kernel
 
     def _advance_tile(self, column, n_paths, n_steps):

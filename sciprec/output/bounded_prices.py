@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.output.dataset import fixed_point_attributes
 from sciprec.output.variables import describe
 
 DIMENSIONS = ("payoff", "maturity", "strike", "backend")
@@ -103,7 +104,7 @@ def _attributes(result: Any) -> dict:
         "variance_reduction": result.variance_reduction,
         "sentences": " ".join(f"{sentence}." for sentence in result.sentences),
         "levels": json.dumps([asdict(level) for level in result.levels]),
-    }
+    } | fixed_point_attributes(result.fixed_point)
 
 
 def _label(payoff: Any) -> str:

@@ -17,6 +17,7 @@ from sciprec.report.svg import line_style, new_figure, style, to_svg
 from sciprec.report.templating import environment, page_style
 
 RESULTS, PAGE = "coverage.json", "index.html"
+KEYS = ("rows", "settings", "command", "made_by")
 QUIET = "#808080"
 
 
@@ -31,15 +32,32 @@ def write_coverage(folder: Path, content: Mapping[str, Any]) -> Path:
     Returns:
         The page.
     """
-    write_text(folder / RESULTS, json.dumps(content, indent=1) + "\n")
+    store_coverage(folder, content)
     return write_coverage_page(folder)
 
 
-def write_coverage_page(folder: Path) -> Path:
-    """Write the page of a stored coverage run.
+def store_coverage(folder: Path, content: Mapping[str, Any]) -> Path:
+    """Store the results of a coverage run, finished or not, as JSON.
+
+    Args:
+        folder, content: as for write_coverage.
+
+    Returns:
+        The file.
+    """
+    return write_text(folder / RESULTS, json.dumps(content, indent=1) + "\n")
+
+
+def holds_coverage(folder: Path) -> bool:
+    """Whether a folder holds the results of a coverage run."""
+    return (folder / RESULTS).is_file()
+
+
+def read_coverage(folder: Path) -> dict[str, Any]:
+    """The content of a stored coverage run.
 
     Raises:
-        InputError: the folder holds none.
+        InputError: the folder holds none, or it cannot be used.
     """
     path = folder / RESULTS
     if not path.is_file():
@@ -47,7 +65,26 @@ def write_coverage_page(folder: Path) -> Path:
             f"'{folder}' holds no coverage run: there is no {RESULTS} in it; give the folder that "
             "`sciprec coverage --out` wrote"
         )
-    return write_text(folder / PAGE, render(json.loads(path.read_text(encoding="utf-8"))))
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not content["rows"]:
+            raise ValueError("no row")
+        [content[key] for key in KEYS]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"'{path}' cannot be used ({type(error).__name__}: {error}); run `sciprec coverage` "
+            "again"
+        ) from None
+    return content
+
+
+def write_coverage_page(folder: Path) -> Path:
+    """Write the page of a stored coverage run.
+
+    Raises:
+        InputError: the folder holds none, or it cannot be used.
+    """
+    return write_text(folder / PAGE, render(read_coverage(folder)))
 
 
 def render(content: Mapping[str, Any]) -> str:

@@ -1,14 +1,23 @@
 """What fixed point did, from blocks of paths to the file of a run."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from unittest.mock import ANY
+
+import pytest
 
 from sciprec import heston
 from sciprec.batch import options
 from sciprec.heston import paths
-from sciprec.heston.fixed_counts import added
+from sciprec.heston.fixed_counts import added, counted
+from sciprec.heston.levels import BLOCK
+from sciprec.heston.simulation import Simulation
 from sciprec.heston_sections import HestonRun
+from sciprec.precision.fixed_lifting import fixed_point_summary
 from tests.heston.test_fixed_units import MODEL
 
+EULER = "full_truncation_euler"
 PLACE = {
     "function": "step", "line": 7, "column": 4, "operation": "mul", "text": "a * b",
     "unit_exponents": (-20, -18), "largest": 2.0, "saturations": 3, "invalid": 0,
@@ -42,16 +51,52 @@ def test_an_estimate_in_fixed_point_says_what_happened_in_all_of_its_blocks():
     assert paths.estimate(MODEL, option, **given).fixed_point is None
 
 
-def test_the_file_of_a_run_has_it_as_an_attribute():
+def test_a_function_in_fixed_point_is_counted_on_its_own_thread_only():
+    """Kernels of other threads, and those after the call, are not."""
+
+    def simulate():
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(advance, 3).result()
+        return advance(5)
+
+    def advance(n_steps):
+        block = paths.Block(0, 32)
+        run = Simulation(
+            MODEL, block, step_years=1 / 32, backend="fixed16", scheme=EULER, seed=1
+        )  # fmt: skip
+        run.advance(n_steps)
+        return fixed_point_summary(run.fixed_point)
+
+    own, seen = counted(simulate)
+    assert seen == own and seen["calls"] > 0
+    assert counted(advance, 2)[1] != seen
+    assert counted(len, "floats") == (6, None)
+
+
+def test_a_bounded_price_says_what_happened_in_all_of_its_levels():
+    option = heston.Call(strike=100.0, maturity=0.5)
+    given = {"scheme": EULER, "tolerance": 0.2, "max_paths": 2**16, "seed": 1}
+    result = heston.price(MODEL, option, backend="fixed16", **given)
+    blocks = sum(-(-row.n_paths // BLOCK) for row in result.levels if "fixed16" in row.backend)
+    assert result.fixed_point["calls"] >= blocks > 1
+    assert json.loads(result.to_dataset().attrs["sciprec_fixed_point"])["calls"] > 0
+    assert heston.price(MODEL, option, backend="fixed16", n_threads=2, **given) == replace(
+        result, seconds=ANY, levels=ANY
+    )
+    in_floats = heston.price(MODEL, option, backend="fp32", **given)
+    assert in_floats.fixed_point is None
+    assert "sciprec_fixed_point" not in in_floats.to_dataset().attrs
+
+
+@pytest.mark.parametrize(
+    "how", [{"n_paths": 256, "steps_per_year": 32}, {"tolerance": "20%", "max_paths": 2**16}]
+)
+def test_the_file_of_a_run_has_it_as_an_attribute(how):
     given = HestonRun.model_validate(
         {
             "model": {name: getattr(MODEL, name) for name in MODEL.__dataclass_fields__},
             "payoffs": {"kind": "call", "strikes": [100.0], "maturities_years": [0.25, 0.5]},
-            "simulation": {
-                "scheme": "full_truncation_euler",
-                "n_paths": 256,
-                "steps_per_year": 32,
-            },  # fmt: skip
+            "simulation": {"scheme": EULER, **how},
         }
     )
     done = json.loads(options.run(given, "fixed16", None).attrs["sciprec_fixed_point"])

@@ -91,9 +91,40 @@ def test_the_page_is_made_from_the_stored_results(call, stand_in, tmp_path):
     call("coverage", *GIVEN, "--small", "--out", tmp_path)
     before = (tmp_path / "index.html").read_bytes()
     (tmp_path / "index.html").unlink()
-    assert write_coverage_page(tmp_path).read_bytes() == before
+    code, out, err = call("report", tmp_path)
+    assert (code, err) == (cli.GOOD, "") and "lewis_K100" in out
+    assert (tmp_path / "index.html").read_bytes() == before
+    content = json.loads(call("report", tmp_path, "--json")[1])
+    assert len(content["rows"]) == 12 and content["page"] == str(tmp_path / "index.html")
     with pytest.raises(InputError, match="holds no coverage run: there is no coverage.json"):
         write_coverage_page(tmp_path.parent)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"rows": []}', '{"rows": [1]}'])
+def test_results_that_cannot_be_used(call, tmp_path, text):
+    (tmp_path / "coverage.json").write_text(text, encoding="utf-8")
+    code, _, err = call("report", tmp_path)
+    assert code == cli.USAGE
+    assert "cannot be used" in err and "run `sciprec coverage` again" in err
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "words"), [(0, "no row was finished"), (2, "writes their page")]
+)
+def test_an_interrupted_run_keeps_its_rows(call, monkeypatch, tmp_path, n_rows, words):
+    def coverage(cases, *, backends, n_seeds, progress, **options):
+        for backend in backends[:n_rows]:
+            progress(made_up_row(cases[0].name, backend, n_seeds, n_seeds))
+        raise KeyboardInterrupt
+
+    left = []
+    monkeypatch.setattr(heston, "coverage", coverage, raising=False)
+    monkeypatch.setattr(cli, "_leave_at_once", lambda message: left.append(message))
+    call("coverage", *GIVEN, "--small", "--out", tmp_path)
+    assert words in left[0]
+    if n_rows:
+        code, out, _ = call("report", tmp_path)
+        assert code == cli.GOOD and "lewis_K100" in out and (tmp_path / "index.html").is_file()
 
 
 @pytest.mark.parametrize(
