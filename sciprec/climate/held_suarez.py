@@ -1,0 +1,234 @@
+"""The forcing of Held and Suarez (1994): relaxation of temperature, friction near the ground."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sciprec.climate.air import (
+    AIR_FIELDS,
+    AIR_PROGNOSTIC,
+    AIR_UNITS,
+    AirConversion,
+    AirState,
+    Planet,
+)
+from sciprec.climate.constants import SECONDS_PER_DAY
+from sciprec.climate.equations import equation_set
+from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.initial import case
+from sciprec.climate.mass import restore_mass
+from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
+from sciprec.climate.primitive_spectral import (
+    primitive_model_example,
+    primitive_products,
+    primitive_spectral_tendency,
+)
+from sciprec.climate.transform import analyze
+from sciprec.climate.vertical import SigmaLevels, even_levels, resolve_levels
+from sciprec.precision.registry import kernel
+
+PLANET = Planet(
+    radius_m=6.371e6,
+    rotation_per_second=7.292e-5,
+    gravity_m_per_s2=9.8,
+    gas_constant=1004.0 * 2 / 7,
+    kappa=2 / 7,
+)
+"""The planet of Held and Suarez (1994), p. 1826."""
+SURFACE_PRESSURE_PA = 1.0e5
+BOUNDARY_LAYER_SIGMA = 0.7
+FRICTION_PER_DAY = 1.0
+COOLING_PER_DAY, GROUND_COOLING_PER_DAY = 1 / 40, 1 / 4
+COLDEST_K, WARMEST_K, ACROSS_K, STATIC_K = 200.0, 315.0, 60.0, 10.0
+
+
+def _near_ground(levels: SigmaLevels) -> np.ndarray:
+    """max(0, (sigma - sigma_b) / (1 - sigma_b)) at the levels."""
+    depth = 1.0 - BOUNDARY_LAYER_SIGMA
+    return np.maximum(0.0, (levels.full - BOUNDARY_LAYER_SIGMA) / depth)
+
+
+@case(
+    "held_suarez",
+    source="Held and Suarez (1994), Bull. Amer. Meteor. Soc. 75, 1825-1830",
+    parameters={"levels": 20, "seed": 1},
+    equations="held_suarez",
+    radius_m=PLANET.radius_m,
+)
+def held_suarez(lon, lat, levels=20, seed=1) -> AirState:
+    """An isothermal atmosphere at rest with a small random wind, from which the climate develops.
+
+    Args:
+        lon, lat: radians, shapes that broadcast to (nlon, nlat).
+        levels: number of even levels, or the levels.
+        seed: of the random wind, a whole number.
+
+    Source: Held and Suarez (1994), p. 1827 (from rest and isothermal, slightly perturbed).
+    """
+    levels = resolve_levels(levels)
+    lon, lat = np.broadcast_arrays(lon, lat)
+    amplitudes = np.random.default_rng(seed).uniform(-1.0, 1.0, (levels.count, 2, 6))
+    bump = sum(
+        amplitudes[:, 0, m, None, None] * np.cos((m + 1) * lon)
+        + amplitudes[:, 1, m, None, None] * np.sin((m + 1) * lon)
+        for m in range(6)
+    )
+    wind = 0.1 * bump * np.cos(lat) ** 8 * (1.0 + np.sin(lat))
+    return AirState(
+        planet=PLANET,
+        levels=levels,
+        u=wind,
+        v=np.zeros_like(wind),
+        temperature=np.full_like(wind, 280.0),
+        surface_pressure=np.full_like(lat, SURFACE_PRESSURE_PA),
+        orography=np.zeros_like(lat),
+        friction=FRICTION_PER_DAY / SECONDS_PER_DAY * _near_ground(levels),
+    )
+
+
+def forcing_constants(
+    levels: SigmaLevels, grid: GaussianGrid, kappa: float, kelvin: float, seconds: float
+) -> tuple[np.ndarray, ...]:
+    """Tables of `relax_temperature`, binary64.
+
+    Args:
+        levels: L of them.
+        grid: the grid.
+        kappa: gas constant over heat capacity.
+        kelvin, seconds: the model's units of temperature and time.
+
+    Returns:
+        cooling = k_T (L, nlat), latitudes in the model's order; warm = 315 K - 60 K sin(lat)**2 and
+        static = 10 K cos(lat)**2 (nlat,); log_sigma and sigma**kappa (L,); coldest = 200 K (1,).
+
+    Source: Held and Suarez (1994), p. 1826.
+    """
+    square = grid.sin_lat**2
+    ground = (GROUND_COOLING_PER_DAY - COOLING_PER_DAY) * _near_ground(levels)
+    cooling = COOLING_PER_DAY + np.outer(ground, (1.0 - square) ** 2)
+    return (
+        cooling * seconds / SECONDS_PER_DAY,
+        (WARMEST_K - ACROSS_K * square) / kelvin,
+        STATIC_K * (1.0 - square) / kelvin,
+        np.log(levels.full),
+        levels.full**kappa,
+        np.array([COLDEST_K / kelvin]),
+    )
+
+
+def _forcing_example():
+    return forcing_constants(even_levels(2), GaussianGrid(_SMALL), 2 / 7, 14.0, 1e5)
+
+
+def _relax_example():
+    rng = np.random.default_rng(43)
+    fields, products = rng.uniform(-1.0, 1.0, (13, 8, 4)), rng.integers(-8, 8, (13, 8, 4)) / 8
+    return fields, _forcing_example(), np.array([21.0, 1 / 21.0, 2 / 7]), np.zeros(4), products
+
+
+_SMALL = Truncation(1, 4, 8, 3600.0)
+
+
+@kernel(example=lambda: _relax_example())
+def relax_temperature(fields, forcing, air, warmth, products):
+    """Add the relaxation -k_T (T - T_eq) to the heating.
+
+    T_eq = max(200 K, (315 K - 60 K sin(lat)**2 - 10 K ln(p / p_0) cos(lat)**2) (p / p_0)**kappa)
+
+    Args:
+        fields: (5 levels + 3, nlon, nlat), rows as in `primitive_grid`.
+        forcing: from `forcing_constants`.
+        air: (3,): T_0, 1 / T_0, kappa.
+        warmth: (nlat,), work: (surface pressure / p_0)**kappa.
+        products: (6 levels + 1, nlon, nlat), the heating is added to.
+
+    Precision: T_0 is taken from T_eq before T' is.
+    Source: Held and Suarez (1994), p. 1826.
+    """
+    cooling, warm, static, log_sigma, sigma_power, coldest = forcing
+    levels = log_sigma.shape[0]
+    nlat = warm.shape[0]
+    for i in range(fields.shape[1]):
+        q = fields[5 * levels + 2, i]
+        for j in range(nlat):
+            warmth[j] = math.exp(air[2] * q[j])
+        for k in range(levels):
+            temperature = fields[2 * levels + k, i]
+            for j in range(nlat):
+                stable = warm[j] - static[j] * (log_sigma[k] + q[j])
+                equilibrium = max(coldest[0], stable * (sigma_power[k] * warmth[j]))
+                missing = (equilibrium - air[0]) - temperature[j]
+                heating = products[4 * levels + k, i, j]
+                products[4 * levels + k, i, j] = heating + cooling[k, j] * missing
+
+
+@kernel(example=lambda: (np.ones((5, 14)), np.array([0.0, 0.5]), np.ones((5, 14))))
+def brake_wind(state, friction, tendency):
+    """Add the friction -k_v zeta and -k_v D of each level.
+
+    Args:
+        state: (coefficients, 6 levels + 2).
+        friction: (levels,).
+        tendency: (coefficients, 6 levels + 2), changed in place.
+
+    Source: Held and Suarez (1994), p. 1826; the rate being that of a level, curl and div commute.
+    """
+    levels = friction.shape[0]
+    for i in range(state.shape[0]):
+        for k in range(levels):
+            for part in range(2):
+                z = 2 * k + part
+                d = 2 * levels + z
+                tendency[i, z] = tendency[i, z] - friction[k] * state[i, z]
+                tendency[i, d] = tendency[i, d] - friction[k] * state[i, d]
+
+
+class ForcedConversion(AirConversion):
+    """The conversion of the primitive equations, with the tables of the forcing."""
+
+    @property
+    def constants(self) -> tuple:
+        """The constants of `forced_primitive_equations` in binary64."""
+        grid, kappa = self.transform.grid, self.planet.kappa
+        return (
+            *super().constants,
+            forcing_constants(self.levels, grid, kappa, self.kelvin, self.units.seconds),
+        )
+
+
+def _small_model():
+    state, tendency, constants, tables, work = primitive_model_example()
+    return state, tendency, (*constants, _forcing_example()), tables, work
+
+
+@equation_set(
+    "held_suarez",
+    prognostic=AIR_PROGNOSTIC,
+    linear=primitive_linear,
+    solve=primitive_solve,
+    conversion=ForcedConversion,
+    fields=AIR_FIELDS,
+    source="Held and Suarez (1994); Simmons and Burridge (1981)",
+    parameters={"levels": 20},
+    undiffused=("log_surface_pressure",),
+    units=AIR_UNITS,
+    adjust=restore_mass,
+)
+@kernel(example=lambda: _small_model())
+def forced_primitive_equations(state, tendency, constants, tables, work):
+    """Tendency of the primitive equations under the forcing of Held and Suarez.
+
+    Friction is part of the tendency and of the implicit part; relaxation is explicit.
+
+    Args:
+        state, tendency, tables, work: as in `primitive_equations`.
+        constants: those of `primitive_equations`, and `forcing_constants`.
+    """
+    primitive_products(state, constants, tables, work, work[3])
+    relax_temperature(work[1], constants[6], constants[3], work[6][2], work[3])
+    analyze(work[3], tables[1], work[5], work[4])
+    ground = constants[4][2]
+    primitive_spectral_tendency(state, work[4], constants[2], constants[0], ground, tendency)
+    brake_wind(state, constants[1][0], tendency)

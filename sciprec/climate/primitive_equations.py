@@ -1,0 +1,46 @@
+"""The dry primitive equations as a set: see `primitive_spectral` for the equations themselves."""
+
+from __future__ import annotations
+
+from sciprec.climate.air import AIR_FIELDS, AIR_PROGNOSTIC, AIR_UNITS, AirConversion
+from sciprec.climate.equations import equation_set
+from sciprec.climate.mass import restore_mass
+from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
+from sciprec.climate.primitive_spectral import (
+    primitive_model_example,
+    primitive_products,
+    primitive_spectral_tendency,
+)
+from sciprec.climate.transform import analyze
+from sciprec.precision.registry import kernel
+
+
+@equation_set(
+    "primitive_equations",
+    prognostic=AIR_PROGNOSTIC,
+    linear=primitive_linear,
+    solve=primitive_solve,
+    conversion=AirConversion,
+    fields=AIR_FIELDS,
+    source="Simmons and Burridge (1981); Hoskins and Simmons (1975)",
+    parameters={"levels": 20},
+    undiffused=("log_surface_pressure",),
+    units=AIR_UNITS,
+    adjust=restore_mass,
+)
+@kernel(example=lambda: primitive_model_example())
+def primitive_equations(state, tendency, constants, tables, work):
+    """Tendency of the dry primitive equations: to the grid, products there, and back.
+
+    Args:
+        state: (coefficients, 6 levels + 2): zeta, D, T', P; real and imaginary parts in turn.
+        tendency: (coefficients, 6 levels + 2), written; without friction.
+        constants: (column of the levels, `implicit_constants`, `primitive_factors`, air,
+            (coriolis, 1 / cos(lat)**2, Phi_s), those of `restore_mass`).
+        tables: from `transform.make_tables`.
+        work: from `make_primitive_work`.
+    """
+    primitive_products(state, constants, tables, work, work[3])
+    analyze(work[3], tables[1], work[5], work[4])
+    ground = constants[4][2]
+    primitive_spectral_tendency(state, work[4], constants[2], constants[0], ground, tendency)

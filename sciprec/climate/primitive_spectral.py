@@ -1,0 +1,227 @@
+"""Dry primitive equations on sigma levels in vorticity-divergence form, on a sphere of radius one.
+
+    d zeta/dt = curl(A, B)
+    d D/dt    = div(A, B) - laplacian(E + Phi + P)
+    d T'/dt   = -div(T' v) + T' D - W(T') + kappa (T_0 + T') omega / p
+    d P/dt    = -T_0 (sum of thickness (D + v . grad q))
+
+Temperatures are in units of geopotential and T = T_0 + T', P = T_0 q = T_0 ln(surface pressure /
+reference pressure), Phi = Phi_s + A T' by Simmons and Burridge: T_0 grad q is part of a Laplacian,
+and a fluid at rest at T_0 over a mountain stays at rest to the last bit.
+Columns of the state for L levels, real and imaginary parts in turn: zeta, D, T' (L each), P.
+Source: Simmons and Burridge (1981); Hoskins and Simmons (1975).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.legendre import coefficient_orders, epsilon
+from sciprec.climate.primitive_grid import mass_flux, momentum_products, thermal_products
+from sciprec.climate.primitive_implicit import implicit_constants
+from sciprec.climate.spherical import spectral_constants
+from sciprec.climate.transform import make_tables, make_work, synthesize
+from sciprec.climate.vertical import even_levels, hydrostatic
+from sciprec.precision.registry import kernel
+
+
+def _random(*shape):
+    return np.random.default_rng(31).uniform(-1.0, 1.0, shape)
+
+
+def primitive_factors(truncation: Truncation) -> tuple[np.ndarray, ...]:
+    """Factors of the coefficients (each (coefficients,), binary64), named as in the kernels.
+
+    Returns:
+        zonal, zonal_inverse, wind_above, wind_below, flux_above, flux_below, laplacian as in
+        `spectral_constants`; slope_above = (l+2) eps(l+1), slope_below = (l-1) eps(l), the
+        factors of cos(lat) d/dlat; kept: 1 up to the truncation, 0 above.
+    """
+    degree, order = coefficient_orders(truncation.number)
+    kept = degree <= truncation.number
+    above = np.where(kept, epsilon(degree + 1, order), 0).astype(np.float64)
+    below = np.where(degree > order, epsilon(np.maximum(degree, 1), order), 0).astype(np.float64)
+    factors = spectral_constants(truncation, 0.0)[:7]
+    return (*factors, (degree + 2) * above, (degree - 1) * below, kept.astype(np.float64))
+
+
+def make_primitive_work(truncation: Truncation, levels: int, dtype=np.float64) -> tuple:
+    """Work arrays: to the grid, on it, sums of columns, from it, the transform's, those of mass."""
+    size = coefficient_orders(truncation.number)[0].size
+    shape = truncation.nlon, truncation.nlat
+    return (
+        np.zeros((size, 2 * (5 * levels + 3)), dtype),
+        np.zeros((5 * levels + 3, *shape), dtype),
+        np.zeros((3, levels + 1, truncation.nlat), dtype),
+        np.zeros((6 * levels + 1, *shape), dtype),
+        np.zeros((size, 2 * (6 * levels + 1)), dtype),
+        make_work(truncation, 6 * levels + 1, dtype),
+        (
+            np.zeros((size, 2), dtype),
+            np.zeros((1, *shape), dtype),
+            np.zeros(truncation.nlat, dtype),
+        ),
+    )
+
+
+_SMALL = Truncation(1, 4, 8, 3600.0)
+_SMALL_AIR = np.array([21.0, 1 / 21.0, 2 / 7])
+
+
+def _small_factors():
+    return primitive_factors(_SMALL)
+
+
+def _small_state():
+    return _random(5, 14)
+
+
+@kernel(example=lambda: (_small_state(), _small_factors(), _SMALL_AIR, np.zeros((5, 26))))
+def primitive_spectra(state, factors, air, spectra):
+    """Coefficients of everything that the products need on the grid.
+
+    U and V as in shallow water; q = P / T_0 and its slopes
+    cos(lat) d q/d lat: (l+2) eps(l+1) q[l+1] - (l-1) eps(l) q[l-1]
+
+    Args:
+        state: (coefficients, 6 levels + 2).
+        factors: from `primitive_factors`.
+        air: (3,): T_0, 1 / T_0, kappa.
+        spectra: (coefficients, 2 (5 levels + 3)), written: rows of `primitive_grid` in pairs.
+    """
+    zonal, zonal_inverse, wind_above, wind_below, _, _, _, slope_above, slope_below, _ = factors
+    last = state.shape[0] - 1
+    levels = (state.shape[1] - 2) // 6
+    p = 6 * levels
+    q = 10 * levels
+    for i in range(last + 1):
+        above = min(i + 1, last)
+        below = max(i - 1, 0)
+        up = wind_above[i]
+        down = wind_below[i]
+        around = zonal_inverse[i]
+        for c in range(6 * levels):
+            spectra[i, c] = state[i, c]
+        for k in range(levels):
+            z = 2 * k
+            d = 2 * levels + z
+            u = 6 * levels + z
+            v = 8 * levels + z
+            turning = up * state[above, z] - down * state[below, z]
+            spectra[i, u] = turning + around * state[i, d + 1]
+            turning_im = up * state[above, z + 1] - down * state[below, z + 1]
+            spectra[i, u + 1] = turning_im - around * state[i, d]
+            spreading = down * state[below, d] - up * state[above, d]
+            spectra[i, v] = spreading + around * state[i, z + 1]
+            spreading_im = down * state[below, d + 1] - up * state[above, d + 1]
+            spectra[i, v + 1] = spreading_im - around * state[i, z]
+        spectra[i, q] = -(zonal[i] * state[i, p + 1]) * air[1]
+        spectra[i, q + 1] = (zonal[i] * state[i, p]) * air[1]
+        for part in range(2):
+            change = slope_above[i] * state[above, p + part]
+            change_below = slope_below[i] * state[below, p + part]
+            spectra[i, q + 2 + part] = (change - change_below) * air[1]
+            spectra[i, q + 4 + part] = state[i, p + part] * air[1]
+
+
+def _tendency_example():
+    column = even_levels(2).column
+    spectra, ground = _random(5, 26), _random(5, 2)
+    return _small_state(), spectra, _small_factors(), column, ground, np.zeros((5, 14))
+
+
+@kernel(example=lambda: _tendency_example())
+def primitive_spectral_tendency(state, spectra, factors, column, ground, tendency):
+    """Tendencies of zeta, D, T' and P from the coefficients of the products.
+
+    curl(A, B)[l] = i m B[l] + ((l+1) eps(l) A[l-1] - l eps(l+1) A[l+1])
+    div(A, B)[l] = i m A[l] - ((l+1) eps(l) B[l-1] - l eps(l+1) B[l+1])
+
+    Args:
+        state: (coefficients, 6 levels + 2).
+        spectra: (coefficients, 2 (6 levels + 1)): products of `primitive_grid` in pairs.
+        factors: from `primitive_factors`.
+        column: of the levels.
+        ground: (coefficients, 2): Phi_s.
+        tendency: (coefficients, 6 levels + 2), written.
+
+    Precision: P and Phi_s are added first, then A T', then E; the Laplacian multiplies their sum.
+    """
+    zonal, _, _, _, flux_above, flux_below, laplacian, _, _, kept = factors
+    last = state.shape[0] - 1
+    levels = (state.shape[1] - 2) // 6
+    p = 6 * levels
+    for i in range(last + 1):
+        above = min(i + 1, last)
+        below = max(i - 1, 0)
+        up = flux_above[i]
+        down = flux_below[i]
+        m = zonal[i]
+        hydrostatic(state[i], 4 * levels, column[0], column[1], tendency[i], 2 * levels)
+        level_re = state[i, p] + ground[i, 0]
+        level_im = state[i, p + 1] + ground[i, 1]
+        for k in range(levels):
+            a = 2 * k
+            b = 2 * levels + a
+            energy = 10 * levels + a
+            curl = down * spectra[below, a] - up * spectra[above, a]
+            curl_im = down * spectra[below, a + 1] - up * spectra[above, a + 1]
+            tendency[i, a] = curl - m * spectra[i, b + 1]
+            tendency[i, a + 1] = curl_im + m * spectra[i, b]
+            spread = up * spectra[above, b] - down * spectra[below, b]
+            spread_im = up * spectra[above, b + 1] - down * spectra[below, b + 1]
+            work = laplacian[i] * ((level_re + tendency[i, b]) + spectra[i, energy])
+            work_im = laplacian[i] * ((level_im + tendency[i, b + 1]) + spectra[i, energy + 1])
+            tendency[i, b] = (spread - m * spectra[i, a + 1]) + work
+            tendency[i, b + 1] = (spread_im + m * spectra[i, a]) + work_im
+        for k in range(levels):
+            t = 4 * levels + 2 * k
+            v = 6 * levels + 2 * k
+            gain = 8 * levels + 2 * k
+            flux = down * spectra[below, v] - up * spectra[above, v]
+            flux_im = down * spectra[below, v + 1] - up * spectra[above, v + 1]
+            tendency[i, t] = (flux + m * spectra[i, t + 1]) + kept[i] * spectra[i, gain]
+            tendency[i, t + 1] = (flux_im - m * spectra[i, t]) + kept[i] * spectra[i, gain + 1]
+        tendency[i, p] = kept[i] * spectra[i, 12 * levels]
+        tendency[i, p + 1] = kept[i] * spectra[i, 12 * levels + 1]
+
+
+def primitive_model_example() -> tuple:
+    """Arguments of `primitive_equations` at T1 with two levels."""
+    levels = even_levels(2)
+    grid = GaussianGrid(_SMALL)
+    sine = grid.sin_lat
+    implicit = implicit_constants(levels, 21.0, 2 / 7, np.zeros(2), _SMALL, 0.125)
+    places = _random(4), 1.0 / ((1.0 - sine) * (1.0 + sine)), _random(5, 2)
+    mass = grid.weights / 8.0, np.array([0.125])
+    constants = levels.column, implicit, _small_factors(), _SMALL_AIR, places, mass
+    work = make_primitive_work(_SMALL, 2)
+    return _small_state(), np.zeros((5, 14)), constants, make_tables(_SMALL), work
+
+
+def _products_example():
+    state, _, constants, tables, work = primitive_model_example()
+    return state, constants, tables, work, np.zeros_like(work[3])
+
+
+@kernel(example=lambda: _products_example())
+def primitive_products(state, constants, tables, work, products):
+    """Everything on the grid: fields of a state, and their products.
+
+    Args:
+        state: (coefficients, 6 levels + 2).
+        constants, tables, work: as in `primitive_equations`; the fields are left in the work.
+        products: (6 levels + 1, nlon, nlat), written.
+    """
+    column, factors, air, places = constants[0], constants[2], constants[3], constants[4]
+    spectra, fields, sweeps, _, _, transform, _ = work
+    flow = sweeps[0]
+    sums = sweeps[1]
+    velocity = sweeps[2]
+    primitive_spectra(state, factors, air, spectra)
+    synthesize(spectra, tables[0], transform, fields)
+    for i in range(fields.shape[1]):
+        mass_flux(fields, i, places[1], column[3], column[5], flow, sums, velocity)
+        momentum_products(fields, i, places[0], places[1], column[4], velocity, products)
+        thermal_products(fields, i, places[1], column, air, flow, sums, velocity, products)

@@ -1,0 +1,191 @@
+"""The primitive equations: against an independent model, at rest, conservation, implicit part."""
+
+import numpy as np
+import pytest
+
+from sciprec.climate.air import REFERENCE_PRESSURE_PA, AirConversion, AirState, Planet
+from sciprec.climate.constants import Units
+from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.mass import restore_mass
+from sciprec.climate.primitive_equations import primitive_equations
+from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
+from sciprec.climate.primitive_spectral import make_primitive_work
+from sciprec.climate.transform import SpectralTransform, make_tables, rounded
+from sciprec.climate.vertical import SigmaLevels
+from sciprec.precision import lift, resolve_backend
+from tests.oracles.primitive_equations import Sphere, tendencies
+
+SMALL = Truncation(5, 10, 16, 1800.0)
+LEVELS = SigmaLevels((0.0, 0.1, 0.35, 0.8, 1.0))
+PLANET = Planet(6.4e6, 7.0e-5, 9.8, 290.0, 0.28)
+COUNT = LEVELS.count
+UNITS = Units(SMALL.step_seconds, PLANET.radius_m, PLANET.gravity_m_per_s2)
+EPS = 2.0**-53
+
+
+@pytest.fixture(scope="module")
+def weather():
+    """A conversion and a state with wind, waves and mountains of everyday size."""
+    rng = np.random.default_rng(1)
+    grid = GaussianGrid(SMALL)
+    lon, lat = np.broadcast_arrays(grid.lon_radians[:, None], grid.lat_radians[None, :])
+    wave = rng.uniform(-1, 1, (COUNT, 4))[:, :, None, None]
+    bump = wave[:, 0] * np.cos(lon) + wave[:, 1] * np.sin(2 * lon)
+    wind = 20 * np.cos(lat) ** 2 * (1 + bump)
+    initial = AirState(
+        planet=PLANET,
+        levels=LEVELS,
+        u=wind,
+        v=5 * np.cos(lat) ** 2 * (wave[:, 2] * np.sin(lon) + wave[:, 3]) * np.sin(lat),
+        temperature=250 + 30 * np.cos(lat) ** 2 + 5 * bump * np.cos(lat),
+        surface_pressure=1e5 * (1 + 0.02 * np.cos(lat) * np.sin(lon)),
+        orography=1000 * np.cos(lat) ** 2 * (1 + np.cos(lon + 1)),
+        friction=np.zeros(COUNT),
+    )
+    convert = AirConversion.of(initial, SpectralTransform(SMALL), UNITS, 0.125)
+    return convert, convert.to_state(initial), initial
+
+
+def tendency(convert, state, backend="fp64"):
+    """The tendency of a state in a backend, as float64."""
+    resolved = resolve_backend(backend)
+    arguments = (rounded(x, resolved) for x in (convert.constants, make_tables(SMALL)))
+    state = rounded(state, resolved)
+    out = np.zeros_like(state)
+    work = make_primitive_work(SMALL, COUNT, resolved.carrier)
+    lift(primitive_equations, resolved, trust_inputs=True)(state, out, *arguments, work)
+    return out.astype(float)
+
+
+def complex_parts(state, convert):
+    """Coefficients (variables, harmonics) up to the truncation, from columns in pairs."""
+    kept = convert.transform.degree <= SMALL.number
+    return (state[kept, 0::2] + 1j * state[kept, 1::2]).T
+
+
+def test_tendency_is_that_of_an_independent_model(weather):
+    """T5L4, mountains, uneven levels: agreement to the rounding of terms that partly cancel."""
+    convert, state, _ = weather
+    sphere = Sphere(SMALL.number, SMALL.nlat, SMALL.nlon, PLANET.radius_m)
+    units, reference = UNITS, np.zeros(len(sphere.pairs))
+    reference[0] = 1.0
+    rows = complex_parts(state, convert)
+    vorticity, divergence, anomaly = rows[:-1].reshape(3, COUNT, -1)
+    expected = tendencies(
+        sphere, LEVELS.half, PLANET.rotation_per_second, PLANET.gas_constant, PLANET.kappa,
+        complex_parts(convert.ground, convert)[0] * units.geopotential,
+        vorticity * units.vorticity, divergence * units.vorticity,
+        (anomaly + convert.reference * reference) * convert.kelvin,
+        rows[-1] / convert.reference + np.log(REFERENCE_PRESSURE_PA) * reference,
+    )  # fmt: skip
+    got = complex_parts(tendency(convert, state), convert)
+    scales = [units.vorticity, units.vorticity, convert.kelvin, 1 / convert.reference]
+    for k, (truth, scale) in enumerate(zip(expected, scales, strict=True)):
+        mine = (got[-1] if k == 3 else got[k * COUNT : (k + 1) * COUNT]) * scale / units.seconds
+        assert np.abs(truth).max() > 0
+        error = np.abs(mine - truth).max() / np.abs(truth).max()
+        assert error < 1e4 * EPS, k
+
+
+def test_fields_of_a_state_lead_back_to_it(weather):
+    convert, state, initial = weather
+    grid, fields = convert.transform.grid, convert.to_fields(state)
+    names = "u", "v", "temperature"
+    given = {n: np.stack([grid.to_model(level) for level in fields[n]]) for n in names}
+    given["surface_pressure"] = grid.to_model(fields["surface_pressure"])
+    again = convert.to_state(AirState(**{**vars(initial), **given}))
+    np.testing.assert_allclose(again, state, rtol=0, atol=64 * EPS * convert.reference)
+    for name in names:
+        close = np.abs(given[name] - getattr(initial, name)).max()
+        assert close < 0.25 * np.abs(getattr(initial, name)).max(), name
+    heights = fields["geopotential"]
+    assert (np.diff(heights, axis=0) < 0).all() and heights[-1].min() > 0
+
+
+@pytest.mark.parametrize("backend", ["fp64", "mlu370"])
+def test_rest_at_the_reference_over_a_mountain_is_steady_to_the_last_bit(weather, backend):
+    convert, state, _ = weather
+    ground = rounded(convert.ground, resolve_backend(backend)).astype(float)
+    rest = np.zeros_like(state)
+    rest[:, -2:] = -ground
+    assert np.abs(ground).max() > 0.5
+    got = tendency(convert, rest, backend)
+    assert not got[1:].any() and not got[0].any()
+
+
+def test_an_isothermal_atmosphere_rests_over_a_mountain_to_rounding(weather):
+    """Temperature other than the reference: the gradients cancel between grid and coefficients."""
+    convert, state, _ = weather
+    rest = np.zeros_like(state)
+    rest[0, 4 * COUNT : 6 * COUNT : 2] = anomaly = -4.0
+    rest[:, -2:] = -convert.ground * convert.reference / (convert.reference + anomaly)
+    laplacian = SMALL.number * (SMALL.number + 1)
+    size = laplacian * np.abs(convert.ground).max()
+    assert np.abs(tendency(convert, rest)).max() < 64 * EPS * size
+
+
+def test_nothing_grows_above_the_truncation_and_means_of_the_wind_stay(weather):
+    convert, state, _ = weather
+    got = tendency(convert, state)
+    np.testing.assert_array_equal(got[convert.transform.degree > SMALL.number], 0.0)
+    np.testing.assert_array_equal(got[0, : 4 * COUNT], 0.0)
+
+
+def test_linear_part_is_the_derivative_of_the_tendency_at_rest(weather):
+    """Central differences of the whole tendency about rest, without rotation and mountains."""
+    convert, state, _ = weather
+    constants = convert.constants
+    places = np.zeros(SMALL.nlat), constants[4][1], np.zeros_like(constants[4][2])
+    constants = (*constants[:4], places, constants[5])
+    work, tables = make_primitive_work(SMALL, COUNT), make_tables(SMALL)
+    kernel = lift(primitive_equations, "fp64", trust_inputs=True)
+    slopes = []
+    for sign in (1.0, -1.0):
+        out = np.zeros_like(state)
+        kernel(sign * 2.0**-20 * state, out, constants, tables, work)
+        slopes.append(out)
+    expected = (slopes[0] - slopes[1]) * 2.0**19
+    got = np.zeros_like(state)
+    lift(primitive_linear, "fp64", trust_inputs=True)(state, constants, got)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("friction", [0.0, 2.0])
+def test_solve_inverts_the_linear_part(weather, friction):
+    convert, state, initial = weather
+    braked = AirState(**{**vars(initial), "friction": np.full(COUNT, friction / UNITS.seconds)})
+    constants = AirConversion.of(braked, convert.transform, UNITS, 0.125).constants
+    slope, got = np.zeros_like(state), np.zeros_like(state)
+    lift(primitive_linear, "fp64", trust_inputs=True)(state, constants, slope)
+    lift(primitive_solve, "fp64", trust_inputs=True)(state - 0.125 * slope, constants, got)
+    size = np.abs(0.125 * slope).max()
+    np.testing.assert_allclose(got, state, rtol=0, atol=64 * COUNT * EPS * size)
+
+
+def test_mass_is_restored(weather):
+    convert, state, _ = weather
+    work, tables = make_primitive_work(SMALL, COUNT), make_tables(SMALL)
+    grid = convert.transform.grid
+    before = grid.mean(convert.to_fields(state)["surface_pressure"])
+    changed = state.copy()
+    changed[:, -2] *= 1.1
+    assert abs(grid.mean(convert.to_fields(changed)["surface_pressure"]) / before - 1) > 1e-6
+    lift(restore_mass, "fp64", trust_inputs=True)(changed, convert.constants, tables, work)
+    after = grid.mean(convert.to_fields(changed)["surface_pressure"])
+    np.testing.assert_allclose(after, before, rtol=1e-14)
+    np.testing.assert_array_equal(changed[1:, -2], 1.1 * state[1:, -2])
+
+
+def test_scaling_by_powers_of_two_changes_no_bit(weather):
+    """Time halved: winds and rotation double, temperatures and geopotentials quadruple."""
+    convert, state, _ = weather
+    column, implicit, factors, air, (coriolis, cosine, ground), mass = convert.constants
+    scaled = np.array([4 * air[0], air[1] / 4, air[2]])
+    constants = column, implicit, factors, scaled, (2 * coriolis, cosine, 4 * ground), mass
+    size = np.repeat([2.0, 4.0], [4 * COUNT, 2 * COUNT + 2])
+    tables, work = make_tables(SMALL), make_primitive_work(SMALL, COUNT)
+    kernel = lift(primitive_equations, "fp64", trust_inputs=True)
+    plain, doubled = np.zeros_like(state), np.zeros_like(state)
+    kernel(state, plain, convert.constants, tables, work)
+    kernel(size * state, doubled, constants, tables, work)
+    np.testing.assert_array_equal(doubled, 2 * size * plain)
