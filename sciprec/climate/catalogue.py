@@ -1,11 +1,27 @@
 """Everything that is registered: importing this module registers all cases, sets and schemes."""
 
-from sciprec.climate import galewsky, imex, shallow_water
+from sciprec.climate import (
+    baroclinic,
+    barotropic_vorticity,
+    galewsky,
+    held_suarez,
+    imex,
+    primitive_equations,
+    shallow_water,
+)
 from sciprec.climate.equations import EQUATIONS
 from sciprec.climate.initial import CASES
 from sciprec.climate.timestepping import TIME_SCHEMES
 
-REGISTERING = (galewsky, imex, shallow_water)
+REGISTERING = (
+    baroclinic,
+    barotropic_vorticity,
+    galewsky,
+    held_suarez,
+    imex,
+    primitive_equations,
+    shallow_water,
+)
 """The modules of equation sets, of further cases and of further schemes."""
 
 __all__ = ["CASES", "EQUATIONS", "REGISTERING", "TIME_SCHEMES"]

@@ -1,0 +1,294 @@
+"""The barotropic vorticity equation on the sphere, and its Rossby-Haurwitz wave.
+
+    d zeta/dt = -div((zeta + f) v),    v = k x grad psi,    laplacian psi = zeta
+
+It has no gravity waves: nothing is stiff.
+Source: Haurwitz (1940); Williamson et al. (1992), section 3.6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.climate.constants import ROTATION_PER_SECOND, Units
+from sciprec.climate.equations import equation_set
+from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.initial import case
+from sciprec.climate.spherical import inverse_cosine_squared, spectral_constants
+from sciprec.climate.transform import (
+    SpectralTransform,
+    analyze,
+    make_tables,
+    make_work,
+    synthesize,
+)
+from sciprec.precision import lift
+from sciprec.precision.registry import kernel
+
+
+@dataclass(frozen=True)
+class InitialVorticity:
+    """Fields in 1/s (nlon, nlat).
+
+    Args:
+        vorticity: of the wind.
+        coriolis: Coriolis parameter.
+    """
+
+    vorticity: np.ndarray
+    coriolis: np.ndarray
+
+
+@case(
+    "rossby_haurwitz",
+    source="Haurwitz (1940); Williamson et al. (1992), eqs 141 and 142",
+    parameters={"wavenumber": 4},
+    equations="barotropic_vorticity",
+)
+def rossby_haurwitz(lon, lat, wavenumber=4) -> InitialVorticity:
+    """A wave that moves round the sphere without changing its shape: an exact solution.
+
+    Args:
+        lon, lat: radians.
+        wavenumber: R, zonal.
+
+    Source: Williamson et al. (1992), eq 141, with omega = K = 7.848e-6 1/s.
+    """
+    rate, sine = 7.848e-6, np.sin(lat)
+    crest = np.cos(lat) ** wavenumber * np.cos(wavenumber * lon)
+    return InitialVorticity(
+        vorticity=rate * sine * (2 - (wavenumber**2 + 3 * wavenumber + 2) * crest),
+        coriolis=2 * ROTATION_PER_SECOND * sine * np.ones_like(lon),
+    )
+
+
+def rossby_haurwitz_speed(wavenumber: int = 4) -> float:
+    """Angular velocity of the wave, eastward, 1/s: (R (3 + R) omega - 2 Omega) / ((1+R) (2+R)).
+
+    Source: Williamson et al. (1992), eq 142.
+    """
+    rate, r = 7.848e-6, wavenumber
+    return (r * (3 + r) * rate - 2 * ROTATION_PER_SECOND) / ((1 + r) * (2 + r))
+
+
+@dataclass(frozen=True)
+class VorticityConversion:
+    """Converts between SI fields and coefficients at a truncation, in binary64.
+
+    Args:
+        transform: the binary64 transform.
+        units: the model's units.
+        coriolis: f on the grid in the model's order and units.
+    """
+
+    transform: SpectralTransform
+    units: Units
+    coriolis: np.ndarray
+
+    @classmethod
+    def of(
+        cls, initial: InitialVorticity, transform: SpectralTransform, units: Units,
+        implicit_time: float,
+    ) -> VorticityConversion:  # fmt: skip
+        """The conversion for an initial state; nothing is implicit here."""
+        return cls(transform, units, initial.coriolis / units.vorticity)
+
+    @property
+    def vertical(self) -> dict[str, np.ndarray]:
+        """No levels."""
+        return {}
+
+    @property
+    def constants(self) -> tuple[tuple, tuple]:
+        """Constants in binary64: of the coefficients, of the grid."""
+        factors = spectral_constants(self.transform.truncation, 0.0)
+        return factors, (self.coriolis, inverse_cosine_squared(self.transform.grid))
+
+    def work(self, dtype: type) -> tuple:
+        """Work arrays of the tendency."""
+        return make_vorticity_work(self.transform.truncation, dtype)
+
+    def to_state(self, initial: InitialVorticity) -> np.ndarray:
+        """Coefficients (coefficients, 2) of an initial state."""
+        return self.transform.to_spectrum(initial.vorticity[None] / self.units.vorticity)
+
+    def to_fields(self, state: np.ndarray) -> dict[str, np.ndarray]:
+        """vorticity (1/s), u, v (m/s), streamfunction (m2/s), each (nlat, nlon), of a state."""
+        grid, units, degree = self.transform.grid, self.units, self.transform.degree
+        spectra = np.zeros((state.shape[0], 6))
+        lift(rotation_spectra, "fp64")(
+            np.ascontiguousarray(state), *self.constants[0][1:4], spectra
+        )
+        stream = -state / np.maximum(degree * (degree + 1.0), 1.0)[:, None]
+        fields = self.transform.to_grid(np.concatenate([spectra, stream], axis=1))
+        vorticity, u_cos, v_cos, stream = (grid.to_output(field) for field in fields)
+        per_cos = units.velocity / np.cos(np.radians(grid.lat))[:, None]
+        return {
+            "vorticity": vorticity * units.vorticity,
+            "u": u_cos * per_cos,
+            "v": v_cos * per_cos,
+            "streamfunction": stream * units.velocity * units.length,
+        }
+
+    def budgets(self, fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Means of energy v.v / 2 (m2/s2), enstrophy zeta**2 / 2 (1/s2), u a cos(lat) (m2/s)."""
+        grid = self.transform.grid
+        arm = self.units.radius_m * np.cos(np.radians(grid.lat))[:, None]
+        return {
+            "energy": grid.mean(0.5 * (fields["u"] ** 2 + fields["v"] ** 2)),
+            "enstrophy": grid.mean(0.5 * fields["vorticity"] ** 2),
+            "angular_momentum": grid.mean(fields["u"] * arm),
+        }
+
+
+def _random(*shape):
+    return np.random.default_rng(9).uniform(-1.0, 1.0, shape)
+
+
+def _small_factors():
+    return spectral_constants(Truncation(2, 4, 8, 3600.0), 0.0)
+
+
+@kernel(example=lambda: (_random(9, 2), *_small_factors()[1:4], np.zeros((9, 6))))
+def rotation_spectra(state, zonal_inverse, wind_above, wind_below, spectra):
+    """Coefficients of vorticity, u cos(lat) and v cos(lat) from those of vorticity.
+
+    U[l] = eps(l+1) / (l+1) zeta[l+1] - eps(l) / l zeta[l-1];  V[l] = -i m / (l (l+1)) zeta[l]
+
+    Args:
+        state: (coefficients, 2).
+        zonal_inverse, wind_above, wind_below: (coefficients,), from `spectral_constants`.
+        spectra: (coefficients, 6), written.
+    """
+    last = state.shape[0] - 1
+    for i in range(last + 1):
+        above = min(i + 1, last)
+        below = max(i - 1, 0)
+        for part in range(2):
+            spectra[i, part] = state[i, part]
+            up = wind_above[i] * state[above, part]
+            spectra[i, 2 + part] = up - wind_below[i] * state[below, part]
+        spectra[i, 4] = zonal_inverse[i] * state[i, 1]
+        spectra[i, 5] = -(zonal_inverse[i] * state[i, 0])
+
+
+@kernel(example=lambda: (_random(3, 8, 4), _random(8, 4), 1.0 + _random(4) ** 2,
+                         np.zeros((2, 8, 4))))  # fmt: skip
+def vorticity_fluxes(fields, coriolis, inverse_cos2, fluxes):
+    """(zeta + f) u and (zeta + f) v, both over cos(lat).
+
+    Args:
+        fields: (3, nlon, nlat): vorticity, u cos(lat), v cos(lat).
+        coriolis: (nlon, nlat).
+        inverse_cos2: (nlat,): 1 / cos(lat)**2.
+        fluxes: (2, nlon, nlat), written.
+    """
+    for component in range(2):
+        for i in range(fields.shape[1]):
+            vorticity = fields[0, i]
+            wind = fields[1 + component, i]
+            for j in range(inverse_cos2.shape[0]):
+                absolute = vorticity[j] + coriolis[i, j]
+                fluxes[component, i, j] = absolute * (wind[j] * inverse_cos2[j])
+
+
+@kernel(example=lambda: (_random(9, 4), _small_factors(), np.zeros((9, 2))))
+def flux_convergence(spectra, factors, tendency):
+    """-div(A, B)[l] = -i m A[l] + ((l+1) eps(l) B[l-1] - l eps(l+1) B[l+1]).
+
+    Args:
+        spectra: (coefficients, 4): A and B.
+        factors: from `spectral_constants`.
+        tendency: (coefficients, 2), written.
+    """
+    zonal, _, _, _, flux_above, flux_below, _, _ = factors
+    last = spectra.shape[0] - 1
+    for i in range(last + 1):
+        above = min(i + 1, last)
+        below = max(i - 1, 0)
+        north_re = flux_below[i] * spectra[below, 2] - flux_above[i] * spectra[above, 2]
+        north_im = flux_below[i] * spectra[below, 3] - flux_above[i] * spectra[above, 3]
+        tendency[i, 0] = north_re + zonal[i] * spectra[i, 1]
+        tendency[i, 1] = north_im - zonal[i] * spectra[i, 0]
+
+
+@kernel(example=lambda: (_random(9, 2), _small_factors(), np.ones((9, 2))))
+def no_linear_part(state, constants, out):
+    """out = 0: nothing is stiff.
+
+    Args:
+        state, out: (coefficients, 2); out is written.
+        constants: of the set.
+    """
+    for i in range(state.shape[0]):
+        for part in range(2):
+            out[i, part] = 0.0
+
+
+@kernel(example=lambda: (_random(9, 2), _small_factors(), np.zeros((9, 2))))
+def nothing_to_solve(known, constants, out):
+    """out = known: nothing is implicit.
+
+    Args:
+        known, out: (coefficients, 2); out is written.
+        constants: of the set.
+    """
+    for i in range(known.shape[0]):
+        for part in range(2):
+            out[i, part] = known[i, part]
+
+
+def make_vorticity_work(truncation: Truncation, dtype=np.float64) -> tuple:
+    """Work arrays of `barotropic_vorticity`: to the grid, on it, fluxes, from it, transforms'."""
+    size = spectral_constants(truncation, 0.0)[0].size
+    shape = truncation.nlon, truncation.nlat
+    return (
+        np.zeros((size, 6), dtype),
+        np.zeros((3, *shape), dtype),
+        np.zeros((2, *shape), dtype),
+        np.zeros((size, 4), dtype),
+        make_work(truncation, 3, dtype),
+        make_work(truncation, 2, dtype),
+    )
+
+
+def _small_model():
+    small = Truncation(1, 4, 8, 3600.0)
+    factors = spectral_constants(small, 0.0)
+    places = _random(small.nlon, small.nlat), inverse_cosine_squared(GaussianGrid(small))
+    state = _random(factors[0].size, 2)
+    work = make_vorticity_work(small)
+    return state, np.zeros_like(state), (factors, places), make_tables(small), work
+
+
+@equation_set(
+    "barotropic_vorticity",
+    prognostic=(("vorticity", 1),),
+    linear=no_linear_part,
+    solve=nothing_to_solve,
+    conversion=VorticityConversion,
+    fields=("vorticity", "u", "v", "streamfunction"),
+    source="Haurwitz (1940); Williamson et al. (1992), section 3.6",
+    units={"energy": "m2 s-2"},
+)
+@kernel(example=lambda: _small_model())
+def barotropic_vorticity(state, tendency, constants, tables, work):
+    """Tendency of vorticity: to the grid, products there, and back.
+
+    Args:
+        state: (coefficients, 2).
+        tendency: (coefficients, 2), written.
+        constants: (`spectral_constants`, (f, 1 / cos(lat)**2)).
+        tables: from `transform.make_tables`.
+        work: from `make_vorticity_work`.
+    """
+    factors, places = constants
+    state_spectra, fields, fluxes, flux_spectra, synthesis_work, analysis_work = work
+    coriolis, inverse_cos2 = places
+    rotation_spectra(state, factors[1], factors[2], factors[3], state_spectra)
+    synthesize(state_spectra, tables[0], synthesis_work, fields)
+    vorticity_fluxes(fields, coriolis, inverse_cos2, fluxes)
+    analyze(fluxes, tables[1], analysis_work, flux_spectra)
+    flux_convergence(flux_spectra, factors, tendency)
