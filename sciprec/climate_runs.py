@@ -21,6 +21,7 @@ def run_climate(
     output_hours: float = 24,
     *,
     time_scheme: str = "rk4",
+    stored: Any = None,
     variables: Sequence[str] | None = None,
     progress: Callable[[float], None] | None = None,
     **case_parameters: Any,
@@ -37,6 +38,8 @@ def run_climate(
         step_seconds: time step; left out, the truncation's usual one, shortened to fit the output.
         output_hours: between stored states; the last state is stored in any case.
         time_scheme: name of a registered time scheme.
+        stored: format in which the state and its residual are kept between steps, such as "fp16";
+            left out: that of the backend.
         variables: names of the fields to keep; all of the equation set when left out.
         progress: called with the simulated days now and then.
         case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and
@@ -60,6 +63,7 @@ def run_climate(
         parameters=case_parameters,
         time_scheme=time_scheme,
         compensation=compensation,
+        stored=stored,
         variables=variables,
         progress=progress,
     )

@@ -68,6 +68,10 @@ class ClimateRun(Section):
         default=None, min_length=1, examples=['variables = ["height", "vorticity"]'],
         description="an array of names of fields to store; left out, all of them",
     )  # fmt: skip
+    stored: str | None = Field(
+        default=None, examples=['stored = "fp16"'],
+        description="the format of the state between steps in all runs but the truth",
+    )  # fmt: skip
 
     def arguments(self) -> dict[str, Any]:
         """Arguments of `sciprec.climate.run`."""

@@ -21,7 +21,7 @@ from sciprec.output.dataset import (
 )
 from sciprec.output.provenance import provenance
 from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.scenario import AccumulationRun, ClimateRun, Scenario
+from sciprec.scenario import TRUTH, AccumulationRun, ClimateRun, Scenario
 
 
 def perform(run: Run, folder: str, debug: bool = False) -> Outcome:
@@ -92,7 +92,8 @@ def _climate(given: ClimateRun, backend: str, compensation: Any) -> xr.Dataset:
     """Integrate a global model."""
     from sciprec.climate_runs import run_climate
 
-    return run_climate(**given.arguments(), backend=backend, compensation=compensation)
+    arguments = given.arguments() | ({"stored": None} if backend == TRUTH else {})
+    return run_climate(**arguments, backend=backend, compensation=compensation)
 
 
 def _accumulation(given: AccumulationRun, backend: str, compensation: Any) -> xr.Dataset:

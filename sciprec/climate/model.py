@@ -12,7 +12,7 @@ from sciprec.climate.diffusion import damping, diffusion_rate
 from sciprec.climate.equations import Conversion, columns_of
 from sciprec.climate.fourier import compensated_sum_of_rows, sum_of_rows
 from sciprec.climate.grid import GaussianGrid, Truncation
-from sciprec.climate.levels import addition
+from sciprec.climate.levels import LEVEL_KERNELS, addition
 from sciprec.climate.request import Request, check_request
 from sciprec.climate.running import Run
 from sciprec.climate.timestepping import STEP_KERNELS, WORK_ARRAYS, System
@@ -70,6 +70,7 @@ def integrate(
     parameters: Mapping[str, object] | None = None,
     time_scheme: str = "rk4",
     compensation: str | Compensation | Mapping | None = None,
+    stored: str | Backend | None = None,
     variables: Sequence[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
@@ -87,6 +88,8 @@ def integrate(
         time_scheme: name of a registered time scheme.
         compensation: of the state's updates: None, a name such as "carry", a Compensation, or one
             of these per prognostic variable.
+        stored: format in which the state and its residual are kept from one step to the next, such
+            as "fp16"; left out: that of the backend.
         variables: names of the fields to keep; all of the equation set when left out.
         progress: called with the simulated days.
 
@@ -102,7 +105,7 @@ def integrate(
     request = check_request(
         case, truncation, days, backend=backend, step_seconds=step_seconds,
         output_hours=output_hours, parameters=parameters, time_scheme=time_scheme,
-        compensation=compensation, variables=variables,
+        compensation=compensation, stored=stored, variables=variables,
     )  # fmt: skip
     grid = GaussianGrid(request.truncation)
     initial = request.case.initial(
@@ -110,7 +113,7 @@ def integrate(
     )
     convert = _conversion(request, initial)
     model = _Model(request, convert)
-    state = rounded(convert.to_state(initial).ravel(), request.backend)
+    state = rounded(convert.to_state(initial).ravel(), request.update)
     run = Run(request, model.system, convert, model.columns, state, model.adjust, progress)
     run.warm_up()
     run.to_the_end()
@@ -153,7 +156,10 @@ class _Model:
 
     def _system(self, convert: Conversion) -> System:
         request, equations, shape = self.request, self.request.equations, self.shape
-        kernels = {name: self._lift(k) for name, k in STEP_KERNELS.items()}
+        kernels = {
+            name: self._lift(k, request.update if name in LEVEL_KERNELS else self.backend)
+            for name, k in STEP_KERNELS.items()
+        }
         tendency, linear, solve = (
             self._lift(k) for k in (_tendency(request), equations.linear, equations.solve)
         )
@@ -180,8 +186,8 @@ class _Model:
         adjust, rest = self._lift(self.request.equations.adjust), (self.tables, self.work)
         return lambda x: adjust(x.reshape(self.shape), self.constants, *rest)
 
-    def _lift(self, kernel: Callable):
-        self.lifted.append(lift(kernel, self.backend, trust_inputs=True))
+    def _lift(self, kernel: Callable, backend: Backend | None = None):
+        self.lifted.append(lift(kernel, backend or self.backend, trust_inputs=True))
         return self.lifted[-1]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class Request:
 
     Args:
         case, equations, truncation, scheme, backend: what was named.
+        update: the backend with the format in which states are kept between steps.
         step_seconds: the time step.
         stops: numbers of steps after which a state is stored, ascending.
         parameters: of the case, the equations and the diffusion.
@@ -37,6 +38,7 @@ class Request:
     truncation: Truncation
     scheme: TimeScheme
     backend: Backend
+    update: Backend
     step_seconds: float
     stops: tuple[int, ...]
     parameters: Parameters
@@ -46,7 +48,7 @@ class Request:
 
 def check_request(
     case, truncation, days, *, backend="fp64", step_seconds=None, output_hours=24.0,
-    parameters=None, time_scheme="rk4", compensation=None, variables=None,
+    parameters=None, time_scheme="rk4", compensation=None, stored=None, variables=None,
 ) -> Request:  # fmt: skip
     """Check the arguments of `model.integrate`.
 
@@ -65,6 +67,7 @@ def check_request(
     days = _positive("days", days)
     interval = _positive("output_hours", output_hours) * SECONDS_PER_HOUR
     total = days * SECONDS_PER_DAY
+    arithmetic = resolve_backend(backend)
     if step_seconds is None:
         step = _fitting_step(row.step_seconds, _common_span(interval, total))
     else:
@@ -76,7 +79,8 @@ def check_request(
         equations=equations,
         truncation=row,
         scheme=schemes[time_scheme],
-        backend=resolve_backend(backend),
+        backend=arithmetic,
+        update=arithmetic if stored is None else _keeping(arithmetic, stored),
         step_seconds=step,
         stops=(*range(every, last, every), last),
         parameters=checked,
@@ -95,6 +99,20 @@ def _checked_variables(equations: EquationSet, given) -> tuple[str, ...]:
                 f"known: {', '.join(equations.fields)}{meant(name, equations.fields)}"
             )
     return tuple(name for name in equations.fields if name in names)
+
+
+def _keeping(backend: Backend, stored) -> Backend:
+    """The backend, but with arrays in a narrower format."""
+    kept = resolve_backend(stored).storage
+    whole = replace(backend, name=f"{backend.name}, stored as {kept.format.name}", storage=kept)
+    wider = kept.format.significand_bits > backend.compute.format.significand_bits
+    if kept.fixed or backend.fixed or wider or whole.carrier != backend.carrier:
+        raise InputError(
+            f"stored is {stored!r} beside the arithmetic '{backend.name}'; accepted: a float "
+            "format that is no wider than the arithmetic, such as 'fp16' or 'float:p=11', beside "
+            "floats"
+        )
+    return whole
 
 
 def _checked_compensation(known: tuple[str, ...], compensation) -> dict[str, Compensation]:
