@@ -1,4 +1,4 @@
-"""The Fourier stage: discrete Fourier transforms along longitude as folded matrix products.
+"""The Fourier stage as folded matrix products: discrete Fourier transforms along longitude.
 
 The four longitudes n, N/2 - n, N/2 + n and N - n share their cosines and sines up to a sign, so
 that even and odd wavenumbers are sums over a quarter of the circle. Every sum of products of a
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sciprec.climate.legendre_stage import LANES
 from sciprec.precision.compensation import lost_in_sum
 from sciprec.precision.reduce import accumulate, product
 from sciprec.precision.registry import kernel
@@ -91,33 +92,81 @@ def compensated_sum_of_rows(weights, rows, start, stride, count, out, lost):
         out[c] = out[c] + lost[c]
 
 
+def _work():
+    return np.zeros(1), np.zeros((5, 3, 4)), np.zeros((2, 3, 4))
+
+
 def _analysis_example():
-    return _random(1, 8, 4), analysis_waves(2, 8), np.zeros((5, 3, 4)), np.zeros((2, 3, 4))
+    waves = np.zeros(1), analysis_waves(2, 8)
+    return _random(1, 8, 4), waves, _work(), np.zeros((1, 2, 4, 2 * LANES))
 
 
 @kernel(example=lambda: _analysis_example())
-def fourier_analysis(grid, waves, folded, fourier):
+def fourier_analysis(grid, waves, work, fourier):
     """Fourier coefficients X[m] = 1/N sum over n of x[n] exp(-2 pi i m n / N) of grid fields.
 
     Args:
         grid: (fields, N, nlat), fields in the model's order of latitudes.
-        waves: (2, orders, N/4 + 1), from `analysis_waves`.
-        folded: (5, N/4 + 1, nlat), work; the last is that of the sums.
-        fourier: (2 fields, orders, nlat), written: real and imaginary parts in turn.
+        waves: (unused, `analysis_waves`).
+        work: (unused, (5, N/4 + 1, nlat), (2, orders, nlat)); the last of the five is that of the
+            sums.
+        fourier: (at least fields, tiles, orders + 1, 32), written but for the last order; see
+            `legendre_stage`.
 
     Precision: four-fold folding first, then sums over the quarter circle by `sum_of_rows`.
     """
+    cosines = waves[1]
+    folded = work[1]
+    out = work[2]
     nlon = grid.shape[1]
     half = nlon // 2
     quarter = nlon // 4
     for f in range(grid.shape[0]):
         for n in range(quarter + 1):
             fold_longitudes(grid[f], n, half - n, half + n, (nlon - n) % nlon, folded)
-        for m in range(fourier.shape[1]):
+        for m in range(cosines.shape[1]):
             for part in range(2):
                 rows = folded[2 * part + m % 2]
-                out = fourier[2 * f + part, m]
-                sum_of_rows(waves[part, m], rows, 0, 1, quarter + 1, out, folded[4, 0])
+                lost = folded[4, 0]
+                sum_of_rows(cosines[part, m], rows, 0, 1, quarter + 1, out[part, m], lost)
+        pack_tiles(out, fourier[f])
+
+
+def first_of_tile(i, tiles, nlat):
+    """Where tile i of 2 tiles begins on an axis of northern, then southern latitudes."""
+    return LANES * (i % tiles) + nlat // 2 * (i // tiles)
+
+
+def pack_tiles(rows, tiled):
+    """Rows (2, orders, nlat) as tiles (tiles, at least orders, 32), zero beyond the equator."""
+    half = tiled.shape[0] // 2
+    nlat = rows.shape[2]
+    for i in range(tiled.shape[0]):
+        start = first_of_tile(i, half, nlat)
+        count = min(LANES, nlat // 2 - LANES * (i % half))
+        for m in range(rows.shape[1]):
+            for part in range(2):
+                row = rows[part, m, start : start + count]
+                out = tiled[i, m, LANES * part : LANES * (part + 1)]
+                for c in range(count):
+                    out[c] = row[c]
+                for c in range(count, LANES):
+                    out[c] = 0.0
+
+
+def unpack_tiles(tiled, rows):
+    """Rows (2, orders, nlat) from tiles; see `pack_tiles`."""
+    half = tiled.shape[0] // 2
+    nlat = rows.shape[2]
+    for i in range(tiled.shape[0]):
+        start = first_of_tile(i, half, nlat)
+        count = min(LANES, nlat // 2 - LANES * (i % half))
+        for m in range(rows.shape[1]):
+            for part in range(2):
+                row = rows[part, m, start : start + count]
+                given = tiled[i, m, LANES * part : LANES * (part + 1)]
+                for c in range(count):
+                    row[c] = given[c]
 
 
 @kernel(example=lambda: (_random(8, 4), 1, 3, 5, 7, np.zeros((4, 3, 4))))
@@ -142,32 +191,39 @@ def fold_longitudes(x, n, mirror, opposite, last, folded):
 
 
 def _synthesis_example():
-    return _random(2, 3, 4), synthesis_waves(2, 8), np.zeros((5, 3, 4)), np.zeros((1, 8, 4))
+    waves = np.zeros(1), synthesis_waves(2, 8)
+    return _random(1, 2, 4, 2 * LANES), waves, _work(), np.zeros((1, 8, 4))
 
 
 @kernel(example=lambda: _synthesis_example())
-def fourier_synthesis(fourier, waves, parts, grid):
+def fourier_synthesis(fourier, waves, work, grid):
     """Fields x[n] = X[0] + 2 Re sum over m of X[m] exp(2 pi i m n / N) from Fourier coefficients.
 
     Args:
-        fourier: (at least 2 fields, orders, nlat): real and imaginary parts in turn.
-        waves: (2, N/4 + 1, orders), from `synthesis_waves`.
-        parts: (5, N/4 + 1, nlat), work; the last is that of the sums.
+        fourier: (at least fields, tiles, orders + 1, 32); see `legendre_stage`. The imaginary part
+            of order 0 is left out.
+        waves: (unused, `synthesis_waves`).
+        work: (unused, (5, N/4 + 1, nlat), (2, orders, nlat)); the last of the five is that of the
+            sums.
         grid: (fields, N, nlat), written.
 
     Precision: sums over even and over odd orders by `sum_of_rows`, unfolded by two additions each.
     """
+    cosines = waves[1]
+    parts = work[1]
+    given = work[2]
     nlon = grid.shape[1]
     half = nlon // 2
-    orders = fourier.shape[1]
+    orders = cosines.shape[2]
     for f in range(grid.shape[0]):
+        unpack_tiles(fourier[f], given)
         for n in range(nlon // 4 + 1):
             for k in range(4):
                 part = k // 2
                 odd = k % 2
-                rows = fourier[2 * f + part]
+                rows = given[part]
                 count = (orders + 1 - odd) // 2
-                sum_of_rows(waves[part, n], rows, odd, 2, count, parts[k, n], parts[4, n])
+                sum_of_rows(cosines[part, n], rows, odd, 2, count, parts[k, n], parts[4, n])
             unfold_longitudes(parts, n, half - n, half + n, (nlon - n) % nlon, grid[f])
 
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from sciprec.climate import fft
 from sciprec.climate.legendre import gauss_nodes
 from sciprec.errors import InputError
 
 
 @dataclass(frozen=True)
 class Truncation:
-    """A triangular truncation with its quadratic grid.
+    """A triangular truncation with its Gaussian grid.
 
     Args:
         number: largest total wavenumber T.
-        nlat: Gaussian latitudes, at least (3 T + 1) / 2 and even.
-        nlon: longitudes, a multiple of 8.
+        nlat: Gaussian latitudes, even; products of two fields need at least (3 T + 1) / 2
+            (quadratic grid), linear terms (2 T + 1) / 2 (linear grid).
+        nlon: longitudes, a multiple of 8; `fft.is_supported` says which of them the FFT takes.
         step_seconds: the usual step of an explicit scheme, s.
     """
 
@@ -30,8 +33,9 @@ class Truncation:
 
     @property
     def name(self) -> str:
-        """The name in the literature, such as T42."""
-        return f"T{self.number}"
+        """The name in the literature: T42, or TL85 on a linear grid."""
+        linear = 2 * self.nlat < 3 * self.number + 1
+        return f"TL{self.number}" if linear else f"T{self.number}"
 
 
 TRUNCATIONS: dict[str, Truncation] = {
@@ -42,25 +46,53 @@ TRUNCATIONS: dict[str, Truncation] = {
         Truncation(42, 64, 128, 600.0),
         Truncation(63, 96, 192, 400.0),
         Truncation(85, 128, 256, 300.0),
+        Truncation(106, 160, 320, 240.0),
+        Truncation(127, 192, 384, 200.0),
+        Truncation(170, 256, 512, 150.0),
     )
 }
+"""The usual ones; every other is made by `resolve_truncation`."""
+
+LARGEST_TRUNCATION = 1023
+"""Above it the smallest Legendre functions near the poles leave the range of their recurrence."""
+_STEP_TIMES_NUMBER = 25500.0
+_STEP_DIVIDES = 3600
+_NAME = re.compile(r"T(L?)(\d+)")
 
 
 def resolve_truncation(given: str | int | Truncation) -> Truncation:
-    """The row of the table: by name ("T42"), by number (42), or a row of one's own.
+    """The truncation of a name ("T42", "TL85" with a linear grid), of a number (42), or one's own.
+
+    The grid is the smallest one that is fine enough and whose longitudes the FFT takes; the usual
+    step is the longest divisor of an hour up to 25500 s / T, which is 600 s at T42.
 
     Raises:
-        InputError: the table has no such truncation.
+        InputError: not such a name, or T outside 1 ... 1023.
     """
     if isinstance(given, Truncation):
         return given
-    name = f"T{given}" if isinstance(given, int) else str(given).upper()
+    name = str(given).strip().upper()
+    name = f"T{name}" if name.isdecimal() else name
     if name in TRUNCATIONS:
         return TRUNCATIONS[name]
-    known = ", ".join(TRUNCATIONS)
-    close = difflib.get_close_matches(name, TRUNCATIONS, 1, 0.4)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise InputError(f"unknown truncation {given!r}; known: {known}{hint}")
+    found = _NAME.fullmatch(name)
+    if not found or not 1 <= int(found[2]) <= LARGEST_TRUNCATION:
+        close = difflib.get_close_matches(name, TRUNCATIONS, 1, 0.4)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise InputError(
+            f"unknown truncation {given!r}; accepted: T1 to T{LARGEST_TRUNCATION}, as a name "
+            f'("T42", or "TL42" for a linear grid) or a number{hint}'
+        )
+    number = int(found[2])
+    nlon = fft.smallest_length((2 if found[1] else 3) * number + 1)
+    return Truncation(number, nlon // 2, nlon, _usual_step(number))
+
+
+def _usual_step(number: int) -> float:
+    """The longest divisor of an hour up to 25500 s / T."""
+    limit = _STEP_TIMES_NUMBER / number
+    divisors = (n for n in range(1, _STEP_DIVIDES + 1) if _STEP_DIVIDES % n == 0)
+    return float(max(n for n in divisors if n <= limit))
 
 
 @dataclass(frozen=True)

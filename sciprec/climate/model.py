@@ -10,17 +10,15 @@ import numpy as np
 from sciprec.climate.constants import Units
 from sciprec.climate.diffusion import damping, diffusion_rate
 from sciprec.climate.equations import Conversion, columns_of
-from sciprec.climate.fourier import compensated_sum_of_rows, sum_of_rows
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.levels import LEVEL_KERNELS, addition
 from sciprec.climate.request import Request, check_request
 from sciprec.climate.running import Run
 from sciprec.climate.timestepping import STEP_KERNELS, WORK_ARRAYS, System
-from sciprec.climate.transform import make_tables, reference_transform, rounded
+from sciprec.climate.transform import make_tables, reference_transform, rounded, with_stages
 from sciprec.precision import Backend, lift
 from sciprec.precision.compensation import Compensation
 from sciprec.precision.fixed_lifting import fixed_point_summary
-from sciprec.precision.substitution import substitute
 
 
 @dataclass(frozen=True)
@@ -193,10 +191,8 @@ class _Model:
 
 def _tendency(request: Request) -> Callable:
     """The tendency kernel, with compensated sums in its transforms where that is asked for."""
-    kernel = request.equations.tendency
-    if any(compensation.sums for compensation in request.compensation.values()):
-        return substitute(kernel, {sum_of_rows: compensated_sum_of_rows})
-    return kernel
+    sums = any(compensation.sums for compensation in request.compensation.values())
+    return with_stages(request.equations.tendency, compensated_sums=sums)
 
 
 def _trajectory(run: Run, grid: GaussianGrid, model: _Model) -> Trajectory:

@@ -1,18 +1,22 @@
 """The spectral transform: spherical-harmonic coefficients to grid fields and back.
 
 Coefficients are rows (l, m) of real numbers, m-major as in `legendre.coefficient_orders`; the
-columns are the real and imaginary parts of each field in turn. The sums over latitudes and degrees
-use the symmetry of the hemispheres; all of them are `fourier.sum_of_rows`.
+columns are the real and imaginary parts of each field in turn. A transform is a Legendre stage of
+matrix products (`legendre_stage`) and a Fourier stage: the fast transform (`real_fourier`), or
+matrix products (`fourier`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
+from sciprec.climate.fft import is_supported, smallest_length
 from sciprec.climate.fourier import (
     analysis_waves,
+    compensated_sum_of_rows,
     fourier_analysis,
     fourier_synthesis,
     sum_of_rows,
@@ -20,70 +24,26 @@ from sciprec.climate.fourier import (
 )
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.legendre import coefficient_orders, legendre_table
+from sciprec.climate.legendre_stage import (
+    LANES,
+    PAIR,
+    analysis_table,
+    compensated_sum_products,
+    legendre_analysis,
+    legendre_synthesis,
+    make_products_work,
+    sum_products,
+    synthesis_table,
+)
+from sciprec.climate.real_fourier import fft_analysis, fft_synthesis, real_waves
+from sciprec.errors import InputError
 from sciprec.precision import Backend, lift, quantize, resolve_backend
 from sciprec.precision.registry import kernel
+from sciprec.precision.substitution import substitute
 
 
 def _random(*shape):
     return np.random.default_rng(11).uniform(-1.0, 1.0, shape)
-
-
-@kernel(example=lambda: (_random(9, 2), _random(2, 9), np.zeros((3, 2, 2)), np.zeros((2, 3, 4))))
-def legendre_synthesis(spectrum, legendre, hemispheres, fourier):
-    """Fourier coefficients at every latitude: X[m] = sum over l of S[l, m] P[l, m].
-
-    Args:
-        spectrum: (coefficients, parts).
-        legendre: (nlat/2, coefficients), functions at the northern latitudes.
-        hemispheres: (3, nlat/2, at least parts), work: sums even and odd in latitude, and that of
-            the sums themselves.
-        fourier: (at least parts, orders, nlat), written.
-
-    Precision: even and odd l - m apart, each in ascending l; one addition joins them.
-    """
-    north = legendre.shape[0]
-    orders = fourier.shape[1]
-    first = 0
-    for m in range(orders):
-        degrees = orders + 1 - m
-        for j in range(north):
-            for odd in range(2):
-                count = (degrees + 1 - odd) // 2
-                out = hemispheres[odd, j]
-                sum_of_rows(legendre[j], spectrum, first + odd, 2, count, out, hemispheres[2, j])
-        for c in range(spectrum.shape[1]):
-            for j in range(north):
-                fourier[c, m, j] = hemispheres[0, j, c] + hemispheres[1, j, c]
-                fourier[c, m, north + j] = hemispheres[0, j, c] - hemispheres[1, j, c]
-        first = first + degrees
-
-
-@kernel(example=lambda: (_random(2, 3, 4), _random(9, 2), np.zeros((3, 2, 2)), np.zeros((9, 2))))
-def legendre_analysis(fourier, weighted_legendre, hemispheres, spectrum):
-    """Coefficients from Fourier coefficients: S[l, m] = sum over j of w[j] P[l, m](j) X[m](j).
-
-    Args:
-        fourier: (at least parts, orders, nlat).
-        weighted_legendre: (coefficients, nlat/2), Legendre functions times Gauss weights.
-        hemispheres: (3, nlat/2, at least parts), work: their sums and differences, and that of
-            the sums over latitudes.
-        spectrum: (coefficients, parts), written.
-
-    Precision: hemispheres are added or subtracted first, then sums from pole to equator.
-    """
-    north = weighted_legendre.shape[1]
-    orders = fourier.shape[1]
-    row = 0
-    for m in range(orders):
-        for c in range(spectrum.shape[1]):
-            for j in range(north):
-                hemispheres[0, j, c] = fourier[c, m, j] + fourier[c, m, north + j]
-                hemispheres[1, j, c] = fourier[c, m, j] - fourier[c, m, north + j]
-        for degree in range(orders + 1 - m):
-            rows = hemispheres[degree % 2]
-            lost = hemispheres[2, 0]
-            sum_of_rows(weighted_legendre[row], rows, 0, 1, north, spectrum[row], lost)
-            row = row + 1
 
 
 def _small_transform(fields):
@@ -93,63 +53,121 @@ def _small_transform(fields):
     return spectrum, grid, synthesis, analysis, make_work(small, fields)
 
 
-@kernel(example=lambda: [_small_transform(1)[i] for i in (0, 2, 4, 1)])
+@kernel(example=lambda: [_small_transform(2)[i] for i in (0, 2, 4, 1)])
 def synthesize(spectrum, tables, work, grid):
     """Fields on the grid from their coefficients.
 
     Args:
-        spectrum: (coefficients, 2 fields).
-        tables: (legendre, waves), the first of `make_tables`.
-        work: (fourier, hemispheres, quarters) from `make_work`.
+        spectrum: (coefficients, 2 fields); the imaginary parts of order 0 are left out.
+        tables: the first of `make_tables`.
+        work: from `make_work`.
         grid: (fields, nlon, nlat), written.
     """
-    legendre, waves = tables
-    fourier, hemispheres, quarters = work
-    legendre_synthesis(spectrum, legendre, hemispheres, fourier)
-    fourier_synthesis(fourier, waves, quarters, grid)
+    functions, waves = tables
+    fourier, weights, sums, fourier_work = work
+    legendre_synthesis(spectrum, functions, weights, sums, fourier)
+    fft_synthesis(fourier, waves, fourier_work, grid)
 
 
-@kernel(example=lambda: [_small_transform(1)[i] for i in (1, 3, 4, 0)])
+@kernel(example=lambda: [_small_transform(2)[i] for i in (1, 3, 4, 0)])
 def analyze(grid, tables, work, spectrum):
     """Coefficients of fields on the grid.
 
     Args:
         grid: (fields, nlon, nlat).
-        tables: (weighted_legendre, waves), the second of `make_tables`.
-        work: (fourier, hemispheres, quarters) from `make_work`.
+        tables: the second of `make_tables`.
+        work: from `make_work`.
         spectrum: (coefficients, 2 fields), written.
     """
-    weighted_legendre, waves = tables
-    fourier, hemispheres, quarters = work
-    fourier_analysis(grid, waves, quarters, fourier)
-    legendre_analysis(fourier, weighted_legendre, hemispheres, spectrum)
+    functions, waves = tables
+    fourier, weights, sums, fourier_work = work
+    fft_analysis(grid, waves, fourier_work, fourier)
+    legendre_analysis(fourier, functions, weights, sums, spectrum)
+
+
+FOURIER_STAGES = {
+    "fft": {},
+    "matrix": {fft_synthesis: fourier_synthesis, fft_analysis: fourier_analysis},
+}
+"""Name of a Fourier stage -> what it puts in the place of what."""
+COMPENSATED_SUMS = {
+    sum_products: compensated_sum_products,
+    sum_of_rows: compensated_sum_of_rows,
+} | FOURIER_STAGES["matrix"]
+"""Compensated sums have a Fourier stage that is made of sums."""
+
+
+def with_stages(kernel: Callable, fourier: str = "fft", compensated_sums: bool = False) -> Callable:
+    """A kernel that calls `synthesize` or `analyze`, with other stages in its transforms.
+
+    The tables and the work arrays serve all of them.
+
+    Args:
+        kernel: the plain Python kernel.
+        fourier: "fft" or "matrix", the Fourier stage.
+        compensated_sums: with compensated sums of products, in both stages; "matrix" is implied.
+
+    Raises:
+        InputError: unknown Fourier stage.
+    """
+    if fourier not in FOURIER_STAGES:
+        raise InputError(
+            f"unknown Fourier stage {fourier!r}; known: {', '.join(FOURIER_STAGES)}: the fast "
+            "transform, or sums of products in the accumulate role"
+        )
+    replaced = COMPENSATED_SUMS if compensated_sums else FOURIER_STAGES[fourier]
+    if not replaced:
+        return kernel
+    stages = FOURIER_STAGES["matrix"]
+    inner = {k: v for k, v in replaced.items() if k not in stages}
+    outer = {k: substitute(v, inner) for k, v in stages.items()}
+    return substitute(kernel, outer | inner)
 
 
 def make_tables(truncation: Truncation) -> tuple[tuple, tuple]:
-    """The tables of `synthesize` and of `analyze`, in binary64."""
+    """The tables of `synthesize` and of `analyze`, in binary64.
+
+    Raises:
+        InputError: the number of longitudes is none that the fast transform takes.
+    """
     number, nlon = truncation.number, truncation.nlon
+    if not is_supported(nlon):
+        raise InputError(
+            f"{truncation.name} on {nlon} longitudes cannot be transformed; nlon / 2 has to be 1, "
+            f"3 or 5 times a power of two, and a multiple of 4: take {smallest_length(nlon)}"
+        )
     grid = GaussianGrid(truncation)
     functions = legendre_table(number, grid.sin_lat_north)
-    by_latitude = np.ascontiguousarray(functions.T)
-    synthesis = (by_latitude, synthesis_waves(number, nlon))
-    analysis = (functions * grid.weights_north, analysis_waves(number, nlon))
-    return synthesis, analysis
+    fast = real_waves(nlon)
+    synthesis = synthesis_table(functions, number), (fast, synthesis_waves(number, nlon))
+    weighted = analysis_table(functions * grid.weights_north, number)
+    return synthesis, (weighted, (fast, analysis_waves(number, nlon)))
 
 
 def make_work(truncation: Truncation, fields: int, dtype=np.float64) -> tuple:
-    """Work arrays (fourier, hemispheres, quarters) of transforms of up to `fields` fields."""
-    parts = 2 * fields
+    """Work arrays of transforms of up to `fields` fields: Fourier coefficients, and the stages'."""
+    number, nlon, nlat = truncation.number, truncation.nlon, truncation.nlat
+    tiles = -(-nlat // 2 // LANES)
     return (
-        np.zeros((parts, truncation.number + 1, truncation.nlat), dtype),
-        np.zeros((3, truncation.nlat // 2, parts), dtype),
-        np.zeros((5, truncation.nlon // 4 + 1, truncation.nlat), dtype),
+        np.zeros((fields, 2 * tiles, number + 2, PAIR), dtype),
+        *make_products_work(number, nlat, dtype),
+        (
+            np.zeros((2, nlon // 2, PAIR), dtype),
+            np.zeros((5, nlon // 4 + 1, nlat), dtype),
+            np.zeros((2, number + 1, nlat), dtype),
+        ),
     )
 
 
 def rounded(values, backend: Backend):
-    """An array, or nested tuples of them, rounded once to the backend's storage, in its carrier."""
+    """An array, or nested tuples of them, rounded once to the backend's storage, in its carrier.
+
+    Arrays of integers stay as they are.
+    """
     if isinstance(values, tuple):
         return tuple(rounded(v, backend) for v in values)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        return values
     array = quantize(np.asarray(values, np.float64), backend)
     return np.ascontiguousarray(array.astype(backend.carrier))
 
@@ -160,9 +178,12 @@ class SpectralTransform:
     Args:
         truncation: the truncation and its grid.
         backend: name of the arithmetic.
+        fourier: "fft" or "matrix", the Fourier stage.
     """
 
-    def __init__(self, truncation: Truncation, backend: str | Backend = "fp64") -> None:
+    def __init__(
+        self, truncation: Truncation, backend: str | Backend = "fp64", fourier: str = "fft"
+    ) -> None:
         self.truncation = truncation
         self.grid = GaussianGrid(truncation)
         self.backend = resolve_backend(backend)
@@ -170,8 +191,8 @@ class SpectralTransform:
         self.synthesis_tables = rounded(synthesis, self.backend)
         self.analysis_tables = rounded(analysis, self.backend)
         self.degree, self.order = coefficient_orders(truncation.number)
-        self._synthesize = lift(synthesize, self.backend)
-        self._analyze = lift(analyze, self.backend)
+        self._synthesize = lift(with_stages(synthesize, fourier), self.backend)
+        self._analyze = lift(with_stages(analyze, fourier), self.backend)
 
     def to_grid(self, spectrum: np.ndarray) -> np.ndarray:
         """Fields (fields, nlon, nlat), in the model's order, of (coefficients, 2 fields)."""

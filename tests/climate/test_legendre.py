@@ -66,7 +66,13 @@ def test_functions_at_t85_agree_with_multiple_precision():
                 assert abs(slopes[row, column] - slope) <= 1e-13 * max(n, 1)
 
 
-@pytest.mark.parametrize("name", TRUNCATIONS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=pytest.mark.slow if t.number > 85 else ())
+        for n, t in TRUNCATIONS.items()
+    ],
+)
 def test_functions_are_orthonormal_on_the_grid(name):
     grid = GaussianGrid(TRUNCATIONS[name])
     number = grid.truncation.number

@@ -4,16 +4,22 @@ import numpy as np
 import pytest
 from scipy.special import sph_harm_y
 
+from sciprec.climate.fft import is_supported, smallest_length
 from sciprec.climate.fourier import circle
 from sciprec.climate.grid import TRUNCATIONS, GaussianGrid, Truncation, resolve_truncation
 from sciprec.climate.shallow_water_kernels import grid_spectra, spectral_tendency
 from sciprec.climate.spherical import spectral_constants
-from sciprec.climate.transform import SpectralTransform, reference_transform
+from sciprec.climate.transform import SpectralTransform, make_tables, reference_transform
 from sciprec.errors import InputError
 from sciprec.precision import lift, resolve_backend
 
 EPS = np.finfo(float).eps
 SLOW = pytest.mark.slow
+
+
+NAMES = [
+    pytest.param(name, marks=SLOW if row.number > 85 else ()) for name, row in TRUNCATIONS.items()
+]
 
 
 def random_spectrum(transform, fields, seed=0):
@@ -23,7 +29,7 @@ def random_spectrum(transform, fields, seed=0):
     return spectrum
 
 
-@pytest.mark.parametrize("name", TRUNCATIONS)
+@pytest.mark.parametrize("name", NAMES)
 def test_round_trip_of_random_coefficients(name):
     transform = reference_transform(TRUNCATIONS[name])
     spectrum = random_spectrum(transform, 2)
@@ -113,7 +119,33 @@ def test_round_trip_in_other_arithmetics(name):
     assert 0 < np.abs(back - spectrum).max() < 2 * (16 + 32) * roundoff
 
 
-def test_unknown_truncation_names_the_known_ones():
+def test_any_truncation_has_a_grid_that_is_fine_enough():
     assert resolve_truncation("t42") is resolve_truncation(42) is TRUNCATIONS["T42"]
-    with pytest.raises(InputError, match="unknown truncation 'T43'; known: T21, .*did you mean"):
-        resolve_truncation("T43")
+    for number in (1, 2, 10, 43, 64, 106, 213, 341, 1023):
+        for name, waves in ((f"T{number}", 3), (f"TL{number}", 2)):
+            row = resolve_truncation(name)
+            assert (row.number, row.name) == (number, name if number > 2 else row.name)
+            assert row.nlon >= waves * number + 1 and 2 * row.nlat >= waves * number + 1
+            assert row.nlon == 2 * row.nlat and row.nlat % 2 == 0 and is_supported(row.nlon)
+            assert row.nlon <= 1.5 * max(waves * number + 1, 8)
+            assert 3600 % row.step_seconds == 0 and row.step_seconds * number <= 25500
+
+
+def test_the_usual_truncations_are_those_of_the_rule():
+    for name, row in TRUNCATIONS.items():
+        made = resolve_truncation(f"TL{row.number}")
+        assert made.nlon < row.nlon and row.name == name
+        assert smallest_length(3 * row.number + 1) == row.nlon == 2 * row.nlat
+
+
+@pytest.mark.parametrize("given", ["T42.5", "X42", "T0", "T1024", "", -3])
+def test_unknown_truncations_get_a_sentence(given):
+    with pytest.raises(InputError, match="unknown truncation .*accepted: T1 to T1023, as a name"):
+        resolve_truncation(given)
+    with pytest.raises(InputError, match="did you mean 'T85'"):
+        resolve_truncation("T85a")
+
+
+def test_longitudes_that_cannot_be_transformed_get_a_sentence():
+    with pytest.raises(InputError, match="T10 on 56 longitudes .*take 64"):
+        make_tables(Truncation(10, 28, 56, 1200.0))
