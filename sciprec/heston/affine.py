@@ -21,7 +21,7 @@ def affine_step(model, u, after, years):
 
     Args:
         model: a Model.
-        u: complex numbers of any shape with -1 < Im u < 0 (the ends, too, if kappa > rho sigma).
+        u: complex numbers of any shape with -1 <= Im u <= 0.
         after: B' at the end of the stretch, complex, of u's shape or a number; Re B' <= 0.
         years: t, the length of the stretch.
 
@@ -32,18 +32,22 @@ def affine_step(model, u, after, years):
         (2007), eq. (4), whose logarithm is continuous with its principal branch.
     Differs from the source: any B' in place of 0; b - d is replaced by -sigma^2 q / (b + d) and
         the quotient of logarithms by one log(1 - z), so that nothing cancels as sigma goes to
-        zero; d^2 is multiplied out, so that nothing cancels as rho goes to -1 or 1.
+        zero; d^2 is multiplied out, so that nothing cancels as rho goes to -1 or 1; where Re b is
+        negative b + d is sigma^2 q / (d - b), so that nothing cancels where rho sigma > kappa.
     """
     sigma2 = model.sigma**2
     q, b, d = _riccati(model, u)
-    plus = b + d
-    fading = -_expm1(-d * years)  # 1 - e
-    gap = after + q / plus  # E
-    half = fading / (2 * d)
+    root, plus = _lower_root(sigma2, q, b, d)
+    gap = after + root  # E
+    half = _half_fading(d, years)  # (1 - e) / (2 d)
     z = sigma2 * gap * half
-    logarithm = _log1p(-z) / sigma2
-    constant = -model.kappa * model.theta * (q * years / plus + 2 * logarithm)
-    return constant, after - gap * (plus - sigma2 * after) * half / (1 - z)
+    rest = 1 - z
+    if np.any(np.real(b) < 0):  # where 1 and z may nearly cancel
+        ended = (plus + sigma2 * root * np.exp(-d * years)) / np.where(d == 0, 1.0, 2 * d)
+        rest = np.where(np.abs(rest) > 0.1, rest, ended - sigma2 * after * half)
+    logarithm = _log_beside_one(z, rest) / sigma2
+    constant = -model.kappa * model.theta * (root * years + 2 * logarithm)
+    return constant, after - gap * (plus - sigma2 * after) * half / rest
 
 
 def log_characteristic_function(model, u, maturity):
@@ -114,7 +118,7 @@ def forward_log_characteristic_function(model, u, start, maturity):
     speed = model.kappa - model.rho * model.sigma
     run = -np.expm1(-speed * start) / speed if speed else start
     z = 0.5 * model.sigma**2 * slope * run
-    logarithm = _log1p(-z) / model.sigma**2
+    logarithm = _log_beside_one(z, 1 - z) / model.sigma**2
     later = slope * np.exp(-speed * start) * model.v0 / (1 - z)
     return constant + later - 2 * model.kappa * model.theta * logarithm
 
@@ -128,6 +132,29 @@ def _riccati(model, u):
     return q, b, np.sqrt(squared)
 
 
+def _lower_root(sigma2, q, b, d):
+    """Return q / (b + d) and b + d without cancellation; (b + d) (d - b) = sigma^2 q.
+
+    Args:
+        sigma2: sigma^2.
+        q, b, d: of affine_step, Re d >= 0.
+    """
+    falling = np.real(b) <= 0
+    if not np.any(falling):
+        return q / (b + d), b + d
+    wide = np.where(falling, d - b, d + b)
+    narrow = q / np.where(wide == 0, 1.0, wide)
+    return np.where(falling, wide / sigma2, narrow), np.where(falling, sigma2 * narrow, wide)
+
+
+def _half_fading(d, years):
+    """Return (1 - exp(-d t)) / (2 d), t / 2 where d is zero."""
+    if np.all(d):
+        return _expm1(-d * years) / (-2 * d)
+    still = d == 0
+    return np.where(still, 0.5 * years, _expm1(-d * years) / np.where(still, 1.0, -2 * d))
+
+
 def _expm1(z):
     """Return exp(z) - 1 of complex z without cancellation near zero."""
     half = np.sin(0.5 * z.imag)
@@ -135,8 +162,9 @@ def _expm1(z):
     return (np.expm1(z.real) - 2 * growth * half * half) + 1j * growth * np.sin(z.imag)
 
 
-def _log1p(z):
-    """Return log(1 + z) of complex z without cancellation near zero."""
+def _log_beside_one(z, rest):
+    """Return the logarithm of rest = 1 - z, without cancellation where z is small."""
     x, y = z.real, z.imag
-    near = 0.5 * np.log1p(np.maximum(x * (2 + x) + y * y, -1.0))
-    return np.where(np.abs(z) < 0.5, near, np.log(np.abs(1 + z))) + 1j * np.arctan2(y, 1 + x)
+    near = 0.5 * np.log1p(np.maximum(x * (x - 2) + y * y, -0.75))
+    size = np.where(np.abs(z) < 0.5, near, np.log(np.abs(rest)))
+    return size + 1j * np.arctan2(rest.imag, rest.real)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
@@ -77,6 +77,24 @@ def test_transforms_solve_their_equations(model, maturity, size, tilt, fixings, 
     assert abs(got - expected) < 1e-6 * (1 + abs(expected))
 
 
+@pytest.mark.parametrize("rho", [-0.8, 0.0, 0.25, 0.5, 0.500001, 0.8, 1.0])
+@pytest.mark.parametrize(("fixings", "years"), [(1, 2.0), (2, 2.0), (5, 2.0), (2, 20.0)])
+def test_means_at_the_end_of_the_strip(rho, fixings, years):
+    """E[G] and E[S], with the speed of reversion kappa - rho sigma above, at and below zero."""
+    model = Model(spot=1, v0=0.3, kappa=0.5, theta=0.1, sigma=1.0, rho=rho)
+    stretches = [(-1j * k / fixings, years / fixings) for k in range(1, fixings + 1)]
+    expected = riccati(model, stretches, model.v0)
+    got = affine.average_log_characteristic_function(model, -1j, years, fixings)
+    assert abs(got - expected) < 1e-7
+    assert abs(affine.log_characteristic_function(model, -1j, years)) < 1e-13
+
+
+def test_long_stretches_of_explosive_means():
+    """rho sigma far above kappa: exp(-d t) is 1e-40, and E[S] still F."""
+    model = Model(spot=1, v0=0.3, kappa=0.1, theta=0.1, sigma=3.0, rho=0.99)
+    assert abs(affine.log_characteristic_function(model, -1j, 30.0)) < 1e-12
+
+
 def test_published_geometric_asians(path_references):
     for name in ("fang_oosterlee_asian_geometric", "lewis_asian_geometric"):
         model, payoff, price, _ = path_references[name]
@@ -109,6 +127,7 @@ def test_many_fixings(model):
 
 
 @given(model=models, maturity=st.floats(0.05, 10), fixings=st.integers(2, 12))
+@example(Model(spot=1.0, v0=0.0, kappa=0.5, theta=0.5, sigma=1.0, rho=0.5), 1.0, 2)
 @settings(max_examples=40, deadline=None)
 def test_means_are_worth_less_than_the_mean_of_europeans(model, maturity, fixings):
     """G <= arithmetic mean, and max(mean - K, 0) <= mean of max(S - K, 0) (Jensen, twice)."""
