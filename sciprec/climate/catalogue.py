@@ -1,6 +1,7 @@
 """Everything that is registered: importing this module registers all cases, sets and schemes."""
 
 from sciprec.climate import (
+    advection,
     baroclinic,
     barotropic_vorticity,
     galewsky,
@@ -14,6 +15,7 @@ from sciprec.climate.initial import CASES
 from sciprec.climate.timestepping import TIME_SCHEMES
 
 REGISTERING = (
+    advection,
     baroclinic,
     barotropic_vorticity,
     galewsky,

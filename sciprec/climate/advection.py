@@ -1,0 +1,205 @@
+"""Transport of a field by a given wind that does not change, and a cosine bell to transport.
+
+    dh/dt = -div(h v),    div v = 0
+
+Source: Williamson et al. (1992), section 3.1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.climate.barotropic_vorticity import (
+    flux_convergence,
+    no_linear_part,
+    nothing_to_solve,
+)
+from sciprec.climate.constants import RADIUS_M, SECONDS_PER_DAY, Units
+from sciprec.climate.equations import equation_set
+from sciprec.climate.grid import Truncation
+from sciprec.climate.initial import case
+from sciprec.climate.spherical import spectral_constants
+from sciprec.climate.transform import (
+    SpectralTransform,
+    analyze,
+    make_tables,
+    make_work,
+    synthesize,
+)
+from sciprec.precision.registry import kernel
+
+
+@dataclass(frozen=True)
+class InitialTracer:
+    """Fields (nlon, nlat).
+
+    Args:
+        height: what is transported, m.
+        u, v: the wind, m/s.
+    """
+
+    height: np.ndarray
+    u: np.ndarray
+    v: np.ndarray
+
+
+@case(
+    "williamson_1",
+    source="Williamson et al. (1992), case 1",
+    parameters={"angle_degrees": 90.0},
+    equations="advection",
+)
+def cosine_bell(lon, lat, angle_degrees=90.0) -> InitialTracer:
+    """A bell of 1000 m on the equator; a rotation of 12 days brings it back, at 90 degrees over
+    both poles.
+
+    Args:
+        lon, lat: radians.
+        angle_degrees: between the axis of the rotation and the poles.
+
+    Source: Williamson et al. (1992), eqs 75 to 80.
+    """
+    angle, speed = math.radians(angle_degrees), 2 * math.pi * RADIUS_M / (12 * SECONDS_PER_DAY)
+    along = np.cos(lat) * np.cos(lon - 1.5 * math.pi)
+    distance = np.arccos(np.clip(along, -1.0, 1.0))
+    bell = 500.0 * (1.0 + np.cos(3 * math.pi * np.minimum(distance, 1.0 / 3.0)))
+    tilted = np.sin(lat) * np.cos(lon) * math.sin(angle)
+    return InitialTracer(
+        height=bell,
+        u=speed * (np.cos(lat) * math.cos(angle) + tilted),
+        v=-speed * np.sin(lon) * math.sin(angle) * np.ones_like(lat),
+    )
+
+
+@dataclass(frozen=True)
+class TracerConversion:
+    """Converts between SI fields and coefficients at a truncation, in binary64.
+
+    Args:
+        transform: the binary64 transform.
+        units: the model's units; those of the field are its largest value's power of two.
+        wind: u and v on the grid in the model's order, m/s (2, nlon, nlat).
+        unit: one unit of the field, m.
+    """
+
+    transform: SpectralTransform
+    units: Units
+    wind: np.ndarray
+    unit: float
+
+    @classmethod
+    def of(
+        cls, initial: InitialTracer, transform: SpectralTransform, units: Units,
+        implicit_time: float,
+    ) -> TracerConversion:  # fmt: skip
+        """The conversion for an initial state; nothing is implicit here."""
+        unit = 2.0 ** math.ceil(math.log2(np.abs(initial.height).max()))
+        return cls(transform, units, np.stack([initial.u, initial.v]), unit)
+
+    @property
+    def vertical(self) -> dict[str, np.ndarray]:
+        """No levels."""
+        return {}
+
+    @property
+    def constants(self) -> tuple[tuple, np.ndarray]:
+        """Constants in binary64: of the coefficients; wind over cos(lat) on the grid."""
+        grid = self.transform.grid
+        factors = spectral_constants(self.transform.truncation, 0.0)
+        return factors, self.wind / (self.units.velocity * np.cos(grid.lat_radians))
+
+    def work(self, dtype: type) -> tuple:
+        """Work arrays of the tendency."""
+        return make_advection_work(self.transform.truncation, dtype)
+
+    def to_state(self, initial: InitialTracer) -> np.ndarray:
+        """Coefficients (coefficients, 2) of an initial state."""
+        return self.transform.to_spectrum(initial.height[None] / self.unit)
+
+    def to_fields(self, state: np.ndarray) -> dict[str, np.ndarray]:
+        """height (m), u and v (m/s), each (nlat, nlon), of a state."""
+        grid = self.transform.grid
+        height = grid.to_output(self.transform.to_grid(state)[0]) * self.unit
+        u, v = (grid.to_output(field) for field in self.wind)
+        return {"height": height, "u": u, "v": v}
+
+    def budgets(self, fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Mean of the field, m."""
+        return {"mass": self.transform.grid.mean(fields["height"])}
+
+
+def _random(*shape):
+    return np.random.default_rng(12).uniform(-1.0, 1.0, shape)
+
+
+@kernel(example=lambda: (_random(1, 8, 4), _random(2, 8, 4), np.zeros((2, 8, 4))))
+def tracer_fluxes(fields, wind, fluxes):
+    """h u / cos(lat) and h v / cos(lat).
+
+    Args:
+        fields: (1, nlon, nlat): h.
+        wind: (2, nlon, nlat): u and v over cos(lat).
+        fluxes: (2, nlon, nlat), written.
+    """
+    for component in range(2):
+        for i in range(fields.shape[1]):
+            for j in range(fields.shape[2]):
+                fluxes[component, i, j] = fields[0, i, j] * wind[component, i, j]
+
+
+def make_advection_work(truncation: Truncation, dtype=np.float64) -> tuple:
+    """Work arrays of `advection`: on the grid, fluxes there, from it, the transforms'."""
+    size = spectral_constants(truncation, 0.0)[0].size
+    shape = truncation.nlon, truncation.nlat
+    return (
+        np.zeros((1, *shape), dtype),
+        np.zeros((2, *shape), dtype),
+        np.zeros((size, 4), dtype),
+        make_work(truncation, 1, dtype),
+        make_work(truncation, 2, dtype),
+    )
+
+
+def _small_model():
+    small = Truncation(1, 4, 8, 3600.0)
+    factors = spectral_constants(small, 0.0)
+    state = _random(factors[0].size, 2)
+    constants = factors, _random(2, small.nlon, small.nlat)
+    return (
+        state,
+        np.zeros_like(state),
+        constants,
+        make_tables(small),
+        make_advection_work(small),
+    )
+
+
+@equation_set(
+    "advection",
+    prognostic=(("height", 1),),
+    linear=no_linear_part,
+    solve=nothing_to_solve,
+    conversion=TracerConversion,
+    fields=("height", "u", "v"),
+    source="Williamson et al. (1992), eq 74",
+)
+@kernel(example=lambda: _small_model())
+def advection(state, tendency, constants, tables, work):
+    """Tendency of a transported field: to the grid, fluxes there, and back.
+
+    Args:
+        state: (coefficients, 2).
+        tendency: (coefficients, 2), written.
+        constants: (`spectral_constants`, wind over cos(lat) (2, nlon, nlat)).
+        tables: from `transform.make_tables`.
+        work: from `make_advection_work`.
+    """
+    factors, wind = constants
+    fields, fluxes, flux_spectra, synthesis_work, analysis_work = work
+    synthesize(state, tables[0], synthesis_work, fields)
+    tracer_fluxes(fields, wind, fluxes)
+    analyze(fluxes, tables[1], analysis_work, flux_spectra)
+    flux_convergence(flux_spectra, factors, tendency)
