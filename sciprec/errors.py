@@ -5,9 +5,28 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+LONGEST_LINE = 1000
+_SHOWN = 200
+
 
 class InputError(ValueError):
-    """Input that cannot be used; its message says what was given, what is accepted, what to do."""
+    """Input that cannot be used; its message says what was given, what is accepted, what to do.
+
+    Words of thousands of characters that were given are shown by their beginning.
+    """
+
+    def __init__(self, message: str) -> None:
+        lines = str(message).splitlines() or [""]
+        super().__init__("\n".join(_readable(line) for line in lines))
+
+
+def _readable(line: str) -> str:
+    if len(line) <= LONGEST_LINE:
+        return line
+    words = (w if len(w) <= _SHOWN else f"{w[:_SHOWN]}… ({len(w)} characters)"
+             for w in line.split(" "))  # fmt: skip
+    line = " ".join(words)
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…"
 
 
 class Interrupted(Exception):
