@@ -28,7 +28,7 @@ _BUMP_LON, _BUMP_LAT, _BUMP_WIDTH = math.pi / 9, 2 * math.pi / 9, 0.1
 @case(
     "jablonowski_williamson",
     source="Jablonowski and Williamson (2006), Q. J. R. Meteorol. Soc. 132, 2943-2975",
-    parameters={"levels": 24, "perturbation_m_per_s": 1.0},
+    parameters={"levels": 24, "perturbation_m_per_s": 1.0, "diffusion_hours": 2.4},
     equations="primitive_equations",
     radius_m=PLANET.radius_m,
 )

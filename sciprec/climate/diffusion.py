@@ -6,8 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sciprec.climate.constants import SECONDS_PER_HOUR
+
 ORDERS = {"viscosity": 2, "diffusion_m4_per_s": 4, "diffusion_m8_per_s": 8}
 """Parameter -> order of the derivative; its unit is m**order / s."""
+EFOLDING = "diffusion_hours"
+"""Parameter: hours in which diffusion of order 8 divides the largest total wavenumber by e."""
+DIFFUSION = (*ORDERS, EFOLDING)
+"""All parameters of diffusion."""
 
 
 def diffusion_rate(
@@ -16,15 +22,22 @@ def diffusion_rate(
     """Rate of decay of each total wavenumber: sum of nu (l (l+1) / a**2)**(order / 2).
 
     Args:
-        degree: l, any shape.
+        degree: l of all coefficients; the largest is one above the truncation T.
         radius_m: a.
-        coefficients: nu by the names of `ORDERS`.
+        coefficients: nu by the names of `DIFFUSION`; the time t of `EFOLDING` stands for
+            nu = (T (T+1) / a**2)**-4 / t, and 0 for none.
 
     Returns:
         1/s, the shape of degree.
     """
     square = degree * (degree + 1.0) / radius_m**2
-    rates = [nu * square ** (ORDERS[name] // 2) for name, nu in coefficients.items()]
+    given = dict(coefficients)
+    hours = given.pop(EFOLDING, 0.0)
+    rates = [nu * square ** (ORDERS[name] // 2) for name, nu in given.items()]
+    if hours:
+        largest = np.max(degree) - 1.0
+        share = square * radius_m**2 / (largest * (largest + 1.0))
+        rates.append(share**4 / (hours * SECONDS_PER_HOUR))
     return np.sum([np.zeros(np.shape(degree)), *rates], axis=0)
 
 

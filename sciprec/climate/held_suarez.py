@@ -53,7 +53,7 @@ def _near_ground(levels: SigmaLevels) -> np.ndarray:
 @case(
     "held_suarez",
     source="Held and Suarez (1994), Bull. Amer. Meteor. Soc. 75, 1825-1830",
-    parameters={"levels": 20, "seed": 1},
+    parameters={"levels": 20, "seed": 1, "diffusion_hours": 2.4},
     equations="held_suarez",
     radius_m=PLANET.radius_m,
 )

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sciprec.climate.diffusion import ORDERS
+from sciprec.climate.diffusion import DIFFUSION
 from sciprec.climate.equations import EQUATIONS
 from sciprec.climate.initial import Case
 from sciprec.errors import InputError
 
 _EXAMPLES = {
     "viscosity": "1.0e5 (m2/s)", "diffusion_m4_per_s": "5.0e15 at T42",
-    "diffusion_m8_per_s": "1.0e37 at T42",
+    "diffusion_m8_per_s": "1.0e37 at T42", "diffusion_hours": "2.4 hours",
 }  # fmt: skip
 
 
@@ -26,7 +26,7 @@ class Parameters:
     Args:
         case: keyword arguments of the case's function.
         equations: parameters of the equation set.
-        diffusion: coefficients by the names of `diffusion.ORDERS`.
+        diffusion: coefficients by the names of `diffusion.DIFFUSION`.
     """
 
     case: dict[str, Any]
@@ -41,7 +41,7 @@ def check_parameters(case: Case, given: Mapping[str, Any]) -> Parameters:
         InputError: an unknown name, or a value that is not accepted.
     """
     own = EQUATIONS[case.equations].parameters
-    usual = {**dict.fromkeys(ORDERS, 0.0), **own, **case.parameters}
+    usual = {**dict.fromkeys(DIFFUSION, 0.0), **own, **case.parameters}
     for name in given:
         if name not in usual:
             raise InputError(
@@ -49,15 +49,15 @@ def check_parameters(case: Case, given: Mapping[str, Any]) -> Parameters:
                 f"known: {', '.join(sorted(usual))}{meant(name, usual)}"
             )
     values = {name: _accepted(name, given.get(name), kind) for name, kind in usual.items()}
-    for name in ORDERS:
+    for name in DIFFUSION:
         if values[name] < 0:
             raise InputError(
                 f"{name} is {values[name]}; accepted: zero or above, such as {_EXAMPLES[name]}"
             )
     return Parameters(
-        case={name: values[name] for name in case.parameters if name not in ORDERS},
+        case={name: values[name] for name in case.parameters if name not in DIFFUSION},
         equations={name: values[name] for name in own},
-        diffusion={name: values[name] for name in ORDERS},
+        diffusion={name: values[name] for name in DIFFUSION},
     )
 
 

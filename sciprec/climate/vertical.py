@@ -102,9 +102,10 @@ def resolve_levels(given: int | Sequence[float] | SigmaLevels) -> SigmaLevels:
         ) from None
     ordered = all(a < b for a, b in zip(half, half[1:], strict=False))
     if not 3 <= len(half) <= _MOST_LEVELS + 1 or half[0] != 0 or half[-1] != 1 or not ordered:
+        shown = half if len(half) < 10 else f"{len(half)} numbers from {half[0]} to {half[-1]}"
         raise InputError(
-            f"half levels are {half}; accepted: at least three ascending numbers, the first 0 and "
-            "the last 1"
+            f"half levels are {shown}; accepted: 3 to {_MOST_LEVELS + 1} ascending numbers, the "
+            "first 0 and the last 1"
         )
     return SigmaLevels(half)
 

@@ -133,8 +133,12 @@ def test_implicit_inverses_solve_their_systems():
     [
         (1, "levels is 1; accepted: 2 to 200 even sigma levels"),
         ("many", "levels is 'many'; accepted: a number of even levels, such as 20, or the sigma"),
-        ((0.0, 0.5, 0.4, 1.0), "half levels are .* accepted: at least three ascending numbers"),
+        (
+            (0.0, 0.5, 0.4, 1.0),
+            r"half levels are \(0.0, 0.5, 0.4, 1.0\); accepted: 3 to 201 ascending numbers",
+        ),
         ((0.1, 0.5, 1.0), "the first 0 and the last 1"),
+        (np.linspace(0, 1, 300), "half levels are 300 numbers from 0.0 to 1.0; accepted: 3 to"),
     ],
 )
 def test_levels_that_are_none_say_what_is_accepted(given, message):

@@ -1,0 +1,132 @@
+"""The forcing of Held and Suarez against its formulas, and the statistics of its climate."""
+
+import numpy as np
+import pytest
+
+from sciprec.climate import held_suarez as hs
+from sciprec.climate.climatology import Climatology, folded, gates
+from sciprec.climate.constants import Units
+from sciprec.climate.equations import EQUATIONS
+from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.model import integrate
+from sciprec.climate.primitive_equations import primitive_equations
+from sciprec.climate.transform import make_tables, reference_transform
+from sciprec.precision import lift
+
+SMALL = Truncation(5, 10, 16, 1800.0)
+LEVELS = 8
+
+
+@pytest.fixture(scope="module")
+def model():
+    """The conversion and a state with temperatures near equilibrium and uneven surface pressure."""
+    grid = GaussianGrid(SMALL)
+    lon, lat = np.broadcast_arrays(grid.lon_radians[:, None], grid.lat_radians[None, :])
+    state = hs.held_suarez(lon, lat, LEVELS, seed=3)
+    sigma = state.levels.full[:, None, None]
+    warm = 300 * sigma**0.2 - 40 * np.sin(lat) ** 2 + 5 * np.cos(lon) * np.cos(lat)
+    pressure = 1e5 * (1 + 0.03 * np.sin(lat))
+    varied = {**vars(state), "u": 100 * state.u, "temperature": warm, "surface_pressure": pressure}
+    state = hs.AirState(**varied)
+    units = Units(SMALL.step_seconds, hs.PLANET.radius_m)
+    convert = hs.ForcedConversion.of(state, reference_transform(SMALL), units, units.step)
+    return convert, convert.to_state(state)
+
+
+def slope(kernel, convert, state):
+    out = np.zeros_like(state)
+    lift(kernel, "fp64", trust_inputs=True)(
+        state, out, convert.constants, make_tables(SMALL), convert.work(np.float64)
+    )
+    return out
+
+
+def test_forcing_is_that_of_the_paper(model):
+    """The difference that the forcing makes, against its formulas in SI units on the grid."""
+    convert, state = model
+    forced = slope(EQUATIONS["held_suarez"].tendency, convert, state)
+    difference = forced - slope(primitive_equations, convert, state)
+    grid, fields = convert.transform.grid, convert.to_fields(state)
+    lat = np.radians(grid.lat)[:, None]
+    sigma = convert.levels.full[:, None, None]
+    share = sigma * fields["surface_pressure"] / 1e5
+    potential = 315 - 60 * np.sin(lat) ** 2 - 10 * np.log(share) * np.cos(lat) ** 2
+    equilibrium = np.maximum(200.0, potential * share ** (2 / 7))
+    assert (equilibrium == 200.0).any() and (equilibrium > 280.0).any()
+    low = np.maximum(0.0, (sigma - 0.7) / 0.3)
+    rate = (1 / 40 + (1 / 4 - 1 / 40) * low * np.cos(lat) ** 4) / 86400
+    heating = -rate * (fields["temperature"] - equilibrium)
+    model_order = np.stack([grid.to_model(x) for x in heating])
+    scale = convert.kelvin / convert.units.seconds
+    expected = convert.transform.to_spectrum(model_order) / scale
+    got = difference[:, 4 * LEVELS : 6 * LEVELS]
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    wind = -np.repeat(low.ravel(), 2) / 86400 * convert.units.seconds
+    for first in (0, 2 * LEVELS):
+        columns = slice(first, first + 2 * LEVELS)
+        braked = wind * state[:, columns]
+        np.testing.assert_allclose(difference[:, columns], braked, rtol=0, atol=1e-10)
+    np.testing.assert_array_equal(difference[:, -2:], 0.0)
+
+
+def test_the_start_is_at_rest_but_for_a_seeded_breeze():
+    lon, lat = np.meshgrid(np.linspace(0, 6, 9), np.linspace(-1.5, 1.5, 7), indexing="ij")
+    first, again, other = (hs.held_suarez(lon, lat, 4, seed=s) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first.u, again.u)
+    assert (first.u != other.u).any() and 0 < np.abs(first.u).max() < 1.5
+    assert np.ptp(first.temperature) == 0 and np.ptp(first.surface_pressure) == 0
+
+
+def test_climatology_is_the_mean_of_products_of_deviations():
+    rng = np.random.default_rng(0)
+    days = [{n: rng.normal(size=(3, 4, 16)) for n in ("u", "v", "temperature", "omega")}
+            for _ in range(5)]  # fmt: skip
+    gathered = Climatology()
+    for fields in days:
+        gathered.add(fields)
+    means = gathered.means
+    u, v, t = (np.stack([d[n] for d in days]) for n in ("u", "v", "temperature"))
+    np.testing.assert_allclose(means["u"], u.mean(axis=(0, 3)), atol=1e-15)
+
+    def deviation(x):
+        return x - x.mean(axis=3, keepdims=True)
+
+    heat = (deviation(v) * deviation(t)).mean(axis=(0, 3))
+    np.testing.assert_allclose(means["eddy_heat_flux"], heat, atol=1e-15)
+    variance = t.var(axis=3).mean(axis=0)
+    np.testing.assert_allclose(means["temperature_variance"], variance, atol=1e-15)
+    energy = 0.5 * (u.var(axis=3) + v.var(axis=3)).mean(axis=0)
+    np.testing.assert_allclose(means["eddy_kinetic_energy"], energy, atol=1e-15)
+
+
+def test_folding_keeps_symmetric_climates_and_gates_find_their_places():
+    lat = np.array([-60.0, -40.0, -20.0, 20.0, 40.0, 60.0])
+    sigma = np.array([0.2, 0.9])
+    even = np.array([[5.0, 30.0, 1.0, 1.0, 30.0, 5.0], [2.0, 8.0, -7.0, -7.0, 8.0, 2.0]])
+    odd = np.sign(lat) * even
+    mean = dict.fromkeys(("u", "temperature", "temperature_variance", "omega"), even)
+    mean |= dict.fromkeys(("v", "eddy_momentum_flux", "eddy_heat_flux"), odd)
+    fold = folded(mean)
+    for values in fold.values():
+        np.testing.assert_array_equal(values, even[:, 3:])
+    found = gates(mean, lat, sigma)
+    assert (found["jet"], found["jet_lat"], found["jet_sigma"]) == (30.0, 40.0, 0.2)
+    assert (found["lowest_westerly"], found["lowest_easterly"]) == (8.0, -7.0)
+    assert (found["lowest_equator"], found["lowest_pole"], found["coldest"]) == (-7.0, 2.0, -7.0)
+    assert found["eddy_heat_flux"] == 30.0
+
+
+@pytest.mark.slow
+def test_the_forced_atmosphere_spins_up_jets():
+    """Thirty days at T21L10: westerlies aloft, cold poles, mass to rounding."""
+    made = integrate(
+        "held_suarez", "T21", 30, step_seconds=1200.0, output_hours=720.0,
+        parameters={"levels": 10}, time_scheme="semi_implicit_leapfrog",
+    )  # fmt: skip
+    assert made.blow_up is None
+    wind = made.fields["u"][-1].mean(axis=-1)
+    assert 10 < wind.max() < 60 and np.unravel_index(wind.argmax(), wind.shape)[0] < 5
+    low = made.fields["temperature"][-1, -1].mean(axis=-1)
+    assert low[16] - low[-1] > 15
+    mass = made.budgets["mass"]
+    assert np.abs(mass / mass[0] - 1).max() <= 1e-14
