@@ -40,7 +40,7 @@ from sciprec.climate.transform import (
 from sciprec.precision import lift
 from sciprec.precision.registry import kernel
 
-CAREFUL, NAIVE = "careful", "naive"
+CAREFUL, WHOLE, NAIVE = "careful", "whole", "naive"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ShallowWaterConversion:
         transform: the binary64 transform.
         units: the model's units.
         mean: geopotential of the fluid at rest, for gravity waves, in model units: a number of
-            8 bits.
+            8 bits where they are scaled.
         reference: Phi_0 in model units, what the state leaves out: the mean, or 0.
         ground: Phi_s on the grid in the model's order and units, truncated as the state is.
         coriolis: f on the grid in the model's order and units.
@@ -80,19 +80,20 @@ class ShallowWaterConversion:
         Args:
             initial: the initial state.
             transform, units, implicit_time: of the model.
-            formulation: "careful": anomalies in units that make numbers of order one; "naive":
-                whole geopotentials in SI units.
+            formulation: "careful": anomalies in units that make numbers of order one; "whole":
+                whole geopotentials in these units; "naive": whole ones in SI units.
         """
-        if formulation == NAIVE:
-            units, implicit_time = units.unscaled, implicit_time * units.seconds
         mean = float(np.mean(initial.height @ np.tile(transform.grid.weights_north, 2)))
         mean = few_bits(mean / units.height)
+        if formulation == NAIVE:
+            mean, implicit_time = mean * units.geopotential, implicit_time * units.seconds
+            units = units.unscaled
         ground = transform.to_spectrum(initial.orography[None] / units.height)
         return cls(
             transform=transform,
             units=units,
             mean=mean,
-            reference=0.0 if formulation == NAIVE else mean,
+            reference=mean if formulation == CAREFUL else 0.0,
             ground=transform.to_grid(ground)[0],
             coriolis=initial.coriolis / units.vorticity,
             implicit_time=implicit_time,
@@ -197,7 +198,7 @@ def _small_model():
     conversion=ShallowWaterConversion,
     fields=("height", "u", "v", "vorticity", "divergence"),
     source="Williamson et al. (1992), eqs 3 to 7",
-    parameters={"formulation": (CAREFUL, NAIVE)},
+    parameters={"formulation": (CAREFUL, WHOLE, NAIVE)},
 )
 @kernel(example=lambda: _small_model())
 def shallow_water(state, tendency, constants, tables, work):

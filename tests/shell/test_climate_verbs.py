@@ -13,7 +13,7 @@ def test_the_list_names_everything_that_is_registered(call):
     for registry in (CASES, EQUATIONS, TIME_SCHEMES, TRUNCATIONS):
         for name in registry:
             assert name in out
-    assert "formulation = careful | naive" in out
+    assert "formulation = careful | whole | naive" in out
     assert "Williamson et al. (1992), case 5" in out
 
 
