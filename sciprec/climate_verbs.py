@@ -37,8 +37,8 @@ def list_names(
 def catalogue() -> dict[str, list[dict[str, Any]]]:
     """Cases, truncations, equations and time schemes as plain data."""
     from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
-    from sciprec.climate.diffusion import ORDERS
     from sciprec.climate.grid import TRUNCATIONS
+    from sciprec.climate.parameters import MODEL
 
     cases = [
         {"name": c.name, "equations": c.equations, "parameters": dict(c.parameters),
@@ -51,7 +51,7 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
     ]
     equations = [
         {"name": e.name, "prognostic": list(e.variables), "fields": list(e.fields),
-         "parameters": {**e.parameters, **dict.fromkeys(ORDERS, 0.0)}, "source": e.source}
+         "parameters": {**e.parameters, **MODEL}, "source": e.source}
         for e in EQUATIONS.values()
     ]  # fmt: skip
     schemes = [

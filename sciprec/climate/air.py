@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.climate.compiled import compiled
 from sciprec.climate.constants import Units
 from sciprec.climate.mass import mass_constants
 from sciprec.climate.primitive_implicit import implicit_constants
@@ -17,7 +18,6 @@ from sciprec.climate.primitive_spectral import (
 from sciprec.climate.spherical import few_bits, inverse_cosine_squared
 from sciprec.climate.transform import SpectralTransform
 from sciprec.climate.vertical import SigmaLevels, compression_matrix, hydrostatic_matrix
-from sciprec.precision import lift
 
 REFERENCE_TEMPERATURE_K = 300.0
 """Temperature of the state of rest about which gravity waves are implicit."""
@@ -214,7 +214,7 @@ class AirConversion:
         spectra = np.zeros((state.shape[0], 2 * (5 * count + 3)))
         air = np.array([self.reference, 1.0 / self.reference, self.planet.kappa])
         factors = primitive_factors(self.transform.truncation)
-        lift(primitive_spectra, "fp64")(np.ascontiguousarray(state), factors, air, spectra)
+        compiled(primitive_spectra, "fp64")(np.ascontiguousarray(state), factors, air, spectra)
         model = self.transform.to_grid(np.concatenate([spectra, self.ground], axis=1))
         rows = np.stack([grid.to_output(row) for row in model])
         vorticity, divergence, anomaly, u, v = rows[: 5 * count].reshape(5, count, *rows.shape[1:])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.climate.compiled import compiled
 from sciprec.climate.constants import ROTATION_PER_SECOND, Units
 from sciprec.climate.equations import equation_set
 from sciprec.climate.grid import GaussianGrid, Truncation
@@ -24,7 +25,6 @@ from sciprec.climate.transform import (
     make_work,
     synthesize,
 )
-from sciprec.precision import lift
 from sciprec.precision.registry import kernel
 
 
@@ -118,7 +118,7 @@ class VorticityConversion:
         """vorticity (1/s), u, v (m/s), streamfunction (m2/s), each (nlat, nlon), of a state."""
         grid, units, degree = self.transform.grid, self.units, self.transform.degree
         spectra = np.zeros((state.shape[0], 6))
-        lift(rotation_spectra, "fp64")(
+        compiled(rotation_spectra, "fp64")(
             np.ascontiguousarray(state), *self.constants[0][1:4], spectra
         )
         stream = -state / np.maximum(degree * (degree + 1.0), 1.0)[:, None]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.climate.compiled import compiled, staged
 from sciprec.climate.constants import Units
 from sciprec.climate.diffusion import damping, diffusion_rate
 from sciprec.climate.equations import Conversion, columns_of
@@ -15,8 +16,8 @@ from sciprec.climate.levels import LEVEL_KERNELS, addition
 from sciprec.climate.request import Request, check_request
 from sciprec.climate.running import Run
 from sciprec.climate.timestepping import STEP_KERNELS, WORK_ARRAYS, System
-from sciprec.climate.transform import make_tables, reference_transform, rounded, with_stages
-from sciprec.precision import Backend, lift
+from sciprec.climate.transform import make_tables, reference_transform, rounded
+from sciprec.precision import Backend
 from sciprec.precision.compensation import Compensation
 from sciprec.precision.fixed_lifting import fixed_point_summary
 
@@ -82,7 +83,8 @@ def integrate(
         step_seconds: time step; left out, the truncation's usual one, shortened to fit the output.
         output_hours: between stored states; the last state is stored in any case.
         parameters: of the case (angle_degrees), of its equations (formulation) and of the model
-            (diffusion_m4_per_s, diffusion_m8_per_s, viscosity in m2/s).
+            (diffusion_m4_per_s, diffusion_m8_per_s, viscosity in m2/s; fourier, "fft" or "matrix",
+            the Fourier stage of the transforms).
         time_scheme: name of a registered time scheme.
         compensation: of the state's updates: None, a name such as "carry", a Compensation, or one
             of these per prognostic variable.
@@ -185,14 +187,14 @@ class _Model:
         return lambda x: adjust(x.reshape(self.shape), self.constants, *rest)
 
     def _lift(self, kernel: Callable, backend: Backend | None = None):
-        self.lifted.append(lift(kernel, backend or self.backend, trust_inputs=True))
+        self.lifted.append(compiled(kernel, backend or self.backend))
         return self.lifted[-1]
 
 
 def _tendency(request: Request) -> Callable:
-    """The tendency kernel, with compensated sums in its transforms where that is asked for."""
+    """The tendency kernel with the Fourier stage and the sums that are asked for."""
     sums = any(compensation.sums for compensation in request.compensation.values())
-    return with_stages(request.equations.tendency, compensated_sums=sums)
+    return staged(request.equations.tendency, request.parameters.fourier, sums)
 
 
 def _trajectory(run: Run, grid: GaussianGrid, model: _Model) -> Trajectory:

@@ -11,12 +11,15 @@ from typing import Any
 from sciprec.climate.diffusion import DIFFUSION
 from sciprec.climate.equations import EQUATIONS
 from sciprec.climate.initial import Case
+from sciprec.climate.transform import FOURIER_STAGES
 from sciprec.errors import InputError
 
 _EXAMPLES = {
     "viscosity": "1.0e5 (m2/s)", "diffusion_m4_per_s": "5.0e15 at T42",
     "diffusion_m8_per_s": "1.0e37 at T42", "diffusion_hours": "2.4 hours",
 }  # fmt: skip
+MODEL: dict[str, Any] = {**dict.fromkeys(DIFFUSION, 0.0), "fourier": tuple(FOURIER_STAGES)}
+"""Parameters that every run takes, and their usual values."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,13 @@ class Parameters:
         case: keyword arguments of the case's function.
         equations: parameters of the equation set.
         diffusion: coefficients by the names of `diffusion.DIFFUSION`.
+        fourier: the Fourier stage of the transforms.
     """
 
     case: dict[str, Any]
     equations: dict[str, Any]
     diffusion: dict[str, float]
+    fourier: str
 
 
 def check_parameters(case: Case, given: Mapping[str, Any]) -> Parameters:
@@ -41,7 +46,7 @@ def check_parameters(case: Case, given: Mapping[str, Any]) -> Parameters:
         InputError: an unknown name, or a value that is not accepted.
     """
     own = EQUATIONS[case.equations].parameters
-    usual = {**dict.fromkeys(DIFFUSION, 0.0), **own, **case.parameters}
+    usual = {**MODEL, **own, **case.parameters}
     for name in given:
         if name not in usual:
             raise InputError(
@@ -55,9 +60,10 @@ def check_parameters(case: Case, given: Mapping[str, Any]) -> Parameters:
                 f"{name} is {values[name]}; accepted: zero or above, such as {_EXAMPLES[name]}"
             )
     return Parameters(
-        case={name: values[name] for name in case.parameters if name not in DIFFUSION},
+        case={name: values[name] for name in case.parameters if name not in MODEL},
         equations={name: values[name] for name in own},
         diffusion={name: values[name] for name in DIFFUSION},
+        fourier=values["fourier"],
     )
 
 

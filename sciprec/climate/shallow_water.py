@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.climate.compiled import compiled
 from sciprec.climate.constants import Units
 from sciprec.climate.diagnostics import budgets
 from sciprec.climate.equations import equation_set
@@ -37,7 +38,6 @@ from sciprec.climate.transform import (
     make_work,
     synthesize,
 )
-from sciprec.precision import lift
 from sciprec.precision.registry import kernel
 
 CAREFUL, WHOLE, NAIVE = "careful", "whole", "naive"
@@ -141,7 +141,7 @@ class ShallowWaterConversion:
         """height (m), u, v (m/s), vorticity and divergence (1/s), each (nlat, nlon), of a state."""
         grid, units = self.transform.grid, self.units
         spectra = np.zeros((state.shape[0], 8))
-        lift(grid_spectra, "fp64")(np.ascontiguousarray(state), *self.factors[1:4], spectra)
+        compiled(grid_spectra, "fp64")(np.ascontiguousarray(state), *self.factors[1:4], spectra)
         fields = self.transform.to_grid(np.concatenate([spectra, state[:, 2:4]], axis=1))
         vorticity, surface, u_cos, v_cos, divergence = (grid.to_output(field) for field in fields)
         per_cos = units.velocity / np.cos(np.radians(grid.lat))[:, None]

@@ -46,12 +46,25 @@ def test_only_the_named_variables_are_kept():
         ({"formulation": "carefull"}, "accepted: careful, whole, naive; did you mean 'careful'"),
         ({"angle_degrees": True}, "parameter 'angle_degrees' is True; accepted: a finite number"),
         ({"viscosity": -1}, r"viscosity is -1.0; accepted: zero or above, such as 1.0e5"),
+        ({"fourier": "dft"}, "parameter 'fourier' is 'dft'; accepted: fft, matrix"),
         ({"diffusion_m8": 1e30}, "did you mean 'diffusion_m8_per_s'"),
     ],
 )
 def test_wrong_parameters_get_a_sentence(parameters, words):
     with pytest.raises(InputError, match=words):
         climate.run("williamson_2", **parameters, **SHORT)
+
+
+def test_the_fourier_stage_changes_nothing_but_roundings():
+    fast, sums = (climate.run("williamson_5", fourier=f, **SHORT) for f in ("fft", "matrix"))
+    difference = np.abs(fast["vorticity"] - sums["vorticity"]).max()
+    assert difference < 1e-13 * np.abs(sums["vorticity"]).max()
+
+
+@pytest.mark.slow
+def test_runs_with_random_roundings_are_the_same_again():
+    first, second = (climate.run("williamson_5", backend="mlu370-noise", **SHORT) for _ in "ab")
+    xr.testing.assert_equal(first["height"], second["height"])
 
 
 def test_a_scenario_runs_the_same_function():
