@@ -11,7 +11,7 @@ import numpy as np
 _NEWTON_STEPS = 8
 
 
-def gauss_nodes(count: int) -> tuple[np.ndarray, np.ndarray]:
+def gauss_nodes(count: int, dtype=np.float64) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights of Gauss-Legendre quadrature, from +1 down to -1; the weights add up to 1.
 
     Newton's iteration on P_n from the estimate cos(pi (k + 3/4) / (n + 1/2)), in extended precision
@@ -19,9 +19,11 @@ def gauss_nodes(count: int) -> tuple[np.ndarray, np.ndarray]:
 
     Args:
         count: number of nodes, at least 1.
+        dtype: what they are rounded to. Near a pole a function of degree l changes by l**2 times
+            the rounding of a node: tables of functions take np.longdouble.
 
     Returns:
-        sin_lat (count,) and weights (count,), float64, symmetric about the equator to the last bit.
+        sin_lat (count,) and weights (count,), symmetric about the equator to the last bit.
 
     Source: Abramowitz and Stegun (1964), eqs 22.16.6 and 25.4.29.
     """
@@ -36,7 +38,7 @@ def gauss_nodes(count: int) -> tuple[np.ndarray, np.ndarray]:
     weights = 1 / ((1 - x * x) * slope * slope)
     mirrored = slice(None, None, -1) if count % 2 == 0 else slice(-2, None, -1)
     nodes = np.concatenate([x, -x[mirrored]])
-    return nodes.astype(np.float64), np.concatenate([weights, weights[mirrored]]).astype(np.float64)
+    return nodes.astype(dtype), np.concatenate([weights, weights[mirrored]]).astype(dtype)
 
 
 def _polynomial_and_slope(count, x):

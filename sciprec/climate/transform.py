@@ -23,7 +23,7 @@ from sciprec.climate.fourier import (
     synthesis_waves,
 )
 from sciprec.climate.grid import GaussianGrid, Truncation
-from sciprec.climate.legendre import coefficient_orders, legendre_table
+from sciprec.climate.legendre import coefficient_orders, gauss_nodes, legendre_table
 from sciprec.climate.legendre_stage import (
     LANES,
     PAIR,
@@ -136,11 +136,12 @@ def make_tables(truncation: Truncation) -> tuple[tuple, tuple]:
             f"{truncation.name} on {nlon} longitudes cannot be transformed; nlon / 2 has to be 1, "
             f"3 or 5 times a power of two, and a multiple of 4: take {smallest_length(nlon)}"
         )
-    grid = GaussianGrid(truncation)
-    functions = legendre_table(number, grid.sin_lat_north)
+    north = truncation.nlat // 2
+    sin_lat, weights = gauss_nodes(truncation.nlat, np.longdouble)
+    functions = legendre_table(number, sin_lat[:north])
     fast = real_waves(nlon)
     synthesis = synthesis_table(functions, number), (fast, synthesis_waves(number, nlon))
-    weighted = analysis_table(functions * grid.weights_north, number)
+    weighted = analysis_table((functions * weights[:north]).astype(np.float64), number)
     return synthesis, (weighted, (fast, analysis_waves(number, nlon)))
 
 

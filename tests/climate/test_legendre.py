@@ -66,6 +66,28 @@ def test_functions_at_t85_agree_with_multiple_precision():
                 assert abs(slopes[row, column] - slope) <= 1e-13 * max(n, 1)
 
 
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no extended precision here")
+def test_functions_at_the_true_gaussian_latitudes_of_t85_are_right_to_an_ulp():
+    """Those of the transform's tables: nodes are kept in extended precision for them."""
+    nodes = gauss_nodes(128, np.longdouble)[0]
+    columns = [0, 1, 7, 31, 63]
+    table = legendre_table(85, nodes[columns])
+    degree, order = coefficient_orders(85)
+    with mpmath.workdps(120):
+        roots = []
+        for start in nodes[columns]:
+            x = mpmath.mpf(float(start))
+            for _ in range(4):
+                value, slope = polynomial_and_slope(128, x)
+                x = x - value / slope
+            roots.append(x)
+        for row in np.random.default_rng(2).choice(degree.size, 60, replace=False):
+            values = [exact_function(int(degree[row]), int(order[row]), x) for x in roots]
+            largest = max(abs(value) for value in values)
+            for column, value in enumerate(values):
+                assert abs(table[row, column] - value) <= EPS * largest
+
+
 @pytest.mark.parametrize(
     "name",
     [
