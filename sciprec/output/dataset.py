@@ -43,12 +43,13 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
         | {"cell_area": (("lat", "lon"), areas)},
         coords=coordinates,
     )
-    dataset = _with_formula_terms(_described(dataset))
+    dataset = _described(dataset)
     for name in set(trajectory.units) & set(dataset.variables):
         dataset[name].attrs["units"] = trajectory.units[name]
     for axis, edges in bounds.items():
         dataset[f"{axis}_bnds"] = ((axis, "bnds"), edges)
         dataset[axis].attrs["bounds"] = f"{axis}_bnds"
+    dataset = _with_formula_terms(dataset)
     dataset.attrs = {
         "step_seconds": float(trajectory.step_seconds),
         "steps": int(trajectory.steps),
@@ -179,8 +180,9 @@ def _with_formula_terms(dataset: xr.Dataset) -> xr.Dataset:
     """The dataset with what CF needs to make pressures of sigma: p = p_top + sigma (ps - p_top)."""
     if "sigma" in dataset.coords and "surface_pressure" in dataset:
         dataset["top_pressure"] = ((), 0.0, describe("top_pressure").as_attributes())
-        terms = "sigma: sigma ps: surface_pressure ptop: top_pressure"
-        dataset["sigma"].attrs["formula_terms"] = terms
+        for name in ("sigma", "sigma_bnds"):
+            terms = f"sigma: {name} ps: surface_pressure ptop: top_pressure"
+            dataset[name].attrs["formula_terms"] = terms
     return dataset
 
 

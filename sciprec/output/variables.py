@@ -51,7 +51,7 @@ VARIABLES: dict[str, Variable] = {
         "1",
         "pressure over surface pressure",
         "atmosphere_sigma_coordinate",
-        (("axis", "Z"), ("positive", "down")),
+        (("axis", "Z"), ("positive", "down"), ("computed_standard_name", "air_pressure")),
     ),
     "strike": Variable("1", "strike, in units of currency"),
     "maturity": Variable("1", "time to maturity in years"),
@@ -69,7 +69,10 @@ VARIABLES: dict[str, Variable] = {
     "streamfunction": Variable(
         "m2 s-1", "streamfunction of the wind", "atmosphere_horizontal_streamfunction", _POINT
     ),
-    "temperature": Variable("K", "temperature", "air_temperature", _POINT),
+    "temperature": Variable(
+        "K", "temperature", "air_temperature",
+        (*_POINT, ("units_metadata", "temperature: on_scale")),
+    ),
     "surface_pressure": Variable(
         "Pa", "pressure at the ground", "surface_air_pressure", _POINT, primary=True
     ),

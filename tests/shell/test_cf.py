@@ -1,0 +1,68 @@
+"""Every kind of file that sciprec writes follows the CF conventions, to an independent checker."""
+
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from sciprec.batch.perform import perform
+from sciprec.batch.plan import plan
+from sciprec.output import netcdf
+from sciprec.scenario import parse_scenario
+
+CHECKER = Path(sysconfig.get_path("scripts")) / "compliance-checker"
+COMMON = {"title": "A small run", "source": "nobody (2000), case 1", "backends": ["fp32"]}
+MODEL = {
+    "spot": 100.0, "v0": 0.04, "kappa": 4.0, "theta": 0.25, "sigma": 1.0, "rho": -0.5,
+    "rate": 0.01, "dividend_yield": 0.02,
+}  # fmt: skip
+CALLS = {"kind": "call", "strikes": [90.0, 110.0], "maturities_years": [0.25, 0.5]}
+PATHS = {"n_paths": 1024, "steps_per_year": 4}
+SMALL = {
+    "shallow_water": {"kind": "climate", "compensation": ["carry"], "climate": {
+        "case": "williamson_5", "truncation": 21, "days": 0.25, "output_hours": 3.0}},
+    "primitive_equations": {"kind": "climate", "climate": {
+        "case": "held_suarez", "truncation": 21, "days": 0.125, "output_hours": 3.0,
+        "parameters": {"levels": 5}}},
+    "accumulation": {"kind": "accumulation", "backends": ["fixed32"], "accumulation": {
+        "smallest": 1e-7, "largest": 1e-5, "updates": 1000, "outputs": 4, "members": 3}},
+    "prices": {"kind": "heston", "heston": {
+        "model": MODEL, "payoffs": CALLS, "simulation": PATHS}},
+    "bounded_prices": {"kind": "heston", "heston": {
+        "model": MODEL, "payoffs": CALLS, "simulation": {"tolerance": "5%"}}},
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SMALL)
+def test_files_have_no_finding(kind, tmp_path):
+    scenario = parse_scenario({"name": kind, **COMMON, **SMALL[kind]})
+    for run in plan([scenario]):
+        assert not perform(run, str(tmp_path)).failure
+    files = sorted(tmp_path.glob("*.nc"))
+    assert len(files) == 2
+    assert findings(*files) == []
+
+
+def findings(*files):
+    """What the checker complains about; one thing it complains about is what CF 7.1 asks for."""
+    command = [CHECKER, "--test=cf:1.11", "--criteria=strict", *files]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert done.stdout.count("IOOS Compliance Checker Report") == len(files), done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("* ")]
+    assert bool(lines) == (done.returncode != 0)
+    bounds_of_formulas = "'sigma_bnds' has attr 'formula_terms' with value 'sigma: sigma_bnds"
+    return [line for line in lines if bounds_of_formulas not in line]
+
+
+@pytest.mark.slow
+def test_the_checker_finds_what_is_wrong(tmp_path):
+    scenario = parse_scenario({"name": "wrong", **COMMON, **SMALL["prices"]})
+    run = plan([scenario])[1]
+    perform(run, str(tmp_path))
+    dataset = netcdf.read(tmp_path / run.file)
+    dataset["price"].attrs["units"] = "shells per moon"
+    netcdf.write(dataset, tmp_path / run.file)
+    (found,) = findings(tmp_path / run.file)
+    assert "shells per moon" in found
