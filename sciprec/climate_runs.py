@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import xarray as xr
@@ -23,6 +24,7 @@ def run_climate(
     time_scheme: str = "rk4",
     stored: Any = None,
     variables: Sequence[str] | None = None,
+    checkpoints: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
     **case_parameters: Any,
 ) -> xr.Dataset:
@@ -41,6 +43,8 @@ def run_climate(
         stored: format in which the state and its residual are kept between steps, such as "fp16";
             left out: that of the backend.
         variables: names of the fields to keep; all of the equation set when left out.
+        checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
+            it goes on, with the same bits, where it was interrupted or has become longer.
         progress: called with the simulated days now and then.
         case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and
             of the model (viscosity in m2/s, diffusion_m4_per_s, diffusion_m8_per_s).
@@ -65,6 +69,7 @@ def run_climate(
         compensation=compensation,
         stored=stored,
         variables=variables,
+        checkpoints=checkpoints,
         progress=progress,
     )
     return trajectory_dataset(trajectory)

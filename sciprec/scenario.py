@@ -74,6 +74,10 @@ class ClimateRun(Section):
         default=None, examples=['stored = "fp16"'],
         description="the format of the state between steps in all runs but the truth",
     )  # fmt: skip
+    checkpoints: str | None = Field(
+        default=None, min_length=1, examples=['checkpoints = "reports/checkpoints"'],
+        description="a folder from whose checkpoints interrupted runs go on",
+    )  # fmt: skip
 
     def arguments(self) -> dict[str, Any]:
         """Arguments of `sciprec.climate.run`."""

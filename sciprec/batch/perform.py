@@ -122,7 +122,7 @@ def _check_climate(given: ClimateRun, compensation: Any) -> None:
     """Names of case, scheme and parameters; steps that fit the output times."""
     from sciprec.climate.request import check_request
 
-    arguments = given.model_dump()
+    arguments = given.model_dump(exclude={"checkpoints"})
     check_request(**arguments, compensation=compensation)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from sciprec.climate.checkpoint import Checkpoints
 from sciprec.climate.compiled import compiled, staged
 from sciprec.climate.constants import Units
 from sciprec.climate.diffusion import damping, diffusion_rate
@@ -14,7 +16,7 @@ from sciprec.climate.equations import Conversion, columns_of
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.levels import LEVEL_KERNELS, addition
 from sciprec.climate.request import Request, check_request
-from sciprec.climate.running import Run
+from sciprec.climate.running import Run, stacked
 from sciprec.climate.timestepping import STEP_KERNELS, WORK_ARRAYS, System
 from sciprec.climate.transform import make_tables, reference_transform, rounded
 from sciprec.precision import Backend
@@ -71,6 +73,7 @@ def integrate(
     compensation: str | Compensation | Mapping | None = None,
     stored: str | Backend | None = None,
     variables: Sequence[str] | None = None,
+    checkpoints: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
@@ -91,6 +94,8 @@ def integrate(
         stored: format in which the state and its residual are kept from one step to the next, such
             as "fp16"; left out: that of the backend.
         variables: names of the fields to keep; all of the equation set when left out.
+        checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
+            it goes on, with the same bits, where it was interrupted or has become longer.
         progress: called with the simulated days.
 
     Returns:
@@ -114,7 +119,8 @@ def integrate(
     convert = _conversion(request, initial)
     model = _Model(request, convert)
     state = rounded(convert.to_state(initial).ravel(), request.update)
-    run = Run(request, model.system, convert, model.columns, state, model.adjust, progress)
+    kept = None if checkpoints is None else Checkpoints(checkpoints, request)
+    run = Run(request, model.system, convert, model.columns, state, model.adjust, progress, kept)
     run.warm_up()
     run.to_the_end()
     return _trajectory(run, grid, model)
@@ -200,11 +206,11 @@ def _tendency(request: Request) -> Callable:
 def _trajectory(run: Run, grid: GaussianGrid, model: _Model) -> Trajectory:
     """Everything gathered."""
     return Trajectory(
-        time_days=np.array(run.times),
+        time_days=np.array([run.days_of(steps) for steps in run.stored]),
         lat=grid.lat,
         lon=grid.lon,
-        fields=_stacked(run.snapshots),
-        budgets=_stacked(run.budgets),
+        fields=stacked(run.snapshots),
+        budgets=stacked(run.budgets),
         units=run.request.equations.units,
         vertical=run.convert.vertical,
         radius_m=run.request.case.radius_m,
@@ -214,8 +220,3 @@ def _trajectory(run: Run, grid: GaussianGrid, model: _Model) -> Trajectory:
         seconds=run.seconds,
         fixed_point=fixed_point_summary(model.lifted),
     )
-
-
-def _stacked(rows: list[dict]) -> dict[str, np.ndarray]:
-    """Dictionaries of arrays, one per time, as one of arrays with the times first."""
-    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}

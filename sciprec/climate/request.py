@@ -27,6 +27,7 @@ class Request:
         case, equations, truncation, scheme, backend: what was named.
         update: the backend with the format in which states are kept between steps.
         step_seconds: the time step.
+        every: number of steps between stored states.
         stops: numbers of steps after which a state is stored, ascending.
         parameters: of the case, the equations and the diffusion.
         compensation: variable -> Compensation; empty: none.
@@ -40,6 +41,7 @@ class Request:
     backend: Backend
     update: Backend
     step_seconds: float
+    every: int
     stops: tuple[int, ...]
     parameters: Parameters
     compensation: dict[str, Compensation]
@@ -82,6 +84,7 @@ def check_request(
         backend=arithmetic,
         update=arithmetic if stored is None else _keeping(arithmetic, stored),
         step_seconds=step,
+        every=every,
         stops=(*range(every, last, every), last),
         parameters=checked,
         compensation=_checked_compensation(equations.variables, compensation),

@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sciprec.climate.checkpoint import Checkpoints, Saved
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.equations import Conversion
 from sciprec.climate.request import Request
 from sciprec.climate.timestepping import System
+from sciprec.errors import InputError
 
 _STEPS_BETWEEN_CHECKS = 16
 
@@ -26,12 +28,13 @@ class Run:
         state: the initial state (size,), rounded.
         adjust: function (values) that changes each new state in place, or None.
         progress: called with the simulated days, or None.
+        checkpoints: where the run goes on from and what it leaves behind, or None.
 
     Attributes:
         levels: of the time scheme, newest first.
         steps, seconds: made so far, and the wall time that they took.
         blow_up: None, or a sentence.
-        times, snapshots: days and SI fields of what was stored; `budgets` likewise.
+        stored: numbers of steps at which states were stored; `snapshots` and `budgets` are theirs.
     """
 
     def __init__(
@@ -43,15 +46,17 @@ class Run:
         state: np.ndarray,
         adjust: Callable[[np.ndarray], None] | None,
         progress: Callable[[float], None] | None,
+        checkpoints: Checkpoints | None = None,
     ) -> None:
         self.request, self.system, self.convert = request, system, convert
         self.columns, self.adjust, self.progress = columns, adjust, progress
+        self.checkpoints = checkpoints
         self.levels = [system.addition.level(state)]
         self.steps, self.seconds, self.blow_up = 0, 0.0, None
-        self.times: list[float] = []
+        self.stored: list[int] = []
         self.snapshots: list[dict[str, np.ndarray]] = []
         self.budgets: list[dict[str, float]] = []
-        self.store()
+        self.resume() if checkpoints is not None else self.store()
 
     def warm_up(self) -> None:
         """Compile what a step calls, on copies."""
@@ -61,12 +66,42 @@ class Run:
 
     def to_the_end(self) -> None:
         """Advance from output time to output time until the end or a blow-up."""
-        for stop in self.request.stops:
+        for stop in (s for s in self.request.stops if s > self.steps):
             while self.steps < stop and self.blow_up is None:
                 self.advance(min(_STEPS_BETWEEN_CHECKS, stop - self.steps))
             if self.blow_up is not None:
                 return
             self.store()
+            self.save(last=stop == self.request.stops[-1])
+
+    def resume(self) -> None:
+        """Go on where the checkpoint ends; without one, begin.
+
+        Raises:
+            InputError: it lies beyond the end of this run.
+        """
+        saved = self.checkpoints.load()
+        if saved is None:
+            return self.store()
+        if saved.steps > self.request.stops[-1]:
+            raise InputError(
+                f"the checkpoint '{self.checkpoints.path}' is at day {self.days_of(saved.steps):g},"
+                f" beyond the end of this run at day {self.days_of(self.request.stops[-1]):g}; "
+                "give more days, or another folder"
+            )
+        self.steps, self.levels = saved.steps, saved.levels
+        for k, steps in enumerate(saved.stored):
+            if steps in (0, *self.request.stops):
+                self.stored.append(steps)
+                self.snapshots.append({name: x[k] for name, x in saved.fields.items()})
+                self.budgets.append({name: x[k] for name, x in saved.budgets.items()})
+
+    def save(self, last: bool) -> None:
+        """Leave a checkpoint where that was asked for."""
+        if self.checkpoints is not None:
+            fields, budgets = stacked(self.snapshots), stacked(self.budgets)
+            saved = Saved(self.steps, self.levels, self.stored, fields, budgets)
+            self.checkpoints.save(saved, last)
 
     def step(self, levels: list) -> None:
         """One step of the levels, newest first."""
@@ -91,12 +126,16 @@ class Run:
     @property
     def days(self) -> float:
         """Simulated time so far."""
-        return self.steps * self.request.step_seconds / SECONDS_PER_DAY
+        return self.days_of(self.steps)
+
+    def days_of(self, steps: int) -> float:
+        """So many steps in days."""
+        return steps * self.request.step_seconds / SECONDS_PER_DAY
 
     def store(self) -> None:
         """Keep the fields and budgets of the current state."""
         fields = self.fields(self.levels[0].values)
-        self.times.append(self.days)
+        self.stored.append(self.steps)
         self.snapshots.append({name: fields[name] for name in self.request.variables})
         self.budgets.append(self.convert.budgets(fields))
 
@@ -139,3 +178,8 @@ class Run:
         place = f"latitude {grid.lat[row]:.1f}, longitude {grid.lon[column]:.1f}"
         place += f", level {level[0] + 1}" if level else ""
         return f"{what} was {np.nanmax(size):.3g}{unit} at {place}"
+
+
+def stacked(rows: list[dict]) -> dict[str, np.ndarray]:
+    """Dictionaries of arrays, one per time, as one of arrays with the times first."""
+    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}

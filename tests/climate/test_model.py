@@ -120,7 +120,7 @@ def test_blow_up_says_when_what_where_and_the_remedy():
             {"case": "williamson_55"},
             "unknown case 'williamson_55'; known: .*did you mean 'williamson_5'",
         ),
-        ({"truncation": "T43"}, "unknown truncation 'T43'; known: T21"),
+        ({"truncation": "T0"}, "unknown truncation 'T0'; accepted: T1 to T1023"),
         ({"time_scheme": "rk3"}, "unknown time scheme 'rk3'; known: rk4, .*did you mean 'rk4'"),
         ({"backend": "fp46"}, "unknown backend"),
         (

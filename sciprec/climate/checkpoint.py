@@ -1,0 +1,145 @@
+"""Checkpoints: what a run needs to go on with the same bits, in a file named after what it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+import sciprec
+from sciprec.climate.levels import Level
+from sciprec.climate.request import Request
+from sciprec.errors import InputError
+
+_MOST_SHARE_OF_TIME = 0.05
+
+
+@dataclass
+class Saved:
+    """The content of a checkpoint.
+
+    Args:
+        steps: made so far.
+        levels: of the time scheme, newest first, with their residuals.
+        stored: for each stored state its number of steps, ascending.
+        fields, budgets: what was stored: name -> (states, ...).
+    """
+
+    steps: int
+    levels: list[Level]
+    stored: list[int]
+    fields: dict[str, np.ndarray]
+    budgets: dict[str, np.ndarray]
+
+
+class Checkpoints:
+    """The checkpoint of one run in a folder, written again from time to time.
+
+    The name is made of a digest of everything but the length of the run, so that a run finds its
+    own file and no other's, and a longer one goes on where a shorter one ended.
+
+    Args:
+        folder: made where it is missing.
+        request: the run.
+
+    Raises:
+        InputError: the folder cannot be made, or the arithmetic's kernels have a state of their
+            own, which no file holds.
+    """
+
+    def __init__(self, folder: str | Path, request: Request) -> None:
+        if request.backend.random or request.backend.fixed:
+            raise InputError(
+                f"checkpoints were asked for in '{request.backend.name}', whose kernels count "
+                "their calls or adapt their units, which no checkpoint holds; accepted: floats "
+                "without random roundings"
+            )
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"the folder '{folder}' of checkpoints cannot be made ({error.strerror}); give one "
+                "that you may write into"
+            ) from None
+        self.path = Path(folder) / f"{request.case.name}-{digest(request)}.npz"
+        self._written, self._cost = -np.inf, 0.0
+
+    def load(self) -> Saved | None:
+        """What was saved; None where the run has not begun yet.
+
+        Raises:
+            InputError: the file cannot be read.
+        """
+        if not self.path.exists():
+            return None
+        try:
+            with open(self.path, "rb") as stream, np.load(stream) as file:
+                return _unpacked({name: file[name] for name in file.files})
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+            raise InputError(
+                f"the checkpoint '{self.path}' cannot be read ({error}); remove it to begin again"
+            ) from None
+
+    def save(self, saved: Saved, last: bool) -> None:
+        """Write the file, unless the last writing is too short ago for what it took.
+
+        Args:
+            saved: the content.
+            last: whether the run ends here; then it is written in any case.
+        """
+        start = time.perf_counter()
+        if not last and start - self._written < self._cost / _MOST_SHARE_OF_TIME:
+            return
+        part = self.path.with_name(f".{self.path.stem}.{os.getpid()}.npz")
+        try:
+            np.savez(part, **_packed(saved))
+            os.replace(part, self.path)
+        finally:
+            part.unlink(missing_ok=True)
+        self._written = time.perf_counter()
+        self._cost = self._written - start
+
+
+def digest(request: Request) -> str:
+    """Sixteen digits that differ for runs that differ in more than their length."""
+    parts = (
+        sciprec.__version__, request.case.name, request.equations.name, request.scheme.name,
+        repr(request.truncation), repr(request.backend), repr(request.update),
+        repr(request.step_seconds), request.every, repr(request.parameters),
+        sorted((name, repr(c)) for name, c in request.compensation.items()), request.variables,
+    )  # fmt: skip
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _packed(saved: Saved) -> dict[str, np.ndarray]:
+    """The arrays of a file."""
+    arrays = {"steps": np.array(saved.steps), "stored": np.array(saved.stored)}
+    for i, level in enumerate(saved.levels):
+        arrays[f"level_{i}"] = level.values
+        if level.residual is not None:
+            arrays[f"residual_{i}"] = level.residual
+    for kind, rows in (("field", saved.fields), ("budget", saved.budgets)):
+        arrays |= {f"{kind}_{name}": values for name, values in rows.items()}
+    return arrays
+
+
+def _unpacked(arrays: dict[str, np.ndarray]) -> Saved:
+    """The content of a file's arrays."""
+    count = sum(name.startswith("level_") for name in arrays)
+    return Saved(
+        steps=int(arrays["steps"]),
+        levels=[Level(arrays[f"level_{i}"], arrays.get(f"residual_{i}")) for i in range(count)],
+        stored=arrays["stored"].tolist(),
+        fields=_named(arrays, "field_"),
+        budgets=_named(arrays, "budget_"),
+    )
+
+
+def _named(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name[len(prefix) :]: x for name, x in arrays.items() if name.startswith(prefix)}

@@ -1,0 +1,107 @@
+"""Checkpoints: an interrupted run ends with the bits of one that was not."""
+
+import numpy as np
+import pytest
+
+from sciprec.climate.checkpoint import Checkpoints, Saved
+from sciprec.climate.grid import Truncation
+from sciprec.climate.model import integrate
+from sciprec.climate.request import check_request
+from sciprec.climate.timestepping import TIME_SCHEMES
+from sciprec.errors import InputError
+
+SMALL = Truncation(10, 16, 32, 1200.0)
+RUN = {"output_hours": 6.0, "step_seconds": 1200.0}
+
+
+class Stopped(Exception):
+    """Raised by a progress function."""
+
+
+def stop_at(days):
+    def progress(now):
+        if now > days:
+            raise Stopped
+
+    return progress
+
+
+def assert_same(first, second):
+    np.testing.assert_array_equal(first.time_days, second.time_days)
+    for kind in ("fields", "budgets"):
+        for name, values in getattr(first, kind).items():
+            np.testing.assert_array_equal(values, getattr(second, kind)[name], err_msg=name)
+
+
+@pytest.mark.parametrize("compensation", [None, {"vorticity": "carry", "geopotential": "carry"}])
+@pytest.mark.parametrize("scheme", TIME_SCHEMES)
+def test_an_interrupted_run_goes_on_with_the_same_bits(scheme, compensation, tmp_path):
+    given = RUN | {"time_scheme": scheme, "compensation": compensation, "backend": "mlu370"}
+    whole = integrate("williamson_5", SMALL, 1.0, **given)
+    with pytest.raises(Stopped):
+        integrate("williamson_5", SMALL, 1.0, checkpoints=tmp_path, progress=stop_at(0.7), **given)
+    seen = []
+    again = integrate(
+        "williamson_5", SMALL, 1.0, checkpoints=tmp_path, progress=seen.append, **given
+    )
+    assert seen[0] > 0.25
+    assert_same(whole, again)
+    assert whole.steps == again.steps == 72
+
+
+def test_a_longer_run_goes_on_from_the_end_of_a_shorter_one(tmp_path):
+    integrate("williamson_6", SMALL, 0.625, checkpoints=tmp_path, **RUN)
+    seen = []
+    longer = integrate("williamson_6", SMALL, 1.0, checkpoints=tmp_path, progress=seen.append,
+                       **RUN)  # fmt: skip
+    assert seen[0] > 0.625
+    assert_same(longer, integrate("williamson_6", SMALL, 1.0, **RUN))
+    with pytest.raises(InputError, match="is at day 1, beyond the end of this run at day 0.5"):
+        integrate("williamson_6", SMALL, 0.5, checkpoints=tmp_path, **RUN)
+
+
+def test_other_runs_have_other_files(tmp_path):
+    base = {"days": 0.25, **RUN}
+    others = (
+        {}, {"step_seconds": 600.0}, {"backend": "fp32"}, {"time_scheme": "imex_ars443"},
+        {"compensation": "carry"}, {"parameters": {"diffusion_m4_per_s": 1e16}},
+        {"variables": ["u"]},
+    )  # fmt: skip
+    for options in others:
+        integrate("williamson_5", SMALL, checkpoints=tmp_path, **(base | options))
+    assert len(list(tmp_path.glob("*.npz"))) == len(others)
+
+
+def test_a_finished_run_makes_no_step_again(tmp_path):
+    first = integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path, **RUN)
+    again = integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path, **RUN)
+    assert_same(first, again)
+    assert first.seconds > 0 and again.seconds == 0
+
+
+def test_what_cannot_be_kept_or_read_gets_a_sentence(tmp_path):
+    with pytest.raises(InputError, match="'mlu370-noise', whose kernels count their calls or adap"):
+        integrate("williamson_5", SMALL, 0.25, backend="mlu370-noise", checkpoints=tmp_path, **RUN)
+    (tmp_path / "file").write_text("taken")
+    with pytest.raises(InputError, match="of checkpoints cannot be made"):
+        integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path / "file", **RUN)
+    integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path, **RUN)
+    (path,) = tmp_path.glob("*.npz")
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(InputError, match="cannot be read .*; remove it to begin again"):
+        integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path, **RUN)
+
+
+def test_writing_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(np, "savez", lambda path, **arrays: written.append(path))
+    monkeypatch.setattr("os.replace", lambda part, path: None)
+    monkeypatch.setattr(Checkpoints, "load", lambda self: None)
+    clock = iter(np.arange(0.0, 100.0, 0.5))
+    monkeypatch.setattr("sciprec.climate.checkpoint.time.perf_counter", lambda: next(clock))
+    kept = Checkpoints(tmp_path, check_request("williamson_5", SMALL, 1.0, **RUN))
+    for _ in range(60):
+        kept.save(Saved(0, [], [], {}, {}), last=False)
+    assert 2 <= len(written) <= 4
+    kept.save(Saved(0, [], [], {}, {}), last=True)
+    assert len(written) <= 5
