@@ -47,11 +47,11 @@ class Plan:
 
 PLANS = {
     "williamson_5": Plan(
-        flow_over_mountain, (213, 320, 640, 1), "leapfrog", 360.0, (8.0e12, 4), 5635.248, (15,), 127
+        flow_over_mountain, (213, 320, 640, 1), "leapfrog", 360.0, (8.0e12, 4), 5635.248, (15,), 106
     ),
     "williamson_6": Plan(
         rossby_haurwitz_wave, (213, 320, 640, 4), "leapfrog", 180.0, (8.0e12, 4), 9503.770, (7, 14),
-        170,
+        106,
     ),
     "galewsky": Plan(
         unstable_jet, (170, 256, 512, 1), "runge_kutta", 200.0, (1.0e5, 2), 10000.0, (4, 5, 6), 106
@@ -71,12 +71,12 @@ def prepared(plan: Plan) -> Integration:
 
 
 def stored(plan: Plan, run: Integration) -> dict[str, np.ndarray]:
-    """Coefficients (orders, degrees) up to the stored degree: vorticity, divergence, height (m)."""
+    """Coefficients (orders, degrees) up to the stored degree, as `Reference` has them."""
     keep = run.model.orders <= plan.stored
-    state = run.state[keep, : plan.stored + 1].astype(np.complex128)
+    state = np.concatenate([run.state, run.relief], axis=-1)[keep, : plan.stored + 1]
     state[..., 2] /= GRAVITY
     state[0, 0, 2] += plan.mean_height
-    names = "vorticity", "divergence", "height"
+    names = "vorticity", "divergence", "height", "orography"
     fields = {name: state[..., i].astype(np.complex64) for i, name in enumerate(names)}
     return {"orders": run.model.orders[keep], **fields}
 

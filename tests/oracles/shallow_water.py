@@ -158,8 +158,8 @@ class Integration:
     ) -> None:  # fmt: skip
         self.model, self.step, self.coriolis = model, step, coriolis
         self.mean = GRAVITY * mean_height
-        ground = model.coefficients(GRAVITY * ground[None])
-        self.ground = model.synthesis(ground, ground[..., :0])[0]
+        self.relief = model.coefficients(ground[None])
+        self.ground = GRAVITY * model.synthesis(self.relief, self.relief[..., :0])[0]
         given = np.stack([flow.vorticity, flow.divergence, GRAVITY * flow.height - self.mean])
         self.state = model.coefficients(given)
         self.previous = None

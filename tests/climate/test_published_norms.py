@@ -1,0 +1,105 @@
+"""Cases 5 and 6 of Williamson et al. (1992) at equal truncation, step and diffusion as published.
+
+Published: NCAR's STSWM 2.0 (spectral, semi-implicit leapfrog) against its own T213, whose solution
+was kept to degree 106. Ours: against a T213 of an independent model, kept to degree 106 too.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sciprec.climate.constants import Units
+from sciprec.climate.grid import GaussianGrid, resolve_truncation
+from sciprec.climate.initial import CASES
+from sciprec.climate.model import integrate
+from sciprec.climate.reference import Reference, reference_norms
+from sciprec.climate.shallow_water import ShallowWaterConversion
+from sciprec.climate.transform import reference_transform
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "climate"
+
+
+def norms(case, run, truncation, day):
+    """`reference_norms` of the fields of a run at a day."""
+    row = resolve_truncation(truncation)
+    grid = GaussianGrid(row)
+    initial = CASES[case].initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
+    transform = reference_transform(row)
+    ground = ShallowWaterConversion.of(initial, transform, Units(600.0), 0.0).orography
+    reference = Reference.load(DATA / f"{case}_day{day}.npz")
+    index = int(np.argmin(np.abs(run.time_days - day)))
+    fields = {name: values[index] for name, values in run.fields.items()}
+    return reference_norms(reference, grid, fields, ground)
+
+
+def integrated(case, truncation, days, step, diffusion, **options):
+    return integrate(
+        case, truncation, days, step_seconds=step, output_hours=168.0,
+        time_scheme="semi_implicit_leapfrog", parameters={"diffusion_m4_per_s": diffusion},
+        **options,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("truncation", "diffusion", "published"),
+    [
+        ("T42", 5.0e15, (2.84e-4, 6.17e-4, 1.31e-2, 1.28e-2)),
+        ("T63", 1.0e15, (1.16e-4, 2.84e-4, 5.39e-3, 4.07e-3)),
+        ("T85", 3.1e14, (6.17e-5, 1.39e-4, 1.57e-3, 1.94e-3)),
+    ],
+)
+def test_flow_over_a_mountain_after_15_days(truncation, diffusion, published):
+    """l1, l2, linf of the depth and l2 of the wind, step 360 s, within 5 per cent."""
+    run = integrated("williamson_5", truncation, 15.0, 360.0, diffusion)
+    found = norms("williamson_5", run, truncation, 15)
+    names = "height_l1", "height_l2", "height_linf", "wind_l2"
+    np.testing.assert_allclose([found[n] for n in names], published, rtol=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("truncation", "step", "diffusion", "published"),
+    [
+        ("T42", 600.0, 0.0, (1.79e-3, 3.38e-3, 8.13e-3, 4.87e-2)),
+        ("T42", 180.0, 0.0, (1.15e-3, 3.26e-3, 7.70e-3, 4.81e-2)),
+        ("T42", 180.0, 5.0e15, (9.65e-4, 5.27e-3, 1.24e-2, 6.48e-2)),
+        ("T63", 180.0, 1.0e15, (3.55e-4, 2.52e-3, 6.06e-3, 3.10e-2)),
+        ("T85", 180.0, 3.1e14, (2.06e-4, 1.30e-3, 3.04e-3, 1.70e-2)),
+    ],
+)
+def test_rossby_haurwitz_wave_after_7_and_14_days(truncation, step, diffusion, published):
+    """l2 of the depth at day 7, l2 and linf of the depth and l2 of the wind at day 14."""
+    run = integrated("williamson_6", truncation, 14.0, step, diffusion)
+    seventh, last = (norms("williamson_6", run, truncation, day) for day in (7, 14))
+    found = seventh["height_l2"], last["height_l2"], last["height_linf"], last["wind_l2"]
+    np.testing.assert_allclose(found, published, rtol=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("case", "days", "step", "diffusion", "energy", "enstrophy"),
+    [
+        ("williamson_5", 15.0, 360.0, 5.0e15, -2.1e-5, -3.3e-4),
+        ("williamson_5", 15.0, 600.0, 0.0, 2.5e-7, -1.7e-6),
+        ("williamson_6", 14.0, 180.0, 0.0, 3.5e-8, -1.3e-5),
+    ],
+)
+def test_conservation_is_as_published(case, days, step, diffusion, energy, enstrophy):
+    """T42: mass exact; energy and potential enstrophy within a tenth of what diffusion takes, and
+    no further from zero than published without it, Runge and Kutta's scheme in place of leapfrog.
+    """
+    run = integrate(
+        case, "T42", days, step_seconds=step, output_hours=24 * days,
+        time_scheme="semi_implicit_leapfrog" if diffusion else "rk4",
+        parameters={"diffusion_m4_per_s": diffusion},
+    )  # fmt: skip
+    drift = {name: values[-1] / values[0] - 1 for name, values in run.budgets.items()}
+    assert abs(drift["mass"]) < 1e-14
+    if diffusion:
+        assert drift["energy"] == pytest.approx(energy, rel=0.1)
+        assert drift["potential_enstrophy"] == pytest.approx(enstrophy, rel=0.1)
+    else:
+        assert abs(drift["energy"]) <= abs(energy)
+        assert abs(drift["potential_enstrophy"]) <= 1.1 * abs(enstrophy)
