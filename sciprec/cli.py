@@ -95,6 +95,7 @@ def run(
                 workers=workers,
                 on_plan=progress.planned,
                 on_done=progress.done,
+                on_days=progress.days,
                 fresh=fresh,
                 debug=_Settings.debug,
             )
@@ -242,6 +243,15 @@ def bench_heston(
 ) -> None:
     """Measure Heston paths and the time to a price within 0.1 %, against other libraries."""
     _bench("heston", out, json)
+
+
+@bench_app.command("climate")
+def bench_climate(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure spectral transforms against other libraries, and shallow-water steps."""
+    _bench("climate", out, json)
 
 
 @bench_app.command("compensation")

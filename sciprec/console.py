@@ -21,6 +21,10 @@ _STATUS_COLOURS = {
 }  # fmt: skip
 
 
+SECONDS_BETWEEN_LINES = 10.0
+"""Between lines about one run where there is no terminal."""
+
+
 class Progress:
     """Progress of a batch on standard error: a bar on a terminal, plain lines elsewhere."""
 
@@ -37,6 +41,8 @@ class Progress:
         )
         self._start = time.perf_counter()
         self._count = self._total = 0
+        self._said: dict[str, float] = {}
+        self._tasks: dict[str, Any] = {}
 
     def __enter__(self) -> Progress:
         self._bar.start()
@@ -50,24 +56,42 @@ class Progress:
         self._total = len(runs)
         self._task = self._bar.add_task("runs", total=self._total)
 
+    def days(self, run: Any, days: float) -> None:
+        """A run is at a simulated day; said at once on a terminal, else every ten seconds."""
+        name, whole = f"{run.scenario.name} in {run.label}", run.scenario.climate.days
+        if not self._bar.disable:
+            if run.file not in self._tasks:
+                self._tasks[run.file] = self._bar.add_task(f"days of {name}", total=whole)
+            self._bar.update(self._tasks[run.file], completed=round(days, 1))
+            return
+        now = time.perf_counter()
+        if now - self._said.setdefault(run.file, self._start) < SECONDS_BETWEEN_LINES:
+            return
+        self._said[run.file] = now
+        if not self._quiet:
+            self._line(f"{name}: day {days:.4g} of {whole:g} ({now - self._start:.1f} s so far)")
+
     def done(self, outcome: Any) -> None:
         """A run ended."""
         self._count += 1
         self._bar.advance(self._task)
+        if outcome.file in self._tasks:
+            self._bar.remove_task(self._tasks.pop(outcome.file))
         if self._quiet:
             return
         ending = f"failed: {outcome.failure}" if outcome.failure else "done"
         if outcome.kept:
             ending = "kept, computed before"
         elapsed = time.perf_counter() - self._start
-        self._console.print(
+        self._line(
             f"[{self._count}/{self._total}] {outcome.scenario} in {outcome.label}: {ending} "
             f"({outcome.seconds:.1f} s; {elapsed:.1f} s so far)",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
             style="red" if outcome.failure else "default",
         )
+
+    def _line(self, text: str, style: str = "default") -> None:
+        """A line of plain words on standard error."""
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True, style=style)
 
 
 def print_json(content: Any) -> None:

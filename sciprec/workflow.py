@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.batch.execute import execute
-from sciprec.batch.perform import check
+from sciprec.batch.perform import Days, check
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.batch.resume import kept_outcomes, remove_leftovers
 from sciprec.errors import InputError
@@ -55,6 +55,7 @@ def run(
     workers: int | None = None,
     on_plan: Callable[[Sequence[Run]], None] | None = None,
     on_done: Callable[[Outcome], None] | None = None,
+    on_days: Days | None = None,
     fresh: bool = False,
     debug: bool = False,
 ) -> BatchResult:
@@ -72,6 +73,7 @@ def run(
             processes does so below `if __name__ == "__main__":`.
         on_plan: called once with the plan, before anything is computed.
         on_done: called with each outcome as it arrives.
+        on_days: called with a run and its simulated days now and then, where runs are threads.
         fresh: compute runs again whose files are there.
         debug: let the first failing run end the batch with its traceback.
 
@@ -98,9 +100,9 @@ def run(
     remove_leftovers(missing, folder)
     for outcome in outcomes.values():
         on_done(outcome)
-    how = {"scheduler": scheduler, "workers": workers, "on_done": on_done, "debug": debug}
+    how = {"scheduler": scheduler, "workers": workers, "on_done": on_done, "on_days": on_days}
     try:
-        computed = execute(missing, folder, **how) if missing else ()
+        computed = execute(missing, folder, debug=debug, **how) if missing else ()
     except InputError:
         with contextlib.suppress(OSError):  # an empty folder would say that something had run
             folder.rmdir()

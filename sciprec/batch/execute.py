@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sciprec.batch.perform import perform, sentence
+from sciprec.batch.perform import Days, perform, sentence
 from sciprec.batch.plan import Outcome, Run
 from sciprec.errors import InputError
 
@@ -27,6 +27,7 @@ def execute(
     scheduler: str | None = None,
     workers: int | None = None,
     on_done: Callable[[Outcome], None] = lambda outcome: None,
+    on_days: Days | None = None,
     debug: bool = False,
 ) -> tuple[Outcome, ...]:
     """Perform all runs and return their outcomes in the order of the plan.
@@ -37,6 +38,8 @@ def execute(
         scheduler: address of an existing dask cluster, such as tcp://host:8786.
         workers: number of processes on this machine; None for threads in this process.
         on_done: called with each outcome as it arrives, in any order.
+        on_days: called with a run and its simulated days now and then, from the threads of this
+            process; runs in other processes say nothing.
         debug: let the first failing run end the batch with its traceback.
 
     Raises:
@@ -45,13 +48,17 @@ def execute(
     """
     folder = str(Path(folder).resolve())
     if scheduler is None and workers is None:
-        return _on_threads(runs, folder, on_done, debug)
+        return _on_threads(runs, folder, on_done, on_days, debug)
     with _client(scheduler, workers) as client:
         return _on_cluster(client, runs, folder, on_done, debug)
 
 
 def _on_threads(
-    runs: Sequence[Run], folder: str, on_done: Callable[[Outcome], None], debug: bool
+    runs: Sequence[Run],
+    folder: str,
+    on_done: Callable[[Outcome], None],
+    on_days: Days | None,
+    debug: bool,
 ) -> tuple[Outcome, ...]:
     """One task per run on the threads of this process; kernels release the interpreter lock."""
     import dask
@@ -61,7 +68,7 @@ def _on_threads(
         if isinstance(result, Outcome):
             on_done(result)
 
-    tasks = [dask.delayed(perform, pure=False)(run, folder, debug) for run in runs]
+    tasks = [dask.delayed(perform, pure=False)(run, folder, debug, on_days) for run in runs]
     with insistent_interrupts(), Callback(posttask=finished):
         return dask.compute(*tasks, scheduler="threads", num_workers=os.cpu_count() or 1)
 

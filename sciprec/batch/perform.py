@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,17 @@ from sciprec.output.provenance import provenance
 from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.scenario import TRUTH, AccumulationRun, ClimateRun, Scenario
 
+Days = Callable[[Run, float], None]
+"""Called with a run and the simulated days so far."""
+_LISTENING: ContextVar[Callable[[float], None] | None] = ContextVar("listening", default=None)
+"""What a model that takes long tells how far it is, in the run's own thread."""
 
-def perform(run: Run, folder: str, debug: bool = False) -> Outcome:
+
+def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = None) -> Outcome:
     """Compute a run and write its file; a failure becomes a sentence, unless `debug`."""
     start = time.perf_counter()
     failure = ""
+    _LISTENING.set(None if on_days is None else partial(on_days, run))
     try:
         dataset = run_dataset(run)
         dataset.attrs |= {RUN: run_digest(run), SECONDS: time.perf_counter() - start}
@@ -93,7 +101,8 @@ def _climate(given: ClimateRun, backend: str, compensation: Any) -> xr.Dataset:
     from sciprec.climate_runs import run_climate
 
     arguments = given.arguments() | ({"stored": None} if backend == TRUTH else {})
-    return run_climate(**arguments, backend=backend, compensation=compensation)
+    listening = _LISTENING.get()
+    return run_climate(**arguments, backend=backend, compensation=compensation, progress=listening)
 
 
 def _accumulation(given: AccumulationRun, backend: str, compensation: Any) -> xr.Dataset:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec import climate
+from sciprec import climate, workflow
 from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import Run
 from sciprec.climate.grid import Truncation
@@ -83,6 +83,25 @@ def test_a_scenario_runs_the_same_function():
     same = climate.run("williamson_2", 21, 0.05, "fp32", step_seconds=1080.0, angle_degrees=45)
     xr.testing.assert_equal(run["height"], same["height"])
     assert "u" not in run
+
+
+def test_a_batch_hears_of_the_simulated_days(tmp_path):
+    scenario = parse_scenario(
+        {
+            "name": "short", "title": "Short", "source": "Williamson et al. (1992), case 2",
+            "kind": "climate", "backends": ["fp64"],
+            "climate": {"case": "williamson_2", "truncation": 21, "days": 0.5,
+                        "step_seconds": 1200.0, "checkpoints": str(tmp_path / "kept")},
+        }
+    )  # fmt: skip
+    heard = []
+    result = workflow.run(
+        scenario, out=tmp_path / "out", on_days=lambda run, days: heard.append((run.label, days))
+    )
+    assert not result.failures
+    assert [label for label, _ in heard] == ["fp64"] * 3
+    assert [round(days * 72) for _, days in heard] == [16, 32, 36]
+    assert len(list((tmp_path / "kept").glob("*.npz"))) == 1
 
 
 def test_levels_have_a_coordinate_with_bounds_and_formula_terms():
