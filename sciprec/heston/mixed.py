@@ -12,6 +12,7 @@ from sciprec.precision import resolve_backend
 
 HALF_UNIT = 2.0**-11  # formats with this unit roundoff or a larger one are stored in 16 bits
 ENDING_STEPS = 2.0  # steps of binary64 that take as long as the payment at the end of a path
+COMBINING_STEPS = 0.45  # steps of binary64 that take as long as the variates of a short step
 LOST_COUPLING = 0.01  # V1/V0 from which on the cheap paths are no longer close to the exact ones
 
 
@@ -35,6 +36,15 @@ def step_cost(backend):
 def path_cost(backend, n_steps):
     """Return the modelled cost of a path, in steps of binary64."""
     return n_steps * step_cost(backend) + ENDING_STEPS
+
+
+def coupled_cost(n_steps):
+    """Return the modelled cost of a path with n, n/2 and n/4 steps in binary64.
+
+    Each of the longer steps has its variates made of those of the n short ones.
+    """
+    combined = 2 * COMBINING_STEPS * n_steps
+    return sum(path_cost("fp64", n_steps // ratio) for ratio in (1, 2, 4)) + combined
 
 
 def level_paths(variances, costs, target):

@@ -10,6 +10,7 @@ from sciprec.heston import levels as level
 from sciprec.heston.bound import bias_of, bound_of, interval_weights, step_weights
 from sciprec.heston.mixed import (
     LOST_COUPLING,
+    coupled_cost,
     level_paths,
     mixed_gain,
     path_cost,
@@ -20,7 +21,9 @@ from sciprec.heston.statistics import quantile
 from sciprec.precision import resolve_backend
 
 TOO_COARSE = 0.45  # share of the tolerance from which on the differences ask for shorter steps
-DECIDED = 0.15  # and from which on their standard errors ask for more paths, to tell
+DECIDED = 0.25  # and from which on their standard errors ask for more paths, to tell
+SURE = 3.0  # standard errors: what is too large by so much is so without more paths
+MOST_LOOKS = 40
 MARGIN = 0.94  # of the tolerance that is aimed at
 MOST_ROUNDS = 12
 STEPS_BUDGET = 0.6  # share of the paths that the level "steps" may take
@@ -124,35 +127,23 @@ class Pricing:
 
     def _measure_steps(self):
         """Find steps whose differences leave room for the noise, or end the budget."""
-        n_steps = self.pilot.n_steps
+        n_steps, paths = self.pilot.n_steps, level.LEAST_PATHS
         self.steps = self._steps_level(n_steps)
-        self._extend(self.steps, self._first_step_paths(), STEPS_BUDGET)
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MOST_LOOKS):
+            self._extend(self.steps, paths, STEPS_BUDGET)
             bias, aim = bias_of(self.steps), self._aim(self.pilot)
-            paths = self.steps.moments.paths
             unclear = np.max(bias.factors * bias.deviations, axis=1) / (DECIDED * aim)
+            doubt = SURE if np.any(unclear > 1) else OPTIMISM
             if self._steps_exhausted:
                 return
-            if np.any(bias.size(OPTIMISM) > TOO_COARSE * aim) and 2 * n_steps <= MOST_STEPS:
+            if np.any(bias.size(doubt) > TOO_COARSE * aim) and 2 * n_steps <= MOST_STEPS:
                 n_steps *= 2
-                self.given_up += self.steps.width * paths
+                self.given_up += self.steps.width * self.steps.moments.paths
                 self.steps = self._steps_level(n_steps)
-                self._extend(self.steps, paths, STEPS_BUDGET)
             elif np.any(unclear > 1):
-                growth = np.clip(1.1 * np.max(unclear) ** 2, 1.5, 4.0)
-                self._extend(self.steps, growth * paths, STEPS_BUDGET)
+                paths = np.clip(1.1 * np.max(unclear) ** 2, 1.5, 4.0) * self.steps.moments.paths
             else:
                 return
-
-    def _first_step_paths(self):
-        """Return the paths of the level "steps" if the pilot's variances were the true ones."""
-        pilot = self.pilot
-        weights = step_weights(pilot.n_steps, pilot.n_steps, pilot.bias.weight)
-        own = _largest_variance(pilot.differences, pilot.bias, weights)
-        variances = np.vstack([self._planned(pilot.n_steps), own])
-        room = (1 - 0.5 * TOO_COARSE) * self._aim(pilot) / self._quantile
-        costs = np.append(self._costs(pilot.n_steps), self.steps.cost)
-        return level_paths(variances, costs, np.maximum(room, 1e-150) ** 2)[-1]
 
     def _start_base(self):
         """Choose the steps of the base, and open its level and that of its rounding."""
@@ -283,8 +274,7 @@ class Pricing:
 
     def _steps_level(self, n_steps):
         """Return a new level of step differences."""
-        cost = sum(path_cost("fp64", n_steps // r) for r in (1, 2, 4))
-        return level.steps_level(self.pilot.estimator, n_steps, self.seed, cost)
+        return level.steps_level(self.pilot.estimator, n_steps, self.seed, coupled_cost(n_steps))
 
     def _price_so_far(self):
         """Return the best price there is."""
