@@ -1,0 +1,184 @@
+"""Speed of the spectral transform and of shallow-water steps, against peers in the same run.
+
+A round trip is one synthesis and one analysis of a batch of scalar fields; its time is given per
+field. Every round times all contenders one after the other and takes ratios within the round;
+medians over the rounds are reported. Everything runs on one thread and is timed in seconds of
+processor time, so that other programs count less.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from sciprec.bench import climate_peers
+from sciprec.bench.integer_sums import IntegerSums
+from sciprec.bench.precision import machine
+from sciprec.climate import integrate
+from sciprec.climate.compiled import compiled
+from sciprec.climate.grid import Truncation, resolve_truncation
+from sciprec.climate.legendre_stage import legendre_synthesis
+from sciprec.climate.transform import (
+    analyze,
+    make_tables,
+    make_work,
+    rounded,
+    synthesize,
+    with_stages,
+)
+from sciprec.precision import resolve_backend
+
+TITLE = "Transforms: microseconds per field and round trip; shallow-water steps: milliseconds"
+CAPTION = "ratios are to fp64 in the same round; medians; one thread, processor time"
+
+TRUNCATIONS = ("T42", "T85", "T127")
+BATCHES = (1, 8, 48)
+BACKENDS = ("fp64", "fp32", "mlu370", "fp16", "bf16", "fixed32")
+MATRIX = "fp64, matrix"
+"""The Fourier stage as a matrix product."""
+LEGENDRE = "Legendre synthesis, fp64"
+INTEGERS = "Legendre synthesis, int32 to int64"
+STEP_TRUNCATIONS = ("T42", "T85")
+STEP_BACKENDS = ("fp64", "fp32", "mlu370", "fp16", "bf16")
+GOALS = {
+    "ducc0": ">= 1", "SHTns": ">= 0.67", "fp32": "<= 0.625", INTEGERS: "<= 1 x " + LEGENDRE,
+}  # fmt: skip
+"""row -> goal of its time, as a ratio to fp64's round trip unless said."""
+STEP_GOALS = {"fp64": "T42 <= 0.25 ms", "mlu370": "<= 1.3 x fp32", "fp16": "<= 3 x fp32"}
+SECONDS = 0.02
+"""of one measurement"""
+
+
+def measure(
+    small: bool = False, rounds: int = 7, say: Callable[[str], None] = lambda text: None
+) -> dict:
+    """Run the benchmark.
+
+    Args:
+        small: a quick run of tiny sizes in two arithmetics (for tests; its ratios mean nothing).
+        rounds: how many rounds the medians are over.
+        say: is told what is being measured.
+
+    Returns:
+        The machine, seconds per field and round trip, and seconds per step, as plain data.
+    """
+    transforms, steps = [], []
+    for name in ("T10",) if small else TRUNCATIONS:
+        for batch in (1, 2) if small else BATCHES:
+            say(f"transforms at {name}, batches of {batch}")
+            contenders = _contenders(resolve_truncation(name), batch, small)
+            transforms += _timed(name, batch, contenders, 1 if small else rounds)
+    for name in ("T10",) if small else STEP_TRUNCATIONS:
+        for backend in STEP_BACKENDS[:2] if small else STEP_BACKENDS:
+            say(f"shallow-water steps at {name} in {backend}")
+            steps.append(_step(name, backend, 0.125 if small else 1.0, 1 if small else 3))
+    return {"benchmark": "climate", "machine": machine(), "transforms": transforms, "steps": steps}
+
+
+def _contenders(truncation: Truncation, batch: int, small: bool) -> dict[str, Callable]:
+    """Row -> what makes one round trip of a batch."""
+    found = {b: _round_trip(truncation, batch, b) for b in (BACKENDS[:2] if small else BACKENDS)}
+    found[MATRIX] = _round_trip(truncation, batch, "fp64", "matrix")
+    found[LEGENDRE] = _legendre(truncation, batch)
+    numbers, work = _numbers(truncation, batch), make_work(truncation, batch)
+    found[INTEGERS] = IntegerSums(truncation, numbers, work)
+    return found | climate_peers.round_trips(truncation, batch)
+
+
+def _numbers(truncation: Truncation, batch: int) -> np.ndarray:
+    """Coefficients (coefficients, 2 batch) of fields of order one."""
+    count = (truncation.number + 1) * (truncation.number + 4) // 2
+    numbers = np.random.default_rng(1).uniform(-1, 1, (count, 2 * batch))
+    return numbers / truncation.number
+
+
+def _round_trip(truncation: Truncation, batch: int, name: str, fourier: str = "fft") -> Callable:
+    """One synthesis and one analysis in an arithmetic of ours."""
+    backend = resolve_backend(name)
+    spectrum = rounded(_numbers(truncation, batch), backend)
+    synthesis, analysis = rounded(make_tables(truncation), backend)
+    work = make_work(truncation, batch, backend.carrier)
+    grid = np.zeros((batch, truncation.nlon, truncation.nlat), backend.carrier)
+    forth, back = (compiled(with_stages(k, fourier), backend) for k in (synthesize, analyze))
+    given = spectrum.copy()
+
+    def run() -> None:
+        forth(given, synthesis, work, grid)
+        back(grid, analysis, work, spectrum)
+
+    return run
+
+
+def _legendre(truncation: Truncation, batch: int) -> Callable:
+    """The Legendre stage of a synthesis alone, in binary64."""
+    (table, _), _ = make_tables(truncation)
+    fourier, weights, sums, _ = make_work(truncation, batch)
+    spectrum = _numbers(truncation, batch)
+    kernel = compiled(legendre_synthesis, resolve_backend("fp64"))
+    return lambda: kernel(spectrum, table, weights, sums, fourier)
+
+
+def _timed(name: str, batch: int, contenders: dict, rounds: int) -> list[dict]:
+    """Medians over the rounds."""
+    repeats, seconds = {}, {row: [] for row in contenders}
+    for row, run in contenders.items():
+        run()
+        repeats[row] = max(1, int(SECONDS / max(_seconds(run, 1), 1e-6)))
+    for _ in range(rounds):
+        for row, run in contenders.items():
+            seconds[row].append(_seconds(run, repeats[row]) / batch)
+    return [
+        {
+            "truncation": name,
+            "batch": batch,
+            "row": row,
+            "seconds": statistics.median(took),
+            "times_fp64": statistics.median(
+                mine / base for mine, base in zip(took, seconds["fp64"], strict=True)
+            ),
+        }
+        for row, took in seconds.items()
+    ]
+
+
+def _seconds(run: Callable, repeat: int) -> float:
+    start = time.process_time()
+    for _ in range(repeat):
+        run()
+    return (time.process_time() - start) / repeat
+
+
+def _step(name: str, backend: str, days: float, rounds: int) -> dict:
+    """Time of a semi-implicit leapfrog step of flow over a mountain, compilation excluded."""
+    taken = []
+    for _ in range(rounds):
+        made = integrate(
+            "williamson_5", name, days, backend=backend, time_scheme="semi_implicit_leapfrog",
+            output_hours=24 * days,
+        )  # fmt: skip
+        taken.append(made.seconds / made.steps)
+    return {"truncation": name, "backend": backend, "seconds": min(taken)}
+
+
+def rows(result: dict) -> list[dict]:
+    """The table: a row per contender of the transforms, then one per arithmetic of the steps."""
+    table: dict[str, dict] = {}
+    for entry in result["transforms"]:
+        row = table.setdefault(entry["row"], {"contender": entry["row"]})
+        text = f"{entry['seconds'] * 1e6:.1f} ({entry['times_fp64']:.2f})"
+        row[f"{entry['truncation']} x {entry['batch']}"] = text
+    for name, goal in GOALS.items():
+        if name in table:
+            table[name]["goal"] = goal
+    first = result["steps"][0]["truncation"]
+    for entry in result["steps"]:
+        name = f"step, {entry['backend']}"
+        row = table.setdefault(name, {"contender": name})
+        column = "step" if entry["truncation"] == first else f"step {entry['truncation']}"
+        row[column] = f"{entry['seconds'] * 1e3:.3f}"
+        if entry["backend"] in STEP_GOALS:
+            row["goal"] = STEP_GOALS[entry["backend"]]
+    return list(table.values())
