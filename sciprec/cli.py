@@ -95,6 +95,7 @@ def run(
                 workers=workers,
                 on_plan=progress.planned,
                 on_done=progress.done,
+                on_days=progress.days,
                 fresh=fresh,
                 debug=_Settings.debug,
             )
