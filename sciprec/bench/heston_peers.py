@@ -144,6 +144,8 @@ PRICES: dict[str, tuple[Callable, str]] = {
     "PyFENG HestonMcAndersen2008": (pyfeng_price, "pyfeng"),
 }
 """row -> its price and standard error, and the module that it needs."""
+PLAIN = ("plain NumPy, fp64", "QuantLib MCEuropeanHestonEngine, QE-M")
+"""rows whose prices are means of payments, without a known expectation in them"""
 
 
 def missing(module: str) -> str:

@@ -58,6 +58,23 @@ def test_peers_that_are_not_there_are_rows_with_a_reason():
     assert table[3]["goal"] == "pyfeng is not installed" and "seconds" not in table[3]
 
 
+def test_plain_peers_are_rated_with_our_bound_too():
+    """A peer with a quarter of our path steps a second needs four times our plain time."""
+    plain = {"case": "Lewis", "row": heston.PLAIN, "seconds": 30.0, "times_ours": 30.0}
+    numpy, quantlib = (
+        {"case": "Lewis", "row": row, "seconds": 3.0, "times_ours": 3.0, "scaled": True}
+        for row in heston_peers.PLAIN
+    )
+    numpy["million_path_steps_per_second"] = 20.0
+    quantlib["skipped"] = "not there"
+    kernel = {"case": "Lewis", "scheme": heston.QEM, "backend": "fp64", "threads": 1}
+    kernels = [kernel | {"backend": "fp32", "million_path_steps_per_second": 500.0}]
+    kernels += [kernel | {"million_path_steps_per_second": 80.0}]
+    heston._with_the_same_bound([plain, numpy, quantlib], kernels)
+    assert numpy["times_with_bound"] == pytest.approx(120.0)
+    assert plain["times_with_bound"] == 30.0 and "times_with_bound" not in quantlib
+
+
 @pytest.mark.slow
 def test_small_benchmark_has_every_row(tmp_path):
     result = bench.run("heston", out=tmp_path / "bench.json", json=True, small=True)
