@@ -18,7 +18,12 @@ import numpy as np
 
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.legendre import coefficient_orders, epsilon
-from sciprec.climate.primitive_grid import mass_flux, momentum_products, thermal_products
+from sciprec.climate.primitive_grid import (
+    gather_rows,
+    mass_flux,
+    momentum_products,
+    thermal_products,
+)
 from sciprec.climate.primitive_implicit import implicit_constants
 from sciprec.climate.spherical import spectral_constants
 from sciprec.climate.transform import make_tables, make_work, synthesize
@@ -47,13 +52,16 @@ def primitive_factors(truncation: Truncation) -> tuple[np.ndarray, ...]:
 
 
 def make_primitive_work(truncation: Truncation, levels: int, dtype=np.float64) -> tuple:
-    """Work arrays: to the grid, on it, sums of columns, from it, the transform's, those of mass."""
+    """Work arrays: to the grid, on it, rows and sums, from it, the transform's, those of mass."""
     size = coefficient_orders(truncation.number)[0].size
     shape = truncation.nlon, truncation.nlat
     return (
         np.zeros((size, 2 * (5 * levels + 3)), dtype),
         np.zeros((5 * levels + 3, *shape), dtype),
-        np.zeros((3, levels + 1, truncation.nlat), dtype),
+        tuple(
+            np.zeros((count, truncation.nlat), dtype)
+            for count in (5 * levels + 3, levels, levels + 1, levels + 1)
+        ),
         np.zeros((6 * levels + 1, *shape), dtype),
         np.zeros((size, 2 * (6 * levels + 1)), dtype),
         make_work(truncation, 6 * levels + 1, dtype),
@@ -216,12 +224,11 @@ def primitive_products(state, constants, tables, work, products):
     """
     column, factors, air, places = constants[0], constants[2], constants[3], constants[4]
     spectra, fields, sweeps, _, _, transform, _ = work
-    flow = sweeps[0]
-    sums = sweeps[1]
-    velocity = sweeps[2]
+    rows, flow, sums, velocity = sweeps
     primitive_spectra(state, factors, air, spectra)
     synthesize(spectra, tables[0], transform, fields)
     for i in range(fields.shape[1]):
-        mass_flux(fields, i, places[1], column[3], column[5], flow, sums, velocity)
-        momentum_products(fields, i, places[0], places[1], column[4], velocity, products)
-        thermal_products(fields, i, places[1], column, air, flow, sums, velocity, products)
+        gather_rows(fields, i, rows)
+        mass_flux(rows, places[1], column[3], column[5], flow, sums, velocity)
+        momentum_products(rows, i, places[0], places[1], column[4], velocity, products)
+        thermal_products(rows, i, places[1], column, air, flow, sums, velocity, products)

@@ -188,13 +188,16 @@ def hydrostatic(values, first, alpha, log_ratio, out, start):
     Precision: one sum per part from the ground upwards, in the accumulate role.
     """
     levels = alpha.shape[0]
-    for part in range(2):
-        below = 0.0
-        for n in range(levels):
-            k = levels - 1 - n
-            here = values[first + 2 * k + part]
-            out[start + 2 * k + part] = accumulate(below, alpha[k] * here)
-            below = accumulate(below, log_ratio[k] * here)
+    below_re = 0.0
+    below_im = 0.0
+    for n in range(levels):
+        k = levels - 1 - n
+        here_re = values[first + 2 * k]
+        here_im = values[first + 2 * k + 1]
+        out[start + 2 * k] = accumulate(below_re, alpha[k] * here_re)
+        out[start + 2 * k + 1] = accumulate(below_im, alpha[k] * here_im)
+        below_re = accumulate(below_re, log_ratio[k] * here_re)
+        below_im = accumulate(below_im, log_ratio[k] * here_im)
 
 
 @kernel(
@@ -217,11 +220,14 @@ def compression(values, first, alpha, log_per_thickness, thickness, out, start):
     Precision: one sum per part from the top downwards, in the accumulate role.
     """
     levels = alpha.shape[0]
-    for part in range(2):
-        above = 0.0
-        for k in range(levels):
-            here = values[first + 2 * k + part]
-            own = alpha[k] * here
-            out[start + 2 * k + part] = accumulate(own, log_per_thickness[k] * above)
-            above = accumulate(above, thickness[k] * here)
-        out[start + 2 * levels + part] = above
+    above_re = 0.0
+    above_im = 0.0
+    for k in range(levels):
+        here_re = values[first + 2 * k]
+        here_im = values[first + 2 * k + 1]
+        out[start + 2 * k] = accumulate(alpha[k] * here_re, log_per_thickness[k] * above_re)
+        out[start + 2 * k + 1] = accumulate(alpha[k] * here_im, log_per_thickness[k] * above_im)
+        above_re = accumulate(above_re, thickness[k] * here_re)
+        above_im = accumulate(above_im, thickness[k] * here_im)
+    out[start + 2 * levels] = above_re
+    out[start + 2 * levels + 1] = above_im
