@@ -42,7 +42,8 @@ def run_climate(
         time_scheme: name of a registered time scheme.
         stored: format in which the state and its residual are kept between steps, such as "fp16";
             left out: that of the backend.
-        variables: names of the fields to keep; all of the equation set when left out.
+        variables: names of what to keep, fields and derived variables such as zonal_mean_u and
+            kinetic_energy_spectrum; all fields of the equation set when left out.
         checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
             it goes on, with the same bits, where it was interrupted or has become longer.
         progress: called with the simulated days now and then.

@@ -65,7 +65,7 @@ class Progress:
             self._bar.update(self._tasks[run.file], completed=round(days, 1))
             return
         now = time.perf_counter()
-        if now - self._said.setdefault(run.file, self._start) < SECONDS_BETWEEN_LINES:
+        if now - self._said.setdefault(run.file, now) < SECONDS_BETWEEN_LINES:
             return
         self._said[run.file] = now
         if not self._quiet:

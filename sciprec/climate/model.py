@@ -32,7 +32,8 @@ class Trajectory:
         time_days: (nt,).
         lat, lon: degrees (nlat,) south to north, (nlon,) eastward.
         fields: those of the equation set in SI units, such as height (m), u, v (m/s), vorticity and
-            divergence (1/s): each (nt, nlat, nlon) or (nt, levels, nlat, nlon).
+            divergence (1/s): each (nt, nlat, nlon) or (nt, levels, nlat, nlon); derived variables
+            have other last axes.
         budgets: those of the equation set, such as mass and energy: each (nt,).
         units: of variables whose unit is not the usual one.
         vertical: coordinates of the levels by name; empty where there are none.
@@ -93,7 +94,8 @@ def integrate(
             of these per prognostic variable.
         stored: format in which the state and its residual are kept from one step to the next, such
             as "fp16"; left out: that of the backend.
-        variables: names of the fields to keep; all of the equation set when left out.
+        variables: names of what to keep, fields and derived variables such as zonal_mean_u and
+            kinetic_energy_spectrum; all fields of the equation set when left out.
         checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
             it goes on, with the same bits, where it was interrupted or has become longer.
         progress: called with the simulated days.

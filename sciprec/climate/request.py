@@ -9,6 +9,7 @@ import numpy as np
 
 from sciprec.climate import catalogue
 from sciprec.climate.constants import SECONDS_PER_DAY, SECONDS_PER_HOUR
+from sciprec.climate.derived import derived_names
 from sciprec.climate.equations import EquationSet
 from sciprec.climate.grid import Truncation, resolve_truncation
 from sciprec.climate.initial import Case, resolve_case
@@ -31,7 +32,7 @@ class Request:
         stops: numbers of steps after which a state is stored, ascending.
         parameters: of the case, the equations and the diffusion.
         compensation: variable -> Compensation; empty: none.
-        variables: names of the fields to keep.
+        variables: names of the fields and derived variables to keep.
     """
 
     case: Case
@@ -93,15 +94,16 @@ def check_request(
 
 
 def _checked_variables(equations: EquationSet, given) -> tuple[str, ...]:
-    """The fields to keep, in the order of the set."""
+    """The fields and derived variables to keep, in the order of the set."""
     names = equations.fields if given is None else tuple(given)
+    known = equations.fields + derived_names(equations.fields)
     for name in names:
-        if name not in equations.fields:
+        if name not in known:
             raise InputError(
                 f"unknown variable {name!r} of the equations {equations.name!r}; "
-                f"known: {', '.join(equations.fields)}{meant(name, equations.fields)}"
+                f"known: {', '.join(known)}{meant(name, known)}"
             )
-    return tuple(name for name in equations.fields if name in names)
+    return tuple(name for name in known if name in names)
 
 
 def _keeping(backend: Backend, stored) -> Backend:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sciprec.climate.checkpoint import Checkpoints, Saved
 from sciprec.climate.constants import SECONDS_PER_DAY
+from sciprec.climate.derived import derive
 from sciprec.climate.equations import Conversion
 from sciprec.climate.request import Request
 from sciprec.climate.timestepping import System
@@ -136,7 +137,13 @@ class Run:
         """Keep the fields and budgets of the current state."""
         fields = self.fields(self.levels[0].values)
         self.stored.append(self.steps)
-        self.snapshots.append({name: fields[name] for name in self.request.variables})
+        how = self.convert.transform, self.request.case.radius_m
+        self.snapshots.append(
+            {
+                name: fields[name] if name in fields else derive(name, fields, *how)
+                for name in self.request.variables
+            }
+        )
         self.budgets.append(self.convert.budgets(fields))
 
     def fields(self, state: np.ndarray) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.output.variables import describe
+from sciprec.output.variables import ZONAL_MEAN, describe
 
 EARTH_RADIUS_M = 6.37122e6  # Williamson et al. (1992)
 
@@ -30,19 +30,20 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
     lat, lon = np.asarray(trajectory.lat, float), np.asarray(trajectory.lon, float)
     bounds = {"lat": latitude_bounds(lat), "lon": longitude_bounds(lon)}
     areas = cell_areas(bounds["lat"], bounds["lon"], trajectory.radius_m)
-    axes = {4: ("time", "sigma", "lat", "lon"), 3: ("time", "lat", "lon"), 1: ("time",)}
     coordinates = {"time": np.asarray(trajectory.time_days, float), "lat": lat, "lon": lon}
     if "sigma" in trajectory.vertical:
         coordinates["sigma"] = np.asarray(trajectory.vertical["sigma"], float)
         bounds["sigma"] = np.asarray(trajectory.vertical["sigma_bnds"], float)
     dataset = xr.Dataset(
         {
-            name: (axes[np.ndim(values)], values)
+            name: (_axes(name, np.ndim(values)), values)
             for name, values in {**trajectory.fields, **trajectory.budgets}.items()
         }
         | {"cell_area": (("lat", "lon"), areas)},
         coords=coordinates,
     )
+    if "total_wavenumber" in dataset.dims:
+        dataset["total_wavenumber"] = np.arange(dataset.sizes["total_wavenumber"])
     dataset = _described(dataset)
     for name in set(trajectory.units) & set(dataset.variables):
         dataset[name].attrs["units"] = trajectory.units[name]
@@ -174,6 +175,18 @@ def cell_areas(
     height = np.abs(np.diff(np.sin(np.radians(lat_bounds)), axis=1))
     width = np.diff(np.radians(lon_bounds), axis=1)
     return radius_m**2 * height * width.T
+
+
+def _axes(name: str, count: int) -> tuple[str, ...]:
+    """The axes of a trajectory's variable: time, levels where it has them, and its own."""
+    if count == 1:
+        return ("time",)
+    own = ("lat", "lon")
+    if name.startswith(ZONAL_MEAN):
+        own = ("lat",)
+    elif name.endswith("_spectrum"):
+        own = ("total_wavenumber",)
+    return ("time", *(["sigma"] if count > 1 + len(own) else []), *own)
 
 
 def _with_formula_terms(dataset: xr.Dataset) -> xr.Dataset:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,9 @@ class Variable:
 _MEAN = (("cell_methods", "time: point area: mean"),)
 _POINT = (("cell_methods", "time: point lat: lon: point"), ("cell_measures", "area: cell_area"))
 
+ZONAL_MEAN = "zonal_mean_"
+"""Prefix of the names of zonal means."""
+
 VARIABLES: dict[str, Variable] = {
     # coordinates
     "time": Variable(
@@ -53,6 +56,7 @@ VARIABLES: dict[str, Variable] = {
         "atmosphere_sigma_coordinate",
         (("axis", "Z"), ("positive", "down"), ("computed_standard_name", "air_pressure")),
     ),
+    "total_wavenumber": Variable("1", "total wavenumber of spherical harmonics"),
     "strike": Variable("1", "strike, in units of currency"),
     "maturity": Variable("1", "time to maturity in years"),
     "update": Variable("1", "number of updates made"),
@@ -70,7 +74,9 @@ VARIABLES: dict[str, Variable] = {
         "m2 s-1", "streamfunction of the wind", "atmosphere_horizontal_streamfunction", _POINT
     ),
     "temperature": Variable(
-        "K", "temperature", "air_temperature",
+        "K",
+        "temperature",
+        "air_temperature",
         (*_POINT, ("units_metadata", "temperature: on_scale")),
     ),
     "surface_pressure": Variable(
@@ -80,6 +86,12 @@ VARIABLES: dict[str, Variable] = {
         "Pa s-1", "vertical velocity in pressure", "lagrangian_tendency_of_air_pressure", _POINT
     ),
     "geopotential": Variable("m2 s-2", "geopotential", "geopotential", _POINT),
+    "kinetic_energy_spectrum": Variable(
+        "m2 s-2",
+        "global mean of kinetic energy by total wavenumber",
+        None,
+        (("cell_methods", "time: point area: mean"),),
+    ),
     # budgets of the atmosphere
     "mass": Variable("m", "global mean depth of the fluid (mass)", None, _MEAN),
     "energy": Variable("m3 s-2", "global mean total energy", None, _MEAN),
@@ -150,11 +162,18 @@ VARIABLES: dict[str, Variable] = {
 
 
 def describe(name: str) -> Variable:
-    """The table's row of a variable.
+    """The table's row of a variable; a zonal mean has that of its field.
 
     Raises:
         KeyError: the table has no such row; add one.
     """
+    field = name.removeprefix(ZONAL_MEAN)
+    if field != name and field in VARIABLES:
+        row = VARIABLES[field]
+        mean = ("cell_methods", "time: lat: point lon: mean")
+        return replace(
+            row, long_name=f"zonal mean of {row.long_name}", attributes=(mean,), primary=False
+        )
     if name not in VARIABLES:
         raise KeyError(f"no row for the variable '{name}' in sciprec/output/variables.py; add one")
     return VARIABLES[name]

@@ -1,0 +1,67 @@
+"""Zonal means and spectra, chosen by name."""
+
+import numpy as np
+import pytest
+
+from sciprec import climate
+from sciprec.climate.derived import derive, derived_names
+from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.model import integrate
+from sciprec.climate.transform import reference_transform
+from sciprec.errors import InputError
+from sciprec.output.dataset import trajectory_dataset
+
+SMALL = Truncation(10, 16, 32, 1200.0)
+SHORT = {"truncation": SMALL, "days": 0.05, "step_seconds": 1080.0}
+
+
+@pytest.mark.parametrize("case", ["williamson_5", "rossby_haurwitz"])
+def test_the_spectrum_adds_up_to_the_kinetic_energy(case):
+    run = climate.run(case, variables=["u", "v", "kinetic_energy_spectrum"], **SHORT)
+    spectrum = run["kinetic_energy_spectrum"]
+    assert spectrum.dims == ("time", "total_wavenumber") and spectrum.attrs["units"] == "m2 s-2"
+    np.testing.assert_array_equal(run["total_wavenumber"], np.arange(11))
+    kinetic = GaussianGrid(SMALL).mean(0.5 * (run["u"] ** 2 + run["v"] ** 2).values)
+    np.testing.assert_allclose(spectrum.sum("total_wavenumber"), kinetic, rtol=1e-12)
+    assert spectrum.values[0, 0] == 0.0
+
+
+def test_a_single_harmonic_has_its_energy_at_its_wavenumber():
+    """The Rossby-Haurwitz wave of R = 4 lives on l = 1 and l = 5."""
+    run = climate.run("rossby_haurwitz", variables=["kinetic_energy_spectrum"], **SHORT)
+    first = run["kinetic_energy_spectrum"].values[0]
+    assert set(np.flatnonzero(first > 1e-20 * first.max())) == {1, 5}
+    radius, rate = 6.37122e6, 7.848e-6
+    assert first[1] == pytest.approx((radius * rate) ** 2 / 3, rel=1e-12)
+
+
+def test_zonal_means_are_means_over_longitude():
+    run = climate.run("williamson_5", variables=["u", "zonal_mean_u"], **SHORT)
+    assert run["zonal_mean_u"].dims == ("time", "lat")
+    assert run["zonal_mean_u"].attrs["long_name"] == "zonal mean of eastward wind"
+    assert run["zonal_mean_u"].attrs["units"] == "m s-1"
+    np.testing.assert_allclose(run["zonal_mean_u"], run["u"].mean("lon"), atol=1e-12)
+    assert "zonal_mean_v" not in run and "vorticity" not in run
+
+
+def test_levels_stay_in_front():
+    """Two levels made of one field and its double."""
+    run = integrate("williamson_5", SMALL, 0.05, step_seconds=1080.0)
+    pair = {n: np.stack([x[-1], 2.0 * x[-1]]) for n, x in run.fields.items()}
+    how = reference_transform(SMALL), run.radius_m
+    spectrum = derive("kinetic_energy_spectrum", pair, *how)
+    assert spectrum.shape == (2, 11)
+    np.testing.assert_allclose(spectrum[1], 4.0 * spectrum[0], rtol=1e-14)
+    names = derived_names(tuple(run.fields))
+    derived = {name: derive(name, pair, *how)[None] for name in names}
+    edges = np.array([[0.0, 0.5], [0.5, 1.0]])
+    vertical = {"sigma": edges.mean(axis=1), "sigma_bnds": edges}
+    changed = {"fields": derived, "vertical": vertical, "budgets": {}, "time_days": np.zeros(1)}
+    made = trajectory_dataset(type(run)(**{**vars(run), **changed}))
+    assert made["kinetic_energy_spectrum"].dims == ("time", "sigma", "total_wavenumber")
+    assert made["zonal_mean_height"].dims == ("time", "sigma", "lat")
+
+
+def test_what_cannot_be_derived_gets_a_sentence():
+    with pytest.raises(InputError, match="did you mean 'zonal_mean_u'"):
+        climate.run("williamson_5", variables=["zonal_mean_uu"], **SHORT)
