@@ -1,4 +1,4 @@
-"""Time means of zonal means, gathered while a model runs, in binary64."""
+"""Climates: time means of zonal means and of eddy products, and the numbers that judge them."""
 
 from __future__ import annotations
 
@@ -6,60 +6,51 @@ from collections.abc import Mapping
 
 import numpy as np
 
-MEANS = ("u", "v", "temperature", "omega")
-"""Fields whose zonal means are gathered."""
-FLUXES = {
+EDDY_PRODUCTS = {
     "eddy_momentum_flux": ("u", "v"),
     "eddy_heat_flux": ("v", "temperature"),
     "temperature_variance": ("temperature", "temperature"),
-    "eddy_kinetic_energy": ("u", "u"),
 }
-"""Eddy statistic -> the two fields whose deviations from the zonal mean it multiplies."""
+"""Name -> the two fields whose deviations from their zonal means are multiplied."""
+ZONAL_MEAN = "zonal_mean_"
+CLIMATE_VARIABLES = tuple(ZONAL_MEAN + name for name in ("u", "temperature", *EDDY_PRODUCTS))
+"""Derived variables that `gates` needs; to be stored daily."""
 
 
-class Climatology:
-    """Sums of zonal means and eddy fluxes (levels, nlat) over samples.
+def eddy_product(name: str, fields: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Zonal mean [(x - [x]) (y - [y])] of an eddy product.
 
-    Attributes:
-        samples: how many were added.
-        sums: name -> sum of (levels, nlat).
+    Args:
+        name: of `EDDY_PRODUCTS`.
+        fields: (..., nlat, nlon) by name.
+
+    Returns:
+        (..., nlat), in the product of the fields' units.
     """
+    first, second = (fields[part] for part in EDDY_PRODUCTS[name])
+    first = first - first.mean(axis=-1, keepdims=True)
+    return (first * (second - second.mean(axis=-1, keepdims=True))).mean(axis=-1)
 
-    def __init__(self) -> None:
-        self.samples = 0
-        self.sums: dict[str, np.ndarray] = {}
 
-    def add(self, fields: Mapping[str, np.ndarray]) -> None:
-        """Add the fields (levels, nlat, nlon) of one time.
+def time_means(stored: Mapping[str, np.ndarray], first: int) -> dict[str, np.ndarray]:
+    """Time means (levels, nlat) of stored zonal means, by the names without their prefix.
 
-        eddy flux = [(x - [x]) (y - [y])], brackets being zonal means; the eddy kinetic energy is
-        half of that of u with itself and of v with itself.
-        """
-        zonal = {name: fields[name].mean(axis=-1) for name in MEANS}
-        eddies = {name: fields[name] - zonal[name][..., None] for name in MEANS}
-        for name, values in zonal.items():
-            self._add(name, values)
-        for name, (first, second) in FLUXES.items():
-            flux = (eddies[first] * eddies[second]).mean(axis=-1)
-            if name == "eddy_kinetic_energy":
-                flux = 0.5 * (flux + (eddies["v"] ** 2).mean(axis=-1))
-            self._add(name, flux)
-        self.samples += 1
-
-    def _add(self, name: str, values: np.ndarray) -> None:
-        self.sums[name] = self.sums.get(name, 0.0) + values
-
-    @property
-    def means(self) -> dict[str, np.ndarray]:
-        """Time means (levels, nlat) of everything gathered."""
-        return {name: total / self.samples for name, total in self.sums.items()}
+    Args:
+        stored: (nt, levels, nlat) by name, such as those of `CLIMATE_VARIABLES`.
+        first: number of the first time that counts; what comes before is spin-up.
+    """
+    return {
+        name.removeprefix(ZONAL_MEAN): np.mean(values[first:], axis=0)
+        for name, values in stored.items()
+        if name.startswith(ZONAL_MEAN) and np.ndim(values) == 3
+    }
 
 
 def folded(mean: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Means of both hemispheres (levels, nlat / 2), from the equator to the north pole.
 
     Args:
-        mean: name -> (levels, nlat), south to north; v, eddy fluxes of v change their sign across
+        mean: name -> (levels, nlat), south to north; v and eddy fluxes change their sign across
             the equator.
     """
     odd = ("v", "eddy_momentum_flux", "eddy_heat_flux")
@@ -75,7 +66,7 @@ def gates(mean: Mapping[str, np.ndarray], lat: np.ndarray, sigma: np.ndarray) ->
     """The numbers by which a climate of Held and Suarez (1994) is judged, hemispheres folded.
 
     Args:
-        mean: from `Climatology.means`, (levels, nlat), south to north.
+        mean: from `time_means`, (levels, nlat), south to north.
         lat: degrees (nlat,), south to north.
         sigma: of the levels (levels,).
 

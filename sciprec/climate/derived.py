@@ -1,4 +1,4 @@
-"""Variables made of the fields of a state: zonal means, and the spectrum of kinetic energy."""
+"""Variables made of the fields of a state: zonal means, eddy products, and a spectrum."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sciprec.climate.climatology import EDDY_PRODUCTS, ZONAL_MEAN, eddy_product
 from sciprec.climate.transform import SpectralTransform
 
-ZONAL_MEAN = "zonal_mean_"
 SPECTRUM = "kinetic_energy_spectrum"
 
 
 def derived_names(fields: tuple[str, ...]) -> tuple[str, ...]:
     """Names of everything that can be derived from fields of these names."""
-    means = tuple(f"{ZONAL_MEAN}{name}" for name in fields)
+    eddies = (name for name, parts in EDDY_PRODUCTS.items() if set(parts) <= set(fields))
+    means = tuple(f"{ZONAL_MEAN}{name}" for name in (*fields, *eddies))
     return (*means, SPECTRUM) if "vorticity" in fields else means
 
 
@@ -34,7 +35,10 @@ def derive(
     """
     if name == SPECTRUM:
         return kinetic_energy_spectrum(fields, transform, radius_m)
-    return fields[name[len(ZONAL_MEAN) :]].mean(axis=-1)
+    meant = name.removeprefix(ZONAL_MEAN)
+    if meant in EDDY_PRODUCTS:
+        return eddy_product(meant, fields)
+    return fields[meant].mean(axis=-1)
 
 
 def kinetic_energy_spectrum(

@@ -86,6 +86,9 @@ VARIABLES: dict[str, Variable] = {
         "Pa s-1", "vertical velocity in pressure", "lagrangian_tendency_of_air_pressure", _POINT
     ),
     "geopotential": Variable("m2 s-2", "geopotential", "geopotential", _POINT),
+    "eddy_momentum_flux": Variable("m2 s-2", "northward flux of eastward momentum by eddies"),
+    "eddy_heat_flux": Variable("K m s-1", "northward flux of temperature by eddies"),
+    "temperature_variance": Variable("K2", "variance of temperature around circles of latitude"),
     "kinetic_energy_spectrum": Variable(
         "m2 s-2",
         "global mean of kinetic energy by total wavenumber",

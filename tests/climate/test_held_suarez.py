@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec.climate import held_suarez as hs
-from sciprec.climate.climatology import Climatology, folded, gates
+from sciprec.climate.climatology import eddy_product, folded, gates, time_means
 from sciprec.climate.constants import Units
 from sciprec.climate.equations import EQUATIONS
 from sciprec.climate.grid import GaussianGrid, Truncation
@@ -77,26 +77,29 @@ def test_the_start_is_at_rest_but_for_a_seeded_breeze():
     assert np.ptp(first.temperature) == 0 and np.ptp(first.surface_pressure) == 0
 
 
-def test_climatology_is_the_mean_of_products_of_deviations():
+def test_eddy_products_are_covariances_around_circles_of_latitude():
     rng = np.random.default_rng(0)
-    days = [{n: rng.normal(size=(3, 4, 16)) for n in ("u", "v", "temperature", "omega")}
-            for _ in range(5)]  # fmt: skip
-    gathered = Climatology()
-    for fields in days:
-        gathered.add(fields)
-    means = gathered.means
-    u, v, t = (np.stack([d[n] for d in days]) for n in ("u", "v", "temperature"))
-    np.testing.assert_allclose(means["u"], u.mean(axis=(0, 3)), atol=1e-15)
+    fields = {n: rng.normal(size=(5, 3, 4, 16)) for n in ("u", "v", "temperature")}
+    u, v, t = fields.values()
 
-    def deviation(x):
-        return x - x.mean(axis=3, keepdims=True)
+    def covariance(x, y):
+        rows = zip(x.reshape(-1, 16), y.reshape(-1, 16), strict=True)
+        return np.reshape([np.cov(a, b, ddof=0)[0, 1] for a, b in rows], (5, 3, 4))
 
-    heat = (deviation(v) * deviation(t)).mean(axis=(0, 3))
-    np.testing.assert_allclose(means["eddy_heat_flux"], heat, atol=1e-15)
-    variance = t.var(axis=3).mean(axis=0)
-    np.testing.assert_allclose(means["temperature_variance"], variance, atol=1e-15)
-    energy = 0.5 * (u.var(axis=3) + v.var(axis=3)).mean(axis=0)
-    np.testing.assert_allclose(means["eddy_kinetic_energy"], energy, atol=1e-15)
+    for name, expected in {
+        "eddy_momentum_flux": covariance(u, v),
+        "eddy_heat_flux": covariance(v, t),
+        "temperature_variance": t.var(axis=-1),
+    }.items():
+        np.testing.assert_allclose(eddy_product(name, fields), expected, atol=1e-14)
+
+
+def test_time_means_leave_the_spin_up_out():
+    values = np.arange(24.0).reshape(4, 2, 3)
+    stored = {"zonal_mean_u": values, "u": values, "zonal_mean_surface_pressure": values[:, 0]}
+    found = time_means(stored, 2)
+    assert list(found) == ["u"]
+    np.testing.assert_array_equal(found["u"], 0.5 * (values[2] + values[3]))
 
 
 def test_folding_keeps_symmetric_climates_and_gates_find_their_places():
