@@ -1,0 +1,37 @@
+"""Runs of the shallow-water cases and their norms against the truths in data/climate."""
+
+from pathlib import Path
+
+import numpy as np
+
+from sciprec.climate.constants import Units
+from sciprec.climate.grid import GaussianGrid, resolve_truncation
+from sciprec.climate.initial import CASES
+from sciprec.climate.model import integrate
+from sciprec.climate.reference import Reference, reference_norms
+from sciprec.climate.shallow_water import ShallowWaterConversion
+from sciprec.climate.transform import reference_transform
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "climate"
+
+
+def norms(case, run, truncation, day):
+    """`reference_norms` of the fields of a run at a day."""
+    row = resolve_truncation(truncation)
+    grid = GaussianGrid(row)
+    initial = CASES[case].initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
+    transform = reference_transform(row)
+    ground = ShallowWaterConversion.of(initial, transform, Units(600.0), 0.0).orography
+    reference = Reference.load(DATA / f"{case}_day{day}.npz")
+    index = int(np.argmin(np.abs(run.time_days - day)))
+    fields = {name: values[index] for name, values in run.fields.items()}
+    return reference_norms(reference, grid, fields, ground)
+
+
+def integrated(case, truncation, days, step, diffusion, **options):
+    """The trajectory of a case as the published norms have it, stored every seven days."""
+    return integrate(
+        case, truncation, days, step_seconds=step, output_hours=168.0,
+        time_scheme="semi_implicit_leapfrog", parameters={"diffusion_m4_per_s": diffusion},
+        **options,
+    )  # fmt: skip

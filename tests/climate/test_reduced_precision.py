@@ -1,0 +1,60 @@
+"""Published norms of cases 5 and 6 in other arithmetics: every operation rounded, T42."""
+
+import numpy as np
+import pytest
+
+from tests.climate.published import integrated, norms
+
+NAMES = "height_l1", "height_l2", "height_linf", "wind_l2"
+CASES = {"williamson_5": (15, 360.0, 5.0e15), "williamson_6": (14, 600.0, 0.0)}
+
+
+def norms_in(case, backend, compensation=None, **options):
+    """The four norms of a case at its last day, step and diffusion."""
+    day, step, diffusion = CASES[case]
+    run = integrated(
+        case, "T42", float(day), step, diffusion, backend=backend, compensation=compensation,
+        **options,
+    )  # fmt: skip
+    assert run.blow_up is None
+    found = norms(case, run, "T42", day)
+    return np.array([found[name] for name in NAMES])
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case_and_truth(request):
+    """A case, and its norms in binary64."""
+    return request.param, norms_in(request.param, "fp64")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("backend", "compensation", "digits"), [("fp32", None, 3), ("mlu370", "carry", 2)]
+)
+def test_norms_to_some_digits(case_and_truth, backend, compensation, digits):
+    """fp32 to three digits, mlu370 with its residual to two."""
+    case, truth = case_and_truth
+    np.testing.assert_allclose(norms_in(case, backend, compensation), truth, rtol=0.5 / 10**digits)
+
+
+@pytest.mark.slow
+def test_half_precision_finds_the_mountain_wave_only_with_its_residual():
+    """Case 5 in fp16: without its residual ten times T42's own error, with it a tenth above that.
+
+    Depth in l2 and linf, wind in l2; the goal of 5 per cent is met in linf.
+    """
+    truth, plain, carried = (
+        norms_in("williamson_5", *how) for how in (("fp64",), ("fp16",), ("fp16", "carry"))
+    )
+    assert (plain[[1, 3]] > 10 * truth[[1, 3]]).all()
+    np.testing.assert_allclose(carried[1:], truth[1:], rtol=0.2)
+    np.testing.assert_allclose(carried[2], truth[2], rtol=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("stored", "largest"), [("fp16", 1.05), ("bf16", 2.0)])
+def test_few_bits_are_enough_for_the_state_if_its_residual_is_carried(stored, largest):
+    """Case 5, tendencies in fp32: fp16's state within 5 per cent, bf16's within a factor of two."""
+    truth = norms_in("williamson_5", "fp64")
+    ratio = norms_in("williamson_5", "fp32", "carry", stored=stored) / truth
+    assert (ratio < largest).all() and (ratio > 1 / largest).all()
