@@ -38,22 +38,9 @@ from sciprec.climate.legendre_stage import (
 from sciprec.climate.real_fourier import fft_analysis, fft_synthesis, real_waves
 from sciprec.errors import InputError
 from sciprec.precision import Backend, lift, quantize, resolve_backend
-from sciprec.precision.registry import kernel
 from sciprec.precision.substitution import substitute
 
 
-def _random(*shape):
-    return np.random.default_rng(11).uniform(-1.0, 1.0, shape)
-
-
-def _small_transform(fields):
-    spectrum, grid = _random(9, 2 * fields), _random(fields, 8, 4)
-    small = Truncation(2, 4, 8, 3600.0)
-    synthesis, analysis = make_tables(small)
-    return spectrum, grid, synthesis, analysis, make_work(small, fields)
-
-
-@kernel(example=lambda: [_small_transform(2)[i] for i in (0, 2, 4, 1)])
 def synthesize(spectrum, tables, work, grid):
     """Fields on the grid from their coefficients.
 
@@ -69,7 +56,6 @@ def synthesize(spectrum, tables, work, grid):
     fft_synthesis(fourier, waves, fourier_work, grid)
 
 
-@kernel(example=lambda: [_small_transform(2)[i] for i in (1, 3, 4, 0)])
 def analyze(grid, tables, work, spectrum):
     """Coefficients of fields on the grid.
 
@@ -192,14 +178,16 @@ class SpectralTransform:
         self.synthesis_tables = rounded(synthesis, self.backend)
         self.analysis_tables = rounded(analysis, self.backend)
         self.degree, self.order = coefficient_orders(truncation.number)
-        self._synthesize = lift(with_stages(synthesize, fourier), self.backend)
-        self._analyze = lift(with_stages(analyze, fourier), self.backend)
+        self._synthesize, self._analyze = (
+            lift(with_stages(kernel, fourier), self.backend, trust_inputs=True)
+            for kernel in (synthesize, analyze)
+        )
 
     def to_grid(self, spectrum: np.ndarray) -> np.ndarray:
         """Fields (fields, nlon, nlat), in the model's order, of (coefficients, 2 fields)."""
         fields = spectrum.shape[1] // 2
         grid = np.zeros((fields, self.grid.nlon, self.grid.nlat), self.backend.carrier)
-        spectrum = np.ascontiguousarray(spectrum, self.backend.carrier)
+        spectrum = rounded(spectrum, self.backend)
         self._synthesize(spectrum, self.synthesis_tables, self._work(fields), grid)
         return grid
 
@@ -212,7 +200,7 @@ class SpectralTransform:
         """
         fields = grid.shape[0]
         spectrum = np.zeros((self.degree.size, 2 * fields), self.backend.carrier)
-        grid = np.ascontiguousarray(grid, self.backend.carrier)
+        grid = rounded(grid, self.backend)
         self._analyze(grid, self.analysis_tables, self._work(fields), spectrum)
         if not extra_degree:
             spectrum[self.degree > self.truncation.number] = 0.0

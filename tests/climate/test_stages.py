@@ -1,0 +1,191 @@
+"""The stages of the transform: fast against plain Fourier sums, blocked against plain products."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sciprec.climate.fft import (
+    digit_reversed,
+    fast_fourier,
+    is_supported,
+    radices,
+    smallest_length,
+    stage_waves,
+)
+from sciprec.climate.grid import Truncation, resolve_truncation
+from sciprec.climate.legendre_stage import (
+    LANES,
+    PAIR,
+    blocked,
+    compensated_sum_products,
+    sum_products,
+)
+from sciprec.climate.transform import SpectralTransform, rounded, with_stages
+from sciprec.errors import InputError
+from sciprec.precision import Arithmetic, Backend, lift, quantize, resolve_backend
+from sciprec.precision.formats import FORMATS
+
+EPS = np.finfo(float).eps
+SLOW = pytest.mark.slow
+SMALL = Truncation(10, 16, 32, 1200.0)
+HALF, SINGLE = (Arithmetic(FORMATS[name]) for name in ("binary16", "binary32"))
+HALF_PRODUCTS = Backend("fp16 with fp32 sums", HALF, HALF, SINGLE, SINGLE)
+
+
+def random_spectrum(transform, fields, seed=0):
+    spectrum = np.random.default_rng(seed).uniform(-1, 1, (transform.degree.size, 2 * fields))
+    spectrum[transform.degree > transform.truncation.number] = 0.0
+    spectrum[transform.order == 0, 1::2] = 0.0
+    return spectrum / 16
+
+
+@pytest.mark.parametrize("length", [4, 8, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 160, 192, 256])
+def test_fast_transform_of_every_kind_of_length(length):
+    numbers = np.random.default_rng(length).uniform(-1, 1, (2, length, LANES))
+    buffers = np.zeros((2, length, PAIR))
+    buffers[0] = np.concatenate(list(numbers), axis=1)
+    found = buffers[lift(fast_fourier, "fp64")(buffers, stage_waves(length))]
+    found = found[digit_reversed(length)]
+    expected = np.fft.fft(numbers[0] + 1j * numbers[1], axis=0)
+    error = np.abs(found[:, :LANES] + 1j * found[:, LANES:] - expected)
+    assert error.max() < 8 * len(radices(length)) * EPS * np.sqrt(length)
+    assert np.prod(radices(length)) == length
+
+
+def test_lengths_that_the_fast_transform_takes():
+    taken = [n for n in range(1, 200) if is_supported(n)]
+    assert taken == [8, 16, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192]
+    assert [smallest_length(n) for n in (1, 8, 9, 97, 320, 321)] == [8, 8, 16, 128, 320, 384]
+
+
+@pytest.mark.parametrize("name", ["T2", "T10", "T21", "T31"])
+def test_both_fourier_stages_agree(name):
+    fast, plain = (
+        SpectralTransform(resolve_truncation(name), "fp64", f) for f in ("fft", "matrix")
+    )
+    spectrum = random_spectrum(fast, 3)
+    spectrum[fast.order == 0, 1::2] = 7.0
+    fields = fast.to_grid(spectrum)
+    np.testing.assert_allclose(plain.to_grid(spectrum), fields, rtol=0, atol=64 * EPS)
+    back = [transform.to_spectrum(fields, extra_degree=True) for transform in (fast, plain)]
+    np.testing.assert_allclose(back[1], back[0], rtol=0, atol=64 * EPS)
+
+
+@pytest.mark.parametrize(
+    "backend", ["fp64", "mlu370", *(pytest.param(b, marks=SLOW) for b in ("fp16", "bf16"))]
+)
+def test_fields_that_do_not_vary_along_latitudes_have_no_waves(backend):
+    """To the last bit, in any arithmetic, and back."""
+    transform = SpectralTransform(SMALL, backend)
+    profile = np.random.default_rng(1).uniform(-1, 1, (2, 1, SMALL.nlat))
+    spectrum = transform.to_spectrum(np.repeat(profile, SMALL.nlon, axis=1))
+    assert not spectrum[transform.order > 0].any()
+    assert not spectrum[:, 1::2].any() and spectrum[:, 0::2].any()
+    fields = transform.to_grid(spectrum)
+    np.testing.assert_array_equal(fields, fields[:, :1] * np.ones((1, SMALL.nlon, 1)))
+
+
+@pytest.mark.parametrize("backend", ["fp64", "mlu370"])
+def test_no_field_depends_on_those_beside_it(backend):
+    transform = SpectralTransform(SMALL, backend)
+    spectrum = random_spectrum(transform, 5)
+    fields = transform.to_grid(spectrum)
+    back = transform.to_spectrum(fields, extra_degree=True)
+    for chosen in ([3], [4, 0], [2, 1, 3]):
+        columns = np.array([[2 * f, 2 * f + 1] for f in chosen]).ravel()
+        alone = transform.to_grid(spectrum[:, columns])
+        np.testing.assert_array_equal(alone, fields[chosen])
+        analysed = transform.to_spectrum(alone, extra_degree=True)
+        np.testing.assert_array_equal(analysed, back[:, columns])
+
+
+def test_mirrored_fields_stay_mirrored_to_the_last_bit():
+    transform = SpectralTransform(SMALL, "mlu370")
+    spectrum = random_spectrum(transform, 1)
+    spectrum[(transform.degree - transform.order) % 2 == 1] = 0.0
+    fields = transform.to_grid(spectrum)
+    np.testing.assert_array_equal(fields[:, :, :8], fields[:, :, 8:])
+    back = transform.to_spectrum(fields, extra_degree=True)
+    assert not back[(transform.degree - transform.order) % 2 == 1].any()
+
+
+def products(backend, kernel, rows=64, columns=20):
+    """Sums of a random product by a kernel, its factors, and the exact sums of its products."""
+    rng = np.random.default_rng(6)
+    weights, matrix = rng.uniform(-1, 1, (2, rows)), rng.uniform(-1, 1, (rows, columns))
+    weights, table = (rounded(x, backend) for x in (weights, blocked(matrix)))
+    tiles = -(-columns // LANES)
+    sums = np.zeros((2, PAIR * tiles), backend.carrier)
+    lifted = lift(kernel, backend, trust_inputs=True)
+    lifted(weights, np.concatenate([np.ones(3, table.dtype), table]), 3, rows, sums, tiles)
+    lanes = sums[0].reshape(tiles, 2, LANES).swapaxes(0, 1).reshape(2, -1)[:, :columns]
+    return lanes.astype(float), weights.astype(float), quantize(matrix, backend)
+
+
+@pytest.mark.parametrize("kernel", [sum_products, compensated_sum_products])
+def test_products_in_blocks_are_matrix_products(kernel):
+    found, weights, matrix = products(resolve_backend("fp64"), kernel)
+    np.testing.assert_allclose(found, weights @ matrix, rtol=0, atol=64 * EPS)
+
+
+def test_compensated_products_have_the_error_of_one_rounding():
+    backend = resolve_backend("mlu370")
+    plain, weights, matrix = products(backend, sum_products)
+    better, _, _ = products(backend, compensated_sum_products)
+    terms = quantize(weights[:, :, None] * matrix[None], backend)
+    exact = np.array(
+        [[float(sum(map(Fraction, terms[p, :, c].tolist()))) for c in range(20)] for p in range(2)]
+    )
+    roundoff = backend.compute.unit_roundoff
+    bound = roundoff * np.abs(exact) + (64 * roundoff) ** 2 * np.abs(terms).sum(axis=1)
+    assert np.all(np.abs(better - exact) <= bound)
+    assert np.any(np.abs(plain - exact) > 3 * bound)
+
+
+@pytest.mark.slow
+def test_half_precision_products_with_single_precision_sums():
+    """Sums of 64 exact products lose nothing that binary16 could show; in binary16 they do."""
+    mixed, weights, matrix = products(HALF_PRODUCTS, sum_products)
+    half, _, _ = products(resolve_backend("fp16"), sum_products)
+    exact = weights @ matrix
+    assert np.abs(mixed - exact).max() < 64 * 2.0**-24 * 64
+    assert np.abs(half - exact).max() > 2.0**-11
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fourier", ["fft", "matrix"])
+def test_round_trip_with_half_precision_products(fourier):
+    errors = []
+    for backend in (HALF_PRODUCTS, "fp16"):
+        transform = SpectralTransform(SMALL, backend, fourier)
+        spectrum = random_spectrum(transform, 2)
+        back = transform.to_spectrum(transform.to_grid(spectrum))
+        assert np.array_equal(back, quantize(back, "fp16"))
+        errors.append(np.sqrt(np.mean((back - spectrum) ** 2)))
+    assert 0 < errors[0] < errors[1]
+
+
+@pytest.mark.slow
+def test_round_trip_in_fixed_point():
+    """Within the units of 32 bits: numbers up to about 2 on the way, 16 times less at its end."""
+    transform = SpectralTransform(SMALL, "fixed32", "matrix")
+    spectrum = random_spectrum(transform, 2)
+    back = transform.to_spectrum(transform.to_grid(spectrum))
+    assert 0 < np.abs(back - spectrum).max() < 64 * 2.0**-31
+
+
+def test_unknown_fourier_stages_get_a_sentence():
+    with pytest.raises(InputError, match="unknown Fourier stage 'dft'; known: fft, matrix"):
+        SpectralTransform(SMALL, "fp64", "dft")
+
+
+def test_kernels_without_transforms_stay_as_they_are():
+    assert with_stages(sum_products) is sum_products
+    assert with_stages(fast_fourier, "matrix") is fast_fourier
+
+
+def test_tables_of_integers_are_not_rounded():
+    tables = rounded((np.arange(300), np.full(2, 1 / 3)), resolve_backend("fp16"))
+    assert tables[0].dtype == np.int64 and tables[1].dtype == np.float32
+    np.testing.assert_array_equal(tables[0], np.arange(300))
