@@ -21,7 +21,7 @@ def run_climate(
     step_seconds: float | None = None,
     output_hours: float = 24,
     *,
-    time_scheme: str = "rk4",
+    time_scheme: str | None = None,
     stored: Any = None,
     variables: Sequence[str] | None = None,
     checkpoints: str | Path | None = None,
@@ -39,7 +39,7 @@ def run_climate(
             of these per prognostic variable.
         step_seconds: time step; left out, the truncation's usual one, shortened to fit the output.
         output_hours: between stored states; the last state is stored in any case.
-        time_scheme: name of a registered time scheme.
+        time_scheme: name of a registered time scheme; left out, the usual one of the equations.
         stored: format in which the state and its residual are kept between steps, such as "fp16";
             left out: that of the backend.
         variables: names of what to keep, fields and derived variables such as zonal_mean_u and

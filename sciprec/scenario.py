@@ -58,9 +58,9 @@ class ClimateRun(Section):
         default=24.0, ge=0.01, le=240_000, examples=["output_hours = 6.0"],
         description="a number of hours from 0.01 to 240000",
     )  # fmt: skip
-    time_scheme: str = Field(
-        default="rk4", examples=['time_scheme = "rk4"'],
-        description="the name of a registered time scheme",
+    time_scheme: str | None = Field(
+        default=None, examples=['time_scheme = "rk4"'],
+        description="the name of a registered time scheme; left out, the model chooses",
     )  # fmt: skip
     parameters: dict[str, bool | float | str] = Field(
         default_factory=dict, examples=["parameters = { angle_degrees = 45.0 }"],

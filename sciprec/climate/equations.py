@@ -77,6 +77,7 @@ class EquationSet:
         units: of budgets and fields whose unit is not that of the table in `output.variables`.
         adjust: None, or kernel (state, constants, tables, work) that changes each new state, as a
             mass fixer does.
+        time_scheme: the usual one.
     """
 
     name: str
@@ -91,6 +92,7 @@ class EquationSet:
     undiffused: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
     adjust: Callable | None = None
+    time_scheme: str = "rk4"
 
     @property
     def variables(self) -> tuple[str, ...]:

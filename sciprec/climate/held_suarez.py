@@ -215,6 +215,7 @@ def _small_model():
     undiffused=("log_surface_pressure",),
     units=AIR_UNITS,
     adjust=restore_mass,
+    time_scheme="semi_implicit_leapfrog",
 )
 @kernel(example=lambda: _small_model())
 def forced_primitive_equations(state, tendency, constants, tables, work):

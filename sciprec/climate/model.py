@@ -70,7 +70,7 @@ def integrate(
     step_seconds: float | None = None,
     output_hours: float = 24.0,
     parameters: Mapping[str, object] | None = None,
-    time_scheme: str = "rk4",
+    time_scheme: str | None = None,
     compensation: str | Compensation | Mapping | None = None,
     stored: str | Backend | None = None,
     variables: Sequence[str] | None = None,
@@ -89,7 +89,7 @@ def integrate(
         parameters: of the case (angle_degrees), of its equations (formulation) and of the model
             (diffusion_m4_per_s, diffusion_m8_per_s, viscosity in m2/s; fourier, "fft" or "matrix",
             the Fourier stage of the transforms).
-        time_scheme: name of a registered time scheme.
+        time_scheme: name of a registered time scheme; left out, the usual one of the equations.
         compensation: of the state's updates: None, a name such as "carry", a Compensation, or one
             of these per prognostic variable.
         stored: format in which the state and its residual are kept from one step to the next, such

@@ -27,6 +27,7 @@ from sciprec.precision.registry import kernel
     undiffused=("log_surface_pressure",),
     units=AIR_UNITS,
     adjust=restore_mass,
+    time_scheme="semi_implicit_leapfrog",
 )
 @kernel(example=lambda: primitive_model_example())
 def primitive_equations(state, tendency, constants, tables, work):

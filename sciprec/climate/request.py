@@ -51,7 +51,7 @@ class Request:
 
 def check_request(
     case, truncation, days, *, backend="fp64", step_seconds=None, output_hours=24.0,
-    parameters=None, time_scheme="rk4", compensation=None, stored=None, variables=None,
+    parameters=None, time_scheme=None, compensation=None, stored=None, variables=None,
 ) -> Request:  # fmt: skip
     """Check the arguments of `model.integrate`.
 
@@ -61,6 +61,8 @@ def check_request(
     found = resolve_case(case)
     row = resolve_truncation(truncation)
     schemes, equations = catalogue.TIME_SCHEMES, catalogue.EQUATIONS[found.equations]
+    if time_scheme is None:
+        time_scheme = equations.time_scheme
     if time_scheme not in schemes:
         raise InputError(
             f"unknown time scheme {time_scheme!r}; known: {', '.join(schemes)}"

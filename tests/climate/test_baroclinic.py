@@ -22,7 +22,7 @@ def run(truncation, days, step, **parameters):
     """Surface pressure in hPa (days + 1, nlat, nlon) and the trajectory."""
     made = integrate(
         "jablonowski_williamson", truncation, days, step_seconds=step, parameters=parameters,
-        time_scheme="semi_implicit_leapfrog", variables=("surface_pressure",),
+        variables=("surface_pressure",),
     )  # fmt: skip
     assert made.blow_up is None
     return made.fields["surface_pressure"] / 100.0, made

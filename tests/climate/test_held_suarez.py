@@ -124,7 +124,7 @@ def test_the_forced_atmosphere_spins_up_jets():
     """Thirty days at T21L10: westerlies aloft, cold poles, mass to rounding."""
     made = integrate(
         "held_suarez", "T21", 30, step_seconds=1200.0, output_hours=720.0,
-        parameters={"levels": 10}, time_scheme="semi_implicit_leapfrog",
+        parameters={"levels": 10},
     )  # fmt: skip
     assert made.blow_up is None
     wind = made.fields["u"][-1].mean(axis=-1)
