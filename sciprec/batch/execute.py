@@ -123,7 +123,7 @@ def _on_cluster(
             run = planned[future]
             failure = f"its worker was lost or failed: {sentence(future.exception())}"
             name, choice = run.scenario.name, run.compensation.name
-            outcome = Outcome(name, run.backend, run.file, 0.0, failure, choice)
+            outcome = Outcome(name, run.backend, run.file, 0.0, failure, choice, stored=run.stored)
         outcomes[future] = outcome
         on_done(outcome)
     return tuple(outcomes[future] for future in futures)

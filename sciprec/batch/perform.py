@@ -46,7 +46,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
         failure = sentence(error)
     seconds = time.perf_counter() - start
     name, choice = run.scenario.name, run.compensation.name
-    return Outcome(name, run.backend, run.file, seconds, failure, choice)
+    return Outcome(name, run.backend, run.file, seconds, failure, choice, stored=run.stored)
 
 
 def sentence(error: BaseException) -> str:

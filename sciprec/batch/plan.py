@@ -37,7 +37,13 @@ class Run:
     @property
     def label(self) -> str:
         """What the run is called beside the others of its scenario: "mlu370", "mlu370+carry"."""
-        return label_of(self.backend, self.compensation.name)
+        return label_of(self.backend, self.compensation.name, self.stored)
+
+    @property
+    def stored(self) -> str | None:
+        """The format of the state between steps, where it is not that of the arithmetic."""
+        given = getattr(self.scenario, self.scenario.kind)
+        return None if self.is_truth else getattr(given, "stored", None)
 
     @property
     def is_truth(self) -> bool:
@@ -56,6 +62,7 @@ class Outcome:
         failure: empty, or a sentence.
         compensation: name.
         kept: whether its file was there already and nothing was computed.
+        stored: as in `Run`.
     """
 
     scenario: str
@@ -65,11 +72,12 @@ class Outcome:
     failure: str = ""
     compensation: str = NO_COMPENSATION.name
     kept: bool = False
+    stored: str | None = None
 
     @property
     def label(self) -> str:
         """What the run is called beside the others of its scenario."""
-        return label_of(self.backend, self.compensation)
+        return label_of(self.backend, self.compensation, self.stored)
 
 
 def plan(
@@ -107,9 +115,10 @@ def plan(
     return tuple(runs)
 
 
-def label_of(backend: str, compensation: str) -> str:
-    """The name of an arithmetic with its compensation, if there is one."""
-    return backend if compensation == NO_COMPENSATION.name else f"{backend}+{compensation}"
+def label_of(backend: str, compensation: str, stored: str | None = None) -> str:
+    """The name of an arithmetic, with the state's format and its compensation if there are such."""
+    name = backend if stored is None else f"{backend} with state in {stored}"
+    return name if compensation == NO_COMPENSATION.name else f"{name}+{compensation}"
 
 
 def _run(scenario: Scenario, backend: str, choice: CompensationChoice) -> Run:

@@ -61,7 +61,7 @@ def _kept(run: Run, path: Path) -> Outcome | None:
     except (InputError, OSError, KeyError, TypeError, ValueError):  # what is damaged is made again
         return None
     name, choice = run.scenario.name, run.compensation.name
-    return Outcome(name, run.backend, run.file, seconds, "", choice, kept=True)
+    return Outcome(name, run.backend, run.file, seconds, "", choice, kept=True, stored=run.stored)
 
 
 def _refresh(run: Run, path: Path, attributes: dict[str, Any]) -> None:

@@ -88,7 +88,9 @@ def test_a_scenario_stores_its_runs_in_few_bits_but_not_its_truth():
             },
         }
     )  # fmt: skip
-    truth, run = (run_dataset(each)["height"].values for each in plan([scenario]))
+    runs = plan([scenario])
+    assert [run.label for run in runs] == ["fp64", "fp32 with state in fp16"]
+    truth, run = (run_dataset(each)["height"].values for each in runs)
     plain = integrate("williamson_5", "T21", 0.05, step_seconds=1080.0).fields["height"]
     np.testing.assert_array_equal(truth, plain)
     assert 1e-5 < np.abs(run / truth - 1).max() < 1e-2
