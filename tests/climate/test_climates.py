@@ -1,0 +1,53 @@
+"""Stored climates of Held and Suarez (1994) meet the published gates; a short run meets them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sciprec.climate.climatology import CLIMATE_VARIABLES, gates, time_means
+from sciprec.climate.model import integrate
+
+FOLDER = Path(__file__).parents[2] / "data" / "climate"
+STORED = sorted(FOLDER.glob("held_suarez_*.json"))
+
+
+def climate(path):
+    """What is stored, and its means as arrays."""
+    stored = json.loads(path.read_text())
+    return stored, {name: np.array(values) for name, values in stored["means"].items()}
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda p: p.stem)
+def test_gates_are_those_of_the_stored_means(path):
+    stored, means = climate(path)
+    found = gates(means, np.array(stored["lat"]), np.array(stored["sigma"]))
+    assert found == pytest.approx(stored["gates"], rel=1e-5)
+    assert stored["samples"] == stored["days"] - stored["first_day"] >= 600
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda p: p.stem)
+def test_hemispheres_differ_by_no_more_than_two_standard_deviations_of_blocks(path):
+    stored, means = climate(path)
+    half = len(stored["lat"]) // 2
+    for name, values in means.items():
+        sign = -1.0 if name in ("eddy_momentum_flux", "eddy_heat_flux") else 1.0
+        apart = values[:, half:] - sign * values[:, :half][:, ::-1]
+        spread = np.array(stored["block_std"][name])
+        spread = np.hypot(spread[:, half:], spread[:, :half][:, ::-1])
+        assert np.mean(np.abs(apart) <= 2 * spread) > 0.98, name
+
+
+@pytest.mark.slow
+def test_a_hundred_days_are_a_sample_of_the_stored_climate():
+    """T21L10, days 101 to 200 from another start, in standard deviations of such blocks."""
+    stored, _ = climate(FOLDER / "held_suarez_t21l10.json")
+    made = integrate(
+        "held_suarez", "T21", 200, step_seconds=stored["step_seconds"],
+        parameters={"levels": stored["levels"], "seed": 2}, variables=CLIMATE_VARIABLES,
+    )  # fmt: skip
+    assert made.blow_up is None
+    found = gates(time_means(made.fields, 101), made.lat, made.vertical["sigma"])
+    for name, spread in stored["gates_block_std"].items():
+        assert abs(found[name] - stored["gates"][name]) <= 4 * spread, name
