@@ -31,6 +31,7 @@ _PUBLIC = {
     "load_scenario": "sciprec.scenario",
     "run": "sciprec.workflow",
     "run_climate": "sciprec.climate_runs",
+    "on_pressure_levels": "sciprec.output.pressure",
     "compare": "sciprec.compare",
     "price_dataset": "sciprec.output.bounded_prices",
     "greeks_dataset": "sciprec.output.bounded_prices",

@@ -56,6 +56,7 @@ VARIABLES: dict[str, Variable] = {
         "atmosphere_sigma_coordinate",
         (("axis", "Z"), ("positive", "down"), ("computed_standard_name", "air_pressure")),
     ),
+    "pressure": Variable("Pa", "pressure", "air_pressure", (("axis", "Z"), ("positive", "down"))),
     "total_wavenumber": Variable("1", "total wavenumber of spherical harmonics"),
     "strike": Variable("1", "strike, in units of currency"),
     "maturity": Variable("1", "time to maturity in years"),
