@@ -51,7 +51,8 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
     ]
     equations = [
         {"name": e.name, "prognostic": list(e.variables), "fields": list(e.fields),
-         "parameters": {**e.parameters, **MODEL}, "source": e.source}
+         "parameters": {**e.parameters, **MODEL}, "time_scheme": e.time_scheme,
+         "source": e.source}
         for e in EQUATIONS.values()
     ]  # fmt: skip
     schemes = [

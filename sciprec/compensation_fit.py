@@ -147,6 +147,13 @@ def _climate_problem(given: Any, backend: str, length: float | None, times: int)
         "step_seconds": given.step_seconds, "output_hours": hours,
         "parameters": dict(given.parameters), "time_scheme": given.time_scheme,
     }  # fmt: skip
+    equations = EQUATIONS[resolve_case(given.case).equations]
+    if "height" not in equations.fields:
+        raise InputError(
+            f"case '{given.case}' of the equations '{equations.name}' has no height of a free "
+            "surface, whose error is fitted; accepted: cases of shallow water, such as "
+            "'williamson_5'"
+        )
     grid = GaussianGrid(resolve_truncation(given.truncation))
     exact = integrate(given.case, given.truncation, days, backend=TRUTH, **options)
     truth = exact.fields
@@ -168,7 +175,7 @@ def _climate_problem(given: Any, backend: str, length: float | None, times: int)
             each.append((height, wind_errors(grid, *winds)["l2"]))
         return float(np.exp(np.mean(np.log(np.sqrt(np.mean(np.square(each), axis=0))))))
 
-    return EQUATIONS[resolve_case(given.case).equations].variables, error
+    return equations.variables, error
 
 
 def _accumulation_problem(given: Any, backend: str, length: float | None, times: int):

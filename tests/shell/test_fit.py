@@ -56,6 +56,11 @@ def test_kinds_with_compensation_can_be_fitted():
         (HESTON, {}, "of kind 'heston', whose compensation has no coefficients; accepted: climate"),
         (CLIMATE, {"evaluations": 0}, "evaluations is 0; accepted: a whole number >= 1"),
         (
+            CLIMATE.replace("williamson_5", "rossby_haurwitz"),
+            {},
+            "'barotropic_vorticity' has no heig",
+        ),
+        (
             CLIMATE.replace("days = 3.0", "days = 3.0\nstep_seconds = 21600.0"),
             {"length": 3.0},
             "case 'williamson_5' breaks down in fp64 already; fit a shorter run with length=...",
