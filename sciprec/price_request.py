@@ -53,12 +53,15 @@ def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Mo
     table = content.get("model", {})
     if replaced and isinstance(table, dict):
         content = content | {"model": table | replaced}
-    origin = "options" if path is None else str(path)
     try:
         checked = ModelFile.model_validate(content)
     except ValidationError as error:
-        complaints = [complaint(ModelFile, dict(e)) for e in error.errors()]
-        raise InputError("\n".join(f"{origin}: {c}" for c in complaints)) from None
+        lines = []
+        for one in error.errors():
+            name = one["loc"][-1]
+            origin = _option(name) if name in replaced else "options" if path is None else path
+            lines.append(f"{origin}: {complaint(ModelFile, dict(one))}")
+        raise InputError("\n".join(lines)) from None
     also = ", ".join(f"{name} = {value:g}" for name, value in replaced.items())
     source = f"{checked.source}, with {also}" if also and path is not None else checked.source
     return Model(**checked.model.model_dump()), source

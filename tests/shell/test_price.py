@@ -118,6 +118,7 @@ def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
     [
         ((*CALL, "--rho", "1.5"), "key 'model.rho' was given 1.5 (a number); accepted: a correla"),
         ((*CALL, "--rho", "-1.01"), "accepted: a correlation in [-1, 1]"),
+        ((*CALL, "--rho", "-1.01"), "sciprec: --rho: key 'model.rho' was given -1.01"),
         ((*CALL, "--v0", "-0.1"), "key 'model.v0' was given -0.1 (a number); accepted: an initial"),
         ((*CALL, "--sigma", "0"), "accepted: a volatility of variance > 0"),
         ((*CALL, "--spot", "nan"), "key 'model.spot' was given nan"),
