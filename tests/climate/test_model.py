@@ -8,7 +8,9 @@ import pytest
 from sciprec.climate.diagnostics import scalar_errors, wind_errors
 from sciprec.climate.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.climate.initial import CASES
+from sciprec.climate.levels import Level
 from sciprec.climate.model import integrate
+from sciprec.climate.running import Run
 from sciprec.errors import InputError
 
 SMALL = Truncation(10, 16, 32, 1200.0)
@@ -111,6 +113,18 @@ def test_blow_up_says_when_what_where_and_the_remedy():
     assert run.time_days[-1] < 20 and run.steps < 80
     assert all(np.isfinite(f).all() for f in run.fields.values())
     assert len(run.time_days) == len(run.fields["u"]) == len(run.budgets["mass"])
+
+
+def test_what_was_lost_is_named_with_its_first_level():
+    run = object.__new__(Run)
+    run.columns = np.repeat(["vorticity", "temperature", "surface_pressure"], [6, 6, 2])
+    state = np.zeros((5, 14))
+    state[2, 3] = np.nan  # imaginary part of vorticity at the second level
+    state[4, [9, 11]] = np.inf
+    run.levels = [Level(state.ravel())]
+    assert run.lost() == "vorticity at level 2 and temperature at level 2"
+    state[0, 13] = np.nan
+    assert run.lost().endswith("and surface_pressure")
 
 
 @pytest.mark.parametrize(
