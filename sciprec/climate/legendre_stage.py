@@ -67,18 +67,19 @@ def sum_products(weights, table, first, rows, sums, tiles):
             block = table[place : place + ROWS * LANES]
             total = flat[PAIR * i : PAIR * (i + 1)]
             for c in range(LANES):
+                d = LANES + c
                 p0 = block[c]
-                p1 = block[LANES + c]
+                p1 = block[d]
                 p2 = block[2 * LANES + c]
                 p3 = block[3 * LANES + c]
                 re0 = accumulate(total[c], product(a0, p0))
                 re1 = accumulate(re0, product(a1, p1))
                 re2 = accumulate(re1, product(a2, p2))
                 total[c] = accumulate(re2, product(a3, p3))
-                im0 = accumulate(total[LANES + c], product(b0, p0))
+                im0 = accumulate(total[d], product(b0, p0))
                 im1 = accumulate(im0, product(b1, p1))
                 im2 = accumulate(im1, product(b2, p2))
-                total[LANES + c] = accumulate(im2, product(b3, p3))
+                total[d] = accumulate(im2, product(b3, p3))
             place = place + ROWS * LANES
 
 
