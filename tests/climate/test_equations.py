@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from sciprec.climate.catalogue import CASES, EQUATIONS
+from sciprec.climate.compiled import compiled
 from sciprec.climate.constants import Units
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.shallow_water import ShallowWaterConversion
 from sciprec.climate.transform import make_tables, reference_transform, rounded
-from sciprec.precision import lift, resolve_backend
+from sciprec.precision import resolve_backend
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 TABLES = make_tables(SMALL)
@@ -30,7 +31,7 @@ def tendency(state, constants, backend="fp64"):
     work = setup()[0].work(resolved.carrier)
     state, constants, tables = (rounded(x, resolved) for x in (state, constants, TABLES))
     out = np.zeros_like(state)
-    lift(equations.tendency, resolved, trust_inputs=True)(state, out, constants, tables, work)
+    compiled(equations.tendency, resolved)(state, out, constants, tables, work)
     return out.astype(float)
 
 
