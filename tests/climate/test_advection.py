@@ -56,6 +56,7 @@ def test_the_wind_is_as_published_and_the_mean_is_kept():
     assert abs(run.budgets["mass"][-1] / run.budgets["mass"][0] - 1) < 1e-14
 
 
+@pytest.mark.slow
 def test_a_coarse_arithmetic_is_near_the_truth():
     truth, run = (integrate("williamson_1", SMALL, 1.0, backend=b) for b in ("fp64", "mlu370"))
     error = np.abs(run.fields["height"][-1] - truth.fields["height"][-1]).max()
