@@ -24,6 +24,7 @@ TOO_COARSE = 0.45  # share of the tolerance from which on the differences ask fo
 DECIDED = 0.25  # and from which on their standard errors ask for more paths, to tell
 SURE = 3.0  # standard errors: what is too large by so much is so without more paths
 MOST_LOOKS = 40
+HOPELESS = 0.75  # share that the differences may take, once they are better known
 MARGIN = 0.94  # of the tolerance that is aimed at
 MOST_ROUNDS = 12
 STEPS_BUDGET = 0.6  # share of the paths that the level "steps" may take
@@ -69,7 +70,7 @@ class Pricing:
         self.pilot = run_pilot(self.sampler, self._aim, self.seed, self.deadline)
         self._after_pilot()
         self.backend = self._arithmetic()
-        self._measure_steps()
+        self._measure_steps(self.pilot.n_steps)
         self._start_base()
         return self._refine()
 
@@ -125,9 +126,12 @@ class Pricing:
         )
         return "fp64"
 
-    def _measure_steps(self):
-        """Find steps whose differences leave room for the noise, or end the budget."""
-        n_steps, paths = self.pilot.n_steps, level.LEAST_PATHS
+    def _measure_steps(self, n_steps):
+        """Find steps, n_steps or more, whose differences leave room for the noise.
+
+        Where the budget ends before that, the steps are those found so far.
+        """
+        paths = level.LEAST_PATHS
         self.steps = self._steps_level(n_steps)
         for _ in range(MOST_LOOKS):
             self._extend(self.steps, paths, STEPS_BUDGET)
@@ -185,9 +189,29 @@ class Pricing:
                     return bound
                 variances = self._restart_in_binary64()
                 continue
+            if self._hopeless(bound):
+                variances = self._restart_with_shorter_steps()
+                continue
             used = [one for one in (self.base, self.rounding) if one is not None]
             variances = np.stack([one.variance() for one in used])
         return bound
+
+    def _hopeless(self, bound):
+        """Return whether the differences of the steps, better known by now, leave no room, and
+        the budget leaves some for shorter ones."""
+        taken = np.any(bound.bias.size() > HOPELESS * self._aim(self.pilot))
+        rest = self.n_paths < 0.5 * self.max_paths and 2 * self.steps.n_steps <= MOST_STEPS
+        return taken and rest
+
+    def _restart_with_shorter_steps(self):
+        """Give all levels up for steps of half the length; return the variances."""
+        levels = [one for one in (self.base, self.rounding, self.steps) if one is not None]
+        self.given_up += sum(one.width * one.moments.paths for one in levels)
+        n_steps = 2 * self.steps.n_steps
+        self.base = self.rounding = self.steps = None
+        self._measure_steps(n_steps)
+        self._start_base()
+        return self._planned(self.base.n_steps)
 
     def _restart_in_binary64(self):
         """Give the cheap arithmetic up, whose range a path has left; return the variances."""

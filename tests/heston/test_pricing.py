@@ -138,6 +138,16 @@ def test_time_budget_ends_a_run():
     assert not result.met and result.seconds < 3
 
 
+def test_steps_that_prove_too_long_are_halved(references):
+    """A seed whose first step differences look smaller than they are: all levels start again."""
+    model, strike, maturity, call = references["smith_tse_wan"]
+    option = Call(strike=strike, maturity=maturity)
+    result = heston.price(model, option, tolerance=0.005, seed=335)
+    assert result.met and result.n_steps == 32 and result.n_paths < 2**22
+    assert result.n_paths > 2**19 + sum(row.n_paths for row in result.levels)
+    assert abs(result.price - call) <= result.bound
+
+
 def test_absolute_tolerance():
     result = heston.price(LEWIS, CALL, tolerance=0.05, relative=False)
     assert result.met and result.bound <= result.tolerance == 0.05
