@@ -21,7 +21,6 @@ from sciprec.climate.initial import case
 from sciprec.climate.mass import restore_mass
 from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
 from sciprec.climate.primitive_spectral import (
-    primitive_model_example,
     primitive_products,
     primitive_spectral_tendency,
 )
@@ -198,11 +197,6 @@ class ForcedConversion(AirConversion):
         )
 
 
-def _small_model():
-    state, tendency, constants, tables, work = primitive_model_example()
-    return state, tendency, (*constants, _forcing_example()), tables, work
-
-
 @equation_set(
     "held_suarez",
     prognostic=AIR_PROGNOSTIC,
@@ -217,7 +211,6 @@ def _small_model():
     adjust=restore_mass,
     time_scheme="semi_implicit_leapfrog",
 )
-@kernel(example=lambda: _small_model())
 def forced_primitive_equations(state, tendency, constants, tables, work):
     """Tendency of the primitive equations under the forcing of Held and Suarez.
 

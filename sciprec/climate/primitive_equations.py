@@ -7,12 +7,10 @@ from sciprec.climate.equations import equation_set
 from sciprec.climate.mass import restore_mass
 from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
 from sciprec.climate.primitive_spectral import (
-    primitive_model_example,
     primitive_products,
     primitive_spectral_tendency,
 )
 from sciprec.climate.transform import analyze
-from sciprec.precision.registry import kernel
 
 
 @equation_set(
@@ -29,7 +27,6 @@ from sciprec.precision.registry import kernel
     adjust=restore_mass,
     time_scheme="semi_implicit_leapfrog",
 )
-@kernel(example=lambda: primitive_model_example())
 def primitive_equations(state, tendency, constants, tables, work):
     """Tendency of the dry primitive equations: to the grid, products there, and back.
 

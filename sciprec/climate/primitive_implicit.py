@@ -153,5 +153,6 @@ def multiply_levels(matrix, values, source, target):
         im = values[source + 2 * j + 1]
         for k in range(levels):
             c = target + 2 * k
+            d = c + 1
             values[c] = accumulate(values[c], product(matrix[j, k], re))
-            values[c + 1] = accumulate(values[c + 1], product(matrix[j, k], im))
+            values[d] = accumulate(values[d], product(matrix[j, k], im))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.grid import Truncation
 from sciprec.climate.legendre import coefficient_orders, epsilon
 from sciprec.climate.primitive_grid import (
     gather_rows,
@@ -24,9 +24,8 @@ from sciprec.climate.primitive_grid import (
     momentum_products,
     thermal_products,
 )
-from sciprec.climate.primitive_implicit import implicit_constants
 from sciprec.climate.spherical import spectral_constants
-from sciprec.climate.transform import make_tables, make_work, synthesize
+from sciprec.climate.transform import make_work, synthesize
 from sciprec.climate.vertical import even_levels, hydrostatic
 from sciprec.precision.registry import kernel
 
@@ -195,25 +194,6 @@ def primitive_spectral_tendency(state, spectra, factors, column, ground, tendenc
         tendency[i, p + 1] = kept[i] * spectra[i, 12 * levels + 1]
 
 
-def primitive_model_example() -> tuple:
-    """Arguments of `primitive_equations` at T1 with two levels."""
-    levels = even_levels(2)
-    grid = GaussianGrid(_SMALL)
-    sine = grid.sin_lat
-    implicit = implicit_constants(levels, 21.0, 2 / 7, np.zeros(2), _SMALL, 0.125)
-    places = _random(4), 1.0 / ((1.0 - sine) * (1.0 + sine)), _random(5, 2)
-    mass = grid.weights / 8.0, np.array([0.125])
-    constants = levels.column, implicit, _small_factors(), _SMALL_AIR, places, mass
-    work = make_primitive_work(_SMALL, 2)
-    return _small_state(), np.zeros((5, 14)), constants, make_tables(_SMALL), work
-
-
-def _products_example():
-    state, _, constants, tables, work = primitive_model_example()
-    return state, constants, tables, work, np.zeros_like(work[3])
-
-
-@kernel(example=lambda: _products_example())
 def primitive_products(state, constants, tables, work, products):
     """Everything on the grid: fields of a state, and their products.
 

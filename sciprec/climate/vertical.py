@@ -194,8 +194,10 @@ def hydrostatic(values, first, alpha, log_ratio, out, start):
         k = levels - 1 - n
         here_re = values[first + 2 * k]
         here_im = values[first + 2 * k + 1]
-        out[start + 2 * k] = accumulate(below_re, alpha[k] * here_re)
-        out[start + 2 * k + 1] = accumulate(below_im, alpha[k] * here_im)
+        re = start + 2 * k
+        im = re + 1
+        out[re] = accumulate(below_re, alpha[k] * here_re)
+        out[im] = accumulate(below_im, alpha[k] * here_im)
         below_re = accumulate(below_re, log_ratio[k] * here_re)
         below_im = accumulate(below_im, log_ratio[k] * here_im)
 
@@ -225,8 +227,10 @@ def compression(values, first, alpha, log_per_thickness, thickness, out, start):
     for k in range(levels):
         here_re = values[first + 2 * k]
         here_im = values[first + 2 * k + 1]
-        out[start + 2 * k] = accumulate(alpha[k] * here_re, log_per_thickness[k] * above_re)
-        out[start + 2 * k + 1] = accumulate(alpha[k] * here_im, log_per_thickness[k] * above_im)
+        re = start + 2 * k
+        im = re + 1
+        out[re] = accumulate(alpha[k] * here_re, log_per_thickness[k] * above_re)
+        out[im] = accumulate(alpha[k] * here_im, log_per_thickness[k] * above_im)
         above_re = accumulate(above_re, thickness[k] * here_re)
         above_im = accumulate(above_im, thickness[k] * here_im)
     out[start + 2 * levels] = above_re
