@@ -85,6 +85,7 @@ class Program:
         self._arrays: dict[str, np.ndarray] = {}
         self._known_arrays: dict[int, str] = {}
         self._definitions: list[tuple[ast.FunctionDef, bool]] = []
+        self._mentions: dict[str, set[str]] = {}  # what each definition mentions
         self.kernel = kernel
         self._entered = {self.callee(kernel)}
         while self._queue:
@@ -187,6 +188,7 @@ class Program:
     def add_definition(self, tree: ast.FunctionDef, parallel: bool = False) -> None:
         """A finished function of the generated module."""
         self._definitions.append((tree, parallel))
+        self._mentions[tree.name] = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
 
     def _decorated(self, tree: ast.FunctionDef, parallel: bool) -> str:
         """Called kernels without loops of their own are inlined, so that the loops around them
@@ -205,11 +207,7 @@ class Program:
 
     def _reaches(self, start: str, goal: str, seen: set[str]) -> bool:
         """Whether the function `start` calls `goal`, directly or not."""
-        calls = {
-            t.name: {n.id for n in ast.walk(t) if isinstance(n, ast.Name)}
-            for t, _ in self._definitions
-        }
-        for called in calls.get(start, set()) & calls.keys():
+        for called in self._mentions.get(start, set()) & self._mentions.keys():
             if called == goal:
                 return True
             if called not in seen:
