@@ -77,14 +77,20 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
     ] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Show what would be computed, and compute nothing.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run scenarios in all their arithmetics; store netCDF files and a page."""
     if workers is not None and scheduler is not None:
         raise InputError("--workers and --scheduler were both given; give one of them")
     from sciprec import workflow
-    from sciprec.console import Progress, print_json, print_runs
+    from sciprec.console import Progress, print_forecast, print_json, print_runs
 
+    if plan:
+        rows = workflow.forecast(files, out=out, backends=backend, fresh=fresh)
+        return print_json(rows) if json else print_forecast(rows)
     try:
         with Progress(quiet=json) as progress:
             result = workflow.run(

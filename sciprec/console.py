@@ -147,6 +147,27 @@ def print_backends(rows: Sequence[dict[str, Any]]) -> None:
     table.print()
 
 
+def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
+    """One line per run that a batch would make, and their sum."""
+    from sciprec.compare.wording import duration
+
+    table = Table(("scenario", "arithmetic", "work"), ("about", "MB"), droppable=("MB", "work"))
+    for row in rows:
+        time = "?" if row["seconds"] is None else duration(row["seconds"])
+        size = "?" if row["megabytes"] is None else f"{row['megabytes']:.1f}"
+        work, time = ("kept", "–") if row["kept"] else (row["work"], time)
+        table.add(row["scenario"], row["label"], work, time, size)
+    table.print()
+    missing = [row for row in rows if not row["kept"]]
+    total = sum(row["seconds"] or 0.0 for row in missing)
+    open_ended = sum(row["seconds"] is None for row in missing)
+    more = f", and {open_ended} whose time depends on the numbers" if open_ended else ""
+    say(
+        f"{len(missing)} of {len(rows)} runs to compute: roughly {duration(total)} on one core, "
+        f"compilation left out{more}"
+    )
+
+
 def print_findings(findings: Sequence[Any]) -> None:
     """One line per finding of the doctor, what is wrong in red."""
     table = Table(("what", "found"), (), droppable=())

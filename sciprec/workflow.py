@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sciprec.batch.estimate import estimate
 from sciprec.batch.execute import execute
 from sciprec.batch.perform import Days, check
 from sciprec.batch.plan import Outcome, Run, plan
-from sciprec.batch.resume import kept_outcomes, remove_leftovers
+from sciprec.batch.resume import is_kept, kept_outcomes, remove_leftovers
 from sciprec.errors import InputError
 from sciprec.machine.modes import shell_assignments
 from sciprec.output.provenance import provenance
@@ -85,12 +86,9 @@ def run(
         InputError: a scenario, an arithmetic, the folder or the scheduler cannot be used; nothing
             was computed.
     """
-    given = [scenarios] if isinstance(scenarios, (str, Path, Scenario)) else list(scenarios)
-    loaded = [s if isinstance(s, Scenario) else load_scenario(s) for s in given]
+    given = _listed(scenarios)
     backends = None if backends is None else list(backends)
-    runs = plan(loaded, backends, os.environ)
-    for scenario in loaded:
-        check(scenario)
+    loaded, runs = _planned(given, backends)
     folder = prepare_folder(out if out is not None else default_folder(loaded))
     if on_plan is not None:
         on_plan(runs)
@@ -110,6 +108,49 @@ def run(
     outcomes |= {outcome.file: outcome for outcome in computed}
     in_order = [outcomes[run.file] for run in runs]
     return _report(folder, in_order, _command(given, backends, folder))
+
+
+def forecast(
+    scenarios: str | Path | Scenario | Sequence[str | Path | Scenario],
+    *,
+    out: str | Path | None = None,
+    backends: Iterable[str] | None = None,
+    fresh: bool = False,
+) -> list[dict[str, Any]]:
+    """What `run` would do with the same arguments; nothing is computed or written.
+
+    Returns:
+        One dictionary per run: scenario, label, file, kept (whether its file is there already),
+        work (in words), seconds (roughly, on one core, without compilation; None where that depends
+        on the numbers), megabytes (of its file before compression, at most).
+
+    Raises:
+        InputError: as `run`.
+    """
+    loaded, runs = _planned(_listed(scenarios), None if backends is None else list(backends))
+    folder = Path(out) if out is not None else default_folder(loaded)
+    kept = set() if fresh else {run.file for run in runs if is_kept(run, folder)}
+    return [
+        {"scenario": run.scenario.name, "label": run.label, "file": run.file,
+         "kept": run.file in kept, **vars(estimate(run))}
+        for run in runs
+    ]  # fmt: skip
+
+
+def _listed(scenarios: Any) -> list[Any]:
+    """One or several scenarios as a list."""
+    return [scenarios] if isinstance(scenarios, (str, Path, Scenario)) else list(scenarios)
+
+
+def _planned(
+    given: Sequence[Any], backends: Sequence[str] | None
+) -> tuple[list[Scenario], tuple[Run, ...]]:
+    """The scenarios, loaded and checked, and all of their runs."""
+    loaded = [s if isinstance(s, Scenario) else load_scenario(s) for s in given]
+    runs = plan(loaded, backends, os.environ)
+    for scenario in loaded:
+        check(scenario)
+    return loaded, runs
 
 
 def default_folder(scenarios: Sequence[Scenario]) -> Path:

@@ -13,7 +13,7 @@ from sciprec.compare.metrics import metrics
 from sciprec.compensation_choice import NO_COMPENSATION, CompensationChoice, choice_of
 from sciprec.errors import InputError
 from sciprec.machine.modes import MODES, PRECISION, in_force
-from sciprec.output.variables import VARIABLES
+from sciprec.output.variables import VARIABLES, ZONAL_MEAN
 from sciprec.precision.backend import resolve_backend
 from sciprec.scenario import TRUTH, Scenario
 
@@ -181,7 +181,7 @@ def _check_tolerances(scenario: Scenario) -> None:
     for tolerance in scenario.tolerance:
         for key, known in (("metric", metrics()), ("variable", VARIABLES)):
             given = getattr(tolerance, key)
-            if given not in known:
+            if given not in known and given.removeprefix(ZONAL_MEAN) not in known:
                 near = difflib.get_close_matches(given, list(known), n=1)
                 hint = f"; did you mean '{near[0]}'?" if near else ""
                 raise InputError(

@@ -49,19 +49,34 @@ def kept_outcomes(runs: Sequence[Run], folder: str | Path) -> dict[str, Outcome]
     return {outcome.file: outcome for outcome in found if outcome is not None}
 
 
-def _kept(run: Run, path: Path) -> Outcome | None:
+def is_kept(run: Run, folder: str | Path) -> bool:
+    """Whether the run's file is in the folder, complete and of this code."""
+    return _matching(run, Path(folder) / run.file) is not None
+
+
+def _matching(run: Run, path: Path) -> dict[str, Any] | None:
+    """The attributes of a run's file; None where it is missing, damaged or of another run."""
     if not path.is_file():
         return None
     try:
         attributes = netcdf.attributes(path)
-        if attributes.get(RUN) != run_digest(run):
-            return None
-        seconds = float(attributes[SECONDS])
+    except (InputError, OSError):
+        return None
+    same = attributes.get(RUN) == run_digest(run) and {SECONDS, SCENARIO} <= set(attributes)
+    return attributes if same else None
+
+
+def _kept(run: Run, path: Path) -> Outcome | None:
+    attributes = _matching(run, path)
+    if attributes is None:
+        return None
+    try:
         _refresh(run, path, attributes)
-    except (InputError, OSError, KeyError, TypeError, ValueError):  # what is damaged is made again
+        seconds = float(attributes[SECONDS])
+    except (InputError, OSError, TypeError, ValueError):  # what is damaged is made again
         return None
     name, choice = run.scenario.name, run.compensation.name
-    return Outcome(name, run.backend, run.file, seconds, "", choice, kept=True, stored=run.stored)
+    return Outcome(name, run.backend, run.file, seconds, "", choice, kept=True)
 
 
 def _refresh(run: Run, path: Path, attributes: dict[str, Any]) -> None:

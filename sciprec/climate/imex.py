@@ -30,7 +30,7 @@ def _weights() -> tuple[np.ndarray, ...]:
 
 
 @time_scheme(
-    "imex_ars443", order=3, implicit_share=IMPLICIT_SHARE, tables=_weights(),
+    "imex_ars443", order=3, tendencies=4, implicit_share=IMPLICIT_SHARE, tables=_weights(),
     source="Ascher, Ruuth and Spiteri (1997), section 2.8",
 )  # fmt: skip
 def imex_ars443(system: System, levels: list[Level]) -> None:

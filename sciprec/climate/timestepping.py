@@ -18,6 +18,7 @@ class TimeScheme:
     Args:
         name: as in scenarios.
         order: of convergence in the step.
+        tendencies: how many a step evaluates.
         levels: how many it keeps from one step to the next.
         implicit_share: its implicit time in steps; 0: it is explicit.
         source: author, year.
@@ -27,6 +28,7 @@ class TimeScheme:
 
     name: str
     order: int
+    tendencies: int
     levels: int
     implicit_share: float
     source: str
@@ -39,12 +41,12 @@ WORK_ARRAYS = 10
 """Arrays shaped as the state that a scheme may use."""
 
 
-def time_scheme(name: str, *, order: int, source: str, levels: int = 1,
+def time_scheme(name: str, *, order: int, tendencies: int, source: str, levels: int = 1,
                 implicit_share: float = 0.0, tables: tuple[np.ndarray, ...] = ()):  # fmt: skip
     """Register the decorated function as a time scheme; it is returned unchanged."""
 
     def register(advance: Callable) -> Callable:
-        how = levels, implicit_share, source, advance, tables
+        how = tendencies, levels, implicit_share, source, advance, tables
         TIME_SCHEMES[name] = TimeScheme(name, order, *how)
         return advance
 
@@ -165,7 +167,9 @@ FILTER_SHARE = 0.53
 """alpha (Williams 2011)."""
 
 
-@time_scheme("rk4", order=4, source="Hairer, Norsett and Wanner (1993), Table II.1.2")
+@time_scheme(
+    "rk4", order=4, tendencies=4, source="Hairer, Norsett and Wanner (1993), Table II.1.2"
+)
 def rk4(system: System, levels: list[Level]) -> None:
     """The classical Runge-Kutta scheme; diffusion implicit after it.
 
@@ -192,7 +196,7 @@ def rk4(system: System, levels: list[Level]) -> None:
 
 
 @time_scheme(
-    "semi_implicit_leapfrog", order=2, levels=2, implicit_share=1.0,
+    "semi_implicit_leapfrog", order=2, tendencies=1, levels=2, implicit_share=1.0,
     source="Robert (1969); Hoskins and Simmons (1975); Williams (2009)",
 )  # fmt: skip
 def semi_implicit_leapfrog(system: System, levels: list[Level]) -> None:

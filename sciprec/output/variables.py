@@ -174,10 +174,10 @@ def describe(name: str) -> Variable:
     field = name.removeprefix(ZONAL_MEAN)
     if field != name and field in VARIABLES:
         row = VARIABLES[field]
-        mean = ("cell_methods", "time: lat: point lon: mean")
-        return replace(
-            row, long_name=f"zonal mean of {row.long_name}", attributes=(mean,), primary=False
-        )
+        attributes = [(k, v) for k, v in row.attributes if k == "units_metadata"]
+        attributes.append(("cell_methods", "time: lat: point lon: mean"))
+        name = f"zonal mean of {row.long_name}"
+        return replace(row, long_name=name, attributes=tuple(attributes), primary=False)
     if name not in VARIABLES:
         raise KeyError(f"no row for the variable '{name}' in sciprec/output/variables.py; add one")
     return VARIABLES[name]

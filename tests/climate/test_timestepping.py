@@ -9,9 +9,10 @@ from sciprec.climate import imex
 from sciprec.climate.constants import RADIUS_M, Units
 from sciprec.climate.diffusion import ORDERS, damping, diffusion_rate
 from sciprec.climate.grid import Truncation
+from sciprec.climate.levels import addition
 from sciprec.climate.model import integrate
-from sciprec.climate.timestepping import STEP_KERNELS, TIME_SCHEMES
-from sciprec.precision import lift
+from sciprec.climate.timestepping import STEP_KERNELS, TIME_SCHEMES, WORK_ARRAYS, System
+from sciprec.precision import lift, resolve_backend
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 HOURS = 12.0
@@ -32,6 +33,28 @@ def test_measured_order_is_the_declared_one(name):
     errors = [np.sqrt(np.mean((heights(name, s) - truth) ** 2)) for s in steps]
     slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
     assert abs(slope - TIME_SCHEMES[name].order) < 0.2
+
+
+@pytest.mark.parametrize("name", TIME_SCHEMES)
+def test_a_step_evaluates_as_many_tendencies_as_declared(name):
+    calls = []
+
+    def nothing(*arguments):
+        return None
+
+    def tendency(state, out):
+        calls.append(state)
+
+    scheme = TIME_SCHEMES[name]
+    kernels = dict.fromkeys(STEP_KERNELS, nothing)
+    plain = addition(kernels, np.zeros((2, 4)), {}, ("vorticity",), resolve_backend("fp64"))
+    system = System(
+        0.25, 600.0, plain, tendency, nothing, nothing, kernels, np.zeros((WORK_ARRAYS, 4)),
+        scheme.tables,
+    )  # fmt: skip
+    levels = [plain.level(np.zeros(4)) for _ in range(scheme.levels)]
+    scheme.advance(system, levels)
+    assert len(calls) == scheme.tendencies
 
 
 def test_hyperdiffusion_damps_as_a_backward_step():

@@ -12,6 +12,7 @@ from sciprec.errors import InputError
 from sciprec.output import netcdf
 from sciprec.scenario import load_scenario
 from tests.shell.conftest import little_climate
+from tests.shell.test_scenario import SHIPPED
 
 
 @pytest.fixture
@@ -142,3 +143,39 @@ def test_the_command_says_what_it_kept(computed, scenario_files, call, tmp_path)
     manifest = json.loads((tmp_path / "out" / "batch.json").read_text())
     assert [run["label"] for run in manifest["runs"]] == ["fp64", "fp32", "fp16"]
     assert not [name for name in os.listdir(tmp_path / "out") if name.startswith(".")]
+
+
+def test_the_plan_says_what_is_kept_and_computes_nothing(computed, scenario_files, call, tmp_path):
+    command = "run", *scenario_files, "--out", tmp_path / "out", "--plan"
+    code, out, _ = call(*command)
+    assert code == 0 and computed == [] and not (tmp_path / "out").exists()
+    assert "6 of 6 runs to compute: roughly" in out and "216 steps of rk4 at T21" in out
+    call("run", scenario_files[0], "--out", tmp_path / "out")
+    computed.clear()
+    code, out, _ = call(*command, "--json")
+    rows = json.loads(out)
+    assert code == 0 and computed == [] and len(rows) == 6
+    assert [row["kept"] for row in rows] == [True] * 3 + [False] * 3
+    assert rows[3]["work"] == "1,024 paths of 4 steps" and rows[3]["seconds"] > 0
+    assert not any(row["kept"] for row in json.loads(call(*command, "--json", "--fresh")[1]))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
+def test_every_shipped_scenario_has_a_forecast(path, tmp_path):
+    rows = workflow.forecast(path, out=tmp_path)
+    assert all(row["work"] and row["megabytes"] > 0 for row in rows)
+    known = [row["seconds"] for row in rows if row["seconds"] is not None]
+    assert all(1e-3 < seconds < 1e6 for seconds in known)
+    assert bool(known) == ("tolerance =" not in path.read_text().partition("[[")[0])
+
+
+def test_forecasts_grow_with_the_work(scenario_files):
+    (short, *_) = workflow.forecast(scenario_files[0])
+    text = scenario_files[0].read_text()
+    for old, new, factor in (
+        ("days = 3.0", "days = 6.0", 2.0), ("truncation = 21", "truncation = 42", 2 * 2.0**2.6),
+        ('source = "nobody', 'source = "x', 1.0),
+    ):  # fmt: skip
+        scenario_files[0].write_text(text.replace(old, new))
+        (long, *_) = workflow.forecast(scenario_files[0])
+        assert long["seconds"] == pytest.approx(factor * short["seconds"], rel=0.01), new

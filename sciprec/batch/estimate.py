@@ -1,0 +1,105 @@
+"""What a run will take, roughly: work counted, time from speeds that were measured elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sciprec.batch.plan import Run
+from sciprec.precision.backend import Backend, resolve_backend
+
+_NUMBER_BYTES = 8
+_TENDENCY = 6e-5, 1.3, 2.6
+"""Seconds of a climate tendency in fp64 at T42: a V^b (T/42)^c for V prognostic fields, levels
+counted; from docs/climate_transform.md (V = 3) and docs/climate_primitive.md (V = 61).
+"""
+_PATH_STEP = 1.2e-8
+"""Seconds of a step of a path in fp64 (docs/heston.md)."""
+_UPDATE = 1e-9
+"""Seconds of an update of one sum in fp64 (docs/accumulation.md)."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A rough forecast of a run.
+
+    Args:
+        work: what there is to do, in words.
+        seconds: on one core of the machine of the docs, without compilation; None where it depends
+            on the numbers themselves.
+        megabytes: of its file before compression, at most; None where that is not known.
+    """
+
+    work: str
+    seconds: float | None
+    megabytes: float | None
+
+
+def estimate(run: Run) -> Estimate:
+    """The forecast of a run, from its scenario alone."""
+    backend = resolve_backend(run.backend)
+    given = getattr(run.scenario, run.scenario.kind)
+    return _ESTIMATES[run.scenario.kind](given, _slowness(backend))
+
+
+def _slowness(backend: Backend) -> float:
+    """Time over that of fp64: float32 carriers in the processor's modes are faster, software
+    roundings slower, fixed point the slowest.
+    """
+    arithmetic = backend.compute
+    if backend.fixed:
+        return 8.0
+    if arithmetic.format.significand_bits >= 53:
+        return 1.0
+    natural = arithmetic.format.significand_bits == 24 or arithmetic.rounding != "rn"
+    if natural and arithmetic.rounding != "sr" and backend.noise is None:
+        return 0.8
+    return 1.7 if arithmetic.format.significand_bits <= 11 else 8.0
+
+
+def _climate(given: Any, slowness: float) -> Estimate:
+    from sciprec.climate.request import check_request
+
+    request = check_request(**given.model_dump(exclude={"checkpoints"}))
+    steps, scheme, number = request.stops[-1], request.scheme, request.truncation.number
+    layout = request.equations.layout(request.parameters.equations)
+    fields = sum(levels for _, levels in layout)
+    a, b, c = _TENDENCY
+    tendency = a * fields**b * (number / 42) ** c
+    levels = max(levels for _, levels in layout)
+    points = request.truncation.nlat * request.truncation.nlon
+    numbers = (len(request.stops) + 1) * len(request.variables) * levels * points
+    return Estimate(
+        f"{steps:,} steps of {scheme.name} at {request.truncation.name}",
+        steps * scheme.tendencies * tendency * slowness,
+        numbers * _NUMBER_BYTES / 1e6,
+    )
+
+
+def _heston(given: Any, slowness: float) -> Estimate:
+    simulation, payoffs = given.simulation, given.payoffs
+    prices = len(payoffs.strikes) * len(payoffs.maturities_years)
+    megabytes = 10 * prices * _NUMBER_BYTES / 1e6
+    if simulation.tolerance is not None:
+        return Estimate(f"{prices} prices until {simulation.tolerance} is met", None, megabytes)
+    steps = round(simulation.steps_per_year * payoffs.maturities_years[-1])
+    work = simulation.n_paths * steps
+    return Estimate(
+        f"{simulation.n_paths:,} paths of {steps} steps", work * _PATH_STEP * slowness, megabytes
+    )
+
+
+def _accumulation(given: Any, slowness: float) -> Estimate:
+    work = given.updates * given.members
+    megabytes = given.outputs * given.members * _NUMBER_BYTES / 1e6
+    return Estimate(
+        f"{given.updates:,} updates of {given.members} sums", work * _UPDATE * slowness, megabytes
+    )
+
+
+_ESTIMATES: dict[str, Callable[[Any, float], Estimate]] = {
+    "climate": _climate,
+    "heston": _heston,
+    "accumulation": _accumulation,
+}
