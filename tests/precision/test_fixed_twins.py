@@ -19,6 +19,7 @@ from sciprec.precision.units import Units
 from tests.oracles.fixed_twin import run_fixed_twin
 from tests.precision import fixed_constructs as constructs
 from tests.precision import fixed_kernels as kernels
+from tests.precision.test_twins import COMPOSITIONS
 
 for package in (sciprec.precision, sciprec.accumulation, sciprec.climate, sciprec.heston):
     for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
@@ -87,9 +88,11 @@ def assert_twins(kernel, backend: str, args: tuple) -> None:
 
 
 def registered() -> list:
-    """The quick kernels in both formats, each of the others in one of them, in turn."""
+    """The quick kernels in both formats, each of the others in one of them, in turn; not those that
+    do little but call others.
+    """
     rows = [(name, backend) for name in OFTEN for backend in ("fixed32", "fixed16")]
-    others = [name for name in KERNELS if name not in OFTEN]
+    others = [name for name in KERNELS if name not in (*OFTEN, *COMPOSITIONS)]
     for number, name in enumerate(others):
         backend = ("fixed32", "fixed16")[number % 2]
         rows.append(pytest.param(name, backend, marks=pytest.mark.slow))

@@ -89,15 +89,32 @@ def test_constant_expressions_are_rounded_like_any_other(backend, path):
     assert_same_bits(found, expected, f"constant expressions in {backend} ({path})")
 
 
+COMPOSITIONS = (
+    "sciprec.climate.advection.advection",
+    "sciprec.climate.barotropic_vorticity.barotropic_vorticity",
+    "sciprec.climate.shallow_water.shallow_water",
+    "sciprec.climate.mass.restore_mass",
+    "sciprec.climate.real_fourier.fft_analysis",
+    "sciprec.climate.real_fourier.fft_synthesis",
+)
+"""Kernels that do little but call others, which have twins of their own; slow to compile."""
+
+
 def pairs() -> list:
     """Every kernel in the first backend, and in two of the others in turn."""
     rows = []
     for number, name in enumerate(KERNELS):
         rows.append(pytest.param(name, OFTEN, id=f"{name}-{OFTEN.name}"))
+        if name in COMPOSITIONS:
+            continue
         for backend in OTHERS[number % 2 :: 2]:
             label = f"{name}-{backend.name.replace(' ', '-')}"
             rows.append(pytest.param(name, backend, id=label, marks=pytest.mark.slow))
     return rows
+
+
+def test_compositions_are_registered():
+    assert set(COMPOSITIONS) <= set(KERNELS)
 
 
 @pytest.mark.parametrize(("name", "backend"), pairs())

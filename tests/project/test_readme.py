@@ -153,6 +153,7 @@ def test_bootstrap_commands_do_what_the_readme_says(folder, monkeypatch, line):
     if line[2] == "test":
         everything = ["-m", "pytest", "-q", "-m", "slow or not slow"]
         how = ["-n", "auto", "--dist", "loadfile", "--durations=30"]  # and nothing is left out
-        assert started[-1][1:] == everything + how
+        parts = ["tests/precision"], ["--ignore=tests/precision"]
+        assert [c[1:] for c in started[-2:]] == [everything + how + part for part in parts]
     else:
         assert (folder / "reports" / "quickstart" / "index.html").is_file()
