@@ -190,12 +190,20 @@ def _axes(name: str, count: int) -> tuple[str, ...]:
 
 
 def _with_formula_terms(dataset: xr.Dataset) -> xr.Dataset:
-    """The dataset with what CF needs to make pressures of sigma: p = p_top + sigma (ps - p_top)."""
-    if "sigma" in dataset.coords and "surface_pressure" in dataset:
-        dataset["top_pressure"] = ((), 0.0, describe("top_pressure").as_attributes())
-        for name in ("sigma", "sigma_bnds"):
-            terms = f"sigma: {name} ps: surface_pressure ptop: top_pressure"
-            dataset[name].attrs["formula_terms"] = terms
+    """The dataset with what CF needs to make pressures of sigma: p = p_top + sigma (ps - p_top).
+
+    Without surface pressure there is no formula, and sigma is a plain coordinate.
+    """
+    if "sigma" not in dataset.coords:
+        return dataset
+    if "surface_pressure" not in dataset:
+        for name in ("standard_name", "computed_standard_name"):
+            dataset["sigma"].attrs.pop(name, None)
+        return dataset
+    dataset["top_pressure"] = ((), 0.0, describe("top_pressure").as_attributes())
+    for name in ("sigma", "sigma_bnds"):
+        terms = f"sigma: {name} ps: surface_pressure ptop: top_pressure"
+        dataset[name].attrs["formula_terms"] = terms
     return dataset
 
 
