@@ -1,6 +1,6 @@
 """Everything that is registered: importing this module registers all cases, sets and schemes."""
 
-from sciprec.climate import (
+from sciprec.climate import (  # noqa: F401 - imported for what they register
     advection,
     baroclinic,
     barotropic_vorticity,
@@ -14,16 +14,4 @@ from sciprec.climate.equations import EQUATIONS
 from sciprec.climate.initial import CASES
 from sciprec.climate.timestepping import TIME_SCHEMES
 
-REGISTERING = (
-    advection,
-    baroclinic,
-    barotropic_vorticity,
-    galewsky,
-    held_suarez,
-    imex,
-    primitive_equations,
-    shallow_water,
-)
-"""The modules of equation sets, of further cases and of further schemes."""
-
-__all__ = ["CASES", "EQUATIONS", "REGISTERING", "TIME_SCHEMES"]
+__all__ = ["CASES", "EQUATIONS", "TIME_SCHEMES"]

@@ -7,9 +7,6 @@ import math
 import numpy as np
 
 from sciprec.climate.air import (
-    AIR_FIELDS,
-    AIR_PROGNOSTIC,
-    AIR_UNITS,
     AirConversion,
     AirState,
     Planet,
@@ -18,8 +15,7 @@ from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.equations import equation_set
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.initial import case
-from sciprec.climate.mass import restore_mass
-from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
+from sciprec.climate.primitive_equations import AIR_SET
 from sciprec.climate.primitive_spectral import (
     primitive_products,
     primitive_spectral_tendency,
@@ -199,17 +195,9 @@ class ForcedConversion(AirConversion):
 
 @equation_set(
     "held_suarez",
-    prognostic=AIR_PROGNOSTIC,
-    linear=primitive_linear,
-    solve=primitive_solve,
     conversion=ForcedConversion,
-    fields=AIR_FIELDS,
     source="Held and Suarez (1994); Simmons and Burridge (1981)",
-    parameters={"levels": 20},
-    undiffused=("log_surface_pressure",),
-    units=AIR_UNITS,
-    adjust=restore_mass,
-    time_scheme="semi_implicit_leapfrog",
+    **AIR_SET,
 )
 def forced_primitive_equations(state, tendency, constants, tables, work):
     """Tendency of the primitive equations under the forcing of Held and Suarez.

@@ -12,20 +12,25 @@ from sciprec.climate.primitive_spectral import (
 )
 from sciprec.climate.transform import analyze
 
+AIR_SET = {
+    "prognostic": AIR_PROGNOSTIC,
+    "linear": primitive_linear,
+    "solve": primitive_solve,
+    "fields": AIR_FIELDS,
+    "parameters": {"levels": 20},
+    "undiffused": ("log_surface_pressure",),
+    "units": AIR_UNITS,
+    "adjust": restore_mass,
+    "time_scheme": "semi_implicit_leapfrog",
+}
+"""What every set has whose state is that of the air: see `EquationSet`."""
+
 
 @equation_set(
     "primitive_equations",
-    prognostic=AIR_PROGNOSTIC,
-    linear=primitive_linear,
-    solve=primitive_solve,
     conversion=AirConversion,
-    fields=AIR_FIELDS,
     source="Simmons and Burridge (1981); Hoskins and Simmons (1975)",
-    parameters={"levels": 20},
-    undiffused=("log_surface_pressure",),
-    units=AIR_UNITS,
-    adjust=restore_mass,
-    time_scheme="semi_implicit_leapfrog",
+    **AIR_SET,
 )
 def primitive_equations(state, tendency, constants, tables, work):
     """Tendency of the dry primitive equations: to the grid, products there, and back.

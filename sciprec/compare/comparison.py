@@ -17,8 +17,6 @@ from sciprec.compare.pairing import Pair, pair
 from sciprec.output import netcdf
 from sciprec.output.variables import VARIABLES
 
-SEVERITIES = ("identical", "noise", "changed", "broken")
-
 
 @dataclass(frozen=True)
 class Row:
