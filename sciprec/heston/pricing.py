@@ -49,38 +49,25 @@ class LevelRow:
 
 
 @dataclass(frozen=True)
-class PriceResult:
-    """A price with its bound; numbers for one payoff, arrays (n_payoffs,) for several.
+class BoundedResult:
+    """How a result with a bound was made.
 
     Attributes:
         payoffs: as given, a tuple.
-        price: in units of currency.
-        bound: |price - true price| exceeds it with probability 1 - confidence at most.
-        statistical, discretisation, rounding: its parts, which add up to it.
-        rounding_error: measured, of prices in binary64 less those in the backend; removed from
-            the price where correction is on.
-        tolerance: the largest bound that was accepted, in units of currency.
         met: whether every bound is within its tolerance.
-        n_paths: simulated paths of all levels and the pilot.
+        n_paths: simulated paths of all levels and the pilot; of greeks, one for each model and
+            step length.
         n_steps: of the finest paths.
         seconds: wall-clock.
-        levels: tuple of LevelRows.
+        levels: tuple of LevelRows; of greeks, mean and variance are the first payoff's price's.
         backend, scheme, confidence, seed: as asked for.
         variance_reduction: what was chosen, and why.
-        extrapolation: per payoff "order 2", "order 1" or "larger difference".
         sentences: what the reader has to know: a tolerance missed, a fall-back, a lost coupling.
         fixed_point: saturations and places short of bits in all levels, as plain data (see
             sciprec.precision.fixed_lifting.fixed_point_summary); None in floats.
     """
 
     payoffs: tuple
-    price: object
-    bound: object
-    statistical: object
-    discretisation: object
-    rounding: object
-    rounding_error: object
-    tolerance: object
     met: bool
     n_paths: int
     n_steps: int
@@ -91,9 +78,34 @@ class PriceResult:
     confidence: float
     seed: int
     variance_reduction: str
-    extrapolation: tuple
     sentences: tuple
     fixed_point: dict | None
+
+
+@dataclass(frozen=True)
+class PriceResult(BoundedResult):
+    """A price with its bound; numbers for one payoff, arrays (n_payoffs,) for several.
+
+    Attributes:
+        price: in units of currency.
+        bound: |price - true price| exceeds it with probability 1 - confidence at most.
+        statistical, discretisation, rounding: its parts, which add up to it.
+        rounding_error: measured, of prices in binary64 less those in the backend; removed from
+            the price where correction is on.
+        tolerance: the largest bound that was accepted, in units of currency.
+        extrapolation: per payoff "order 2", "order 1" or "larger difference".
+
+    The rest is as in BoundedResult.
+    """
+
+    price: object
+    bound: object
+    statistical: object
+    discretisation: object
+    rounding: object
+    rounding_error: object
+    tolerance: object
+    extrapolation: tuple
 
     def to_dataset(self):
         """Return an xarray Dataset with dimensions payoff, maturity, strike and backend."""

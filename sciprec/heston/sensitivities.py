@@ -11,7 +11,7 @@ from sciprec.heston.greek_estimates import ROWS
 from sciprec.heston.greek_plan import GreekPricing
 from sciprec.heston.greek_sampler import GreekSampler
 from sciprec.heston.monitoring import payoff_tuple, steps_for
-from sciprec.heston.pricing import LEAST_BUDGET, fixed_point_of, level_rows
+from sciprec.heston.pricing import LEAST_BUDGET, BoundedResult, fixed_point_of, level_rows
 from sciprec.heston.pricing_arguments import (
     check_scheme,
     probability,
@@ -48,27 +48,18 @@ class Greek:
 
 
 @dataclass(frozen=True)
-class GreeksResult:
+class GreeksResult(BoundedResult):
     """Price and greeks with their bounds; result["delta"] is a Greek.
 
     Attributes:
-        payoffs: as given, a tuple.
         greeks: the names: price, delta, gamma, vega_v0, vega_sqrt_v0, rho, theta.
         value, bound, statistical, discretisation, rounding, difference, tolerance: as in Greek,
             shape (n_greeks,) for one payoff, (n_payoffs, n_greeks) for several.
-        met: whether every bound is within its tolerance.
-        n_paths: simulated paths of all levels and the pilot, one for each model and step length.
-        n_steps: of the finest paths.
-        seconds: wall-clock.
-        levels: tuple of LevelRows; mean and variance are those of the first payoff's price.
-        backend, scheme, confidence, seed: as asked for.
-        variance_reduction: what was chosen, and why.
         bumps: the Bumps of the differences.
-        sentences: what the reader has to know.
-        fixed_point: as in PriceResult.
+
+    The rest is as in BoundedResult.
     """
 
-    payoffs: tuple
     greeks: tuple
     value: np.ndarray
     bound: np.ndarray
@@ -77,19 +68,7 @@ class GreeksResult:
     rounding: np.ndarray
     difference: np.ndarray
     tolerance: np.ndarray
-    met: bool
-    n_paths: int
-    n_steps: int
-    seconds: float
-    levels: tuple
-    backend: str
-    scheme: str
-    confidence: float
-    seed: int
-    variance_reduction: str
     bumps: object
-    sentences: tuple
-    fixed_point: dict | None
 
     def __getitem__(self, name):
         """Return the Greek of a name."""
