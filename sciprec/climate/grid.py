@@ -77,7 +77,7 @@ def resolve_truncation(given: str | int | Truncation) -> Truncation:
         return TRUNCATIONS[name]
     found = _NAME.fullmatch(name)
     if not found or not 1 <= int(found[2]) <= LARGEST_TRUNCATION:
-        close = difflib.get_close_matches(name, TRUNCATIONS, 1, 0.4)
+        close = [] if found else difflib.get_close_matches(name, TRUNCATIONS, 1, 0.4)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise InputError(
             f"unknown truncation {given!r}; accepted: T1 to T{LARGEST_TRUNCATION}, as a name "

@@ -144,6 +144,9 @@ def test_unknown_truncations_get_a_sentence(given):
         resolve_truncation(given)
     with pytest.raises(InputError, match="did you mean 'T85'"):
         resolve_truncation("T85a")
+    for out_of_range in ("T0", 0, "TL1024"):
+        with pytest.raises(InputError, match="or a number$"):
+            resolve_truncation(out_of_range)
 
 
 def test_longitudes_that_cannot_be_transformed_get_a_sentence():
