@@ -24,13 +24,14 @@ from llvmlite import ir
 from numba.core import cgutils
 
 from sciprec.precision.backend import Arithmetic
-from sciprec.precision.rounding import BIT, F64, I64, V64, Native, Sticky, call, odd, two_sum
+from sciprec.precision.native import Native
+from sciprec.precision.sticky import Sticky, odd, two_sum
+from sciprec.precision.words import BIT, F64, I64, V64, call
 
 ROW_BYTES = 64
 SHIFT, UNIT, LOW, HIGH, SATURATED, INVALID, LOST, LARGEST = range(8)
 """Words of a row: C, u and the ends of the range (binary64); counts of results beyond the range,
 of NaN and of numbers that became zero (integers); the largest size that was met (binary64)."""
-VARIANTS = ("plain", "wide", "careful")
 _MARKS = "sciprec.marks"
 
 

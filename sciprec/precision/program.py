@@ -18,8 +18,8 @@ from sciprec.precision.layout import Frame, Layout
 from sciprec.precision.literal import round_array
 from sciprec.precision.parallel import rewrite_parallel_loop
 from sciprec.precision.rewrite import Rewriter
-from sciprec.precision.rounding import processor_word
 from sciprec.precision.syntax import LiftError, Site, name
+from sciprec.precision.technique import processor_word
 
 _LARGEST_CONSTANT = 1 << 20
 _TERNARY = ("fma",)

@@ -6,7 +6,8 @@ from llvmlite import ir
 
 from sciprec.precision.backend import Arithmetic
 from sciprec.precision.fixed_rounding import word_at
-from sciprec.precision.rounding import F64, I64, V64, Native, call
+from sciprec.precision.native import Native
+from sciprec.precision.words import F64, I64, V64, call
 
 BINS = 120
 LEAST_EXPONENT = -80

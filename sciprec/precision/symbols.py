@@ -4,6 +4,7 @@ functions.
 
 from __future__ import annotations
 
+import ast
 import math
 import operator
 
@@ -13,6 +14,11 @@ import numpy as np
 from sciprec.precision import reduce
 from sciprec.precision.elementary import ELEMENTARY
 
+BINARY_OPERATORS = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod",
+    ast.FloorDiv: "floordiv", ast.Pow: "pow",
+}  # fmt: skip
+INTEGER_OPERATORS = (ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)
 _MATH = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
     "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "pow",

@@ -10,7 +10,7 @@ import sciprec
 from sciprec.precision import arrays
 from sciprec.precision.elementary import NARROW
 from sciprec.precision.operations import operations
-from sciprec.precision.rounding import processor_word
+from sciprec.precision.technique import processor_word
 from tests.oracles.twin import run_twin
 from tests.precision import foreign_kernels as foreign
 

@@ -1,0 +1,232 @@
+"""How a backend evaluates each operation on numbers of its carrier, rounded once."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import operator
+from collections.abc import Callable
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.core import types
+
+from sciprec.precision import keys, recording
+from sciprec.precision.backend import Arithmetic, Backend
+from sciprec.precision.elementary import ELEMENTARY, NARROW
+from sciprec.precision.fixed_rounding import ROW_BYTES, Fixed
+from sciprec.precision.kinds import call_inlined, forward
+from sciprec.precision.native import Native
+from sciprec.precision.recording import Recording
+from sciprec.precision.sticky import Sticky
+from sciprec.precision.technique import rounder
+from sciprec.precision.words import F32, F64, I32, I64, V64, call
+
+_LIBM = {  # in more than 24 bits, where our own function is off by more than an ulp of binary64
+    "expm1": math.expm1, "log1p": math.log1p, "log10": math.log10, "sin": math.sin, "cos": math.cos,
+    "tan": math.tan, "asin": math.asin, "acos": math.acos, "atan": math.atan, "atan2": math.atan2,
+    "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh, "asinh": math.asinh,
+    "acosh": math.acosh, "atanh": math.atanh, "pow": math.pow, "erf": math.erf, "erfc": math.erfc,
+    "hypot": math.hypot,
+}  # fmt: skip
+
+
+@njit
+def _smaller(x, y):
+    return min(x, y)
+
+
+@njit
+def _larger(x, y):
+    return max(x, y)
+
+
+OPERATORS = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "mod": operator.mod,
+    "floordiv": operator.floordiv, "pow": operator.pow, "neg": operator.neg, "pos": operator.pos,
+    "abs": abs, "min": _smaller, "max": _larger, "minimum": np.minimum, "maximum": np.maximum,
+    "fmin": np.fmin, "fmax": np.fmax, "square": np.square, "sign": np.sign,
+}  # fmt: skip
+EXACT = {  # results are operands, or need no more bits than they have
+    "min": _smaller, "max": _larger, "minimum": np.minimum, "maximum": np.maximum, "fmin": np.fmin,
+    "fmax": np.fmax, "copysign": math.copysign,
+}  # fmt: skip
+ROUNDED_TO_INTEGER = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "roundeven"}
+UNARY = ("neg", "pos", "abs", "fabs", "sqrt", "square", "reciprocal", "sign", *ROUNDED_TO_INTEGER)
+BINARY = ("add", "sub", "mul", "div", "mod", "floordiv", "fmod", *EXACT)
+
+
+class Evaluation:
+    """The roles of a backend under one processor control word, and operations on their numbers.
+
+    Args:
+        backend: what each role computes in.
+        word: the MXCSR value under which kernels will run, 0 for the normal mode.
+        variant: of operations that have rows of a table: of fixed point (see `fixed_rounding`),
+            or "profile"; else "".
+    """
+
+    def __init__(self, backend: Backend, word: int, variant: str = ""):
+        self.backend, self.word, self.variant = backend, word, variant
+        self.key_type = types.uint32 if backend.random else None
+        if variant:
+            self.key_type = types.int64
+        self.label = hashlib.sha256(f"{backend!r} {word} {variant}".encode()).hexdigest()[:12]
+        self.carrier = types.float32 if backend.carrier == np.float32 else types.float64
+        self.kind = F32 if backend.carrier == np.float32 else F64
+        self.storage = self._rounder(backend.storage)
+        self.compute = self._rounder(backend.compute)
+        self.accumulate_role = self._rounder(backend.accumulate)
+        self.matmul_role = self._rounder(backend.matmul)
+
+    def _rounder(self, arithmetic: Arithmetic) -> Native:
+        if self.variant == "profile":
+            return Recording(arithmetic)
+        if arithmetic.fixed:
+            return Fixed(arithmetic, self.variant)
+        return rounder(arithmetic, self.kind, self.word)
+
+    @property
+    def row(self):
+        """row(key, n): the address n rows further in the table."""
+        return keys.row_step(self.row_bytes)
+
+    @property
+    def row_bytes(self) -> int:
+        """Size of a row of the variant's table."""
+        return recording.ROW_BYTES if self.variant == "profile" else ROW_BYTES
+
+    def _draw(self, b, role: Native, key, salt: int = 0) -> dict:
+        """What a rounder takes besides operands: the 24 random bits of a stochastic rounding, or
+        the address of a row (`salt` numbers further draws and rows; 1 to 3 are the operands').
+        """
+        if role.placed:
+            part = salt if salt < 4 else salt - 10
+            step = ir.Constant(I64, part * self.row_bytes)
+            return {"row": b.add(key, step) if part else key}
+        if role.arithmetic.rounding != "sr":
+            return {}
+        return {"draw": b.lshr(keys.emit_hash(b, key, salt), ir.Constant(I32, 8))}
+
+    def _emit(self, name: str, role: Native) -> Callable:
+        """emit(context, builder, values, key) -> value, all in the carrier."""
+        if name in ("add", "sub", "mul", "div", "sqrt", "fma", "accumulate"):
+            return lambda c, b, v, key: getattr(role, name)(b, *v, **self._draw(b, role, key))
+        if name in ("neg", "pos", "abs", "fabs"):
+            return lambda c, b, v, key: self._signs(b, role, name, v[0], key)
+        if name in ROUNDED_TO_INTEGER:
+            function = ROUNDED_TO_INTEGER[name]
+            return lambda c, b, v, key: self._reround(b, role, call(b, function, v[0]), key)
+        if name == "fmod":
+            return lambda c, b, v, key: b.frem(*v)
+        if name in EXACT:
+            return lambda c, b, v, key: self._native(c, b, EXACT[name], v)
+        if name == "mod" and role.arithmetic.native is None:
+            return lambda c, b, v, key: self._modulus(c, b, role, v, key)
+        if name in ("mod", "floordiv"):
+            return lambda c, b, v, key: self._by_binary64(c, b, role, OPERATORS[name], v, key)
+        if name == "square":
+            return lambda c, b, v, key: role.mul(b, v[0], v[0], **self._draw(b, role, key))
+        if name == "reciprocal":
+            one = ir.Constant(self.kind, 1.0)
+            return lambda c, b, v, key: role.div(b, one, v[0], **self._draw(b, role, key))
+        if name == "sign":
+            return lambda c, b, v, key: self._native(c, b, np.sign, v)
+        return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
+
+    def _signs(self, b, role: Native, name, x, key):
+        place = self._draw(b, role, key) if role.placed else {}
+        if name == "neg":
+            return role.negated(b, x, **place)
+        return x if name == "pos" else role.magnitude(b, x, **place)
+
+    def _product_of_integers(self, context, b, values, key):
+        """The product of a floating-point accumulator: factors to integers of their own units,
+        multiplied exactly, rounded to the accumulator.
+        """
+        role, factors = self.matmul_role, []
+        for number, value in enumerate(values, 1):
+            wide = b.fpext(value, F64) if self.kind == F32 else value
+            factors.append(role.from_binary64(b, wide, **self._draw(b, role, key, number)))
+        if self.variant == "profile":
+            return role.mul(b, *factors, **self._draw(b, role, key))
+        if self.backend.matmul.format.bits <= 26:
+            return self.accumulate_role.from_binary64(b, b.fmul(*factors))
+        return Sticky(self.backend.accumulate, self.kind, F64, None).mul(b, *factors)
+
+    def _reround(self, b, role, value, key):
+        convert = role.from_binary32 if self.kind == F32 else role.from_binary64
+        return convert(b, value, **self._draw(b, role, key))
+
+    def _native(self, context, b, function, values, kind=None):
+        """Numba's own function on values of one floating type (the carrier unless said)."""
+        kind = kind or self.carrier
+        known = context.typing_context.resolve_value_type(function)
+        resolved = known.get_call_type(context.typing_context, (kind,) * len(values), {})
+        result = forward(known, resolved)(context, b, kind(*(kind,) * len(values)), values)
+        return context.cast(b, result, resolved.return_type, kind)
+
+    def _by_binary64(self, context, b, role, function, values, key):
+        wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
+        result = self._native(context, b, function, wide, types.float64)
+        return role.from_binary64(b, result, **self._draw(b, role, key))
+
+    def _modulus(self, context, b, role, values, key):
+        """Python's x % y: the exact remainder, or its sum with y, rounded once."""
+        x, y = (b.fpext(v, F64) if self.kind == F32 else v for v in values)
+        draw, zero = self._draw(b, role, key), V64.constant(0.0)
+        rest = b.frem(x, y)
+        other = b.xor(b.fcmp_ordered("<", rest, zero), b.fcmp_ordered("<", y, zero))
+        if role.placed:  # one rounding, since each is counted; exact, whatever y is
+            moves = b.and_(other, b.fcmp_ordered("!=", rest, zero))
+            return role.fma(b, rest, V64.constant(1.0), b.select(moves, y, zero), **draw)
+        if role.mode or role.arithmetic.rounding in ("rn", "sr"):
+            moved = role.from_binary64(b, b.fadd(rest, y), **draw)
+        else:
+            moved = Sticky(role.arithmetic, self.kind, F64, None).add(b, rest, y)
+        result = b.select(other, moved, role.from_binary64(b, rest, **draw))
+        signed_zero = call(b, "copysign", ir.Constant(self.kind, 0.0), values[1])
+        return b.select(b.fcmp_ordered("==", rest, zero), signed_zero, result)
+
+    def _elementary(self, context, b, name, values, role, key):
+        """Evaluated in binary64 and rounded once; in wide formats the platform's function where
+        ours is worse.
+        """
+        narrow = role.arithmetic.format.significand_bits <= 24
+        if not (narrow or self.word) and name in _LIBM:
+            return self._by_binary64(context, b, role, _LIBM[name], values, key)
+        wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
+        function = (NARROW if narrow else ELEMENTARY)[name]
+        result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
+        return role.from_binary64(b, result, **self._draw(b, role, key))
+
+    def _repeated(self, b, x, exponent: int, key):
+        result, square, left, salt = None, x, abs(exponent), 11
+        while left:
+            if left & 1:
+                draw = self._draw(b, self.compute, key, salt)
+                result = square if result is None else self.compute.mul(b, result, square, **draw)
+            left >>= 1
+            if left:
+                draw = self._draw(b, self.compute, key, salt + 1)
+                square = self.compute.mul(b, square, square, **draw)
+            salt += 2
+        one = ir.Constant(self.kind, 1.0)
+        result = one if result is None else result
+        if exponent < 0:
+            result = self.compute.div(b, one, result, **self._draw(b, self.compute, key, salt))
+        return result
+
+    def _rounded(self, b, kind, value, role: Native, key, salt: int):
+        """A number of any real type, rounded into the role's format (carrier values included)."""
+        draw = self._draw(b, role, key, salt)
+        if isinstance(kind, types.Boolean):
+            return role.from_integer(b, b.zext(value, I64), False, **draw)
+        if isinstance(kind, types.Integer):
+            if kind.bitwidth < 64:
+                value = b.sext(value, I64) if kind.signed else b.zext(value, I64)
+            return role.from_integer(b, value, kind.signed, **draw)
+        if kind == types.float32:
+            return role.from_binary32(b, value, **draw)
+        return role.from_binary64(b, value, **draw)

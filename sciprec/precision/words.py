@@ -1,0 +1,101 @@
+"""LLVM values that all roundings are written in: types, calls, the bits of a number."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+BIT, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
+F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
+
+
+def call(b: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value:
+    """An LLVM intrinsic (llvm.fma, llvm.floor, ...) on operands of one floating type."""
+    kind = args[0].type
+    signature = ir.FunctionType(kind, [kind] * len(args))
+    return b.call(b.module.declare_intrinsic(f"llvm.{name}", [kind], signature), args)
+
+
+def opaque(b: ir.IRBuilder, identifier: str, value: ir.Constant) -> ir.Value:
+    """A constant that the compiler cannot compute with: loaded from a variable of its own.
+
+    LLVM folds constant expressions to nearest; the load may leave a loop, but not be folded.
+    """
+    module = b.module
+    held = module.globals.get(identifier)
+    if held is None:
+        held = ir.GlobalVariable(module, value.type, identifier)
+        held.linkage, held.initializer = "weak", value
+    loaded = b.load(held)
+    loaded.set_metadata("invariant.load", module.add_metadata([]))
+    return loaded
+
+
+class View:
+    """Bit patterns of an evaluation type: masks, casts and the usual predicates."""
+
+    def __init__(self, kind: ir.Type):
+        self.kind = kind
+        self.bits = 24 if kind == F32 else 53
+        self.integer = I32 if kind == F32 else I64
+        self.width = 32 if kind == F32 else 64
+        self.sign = 1 << (self.width - 1)
+        self.exponent = (0xFF << 23) if kind == F32 else (0x7FF << 52)
+        self.quiet = 1 << (self.bits - 2)
+
+    def constant(self, value: float) -> ir.Constant:
+        return ir.Constant(self.kind, value)
+
+    def word(self, value: int) -> ir.Constant:
+        return ir.Constant(self.integer, value)
+
+    def to_word(self, b, x):
+        return b.bitcast(x, self.integer)
+
+    def to_float(self, b, word):
+        return b.bitcast(word, self.kind)
+
+    def masked(self, b, x, mask: int):
+        return self.to_float(b, b.and_(self.to_word(b, x), self.word(mask)))
+
+    def sign_word(self, b, x):
+        return b.and_(self.to_word(b, x), self.word(self.sign))
+
+    def with_sign(self, b, magnitude, sign_word):
+        """The magnitude (sign bit clear, or equal to the wanted one) with a sign bit set where
+        wanted.
+        """
+        return self.to_float(b, b.or_(self.to_word(b, magnitude), sign_word))
+
+    def inverse(self, b, power_of_two):
+        """1 / 2^k, exactly, by the exponent bits (2^k normal and its inverse too)."""
+        twice_bias = (2 * 127) << 23 if self.kind == F32 else (2 * 1023) << 52
+        return self.to_float(b, b.sub(self.word(twice_bias), self.to_word(b, power_of_two)))
+
+    def power(self, b, x, low: float | None):
+        """2^floor(log2 |x|), read off the exponent bits, not below `low`; infinite where x is not
+        finite.
+        """
+        e = self.masked(b, x, self.exponent)
+        if low is None:
+            return e
+        return b.select(b.fcmp_ordered(">", e, self.constant(low)), e, self.constant(low))
+
+
+V32, V64 = View(F32), View(F64)
+
+
+def jammed(b, i, signed: bool):
+    """A 64-bit integer as binary64 whose last bit is sticky, so that one later rounding is right
+    (p <= 51).
+    """
+    mask, sign = ir.Constant(I64, ~0x7FF), None
+    if signed:
+        sign = b.icmp_signed("<", i, ir.Constant(I64, 0))
+        i = b.select(sign, b.neg(i), i)
+    low = b.and_(i, ir.Constant(I64, 0x7FF))
+    sticky = b.shl(
+        b.zext(b.icmp_unsigned("!=", low, ir.Constant(I64, 0)), I64), ir.Constant(I64, 11)
+    )
+    large = b.icmp_unsigned(">=", i, ir.Constant(I64, 1 << 53))
+    x = b.uitofp(b.select(large, b.or_(b.and_(i, mask), sticky), i), F64)
+    return b.select(sign, b.fneg(x), x) if signed else x
