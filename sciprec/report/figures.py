@@ -10,7 +10,7 @@ import xarray as xr
 from sciprec.compare.comparison import growth
 from sciprec.compare.verdicts import main_row
 from sciprec.report.bounded import bounded_pictures, legend, maturity_rows
-from sciprec.report.picture import WIDTH, Picture
+from sciprec.report.picture import WIDTH, Picture, Switch
 from sciprec.report.stored import StoredRun
 from sciprec.report.sums import accumulation_picture
 from sciprec.report.svg import label_style, line_style, new_figure, style, to_svg
@@ -19,7 +19,9 @@ from sciprec.scenario import TRUTH
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
 
 
-def pictures(runs: Sequence[StoredRun], order: Sequence[str], prefix: str) -> list[Picture]:
+def pictures(
+    runs: Sequence[StoredRun], order: Sequence[str], prefix: str
+) -> list[Picture | Switch]:
     """The figures of one scenario.
 
     Args:
@@ -35,10 +37,9 @@ def pictures(runs: Sequence[StoredRun], order: Sequence[str], prefix: str) -> li
     variable = main_row(others[0].comparison).variable
     dims = set(truth.dataset[variable].dims)
     if {"time", "lat", "lon"} <= dims:
-        worst = max(others, key=_badness)
         return [
             _growth_picture(truth, others, variable, order, f"{prefix}-growth"),
-            _map_picture(truth, worst, variable, f"{prefix}-map"),
+            _maps(truth, others, variable, f"{prefix}-map"),
         ]
     if {"maturity", "strike"} <= dims:
         if "bound" in truth.dataset:
@@ -102,11 +103,21 @@ def _growth_picture(
     )
 
 
-def _map_picture(truth: StoredRun, worst: StoredRun, variable: str, name: str) -> Picture:
-    """The field of the truth at the last common time, and the error of the worst arithmetic."""
-    last = min(truth.dataset.sizes["time"], worst.dataset.sizes["time"]) - 1
+def _maps(truth: StoredRun, others: Sequence[StoredRun], variable: str, name: str) -> Switch:
+    """The error map of every arithmetic beside the field, the worst first."""
+    ordered = sorted(others, key=_badness, reverse=True)
+    choices = {
+        run.label: _map_picture(truth, run, variable, f"{name}-{place}")
+        for place, run in enumerate(ordered)
+    }
+    return Switch(f"Error map of {variable} in", name, choices)
+
+
+def _map_picture(truth: StoredRun, other: StoredRun, variable: str, name: str) -> Picture:
+    """The field of the truth at the last common time, and the error of an arithmetic."""
+    last = min(truth.dataset.sizes["time"], other.dataset.sizes["time"]) - 1
     lowest = {"time": last, "sigma": -1}
-    field, run = (r.dataset[variable].isel(lowest, missing_dims="ignore") for r in (truth, worst))
+    field, run = (r.dataset[variable].isel(lowest, missing_dims="ignore") for r in (truth, other))
     day = float(truth.dataset["time"][last])
     units = field.attrs.get("units", "")
     error = run.values - field.values
@@ -119,13 +130,13 @@ def _map_picture(truth: StoredRun, worst: StoredRun, variable: str, name: str) -
             reach = float(np.max(np.abs(error[np.isfinite(error)]), initial=0.0)) or 1.0
         _map(figure, right, field, error, units, cmap="RdBu_r", vmin=-reach, vmax=reach)
         left.set_title(f"{variable}, fp64, day {day:g}")
-        right.set_title(f"{worst.label} minus fp64")
+        right.set_title(f"{other.label} minus fp64")
         left.set_ylabel("latitude")
-        svg = to_svg(figure, name, f"Maps of {variable} and of the error of {worst.label}")
+        svg = to_svg(figure, name, f"Maps of {variable} and of the error of {other.label}")
     return Picture(
         svg,
-        f"Left: the fp64 field. Right: where {worst.label}, the least accurate arithmetic of "
-        "this scenario, differs from it.",
+        f"Left: the fp64 field. Right: where {other.label} differs from it; finer grids are "
+        "reduced to the error of largest size in each block.",
     )
 
 

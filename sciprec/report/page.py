@@ -12,13 +12,15 @@ from sciprec.compare.error_growth import growth_as_dict
 from sciprec.compare.metrics import metrics
 from sciprec.compare.verdicts import main_row
 from sciprec.compare.wording import digits, duration, factor, number
+from sciprec.machine.cost import MACHINES
 from sciprec.report.bounded import level_rows, notes
 from sciprec.report.drift import drift_rows, gain_in_words
 from sciprec.report.figures import pictures
 from sciprec.report.fixed_point import fixed_point_sections, summary_of
 from sciprec.report.growth import growth_section
 from sciprec.report.stored import StoredBatch, StoredRun, read_batch, write_text
-from sciprec.report.templating import environment, page_style
+from sciprec.report.templating import environment, page_script, page_style
+from sciprec.report.tradeoff import trade_off_picture, trade_offs
 from sciprec.scenario import TRUTH
 
 PAGE = "index.html"
@@ -49,8 +51,15 @@ def render(batch: StoredBatch) -> str:
     template = environment(
         number=number, seconds=duration, digits=digits, gain=gain_in_words
     ).get_template("page.html")
+    costs = trade_offs(batch)
     return template.render(
         style=page_style(),
+        script=page_script(),
+        trade_offs=costs,
+        trade_off_picture=trade_off_picture(costs, batch.labels),
+        any_drift=any(row.drifts for row in costs),
+        many_scenarios=len(batch.scenarios) > 1,
+        machines=list(MACHINES.values()),
         title=_title(batch),
         cards=[_card(batch, name) for name in batch.labels if name != TRUTH],
         rows=table(batch),

@@ -1,4 +1,4 @@
-"""A figure with its caption."""
+"""Figures with their captions, and sets of figures of which one is shown at a time."""
 
 from __future__ import annotations
 
@@ -13,3 +13,18 @@ class Picture:
 
     svg: str
     caption: str
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Figures of the same kind, one for each arithmetic; readers choose which they see.
+
+    Args:
+        title: what is chosen: "error map of".
+        identifier: unique on the page.
+        choices: label -> figure, the most telling first. Without scripts all are seen.
+    """
+
+    title: str
+    identifier: str
+    choices: dict[str, Picture]

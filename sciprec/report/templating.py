@@ -27,4 +27,14 @@ def environment(**filters: Callable) -> Environment:
 
 def page_style() -> str:
     """The style sheet that pages contain."""
-    return resources.files("sciprec.report").joinpath("templates/page.css").read_text("utf-8")
+    return _text("page.css")
+
+
+def page_script() -> str:
+    """The script that pages contain: sorting of tables, switching between figures."""
+    return _text("page.js")
+
+
+def _text(name: str) -> str:
+    """A file beside the templates."""
+    return resources.files("sciprec.report").joinpath("templates", name).read_text("utf-8")
