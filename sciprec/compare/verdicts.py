@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import xarray as xr
 
@@ -37,8 +39,65 @@ class Verdict:
         return self.status in ("truth", "identical", "good", "unjudged")
 
 
-def judge(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:
-    """Judge a run by the tolerances that its scenario states."""
+def judge(
+    golden: xr.Dataset,
+    actual: xr.Dataset,
+    comparison: Comparison,
+    evidence: Mapping[str, Any] | None = None,
+) -> Verdict:
+    """Judge a run by the tolerances that its scenario states, and by what else was measured.
+
+    Args:
+        golden, actual: truth and run.
+        comparison: of the two.
+        evidence: what `sciprec.compare.evidence.evidence` has found; left out, the pointwise errors
+            alone are judged.
+
+    Returns:
+        A Verdict. Evidence makes a run "beyond" where an ensemble tells it from fp64 or where its
+        rounding causes arbitrage beyond the bounds of its prices; it makes an unjudged one "good"
+        where an ensemble cannot tell it from fp64. Ensembles whose members differ by one ulp are
+        mentioned, and decide nothing: any arithmetic of fewer bits is told from them at first.
+    """
+    verdict = _judge_points(golden, actual, comparison)
+    if evidence is None or verdict.status not in ("good", "unjudged", "beyond"):
+        return verdict
+    return _with_evidence(verdict, evidence)
+
+
+def _with_evidence(verdict: Verdict, evidence: Mapping[str, Any]) -> Verdict:
+    """The verdict with what else was found; one sentence."""
+    status, said = verdict.status, [verdict.sentence]
+    answers = [evidence.get(name) or {} for name in ("consistency", "distributions")]
+    told = next((a for a in answers if a.get("answer") == "no"), None)
+    alike = next((a for a in answers if a.get("answer") == "yes"), None)
+    decides = not any(a.get("note") for a in answers)
+    if told is not None:
+        said.append(f"statistically distinguishable from fp64: {told['reason']}")
+        status = "beyond" if decides else status
+    elif alike is not None:
+        said.append(f"statistically indistinguishable from fp64: {alike['reason']}")
+        status = "good" if decides and status == "unjudged" else status
+    elif any(answers):
+        said.append("whether it is statistically indistinguishable from fp64: not enough members")
+    violations = (evidence.get("arbitrage") or {}).get("beyond_bounds") or 0
+    status = "beyond" if violations else status
+    for name in ("variability", "prices", "arbitrage", "budget"):
+        part = evidence.get(name) or {}
+        if part and part.get("applies", True) and _tells(name, part):
+            said.append(part["sentence"])
+    return replace(verdict, status=status, sentence="; ".join(said))
+
+
+def _tells(name: str, part: Mapping[str, Any]) -> bool:
+    """Whether a part says something that a verdict needs."""
+    if name == "arbitrage":
+        return bool(part["caused"])
+    return name != "budget" or part["below_by"] is not None
+
+
+def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:
+    """Judge a run by its pointwise errors."""
     if stopped := str(actual.attrs.get("blow_up", "")):
         return Verdict("broken", f"stopped early: {stopped}", math.inf)
     if lost := main_row(comparison).nonfinite_golden:

@@ -1,0 +1,115 @@
+"""Kinetic energy spectra: against single harmonics, the model's own, and known departures."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.special import sph_harm_y
+
+from sciprec.climate.derived import kinetic_energy_spectrum
+from sciprec.climate.grid import resolve_truncation
+from sciprec.climate.transform import reference_transform
+from sciprec.compare.spectra import mean_spectrum, spectrum_ratio
+from sciprec.errors import InputError
+
+RADIUS = 6.4e6
+NLAT, NLON = 32, 64  # T21
+LAT = np.degrees(np.arcsin(np.polynomial.legendre.leggauss(NLAT)[0]))
+LON = np.arange(NLON) * 360.0 / NLON
+ALL = slice(None)
+
+
+def harmonic(degree, order, phase=0.0):
+    """A real harmonic (nlat, nlon)."""
+    theta, phi = np.meshgrid(np.radians(90.0 - LAT), np.radians(LON) + phase, indexing="ij")
+    return sph_harm_y(degree, order, theta, phi).real
+
+
+def run(vorticity, divergence=None, lat=LAT):
+    """A run with one or more times of vorticity."""
+    fields = {"vorticity": vorticity}
+    fields |= {} if divergence is None else {"divergence": divergence}
+    area = np.full((NLAT, NLON), 4 * np.pi * RADIUS**2 / (NLAT * NLON))
+    return xr.Dataset(
+        {k: (("time", "lat", "lon"), np.asarray(v)) for k, v in fields.items()}
+        | {"cell_area": (("lat", "lon"), area)},
+        coords={"time": np.arange(len(vorticity)) * 1.0, "lat": lat, "lon": LON},
+    )
+
+
+def square_mean(field):
+    """Mean square over the sphere by Gauss's weights."""
+    return np.sum(field**2 * np.polynomial.legendre.leggauss(NLAT)[1][:, None]) / (2 * NLON)
+
+
+@pytest.mark.parametrize(("degree", "order"), [(1, 0), (5, 0), (7, 3), (21, 21), (21, 4)])
+def test_a_harmonic_has_its_energy_at_its_degree(degree, order):
+    """The wind of a vorticity of degree l has the energy a^2 <zeta^2> / (2 l (l+1))."""
+    field = 1e-5 * harmonic(degree, order, 0.3)
+    spectrum = mean_spectrum(run([field]), ALL)
+    expected = np.zeros(32)  # what the grid could hold; the truncation is 21
+    expected[degree] = RADIUS**2 * square_mean(field) / (2 * degree * (degree + 1))
+    np.testing.assert_allclose(spectrum, expected, rtol=1e-10, atol=1e-12 * expected.max())
+
+
+@pytest.mark.slow
+def test_it_is_the_spectrum_of_the_model():
+    rng = np.random.default_rng(3)
+    both = 1e-5 * rng.normal(size=(2, 2, NLAT, NLON))
+    transform = reference_transform(resolve_truncation(21))
+    fields = dict(zip(("vorticity", "divergence"), both, strict=True))
+    expected = kinetic_energy_spectrum(fields, transform, RADIUS).mean(axis=0)
+    np.testing.assert_allclose(mean_spectrum(run(*both), ALL)[:22], expected, rtol=1e-10)
+    stored = run(*both).drop_vars(["vorticity", "divergence"])
+    stored["kinetic_energy_spectrum"] = (("time", "total_wavenumber"), [expected, expected])
+    np.testing.assert_array_equal(mean_spectrum(stored, ALL), expected)
+
+
+def sum_of_harmonics(factors):
+    """One harmonic per degree, whose energies are multiplied by factors (21,)."""
+    parts = [np.sqrt(f) * harmonic(k + 1, 1) / (k + 1) for k, f in enumerate(factors)]
+    return 1e-5 * np.sum(parts, axis=0)
+
+
+def test_departure_is_where_every_smaller_scale_is_off():
+    factors = np.ones(21)
+    factors[3] = 2.0  # a single scale is no departure
+    factors[14:] = 3.0
+    truth, other = run([sum_of_harmonics(np.ones(21))]), run([sum_of_harmonics(factors)])
+    found = spectrum_ratio(truth, other)
+    np.testing.assert_allclose(found.ratio, factors, rtol=1e-9)
+    assert found.departs_at == 15
+    assert found.sentence == (
+        "kinetic energy departs from total wavenumber 15 on; at 21 it is 3 times that of fp64"
+    )
+    same = spectrum_ratio(truth, truth)
+    assert same.departs_at is None and "agrees down to the smallest scales" in same.sentence
+    fewer = spectrum_ratio(truth, run([sum_of_harmonics(1 / factors)]))
+    assert fewer.sentence.endswith("at 21 it is 1 / 3 of that of fp64")
+
+
+def test_members_widen_what_is_no_departure():
+    factors = np.ones(21)
+    factors[10:] = 1.5
+    truth, other = run([sum_of_harmonics(np.ones(21))]), run([sum_of_harmonics(factors)])
+    assert spectrum_ratio(truth, other).departs_at == 11
+    factors[10:16] = 1.6
+    factors[16:] = 1.2
+    member = run([sum_of_harmonics(factors)])
+    found = spectrum_ratio(truth, other, [member])
+    assert found.departs_at == 17
+    np.testing.assert_allclose(found.accepted[12], [1 / 1.1, 1.6], rtol=1e-9)
+
+
+def test_only_the_second_half_of_the_times_counts():
+    one, two = sum_of_harmonics(np.ones(21)), sum_of_harmonics(np.full(21, 4.0))
+    found = spectrum_ratio(run([one, one, one, one]), run([one, one, two, two]))
+    np.testing.assert_allclose(found.ratio, 4.0, rtol=1e-9)
+
+
+def test_what_has_no_spectrum_is_a_sentence():
+    field = harmonic(3, 1)
+    with pytest.raises(InputError, match="neither 'kinetic_energy_spectrum' nor 'vorticity'"):
+        mean_spectrum(run([field]).drop_vars("vorticity"), ALL)
+    even = np.linspace(-89, 89, NLAT)
+    with pytest.raises(InputError, match="not those of a Gaussian grid"):
+        mean_spectrum(run([field], lat=even), ALL)
