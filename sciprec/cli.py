@@ -71,6 +71,10 @@ def run(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a dask cluster, such as tcp://host:8786.")
     ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads of this process [default: one a processor].")
+    ] = None,
+    format: Annotated[str, typer.Option(help="Format of the files: netcdf or zarr.")] = "netcdf",
     enforce: Annotated[
         bool, typer.Option("--enforce", help="Exit with 1 when a tolerance is missed.")
     ] = False,
@@ -83,13 +87,16 @@ def run(
     json: Json = False,
 ) -> None:
     """Run scenarios in all their arithmetics; store netCDF files and a page."""
-    if workers is not None and scheduler is not None:
-        raise InputError("--workers and --scheduler were both given; give one of them")
+    given = {"--workers": workers, "--scheduler": scheduler, "--threads": threads}
+    ways = [name for name, value in given.items() if value is not None]
+    if len(ways) > 1:
+        raise InputError(f"{' and '.join(ways)} were given; give one of them")
     from sciprec import workflow
-    from sciprec.console import Progress, print_forecast, print_json, print_runs
+    from sciprec.console import print_forecast, print_json, print_runs
+    from sciprec.progress import Progress
 
     if plan:
-        rows = workflow.forecast(files, out=out, backends=backend, fresh=fresh)
+        rows = workflow.forecast(files, out=out, backends=backend, format=format, fresh=fresh)
         return print_json(rows) if json else print_forecast(rows)
     try:
         with Progress(quiet=json) as progress:
@@ -99,9 +106,12 @@ def run(
                 backends=backend,
                 scheduler=scheduler,
                 workers=workers,
+                threads=threads,
+                format=format,
                 on_plan=progress.planned,
                 on_done=progress.done,
                 on_days=progress.days,
+                on_cluster=progress.cluster,
                 fresh=fresh,
                 debug=_Settings.debug,
             )
@@ -248,6 +258,15 @@ def bench_heston(
     json: Json = False,
 ) -> None:
     """Measure Heston paths and the time to a price within 0.1 %, against other libraries."""
+@bench_app.command("batch")
+def bench_batch(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure batches with one and two runs at a time, and the planning of many runs."""
+    _bench("batch", out, json)
+
+
     _bench("heston", out, json)
 
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import xarray as xr
 
+from sciprec.climate.checkpoint import Restart
 from sciprec.climate.model import integrate
+from sciprec.climate.perturbation import Perturbation
 from sciprec.output.dataset import trajectory_dataset
 
 
@@ -24,8 +26,9 @@ def run_climate(
     time_scheme: str | None = None,
     stored: Any = None,
     variables: Sequence[str] | None = None,
-    checkpoints: str | Path | None = None,
+    checkpoints: str | Path | Restart | None = None,
     progress: Callable[[float], None] | None = None,
+    perturbation: Perturbation | None = None,
     **case_parameters: Any,
 ) -> xr.Dataset:
     """Run a test case with every operation of the model rounded in the backend's arithmetic.
@@ -45,8 +48,10 @@ def run_climate(
         variables: names of what to keep, fields and derived variables such as zonal_mean_u and
             kinetic_energy_spectrum; all fields of the equation set when left out.
         checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
-            it goes on, with the same bits, where it was interrupted or has become longer.
+            it goes on, with the same bits, where it was interrupted or has become longer; a
+            Restart of sciprec.climate.checkpoint: for interruptions only.
         progress: called with the simulated days now and then.
+        perturbation: of the initial state, such as `climate.Perturbation(member=3)`.
         case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and
             of the model (viscosity in m2/s, diffusion_m4_per_s, diffusion_m8_per_s).
 
@@ -72,5 +77,6 @@ def run_climate(
         variables=variables,
         checkpoints=checkpoints,
         progress=progress,
+        perturbation=perturbation,
     )
     return trajectory_dataset(trajectory)

@@ -1,18 +1,15 @@
-"""What the command line prints: tables, JSON, and progress."""
+"""What the command line prints: tables and JSON."""
 
 from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 from rich.table import Table as RichTable
 
 _STATUS_COLOURS = {
@@ -88,6 +85,7 @@ class Progress:
             f"({outcome.seconds:.1f} s; {elapsed:.1f} s so far)",
             style="red" if outcome.failure else "default",
         )
+        work = work if count == 1 else f"{count:,} members: {work}"
 
     def _line(self, text: str, style: str = "default") -> None:
         """A line of plain words on standard error."""
@@ -100,6 +98,14 @@ def print_json(content: Any) -> None:
 
 
 def print_runs(rows: Sequence[dict[str, Any]]) -> None:
+def _together(rows: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], int]]:
+    """Rows that differ in the member only as one, with their number."""
+    groups: dict[tuple, list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["scenario"], row["label"], row["kept"]), []).append(row)
+    return [(group[0], len(group)) for group in groups.values()]
+
+
     """One line per run of a batch."""
     from sciprec.compare.wording import digits, duration, number
 
@@ -148,13 +154,13 @@ def print_backends(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
-    """One line per run that a batch would make, and their sum."""
+    """One line per run that a batch would make, members of an ensemble together, and their sum."""
     from sciprec.compare.wording import duration
 
     table = Table(("scenario", "arithmetic", "work"), ("about", "MB"), droppable=("MB", "work"))
-    for row in rows:
-        time = "?" if row["seconds"] is None else duration(row["seconds"])
-        size = "?" if row["megabytes"] is None else f"{row['megabytes']:.1f}"
+    for row, count in _together(rows):
+        time = "?" if row["seconds"] is None else duration(count * row["seconds"])
+        size = "?" if row["megabytes"] is None else f"{count * row['megabytes']:.1f}"
         work, time = ("kept", "–") if row["kept"] else (row["work"], time)
         table.add(row["scenario"], row["label"], work, time, size)
     table.print()

@@ -20,11 +20,12 @@ from pydantic import (
 from sciprec.compensation_choice import CompensationChoice, CompensationChoices
 from sciprec.complaints import complaint, nearest
 from sciprec.correction_choice import CORRECTION, CorrectionChoice, CorrectionChoices
+from sciprec.ensemble import Ensemble
 from sciprec.errors import InputError
 from sciprec.heston_sections import HestonRun
 from sciprec.precision.backend import resolve_backend
 from sciprec.sections import Names, Section, as_tuple, key
-from sciprec.toml_file import read_toml
+from sciprec.toml_file import is_inside, read_toml
 
 EXAMPLE = "scenarios/quickstart_climate.toml"
 MOST_STORED_STATES = 10_000
@@ -75,14 +76,21 @@ class ClimateRun(Section):
         description="the format of the state between steps in all runs but the truth",
     )  # fmt: skip
     checkpoints: str | None = Field(
-        default=None, min_length=1, examples=['checkpoints = "reports/checkpoints"'],
-        description="a folder from whose checkpoints interrupted runs go on",
+        default=None, min_length=1, max_length=200, examples=['checkpoints = "checkpoints"'],
+        description="a folder inside the output folder, whose checkpoints longer runs go on from",
     )  # fmt: skip
 
     def arguments(self) -> dict[str, Any]:
         """Arguments of `sciprec.climate.run`."""
         given = self.model_dump()
         return given | given.pop("parameters")
+
+    @field_validator("checkpoints")
+    @classmethod
+    def _stays_inside(cls, folder: str | None) -> str | None:
+        if folder is not None and not is_inside(folder):
+            raise ValueError("it leaves the output folder")
+        return folder
 
     @model_validator(mode="after")
     def _states_fit_into_memory(self) -> ClimateRun:
@@ -135,9 +143,18 @@ class Scenario(Section):
     tolerance: Annotated[tuple[Tolerance, ...], BeforeValidator(as_tuple)] = Field(
         default=(), description="tables [[tolerance]]", examples=["[[tolerance]]"]
     )
+    ensemble: Ensemble | None = Field(
+        default=None, examples=["[ensemble]\nmembers = 20"],
+        description="the table [ensemble]; left out, one member",
+    )  # fmt: skip
 
     takes_compensation: ClassVar[bool] = True
     """Whether models of this kind carry residuals when they are told to."""
+
+    @property
+    def members(self) -> int:
+        """How many members every one of its runs has."""
+        return 1 if self.ensemble is None else self.ensemble.members
 
     def choices(self) -> tuple[Any, ...]:
         """The compensations that its runs take, one after another; empty where there is none."""
@@ -189,6 +206,16 @@ class HestonScenario(Scenario):
     takes_compensation: ClassVar[bool] = False
 
     @model_validator(mode="after")
+    def _members_draw_their_own_paths(self) -> HestonScenario:
+        given = self.ensemble
+        if given is not None and (given.perturbation, given.seed) != (None, None):
+            raise ValueError(
+                "table [ensemble] has a perturbation or a seed; members of kind 'heston' draw "
+                "paths of their own from the seed in [heston.simulation]: give 'members' alone"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _corrected_where_a_bound_is_made(self) -> HestonScenario:
         if self.compensation and self.heston.simulation.tolerance is None:
             raise ValueError(
@@ -210,6 +237,15 @@ class AccumulationScenario(Scenario):
 
     kind: Literal["accumulation"] = key('"accumulation"', 'kind = "accumulation"')
     accumulation: AccumulationRun = key("the table [accumulation]", "[accumulation]")
+
+    @model_validator(mode="after")
+    def _has_members_of_its_own(self) -> AccumulationScenario:
+        if self.ensemble is not None:
+            raise ValueError(
+                "the table [ensemble] was given; accepted in scenarios of kind 'climate' and "
+                "'heston': give 'members' in [accumulation] instead"
+            )
+        return self
 
 
 KINDS: dict[str, type[Scenario]] = {

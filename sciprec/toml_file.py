@@ -1,9 +1,9 @@
-"""Reading TOML files that users wrote: a dictionary, or a sentence for what is wrong."""
+"""Reading TOML files that users wrote, and the paths in them: data that nothing is executed of."""
 
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from sciprec.errors import InputError, why_no_file
@@ -45,3 +45,29 @@ def read_toml(path: Path, what: str, example: str) -> dict[str, Any]:
         ) from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check permissions") from None
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path that a file names stays inside the folder that it is relative to.
+
+    Windows' drives and backslashes are refused on every system; links are looked at when the path
+    is used.
+    """
+    windows, posix = PureWindowsPath(path), PurePosixPath(path)
+    absolute = windows.drive or windows.root or posix.is_absolute()
+    return not absolute and ".." not in windows.parts and "\0" not in path
+
+
+def inside(folder: Path, path: str) -> Path:
+    """A path inside a folder, links followed.
+
+    Raises:
+        InputError: it leaves the folder.
+    """
+    whole = (folder / path).resolve()
+    if not (is_inside(path) and whole.is_relative_to(folder.resolve())):
+        raise InputError(
+            f"the path '{path}' leaves the folder '{folder}'; give a path inside of it, "
+            "without '..'"
+        )
+    return whole

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sciprec.batch.estimate import estimate
+from sciprec.batch.estimate import estimates
 from sciprec.batch.execute import execute
 from sciprec.batch.perform import Days, check
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.batch.resume import is_kept, kept_outcomes, remove_leftovers
 from sciprec.errors import InputError
 from sciprec.machine.modes import shell_assignments
+from sciprec.output.files import NETCDF, suffix_of
 from sciprec.output.provenance import provenance
 from sciprec.scenario import Scenario, load_scenario
 
@@ -54,9 +55,12 @@ def run(
     backends: Iterable[str] | None = None,
     scheduler: str | None = None,
     workers: int | None = None,
+    threads: int | None = None,
+    format: str = NETCDF,
     on_plan: Callable[[Sequence[Run]], None] | None = None,
     on_done: Callable[[Outcome], None] | None = None,
     on_days: Days | None = None,
+    on_cluster: Callable[[str], None] | None = None,
     fresh: bool = False,
     debug: bool = False,
 ) -> BatchResult:
@@ -72,9 +76,12 @@ def run(
         scheduler: address of an existing dask cluster.
         workers: number of processes on this machine; threads when left out. A script that asks for
             processes does so below `if __name__ == "__main__":`.
+        threads: how many threads of this process there are; left out, one per processor.
+        format: of the files: "netcdf", or "zarr", which needs the package zarr.
         on_plan: called once with the plan, before anything is computed.
         on_done: called with each outcome as it arrives.
-        on_days: called with a run and its simulated days now and then, where runs are threads.
+        on_days: called with a run and its simulated days now and then.
+        on_cluster: called with a line about the cluster, where there is one.
         fresh: compute runs again whose files are there.
         debug: let the first failing run end the batch with its traceback.
 
@@ -88,23 +95,26 @@ def run(
     """
     given = _listed(scenarios)
     backends = None if backends is None else list(backends)
-    loaded, runs = _planned(given, backends)
+    loaded, runs = _planned(given, backends, suffix_of(format))
     folder = prepare_folder(out if out is not None else default_folder(loaded))
     if on_plan is not None:
         on_plan(runs)
     on_done = on_done or (lambda outcome: None)
+    on_cluster = on_cluster or (lambda words: None)
     outcomes = {} if fresh else kept_outcomes(runs, folder)
     missing = [run for run in runs if run.file not in outcomes]
     remove_leftovers(missing, folder)
     for outcome in outcomes.values():
         on_done(outcome)
-    how = {"scheduler": scheduler, "workers": workers, "on_done": on_done, "on_days": on_days}
+    how = {"scheduler": scheduler, "workers": workers, "threads": threads, "on_done": on_done,
+           "on_days": on_days, "on_cluster": on_cluster, "debug": debug}  # fmt: skip
     try:
-        computed = execute(missing, folder, debug=debug, **how) if missing else ()
+        computed = execute(missing, folder, **how) if missing else ()
     except InputError:
         with contextlib.suppress(OSError):  # an empty folder would say that something had run
             folder.rmdir()
         raise
+    remove_leftovers([run for run in runs if run.file not in outcomes], folder)
     outcomes |= {outcome.file: outcome for outcome in computed}
     in_order = [outcomes[run.file] for run in runs]
     return _report(folder, in_order, _command(given, backends, folder))
@@ -115,25 +125,27 @@ def forecast(
     *,
     out: str | Path | None = None,
     backends: Iterable[str] | None = None,
+    format: str = NETCDF,
     fresh: bool = False,
 ) -> list[dict[str, Any]]:
     """What `run` would do with the same arguments; nothing is computed or written.
 
     Returns:
-        One dictionary per run: scenario, label, file, kept (whether its file is there already),
-        work (in words), seconds (roughly, on one core, without compilation; None where that depends
-        on the numbers), megabytes (of its file before compression, at most).
+        One dictionary per run: scenario, label, member, file, kept (whether its file is there
+        already), work (in words), seconds (roughly, on one core, without compilation; None where
+        that depends on the numbers), megabytes (of its file before compression, at most).
 
     Raises:
         InputError: as `run`.
     """
-    loaded, runs = _planned(_listed(scenarios), None if backends is None else list(backends))
+    backends = None if backends is None else list(backends)
+    loaded, runs = _planned(_listed(scenarios), backends, suffix_of(format))
     folder = Path(out) if out is not None else default_folder(loaded)
     kept = set() if fresh else {run.file for run in runs if is_kept(run, folder)}
     return [
-        {"scenario": run.scenario.name, "label": run.label, "file": run.file,
-         "kept": run.file in kept, **vars(estimate(run))}
-        for run in runs
+        {"scenario": run.scenario.name, "label": run.label, "member": run.member, "file": run.file,
+         "kept": run.file in kept, **vars(about)}
+        for run, about in zip(runs, estimates(runs), strict=True)
     ]  # fmt: skip
 
 
@@ -143,11 +155,11 @@ def _listed(scenarios: Any) -> list[Any]:
 
 
 def _planned(
-    given: Sequence[Any], backends: Sequence[str] | None
+    given: Sequence[Any], backends: Sequence[str] | None, suffix: str
 ) -> tuple[list[Scenario], tuple[Run, ...]]:
     """The scenarios, loaded and checked, and all of their runs."""
     loaded = [s if isinstance(s, Scenario) else load_scenario(s) for s in given]
-    runs = plan(loaded, backends, os.environ)
+    runs = plan(loaded, backends, os.environ, suffix)
     for scenario in loaded:
         check(scenario)
     return loaded, runs

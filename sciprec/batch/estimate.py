@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,18 @@ def estimate(run: Run) -> Estimate:
     backend = resolve_backend(run.backend)
     given = getattr(run.scenario, run.scenario.kind)
     return _ESTIMATES[run.scenario.kind](given, _slowness(backend))
+
+
+def estimates(runs: Iterable[Run]) -> list[Estimate]:
+    """The forecasts of runs; members of an ensemble share theirs."""
+    known: dict[tuple[str, str], Estimate] = {}
+    found = []
+    for run in runs:
+        kind = run.scenario.name, run.label
+        if kind not in known:
+            known[kind] = estimate(run)
+        found.append(known[kind])
+    return found
 
 
 def _slowness(backend: Backend) -> float:

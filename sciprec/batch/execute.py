@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib.util
 import logging
 import os
 import signal
 import threading
+import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,10 @@ from sciprec.batch.plan import Outcome, Run
 from sciprec.errors import InputError
 
 CONNECT_SECONDS = 8
+SECONDS_BETWEEN_EVENTS = 1.0
+"""Between what a worker says about one run."""
+TASKS_AT_A_TIME = 10_000
+"""How many the scheduler of a cluster is handed in one message."""
 INSIST_SECONDS = 1.0
 
 
@@ -26,9 +34,12 @@ def execute(
     *,
     scheduler: str | None = None,
     workers: int | None = None,
+    threads: int | None = None,
     on_done: Callable[[Outcome], None] = lambda outcome: None,
     on_days: Days | None = None,
+    on_cluster: Callable[[str], None] = lambda words: None,
     debug: bool = False,
+    action: Callable[..., Outcome] = perform,
 ) -> tuple[Outcome, ...]:
     """Perform all runs and return their outcomes in the order of the plan.
 
@@ -37,10 +48,12 @@ def execute(
         folder: where files go; on a cluster, a folder that every worker sees under this name.
         scheduler: address of an existing dask cluster, such as tcp://host:8786.
         workers: number of processes on this machine; None for threads in this process.
+        threads: how many these are; left out, one per processor.
         on_done: called with each outcome as it arrives, in any order.
-        on_days: called with a run and its simulated days now and then, from the threads of this
-            process; runs in other processes say nothing.
+        on_days: called with a run and its simulated days now and then, from other threads.
+        on_cluster: called with a line about the cluster, where there is one.
         debug: let the first failing run end the batch with its traceback.
+        action: what is done with a run: a function like `perform`.
 
     Raises:
         InputError: the scheduler does not answer, workers is no positive number, or they cannot be
@@ -48,17 +61,20 @@ def execute(
     """
     folder = str(Path(folder).resolve())
     if scheduler is None and workers is None:
-        return _on_threads(runs, folder, on_done, on_days, debug)
+        tasks = partial(action, folder=folder, debug=debug, on_days=on_days)
+        return _on_threads(runs, tasks, threads, on_done)
     with _client(scheduler, workers) as client:
-        return _on_cluster(client, runs, folder, on_done, debug)
+        on_cluster(_words_about(client))
+        with _hearing(client, runs, on_days) as topic:
+            there = partial(on_worker, action=action, folder=folder, debug=debug, topic=topic)
+            return _on_cluster(client, runs, there, on_done, debug)
 
 
 def _on_threads(
     runs: Sequence[Run],
-    folder: str,
+    action: Callable[[Run], Outcome],
+    threads: int | None,
     on_done: Callable[[Outcome], None],
-    on_days: Days | None,
-    debug: bool,
 ) -> tuple[Outcome, ...]:
     """One task per run on the threads of this process; kernels release the interpreter lock."""
     import dask
@@ -68,9 +84,10 @@ def _on_threads(
         if isinstance(result, Outcome):
             on_done(result)
 
-    tasks = [dask.delayed(perform, pure=False)(run, folder, debug, on_days) for run in runs]
+    count = threads or os.cpu_count() or 1
+    tasks = [dask.delayed(action, pure=False)(run) for run in runs]
     with insistent_interrupts(), Callback(posttask=finished):
-        return dask.compute(*tasks, scheduler="threads", num_workers=os.cpu_count() or 1)
+        return dask.compute(*tasks, scheduler="threads", num_workers=count)
 
 
 @contextlib.contextmanager
@@ -105,13 +122,55 @@ def insistent_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+@contextlib.contextmanager
+def _hearing(client: Any, runs: Sequence[Run], on_days: Days | None) -> Iterator[str | None]:
+    """The topic under which workers say how far their runs are; None where nobody listens."""
+    if on_days is None:
+        yield None
+        return
+    named = {run.file: run for run in runs}
+
+    def heard(event: Any) -> None:
+        file, days = event[1]
+        on_days(named[file], days)
+
+    topic = f"sciprec-days-{uuid.uuid4().hex}"
+    client.subscribe_topic(topic, heard)
+    try:
+        yield topic
+    finally:
+        client.unsubscribe_topic(topic)
+
+
+def on_worker(
+    run: Run, action: Callable[..., Outcome], folder: str, debug: bool, topic: str | None
+) -> Outcome:
+    """Perform a run on a worker of a cluster, which tells a topic the simulated days."""
+    from distributed import get_worker
+
+    if topic is None:
+        return action(run, folder, debug)
+    worker, said = get_worker(), [time.monotonic()]
+
+    def tell(run: Run, days: float) -> None:
+        if time.monotonic() - said[0] >= SECONDS_BETWEEN_EVENTS:
+            said[0] = time.monotonic()
+            worker.log_event(topic, (run.file, days))
+
+    return action(run, folder, debug, tell)
+
+
 def _on_cluster(
-    client: Any, runs: Sequence[Run], folder: str, on_done: Callable[[Outcome], None], debug: bool
+    client: Any,
+    runs: Sequence[Run],
+    action: Callable[[Run], Outcome],
+    on_done: Callable[[Outcome], None],
+    debug: bool,
 ) -> tuple[Outcome, ...]:
     """One task per run on the workers of a cluster; a lost worker is a failed run."""
     from distributed import as_completed
 
-    futures = [client.submit(perform, run, folder, debug, pure=False) for run in runs]
+    futures = client.map(action, runs, pure=False, batch_size=TASKS_AT_A_TIME)
     planned = dict(zip(futures, runs, strict=True))
     outcomes = {}
     for future in as_completed(futures, loop=client.loop):
@@ -120,10 +179,8 @@ def _on_cluster(
         elif debug:
             future.result()
         else:
-            run = planned[future]
             failure = f"its worker was lost or failed: {sentence(future.exception())}"
-            name, choice = run.scenario.name, run.compensation.name
-            outcome = Outcome(name, run.backend, run.file, 0.0, failure, choice, stored=run.stored)
+            outcome = planned[future].outcome(0.0, failure)
         outcomes[future] = outcome
         on_done(outcome)
     return tuple(outcomes[future] for future in futures)
@@ -145,7 +202,7 @@ def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         cluster = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0" if _dashboards() else None,
             silence_logs=logging.ERROR,
         )
     except RuntimeError as error:
@@ -155,6 +212,22 @@ def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         ) from None
     with cluster, Client(cluster, set_as_default=False) as client:
         yield client
+
+
+def _dashboards() -> bool:
+    """Whether what dask draws its dashboard with is installed."""
+    return importlib.util.find_spec("bokeh") is not None
+
+
+def _words_about(client: Any) -> str:
+    """Address, workers and dashboard of a cluster."""
+    found = client.scheduler_info(n_workers=-1)["workers"].values()
+    threads = sum(worker["nthreads"] for worker in found)
+    dashboard = f", dashboard {client.dashboard_link}" if _dashboards() else ""
+    return (
+        f"dask: scheduler {client.scheduler.address}, {len(found)} workers with {threads} threads"
+        f"{dashboard}"
+    )
 
 
 def _require_scheduler(address: str) -> None:

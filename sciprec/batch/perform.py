@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,41 +13,82 @@ from typing import Any
 import xarray as xr
 
 from sciprec.batch import options
+from sciprec.batch.members import section_of
 from sciprec.batch.plan import Outcome, Run
-from sciprec.batch.resume import RUN, SECONDS, run_digest
+from sciprec.batch.resume import (
+    RUN,
+    SECONDS,
+    interrupted_folder,
+    remove_interrupted,
+    run_digest,
+)
 from sciprec.compensation_choice import NO_COMPENSATION
 from sciprec.errors import InputError
-from sciprec.output import netcdf
+from sciprec.output import files
 from sciprec.output.dataset import (
     accumulation_dataset,
     with_identity,
 )
+from sciprec.output.health import with_health, with_quantization
 from sciprec.output.provenance import provenance
 from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.scenario import TRUTH, AccumulationRun, ClimateRun, Scenario
+from sciprec.toml_file import inside
 
 Days = Callable[[Run, float], None]
 """Called with a run and the simulated days so far."""
-_LISTENING: ContextVar[Callable[[float], None] | None] = ContextVar("listening", default=None)
-"""What a model that takes long tells how far it is, in the run's own thread."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a model that takes long finds beside its table, in the run's own thread.
+
+    Args:
+        listening: told the simulated days now and then, or None.
+        interrupted: folder of what an interrupted run has left, or None.
+        folder: of the batch.
+    """
+
+    listening: Callable[[float], None] | None = None
+    interrupted: Path | None = None
+    folder: Path = Path()
+
+
+_SURROUNDINGS: ContextVar[Surroundings | None] = ContextVar("surroundings", default=None)
 
 
 def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = None) -> Outcome:
     """Compute a run and write its file; a failure becomes a sentence, unless `debug`."""
     start = time.perf_counter()
-    failure = ""
-    _LISTENING.set(None if on_days is None else partial(on_days, run))
+    failure = pace = ""
+    listening = None if on_days is None else partial(on_days, run)
+    interrupted = interrupted_folder(run, folder)
+    _SURROUNDINGS.set(Surroundings(listening, interrupted, Path(folder)))
     try:
         dataset = run_dataset(run)
         dataset.attrs |= {RUN: run_digest(run), SECONDS: time.perf_counter() - start}
-        netcdf.write(dataset, Path(folder) / run.file)
+        files.write(dataset, Path(folder) / run.file)
+        remove_interrupted(interrupted)
+        pace = pace_of(dataset)
     except Exception as error:  # whatever a run dies of, the other runs go on
         if debug:
             raise
         failure = sentence(error)
     seconds = time.perf_counter() - start
-    name, choice = run.scenario.name, run.compensation.name
-    return Outcome(name, run.backend, run.file, seconds, failure, choice, stored=run.stored)
+    return run.outcome(seconds, failure, pace=pace)
+
+
+def pace_of(dataset: xr.Dataset) -> str:
+    """How fast a model went, in words; empty where its dataset does not say."""
+    seconds = float(dataset.attrs.get("wall_seconds", 0.0))
+    if not seconds > 0.0:
+        return ""
+    if "time" in dataset.coords and dataset.sizes["time"]:
+        return f"{float(dataset['time'][-1]) / seconds:.3g} days/s"
+    if "n_paths" in dataset.attrs:
+        surfaces = dataset.sizes.get("maturity", 1) if "levels" not in dataset.attrs else 1
+        return f"{dataset.attrs['n_paths'] * surfaces / seconds:,.0f} paths/s"
+    return ""
 
 
 def sentence(error: BaseException) -> str:
@@ -56,7 +98,10 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "ran out of memory; use a smaller truncation or fewer paths in a block"
     if isinstance(error, OSError):
-        return f"could not write or read a file: {error.strerror or error} ({error.filename})"
+        return (
+            f"could not write or read a file: {error.strerror or error} ({error.filename}); "
+            "make room there or correct its permissions, and run again: what is done is kept"
+        )
     return f"failed inside sciprec with {type(error).__name__}: {error}; please report this"
 
 
@@ -65,15 +110,17 @@ def run_dataset(run: Run) -> xr.Dataset:
     scenario = run.scenario
     backend = resolve_backend(run.backend)
     compensation = run.compensation.resolved()
-    dataset = MODELS[scenario.kind](getattr(scenario, scenario.kind), run.backend, compensation)
+    given, further = section_of(run)
+    dataset = MODELS[scenario.kind](given, run.backend, compensation, **further)
     return with_identity(
-        dataset,
+        with_health(with_quantization(dataset, properties(backend))),
         title=scenario.title,
         source=scenario.source,
         scenario=scenario.model_dump(mode="json"),
         backend=properties(backend),
         compensation=run.compensation.model_dump(mode="json"),
         label=run.label,
+        member=run.member,
         made_by=provenance(),
     )
 
@@ -96,13 +143,23 @@ def properties(backend: Backend) -> dict[str, Any]:
     return found
 
 
-def _climate(given: ClimateRun, backend: str, compensation: Any) -> xr.Dataset:
+def _climate(
+    given: ClimateRun, backend: str, compensation: Any, perturbation: Any = None
+) -> xr.Dataset:
     """Integrate a global model."""
+    from sciprec.climate.checkpoint import Restart
     from sciprec.climate_runs import run_climate
 
-    arguments = given.arguments() | ({"stored": None} if backend == TRUTH else {})
-    listening = _LISTENING.get()
-    return run_climate(**arguments, backend=backend, compensation=compensation, progress=listening)
+    around = _SURROUNDINGS.get() or Surroundings()
+    changed: dict[str, Any] = {"stored": None} if backend == TRUTH else {}
+    if given.checkpoints is not None:
+        changed["checkpoints"] = inside(around.folder, given.checkpoints)
+    elif around.interrupted is not None:
+        changed["checkpoints"] = Restart(around.interrupted)
+    return run_climate(
+        **(given.arguments() | changed), backend=backend, compensation=compensation,
+        progress=around.listening, perturbation=perturbation,
+    )  # fmt: skip
 
 
 def _accumulation(given: AccumulationRun, backend: str, compensation: Any) -> xr.Dataset:
@@ -143,7 +200,7 @@ def _check_accumulation(given: AccumulationRun, compensation: Any) -> None:
     one_compensation(compensation)
 
 
-MODELS: dict[str, Callable[[Any, str, Any], xr.Dataset]] = {
+MODELS: dict[str, Callable[..., xr.Dataset]] = {
     "climate": _climate,
     "heston": options.run,
     "accumulation": _accumulation,

@@ -1,5 +1,5 @@
-"""The plan of a batch: which scenario runs in which arithmetic with which compensation, as pure
-data.
+"""The plan of a batch: which scenario runs in which arithmetic with which compensation, and as
+which member of its ensemble, as pure data.
 """
 
 from __future__ import annotations
@@ -20,19 +20,21 @@ from sciprec.scenario import TRUTH, Scenario
 
 @dataclass(frozen=True)
 class Run:
-    """One scenario in one arithmetic with one compensation.
+    """One scenario in one arithmetic with one compensation, as one member of its ensemble.
 
     Args:
         scenario: what to compute.
         backend: name or spec string of the arithmetic.
         file: name of the file that the run writes, inside the batch's folder.
         compensation: of the state's updates.
+        member: of the scenario's ensemble; 0 is the undisturbed one.
     """
 
     scenario: Scenario
     backend: str
     file: str
     compensation: CompensationChoice = NO_COMPENSATION
+    member: int = 0
 
     @property
     def label(self) -> str:
@@ -47,8 +49,17 @@ class Run:
 
     @property
     def is_truth(self) -> bool:
-        """Whether this run is what the scenario's other runs are compared with."""
+        """Whether this run is what other runs of its scenario and member are compared with."""
         return self.backend == TRUTH
+
+    def outcome(
+        self, seconds: float, failure: str = "", kept: bool = False, pace: str = ""
+    ) -> Outcome:
+        """What became of the run."""
+        return Outcome(
+            self.scenario.name, self.backend, self.file, seconds, failure,
+            self.compensation.name, kept, self.stored, self.member, pace,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,7 +73,8 @@ class Outcome:
         failure: empty, or a sentence.
         compensation: name.
         kept: whether its file was there already and nothing was computed.
-        stored: as in `Run`.
+        stored, member: as in `Run`.
+        pace: how fast its model went, in words; empty where that says nothing.
     """
 
     scenario: str
@@ -73,10 +85,12 @@ class Outcome:
     compensation: str = NO_COMPENSATION.name
     kept: bool = False
     stored: str | None = None
+    member: int = 0
+    pace: str = ""
 
     @property
     def label(self) -> str:
-        """What the run is called beside the others of its scenario."""
+        """What the run is called beside the others of its scenario and member."""
         return label_of(self.backend, self.compensation, self.stored)
 
 
@@ -84,13 +98,15 @@ def plan(
     scenarios: Iterable[Scenario],
     backends: Iterable[str] | None = None,
     environ: Mapping[str, str] | None = None,
+    suffix: str = ".nc",
 ) -> tuple[Run, ...]:
-    """All runs of a batch: the truth of every scenario first, once, then its other arithmetics.
+    """All runs of a batch: for each scenario and member the truth first, once, then the others.
 
     Args:
         scenarios: validated scenarios with different names.
         backends: names that replace those of the scenarios, or None.
         environ: environment variables, whose mode and compensation serve scenarios that name none.
+        suffix: of the files, as in `output.files`.
 
     Raises:
         InputError: no scenario, a name used twice, an unknown backend, metric or variable; no
@@ -108,10 +124,11 @@ def plan(
         scenario = _with_backends(scenario, environ or {}, override)
         scenario = _with_compensation(scenario, environ or {})
         names = _canonical(override or scenario.backends)
-        runs.append(_run(scenario, TRUTH, NO_COMPENSATION))
-        for name in (n for n in names if n != TRUTH):
-            choices = scenario.choices() or (NO_COMPENSATION,)
-            runs += [_run(scenario, name, choice) for choice in choices]
+        choices = scenario.choices() or (NO_COMPENSATION,)
+        kinds = [(TRUTH, NO_COMPENSATION)]
+        kinds += [(name, choice) for name in names if name != TRUTH for choice in choices]
+        members = range(scenario.members)
+        runs += [_run(scenario, *kind, member, suffix) for member in members for kind in kinds]
     return tuple(runs)
 
 
@@ -121,10 +138,13 @@ def label_of(backend: str, compensation: str, stored: str | None = None) -> str:
     return name if compensation == NO_COMPENSATION.name else f"{name}+{compensation}"
 
 
-def _run(scenario: Scenario, backend: str, choice: CompensationChoice) -> Run:
-    """A run and the name of its file."""
-    file = f"{scenario.name}__{file_part(label_of(backend, choice.name))}.nc"
-    return Run(scenario, backend, file, choice)
+def _run(
+    scenario: Scenario, backend: str, choice: CompensationChoice, member: int, suffix: str
+) -> Run:
+    """A run and the name of its file, in which member 0 has no number."""
+    numbered = f"__m{member:04d}" if member else ""
+    file = f"{scenario.name}__{file_part(label_of(backend, choice.name))}{numbered}{suffix}"
+    return Run(scenario, backend, file, choice, member)
 
 
 def _with_compensation(scenario: Scenario, environ: Mapping[str, str]) -> Scenario:

@@ -6,34 +6,43 @@ is judged), in which arithmetic with which compensation, by which code.
 
 from __future__ import annotations
 
-import glob
+import contextlib
 import hashlib
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sciprec.batch.members import identity_of
 from sciprec.batch.plan import Outcome, Run
 from sciprec.errors import InputError
-from sciprec.output import netcdf
+from sciprec.output import files
 from sciprec.output.provenance import code_digest
 from sciprec.precision.backend import resolve_backend
 
 RUN, SECONDS, SCENARIO = "sciprec_run", "sciprec_seconds", "sciprec_scenario"
 """Attributes of a file: the run's digest, the seconds it took, the scenario as resolved."""
 
-_COMPANY = ("backends", "compensation", "tolerance")
+_COMPANY = ("backends", "compensation", "tolerance", "ensemble")
 """Keys of a scenario that no number of a run depends on."""
+_FOLDERS = ("checkpoints",)
+"""Keys of its model's table, likewise."""
+INTERRUPTED = ".interrupted"
+"""Folder, inside that of the batch, of what runs need to go on after an interruption."""
 
 
 def run_digest(run: Run) -> str:
     """What a run is, as 64 hexadecimal digits."""
     scenario = run.scenario.model_dump(mode="json")
+    table = scenario[run.scenario.kind]
+    own = {run.scenario.kind: {k: v for k, v in table.items() if k not in _FOLDERS}}
     content = {
-        "scenario": {k: v for k, v in scenario.items() if k not in _COMPANY},
+        "scenario": {k: v for k, v in scenario.items() if k not in _COMPANY} | own,
         "backend": asdict(resolve_backend(run.backend)),
         "compensation": run.compensation.model_dump(mode="json"),
+        "member": identity_of(run),
         "code": code_digest(),
     }
     text = json.dumps(content, sort_keys=True, default=repr)
@@ -56,10 +65,10 @@ def is_kept(run: Run, folder: str | Path) -> bool:
 
 def _matching(run: Run, path: Path) -> dict[str, Any] | None:
     """The attributes of a run's file; None where it is missing, damaged or of another run."""
-    if not path.is_file():
+    if not path.exists():
         return None
     try:
-        attributes = netcdf.attributes(path)
+        attributes = files.attributes(path)
     except (InputError, OSError):
         return None
     same = attributes.get(RUN) == run_digest(run) and {SECONDS, SCENARIO} <= set(attributes)
@@ -75,21 +84,50 @@ def _kept(run: Run, path: Path) -> Outcome | None:
         seconds = float(attributes[SECONDS])
     except (InputError, OSError, TypeError, ValueError):  # what is damaged is made again
         return None
-    name, choice = run.scenario.name, run.compensation.name
-    return Outcome(name, run.backend, run.file, seconds, "", choice, kept=True)
+    return run.outcome(seconds, kept=True)
 
 
 def _refresh(run: Run, path: Path, attributes: dict[str, Any]) -> None:
     """Let a file state the scenario as it is now."""
     scenario = run.scenario.model_dump(mode="json")
     if json.loads(attributes[SCENARIO]) != scenario:
-        dataset = netcdf.read(path)
+        dataset = files.read(path)
         dataset.attrs[SCENARIO] = json.dumps(scenario, sort_keys=True)
-        netcdf.write(dataset, path)
+        files.write(dataset, path)
+
+
+def interrupted_folder(run: Run, folder: str | Path) -> Path | None:
+    """Where a long run leaves what it needs to go on after an interruption; None where it cannot.
+
+    The name holds the run's digest: other code, or another scenario of that name, begins again.
+    """
+    if run.scenario.kind != "climate":
+        return None
+    from sciprec.climate.checkpoint import holds
+
+    if not holds(resolve_backend(run.backend)):
+        return None
+    return Path(folder) / INTERRUPTED / f"{run.file}-{run_digest(run)[:16]}"
+
+
+def remove_interrupted(folder: Path | None) -> None:
+    """Remove what a run has left that has ended by now."""
+    if folder is None:
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # others are still in there, or it was never made
+        folder.parent.rmdir()
 
 
 def remove_leftovers(runs: Sequence[Run], folder: str | Path) -> None:
-    """Remove what killed processes have left of the files of these runs."""
-    for run in runs:
-        for part in Path(folder).glob(f".{glob.escape(run.file)}.*.part"):
-            part.unlink(missing_ok=True)
+    """Remove what killed processes have left of the files of these runs, and what other code or
+    other scenarios of their names would have needed to go on.
+    """
+    names = {run.file: run for run in runs}
+    for part in Path(folder).glob(".*.part"):
+        if part.name[1:].rsplit(".", 2)[0] in names:
+            shutil.rmtree(part) if part.is_dir() else part.unlink(missing_ok=True)
+    for left in (Path(folder) / INTERRUPTED).glob("*-*"):
+        run = names.get(left.name.rpartition("-")[0])
+        if run is not None and left != interrupted_folder(run, folder):
+            remove_interrupted(left)

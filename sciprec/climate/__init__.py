@@ -1,8 +1,9 @@
 """A spectral model of the atmosphere whose every operation can run in any arithmetic."""
 
 from sciprec.climate.model import Trajectory, integrate
+from sciprec.climate.perturbation import Perturbation
 
-__all__ = ["Trajectory", "integrate", "run"]
+__all__ = ["Perturbation", "Trajectory", "integrate", "run"]
 
 
 def __getattr__(name: str):

@@ -16,8 +16,30 @@ import sciprec
 from sciprec.climate.levels import Level
 from sciprec.climate.request import Request
 from sciprec.errors import InputError
+from sciprec.precision import Backend
 
 _MOST_SHARE_OF_TIME = 0.05
+
+
+@dataclass(frozen=True)
+class Restart:
+    """Checkpoints for the case of an interruption only: none at the end of the run.
+
+    Args:
+        folder: of the checkpoint.
+        after_seconds: before this time there is none.
+    """
+
+    folder: Path
+    after_seconds: float = 60.0
+
+
+def holds(backend: Backend) -> bool:
+    """Whether a checkpoint holds all that runs in an arithmetic need to go on with the same bits.
+
+    Kernels with random roundings count their calls, those in fixed point adapt their units.
+    """
+    return not (backend.random or backend.fixed)
 
 
 @dataclass
@@ -25,13 +47,14 @@ class Saved:
     """The content of a checkpoint.
 
     Args:
-        steps: made so far.
+        steps, seconds: made so far, and the wall time that they took.
         levels: of the time scheme, newest first, with their residuals.
         stored: for each stored state its number of steps, ascending.
         fields, budgets: what was stored: name -> (states, ...).
     """
 
     steps: int
+    seconds: float
     levels: list[Level]
     stored: list[int]
     fields: dict[str, np.ndarray]
@@ -45,7 +68,7 @@ class Checkpoints:
     own file and no other's, and a longer one goes on where a shorter one ended.
 
     Args:
-        folder: made where it is missing.
+        folder: made where it is missing; or a Restart, which names it.
         request: the run.
 
     Raises:
@@ -53,13 +76,18 @@ class Checkpoints:
             own, which no file holds.
     """
 
-    def __init__(self, folder: str | Path, request: Request) -> None:
-        if request.backend.random or request.backend.fixed:
+    def __init__(self, folder: str | Path | Restart, request: Request) -> None:
+        if not holds(request.backend):
             raise InputError(
                 f"checkpoints were asked for in '{request.backend.name}', whose kernels count "
                 "their calls or adapt their units, which no checkpoint holds; accepted: floats "
                 "without random roundings"
             )
+        self._written, self._cost, self._at_the_end = -np.inf, 0.0, True
+        if isinstance(folder, Restart):
+            self._written, self._at_the_end = time.perf_counter(), False
+            self._cost = folder.after_seconds * _MOST_SHARE_OF_TIME
+            folder = folder.folder
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -68,7 +96,6 @@ class Checkpoints:
                 "that you may write into"
             ) from None
         self.path = Path(folder) / f"{request.case.name}-{digest(request)}.npz"
-        self._written, self._cost = -np.inf, 0.0
 
     def load(self) -> Saved | None:
         """What was saved; None where the run has not begun yet.
@@ -91,9 +118,12 @@ class Checkpoints:
 
         Args:
             saved: the content.
-            last: whether the run ends here; then it is written in any case.
+            last: whether the run ends here; then it is written in any case, or in none for a
+                Restart.
         """
         start = time.perf_counter()
+        if last and not self._at_the_end:
+            return
         if not last and start - self._written < self._cost / _MOST_SHARE_OF_TIME:
             return
         part = self.path.with_name(f".{self.path.stem}.{os.getpid()}.npz")
@@ -113,13 +143,18 @@ def digest(request: Request) -> str:
         repr(request.truncation), repr(request.backend), repr(request.update),
         repr(request.step_seconds), request.every, repr(request.parameters),
         sorted((name, repr(c)) for name, c in request.compensation.items()), request.variables,
+        repr(request.perturbation),
     )  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def _packed(saved: Saved) -> dict[str, np.ndarray]:
     """The arrays of a file."""
-    arrays = {"steps": np.array(saved.steps), "stored": np.array(saved.stored)}
+    arrays = {
+        "steps": np.array(saved.steps),
+        "seconds": np.array(saved.seconds),
+        "stored": np.array(saved.stored),
+    }
     for i, level in enumerate(saved.levels):
         arrays[f"level_{i}"] = level.values
         if level.residual is not None:
@@ -134,6 +169,7 @@ def _unpacked(arrays: dict[str, np.ndarray]) -> Saved:
     count = sum(name.startswith("level_") for name in arrays)
     return Saved(
         steps=int(arrays["steps"]),
+        seconds=float(arrays["seconds"]),
         levels=[Level(arrays[f"level_{i}"], arrays.get(f"residual_{i}")) for i in range(count)],
         stored=arrays["stored"].tolist(),
         fields=_named(arrays, "field_"),

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from sciprec.climate.checkpoint import Checkpoints
+from sciprec.climate.checkpoint import Checkpoints, Restart
 from sciprec.climate.compiled import compiled, staged
 from sciprec.climate.constants import Units
 from sciprec.climate.diffusion import damping, diffusion_rate
 from sciprec.climate.equations import Conversion, columns_of
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.levels import LEVEL_KERNELS, addition
+from sciprec.climate.perturbation import Perturbation
 from sciprec.climate.request import Request, check_request
 from sciprec.climate.running import Run, stacked
 from sciprec.climate.timestepping import STEP_KERNELS, WORK_ARRAYS, System
@@ -74,8 +75,9 @@ def integrate(
     compensation: str | Compensation | Mapping | None = None,
     stored: str | Backend | None = None,
     variables: Sequence[str] | None = None,
-    checkpoints: str | Path | None = None,
+    checkpoints: str | Path | Restart | None = None,
     progress: Callable[[float], None] | None = None,
+    perturbation: Perturbation | None = None,
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
 
@@ -97,8 +99,10 @@ def integrate(
         variables: names of what to keep, fields and derived variables such as zonal_mean_u and
             kinetic_energy_spectrum; all fields of the equation set when left out.
         checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
-            it goes on, with the same bits, where it was interrupted or has become longer.
+            it goes on, with the same bits, where it was interrupted or has become longer; a
+            Restart: for interruptions only.
         progress: called with the simulated days.
+        perturbation: of the initial state, for members of an ensemble.
 
     Returns:
         The trajectory; where a value became infinite or NaN it ends, with a sentence in `blow_up`.
@@ -112,7 +116,7 @@ def integrate(
     request = check_request(
         case, truncation, days, backend=backend, step_seconds=step_seconds,
         output_hours=output_hours, parameters=parameters, time_scheme=time_scheme,
-        compensation=compensation, stored=stored, variables=variables,
+        compensation=compensation, stored=stored, variables=variables, perturbation=perturbation,
     )  # fmt: skip
     grid = GaussianGrid(request.truncation)
     initial = request.case.initial(
@@ -120,7 +124,8 @@ def integrate(
     )
     convert = _conversion(request, initial)
     model = _Model(request, convert)
-    state = rounded(convert.to_state(initial).ravel(), request.update)
+    begun = initial if perturbation is None else perturbation.of(initial)
+    state = rounded(convert.to_state(begun).ravel(), request.update)
     kept = None if checkpoints is None else Checkpoints(checkpoints, request)
     run = Run(request, model.system, convert, model.columns, state, model.adjust, progress, kept)
     run.warm_up()

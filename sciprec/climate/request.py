@@ -14,6 +14,7 @@ from sciprec.climate.equations import EquationSet
 from sciprec.climate.grid import Truncation, resolve_truncation
 from sciprec.climate.initial import Case, resolve_case
 from sciprec.climate.parameters import Parameters, check_parameters, meant
+from sciprec.climate.perturbation import Perturbation
 from sciprec.climate.timestepping import TimeScheme
 from sciprec.errors import InputError
 from sciprec.precision import Backend, resolve_backend
@@ -33,6 +34,7 @@ class Request:
         parameters: of the case, the equations and the diffusion.
         compensation: variable -> Compensation; empty: none.
         variables: names of the fields and derived variables to keep.
+        perturbation: of the initial state, or None.
     """
 
     case: Case
@@ -47,11 +49,13 @@ class Request:
     parameters: Parameters
     compensation: dict[str, Compensation]
     variables: tuple[str, ...]
+    perturbation: Perturbation | None = None
 
 
 def check_request(
     case, truncation, days, *, backend="fp64", step_seconds=None, output_hours=24.0,
     parameters=None, time_scheme=None, compensation=None, stored=None, variables=None,
+    perturbation=None,
 ) -> Request:  # fmt: skip
     """Check the arguments of `model.integrate`.
 
@@ -92,6 +96,7 @@ def check_request(
         parameters=checked,
         compensation=_checked_compensation(equations.variables, compensation),
         variables=_checked_variables(equations, variables),
+        perturbation=perturbation,
     )
 
 

@@ -90,7 +90,7 @@ class Run:
                 f" beyond the end of this run at day {self.days_of(self.request.stops[-1]):g}; "
                 "give more days, or another folder"
             )
-        self.steps, self.levels = saved.steps, saved.levels
+        self.steps, self.seconds, self.levels = saved.steps, saved.seconds, saved.levels
         for k, steps in enumerate(saved.stored):
             if steps in (0, *self.request.stops):
                 self.stored.append(steps)
@@ -101,7 +101,7 @@ class Run:
         """Leave a checkpoint where that was asked for."""
         if self.checkpoints is not None:
             fields, budgets = stacked(self.snapshots), stacked(self.budgets)
-            saved = Saved(self.steps, self.levels, self.stored, fields, budgets)
+            saved = Saved(self.steps, self.seconds, self.levels, self.stored, fields, budgets)
             self.checkpoints.save(saved, last)
 
     def step(self, levels: list) -> None:

@@ -126,6 +126,7 @@ def with_identity(
     made_by: dict,
     compensation: dict | None = None,
     label: str | None = None,
+    member: int = 0,
 ) -> xr.Dataset:
     """The dataset with its global attributes: what it is, how it was made, and by what.
 
@@ -136,10 +137,12 @@ def with_identity(
         made_by: versions, processor and so on.
         compensation: a plain dictionary with `name`; None: the run has none.
         label: what the run is called beside others; the backend's name when left out.
+        member: of the scenario's ensemble.
     """
+    shown = (label or backend["name"]) + (f", member {member}" if member else "")
     dataset.attrs = {
         "Conventions": "CF-1.11",
-        "title": f"{title} ({label or backend['name']})",
+        "title": f"{title} ({shown})",
         "source": f"sciprec {made_by['sciprec']}: {source}",
         "history": f"{made_by['made_at']} sciprec run",
         "references": source,
@@ -149,6 +152,7 @@ def with_identity(
         "sciprec_backend": backend["name"],
         "sciprec_backend_properties": json.dumps(backend, sort_keys=True),
         "sciprec_compensation": json.dumps(compensation or {"name": "none"}, sort_keys=True),
+        "sciprec_member": member,
         "sciprec_provenance": json.dumps(made_by, sort_keys=True),
     } | dataset.attrs
     return dataset

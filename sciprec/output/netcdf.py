@@ -18,7 +18,11 @@ _LIBRARY = threading.RLock()  # the netCDF and HDF5 libraries serve one thread a
 
 
 def write(dataset: xr.Dataset, path: str | Path) -> Path:
-    """Write a dataset; the file appears under its name when it is complete, or not at all."""
+    """Write a dataset; the file appears under its name when it is complete, or not at all.
+
+    Raises:
+        OSError: it could not be written, with the system's reason, such as a full disk.
+    """
     path = Path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     encoding: dict[str, dict] = {}
@@ -30,9 +34,30 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
         with _LIBRARY:
             dataset.to_netcdf(part, engine="netcdf4", format="NETCDF4", encoding=encoding)
             os.replace(part, path)
+    except (OSError, RuntimeError):  # the library says no more than "HDF error"
+        _try_to_write(part, dataset.nbytes)
+        raise
     finally:
         part.unlink(missing_ok=True)
     return path
+
+
+def _try_to_write(path: Path, size: int) -> None:
+    """Write so many bytes and remove them again: the system tells why they cannot be written.
+
+    Raises:
+        OSError: they cannot.
+    """
+    block = bytes(1_000_000)
+    try:
+        with open(path, "wb") as stream:
+            for start in range(0, size, len(block)):
+                stream.write(block[: size - start])
+    except OSError as error:
+        error.filename = str(path.parent)
+        raise
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def finish_writing() -> None:
@@ -49,8 +74,25 @@ def read(path: str | Path) -> xr.Dataset:
     Raises:
         InputError: there is no such file, or it is not a complete netCDF file.
     """
-    with _opened(path) as dataset:
+    with opened(path) as dataset, _readable(path, _BROKEN):
+        require_room(dataset, path)
         return dataset.load()
+
+
+def require_room(dataset: xr.Dataset, path: str | Path) -> None:
+    """Make sure that this machine's memory could hold what a file declares, however small it is.
+
+    Raises:
+        InputError: it could not.
+    """
+    if not hasattr(os, "sysconf"):  # Windows does not say
+        return
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if dataset.nbytes > memory:
+        raise InputError(
+            f"'{path}' declares {dataset.nbytes / 1e9:,.0f} GB of values, and this machine has "
+            f"{memory / 1e9:,.0f} GB of memory; read parts of it with xarray.open_dataset"
+        )
 
 
 def attributes(path: str | Path) -> dict[str, Any]:
@@ -59,22 +101,42 @@ def attributes(path: str | Path) -> dict[str, Any]:
     Raises:
         InputError: there is no such file, or it is not a complete netCDF file.
     """
-    with _opened(path) as dataset:
+    with opened(path) as dataset, _readable(path, _BROKEN):
         return dict(dataset.attrs)
 
 
 @contextlib.contextmanager
-def _opened(path: str | Path) -> Iterator[xr.Dataset]:
+def opened(path: str | Path) -> Iterator[xr.Dataset]:
+    """A netCDF file whose values are read when they are asked for; times stay numbers of days.
+
+    Raises:
+        InputError: there is no such file, or it is not a complete netCDF file.
+    """
     path = Path(path)
     if why := why_no_file(path):
         raise InputError(
             f"netCDF file '{path}' {why}; give a file that `sciprec run` wrote, or any netCDF file"
         )
-    try:
-        with _LIBRARY, xr.open_dataset(path, engine="netcdf4", decode_times=False) as dataset:
+    with _LIBRARY:
+        with _readable(path, _BROKEN):
+            dataset = xr.open_dataset(path, engine="netcdf4", decode_times=False)
+        with dataset, _readable(path, (OSError, RuntimeError)):
             yield dataset
-    except (OSError, ValueError, RuntimeError, AttributeError, KeyError, IndexError) as error:
+
+
+_BROKEN = (OSError, ValueError, RuntimeError, AttributeError, KeyError, IndexError)
+"""What the libraries raise for a file that is cut off or no netCDF file."""
+
+
+@contextlib.contextmanager
+def _readable(path: str | Path, errors: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Turn the libraries' errors into a sentence."""
+    try:
+        yield
+    except InputError:
+        raise
+    except errors as error:
+        said = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
-            f"'{path}' cannot be read as netCDF ({str(error).splitlines()[0]:.120}); "
-            "is it complete, and a netCDF file?"
+            f"'{path}' cannot be read as netCDF ({said:.120}); is it complete, and a netCDF file?"
         ) from None

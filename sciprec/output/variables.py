@@ -17,6 +17,7 @@ class Variable:
         primary: whether summaries show it first.
         compared: whether it is compared with the truth; not so what no arithmetic changes, and
             what a run says about its own accuracy.
+        in_format: whether its values are numbers of the format in which the run keeps its state.
     """
 
     units: str
@@ -25,6 +26,7 @@ class Variable:
     attributes: tuple[tuple[str, str], ...] = ()
     primary: bool = False
     compared: bool = True
+    in_format: bool = False
 
     def as_attributes(self) -> dict[str, str]:
         """The attributes to write."""
@@ -36,6 +38,7 @@ class Variable:
 
 _MEAN = (("cell_methods", "time: point area: mean"),)
 _POINT = (("cell_methods", "time: point lat: lon: point"), ("cell_measures", "area: cell_area"))
+_TEMPERATURE_DIFFERENCE = (("units_metadata", "temperature: difference"),)
 
 ZONAL_MEAN = "zonal_mean_"
 """Prefix of the names of zonal means."""
@@ -62,6 +65,9 @@ VARIABLES: dict[str, Variable] = {
     "maturity": Variable("1", "time to maturity in years"),
     "update": Variable("1", "number of updates made"),
     "member": Variable("1", "number of the sum"),
+    # about the run
+    "health": Variable("1", "what happened in the run", "status_flag", compared=False),
+    "quantization_info": Variable("1", "how numbers of the format are made", compared=False),
     # grid
     "cell_area": Variable("m2", "area of the grid cell", "cell_area", compared=False),
     "top_pressure": Variable("Pa", "pressure at the top of the model", compared=False),
@@ -88,8 +94,12 @@ VARIABLES: dict[str, Variable] = {
     ),
     "geopotential": Variable("m2 s-2", "geopotential", "geopotential", _POINT),
     "eddy_momentum_flux": Variable("m2 s-2", "northward flux of eastward momentum by eddies"),
-    "eddy_heat_flux": Variable("K m s-1", "northward flux of temperature by eddies"),
-    "temperature_variance": Variable("K2", "variance of temperature around circles of latitude"),
+    "eddy_heat_flux": Variable(
+        "K m s-1", "northward flux of temperature by eddies", None, _TEMPERATURE_DIFFERENCE
+    ),
+    "temperature_variance": Variable(
+        "K2", "variance of temperature around circles of latitude", None, _TEMPERATURE_DIFFERENCE
+    ),
     "kinetic_energy_spectrum": Variable(
         "m2 s-2",
         "global mean of kinetic energy by total wavenumber",
@@ -143,7 +153,7 @@ VARIABLES: dict[str, Variable] = {
         "1", "part of the bound due to differences in place of derivatives", compared=False
     ),
     "relative_rounding": Variable(
-        "1", "part of the bound due to the arithmetic, as a share of the price"
+        "1", "part of the bound due to the arithmetic, as a share of the price", compared=False
     ),
     "implied_volatility": Variable(
         "1", "volatility at which Black's formula gives the price", compared=False
@@ -155,7 +165,9 @@ VARIABLES: dict[str, Variable] = {
         "1", "volatility at which Black's formula gives the semi-analytic price", compared=False
     ),
     # long accumulation
-    "parameter": Variable("1", "sum of the start and all increments so far", primary=True),
+    "parameter": Variable(
+        "1", "sum of the start and all increments so far", primary=True, in_format=True
+    ),
     "largest_error_in_u": Variable(
         "1", "largest relative error of all sums, in unit roundoffs u = 2^-p of the format"
     ),

@@ -18,7 +18,13 @@ from sciprec.report.drift import drift_rows, gain_in_words
 from sciprec.report.figures import pictures
 from sciprec.report.fixed_point import fixed_point_sections, summary_of
 from sciprec.report.growth import growth_section
-from sciprec.report.stored import StoredBatch, StoredRun, read_batch, write_text
+from sciprec.report.stored import (
+    StoredBatch,
+    StoredMember,
+    StoredRun,
+    read_batch,
+    write_text,
+)
 from sciprec.report.templating import environment, page_script, page_style
 from sciprec.report.tradeoff import trade_off_picture, trade_offs
 from sciprec.scenario import TRUTH
@@ -83,6 +89,7 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
             "backend": run.backend,
             "compensation": run.compensation,
             "label": run.label,
+            "member": run.member,
             "status": run.verdict.status,
             "reason": run.verdict.sentence,
             "file": run.file if run.dataset is not None else None,
@@ -101,7 +108,18 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
                 "errors": {k: v if math.isfinite(v) else None for k, v in main.errors.items()},
             }
         rows.append(row)
-    return rows
+    return rows + [_failed_member(one) for one in batch.further if one.failure]
+
+
+def _failed_member(one: StoredMember) -> dict[str, Any]:
+    """The row of a failed member of an ensemble; members that succeeded have none."""
+    return {
+        "scenario": one.scenario, "backend": one.backend, "compensation": one.compensation,
+        "label": one.label, "member": one.member, "status": "failed",
+        "reason": f"member {one.member}: {one.failure}", "file": None, "seconds": None,
+        "variable": None, "units": None, "nonfinite": None, "errors": {}, "growth": None,
+        "drift": None, "fixed_point": None,
+    }  # fmt: skip
 
 
 def _title(batch: StoredBatch) -> str:

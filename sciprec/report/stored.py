@@ -1,11 +1,14 @@
-"""A batch as its folder holds it: the runs, their files, their comparison with the truth."""
+"""A batch as its folder holds it: the runs, their files, their comparison with the truth.
+
+Runs are those of member 0; the other members of an ensemble are read one by one when asked for.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +19,7 @@ import xarray as xr
 from sciprec.compare.comparison import Comparison, compare
 from sciprec.compare.verdicts import Verdict, judge
 from sciprec.errors import InputError
-from sciprec.output import netcdf
+from sciprec.output import files
 from sciprec.scenario import TRUTH
 
 MANIFEST = "batch.json"
@@ -35,6 +38,7 @@ class StoredRun:
         dataset: None where the run failed.
         comparison: None where the run or its truth failed.
         verdict: in every case.
+        member: of the scenario's ensemble.
     """
 
     scenario: str
@@ -46,6 +50,7 @@ class StoredRun:
     dataset: xr.Dataset | None
     comparison: Comparison | None
     verdict: Verdict
+    member: int = 0
 
     @property
     def kernel_seconds(self) -> float:
@@ -61,13 +66,34 @@ class StoredRun:
 
 
 @dataclass(frozen=True)
+class StoredMember:
+    """A run of an ensemble beyond member 0: where it is, or why it failed."""
+
+    scenario: str
+    backend: str
+    compensation: str
+    label: str
+    file: str
+    member: int
+    failure: str
+
+
+@dataclass(frozen=True)
 class StoredBatch:
-    """All runs of a folder, in the order of the plan, and how the batch was started."""
+    """All runs of a folder, in the order of the plan, and how the batch was started.
+
+    Args:
+        folder: of the files.
+        runs: those of member 0, loaded and compared.
+        command, made_by: how the batch was started, and by what.
+        further: the other members.
+    """
 
     folder: Path
     runs: tuple[StoredRun, ...]
     command: str
     made_by: dict[str, str]
+    further: tuple[StoredMember, ...] = ()
 
     @property
     def scenarios(self) -> tuple[str, ...]:
@@ -87,6 +113,18 @@ class StoredBatch:
         """The runs of one arithmetic with one compensation."""
         return tuple(run for run in self.runs if run.label == name)
 
+    def members_of(self, scenario: str, label: str) -> Iterator[tuple[int, xr.Dataset]]:
+        """Number and dataset of each member of an ensemble, read one by one, failed ones left out.
+
+        Member m is to be held against member m of fp64.
+        """
+        for run in self.runs:
+            if (run.scenario, run.label) == (scenario, label) and run.dataset is not None:
+                yield 0, run.dataset
+        for one in self.further:
+            if (one.scenario, one.label) == (scenario, label) and not one.failure:
+                yield one.member, files.read(self.folder / one.file)
+
 
 def write_manifest(
     folder: Path, outcomes: Sequence[Any], *, command: str, made_by: dict[str, str]
@@ -103,18 +141,28 @@ def write_manifest(
         "command": command,
         "made_by": made_by,
         "runs": [
-            {key: getattr(o, key) for key in (*_NAMES, "seconds", "failure")} for o in outcomes
+            {key: getattr(o, key) for key in (*_NAMES, "member", "seconds", "failure")}
+            for o in outcomes
         ],
     }
     return write_text(folder / MANIFEST, json.dumps(content, indent=1) + "\n")
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Write a text file that appears when it is complete, or not at all."""
+    """Write a text file that appears when it is complete, or not at all.
+
+    Raises:
+        InputError: it cannot be written.
+    """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_text(text, encoding="utf-8")
         os.replace(part, path)
+    except OSError as error:
+        raise InputError(
+            f"'{path}' cannot be written ({error.strerror}); make room there or correct its "
+            "permissions, and run again: what is done is kept"
+        ) from None
     finally:
         part.unlink(missing_ok=True)
     return path
@@ -128,7 +176,7 @@ def read_batch(folder: str | Path) -> StoredBatch:
     """
     folder = Path(folder)
     content = _read_manifest(folder)
-    entries = content["runs"]
+    entries = [entry for entry in content["runs"] if not entry.get("member", 0)]
     loaded = [_load(folder, entry) for entry in entries]
     truths = {
         entry["scenario"]: dataset
@@ -139,7 +187,12 @@ def read_batch(folder: str | Path) -> StoredBatch:
         _stored_run(entry, dataset, failure, truths.get(entry["scenario"]))
         for entry, (dataset, failure) in zip(entries, loaded, strict=True)
     )
-    return StoredBatch(folder, runs, content["command"], content["made_by"])
+    further = tuple(
+        StoredMember(**{key: e[key] for key in (*_NAMES, "member", "failure")})
+        for e in content["runs"]
+        if e.get("member", 0)
+    )
+    return StoredBatch(folder, runs, content["command"], content["made_by"], further)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -159,6 +212,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
             if Path(name).name != name:
                 raise ValueError(f"the file name {name!r} leaves the folder")
             float(entry["seconds"]), entry["failure"], [entry[key] for key in _NAMES]
+            if not isinstance(entry.get("member", 0), int):
+                raise ValueError(f"the member {entry['member']!r} is no number")
         content["command"], content["made_by"]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
@@ -172,7 +227,7 @@ def _load(folder: Path, entry: dict[str, Any]) -> tuple[xr.Dataset | None, str]:
     if entry["failure"]:
         return None, entry["failure"]
     try:
-        return netcdf.read(folder / entry["file"]), ""
+        return files.read(folder / entry["file"]), ""
     except InputError as error:
         return None, str(error)
 

@@ -1,7 +1,6 @@
 """Tables of the command line: whole where there is room, readable where there is little."""
 
 import io
-from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -60,33 +59,3 @@ def test_wide_terminals_show_all_and_narrow_ones_the_verdict(printed):
 
 def test_long_names_of_formats_stay_whole(printed):
     assert SPEC in printed(60, console.print_runs, runs(SPEC)).splitlines()[1]
-
-
-def test_progress_in_days_is_a_line_now_and_then_where_there_is_no_terminal(monkeypatch, capsys):
-    scenario = SimpleNamespace(name="jet", climate=SimpleNamespace(days=1200.0))
-    run = SimpleNamespace(scenario=scenario, label="fp32", file="jet.nc")
-    clock = iter([0.0, 1.0, 11.0, 12.0, 21.5])
-    monkeypatch.setattr(console.time, "perf_counter", lambda: next(clock))
-    progress = console.Progress()
-    for days in (3.25, 40.0, 41.0, 80.5):
-        progress.days(run, days)
-    lines = capsys.readouterr().err.splitlines()
-    assert lines == [
-        "jet in fp32: day 40 of 1200 (11.0 s so far)",
-        "jet in fp32: day 80.5 of 1200 (21.5 s so far)",
-    ]
-
-
-def test_progress_in_days_is_a_bar_on_a_terminal(monkeypatch):
-    scenario = SimpleNamespace(name="jet", climate=SimpleNamespace(days=12.0))
-    run = SimpleNamespace(scenario=scenario, label="fp32", file="jet.nc")
-    stream = io.StringIO()
-    monkeypatch.setattr(
-        console, "Console", lambda stderr: Console(file=stream, force_terminal=True, width=100)
-    )
-    with console.Progress() as progress:
-        progress.planned([run])
-        progress.days(run, 3.0)
-        progress.days(run, 6.2)
-        progress._bar.refresh()
-    assert "days of jet in fp32" in stream.getvalue() and "6/12" in stream.getvalue()

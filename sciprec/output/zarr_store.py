@@ -1,0 +1,103 @@
+"""Zarr stores: folders written under another name and renamed; needs the package zarr."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from sciprec.errors import InputError
+from sciprec.output.netcdf import require_room
+
+FORMAT = 2
+"""Version of the format: texts of fixed length are not in version 3."""
+
+
+def require() -> None:
+    """Make sure that the package is there.
+
+    Raises:
+        InputError: it is missing.
+    """
+    if importlib.util.find_spec("zarr") is None:
+        raise InputError(
+            "Zarr stores were asked for, and the package zarr is not installed; install it with "
+            "`pip install 'sciprec[zarr]'`, or use netCDF files"
+        )
+
+
+def write(dataset: xr.Dataset, path: str | Path) -> Path:
+    """Write a dataset; the store appears under its name when it is complete, or not at all.
+
+    Raises:
+        InputError: the package is missing.
+        OSError: it could not be written, with the system's reason.
+    """
+    require()
+    path = Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    encoding = {str(name): {"_FillValue": None} for name in dataset.variables}
+    bare = dataset.copy()
+    for variable in bare.variables.values():
+        variable.encoding = {}
+    try:
+        bare.to_zarr(part, mode="w", zarr_format=FORMAT, consolidated=True, encoding=encoding)
+        if path.exists():
+            shutil.rmtree(path)
+        os.replace(part, path)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return path
+
+
+def read(path: str | Path) -> xr.Dataset:
+    """Read a store into memory; times stay numbers of days.
+
+    Raises:
+        InputError: there is no such store, it is not complete, or the package is missing.
+    """
+    with opened(path) as dataset:
+        require_room(dataset, path)
+        return dataset.load()
+
+
+def attributes(path: str | Path) -> dict[str, Any]:
+    """The global attributes of a store.
+
+    Raises:
+        InputError: as `read`.
+    """
+    with opened(path) as dataset:
+        return dict(dataset.attrs)
+
+
+@contextlib.contextmanager
+def opened(path: str | Path) -> Iterator[xr.Dataset]:
+    """A store whose values are read when they are asked for; times stay numbers of days.
+
+    Raises:
+        InputError: as `read`.
+    """
+    require()
+    if not Path(path).is_dir():
+        raise InputError(
+            f"Zarr store '{path}' does not exist; give a folder that `sciprec run --format zarr` "
+            "wrote, or any Zarr store of format 2 or 3"
+        )
+    try:
+        with xr.open_dataset(path, engine="zarr", decode_times=False) as dataset:
+            yield dataset
+    except InputError:
+        raise
+    except (OSError, ValueError, RuntimeError, AttributeError, KeyError, TypeError) as error:
+        said = (str(error) or type(error).__name__).splitlines()[0]
+        raise InputError(
+            f"'{path}' cannot be read as a Zarr store ({said:.120}); "
+            "is it complete, and a Zarr store?"
+        ) from None

@@ -1,0 +1,165 @@
+"""Ensembles: members are runs of their own with files of their own; pages show member 0."""
+
+import json
+
+import numpy as np
+import pytest
+
+from sciprec import workflow
+from sciprec.batch import resume
+from sciprec.batch.members import member_seed
+from sciprec.batch.plan import plan
+from sciprec.errors import InputError
+from sciprec.output import netcdf
+from sciprec.output.dataset import trajectory_dataset
+from sciprec.report.stored import read_batch
+from sciprec.scenario import load_scenario, parse_scenario
+from tests.shell.conftest import little_trajectory, unit_roundoff
+from tests.shell.test_cf import CALLS, COMMON, MODEL, PATHS
+
+ENSEMBLE = "\n[ensemble]\nmembers = 3\nperturbation = 1.0e-9\nseed = 4\n"
+
+
+@pytest.fixture
+def climate(models, scenario_files):
+    """A scenario with three members, and the perturbations with which it was computed."""
+    seen = []
+
+    def little(given, backend, compensation=None, perturbation=None):
+        seen.append((backend, perturbation))
+        member = 0 if perturbation is None else perturbation.member
+        if (backend, member) == ("fp16", 2):
+            raise InputError("out of luck")
+        return trajectory_dataset(little_trajectory(unit_roundoff(backend) + 1e-6 * member))
+
+    models["climate"] = little
+    scenario_files[0].write_text(scenario_files[0].read_text() + ENSEMBLE)
+    return scenario_files[0], seen
+
+
+@pytest.fixture
+def no_page(monkeypatch):
+    """Pages are not drawn, which takes longest."""
+    monkeypatch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
+
+
+def test_every_member_has_its_runs_and_files(climate, no_page, tmp_path):
+    path, seen = climate
+    result = workflow.run(path, out=tmp_path / "out")
+    assert len(seen) == 9 and len(result.files) == 8
+    assert {(p.member, p.amplitude, p.seed) for _, p in seen if p} == {(1, 1e-9, 4), (2, 1e-9, 4)}
+    names = {file.name for file in result.files}
+    assert {"little_climate__fp32.nc", "little_climate__fp32__m0002.nc"} <= names
+    one = netcdf.read(tmp_path / "out" / "little_climate__fp64__m0001.nc")
+    assert one.attrs["sciprec_member"] == 1 and "(fp64, member 1)" in one.attrs["title"]
+    assert netcdf.read(result.files[0]).attrs["sciprec_member"] == 0
+
+
+def test_pages_show_member_zero_and_members_that_failed(climate, tmp_path):
+    path, _ = climate
+    result = workflow.run(path, out=tmp_path / "out")
+    assert [(row["label"], row["member"], row["status"]) for row in result.table] == [
+        ("fp64", 0, "truth"), ("fp32", 0, "good"), ("fp16", 0, "beyond"), ("fp16", 2, "failed"),
+    ]  # fmt: skip
+    assert [(o.member, o.failure) for o in result.failures] == [(2, "out of luck")]
+    page = result.page.read_text()
+    assert "member 2: out of luck" in page and "member 1" not in page
+    batch = read_batch(tmp_path / "out")
+    assert [run.member for run in batch.runs] == [0, 0, 0]
+    assert [m for m, _ in batch.members_of("little_climate", "fp64")] == [0, 1, 2]
+    assert [m for m, _ in batch.members_of("little_climate", "fp16")] == [0, 1]
+    values = [d["u"].values for _, d in batch.members_of("little_climate", "fp64")]
+    assert not np.array_equal(values[1], values[2])
+
+
+def test_more_members_compute_only_those(climate, no_page, tmp_path):
+    path, seen = climate
+    first = workflow.run(path, out=tmp_path / "out")
+    seen.clear()
+    path.write_text(path.read_text().replace("members = 3", "members = 4"))
+    workflow.run(path, out=tmp_path / "out")
+    assert sorted((b, 0 if p is None else p.member) for b, p in seen) == [
+        ("fp16", 2), ("fp16", 3), ("fp32", 3), ("fp64", 3),
+    ]  # fmt: skip
+    assert json.loads(netcdf.read(first.files[0]).attrs["sciprec_scenario"])["ensemble"]
+
+
+def test_digests_know_the_member_and_its_beginning_but_not_how_many_there_are(climate):
+    path, _ = climate
+    runs = plan([load_scenario(path)])
+    assert [run.member for run in runs] == [0] * 3 + [1] * 3 + [2] * 3
+    assert len({resume.run_digest(run) for run in runs}) == len({run.file for run in runs}) == 9
+    text = path.read_text()
+    path.write_text(text.replace("members = 3", "members = 30"))
+    more = plan([load_scenario(path)])
+    assert [resume.run_digest(run) for run in more[:9]] == [resume.run_digest(r) for r in runs]
+    path.write_text(text.replace("1.0e-9", "1.0e-8"))
+    other = [resume.run_digest(run) for run in plan([load_scenario(path)])]
+    same = [a == resume.run_digest(b) for a, b in zip(other, runs, strict=True)]
+    assert same == [True] * 3 + [False] * 6
+
+
+def test_the_plan_counts_members_together(climate, call, tmp_path):
+    path, seen = climate
+    code, out, _ = call("run", path, "--out", tmp_path / "out", "--plan")
+    assert code == 0 and not seen and out.count("3 members: 216 steps of rk4 at T21") == 3
+    assert "9 of 9 runs to compute" in out
+    rows = json.loads(call("run", path, "--out", tmp_path / "out", "--plan", "--json")[1])
+    assert [row["member"] for row in rows] == [0] * 3 + [1] * 3 + [2] * 3
+
+
+def test_the_command_exits_with_one_when_a_member_failed(climate, no_page, call, tmp_path):
+    code, out, said = call("run", climate[0], "--out", tmp_path / "out")
+    assert code == 1 and "little_climate in fp16, member 2: failed: out of luck" in said
+    assert "fp16 in little_climate: member 2: out of luck" in out
+
+
+@pytest.mark.parametrize(
+    ("kind", "ensemble", "words"),
+    [
+        ("climate", {"members": 0}, "ensemble.members.*accepted: a number of members from 1"),
+        ("climate", {}, "key 'ensemble.members' is missing"),
+        ("climate", {"members": 2, "perturbation": 0.5}, "accepted: of kind 'climate': a share"),
+        ("heston", {"members": 2, "seed": 1}, "members of kind 'heston' draw paths of their own"),
+        ("accumulation", {"members": 2}, "give 'members' in .accumulation. instead"),
+    ],
+)
+def test_what_cannot_be_used_gets_a_sentence(kind, ensemble, words):
+    tables = {
+        "climate": {"case": "williamson_5", "truncation": 21, "days": 1.0},
+        "heston": {"model": MODEL, "payoffs": CALLS, "simulation": PATHS},
+        "accumulation": {"smallest": 1e-7, "largest": 1e-5, "updates": 10, "members": 3},
+    }
+    with pytest.raises(InputError, match=words):
+        parse_scenario(
+            {"name": "x", "kind": kind, **COMMON, kind: tables[kind], "ensemble": ensemble}
+        )
+
+
+@pytest.mark.slow
+def test_members_of_options_draw_other_paths_in_every_arithmetic_alike(tmp_path):
+    heston = {"model": MODEL, "payoffs": CALLS, "simulation": PATHS}
+    scenario = parse_scenario(
+        {"name": "smile", "kind": "heston", **COMMON, "heston": heston, "ensemble": {"members": 3}}
+    )
+    alone = scenario.model_copy(update={"ensemble": None})
+    result = workflow.run(scenario, out=tmp_path / "three")
+    single = workflow.run(alone, out=tmp_path / "one")
+    assert not result.failures and len(result.files) == 6
+    batch = read_batch(result.folder)
+    truth, run = (
+        np.stack([d["price"].values for _, d in batch.members_of("smile", label)])
+        for label in ("fp64", "fp32")
+    )
+    error = netcdf.read(result.files[0])["standard_error"].values
+    assert np.array_equal(truth[0], netcdf.read(single.files[0])["price"].values)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        assert (np.abs(truth[a] - truth[b]) < 6 * error).all()
+        assert (np.abs(truth[a] - truth[b]) > 1e-3 * error).all()
+    assert (np.abs(run - truth) < 1e-3 * error).all()
+
+
+def test_seeds_of_members_are_far_apart():
+    seeds = {member_seed(seed, member) for seed in (0, 1, 2**40) for member in range(1000)}
+    assert len(seeds) == 3000 and all(0 <= seed < 2**62 for seed in seeds)
+    assert member_seed(5, 0) == 5

@@ -1,0 +1,155 @@
+"""Workers that are killed and disks that are full: finished runs are kept, sentences are said."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from types import SimpleNamespace
+
+import pytest
+
+from sciprec import cli, workflow
+from sciprec.output import netcdf
+from sciprec.report import stored
+from tests.shell.conftest import little_climate
+
+# What every worker process loads: little models, one of which kills its worker.
+PRELOAD = """
+    import os, signal
+    from pathlib import Path
+    from tests.shell.conftest import little_climate
+    from sciprec.batch import perform
+
+    def deadly(given, backend, compensation=None):
+        marks = list(Path("{marks}").glob(backend + "*"))
+        if backend == "{backend}" and len(marks) < {times}:
+            (Path("{marks}") / (backend + str(len(marks)))).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return little_climate(given, backend, compensation)
+
+    perform.MODELS["climate"] = deadly
+"""
+
+
+@pytest.fixture
+def deadly(tmp_path, monkeypatch):
+    """A function that lets workers die of an arithmetic so many times."""
+
+    def prepare(backend, times):
+        (tmp_path / "marks").mkdir()
+        text = PRELOAD.format(marks=tmp_path / "marks", backend=backend, times=times)
+        (tmp_path / "preload.py").write_text(textwrap.dedent(text))
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", *sys.path])[1:])
+        for kind in ("DASK_DISTRIBUTED__WORKER__PRELOAD", "DASK_DISTRIBUTED__NANNY__PRELOAD"):
+            monkeypatch.delenv(kind, raising=False)
+        import dask
+
+        given = {
+            "distributed.worker.preload": [str(tmp_path / "preload.py")],
+            "distributed.scheduler.allowed-failures": 1,
+        }
+        monkeypatch.setattr(dask.config, "config", dask.config.merge(dask.config.config, {}))
+        dask.config.set(given)
+
+    return prepare
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
+def test_a_worker_that_is_killed_once_costs_nothing(deadly, scenario_files, tmp_path):
+    deadly("fp32", 1)
+    result = workflow.run(scenario_files[0], out=tmp_path / "out", workers=2)
+    assert not result.failures and len(result.files) == 3
+    assert len(list((tmp_path / "marks").iterdir())) == 1
+    assert [row["status"] for row in result.table] == ["truth", "good", "beyond"]
+    assert not list((tmp_path / "out").glob(".*"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
+def test_a_run_that_kills_every_worker_is_one_red_row(deadly, scenario_files, tmp_path):
+    deadly("fp32", 99)
+    result = workflow.run(scenario_files[0], out=tmp_path / "out", workers=2)
+    (failed,) = result.failures
+    assert failed.backend == "fp32" and "its worker was lost" in failed.failure
+    assert "\n" not in failed.failure and "Traceback" not in failed.failure
+    assert [row["status"] for row in result.table] == ["truth", "failed", "beyond"]
+    assert len(result.files) == 2 and result.page.exists()
+
+
+# A command line whose files are too large for the file system: no file may grow beyond a limit.
+FULL = """
+    import resource, signal, sys
+    from sciprec import cli
+    from sciprec.batch import perform
+    from tests.shell.conftest import little_climate, little_trajectory, unit_roundoff
+    from sciprec.output.dataset import trajectory_dataset
+    import numpy as np
+
+    def growing(given, backend, compensation=None):
+        if backend != "fp32":
+            return little_climate(given, backend)
+        large = little_trajectory(unit_roundoff(backend), times=5000)
+        large.fields["height"] = np.random.default_rng(1).random(large.fields["height"].shape)
+        return trajectory_dataset(large)
+
+    perform.MODELS["climate"] = growing
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
+    cli.main(sys.argv[1:])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes are those of Linux")
+def test_a_file_that_finds_no_room_is_one_red_row(scenario_files, tmp_path):
+    command = [sys.executable, "-c", textwrap.dedent(FULL), "run", str(scenario_files[0])]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "out"), "--json"],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == cli.NOT_MET, done.stderr
+    rows = {row["label"]: row for row in json.loads(done.stdout)["runs"]}
+    assert [rows[name]["status"] for name in ("fp64", "fp32", "fp16")] == [
+        "truth", "failed", "beyond",
+    ]  # fmt: skip
+    assert "could not write or read a file: File too large" in rows["fp32"]["reason"]
+    assert "what is done is kept" in rows["fp32"]["reason"]
+    left = {path.name for path in (tmp_path / "out").iterdir()}
+    assert left == {
+        "little_climate__fp64.nc", "little_climate__fp16.nc", "batch.json", "index.html",
+    }  # fmt: skip
+
+
+def no_room(*_, **__):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_is_told_with_the_systems_reason(models, tmp_path, monkeypatch):
+    dataset = little_climate(None, "fp64")
+
+    def half(self, path, **how):
+        path.write_bytes(b"CDF half")
+        raise RuntimeError("NetCDF: HDF error")
+
+    monkeypatch.setattr("xarray.Dataset.to_netcdf", half)
+    with pytest.raises(RuntimeError, match="HDF error"):  # there is room: it is something else
+        netcdf.write(dataset, tmp_path / "run.nc")
+    monkeypatch.setattr("builtins.open", no_room)
+    with pytest.raises(OSError, match="No space left on device"):
+        netcdf.write(dataset, tmp_path / "run.nc")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_page_that_finds_no_room_is_one_sentence_and_the_files_are_kept(
+    models, scenario_files, call, tmp_path, monkeypatch
+):
+    full = SimpleNamespace(getpid=os.getpid, replace=no_room)
+    monkeypatch.setattr(stored, "os", full)
+    code, _, said = call("run", scenario_files[0], "--out", tmp_path / "out")
+    assert code == cli.USAGE
+    (line,) = [line for line in said.splitlines() if line.startswith("sciprec:")]
+    assert "batch.json' cannot be written (No space left on device); make room" in line
+    assert len(list((tmp_path / "out").glob("*.nc"))) == 3

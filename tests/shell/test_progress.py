@@ -1,0 +1,94 @@
+"""Progress: lines where there is no terminal, bars on one, how fast it goes and what is left."""
+
+import io
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sciprec import progress
+from sciprec.batch.perform import pace_of
+from sciprec.batch.plan import plan
+from sciprec.output.dataset import prices_dataset
+from sciprec.scenario import load_scenario
+from tests.shell.conftest import little_climate
+
+
+def long_run(days):
+    scenario = SimpleNamespace(name="jet", climate=SimpleNamespace(days=days))
+    return SimpleNamespace(scenario=scenario, label="fp32", file="jet.nc", member=0)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that a test sets."""
+    now = SimpleNamespace(value=0.0)
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now.value)
+    return now
+
+
+def test_days_are_a_line_now_and_then_where_there_is_no_terminal(clock, capsys):
+    told = progress.Progress()
+    for seconds, days in ((1.0, 3.25), (11.0, 40.0), (12.0, 41.0), (21.5, 80.5)):
+        clock.value = seconds
+        told.days(long_run(1200.0), days)
+    assert capsys.readouterr().err.splitlines() == [
+        "jet in fp32: day 40 of 1200 (11.0 s so far)",
+        "jet in fp32: day 80.5 of 1200 (21.5 s so far)",
+    ]
+
+
+def test_days_are_a_bar_on_a_terminal(monkeypatch, scenario_files):
+    stream = io.StringIO()
+    terminal = progress.Console(file=stream, force_terminal=True, width=100)
+    monkeypatch.setattr(progress, "Console", lambda stderr: terminal)
+    with progress.Progress() as told:
+        told.planned(plan([load_scenario(scenario_files[0])]))
+        told.days(long_run(12.0), 3.0)
+        told.days(long_run(12.0), 6.2)
+        told._bar.refresh()
+    assert "days of jet in fp32" in stream.getvalue() and "6/12" in stream.getvalue()
+
+
+def test_what_is_left_follows_from_the_forecast_of_what_is_done(clock, capsys, scenario_files):
+    """The climate runs are forecast to take almost all of the time; files that were kept say
+    nothing about how fast this machine is.
+    """
+    runs = plan([load_scenario(path) for path in scenario_files])
+    told = progress.Progress()
+    told.planned(runs)
+    work = progress._work_of(runs)
+    clock.value = 1.0
+    told.done(runs[0].outcome(20.0, kept=True))
+    clock.value = 10.0
+    told.done(runs[1].outcome(8.0, pace="3 days/s"))
+    for run in runs[2:]:
+        told.done(run.outcome(0.5, failure="" if run.member else "out of luck"))
+    lines = capsys.readouterr().err.splitlines()
+    rest = 10.0 * sum(work[run.file] for run in runs[2:]) / work[runs[1].file]
+    assert lines[0] == (
+        "[1/6] little_climate in fp64: kept, computed before (20.0 s; 1.0 s so far)"
+    )
+    assert lines[1] == (
+        "[2/6] little_climate in fp32: done (8.0 s; 3 days/s; 10.0 s so far; "
+        f"about {rest:.3g} s left)"
+    )
+    assert lines[5] == "[6/6] little_heston in fp16: failed: out of luck (0.5 s; 10.0 s so far)"
+
+
+def test_runs_without_a_forecast_count_alike(scenario_files):
+    text = scenario_files[1].read_text()
+    text = text.replace("n_paths = 1024\nsteps_per_year = 4", 'tolerance = "1%"')
+    scenario_files[1].write_text(text)
+    runs = plan([load_scenario(path) for path in scenario_files])
+    assert set(progress._work_of(runs).values()) == {1.0}
+
+
+def test_the_pace_of_a_model():
+    assert pace_of(little_climate(None, "fp64")) == "6 days/s"
+    prices = {"price": np.ones((2, 3))}
+    how = {"n_paths": 1000, "wall_seconds": 0.5}
+    assert pace_of(prices_dataset([1, 2, 3], [1, 2], prices, **how)) == "4,000 paths/s"
+    bounded = prices_dataset([1, 2, 3], [1, 2], prices, **how, levels="[]")
+    assert pace_of(bounded) == "2,000 paths/s"
+    assert pace_of(prices_dataset([1, 2, 3], [1, 2], prices)) == ""

@@ -1,0 +1,184 @@
+"""A run's bits do not depend on threads, processes, a cluster, order, chunks or interruption."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from sciprec import workflow
+from sciprec.batch.execute import execute
+from sciprec.batch.plan import plan
+from sciprec.output import files, netcdf
+from sciprec.scenario import load_scenario, parse_scenario
+from tests.shell.test_cf import CALLS, COMMON, MODEL, PATHS
+
+pytestmark = pytest.mark.slow
+FLOW = """
+name = "flow"
+title = "A little flow"
+source = "Williamson et al. (1992), case 5"
+kind = "climate"
+backends = ["fp32"]
+
+[climate]
+case = "williamson_5"
+truncation = 21
+days = 0.5
+output_hours = 3.0
+
+[ensemble]
+members = 2
+"""
+SMILE = {
+    "name": "smile", "kind": "heston", **COMMON, "ensemble": {"members": 2},
+    "heston": {"model": MODEL, "payoffs": CALLS, "simulation": PATHS},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def scenarios(tmp_path_factory):
+    """A flow and a smile, two members each, in fp64 and fp32."""
+    path = tmp_path_factory.mktemp("scenarios") / "flow.toml"
+    path.write_text(textwrap.dedent(FLOW))
+    return [load_scenario(path), parse_scenario(SMILE)]
+
+
+@pytest.fixture(scope="module")
+def one_thread(scenarios, tmp_path_factory):
+    """What every variable's bytes are when one thread computes all runs in order."""
+    result = workflow.run(scenarios, out=tmp_path_factory.mktemp("one"), threads=1)
+    assert not result.failures and len(result.files) == 8
+    return variables(result.files)
+
+
+def variables(paths):
+    """By file and variable, type and bytes."""
+    found = {}
+    for path in paths:
+        dataset = files.read(path)
+        for name, variable in dataset.variables.items():
+            found[path.stem, str(name)] = variable.dtype.str, variable.values.tobytes()
+    return found
+
+
+def test_two_threads(scenarios, one_thread, tmp_path):
+    result = workflow.run(scenarios, out=tmp_path, threads=2)
+    assert variables(result.files) == one_thread
+
+
+def test_the_other_order_and_other_blocks(scenarios, one_thread, tmp_path):
+    flow, smile = scenarios
+    simulation = smile.heston.simulation.model_copy(update={"block_paths": 300})
+    heston = smile.heston.model_copy(update={"simulation": simulation})
+    runs = plan([flow, smile.model_copy(update={"heston": heston})])[::-1]
+    outcomes = execute(runs, tmp_path, threads=1)
+    assert not any(outcome.failure for outcome in outcomes)
+    assert variables([tmp_path / run.file for run in runs]) == one_thread
+
+
+def test_two_processes(scenarios, one_thread, tmp_path):
+    days, words = [], []
+    result = workflow.run(
+        scenarios, out=tmp_path, workers=2, on_cluster=words.append,
+        on_days=lambda run, day: days.append((run.file, day)),
+    )  # fmt: skip
+    assert variables(result.files) == one_thread
+    assert words[0].startswith("dask: scheduler tcp://127.0.0.1:") and "2 workers" in words[0]
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """Address of a scheduler with two worker processes on the loopback."""
+    told = tmp_path / "scheduler.json"
+    here = ["--host", "127.0.0.1", "--no-dashboard"]
+    started = [started_cli("scheduler", *here, "--port", "0", "--scheduler-file", told)]
+    until(told.exists)
+    address = until(lambda: address_in(told))
+    started += [started_cli("worker", address, *here, "--nthreads", "1") for _ in range(2)]
+    yield address
+    for process in started:
+        process.terminate()
+    for process in started:
+        process.wait(timeout=30)
+
+
+def started_cli(verb, *options):
+    command = [sys.executable, "-m", "dask", verb, *map(str, options)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def address_in(path):
+    try:
+        return json.loads(path.read_text())["address"]
+    except ValueError:  # half written
+        return None
+
+
+def until(ready, seconds=60):
+    end = time.monotonic() + seconds
+    while not (found := ready()):
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.05)
+    return found
+
+
+def test_a_cluster_over_loopback(scenarios, one_thread, cluster, tmp_path):
+    words = []
+    result = workflow.run(
+        scenarios, out=tmp_path / "out", scheduler=cluster, on_cluster=words.append
+    )
+    assert variables(result.files) == one_thread
+    assert cluster in words[0]
+
+
+# A command line whose climate runs leave checkpoints at once and which says when it stores.
+RESTARTING = """
+    import sys, time
+    from sciprec import cli
+    from sciprec.climate import checkpoint
+
+    saved = checkpoint.Checkpoints.save
+
+    def save(self, content, last):
+        self._written, self._cost = -1.0, 0.0
+        saved(self, content, last)
+        print("saved", content.steps, last, file=sys.stderr, flush=True)
+        time.sleep(0.3)
+
+    checkpoint.Checkpoints.save = save
+    cli.main(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
+def test_a_killed_command_goes_on_in_the_middle_of_a_run(one_thread, tmp_path):
+    scenario = tmp_path / "flow.toml"
+    scenario.write_text(FLOW.replace("[ensemble]\nmembers = 2\n", ""))
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", textwrap.dedent(RESTARTING), "run", scenario, "--out", out]
+    command = [*map(str, command), "--threads", "1"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    first = []
+    for line in process.stderr:
+        first += [int(line.split()[1])] if line.startswith("saved") else []
+        if len(first) == 2:
+            process.send_signal(signal.SIGKILL)
+            break
+    process.stderr.close()
+    process.wait(timeout=30)
+    assert not list(out.glob("*.nc")) and len(list(out.glob(".interrupted/*/*.npz"))) == 1
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    again = [int(x.split()[1]) for x in done.stderr.splitlines() if x.startswith("saved")]
+    assert again[0] > first[1] == max(first)
+    assert not (out / ".interrupted").exists()
+    found = variables(sorted(out.glob("*.nc")))
+    assert found == {key: one_thread[key] for key in found} and len({k[0] for k in found}) == 2
+    (flow,) = out.glob("*__fp64.nc")
+    assert np.isfinite(netcdf.read(flow)["height"]).all()

@@ -1,0 +1,43 @@
+"""Scenario files are data: no path in them leaves the output folder."""
+
+import pytest
+
+from sciprec.errors import InputError
+from sciprec.scenario import load_scenario
+from sciprec.toml_file import inside, is_inside
+
+OUTSIDE = [
+    "/etc", "/", "..", "../x", "a/../../x", "a/..", "C:/x", "C:x", "\\\\server\\x", "..\\x", "\\x",
+    "a\\..\\x", "a\0b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
+def test_paths_that_leave_are_refused(path, tmp_path):
+    assert not is_inside(path)
+    with pytest.raises(InputError, match="leaves the folder"):
+        inside(tmp_path, path.replace("\0", "/../../"))
+
+
+@pytest.mark.parametrize("path", ["checkpoints", "a/b", "a..b/c", "./a", ".hidden"])
+def test_paths_inside_are_kept(path, tmp_path):
+    assert is_inside(path) and inside(tmp_path, path) == tmp_path / path
+
+
+def test_links_that_lead_out_are_refused(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "link").symlink_to(tmp_path)
+    with pytest.raises(InputError, match="the path 'link' leaves the folder"):
+        inside(tmp_path / "out", "link")
+
+
+@pytest.mark.parametrize("path", ["/tmp/x", "../x"])
+def test_a_scenario_that_points_outside_is_refused(scenario_files, path):
+    text = (
+        scenario_files[0].read_text().replace("days = 3.0", f'days = 3.0\ncheckpoints = "{path}"')
+    )
+    scenario_files[0].write_text(text)
+    with pytest.raises(
+        InputError, match=r"key 'climate.checkpoints' was given .*leaves the output"
+    ):
+        load_scenario(scenario_files[0])
