@@ -125,6 +125,17 @@ def test_members_that_differ_by_an_ulp_decide_nothing():
     assert "times what a perturbation of one ulp of fp64 has grown to" in verdict.sentence
 
 
+def test_only_a_wider_ensemble_decides():
+    """The same differences, as members that began an ulp apart and as members that did not."""
+    actual, members = ensemble(1e-3)
+    for perturbation, status in ((None, "unjudged"), (1e-4, "beyond")):
+        attributes = {"sciprec_scenario": scenario(perturbation)}
+        golden, actual = run().assign_attrs(attributes), actual.assign_attrs(attributes)
+        verdict = judge(golden, actual, compare(golden, actual), evidence(golden, actual, members))
+        assert verdict.status == status
+        assert "statistically distinguishable from fp64" in verdict.sentence
+
+
 def test_a_member_that_stopped_early_is_no_member_of_the_ensemble():
     actual, members = ensemble(1e-7)
     stopped = [*members.actual[:-1], members.actual[-1].isel(time=slice(0, 4))]

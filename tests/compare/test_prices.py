@@ -93,6 +93,18 @@ def test_a_later_option_that_is_too_cheap_is_found(kind, rate, dividend_yield):
     assert "calendar" in {violation[0] for violation in arbitrage(truth, actual).caused}
 
 
+@pytest.mark.parametrize("kind", ["call", "put"])
+def test_options_that_are_sure_to_be_exercised_meet_the_calendar_exactly(kind):
+    """Without volatility and with r = q a price is e^(-r T) |S - K| in the money: slack 0."""
+    market = Market(SPOT, 0.04, 0.04, kind)
+    sign = -1.0 if kind == "put" else 1.0
+    intrinsic = np.maximum(sign * (SPOT - STRIKES), 0.0)
+    prices = np.exp(-0.04 * MATURITIES)[:, None] * intrinsic
+    found = [c for c in checks_of(market, MATURITIES, STRIKES) if c.name == "calendar"]
+    assert len(found) == 3 * 6
+    assert max(abs(c.slack(prices)) for c in found) < 1e-13
+
+
 def test_only_what_rounding_has_brought_in_counts():
     truth = bent(surface(bound=0.3), 0, 2, 5.0)  # the truth itself is not convex there
     same = arbitrage(truth, bent(truth, 0, 2, 0.01))
@@ -123,7 +135,7 @@ def test_violations_within_the_bounds_are_told_from_those_beyond():
 def test_rounding_of_the_check_itself_is_no_arbitrage():
     """Equal prices of one linear piece: a convexity of exactly zero stays zero."""
     data = surface(rate=0.0, dividend_yield=0.0)
-    data["price"][:] = np.array([30.0, 20.0 + 1e-15, 10.0, 0.3, 0.2, 0.05])
+    data["price"][:] = np.array([30.0, math.nextafter(20.0, 30.0), 10.0, 0.3, 0.2, 0.05])
     found = checks_of(market_of(data), MATURITIES, STRIKES)
     straight = next(c for c in found if c.name == "convex" and c.strike == 80.0)
     assert straight.slack(data["price"].values) == 0.0
@@ -177,16 +189,17 @@ def test_errors_without_a_bound_are_in_standard_errors():
 
 
 def test_budget_of_a_bound_is_taken_where_rounding_weighs_most():
-    data = surface(bound=0.1, statistical=0.05, discretisation=0.04, rounding=0.01)
-    data["rounding"][1, 2], data["statistical"][1, 2] = 0.06, 0.005
+    data = surface(bound=1.0, statistical=0.5, discretisation=0.4, rounding=0.1)
+    for name, value in (("rounding", 0.09), ("statistical", 0.01), ("discretisation", 0.06)):
+        data[name][1, 2] = value
     found = error_budget(surface(), data, "price")
     assert found.parts == {
-        "sampling": 0.005, "discretisation": 0.04, "input rounding and operations": 0.06,
+        "sampling": 0.01, "discretisation": 0.06, "input rounding and operations": 0.09,
     }  # fmt: skip
-    assert found.below_by == pytest.approx(0.04 / 0.06)
+    assert found.below_by == pytest.approx(0.06 / 0.09)
     assert found.sentence == (
-        "the rounding error of price is 1.5 times above the error of the discretisation (0.06 and "
-        "0.04, part of the bound, maturity 0.5, strike 90)"
+        "the rounding error of price is 1.5 times above the error of the discretisation (0.09 "
+        "and 0.06, part of the bound, maturity 0.5, strike 90)"
     )
 
 
