@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sciprec import __version__, climate_verbs, coverage_verb, price_verbs
+from sciprec import __version__, climate_verbs, compare_verb, coverage_verb, price_verbs
 from sciprec.errors import InputError, Interrupted
 
 GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
@@ -184,28 +184,6 @@ def _keys_of(scenario: Path | None) -> dict[str, Any]:
 
 
 @app.command()
-def compare(
-    golden: Annotated[Path, typer.Argument(help="The truth: a netCDF file.")],
-    actual: Annotated[Path, typer.Argument(help="The run: a netCDF file.")],
-    rtol: Annotated[
-        float, typer.Option(min=0, help="Largest relative l2 error that counts as the same.")
-    ] = 0.0,
-    json: Json = False,
-) -> None:
-    """Compare two netCDF files; exit with 1 when a variable differs by more than --rtol."""
-    from sciprec.compare import compare as compare_files
-    from sciprec.console import print_comparison, print_json
-
-    comparison = compare_files(golden, actual, rtol=rtol)
-    if json:
-        print_json(comparison.as_dict())
-    else:
-        print_comparison(comparison)
-    if not comparison.within:
-        raise typer.Exit(NOT_MET)
-
-
-@app.command()
 def report(
     folder: Annotated[
         Path, typer.Argument(help="A folder that `sciprec run` or `sciprec coverage` wrote.")
@@ -230,6 +208,7 @@ def report(
         print(f"page: {page}")
 
 
+app.command()(compare_verb.compare)
 app.command()(price_verbs.price)
 app.command()(coverage_verb.coverage)
 
@@ -258,15 +237,6 @@ def bench_heston(
     json: Json = False,
 ) -> None:
     """Measure Heston paths and the time to a price within 0.1 %, against other libraries."""
-@bench_app.command("batch")
-def bench_batch(
-    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
-    json: Json = False,
-) -> None:
-    """Measure batches with one and two runs at a time, and the planning of many runs."""
-    _bench("batch", out, json)
-
-
     _bench("heston", out, json)
 
 
@@ -286,6 +256,15 @@ def bench_compensation(
 ) -> None:
     """Time updates with their residuals kept against those without."""
     _bench("compensation", out, json)
+
+
+@bench_app.command("batch")
+def bench_batch(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure batches with one and two runs at a time, and the planning of many runs."""
+    _bench("batch", out, json)
 
 
 def _bench(name: str, out: Path | None, json: bool) -> None:

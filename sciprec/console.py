@@ -17,79 +17,10 @@ _STATUS_COLOURS = {
     "beyond": "yellow", "broken": "red", "failed": "red",
 }  # fmt: skip
 
-
-SECONDS_BETWEEN_LINES = 10.0
-"""Between lines about one run where there is no terminal."""
-
-
-class Progress:
-    """Progress of a batch on standard error: a bar on a terminal, plain lines elsewhere."""
-
-    def __init__(self, *, quiet: bool = False) -> None:
-        self._quiet = quiet
-        self._console = Console(stderr=True)
-        self._bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=self._console,
-            disable=quiet or not self._console.is_terminal,
-        )
-        self._start = time.perf_counter()
-        self._count = self._total = 0
-        self._said: dict[str, float] = {}
-        self._tasks: dict[str, Any] = {}
-
-    def __enter__(self) -> Progress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def planned(self, runs: Sequence[Any]) -> None:
-        """The plan is known."""
-        self._total = len(runs)
-        self._task = self._bar.add_task("runs", total=self._total)
-
-    def days(self, run: Any, days: float) -> None:
-        """A run is at a simulated day; said at once on a terminal, else every ten seconds."""
-        name, whole = f"{run.scenario.name} in {run.label}", run.scenario.climate.days
-        if not self._bar.disable:
-            if run.file not in self._tasks:
-                self._tasks[run.file] = self._bar.add_task(f"days of {name}", total=whole)
-            self._bar.update(self._tasks[run.file], completed=round(days, 1))
-            return
-        now = time.perf_counter()
-        if now - self._said.setdefault(run.file, now) < SECONDS_BETWEEN_LINES:
-            return
-        self._said[run.file] = now
-        if not self._quiet:
-            self._line(f"{name}: day {days:.4g} of {whole:g} ({now - self._start:.1f} s so far)")
-
-    def done(self, outcome: Any) -> None:
-        """A run ended."""
-        self._count += 1
-        self._bar.advance(self._task)
-        if outcome.file in self._tasks:
-            self._bar.remove_task(self._tasks.pop(outcome.file))
-        if self._quiet:
-            return
-        ending = f"failed: {outcome.failure}" if outcome.failure else "done"
-        if outcome.kept:
-            ending = "kept, computed before"
-        elapsed = time.perf_counter() - self._start
-        self._line(
-            f"[{self._count}/{self._total}] {outcome.scenario} in {outcome.label}: {ending} "
-            f"({outcome.seconds:.1f} s; {elapsed:.1f} s so far)",
-            style="red" if outcome.failure else "default",
-        )
-        work = work if count == 1 else f"{count:,} members: {work}"
-
-    def _line(self, text: str, style: str = "default") -> None:
-        """A line of plain words on standard error."""
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True, style=style)
+SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "p99_relative", "max_ulp",
+                 "decimal_digits")  # fmt: skip
+DROPPED_METRICS = ("p99_relative", "bias", "rms", "max_ulp", "max_abs", "decimal_digits")
+"""Of a comparison, where a terminal is too narrow, the first one first."""
 
 
 def print_json(content: Any) -> None:
@@ -98,14 +29,6 @@ def print_json(content: Any) -> None:
 
 
 def print_runs(rows: Sequence[dict[str, Any]]) -> None:
-def _together(rows: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], int]]:
-    """Rows that differ in the member only as one, with their number."""
-    groups: dict[tuple, list[dict[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault((row["scenario"], row["label"], row["kept"]), []).append(row)
-    return [(group[0], len(group)) for group in groups.values()]
-
-
     """One line per run of a batch."""
     from sciprec.compare.wording import digits, duration, number
 
@@ -162,6 +85,7 @@ def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
         time = "?" if row["seconds"] is None else duration(count * row["seconds"])
         size = "?" if row["megabytes"] is None else f"{count * row['megabytes']:.1f}"
         work, time = ("kept", "–") if row["kept"] else (row["work"], time)
+        work = work if count == 1 else f"{count:,} members: {work}"
         table.add(row["scenario"], row["label"], work, time, size)
     table.print()
     missing = [row for row in rows if not row["kept"]]
@@ -172,6 +96,14 @@ def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
         f"{len(missing)} of {len(rows)} runs to compute: roughly {duration(total)} on one core, "
         f"compilation left out{more}"
     )
+
+
+def _together(rows: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], int]]:
+    """Rows that differ in the member only as one, with their number."""
+    groups: dict[tuple, list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["scenario"], row["label"], row["kept"]), []).append(row)
+    return [(group[0], len(group)) for group in groups.values()]
 
 
 def print_findings(findings: Sequence[Any]) -> None:
@@ -193,21 +125,26 @@ def print_in_force(settings: Sequence[dict[str, str]]) -> None:
 
 
 def print_comparison(comparison: Any) -> None:
-    """One line per variable of two files."""
+    """One line per variable of two files, and a sentence for each that is not within bounds."""
     from sciprec.compare import metrics
+    from sciprec.compare.reasons import reason
     from sciprec.compare.wording import number
 
-    shown = [m for m in metrics().values() if m.name != "standard_errors"]
+    known = metrics()
+    shown = [known[name] for name in SHOWN_METRICS]
     table = Table(
         ("variable", "result"),
         (*(m.title for m in shown), "not finite"),
-        droppable=("relative largest error", "bias", "RMS error", "not finite", "largest error"),
+        droppable=[known[name].title for name in DROPPED_METRICS],
     )
     for row in comparison.rows:
         nonfinite = f"{row.nonfinite_golden} / {row.nonfinite_actual}"
         numbers = [number(row.errors[m.name]) for m in shown]
         table.add(row.variable, row.severity, *numbers, nonfinite)
     table.print()
+    for row in comparison.rows:
+        if row.severity in ("changed", "broken"):
+            say(f"{row.variable} {row.severity}: {reason(row)}")
 
 
 def say(text: str) -> None:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from sciprec.compare.attributes import stated_tolerances, steps_attribute
 from sciprec.compare.error_growth import error_growth, errors_along, growth_as_dict
 from sciprec.compare.growth_laws import Growth
-from sciprec.compare.metrics import metrics
+from sciprec.compare.inputs import Source, opened
+from sciprec.compare.metrics import metrics, refined
+from sciprec.compare.number_format import NumberFormat
 from sciprec.compare.pairing import Pair, pair
-from sciprec.output import netcdf
+from sciprec.compare.statistics import Statistics
+from sciprec.compare.tolerances import Given, Limits, Tolerances
 from sciprec.output.variables import VARIABLES
+
+METRICS_VERSION = 1
+"""Of the plain data that `as_dict` gives and `stored_metrics` reads."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,9 @@ class Row:
         nonfinite_golden, nonfinite_actual: NaN and infinities in either.
         changed_nonfinite: points where finite became non-finite, or the other way round.
         severity: identical | noise (within the tolerance) | changed (beyond) | broken.
+        limits: the tolerances as numbers.
+        number_format: of the run.
+        statistics: all numbers of the errors; None where only stored metrics are known.
     """
 
     variable: str
@@ -39,6 +49,9 @@ class Row:
     nonfinite_actual: int
     changed_nonfinite: int
     severity: str
+    limits: Limits = Limits()
+    number_format: NumberFormat | None = None
+    statistics: Statistics | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -47,13 +60,15 @@ class Comparison:
 
     Args:
         rows: one for each variable.
-        rtol: the largest relative l2 error that counts as noise.
+        tolerances: as given.
         growth: the laws of error growth fitted to the main variable, or None without steps.
+        steps: of the run; 1 where it makes none.
     """
 
     rows: tuple[Row, ...]
-    rtol: float
+    tolerances: Tolerances = field(default_factory=Tolerances)
     growth: Growth | None = None
+    steps: int = 1
 
     @property
     def within(self) -> bool:
@@ -73,40 +88,62 @@ class Comparison:
         return found
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; numbers that are not finite become None."""
-        return {
+        """Plain data for JSON, which can be judged again under other tolerances without the files.
+
+        Numbers that are not finite become None.
+        """
+        return _plain({
+            "metrics_version": METRICS_VERSION,
             "within": self.within,
-            "rtol": self.rtol,
+            "tolerances": vars(self.tolerances),
+            "steps": self.steps,
             "growth": growth_as_dict(self.growth),
-            "variables": [
-                {**vars(row), "errors": {k: _plain(v) for k, v in row.errors.items()}}
-                for row in self.rows
-            ],
-        }
+            "variables": [_row_as_dict(row) for row in self.rows],
+        })  # fmt: skip
 
 
 def compare(
-    golden: xr.Dataset | str | Path, actual: xr.Dataset | str | Path, *, rtol: float = 0.0
+    golden: Source, actual: Source, *, rtol: Given = (), atol: Given = (), max_ulp: Given = ()
 ) -> Comparison:
     """Compare a run with its truth.
 
     Args:
-        golden, actual: datasets, or paths of netCDF files.
-        rtol: the largest relative l2 error that counts as noise; 0 asks for the same bits.
+        golden, actual: datasets, arrays, or paths of netCDF, .npy or .npz files.
+        rtol: the largest relative l2 error that counts as noise: a number, `"8u"` (multiples of the
+            unit roundoff of the run's format), `"auto"` (what rounding leads to expect after the
+            run's steps), or one of these by variable. Without tolerances only the same bits are the
+            same, and zeros of either sign.
+        atol: the largest error that counts as noise, in the variable's units; either is enough.
+        max_ulp: the largest error in units in the last place; it has to hold, too.
 
     Returns:
         A Comparison: one row of errors per variable in `rows`, and `within`: whether all of them
-        are within rtol. Statistics are over the points that are finite in both.
+        are within the tolerances. Statistics are over the points that are finite in both.
 
     Raises:
-        InputError: a file cannot be read, or the two are not on the same points.
+        InputError: a file cannot be read, a tolerance is none, or the two are not on the same
+            points.
     """
-    golden, actual = (d if isinstance(d, xr.Dataset) else netcdf.read(d) for d in (golden, actual))
-    comparison = Comparison(tuple(_row(p, rtol) for p in pair(golden, actual)), rtol)
-    main = main_row(comparison)
-    if main.severity == "identical":
-        return comparison
-    return replace(comparison, growth=error_growth(golden, actual, main.variable))
+    tolerances = Tolerances.read(rtol=rtol, atol=atol, max_ulp=max_ulp)
+    with opened(golden) as truth, opened(actual) as run:
+        stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
+        rows = tuple(_row(p, stated) for p in pair(truth, run))
+        found = judged(Comparison(rows, steps=steps), tolerances)
+        main = main_row(found)
+        if main.severity == "identical":
+            return found
+        return replace(found, growth=error_growth(truth, run, main.variable))
+
+
+def judged(comparison: Comparison, tolerances: Tolerances) -> Comparison:
+    """The same comparison under other tolerances.
+
+    Raises:
+        InputError: a tolerance names a variable that was not compared.
+    """
+    tolerances.check_names(row.variable for row in comparison.rows)
+    rows = tuple(_judged_row(row, tolerances, comparison.steps) for row in comparison.rows)
+    return replace(comparison, rows=rows, tolerances=tolerances)
 
 
 def main_row(comparison: Comparison) -> Row:
@@ -127,23 +164,43 @@ def growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> tuple[np.nd
     return np.asarray(actual["time"].values, float), errors_along(one)
 
 
-def _row(one: Pair, rtol: float) -> Row:
-    """Metrics, counts and severity of one pair."""
+def _row(one: Pair, stated: list[dict[str, Any]]) -> Row:
+    """Metrics and counts of one pair; percentiles are exact where a stated tolerance is near."""
     errors = {name: m.compute(one) for name, m in metrics().items()}
-    if one.identical:
-        severity = "identical"
-    elif one.changed_nonfinite:
-        severity = "broken"
-    else:
-        severity = "noise" if errors["relative_l2"] <= rtol else "changed"
+    for tolerance in stated:
+        if tolerance["variable"] == one.name:
+            name = tolerance["metric"]
+            exact = refined(name, one, tolerance["at_most"])
+            errors[name] = errors[name] if exact is None else exact
+    severity = "identical" if one.identical else "broken" if one.changed_nonfinite else "changed"
     return Row(
-        one.name, one.units, one.golden.size, errors,
-        int(np.count_nonzero(~np.isfinite(one.golden))),
-        int(np.count_nonzero(~np.isfinite(one.actual))),
-        one.changed_nonfinite, severity,
+        one.name, one.units, one.statistics.points, errors, *one.nonfinite, one.changed_nonfinite,
+        severity, number_format=one.number_format, statistics=one.statistics,
     )  # fmt: skip
 
 
-def _plain(value: float) -> float | None:
-    """A number that JSON can hold."""
-    return value if math.isfinite(value) else None
+def _judged_row(row: Row, tolerances: Tolerances, steps: int) -> Row:
+    """A row under other tolerances."""
+    limits = tolerances.limits(row.variable, row.number_format, steps)
+    severity = limits.severity(
+        row.errors, identical=row.severity == "identical", changed_nonfinite=row.changed_nonfinite
+    )
+    return replace(row, limits=limits, severity=severity)
+
+
+def _row_as_dict(row: Row) -> dict[str, Any]:
+    """A row as plain data."""
+    nested = {name: vars(getattr(row, name)) if getattr(row, name) is not None else None
+              for name in ("limits", "number_format", "statistics")}  # fmt: skip
+    return vars(row) | nested
+
+
+def _plain(value: Any) -> Any:
+    """Data that JSON can hold."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

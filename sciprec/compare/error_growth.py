@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.compare.growth_laws import Growth, growth_laws
-from sciprec.compare.metrics import relative_l2
+from sciprec.compare.metrics import ratio
 from sciprec.compare.pairing import Pair, pair
 
 SECONDS_PER_DAY = 86_400.0
@@ -24,7 +24,23 @@ LEAST_INCREASE = 10.0
 def errors_along(one: Pair) -> np.ndarray:
     """The relative l2 error at each place of the first axis, (n,); NaN where nothing is finite."""
     each = [one.at(i) for i in range(one.actual.shape[0])]
-    return np.array([relative_l2(p) if p.finite.any() else math.nan for p in each])
+    return np.array([_relative_l2(p) if p.finite.any() else math.nan for p in each])
+
+
+def _relative_l2(one: Pair) -> float:
+    """sqrt(sum w e^2 / sum w golden^2) of values in memory, as the metric of that name has it."""
+    return ratio(_rms(one.difference, one.weight), _rms(one.reference, one.weight))
+
+
+def _rms(values: np.ndarray, weight: np.ndarray) -> float:
+    """sqrt(sum w x^2 / sum w), scaled by max |x| so that squares neither over- nor underflow."""
+    largest = float(np.max(np.abs(values), initial=0.0))
+    total = float(np.sum(weight))
+    if largest == 0.0 or total == 0.0:
+        return 0.0
+    if math.isinf(largest):
+        return math.inf
+    return largest * math.sqrt(float(np.sum(weight * (values / largest) ** 2)) / total)
 
 
 def error_growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> Growth | None:

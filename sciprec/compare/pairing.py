@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import xarray as xr
 
+from sciprec.compare.attributes import json_attribute
+from sciprec.compare.blocks import Block, blocks_of
+from sciprec.compare.number_format import NumberFormat, number_format
+from sciprec.compare.one_pass import INF
+from sciprec.compare.statistics import Statistics, statistics_of
+from sciprec.compare.tally import Tally
 from sciprec.errors import InputError
 from sciprec.output.variables import VARIABLES
 
@@ -22,19 +27,52 @@ class Pair:
 
     Args:
         name, units: of the variable.
-        golden, actual: arrays of one shape, float64.
+        truth, run: arrays of one shape, in memory or read block by block (DataArrays).
         weights: non-negative, broadcastable to that shape (areas of grid cells), or 1.
         scale: None, or the statistical standard error of the golden values.
         dims: names of the axes.
+        number_format: of the run's values.
+        coordinates: values along axes that have some.
     """
 
     name: str
     units: str
-    golden: np.ndarray
-    actual: np.ndarray
+    truth: np.ndarray | xr.DataArray
+    run: np.ndarray | xr.DataArray
     weights: np.ndarray
     scale: np.ndarray | None = None
-    dims: tuple[str, ...] = field(default=())
+    dims: tuple[str, ...] = ()
+    number_format: NumberFormat = field(default_factory=lambda: number_format({}))
+    coordinates: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def blocks(self) -> Iterator[Block]:
+        """Both, their weights and scales, block by block: memory does not depend on the size."""
+        return blocks_of(self.truth, self.run, self.weights, self.scale)
+
+    @cached_property
+    def tally(self) -> Tally:
+        """All counts and sums, in one pass over the blocks."""
+        weighted = self.weights.size > 1
+        tally = Tally(np.shape(self.truth), self.number_format, weighted=weighted)
+        for block in self.blocks():
+            weights = block.weights if weighted else None
+            tally.add(block.golden, block.actual, weights, block.start)
+        return tally
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """The numbers of the tally."""
+        return statistics_of(self.tally, self.dims, self.coordinates)
+
+    @cached_property
+    def golden(self) -> np.ndarray:
+        """The truth, all of it in memory, as binary64."""
+        return np.ascontiguousarray(self.truth, np.float64).reshape(np.shape(self.truth))
+
+    @cached_property
+    def actual(self) -> np.ndarray:
+        """The run, all of it in memory, as binary64."""
+        return np.ascontiguousarray(self.run, np.float64).reshape(np.shape(self.run))
 
     @cached_property
     def finite(self) -> np.ndarray:
@@ -57,38 +95,44 @@ class Pair:
         """Weights on the finite points, flat."""
         return np.broadcast_to(self.weights, self.golden.shape)[self.finite]
 
-    @cached_property
+    @property
     def identical(self) -> bool:
         """Whether every value agrees bit for bit; any NaN equals any other."""
-        same_bits = self.golden.view(np.int64) == self.actual.view(np.int64)
-        return bool(np.all(same_bits | (np.isnan(self.golden) & np.isnan(self.actual))))
+        return not self.tally.differing[0]
 
-    @cached_property
+    @property
+    def nonfinite(self) -> tuple[int, int]:
+        """Points where truth, and where run, is not finite."""
+        matrix = self.tally.matrix
+        return int(matrix[INF:].sum()), int(matrix[:, INF:].sum())
+
+    @property
     def changed_nonfinite(self) -> int:
         """Points where one value is finite and the other is not, or the two non-finites differ."""
-        both = ~np.isfinite(self.golden) & ~np.isfinite(self.actual)
-        alike = (self.golden == self.actual) | (np.isnan(self.golden) & np.isnan(self.actual))
-        return int(np.count_nonzero(~self.finite & ~(both & alike)))
+        matrix = self.tally.matrix
+        return int(matrix.sum() - matrix[:INF, :INF].sum() - np.trace(matrix[INF:, INF:]))
 
     def at(self, index: int) -> Pair:
         """The pair at one position along the first axis."""
-        full = np.broadcast_to(self.weights, self.golden.shape)
+        full = np.broadcast_to(self.weights, np.shape(self.truth))
         scale = None if self.scale is None else self.scale[index]
-        return Pair(
-            self.name, self.units, np.ascontiguousarray(self.golden[index]),
-            np.ascontiguousarray(self.actual[index]), full[index], scale, self.dims[1:],
+        return replace(
+            self, truth=self.truth[index], run=self.run[index], weights=full[index], scale=scale,
+            dims=self.dims[1:],
         )  # fmt: skip
 
 
 def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
     """Pair the variables of two runs by name, after checking that they lie on the same points.
 
-    A run that stopped early is paired over the times that it has.
+    Points in another order, such as latitudes from north to south, are put into the truth's. A run
+    that stopped early is paired over the times that it has.
 
     Raises:
         InputError: variables or coordinates differ; all differing ones are named.
     """
     names = compared_names(golden)
+    actual = aligned(golden, actual)
     differing = _differences(golden, actual, names)
     if differing:
         more = len(differing) - MOST_DIFFERENCES
@@ -132,11 +176,26 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
     known = error.endswith("standard_error") and error in golden
     scale = golden[error].values.astype(np.float64) if known else None
     return Pair(
-        name, str(truth.attrs.get("units", "")),
-        np.ascontiguousarray(truth.values, np.float64),
-        np.ascontiguousarray(run.transpose(*truth.dims).values, np.float64),
-        weights, scale, tuple(str(d) for d in truth.dims),
+        name, str(truth.attrs.get("units", "")), truth, run.transpose(*truth.dims),
+        weights, scale, tuple(str(d) for d in truth.dims), number_format(actual.attrs, run.dtype),
+        {str(d): truth[d].values for d in truth.dims if d in truth.coords},
     )  # fmt: skip
+
+
+def aligned(golden: xr.Dataset, actual: xr.Dataset) -> xr.Dataset:
+    """The run with its coordinates in the order of the truth's, where they are the same ones."""
+    for axis in set(golden.sizes) & set(actual.sizes):
+        if not (axis in golden.coords and axis in actual.coords):
+            continue
+        wanted, given = golden[axis].values, actual[axis].values
+        if wanted.shape != given.shape or np.array_equal(wanted, given):
+            continue
+        order, found = np.argsort(wanted), np.argsort(given)
+        if np.array_equal(wanted[order], given[found]):
+            places = np.empty_like(order)
+            places[order] = found
+            actual = actual.isel({axis: places})
+    return actual
 
 
 def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> list[str]:
@@ -170,11 +229,10 @@ def _axis_difference(golden: xr.Dataset, actual: xr.Dataset, axis: str) -> str:
 
 def _scenario_differences(golden: xr.Dataset, actual: xr.Dataset) -> list[str]:
     """Keys of the stored scenarios that differ, except those that change no result in itself."""
-    texts = [d.attrs.get("sciprec_scenario") for d in (golden, actual)]
-    if None in texts:
+    if not all("sciprec_scenario" in d.attrs for d in (golden, actual)):
         return []
-    one, two = (dict(_flat(json.loads(text))) for text in texts)
-    free = ("backends", "compensation", "tolerance", "title", "source", "name")
+    one, two = (dict(_flat(json_attribute(d.attrs, "sciprec_scenario"))) for d in (golden, actual))
+    free = ("backends", "compensation", "tolerance", "ensemble", "title", "source", "name")
     keys = sorted(k for k in one.keys() | two.keys() if k.split(".")[0] not in free)
     return [
         f"scenario key '{k}' is {one.get(k)!r} and {two.get(k)!r}"

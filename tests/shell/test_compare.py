@@ -38,21 +38,37 @@ def test_metrics_equal_their_formulas():
     expected = {
         "max_abs": 1.0,
         "rms": math.sqrt(1.25 / 4),
+        "mean_abs": 1.5 / 4,
         "bias": 1.5 / 4,
         "relative_l2": l2,
         "relative_max": 1 / 4,
         "decimal_digits": -math.log10(l2),
+        "max_relative": math.inf,
+        "fewest_digits": 0.0,
+        "max_ulp": math.inf,
+        "correlation": np.cov(golden, actual, fweights=[1, 2, 1])[0, 1]
+        / math.sqrt(np.prod([np.cov(x, fweights=[1, 2, 1]) for x in (golden, actual)])),
         "standard_errors": 2.0,
     }
-    assert found.keys() == expected.keys()
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, rel=16 * np.finfo(float).eps), name
+    percentiles = {"p50_abs": 0.5, "p90_abs": 1.0, "p50_relative": 0.5 / 3}
+    percentiles["p99_relative"] = math.inf
+    for name, value in percentiles.items():
+        assert found[name] == pytest.approx(value, rel=0.0079), name
+    assert found.keys() == expected.keys() | {
+        f"p{p}_{kind}" for p in (50, 90, 95, 99) for kind in ("abs", "relative")
+    }
+
+
+EQUAL = {"decimal_digits": -math.log10(2.0**-53), "fewest_digits": -math.log10(2.0**-53),
+         "correlation": 1.0}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", metrics())
 def test_equal_arrays_have_no_error(name):
     value = metrics()[name].compute(pair_of([1.0, 2.0], [1.0, 2.0], scale=np.ones(2)))
-    assert value == (-math.log10(2.0**-53) if name == "decimal_digits" else 0.0)
+    assert value == EQUAL.get(name, 0.0)
 
 
 @pytest.mark.parametrize("name", metrics())
@@ -75,6 +91,7 @@ def test_nonfinite_points_are_counted_and_hide_nothing(truth, half):
     assert (row.nonfinite_golden, row.nonfinite_actual, row.changed_nonfinite) == (0, 3, 3)
     assert row.severity == "broken"
     assert all(math.isfinite(v) for k, v in row.errors.items() if k != "standard_errors")
+    assert row.statistics.first_change["index"] == [0, 0, 0]
     truth["height"][0, 0, 0] = np.nan
     truth["height"][0, 0, 1] = -np.inf
     assert compare(truth, half).row("height").changed_nonfinite == 2
@@ -110,7 +127,7 @@ def test_growth_is_the_error_of_each_time(truth, half):
     days, errors = growth(truth, half, "height")
     assert days.tolist() == [0.0, 1.0, 2.0, 3.0]
     last = compare(truth.isel(time=[3]), half.isel(time=[3])).row("height").errors["relative_l2"]
-    assert errors[3] == last
+    assert errors[3] == pytest.approx(last, rel=1e-13)
     assert (np.diff(errors) > 0).all()
 
 

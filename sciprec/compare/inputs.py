@@ -1,0 +1,99 @@
+"""What can be compared: files of several kinds, and objects of NumPy and xarray, as datasets."""
+
+from __future__ import annotations
+
+import contextlib
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.errors import InputError, why_no_file
+from sciprec.output import files
+
+ONLY = "values"
+"""Name of the variable that an array without a name becomes."""
+
+Source = xr.Dataset | xr.DataArray | np.ndarray | Mapping[str, Any] | str | Path
+
+
+@contextlib.contextmanager
+def opened(source: Source) -> Iterator[xr.Dataset]:
+    """Anything that can be compared as a dataset; files are open meanwhile and read by blocks.
+
+    Args:
+        source: Dataset, DataArray, array, arrays by name, or the path of a netCDF, Zarr, .npy or .npz
+            file.
+
+    Raises:
+        InputError: it cannot be read, or holds what is no number.
+    """
+    if isinstance(source, (str, Path)):
+        path = Path(source)
+        if path.suffix in (".npy", ".npz"):
+            with _numpy_file(path) as dataset:
+                yield dataset
+        else:
+            with files.opened(path) as dataset:
+                yield dataset
+    else:
+        yield as_dataset(source)
+
+
+def as_dataset(source: xr.Dataset | xr.DataArray | np.ndarray | Mapping[str, Any]) -> xr.Dataset:
+    """An object of NumPy or xarray as a dataset, without copying.
+
+    Raises:
+        InputError: it holds what is no real number, or is something else.
+    """
+    if isinstance(source, xr.Dataset):
+        return source
+    if isinstance(source, xr.DataArray):
+        return source.to_dataset(name=source.name or ONLY)
+    if isinstance(source, Mapping):
+        return _named({str(name): np.asanyarray(array) for name, array in source.items()})
+    if isinstance(source, (np.ndarray, np.generic, list, tuple, int, float)):
+        return _named({ONLY: np.asanyarray(source)})
+    raise InputError(
+        f"a {type(source).__name__} cannot be compared; give an xarray Dataset or DataArray, a "
+        "NumPy array, arrays by name, or the path of a netCDF, .npy or .npz file"
+    )
+
+
+@contextlib.contextmanager
+def _numpy_file(path: Path) -> Iterator[xr.Dataset]:
+    """A file of NumPy's as a dataset; .npy is mapped into memory, of .npz each array is read."""
+    if why := why_no_file(path):
+        raise InputError(f"NumPy file '{path}' {why}; give a .npy or .npz file")
+    try:
+        if path.suffix == ".npy":
+            arrays = {ONLY: np.load(path, mmap_mode="r", allow_pickle=False)}
+        else:
+            with np.load(path, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        said = (str(error) or type(error).__name__).splitlines()[0]
+        raise InputError(
+            f"'{path}' cannot be read as a NumPy file ({said:.120}); is it complete, and without "
+            "Python objects?"
+        ) from None
+    yield _named(arrays)
+
+
+def _named(arrays: Mapping[str, np.ndarray]) -> xr.Dataset:
+    """Arrays by name as variables with axes of their own."""
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+            raise InputError(
+                f"'{name}' has dtype {array.dtype}, which cannot be compared; real numbers of up "
+                "to 8 bytes can (convert first, or take real and imaginary parts separately)"
+            )
+    return xr.Dataset(
+        {
+            name: ([f"{name}_axis_{k}" for k in range(array.ndim)], array)
+            for name, array in arrays.items()
+        }
+    )
