@@ -106,10 +106,12 @@ def run(
     remove_leftovers(missing, folder)
     for outcome in outcomes.values():
         on_done(outcome)
-    how = {"scheduler": scheduler, "workers": workers, "threads": threads, "on_done": on_done,
-           "on_days": on_days, "on_cluster": on_cluster, "debug": debug}  # fmt: skip
+    told = {"on_done": on_done, "on_days": on_days, "on_cluster": on_cluster}
+    where = {"scheduler": scheduler, "workers": workers, "threads": threads}
     try:
-        computed = execute(missing, folder, **how) if missing else ()
+        computed = (
+            execute(missing, folder, fresh=fresh, debug=debug, **where, **told) if missing else ()
+        )
     except InputError:
         with contextlib.suppress(OSError):  # an empty folder would say that something had run
             folder.rmdir()

@@ -12,12 +12,14 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sciprec.batch.perform import Days, perform, sentence
 from sciprec.batch.plan import Outcome, Run
+from sciprec.batch.resume import kept_outcomes
 from sciprec.errors import InputError
 
 CONNECT_SECONDS = 8
@@ -38,6 +40,7 @@ def execute(
     on_done: Callable[[Outcome], None] = lambda outcome: None,
     on_days: Days | None = None,
     on_cluster: Callable[[str], None] = lambda words: None,
+    fresh: bool = False,
     debug: bool = False,
     action: Callable[..., Outcome] = perform,
 ) -> tuple[Outcome, ...]:
@@ -52,6 +55,7 @@ def execute(
         on_done: called with each outcome as it arrives, in any order.
         on_days: called with a run and its simulated days now and then, from other threads.
         on_cluster: called with a line about the cluster, where there is one.
+        fresh: files that are there already do not count.
         debug: let the first failing run end the batch with its traceback.
         action: what is done with a run: a function like `perform`.
 
@@ -66,7 +70,9 @@ def execute(
     with _client(scheduler, workers) as client:
         on_cluster(_words_about(client))
         with _hearing(client, runs, on_days) as topic:
-            there = partial(on_worker, action=action, folder=folder, debug=debug, topic=topic)
+            there = partial(
+                on_worker, action=action, folder=folder, debug=debug, topic=topic, fresh=fresh
+            )
             return _on_cluster(client, runs, there, on_done, debug)
 
 
@@ -143,11 +149,18 @@ def _hearing(client: Any, runs: Sequence[Run], on_days: Days | None) -> Iterator
 
 
 def on_worker(
-    run: Run, action: Callable[..., Outcome], folder: str, debug: bool, topic: str | None
-) -> Outcome:
-    """Perform a run on a worker of a cluster, which tells a topic the simulated days."""
+    run: Run, action: Callable[..., Outcome], folder: str, debug: bool, topic: str | None,
+    fresh: bool,
+) -> Outcome:  # fmt: skip
+    """Perform a run on a worker of a cluster, which tells a topic the simulated days.
+
+    A run that had ended is handed out again where its worker is lost before the outcome is fetched;
+    unless everything is to be computed again, its file is then there.
+    """
     from distributed import get_worker
 
+    if not fresh and (found := kept_outcomes([run], folder)):
+        return replace(found[run.file], kept=False)
     if topic is None:
         return action(run, folder, debug)
     worker, said = get_worker(), [time.monotonic()]
@@ -167,23 +180,35 @@ def _on_cluster(
     on_done: Callable[[Outcome], None],
     debug: bool,
 ) -> tuple[Outcome, ...]:
-    """One task per run on the workers of a cluster; a lost worker is a failed run."""
+    """One task per run on the workers of a cluster.
+
+    Runs whose workers were lost are tried once more, one by one: a run that kills its worker takes
+    those with it that wait there. One that fails again is a failed run.
+    """
     from distributed import as_completed
 
     futures = client.map(action, runs, pure=False, batch_size=TASKS_AT_A_TIME)
     planned = dict(zip(futures, runs, strict=True))
-    outcomes = {}
+    outcomes: dict[str, Outcome] = {}
+    lost = []
     for future in as_completed(futures, loop=client.loop):
-        if future.status == "finished":
-            outcome = future.result()
-        elif debug:
-            future.result()
+        if future.status == "finished" or debug:
+            outcomes[planned[future].file] = future.result()
+            on_done(future.result())
         else:
-            failure = f"its worker was lost or failed: {sentence(future.exception())}"
-            outcome = planned[future].outcome(0.0, failure)
-        outcomes[future] = outcome
-        on_done(outcome)
-    return tuple(outcomes[future] for future in futures)
+            lost.append(planned[future])
+    for run in lost:
+        outcomes[run.file] = _alone(client, run, action)
+        on_done(outcomes[run.file])
+    return tuple(outcomes[run.file] for run in runs)
+
+
+def _alone(client: Any, run: Run, action: Callable[[Run], Outcome]) -> Outcome:
+    """The outcome of a run with nothing else on the cluster."""
+    try:
+        return client.submit(action, run, pure=False).result()
+    except Exception as error:  # of the cluster: what a model raises is a sentence already
+        return run.outcome(0.0, f"its worker was lost or failed: {sentence(error)}")
 
 
 @contextlib.contextmanager

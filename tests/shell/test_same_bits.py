@@ -41,6 +41,16 @@ SMILE = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_pages():
+    """Pages are not drawn, which takes longest."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
+        patch.setattr("sciprec.report.page.table", lambda batch: [])
+        patch.setattr("sciprec.report.stored.read_batch", lambda folder: None)
+        yield
+
+
 @pytest.fixture(scope="module")
 def scenarios(tmp_path_factory):
     """A flow and a smile, two members each, in fp64 and fp32."""
@@ -54,7 +64,10 @@ def one_thread(scenarios, tmp_path_factory):
     """What every variable's bytes are when one thread computes all runs in order."""
     result = workflow.run(scenarios, out=tmp_path_factory.mktemp("one"), threads=1)
     assert not result.failures and len(result.files) == 8
-    return variables(result.files)
+    found = variables(result.files)
+    assert found["flow__fp64", "height"] != found["flow__fp64__m0001", "height"]
+    assert found["smile__fp32", "price"] != found["smile__fp32__m0001", "price"]
+    return found
 
 
 def variables(paths):
@@ -142,6 +155,7 @@ RESTARTING = """
     import sys, time
     from sciprec import cli
     from sciprec.climate import checkpoint
+    from sciprec.report import page
 
     saved = checkpoint.Checkpoints.save
 
@@ -152,6 +166,7 @@ RESTARTING = """
         time.sleep(0.3)
 
     checkpoint.Checkpoints.save = save
+    page.write_page = lambda folder: folder / "index.html"
     cli.main(sys.argv[1:])
 """
 
