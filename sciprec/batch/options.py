@@ -16,7 +16,7 @@ from sciprec.output.dataset import fixed_point_attributes, prices_dataset
 from sciprec.output.surfaces import surface_dataset
 from sciprec.price_tolerance import price_tolerance
 
-_PER_STRIKE = ("price", "standard_error", "analytic_price")
+_PER_STRIKE = ("price", "standard_error", "analytic_price", "implied_volatility")
 _PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
 
 
@@ -99,6 +99,7 @@ def _with_a_number_of_paths(given: HestonRun, backend: str) -> xr.Dataset:
         grid["analytic_price"][row] = _analytic_prices(model, options)
         for name in ("price", "standard_error"):
             grid[name][row] = getattr(estimate, name)
+        grid["implied_volatility"][row] = implied_volatilities(model, options, estimate.price)
         for name in _PER_MATURITY:
             per_maturity[name][row] = getattr(estimate, name)
         seconds += estimate.seconds

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import xarray as xr
@@ -18,6 +19,8 @@ TOLERANCE = 1.1
 """Factor between two spectra below which they count as one, unless members of the truth differ."""
 NOTHING = 1e-24
 """Share of the largest energy below which a scale holds nothing but the rounding of transforms."""
+MOST_LATITUDES = 192
+"""Of fields whose spectrum is made here: its table takes 8 nlat^3 bytes and some."""
 
 
 @dataclass(frozen=True)
@@ -108,23 +111,31 @@ def mean_spectrum(dataset: xr.Dataset, times: slice) -> np.ndarray:
 
 def _power(dataset: xr.Dataset, values: np.ndarray) -> np.ndarray:
     """Sum over orders of squared coefficients by degree (truncation + 1,), mean over the rest."""
-    sine, weights = np.polynomial.legendre.leggauss(dataset.sizes["lat"])
+    sine, _ = np.polynomial.legendre.leggauss(dataset.sizes["lat"])
     if not np.allclose(np.sin(np.radians(dataset["lat"].values)), sine, atol=1e-6):
         raise InputError(
             "the latitudes are not those of a Gaussian grid from south to north; store "
             f"'{SPECTRUM}' with the key 'variables' of [climate]"
         )
-    number = min((dataset.sizes["lon"] - 1) // 2, dataset.sizes["lat"] - 1)
-    theta = np.arccos(sine)
-    table = sph_legendre_p_all(number, number, theta)[0][:, : number + 1]  # (degree, order, lat)
+    if sine.size > MOST_LATITUDES:
+        raise InputError(
+            f"{sine.size} latitudes are too many to make a spectrum of stored fields (at most "
+            f"{MOST_LATITUDES}); store '{SPECTRUM}' with the key 'variables' of [climate]"
+        )
+    number = min((dataset.sizes["lon"] - 1) // 2, sine.size - 1)
     waves = np.fft.rfft(values, axis=-1)[..., : number + 1] / values.shape[-1]
-    # sph_legendre_p is normalised to one over 2 pi and theta: fields of mean square one need
-    # sqrt(4 pi), and Gaussian weights sum to 2
-    table = table * (math.sqrt(4.0 * math.pi) * 0.5 * weights)
-    coefficients = np.einsum("lmj,...jm->...lm", table, waves)
+    coefficients = np.einsum("lmj,...jm->...lm", _analysis_table(sine.size, number), waves)
     share = np.where(np.arange(number + 1) > 0, 2.0, 1.0)
     power = np.sum(share * np.abs(coefficients) ** 2, axis=-1)
     return power.reshape(-1, number + 1).mean(axis=0)
+
+
+@lru_cache(maxsize=2)
+def _analysis_table(nlat: int, number: int) -> np.ndarray:
+    """Legendre functions of mean square one times Gaussian weights, (degree, order, lat)."""
+    sine, weights = np.polynomial.legendre.leggauss(nlat)
+    functions = sph_legendre_p_all(number, number, np.arccos(sine))[0][:, : number + 1]
+    return functions * (math.sqrt(4.0 * math.pi) * 0.5 * weights)
 
 
 def _resolved(one: np.ndarray, other: np.ndarray) -> int:

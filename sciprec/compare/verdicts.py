@@ -78,7 +78,7 @@ def _with_evidence(verdict: Verdict, evidence: Mapping[str, Any]) -> Verdict:
     elif alike is not None:
         said.append(f"statistically indistinguishable from fp64: {alike['reason']}")
         status = "good" if decides and status == "unjudged" else status
-    elif any(answers):
+    elif evidence.get("perturbation") is not None:
         said.append("whether it is statistically indistinguishable from fp64: not enough members")
     violations = (evidence.get("arbitrage") or {}).get("beyond_bounds") or 0
     status = "beyond" if violations else status

@@ -9,7 +9,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from sciprec.compare.comparison import Comparison, compare
 from sciprec.compare.verdicts import Verdict, judge
 from sciprec.errors import InputError
 from sciprec.output import files
+from sciprec.report.evidence import evidence_of, truth_of
 from sciprec.scenario import TRUTH
 
 MANIFEST = "batch.json"
@@ -39,6 +40,7 @@ class StoredRun:
         comparison: None where the run or its truth failed.
         verdict: in every case.
         member: of the scenario's ensemble.
+        evidence: what `sciprec.compare.evidence.evidence` has found; None without a comparison.
     """
 
     scenario: str
@@ -51,6 +53,7 @@ class StoredRun:
     comparison: Comparison | None
     verdict: Verdict
     member: int = 0
+    evidence: dict[str, Any] | None = None
 
     @property
     def kernel_seconds(self) -> float:
@@ -192,7 +195,18 @@ def read_batch(folder: str | Path) -> StoredBatch:
         for e in content["runs"]
         if e.get("member", 0)
     )
-    return StoredBatch(folder, runs, content["command"], content["made_by"], further)
+    batch = StoredBatch(folder, runs, content["command"], content["made_by"], further)
+    return replace(batch, runs=tuple(_with_evidence(batch, run) for run in runs))
+
+
+def _with_evidence(batch: StoredBatch, run: StoredRun) -> StoredRun:
+    """The run, judged by more than its pointwise errors."""
+    found = evidence_of(batch, run)
+    if found is None:
+        return run
+    truth = truth_of(batch, run).dataset
+    verdict = judge(truth, run.dataset, run.comparison, found)
+    return replace(run, evidence=found, verdict=verdict)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

@@ -108,7 +108,9 @@ def test_without_members_what_is_missing_is_said():
     assert found["consistency"]["answer"] == "not enough members"
     assert any(s.startswith("variability: no perturbed member") for s in found["not_measured"])
     assert verdict.status == "unjudged"
-    assert "not enough members" in verdict.sentence
+    assert "indistinguishable" not in verdict.sentence  # nobody has asked for an ensemble
+    few, members = ensemble(1e-7, count=3)
+    assert "from fp64: not enough members" in judged(run(), few, members)[0].sentence
     assert found["budget"]["below_by"] is None and found["perturbation"] is None
 
 

@@ -8,6 +8,7 @@ from scipy.special import sph_harm_y
 from sciprec.climate.derived import kinetic_energy_spectrum
 from sciprec.climate.grid import resolve_truncation
 from sciprec.climate.transform import reference_transform
+from sciprec.compare import spectra
 from sciprec.compare.spectra import mean_spectrum, spectrum_ratio
 from sciprec.errors import InputError
 
@@ -106,10 +107,13 @@ def test_only_the_second_half_of_the_times_counts():
     np.testing.assert_allclose(found.ratio, 4.0, rtol=1e-9)
 
 
-def test_what_has_no_spectrum_is_a_sentence():
+def test_what_has_no_spectrum_is_a_sentence(monkeypatch):
     field = harmonic(3, 1)
     with pytest.raises(InputError, match="neither 'kinetic_energy_spectrum' nor 'vorticity'"):
         mean_spectrum(run([field]).drop_vars("vorticity"), ALL)
+    monkeypatch.setattr(spectra, "MOST_LATITUDES", 31)
+    with pytest.raises(InputError, match="32 latitudes are too many to make a spectrum"):
+        mean_spectrum(run([field]), ALL)
     even = np.linspace(-89, 89, NLAT)
     with pytest.raises(InputError, match="not those of a Gaussian grid"):
         mean_spectrum(run([field], lat=even), ALL)

@@ -200,6 +200,18 @@ def test_implied_volatilities_know_calls_and_puts_and_their_limits():
     assert np.isnan(options.implied_volatilities(model, [asian], np.array([5.0]))).all()
 
 
+@pytest.mark.slow
+def test_prices_of_a_number_of_paths_have_implied_volatilities():
+    given = scenario(('tolerance = "2%"', "n_paths = 2048\nsteps_per_year = 4")).heston
+    data = options.run(given, "fp64", None)
+    model = heston.Model(**given.model.model_dump())
+    for i, maturity in enumerate(given.payoffs.maturities_years):
+        forward, discount = model.forward(maturity), model.discount(maturity)
+        deviation = data["implied_volatility"].values[i] * math.sqrt(maturity)
+        back = heston.black.call_prices(forward, data["strike"].values, deviation, discount)
+        np.testing.assert_allclose(back, data["price"][i], rtol=1e-10)
+
+
 def test_files_keep_the_surface_and_its_levels(tmp_path):
     data = stand_in(scenario().heston, "fp16", True)
     again = netcdf.read(netcdf.write(data, tmp_path / "run.nc"))
@@ -218,7 +230,7 @@ def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
     status = {row["label"]: row["status"] for row in batch.table}
     assert status["mlu370"] == "beyond" and status["mlu370+correction"] == "good"
     text = " ".join(batch.page.read_text(encoding="utf-8").split())
-    assert text.count("<svg") == 5
+    assert text.count("<svg") == 6
     assert "<li><code>mlu370+correction</code> made up</li>" in text
     assert "Levels: in which arithmetic" in text and '<td class="n">128</td>' in text
     assert "<tspan" not in text.split("<svg")[1]  # a linear axis has no powers of ten
@@ -239,7 +251,7 @@ def test_without_a_truth_prices_are_shown_against_fp64(monkeypatch, models, tmp_
     monkeypatch.setitem(models, "heston", unknown)
     batch = workflow.run([scenario()], out=tmp_path / "out")
     text = " ".join(batch.page.read_text(encoding="utf-8").split())
-    assert text.count("<svg") == 4
+    assert text.count("<svg") == 6
     assert "less the price in fp64" in text and "The smile" not in text
 
 
@@ -268,4 +280,4 @@ def test_the_shipped_surface_runs_to_its_page(tmp_path):
         data = netcdf.read(file)
         assert data.sizes == {"maturity": 3, "strike": 5} and data.attrs["tolerance_met"] == 1
         assert (data["bound"] <= data["tolerance"]).all()
-    assert batch.page.read_text(encoding="utf-8").count("<svg") == 5
+    assert batch.page.read_text(encoding="utf-8").count("<svg") == 6

@@ -1,0 +1,64 @@
+"""Evidence beside pointwise errors for the runs of a stored batch, its ensembles included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import xarray as xr
+
+from sciprec.compare.evidence import Members, evidence
+from sciprec.output import files
+from sciprec.scenario import TRUTH
+
+if TYPE_CHECKING:
+    from sciprec.report.stored import StoredBatch, StoredRun
+
+
+class StoredMembers(Sequence[xr.Dataset]):
+    """The datasets of some files, each read when it is asked for.
+
+    Args:
+        paths: of the files.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.paths = tuple(paths)
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        return files.read(self.paths[index])
+
+
+def evidence_of(batch: StoredBatch, run: StoredRun) -> dict[str, Any] | None:
+    """What `sciprec.compare.evidence.evidence` finds for one run of a batch.
+
+    Args:
+        batch: with the further members of the scenario's ensemble.
+        run: of member 0.
+
+    Returns:
+        Plain data; None for the truth, or where the run or its truth failed.
+    """
+    truth = truth_of(batch, run)
+    if truth is None or truth.dataset is None or run.backend == TRUTH or run.comparison is None:
+        return None
+    found = (_members(batch, run.scenario, label) for label in (truth.label, run.label))
+    return evidence(truth.dataset, run.dataset, Members(*found))
+
+
+def truth_of(batch: StoredBatch, run: StoredRun) -> StoredRun | None:
+    """The fp64 run of the same scenario."""
+    return next((one for one in batch.of_scenario(run.scenario) if one.backend == TRUTH), None)
+
+
+def _members(batch: StoredBatch, scenario: str, label: str) -> StoredMembers:
+    """The members of one arithmetic's ensemble beyond 0, failed ones left out."""
+    return StoredMembers([
+        batch.folder / one.file
+        for one in batch.further
+        if (one.scenario, one.label) == (scenario, label) and not one.failure
+    ])  # fmt: skip
