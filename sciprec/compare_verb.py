@@ -42,6 +42,8 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Compare two files; exit with 1 when a variable differs by more than its tolerances."""
+    for path in (html, junit_xml):
+        _check_folder(path)
     tolerances = {"rtol": rtol or (), "atol": atol or (), "max_ulp": max_ulp or ()}
     comparison, names = _compared(golden, actual, stored, tolerances)
     if html is not None:
@@ -80,6 +82,13 @@ def _compared(
     from sciprec.compare import compare as compare_files
 
     return compare_files(golden, actual, **tolerances), (str(golden), str(actual))
+
+
+def _check_folder(path: Path | None) -> None:
+    """Refuse a file that cannot be written, before anything is computed."""
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        why = "it is a folder" if path.is_dir() else "its folder does not exist"
+        raise InputError(f"the file {path} cannot be written ({why}); give another one")
 
 
 def _write(path: Path, text: str) -> None:

@@ -13,7 +13,7 @@ import xarray as xr
 from sciprec.compare.attributes import stated_tolerances, steps_attribute
 from sciprec.compare.error_growth import error_growth, errors_along, growth_as_dict
 from sciprec.compare.growth_laws import Growth
-from sciprec.compare.inputs import Source, opened
+from sciprec.compare.inputs import Source, opened, with_axes_of
 from sciprec.compare.metrics import metrics, refined
 from sciprec.compare.number_format import NumberFormat
 from sciprec.compare.pairing import Pair, pair
@@ -108,7 +108,7 @@ def compare(
     """Compare a run with its truth.
 
     Args:
-        golden, actual: datasets, arrays, or paths of netCDF, .npy or .npz files.
+        golden, actual: datasets, arrays, or paths of netCDF, Zarr, .npy or .npz files.
         rtol: the largest relative l2 error that counts as noise: a number, `"8u"` (multiples of the
             unit roundoff of the run's format), `"auto"` (what rounding leads to expect after the
             run's steps), or one of these by variable. Without tolerances only the same bits are the
@@ -126,6 +126,7 @@ def compare(
     """
     tolerances = Tolerances.read(rtol=rtol, atol=atol, max_ulp=max_ulp)
     with opened(golden) as truth, opened(actual) as run:
+        truth, run = with_axes_of(truth, run), with_axes_of(run, truth)
         stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
         rows = tuple(_row(p, stated) for p in pair(truth, run))
         found = judged(Comparison(rows, steps=steps), tolerances)

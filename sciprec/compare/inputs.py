@@ -16,6 +16,7 @@ from sciprec.output import files
 
 ONLY = "values"
 """Name of the variable that an array without a name becomes."""
+_NAMELESS = "axes without names"
 
 Source = xr.Dataset | xr.DataArray | np.ndarray | Mapping[str, Any] | str | Path
 
@@ -25,8 +26,8 @@ def opened(source: Source) -> Iterator[xr.Dataset]:
     """Anything that can be compared as a dataset; files are open meanwhile and read by blocks.
 
     Args:
-        source: Dataset, DataArray, array, arrays by name, or the path of a netCDF, Zarr, .npy or .npz
-            file.
+        source: Dataset, DataArray, array, arrays by name, or the path of a netCDF, Zarr, .npy or
+            .npz file.
 
     Raises:
         InputError: it cannot be read, or holds what is no number.
@@ -59,8 +60,27 @@ def as_dataset(source: xr.Dataset | xr.DataArray | np.ndarray | Mapping[str, Any
         return _named({ONLY: np.asanyarray(source)})
     raise InputError(
         f"a {type(source).__name__} cannot be compared; give an xarray Dataset or DataArray, a "
-        "NumPy array, arrays by name, or the path of a netCDF, .npy or .npz file"
+        "NumPy array, arrays by name, or the path of a netCDF, Zarr, .npy or .npz file"
     )
+
+
+def with_axes_of(dataset: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
+    """Arrays of NumPy, whose axes have no names of their own, with those of the other side."""
+    if not dataset.attrs.get(_NAMELESS):
+        return dataset
+    return xr.Dataset(
+        {
+            name: (
+                other[name].dims if _alike(variable, other, name) else variable.dims,
+                variable.data,
+            )
+            for name, variable in dataset.variables.items()
+        }
+    )
+
+
+def _alike(variable: xr.Variable, other: xr.Dataset, name: str) -> bool:
+    return name in other and other[name].shape == variable.shape
 
 
 @contextlib.contextmanager
@@ -95,5 +115,6 @@ def _named(arrays: Mapping[str, np.ndarray]) -> xr.Dataset:
         {
             name: ([f"{name}_axis_{k}" for k in range(array.ndim)], array)
             for name, array in arrays.items()
-        }
+        },
+        attrs={_NAMELESS: True},
     )

@@ -136,7 +136,7 @@ def decimal_digits(pair: Pair) -> float:
     return digits_of(relative_l2(pair))
 
 
-@metric("largest error at a point, relative")
+@metric("worst relative error")
 def max_relative(pair: Pair) -> float:
     """max |(actual - golden) / golden|; infinite where something stands against a truth of 0."""
     return pair.statistics.relative["max"]
@@ -205,9 +205,7 @@ _PERCENTILES = {
     f"p{p}_{_SHORT[kind]}": (kind, p) for kind in _SHORT for p in PERCENTILES
 }  # fmt: skip
 for _kind, _p in _PERCENTILES.values():
-    metric(f"{_p} % of {_MEANT[_kind]}s at most", absolute=_kind == "absolute")(
-        _percentile(_kind, _p)
-    )
+    metric(f"{_MEANT[_kind]}, {_p} %", absolute=_kind == "absolute")(_percentile(_kind, _p))
 
 
 def refined(name: str, pair: Pair, limit: float) -> float | None:

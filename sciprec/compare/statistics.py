@@ -186,8 +186,11 @@ def _correlation(tally: Tally) -> dict[str, float]:
     scale = Fraction(4) ** ((v.numerator.bit_length() - v.denominator.bit_length()) // 2)
     v, c, spread, other = (x / scale for x in (v, c, spread, other))
     s = root(v * other)
+    r = number(v + c) / s
+    if r <= 0.0:
+        return {"correlation": r, "lack_of_correlation": 1.0 - r}
     lack = max(0.0, number(v * spread - c * c)) / (s * (s + number(v + c)))
-    return {"correlation": number(v + c) / s, "lack_of_correlation": lack}
+    return {"correlation": r, "lack_of_correlation": lack}
 
 
 def _magnitudes(tally: Tally) -> tuple[dict[str, float], ...]:

@@ -175,6 +175,9 @@ def test_correlation_and_how_far_it_is_from_one(weighted):
         r, lack = oracle.correlation(golden, run, weights)
         assert found.correlation == pytest.approx(r, rel=1e-13)
         assert found.lack_of_correlation == pytest.approx(lack, rel=1e-6)
+    turned = statistics_of(tally_of(golden, -golden, weights))
+    assert turned.correlation == pytest.approx(-1.0, rel=1e-13)
+    assert turned.lack_of_correlation == pytest.approx(2.0, rel=1e-13)
     assert math.isnan(statistics_of(tally_of(np.full(9, 0.1), actual[:9])).correlation)
 
 

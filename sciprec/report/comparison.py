@@ -1,0 +1,154 @@
+"""The page of one comparison of two files: self-contained, without scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sciprec.compare.comparison import Comparison, Row
+from sciprec.compare.metrics import metrics
+from sciprec.compare.reasons import place, reason
+from sciprec.compare.wording import number
+from sciprec.report.picture import WIDTH, Picture
+from sciprec.report.svg import COLOURS, new_figure, style, to_svg
+from sciprec.report.templating import environment, page_style
+
+SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "max_relative", "max_ulp",
+                 "decimal_digits", "correlation")  # fmt: skip
+CHIPS = {"identical": "identical", "noise": "good", "changed": "beyond", "broken": "broken"}
+MOST_PICTURES = 8
+_KINDS = (("absolute", "error"), ("relative", "relative error"), ("ulp", "ulps"))
+
+
+def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
+    """The page as text; the same comparison gives the same bytes.
+
+    Args:
+        comparison: of two files, or of stored metrics, which have no figures.
+        golden, actual: what the sides are called.
+    """
+    differing = [r for r in comparison.rows if r.severity != "identical" and r.statistics]
+    shown = sorted(differing, key=_badness, reverse=True)[:MOST_PICTURES]
+    known = metrics()
+    template = environment(number=number, place=place).get_template("comparison.html")
+    return template.render(
+        style=page_style(),
+        title=_title(comparison),
+        golden=golden,
+        actual=actual,
+        tolerances=_tolerances(comparison),
+        rows=[(row, reason(row)) for row in comparison.rows],
+        metrics=[known[name] for name in SHOWN_METRICS],
+        chips=CHIPS,
+        sections=[_section(row, f"v{i}") for i, row in enumerate(shown)],
+        left_out=len(differing) - len(shown),
+    )
+
+
+def _badness(row: Row) -> tuple[bool, float]:
+    """Order of variables from the least to the most wrong; what broke comes last."""
+    error = row.errors["relative_l2"]
+    return row.severity == "broken", error if error == error else np.inf
+
+
+def _title(comparison: Comparison) -> str:
+    """The answer in one line."""
+    beyond = [r.variable for r in comparison.rows if r.severity in ("changed", "broken")]
+    if not beyond:
+        same = all(row.severity == "identical" for row in comparison.rows)
+        return "All bits are the same" if same else "All variables are within the tolerances"
+    return f"{len(beyond)} of {len(comparison.rows)} variables differ: {', '.join(beyond)}"
+
+
+def _tolerances(comparison: Comparison) -> list[str]:
+    """The tolerances as they were given."""
+    return [
+        f"{option} {name + ' ' if name else ''}{value}"
+        for option, given in vars(comparison.tolerances).items()
+        for name, value in given.items()
+    ]
+
+
+def _section(row: Row, prefix: str) -> dict[str, Any]:
+    """What is shown of one variable."""
+    found = row.statistics
+    used = [k for k, name in enumerate(found.classes)
+            if any(found.matrix[k]) or any(line[k] for line in found.matrix)]  # fmt: skip
+    return {
+        "row": row,
+        "picture": _picture(row, prefix),
+        "quantiles": [(title, getattr(found, kind)) for kind, title in _KINDS],
+        "classes": [found.classes[k] for k in used],
+        "matrix": [[found.matrix[i][j] for j in used] for i in used],
+        "magnitudes": found.magnitudes,
+        "worst": found.worst,
+    }
+
+
+def _picture(row: Row, name: str) -> Picture:
+    """The distribution of errors, their profile along an axis, and their map."""
+    found = row.statistics
+    profile = next(iter(found.profiles.items()), None)
+    panels = 1 + (profile is not None) + bool(found.map)
+    with style(name):
+        figure = new_figure(WIDTH, 2.9)
+        axes = np.atleast_1d(figure.subplots(1, panels)).tolist()
+        _draw_distribution(axes.pop(0), found)
+        if profile is not None:
+            _draw_profile(axes.pop(0), *profile)
+        if found.map:
+            _draw_map(figure, axes.pop(0), found.map)
+        svg = to_svg(figure, name, f"Errors of {row.variable}: distribution, profile and map")
+    return Picture(
+        svg,
+        f"Errors of {row.variable}: the share of values whose error is at most so large; the "
+        "largest and the RMS error along the first axis; the largest error of each block of the "
+        "map, over all other axes, so that no spike is averaged away.",
+    )
+
+
+def _drawable(values: Any) -> np.ndarray:
+    """Errors on a logarithmic axis: nothing for 0, and the axis ends before binary64 does."""
+    values = np.array(values, float)
+    return np.where(values > 0.0, np.clip(values, 1e-300, 1e300), np.nan)
+
+
+def _draw_distribution(axes: Any, found: Any) -> None:
+    """Share of values with an error of at most 2^e."""
+    counts = found.histograms["absolute"]
+    below = (found.exact + np.cumsum([n for _, n in counts])) / max(found.finite, 1)
+    edges = _drawable([2.0 ** min(e + 1, 1023) for e, _ in counts])
+    if edges.size:
+        axes.step(edges, below, where="post", color=COLOURS[0])
+        axes.set_xscale("log")
+    axes.set(xlabel="error", ylabel="share of values", ylim=(0.0, 1.02))
+
+
+def _draw_profile(axes: Any, dim: str, profile: dict[str, Any]) -> None:
+    """Largest and RMS error along an axis."""
+    places = profile["coordinate"]
+    if not all(isinstance(p, (int, float)) for p in places):
+        places = range(len(places))
+    for key, colour in (("largest", COLOURS[1]), ("rms", COLOURS[0])):
+        axes.plot(places, _drawable(profile[key]), color=colour, label=key)
+    if np.nanmax(profile["largest"], initial=0.0) > 0.0:
+        axes.set_yscale("log")
+    axes.set(xlabel=dim)
+    axes.legend()
+
+
+def _draw_map(figure: Any, axes: Any, found: dict[str, Any]) -> None:
+    """Largest error of each block."""
+    from matplotlib.colors import LogNorm
+
+    values = _drawable(found["largest"])
+    positive = values[~np.isnan(values)]
+    if positive.size:
+        low, high = positive.min(), positive.max()
+        norm = LogNorm(max(low, high * 1e-6), high) if low < high else None
+        image = axes.imshow(values, norm=norm, cmap="cividis",
+                            aspect="auto", origin="lower")  # fmt: skip
+        figure.colorbar(image, ax=axes)
+    axes.set(xticks=[], yticks=[], xlabel=found["axes"][1], ylabel=found["axes"][0])
+    axes.grid(False)

@@ -1,0 +1,189 @@
+"""What can be compared: NumPy files and objects, files read by blocks, points in another order."""
+
+import sys
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sciprec.compare import blocks, compare, metrics
+from sciprec.compare.blocks import blocks_of, cut_up
+from sciprec.errors import InputError
+from sciprec.output import netcdf
+
+
+def fields(seed=1):
+    """Two fields on a small grid, slightly apart."""
+    rng = np.random.default_rng(seed)
+    golden = rng.normal(size=(6, 5, 8))
+    return golden, golden * (1.0 + 1e-7 * rng.normal(size=golden.shape))
+
+
+def dataset(values, **attributes):
+    """A dataset with coordinates and cell areas."""
+    lat, lon = np.linspace(-60.0, 60.0, 5), np.arange(8) * 45.0
+    area = np.cos(np.radians(lat))[:, None] * np.ones(8)
+    return xr.Dataset(
+        {"height": (("time", "lat", "lon"), values), "cell_area": (("lat", "lon"), area)},
+        coords={"time": np.arange(6.0), "lat": lat, "lon": lon},
+        attrs=attributes,
+    )
+
+
+def numbers(comparison):
+    """The metrics of the first row, but the sums of profiles."""
+    return comparison.rows[0].errors, comparison.rows[0].statistics.worst
+
+
+def test_arrays_and_files_of_numpy_are_compared(tmp_path):
+    golden, actual = fields()
+    for name, values in (("one", golden), ("two", actual)):
+        np.save(tmp_path / f"{name}.npy", values)
+        np.savez(tmp_path / f"{name}.npz", height=values, level=np.arange(3))
+    found = compare(golden, actual)
+    files = compare(tmp_path / "one.npy", tmp_path / "two.npy")
+    assert found.rows[0].variable == "values" and numbers(found) == numbers(files)
+    packed = compare(tmp_path / "one.npz", str(tmp_path / "two.npz"))
+    assert packed.row("height").errors == found.rows[0].errors
+    assert packed.row("level").severity == "identical"
+    named = compare({"height": golden}, xr.DataArray(actual, name="height", dims=("a", "b", "c")))
+    assert named.row("height").errors == found.rows[0].errors
+    assert named.row("height").statistics.worst[0]["at"].keys() == {"a", "b", "c"}
+
+
+def test_what_cannot_be_compared_is_refused(tmp_path):
+    np.save(tmp_path / "objects.npy", np.array([{}, []], dtype=object))
+    np.save(tmp_path / "complex.npy", np.ones(3) * 1j)
+    (tmp_path / "cut.npy").write_bytes((tmp_path / "complex.npy").read_bytes()[:50])
+    (tmp_path / "cut.npz").write_bytes(b"PK")
+    for name, words in (
+        ("objects.npy", "cannot be read as a NumPy file"),
+        ("complex.npy", "'values' has dtype complex128, which cannot be compared; real numbers"),
+        ("cut.npy", "cannot be read as a NumPy file"),
+        ("cut.npz", "is it complete, and without Python objects"),
+        ("none.npy", "does not exist; give a .npy or .npz file"),
+    ):
+        with pytest.raises(InputError, match=words):
+            compare(tmp_path / name, np.ones(3))
+    with pytest.raises(InputError, match="axis 'values_axis_0' has 3 and 4 points"):
+        compare(np.ones(3), np.ones(4))
+    with pytest.raises(InputError, match="variables missing from the second: a"):
+        compare({"a": np.ones(3)}, {"b": np.ones(3)})
+    with pytest.raises(InputError, match="a set cannot be compared; give an xarray Dataset"):
+        compare({1.0}, np.ones(3))
+
+
+def test_files_are_read_block_by_block(tmp_path, monkeypatch):
+    golden, actual = fields()
+    paths = [netcdf.write(dataset(v), tmp_path / f"{i}.nc") for i, v in enumerate((golden, actual))]
+    whole = compare(dataset(golden), dataset(actual))
+    sizes = []
+    monkeypatch.setattr(blocks, "BLOCK", 50)
+    usual = blocks.Block
+
+    def watched(start, truth, *rest):
+        sizes.append(truth.size)
+        return usual(start, truth, *rest)
+
+    monkeypatch.setattr(blocks, "Block", watched)
+    found = compare(*paths)
+    assert sizes and max(sizes) <= 50
+    assert numbers(found) == numbers(whole)
+
+
+def test_dask_arrays_are_compared_chunk_by_chunk():
+    golden, actual = (dataset(v) for v in fields())
+    whole = compare(golden, actual)
+    chunked = compare(golden.chunk(time=4, lat=2), actual.chunk(time=5, lon=3))
+    assert numbers(chunked) == numbers(whole)
+    starts = [b.start for b in blocks_of(golden["height"], actual["height"].chunk(lon=3),
+                                         np.ones(()), None)]  # fmt: skip
+    assert starts == [(0, 0, 0), (0, 0, 3), (0, 0, 6)]
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (7,), (3, 4), (5, 4, 6), (2, 1000)])
+@pytest.mark.parametrize("most", [1, 5, 24, 10_000])
+def test_cuts_cover_every_place_once(shape, most):
+    seen = np.zeros(shape, int)
+    for cut in cut_up(shape, most):
+        assert seen[cut].size <= most
+        seen[cut] += 1
+    assert (seen == 1).all()
+
+
+def test_points_in_another_order_are_put_into_order():
+    golden, actual = (dataset(v) for v in fields())
+    turned = actual.isel(lat=slice(None, None, -1), lon=[3, 1, 2, 0, 7, 6, 5, 4])
+    turned = turned.transpose("lon", "time", "lat")
+    assert numbers(compare(golden, turned)) == numbers(compare(golden, actual))
+    with pytest.raises(InputError, match="the values of axis 'lat' differ"):
+        compare(golden, actual.assign_coords(lat=actual["lat"] + 1.0))
+
+
+def test_broken_attributes_are_refused_with_a_sentence():
+    golden, actual = fields()
+    for text in ("{", "[1]"):
+        with pytest.raises(InputError, match="the attribute sciprec_backend_properties holds"):
+            compare(dataset(golden), dataset(actual, sciprec_backend_properties=text))
+    other = dataset(actual, steps="many")
+    assert numbers(compare(dataset(golden), other, rtol="auto")) == numbers(
+        compare(dataset(golden), dataset(actual))
+    )
+
+
+class Point:
+    """An entry point that does not exist on disk."""
+
+    def __init__(self, name, loaded):
+        self.name, self.value, self._loaded = name, f"somewhere:{name}", loaded
+
+    def load(self):
+        if isinstance(self._loaded, Exception):
+            raise self._loaded
+        return self._loaded()
+
+
+@pytest.fixture
+def points(monkeypatch):
+    """Installs entry points of other packages, for one test."""
+    module = sys.modules["sciprec.compare.metrics"]
+    monkeypatch.setattr(module, "_METRICS", dict(module._METRICS))
+
+    def install(*made):
+        module._load_plugins.cache_clear()
+        monkeypatch.setattr(module, "entry_points", lambda group: made if group == module.GROUP
+                            else ())  # fmt: skip
+
+    yield install
+    monkeypatch.undo()
+    module._load_plugins.cache_clear()
+
+
+def test_metrics_of_other_packages_are_found(points):
+    from sciprec.compare import metric
+
+    def load():
+        @metric("largest truth", absolute=True)
+        def largest_truth(pair):
+            return float(np.abs(pair.golden).max())
+
+        return largest_truth
+
+    points(Point("largest_truth", load))
+    golden, actual = fields()
+    errors = compare(golden, actual).rows[0].errors
+    assert errors["largest_truth"] == np.abs(golden).max()
+    assert list(metrics())[-1] == "largest_truth"
+
+
+@pytest.mark.parametrize(
+    ("loaded", "words"),
+    [
+        (ImportError("no module"), "the metric 'odd' .* cannot be loaded .ImportError: no module"),
+        (lambda: abs, "the entry point 'odd' .* is no metric; put @sciprec.compare.metric"),
+    ],
+)
+def test_plugins_that_cannot_be_used_are_named(points, loaded, words):
+    points(Point("odd", loaded))
+    with pytest.raises(InputError, match=words):
+        metrics()

@@ -1,0 +1,136 @@
+"""`sciprec compare` from the command line: tolerances, exit codes, JSON, JUnit XML and page."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from sciprec import cli
+from sciprec.output import netcdf
+
+
+@pytest.fixture
+def files(models, tmp_path):
+    """A truth and a run."""
+    return [
+        netcdf.write(models["climate"](None, name), tmp_path / f"{name}.nc")
+        for name in ("fp64", "fp16")
+    ]
+
+
+def test_help_is_there_in_under_300_ms():
+    """Of processor time, which other work on the machine does not lengthen."""
+    command = [sys.executable, "-m", "sciprec", "compare", "--help"]
+    seconds = []
+    for _ in range(3):
+        before = os.times()
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        after = os.times()
+        seconds.append(sum(after[2:4]) - sum(before[2:4]))
+    for option in ("--rtol", "--atol", "--max-ulp", "--stored", "--html", "--junit-xml", "--json"):
+        assert option in done.stdout
+    assert min(seconds) < 0.3
+
+
+def test_tolerances_decide_the_exit_code(call, files):
+    assert call("compare", *files)[0] == cli.NOT_MET
+    assert call("compare", *files, "--rtol", "0.5")[0] == cli.GOOD
+    some = ("--rtol", "height=0.5", "--rtol", "u=0.5")
+    code, out, _ = call("compare", *files, *some)
+    assert code == cli.NOT_MET
+    assert re.search(r"^mass changed: relative l2 error \S+ is above 0; largest error", out, re.M)
+    assert call("compare", *files, *some, "--atol", "mass=1e3")[0] == cli.GOOD
+    assert call("compare", *files, "--rtol", "8u")[0] == cli.NOT_MET
+    assert call("compare", *files, "--max-ulp", "1e300")[0] == cli.GOOD
+    assert call("compare", files[0], files[0], "--rtol", "auto")[0] == cli.GOOD
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["FILES", "--rtol", "small"], "--rtol is given 'small'; it takes a number from 0 up"),
+        (["FILES", "--rtol", "higth=1"], "'higth', which is not compared; compared: height, u,"),
+        (["FILES", "--stored", "m.json"], "--stored and files were both given"),
+        (["--stored", "m.json"], "metrics file 'm.json' does not exist"),
+        ([], "two files are compared, the truth and the run; write `sciprec compare GOLDEN"),
+        (["FILES", "--html", "no/where.html"], "no/where.html cannot be written (its folder"),
+        (["FILES", "--junit-xml", "."], "the file . cannot be written (it is a folder); give"),
+        (["x.npz", "y.npz"], "NumPy file 'x.npz' does not exist"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_2(call, files, arguments, words):
+    given = [f for a in arguments for f in (files if a == "FILES" else [a])]
+    code, out, err = call("compare", *given)
+    assert code == cli.USAGE
+    assert words in err and "Traceback" not in out + err
+
+
+def test_stored_metrics_are_judged_again(call, files, tmp_path):
+    stored = tmp_path / "metrics.json"
+    stored.write_text(call("compare", *files, "--json")[1])
+    for file in files:
+        file.unlink()
+    code, out, _ = call("compare", "--stored", stored, "--rtol", "0.1", "--json")
+    assert code == cli.NOT_MET
+    severities = {v["variable"]: v["severity"] for v in json.loads(out)["variables"]}
+    assert severities == {"height": "noise", "u": "changed", "mass": "noise"}
+    assert call("compare", "--stored", stored, "--rtol", "0.5")[0] == cli.GOOD
+    page = tmp_path / "page.html"
+    assert call("compare", "--stored", stored, "--html", page)[0] == cli.NOT_MET
+    assert "3 of 3 variables differ" in page.read_text()
+
+
+def test_json_holds_every_statistic(call, files):
+    content = json.loads(call("compare", *files, "--json")[1])
+    height = content["variables"][0]
+    assert height["variable"] == "height"
+    found = height["statistics"]
+    assert set(found["profiles"]) == {"time", "lat", "lon"}
+    assert found["profiles"]["time"]["coordinate"] == [0.0, 1.0, 2.0, 3.0]
+    assert found["worst"][0]["at"].keys() == {"time", "lat", "lon"}
+    assert found["map"]["axes"] == ["lat", "lon"]
+    assert sum(map(sum, found["matrix"])) == found["points"] == height["points"]
+    for kind in ("absolute", "relative", "ulp"):
+        assert {"p50", "p90", "p95", "p99", "max", "mean"} <= found[kind].keys()
+
+
+def test_junit_xml_has_a_case_for_each_variable(call, files, tmp_path):
+    path = tmp_path / "junit.xml"
+    assert call("compare", *files, "--rtol", "0.1", "--junit-xml", path)[0] == cli.NOT_MET
+    suites = ElementTree.parse(path).getroot()
+    assert (suites.get("tests"), suites.get("failures")) == ("3", "1")
+    cases = {case.get("name"): case for case in suites.iter("testcase")}
+    failure = cases["u"].find("failure")
+    assert failure.get("type") == "changed"
+    assert failure.get("message").startswith("u: relative l2 error 0.25 is above 0.1; largest")
+    assert cases["height"].find("failure") is None
+    assert cases["height"].find("system-out").text.startswith("noise: relative l2 error")
+
+
+def test_the_page_is_self_contained_and_the_same_every_time(call, files, tmp_path):
+    page = tmp_path / "page.html"
+    assert call("compare", *files, "--rtol", "0.1", "--html", page)[0] == cli.NOT_MET
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>1 of 3 variables differ: u</h1>" in text
+    assert not re.search(r'(?:src|href)="(?!#|data:)', text) and "<script" not in text
+    assert text.count("<svg") == 3 and len(text) < 1_000_000
+    again = tmp_path / "again.html"
+    call("compare", *files, "--rtol", "0.1", "--html", again)
+    assert again.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.filterwarnings("error")
+def test_pages_of_nothing_but_nan_of_scalars_and_of_long_vectors(call, tmp_path):
+    page = tmp_path / "page.html"
+    for k, values in enumerate((np.full((3, 4), np.nan), np.float64(3.0), np.arange(5000.0),
+                                np.zeros((0, 3)), np.full((1, 5), 1e308))):  # fmt: skip
+        for name, change in (("one", 1.0), ("two", -1.0)):
+            np.save(tmp_path / f"{name}.npy", values * change)
+        code, out, _ = call("compare", tmp_path / "one.npy", tmp_path / "two.npy", "--html", page)
+        assert code == (cli.GOOD if k in (0, 3) else cli.NOT_MET), (k, out)
+        assert "</html>" in page.read_text(encoding="utf-8")
