@@ -1,12 +1,13 @@
 """Small stand-ins for the models, so that the shell is tested without computing anything."""
 
 import textwrap
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sciprec import cli
+from sciprec import cli, workflow
 from sciprec.batch import perform
 from sciprec.output.dataset import prices_dataset, trajectory_dataset
 from sciprec.precision.backend import resolve_backend
@@ -114,15 +115,33 @@ def call(capsys):
 @pytest.fixture
 def models(monkeypatch):
     """The registry of models with both stand-ins in place; a test may put in another."""
-    monkeypatch.setitem(perform.MODELS, "climate", little_climate)
-    monkeypatch.setitem(perform.MODELS, "heston", little_heston)
-    return perform.MODELS
+    return stand_in(monkeypatch)
 
 
 @pytest.fixture
 def scenario_files(tmp_path):
     """Paths of a climate and a Heston scenario."""
-    folder = tmp_path / "scenarios"
+    return write_scenarios(tmp_path / "scenarios")
+
+
+@pytest.fixture(scope="module")
+def little_batch(tmp_path_factory):
+    """The batch of both stand-ins, made once for tests that only read it."""
+    folder = tmp_path_factory.mktemp("little")
+    with pytest.MonkeyPatch.context() as patch:
+        stand_in(patch)
+        yield workflow.run(write_scenarios(folder / "scenarios"), out=folder / "out")
+
+
+def stand_in(patch: pytest.MonkeyPatch) -> dict:
+    """Put the stand-ins into the registry of models."""
+    patch.setitem(perform.MODELS, "climate", little_climate)
+    patch.setitem(perform.MODELS, "heston", little_heston)
+    return perform.MODELS
+
+
+def write_scenarios(folder: Path) -> list[Path]:
+    """The files of a climate and a Heston scenario."""
     folder.mkdir()
     paths = []
     for name, text in (("climate", CLIMATE), ("heston", HESTON)):

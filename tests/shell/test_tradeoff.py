@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciprec import workflow
 from sciprec.machine.cost import MACHINES
 from sciprec.report.stored import read_batch
 from sciprec.report.tradeoff import modelled_traffic, pareto, trade_offs
@@ -44,9 +43,9 @@ def test_modelled_traffic_is_bytes_over_published_bandwidth():
     assert modelled_traffic("mlu370", "a100") is None
 
 
-@pytest.fixture
-def batch(models, scenario_files, tmp_path):
-    return read_batch(workflow.run(scenario_files, out=tmp_path / "out").folder)
+@pytest.fixture(scope="module")
+def batch(little_batch):
+    return read_batch(little_batch.folder)
 
 
 def test_rows_hold_the_worst_scenario_of_each_arithmetic(batch):

@@ -1,0 +1,114 @@
+"""A generated page in a real browser, with the network off: usable, accessible, printable."""
+
+import shutil
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+pytestmark = pytest.mark.slow
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NARROW, WIDE = {"width": 400, "height": 800}, {"width": 1200, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium without a window."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip(f"needs a browser: none of {', '.join(BROWSERS)} is installed")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser, little_batch):
+    """opened(...): the page in a new window that is offline; complaints of the page are errors."""
+    contexts = []
+
+    def made(**options):
+        context = browser.new_context(offline=True, **({"viewport": WIDE} | options))
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: pytest.fail(str(error)))
+        page.goto(little_batch.page.as_uri())
+        return page
+
+    yield made
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_axe_finds_nothing(opened, scheme, viewport):
+    found = axe.Axe().run(opened(color_scheme=scheme, viewport=viewport))
+    assert found.violations_count == 0, found.generate_report()
+
+
+def first_column(page, table):
+    return page.locator(f"#{table} tbody th").all_text_contents()
+
+
+def test_a_click_on_a_heading_sorts_and_another_reverses(opened):
+    page = opened()
+    assert first_column(page, "trade-off") == ["fp64", "fp32", "fp16"]
+    heading = page.locator("#trade-off thead th").filter(has_text="bytes a number")
+    heading.get_by_role("button").click()
+    assert heading.get_attribute("aria-sort") == "ascending"
+    assert first_column(page, "trade-off") == ["fp16", "fp32", "fp64"]
+    heading.get_by_role("button").press("Enter")  # by keyboard, too
+    assert heading.get_attribute("aria-sort") == "descending"
+    assert first_column(page, "trade-off") == ["fp64", "fp32", "fp16"]
+
+
+def test_sorting_by_numbers_is_by_their_value(opened):
+    page = opened()
+    column = page.locator("#trade-off thead th").filter(has_text="largest error")
+    column.get_by_role("button").click()
+    shown = page.locator("#trade-off tbody tr td:nth-child(2)")
+    values = [float(v) for v in shown.evaluate_all("cells => cells.map(c => c.dataset.value)")]
+    assert values == sorted(values) and values[0] < values[-1]
+
+
+def test_a_choice_shows_the_map_of_another_arithmetic(opened):
+    page = opened()
+    group = page.locator("[data-switch]").first
+    shown = lambda: [  # noqa: E731
+        one.get_attribute("data-choice")
+        for one in group.locator("[data-choice]").all()
+        if one.is_visible()
+    ]
+    assert shown() == ["fp16"]  # the worst first
+    group.get_by_role("radio", name="fp32").check()
+    assert shown() == ["fp32"]
+
+
+def test_without_scripts_everything_is_there(opened):
+    page = opened(java_script_enabled=False)
+    assert page.locator("[data-choice]").count() == 2
+    assert all(one.is_visible() for one in page.locator("[data-choice]").all())
+    assert page.locator("fieldset, button").count() == 0
+
+
+def test_a_phone_shows_one_column_that_does_not_scroll_sideways(opened):
+    page = opened(viewport=NARROW)
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    edges = page.locator(".card").evaluate_all("a => a.map(c => c.getBoundingClientRect().left)")
+    assert len(edges) == 2 and len(set(edges)) == 1
+
+
+def test_on_paper_controls_are_gone_and_every_map_is_there(opened):
+    page = opened()
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible()
+    assert not page.locator("fieldset").is_visible()
+    assert all(one.is_visible() for one in page.locator("[data-choice]").all())
+
+
+def test_a_screenshot_is_not_blank(opened, tmp_path):
+    page = opened()
+    picture = page.screenshot(path=tmp_path / "page.png", full_page=True)
+    assert len(picture) > 50_000
