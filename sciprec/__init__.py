@@ -6,6 +6,7 @@ Real solvers and your own Numba kernels, in selectable arithmetics, compared wit
 from __future__ import annotations
 
 import importlib
+import sys
 
 __version__ = "0.1.0"
 
@@ -52,3 +53,7 @@ def __getattr__(name: str):
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+if "xarray" in sys.modules:  # whoever uses xarray gets the accessor; nobody else waits for it
+    importlib.import_module("sciprec.accessor")

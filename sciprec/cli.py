@@ -267,6 +267,15 @@ def bench_batch(
     _bench("batch", out, json)
 
 
+@bench_app.command("compare")
+def bench_compare(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Time a comparison of two large arrays, beside what other tools do with them."""
+    _bench("compare", out, json)
+
+
 def _bench(name: str, out: Path | None, json: bool) -> None:
     """Run one benchmark by name."""
     from sciprec import bench

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from sciprec.errors import InputError
 
-BENCHMARKS = ("precision", "fixed", "compensation", "heston", "climate", "batch")
+BENCHMARKS = ("precision", "fixed", "compensation", "heston", "climate", "batch", "compare")
 
 
 def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) -> dict:
@@ -19,7 +19,7 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
     Args:
         name: "precision" (lifted kernels), "fixed" (integer matrix products), "compensation"
             (updates with their residuals), "heston" (paths and prices), "climate" (transforms and
-            steps) or "batch" (many runs at once).
+            steps), "batch" (many runs at once) or "compare" (two arrays with every statistic).
         out: the JSON file to write.
         json: print the JSON instead of the table.
         small: tiny sizes, for tests.

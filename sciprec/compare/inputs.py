@@ -65,9 +65,14 @@ def as_dataset(source: xr.Dataset | xr.DataArray | np.ndarray | Mapping[str, Any
 
 
 def with_axes_of(dataset: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
-    """Arrays of NumPy, whose axes have no names of their own, with those of the other side."""
+    """Arrays of NumPy, whose axes have no names of their own, with those of the other side.
+
+    A single array without a name is paired with the other side's only variable.
+    """
     if not dataset.attrs.get(_NAMELESS):
         return dataset
+    if list(dataset) == [ONLY] and len(other.data_vars) == 1:
+        dataset = dataset.rename({ONLY: next(iter(other.data_vars))})
     return xr.Dataset(
         {
             name: (

@@ -1,0 +1,65 @@
+"""`.sciprec` on xarray's objects: the same as the functions, lazily on dask arrays."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sciprec
+from sciprec import accessor
+
+
+def weather():
+    """Two fields on few points."""
+    rng = np.random.default_rng(1)
+    return xr.Dataset(
+        {
+            "t": (("time", "x"), 280.0 + rng.normal(size=(6, 10)), {"units": "K"}),
+            "n": (("x",), np.arange(10)),
+        },
+        coords={"x": np.arange(10) / 3.0},
+        attrs={"title": "made up"},
+    )
+
+
+def test_compare_takes_the_object_for_the_truth():
+    truth = weather()
+    run = truth.sciprec.quantize("mlu370")
+    found = truth.sciprec.compare(run, rtol="t=1e-6")
+    assert found == sciprec.compare(truth, run, rtol="t=1e-6")
+    assert found.within and found.row("t").errors["bias"] < 0.0
+    one = truth["t"].sciprec.compare(run["t"].rename("other"))
+    assert one.row("t").errors == found.row("t").errors
+    assert truth["t"].sciprec.compare(run["t"].drop_vars("x").values).rows[0].variable == "t"
+
+
+@pytest.mark.parametrize("chunks", [{"time": 4}, {"time": 1, "x": 3}])
+def test_dask_arrays_stay_lazy_and_give_the_same(chunks):
+    truth = weather()
+    lazy = truth.chunk(chunks).sciprec.quantize("mlu370")
+    assert lazy["t"].chunks == truth.chunk(chunks)["t"].chunks
+    rounded = truth.sciprec.quantize("mlu370")
+    assert lazy.compute().identical(rounded)
+    assert rounded["t"].attrs == {"units": "K"} and rounded.attrs == truth.attrs
+    np.testing.assert_array_equal(rounded["t"], sciprec.quantize(truth["t"].values, "mlu370"))
+    np.testing.assert_array_equal(rounded["x"], truth["x"])
+    found = truth.chunk(chunks).sciprec.compare(lazy)
+    assert found.row("t").errors == truth.sciprec.compare(rounded).row("t").errors
+
+
+@pytest.mark.parametrize(
+    ("lines", "registered"),
+    [
+        ("import xarray, sciprec", True),
+        ("import sciprec, xarray", False),
+        ("import sciprec, xarray, sciprec.accessor", True),
+    ],
+)
+def test_it_is_registered_for_those_who_use_xarray(lines, registered):
+    code = f"{lines}\nprint(hasattr(xarray.Dataset, 'sciprec'))"
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(registered)
+    assert accessor.SciprecAccessor.__doc__
