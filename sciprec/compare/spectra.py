@@ -95,7 +95,7 @@ def mean_spectrum(dataset: xr.Dataset, times: slice) -> np.ndarray:
         InputError: there is neither.
     """
     if SPECTRUM in dataset:
-        stored = dataset[SPECTRUM].values[times]
+        stored = dataset[SPECTRUM].transpose("time", ..., "total_wavenumber").values[times]
         return stored.reshape(-1, stored.shape[-1]).mean(axis=0)
     if "vorticity" not in dataset:
         raise InputError(

@@ -11,6 +11,8 @@ import xarray as xr
 
 from sciprec.output.variables import ZONAL_MEAN, describe
 
+CIRCLE = "circle"
+"""Name of the longitude of zonal means."""
 EARTH_RADIUS_M = 6.37122e6  # Williamson et al. (1992)
 
 
@@ -36,7 +38,7 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
         bounds["sigma"] = np.asarray(trajectory.vertical["sigma_bnds"], float)
     dataset = xr.Dataset(
         {
-            name: (_axes(name, np.ndim(values)), values)
+            name: _placed(name, values)
             for name, values in {**trajectory.fields, **trajectory.budgets}.items()
         }
         | {"cell_area": (("lat", "lon"), areas)},
@@ -50,7 +52,7 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
     for axis, edges in bounds.items():
         dataset[f"{axis}_bnds"] = ((axis, "bnds"), edges)
         dataset[axis].attrs["bounds"] = f"{axis}_bnds"
-    dataset = _with_formula_terms(dataset)
+    dataset = _with_whole_circle(_with_formula_terms(dataset))
     dataset.attrs = {
         "step_seconds": float(trajectory.step_seconds),
         "steps": int(trajectory.steps),
@@ -181,16 +183,28 @@ def cell_areas(
     return radius_m**2 * height * width.T
 
 
-def _axes(name: str, count: int) -> tuple[str, ...]:
-    """The axes of a trajectory's variable: time, levels where it has them, and its own."""
-    if count == 1:
-        return ("time",)
-    own = ("lat", "lon")
-    if name.startswith(ZONAL_MEAN):
-        own = ("lat",)
-    elif name.endswith("_spectrum"):
-        own = ("total_wavenumber",)
-    return ("time", *(["sigma"] if count > 1 + len(own) else []), *own)
+def _placed(name: str, values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+    """A trajectory's variable with its axes: time, levels where it has them, and its own.
+
+    Wavenumbers are no place, and CF has such axes in front of time and space.
+    """
+    if np.ndim(values) == 1:
+        return ("time",), values
+    if name.endswith("_spectrum"):
+        levels = ("sigma",) if np.ndim(values) == 3 else ()
+        return ("total_wavenumber", "time", *levels), np.moveaxis(values, -1, 0)
+    own = ("lat",) if name.startswith(ZONAL_MEAN) else ("lat", "lon")
+    return ("time", *(["sigma"] if np.ndim(values) > 1 + len(own) else []), *own), values
+
+
+def _with_whole_circle(dataset: xr.Dataset) -> xr.Dataset:
+    """The dataset with the scalar longitude that stands for the circle of zonal means."""
+    means = [name for name in dataset.data_vars if str(name).startswith(ZONAL_MEAN)]
+    if not means:
+        return dataset
+    for name in means:
+        dataset[name].attrs["coordinates"] = CIRCLE
+    return dataset.assign({CIRCLE: ((), 180.0, describe(CIRCLE).as_attributes())})
 
 
 def _with_formula_terms(dataset: xr.Dataset) -> xr.Dataset:

@@ -70,6 +70,9 @@ VARIABLES: dict[str, Variable] = {
     "quantization_info": Variable("1", "how numbers of the format are made", compared=False),
     # grid
     "cell_area": Variable("m2", "area of the grid cell", "cell_area", compared=False),
+    "circle": Variable(
+        "degrees_east", "middle of the circle from 0 to 360 degrees", "longitude", compared=False
+    ),
     "top_pressure": Variable("Pa", "pressure at the top of the model", compared=False),
     # fields of the atmosphere
     "height": Variable("m", "height of the free surface", None, _POINT, primary=True),
@@ -187,7 +190,7 @@ def describe(name: str) -> Variable:
     if field != name and field in VARIABLES:
         row = VARIABLES[field]
         attributes = [(k, v) for k, v in row.attributes if k == "units_metadata"]
-        attributes.append(("cell_methods", "time: lat: point lon: mean"))
+        attributes.append(("cell_methods", "time: lat: point circle: mean"))
         name = f"zonal mean of {row.long_name}"
         return replace(row, long_name=name, attributes=tuple(attributes), primary=False)
     if name not in VARIABLES:

@@ -25,7 +25,10 @@ SMALL = {
     "primitive_equations": {"kind": "climate", "backends": ["fp64"], "climate": {
         "case": "held_suarez", "truncation": 21, "days": 0.125, "output_hours": 3.0,
         "parameters": {"levels": 5}}},
-    "accumulation": {"kind": "accumulation", "backends": ["fixed32"], "accumulation": {
+    "zonal_means": {"kind": "climate", "backends": ["fp64"], "climate": {
+        "case": "williamson_5", "truncation": 21, "days": 0.125, "output_hours": 3.0,
+        "variables": ["zonal_mean_u", "kinetic_energy_spectrum"]}},
+    "accumulation": {"kind": "accumulation", "backends": ["fixed32", "fp16"], "accumulation": {
         "smallest": 1e-7, "largest": 1e-5, "updates": 1000, "outputs": 4, "members": 3}},
     "prices": {"kind": "heston", "heston": {
         "model": MODEL, "payoffs": CALLS, "simulation": PATHS}},
