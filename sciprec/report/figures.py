@@ -107,50 +107,52 @@ def _maps(truth: StoredRun, others: Sequence[StoredRun], variable: str, name: st
     """The error map of every arithmetic beside the field, the worst first."""
     ordered = sorted(others, key=_badness, reverse=True)
     choices = {
-        run.label: _map_picture(truth, run, variable, f"{name}-{place}")
+        run.label: _error_map(truth, run, variable, f"{name}-{place}")
         for place, run in enumerate(ordered)
     }
-    return Switch(f"Error map of {variable} in", name, choices)
+    return Switch(f"Error map of {variable} in", name, choices, _field_map(truth, variable, name))
 
 
-def _map_picture(truth: StoredRun, other: StoredRun, variable: str, name: str) -> Picture:
-    """The field of the truth at the last common time, and the error of an arithmetic."""
+def _field_map(truth: StoredRun, variable: str, name: str) -> Picture:
+    """The field of the truth at its last time."""
+    field = _at(truth, variable, truth.dataset.sizes["time"] - 1)
+    title = f"{variable}, fp64, day {float(truth.dataset['time'][-1]):g}"
+    svg = _map(field, field.values, f"{name}-field", title, cmap="cividis")
+    return Picture(svg, "The field in fp64 at the last time.")
+
+
+def _error_map(truth: StoredRun, other: StoredRun, variable: str, name: str) -> Picture:
+    """The error of an arithmetic at the last time that both have."""
     last = min(truth.dataset.sizes["time"], other.dataset.sizes["time"]) - 1
-    lowest = {"time": last, "sigma": -1}
-    field, run = (r.dataset[variable].isel(lowest, missing_dims="ignore") for r in (truth, other))
-    day = float(truth.dataset["time"][last])
-    units = field.attrs.get("units", "")
-    error = run.values - field.values
-    with style(name):
-        figure = new_figure(WIDTH, 3.0)
-        left, right = figure.subplots(1, 2, sharey=True)
-        _map(figure, left, field, field.values, units, cmap="cividis")
-        reach = float(np.nanmax(np.abs(error), initial=0.0)) or 1.0
-        if not np.isfinite(reach):
-            reach = float(np.max(np.abs(error[np.isfinite(error)]), initial=0.0)) or 1.0
-        _map(figure, right, field, error, units, cmap="RdBu_r", vmin=-reach, vmax=reach)
-        left.set_title(f"{variable}, fp64, day {day:g}")
-        right.set_title(f"{other.label} minus fp64")
-        left.set_ylabel("latitude")
-        svg = to_svg(figure, name, f"Maps of {variable} and of the error of {other.label}")
-    return Picture(
-        svg,
-        f"Left: the fp64 field. Right: where {other.label} differs from it; finer grids are "
-        "reduced to the error of largest size in each block.",
-    )
+    field = _at(truth, variable, last)
+    error = _at(other, variable, last).values - field.values
+    reach = float(np.max(np.abs(error[np.isfinite(error)]), initial=0.0)) or 1.0
+    title = f"{other.label} minus fp64, day {float(truth.dataset['time'][last]):g}"
+    svg = _map(field, error, name, title, cmap="RdBu_r", vmin=-reach, vmax=reach)
+    return Picture(svg, "Finer grids are reduced to the error of largest size in each block.")
 
 
-def _map(figure, axes, grid: xr.DataArray, values: np.ndarray, units: str, **colours) -> None:
-    """One latitude-longitude map with its colour bar."""
+def _at(run: StoredRun, variable: str, time: int) -> xr.DataArray:
+    """A field on the sphere; of several levels the lowest."""
+    return run.dataset[variable].isel({"time": time, "sigma": -1}, missing_dims="ignore")
+
+
+def _map(grid: xr.DataArray, values: np.ndarray, name: str, title: str, **colours) -> str:
+    """A latitude-longitude map with its colour bar, half as wide as the page."""
     shown = block_maximum(values, MAP_ROWS, MAP_COLUMNS)
     south_first = grid["lat"].values[0] < grid["lat"].values[-1]
-    image = axes.imshow(
-        shown, origin="lower" if south_first else "upper", extent=(0, 360, -90, 90),
-        aspect="auto", **colours,
-    )  # fmt: skip
-    axes.grid(False)
-    axes.set(xticks=(0, 90, 180, 270, 360), yticks=(-60, -30, 0, 30, 60), xlabel="longitude")
-    figure.colorbar(image, ax=axes, label=units, shrink=0.95)
+    with style(name):
+        figure = new_figure(WIDTH / 2, 2.9)
+        axes = figure.add_subplot()
+        image = axes.imshow(
+            shown, origin="lower" if south_first else "upper", extent=(0, 360, -90, 90),
+            aspect="auto", **colours,
+        )  # fmt: skip
+        axes.grid(False)
+        axes.set(xticks=(0, 90, 180, 270, 360), yticks=(-60, -30, 0, 30, 60))
+        axes.set(xlabel="longitude", ylabel="latitude", title=title)
+        figure.colorbar(image, ax=axes, label=grid.attrs.get("units", ""), shrink=0.95)
+        return to_svg(figure, name, f"Map: {title}")
 
 
 def _rounding_picture(

@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.compare.error_growth import growth_as_dict
-from sciprec.compare.metrics import metrics
 from sciprec.compare.verdicts import main_row
 from sciprec.compare.wording import digits, duration, factor, number
 from sciprec.machine.cost import MACHINES
-from sciprec.report.bounded import level_rows, notes
 from sciprec.report.drift import drift_rows, gain_in_words
-from sciprec.report.figures import pictures
-from sciprec.report.fixed_point import fixed_point_sections, summary_of
-from sciprec.report.growth import growth_section
+from sciprec.report.fixed_point import summary_of
+from sciprec.report.section import section
 from sciprec.report.stored import (
     StoredBatch,
     StoredMember,
@@ -39,7 +36,6 @@ STATUS_WORDS = {
     "broken": "broke down",
     "failed": "failed",
 }
-SHOWN_METRICS = ("max_abs", "rms", "relative_l2", "decimal_digits", "standard_errors")
 
 
 def write_page(folder: str | Path) -> Path:
@@ -69,7 +65,7 @@ def render(batch: StoredBatch) -> str:
         title=_title(batch),
         cards=[_card(batch, name) for name in batch.labels if name != TRUTH],
         rows=table(batch),
-        sections=[_section(batch, i, name) for i, name in enumerate(batch.scenarios)],
+        sections=[section(batch, i, name) for i, name in enumerate(batch.scenarios)],
         status_words=STATUS_WORDS,
         made_by=batch.made_by,
         command=batch.command,
@@ -191,27 +187,6 @@ def _about(runs: Iterable[StoredRun]) -> str:
         if run.dataset is not None:
             return json.loads(run.dataset.attrs["sciprec_backend_properties"]).get("about", "")
     return ""
-
-
-def _section(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
-    """A scenario: its description, its figures and all of its numbers."""
-    runs = batch.of_scenario(name)
-    described = next((run.description for run in runs if run.dataset is not None), {})
-    kind = described.get("kind", "")
-    return {
-        "name": name,
-        "title": described.get("title", name),
-        "source": described.get("source", ""),
-        "settings": json.dumps(described.get(kind, {}), indent=2),
-        "pictures": pictures(runs, batch.labels, f"s{index}"),
-        "levels": level_rows(runs),
-        "notes": notes(runs),
-        "runs": [run for run in runs if run.comparison is not None and run.backend != TRUTH],
-        "metrics": [m for m in metrics().values() if m.name in SHOWN_METRICS],
-        "drift": drift_rows(runs),
-        "growth": growth_section(runs),
-        "fixed_point": fixed_point_sections(runs),
-    }
 
 
 def _formats(batch: StoredBatch) -> list[dict[str, Any]]:

@@ -23,8 +23,10 @@ class Switch:
         title: what is chosen: "error map of".
         identifier: unique on the page.
         choices: label -> figure, the most telling first. Without scripts all are seen.
+        beside: the figure that all of them are seen beside.
     """
 
     title: str
     identifier: str
     choices: dict[str, Picture]
+    beside: Picture

@@ -230,7 +230,7 @@ def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
     status = {row["label"]: row["status"] for row in batch.table}
     assert status["mlu370"] == "beyond" and status["mlu370+correction"] == "good"
     text = " ".join(batch.page.read_text(encoding="utf-8").split())
-    assert text.count("<svg") == 6
+    assert text.count("<svg") == 7
     assert "<li><code>mlu370+correction</code> made up</li>" in text
     assert "Levels: in which arithmetic" in text and '<td class="n">128</td>' in text
     assert "<tspan" not in text.split("<svg")[2]  # a linear axis has no powers of ten
@@ -251,7 +251,7 @@ def test_without_a_truth_prices_are_shown_against_fp64(monkeypatch, models, tmp_
     monkeypatch.setitem(models, "heston", unknown)
     batch = workflow.run([scenario()], out=tmp_path / "out")
     text = " ".join(batch.page.read_text(encoding="utf-8").split())
-    assert text.count("<svg") == 5
+    assert text.count("<svg") == 6
     assert "less the price in fp64" in text and "The smile" not in text
 
 
@@ -267,7 +267,7 @@ def test_wild_prices_make_the_axis_logarithmic_and_no_warning(monkeypatch, model
     batch = workflow.run([scenario()], out=tmp_path / "out")
     assert {row["label"]: row["status"] for row in batch.table}["bf16+correction"] == "broken"
     _, intervals, *others = batch.page.read_text(encoding="utf-8").split("<svg")
-    assert len(others) == 4
+    assert len(others) == 5
     assert "<tspan" in intervals  # powers of ten along the axis
 
 
@@ -280,4 +280,4 @@ def test_the_shipped_surface_runs_to_its_page(tmp_path):
         data = netcdf.read(file)
         assert data.sizes == {"maturity": 3, "strike": 5} and data.attrs["tolerance_met"] == 1
         assert (data["bound"] <= data["tolerance"]).all()
-    assert batch.page.read_text(encoding="utf-8").count("<svg") == 6
+    assert batch.page.read_text(encoding="utf-8").count("<svg") == 7

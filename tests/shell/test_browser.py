@@ -55,7 +55,7 @@ def first_column(page, table):
 def test_a_click_on_a_heading_sorts_and_another_reverses(opened):
     page = opened()
     assert first_column(page, "trade-off") == ["fp64", "fp32", "fp16"]
-    heading = page.locator("#trade-off thead th").filter(has_text="bytes a number")
+    heading = page.locator("#trade-off thead th").filter(has_text="bytes per number")
     heading.get_by_role("button").click()
     assert heading.get_attribute("aria-sort") == "ascending"
     assert first_column(page, "trade-off") == ["fp16", "fp32", "fp64"]

@@ -1,0 +1,140 @@
+"""What would help an arithmetic, said only where a run of the same batch shows that it does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.compare.comparison import Row, main_row
+from sciprec.compare.wording import factor
+from sciprec.machine.work import stored_bytes
+from sciprec.report.drift import PLAIN
+from sciprec.report.stored import StoredRun
+from sciprec.scenario import TRUTH
+
+LEAST_GAIN = 3.0
+"""A suggestion has to reduce the error by this factor in the run that verifies it."""
+RELATIVE = 0.9
+"""From this correlation of the logarithms on, an error is said to follow the magnitude."""
+LEAST_SIZES = 4
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """One change that a run of the batch has tried.
+
+    Args:
+        label: of the arithmetic that is helped.
+        scenario: in which.
+        observed: what its errors show; empty where they show nothing in particular.
+        change: what to do.
+        gain: error without over error with it, by the verifying run.
+        command: that shows the gain again from the stored files.
+    """
+
+    label: str
+    scenario: str
+    observed: str
+    change: str
+    gain: float
+    command: str
+
+    @property
+    def sentence(self) -> str:
+        """ "error follows ...: carry the residual; verified by a run: error / 41"."""
+        seen = f"{self.observed}: " if self.observed else ""
+        return f"{seen}{self.change}; verified by a run: error ÷ {factor(self.gain)}"
+
+
+def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
+    """What helps each arithmetic of a scenario, the largest gain for each kind of change.
+
+    Args:
+        runs: of one scenario.
+        folder: of their files, for the commands.
+
+    Returns:
+        Suggestions for runs that miss a tolerance or have none to meet; nothing where no run of
+        the batch verifies any.
+    """
+    compared = [run for run in runs if run.comparison is not None and run.backend != TRUTH]
+    found = []
+    for run in compared:
+        if run.verdict.status == "good":
+            continue
+        for change, helper in _changes(run, compared):
+            gain = _gain(run, helper)
+            if gain >= LEAST_GAIN:
+                truth = next(r for r in runs if r.backend == TRUTH)
+                command = f"sciprec compare {folder}/{truth.file} {folder}/{helper.file}"
+                found.append(
+                    Suggestion(run.label, run.scenario, observed(run), change, gain, command)
+                )
+    return found
+
+
+def observed(run: StoredRun) -> str:
+    """What the errors of a run show about where they come from, or nothing.
+
+    The error follows the magnitude where the logarithms of the typical error and of the size of the
+    values, by powers of two and weighted by their numbers, correlate by 0.9 or more.
+    """
+    row = main_row(run.comparison)
+    correlation = magnitude_correlation(row)
+    if correlation >= RELATIVE:
+        return f"the error of {row.variable} follows the magnitude (correlation {correlation:.2f})"
+    return ""
+
+
+def magnitude_correlation(row: Row) -> float:
+    """Correlation of log2(typical error) with log2(size), weighted by values; NaN below 4 sizes."""
+    if row.statistics is None:
+        return math.nan
+    known = [
+        (m["exponent"], math.log2(m["typical"]), m["points"] - m["exact"])
+        for m in row.statistics.magnitudes
+        if m["exponent"] is not None and m["typical"] > 0
+    ]
+    if len(known) < LEAST_SIZES:
+        return math.nan
+    sizes, errors, weights = np.array(known, float).T
+    covariance = np.cov(sizes, errors, aweights=weights)
+    spread = math.sqrt(covariance[0, 0] * covariance[1, 1])
+    return float(covariance[0, 1] / spread) if spread > 0 else math.nan
+
+
+def _changes(run: StoredRun, others: Sequence[StoredRun]) -> list[tuple[str, StoredRun]]:
+    """Changes that other runs of the scenario stand for, with the run that shows the best gain."""
+    carried = [o for o in others if o.backend == run.backend and o.compensation != PLAIN]
+    width = stored_bytes(run.backend)
+    same = [o for o in others if o.compensation == run.compensation and o.backend != run.backend]
+    as_wide = [o for o in same if stored_bytes(o.backend) == width]
+    wider = [o for o in same if stored_bytes(o.backend) > width and o.verdict.acceptable]
+    found = []
+    if run.compensation == PLAIN and carried:
+        best = min(carried, key=_error)
+        found.append((f"keep the residual (compensation '{best.compensation}')", best))
+    if as_wide:
+        best = min(as_wide, key=_error)
+        found.append((f"{best.backend} takes as many bytes", best))
+    if wider and not run.verdict.acceptable:
+        best = min(wider, key=lambda o: (stored_bytes(o.backend), _error(o)))
+        found.append((f"{best.backend} is the smallest that meets the tolerances here", best))
+    return found
+
+
+def _error(run: StoredRun) -> float:
+    """The relative l2 error of the main variable; infinite where the run broke."""
+    error = main_row(run.comparison).errors["relative_l2"]
+    return math.inf if run.verdict.status == "broken" or math.isnan(error) else error
+
+
+def _gain(run: StoredRun, helper: StoredRun) -> float:
+    """How many times smaller the error is; 0 where that cannot be said."""
+    without, with_it = _error(run), _error(helper)
+    if not math.isfinite(with_it):
+        return 0.0
+    return math.inf if with_it == 0.0 else without / with_it

@@ -1,0 +1,134 @@
+"""Sections of the page: distributions, evidence, and suggestions that a run verifies."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sciprec.compare import compare
+from sciprec.report.distribution import class_rows, differing, quantile_rows, worst_rows
+from sciprec.report.evidence_pictures import evidence_pictures, evidence_rows
+from sciprec.report.stored import read_batch
+from sciprec.report.suggestions import magnitude_correlation, suggestions
+
+
+@pytest.fixture(scope="module")
+def batch(little_batch):
+    return read_batch(little_batch.folder)
+
+
+def test_percentiles_are_those_of_the_errors(batch):
+    runs = batch.of_scenario("little_climate")
+    truth, fp16 = (next(r for r in runs if r.label == label) for label in ("fp64", "fp16"))
+    error = np.abs(fp16.dataset["height"].values - truth.dataset["height"].values)
+    row = next(r for r in quantile_rows(runs) if r["label"] == "fp16")
+    assert row["max"] == error.max()
+    for p in (50, 90, 99):
+        assert row[f"p{p}"] == pytest.approx(np.quantile(error, p / 100, method="higher"), rel=0.02)
+    worst = next(r for r in worst_rows(runs) if r["label"] == "fp16")
+    assert worst["error"] == error.max()
+    place = np.unravel_index(error.argmax(), error.shape)
+    assert worst["golden"] == truth.dataset["height"].values[place]
+    assert worst["place"].startswith("time 3, lat")
+
+
+def test_the_truth_itself_has_no_errors_to_show(batch):
+    runs = batch.of_scenario("little_climate")
+    assert [run.label for run, _ in differing(runs)] == ["fp32", "fp16"]
+
+
+def test_evidence_is_said_for_each_arithmetic_and_what_is_missing_too(batch):
+    runs = batch.of_scenario("little_climate")
+    rows = evidence_rows(runs)
+    assert [row["label"] for row in rows] == ["fp32", "fp16"]
+    assert any(title == "Error budget" for title, _ in rows[0]["said"])
+    assert not any("not enough members" in said for _, said in rows[0]["said"])
+    assert any("no [ensemble]" in said for said in rows[0]["missing"])
+    assert len(evidence_pictures(runs, batch.labels, "x")) >= 1
+
+
+def test_the_band_of_internal_variability_is_drawn_where_there_are_members(batch):
+    runs = batch.of_scenario("little_climate")
+    days = [0.0, 1.0, 2.0]
+    part = {"variable": "height", "units": "m", "days": days, "error": [0.0, 1e-3, 1e-2],
+            "spread": [1e-1, 1.0, 2.0], "ulp": [None, None, None], "members": 4,
+            "sentence": "small"}  # fmt: skip
+    shown = [
+        SimpleNamespace(label=r.label, dataset=r.dataset, evidence={"variability": part})
+        for r in runs
+        if r.label != "fp64"
+    ]
+    (picture,) = evidence_pictures(shown, batch.labels, "band")
+    assert "internal variability" in picture.svg and "one ulp of fp64" not in picture.svg
+    assert "4 fp64 members" in picture.caption
+
+
+def run_of(label, dataset, truth, status):
+    """A stored run as suggestions see it."""
+    backend, _, compensation = label.partition("+")
+    return SimpleNamespace(
+        label=label, backend=backend, compensation=compensation or "none", scenario="made_up",
+        file=f"{label}.nc", comparison=compare(truth, dataset),
+        verdict=SimpleNamespace(status=status, acceptable=status in ("good", "truth")),
+    )  # fmt: skip
+
+
+def dataset_of(values):
+    return xr.Dataset({"height": ("x", values)})
+
+
+VALUES = np.exp(np.linspace(-3.0, 7.0, 4000))
+WAVE = np.sin(np.arange(4000.0))
+
+
+@pytest.fixture
+def runs():
+    truth = dataset_of(VALUES)
+    given = {
+        "fp64": (0.0, "truth"), "fp16": (1e-3, "beyond"), "fp16+carry": (1e-5, "good"),
+        "bf16": (8e-3, "beyond"), "fp32": (1e-7, "good"),
+    }  # fmt: skip
+    return [
+        run_of(label, dataset_of(VALUES * (1.0 + relative * WAVE)), truth, status)
+        for label, (relative, status) in given.items()
+    ]
+
+
+def test_suggestions_come_with_the_run_that_verifies_them(runs):
+    found = {(s.label, s.change): s for s in suggestions(runs, "reports/x")}
+    assert set(found) == {
+        ("fp16", "keep the residual (compensation 'carry')"),
+        ("fp16", "fp32 is the smallest that meets the tolerances here"),
+        ("bf16", "fp16 takes as many bytes"),
+        ("bf16", "fp32 is the smallest that meets the tolerances here"),
+    }
+    carried = found["fp16", "keep the residual (compensation 'carry')"]
+    assert carried.gain == pytest.approx(100.0, rel=1e-3)
+    assert carried.command == "sciprec compare reports/x/fp64.nc reports/x/fp16+carry.nc"
+    assert "follows the magnitude (correlation 1.00)" in carried.sentence
+    assert carried.sentence.endswith("verified by a run: error ÷ 100")
+
+
+def test_nothing_is_suggested_without_a_run_that_shows_it(runs):
+    alone = [run for run in runs if run.label in ("fp64", "fp16")]
+    assert suggestions(alone, "x") == []
+    good = [run for run in runs if run.label in ("fp64", "fp32", "fp16+carry")]
+    assert suggestions(good, "x") == []
+
+
+def test_errors_of_one_size_do_not_follow_the_magnitude():
+    flat = compare(dataset_of(VALUES), dataset_of(VALUES + 1e-3 * WAVE)).row("height")
+    assert abs(magnitude_correlation(flat)) < 0.5
+    relative = compare(dataset_of(VALUES), dataset_of(VALUES * (1 + 1e-3 * WAVE))).row("height")
+    assert magnitude_correlation(relative) > 0.99
+    few = compare(dataset_of(np.ones(9)), dataset_of(np.full(9, 1.5))).row("height")
+    assert math.isnan(magnitude_correlation(few))
+
+
+def test_values_that_become_another_kind_of_number_are_counted(runs):
+    truth = dataset_of(np.array([1.0, 2.0, 3.0, 4.0]))
+    run = run_of("fp16", dataset_of(np.array([1.0, np.inf, np.nan, 0.0])), truth, "broken")
+    rows = {(r["golden"], r["actual"]): r["count"] for r in class_rows([run])}
+    assert rows == {("normal", "inf"): 1, ("normal", "nan"): 1, ("normal", "zero"): 1}
