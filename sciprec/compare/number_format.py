@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.compare.attributes import json_attribute
-from sciprec.compare.one_pass import Limits
+from sciprec.compare.pass_state import Limits
 from sciprec.precision.formats import FORMATS
 
 DIRECTED = ("rz", "ru", "rd")

@@ -1,9 +1,8 @@
 """The compiled loops that go once over pairs of values and count, sum and sort their errors.
 
 Everything here is a count, a maximum, or a sum that is exact: adding blocks in another order, or
-cut in other places, gives the same bits. Only profiles, sums along an axis, are plain binary64; and
-what is less than 2^-900 of the largest term within 1024 neighbours is left out of a sum.
-All of it stands in one file, because a compiled loop on disk does not see edits of another file.
+cut in other places, gives the same bits. Only profiles, sums along an axis, are plain binary64.
+The loops that call each other stand in one file: one on disk does not see edits of another file.
 
 Source of the exact sums: the terms are cut into slices of 48 bits on a fixed grid, as in Demmel
 and Nguyen (2013), 10.1109/ARITH.2013.9, and the slices are added as integers; unlike there, slices
@@ -11,8 +10,6 @@ are cut until nothing is left, so that the sum is exact and not only reproducibl
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -37,50 +34,10 @@ SUMS = ("w", "we", "w|e|", "wee", "wg", "wgg", "wge", "r", "rr", "u")
 _MAGNITUDE = 0x7FFFFFFFFFFFFFFF
 _INFINITY = 0x7FF0000000000000
 _LARGEST = 1.7976931348623157e308
-_NEGLIGIBLE = 15 << 52  # bits of 2^-1008, below which nothing of a scaled tile is summed
+_NEGLIGIBLE = 15 << 52  # bits of 2^-1008; no term of a scaled tile has a place below it
+_SMALL, _LARGE = (1023 - 120) << 52, (1023 + 120) << 52  # bits of 2^-120 and 2^120
 _LOG_UNIT = 20
 _LOG_OF_FRACTION = np.rint(np.log2(1.0 + (np.arange(64) + 0.5) / 64) * 2**_LOG_UNIT).astype(int)
-
-
-class Limits(NamedTuple):
-    """Where the classes of the run's number format end: bits of magnitudes, and its last places.
-
-    Args:
-        normal, saturated: bits of the least normal and of the largest finite magnitude.
-        significand_bits: p; 0 where the format has no one unit in the last place.
-        emin: least exponent of normal numbers.
-    """
-
-    normal: int
-    saturated: int
-    significand_bits: int
-    emin: int
-
-
-class State(NamedTuple):
-    """What the pass adds to; all of it merges by sums and maxima but the worst of this call.
-
-    Args:
-        matrix: pairs by class of truth and run, (7, 7).
-        differing: pairs whose bits differ, (1,).
-        changed_place: first place of this call where only one is finite or both differ, (1,).
-        largest: bits of the largest of each of HISTOGRAMS, and of the truth, (4,).
-        histograms: pairs per logarithmic bin of each of HISTOGRAMS, (3, BINS).
-        magnitudes: by exponent of the truth: pairs, pairs without error, bits of the largest error,
-            sum of log2 of the errors in units of 2^-20, (2048, 4).
-        sums: the places of each of SUMS, (10, PLACES).
-        worst: largest errors of this call, descending, (k,), and their places.
-    """
-
-    matrix: np.ndarray
-    differing: np.ndarray
-    changed_place: np.ndarray
-    largest: np.ndarray
-    histograms: np.ndarray
-    magnitudes: np.ndarray
-    sums: np.ndarray
-    worst: np.ndarray
-    worst_place: np.ndarray
 
 
 @compiled
@@ -94,7 +51,7 @@ def scan(golden, actual, weights, limits, threshold, state):
         threshold: no error below it belongs to the worst.
         state: is added to.
     """
-    work = np.empty((10, TILE))
+    work = np.empty((11, TILE))
     where = np.empty(TILE, np.int64)
     work[9] = 1.0
     for start in range(0, golden.size, TILE):
@@ -104,6 +61,8 @@ def scan(golden, actual, weights, limits, threshold, state):
         plain = _count_plain(g, a, limits, state)
         if not plain:
             kept = _gather(g, a, w, limits, start, state, work, where)
+            if not kept:
+                continue
             g, a, w = work[0, :kept], work[1, :kept], work[2, :kept]
         largest = _differences(g, a, work[3], work[4])
         error, size = work[3, : g.size], work[4, : g.size]
@@ -271,9 +230,17 @@ def _keep_worst(size, where, start, plain, threshold, state):
 
 
 @compiled
-def _steps_of(largest):
-    """k so that the magnitude with these bits is below 2^(WIDTH (k + 1)), kept in [-21, 21]."""
-    return min(max(((largest >> 52) - 1023) // WIDTH, -21), 21)
+def _extreme(x):
+    """Whether some finite number but 0 lies outside of 2^-120 to 2^120.
+
+    Within, products of three numbers that are scaled together stay far from underflow.
+    """
+    found = False
+    for i in range(x.size):
+        pattern = bits(x[i]) & _MAGNITUDE
+        outside = (pattern < _SMALL) | (pattern >= _LARGE)
+        found |= outside & (pattern != 0) & (pattern < _INFINITY)
+    return found
 
 
 @compiled
@@ -285,7 +252,7 @@ def _scaled(x, out):
         pattern = select(pattern < _INFINITY, pattern, 0)
         if pattern > largest:
             largest = pattern
-    steps = _steps_of(largest)
+    steps = min(max(((largest >> 52) - 1023) // WIDTH, -21), 21)
     factor = from_bits((1023 - WIDTH * steps) << 52)
     for i in range(x.size):
         out[i] = select(fabs(x[i]) <= _LARGEST, x[i] * factor, 0.0)
@@ -295,30 +262,44 @@ def _scaled(x, out):
 @compiled
 def _add_sums_of(x, work, linear, square, powers):
     """Add the finite x, and their squares where powers is 2, to sums without weights."""
-    ones, terms = work[9, : x.size], work[7, : x.size]
-    scaled = work[8, : x.size]
-    steps = _scaled(x, scaled)
-    _add_products(scaled, ones, ones, terms, steps, linear)
-    if powers == 2:
-        _add_products(scaled, scaled, ones, terms, 2 * steps, square)
+    together = 1 if _extreme(x) else x.size
+    for i in range(0, x.size, together):
+        n = min(together, x.size - i)
+        ones, terms, scaled = work[9, :n], work[7, :n], work[8, :n]
+        steps = _scaled(x[i : i + n], scaled)
+        _add_products(scaled, ones, ones, terms, steps, linear)
+        if powers == 2:
+            _add_products(scaled, scaled, ones, terms, 2 * steps, square)
 
 
 @compiled
 def _add_weighted(g, error, w, weighted, work, sums):
-    """Add the weighted sums of a tile."""
+    """Add the weighted sums of a tile, one by one where its numbers differ too much in size."""
+    apart = _extreme(g) or _extreme(error) or (weighted and _extreme(w))
+    together = 1 if apart else g.size
+    for i in range(0, g.size, together):
+        part = slice(i, min(i + together, g.size))
+        _add_weighted_part(g[part], error[part], w[part], weighted, work, sums)
+
+
+@compiled
+def _add_weighted_part(g, error, w, weighted, work, sums):
+    """Add the weighted sums of numbers that are scaled together."""
     ones, terms = work[9, : g.size], work[7, : g.size]
-    e, t = work[5, : g.size], work[8, : g.size]
-    of_e, of_g = _scaled(error, e), _scaled(g, t)
+    e, t, u = work[5, : g.size], work[8, : g.size], ones
+    of_e, of_g, of_w = _scaled(error, e), _scaled(g, t), 0
     if weighted:
-        _add_products(w, ones, ones, terms, 0, sums[0])
-    _add_products(e, ones, w, terms, of_e, sums[1])
-    _add_products(e, e, w, terms, 2 * of_e, sums[3])
-    _add_products(t, ones, w, terms, of_g, sums[4])
-    _add_products(t, t, w, terms, 2 * of_g, sums[5])
-    _add_products(t, e, w, terms, of_g + of_e, sums[6])
+        u = work[10, : g.size]
+        of_w = _scaled(w, u)
+        _add_products(u, ones, ones, terms, of_w, sums[0])
+    _add_products(e, ones, u, terms, of_e + of_w, sums[1])
+    _add_products(e, e, u, terms, 2 * of_e + of_w, sums[3])
+    _add_products(t, ones, u, terms, of_g + of_w, sums[4])
+    _add_products(t, t, u, terms, 2 * of_g + of_w, sums[5])
+    _add_products(t, e, u, terms, of_g + of_e + of_w, sums[6])
     for i in range(g.size):
         e[i] = fabs(e[i])
-    _add_products(e, ones, w, terms, of_e, sums[2])
+    _add_products(e, ones, u, terms, of_e + of_w, sums[2])
 
 
 @compiled
@@ -364,68 +345,3 @@ def _carry(places, place, total):
         places[place] -= above << WIDTH
         place += 1
         places[place] += above
-
-
-@compiled
-def profile(golden, actual, weights, rows, columns, cells, width, phase):
-    """Errors of a block, row by row and column by column, over its finite pairs.
-
-    Args:
-        golden, actual: contiguous (n, m).
-        weights: (n, m), or (0, 0) where all weigh 1.
-        rows, columns: added to, (n, 4) and (4, m): largest |e|, sum w e e, sum w e, sum w.
-        cells: largest |e| by row and cell of columns, (n, blocks), added to.
-        width: columns in a cell.
-        phase: columns of the first cell that lie before this block.
-    """
-    n, m = golden.shape
-    error, weight = np.empty(m), np.empty(m)
-    for r in range(n):
-        for i in range(m):
-            good = (fabs(golden[r, i]) <= _LARGEST) & (fabs(actual[r, i]) <= _LARGEST)
-            difference = select(good, actual[r, i] - golden[r, i], 0.0)
-            difference = select(difference > _LARGEST, _LARGEST, difference)
-            error[i] = select(difference < -_LARGEST, -_LARGEST, difference)
-            weight[i] = select(good, 1.0, 0.0)
-        if weights.size:
-            for i in range(m):
-                weight[i] *= weights[r, i]
-        for i in range(m):
-            columns[1, i] += weight[i] * (error[i] * error[i])
-        for i in range(m):
-            columns[2, i] += weight[i] * error[i]
-        for i in range(m):
-            columns[3, i] += weight[i]
-        for i in range(m):
-            size = fabs(error[i])
-            columns[0, i] = select(size > columns[0, i], size, columns[0, i])
-        _add_row_sums(error, weight, rows[r])
-        rows[r, 0] = max(rows[r, 0], _add_cells(error, cells[r], width, phase))
-
-
-@compiled
-def _add_row_sums(error, weight, row):
-    """Add the sums of one row, from left to right."""
-    square, bias, total = 0.0, 0.0, 0.0
-    for i in range(error.size):
-        square += weight[i] * (error[i] * error[i])
-        bias += weight[i] * error[i]
-        total += weight[i]
-    row[1] += square
-    row[2] += bias
-    row[3] += total
-
-
-@compiled
-def _add_cells(error, cells, width, phase):
-    """The largest errors of one row by cell; returns the largest of all."""
-    most = 0.0
-    for c in range(cells.size):
-        largest = 0
-        for i in range(max(c * width - phase, 0), min((c + 1) * width - phase, error.size)):
-            pattern = bits(fabs(error[i]))
-            if pattern > largest:
-                largest = pattern
-        cells[c] = max(cells[c], from_bits(largest))
-        most = max(most, from_bits(largest))
-    return most

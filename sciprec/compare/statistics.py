@@ -172,7 +172,7 @@ def _correlation(tally: Tally) -> dict[str, float]:
     """Pearson's r of truth and run, and 1 - r.
 
     With V = var g, C = cov(g, e), E = var e, and var a = V + 2 C + E:
-    r = (V + C) / sqrt(V var a) and 1 - r = (V E - C^2) / (s (s + V + C)) with s = sqrt(V var a).
+    r = (V + C) / sqrt(V var a), and 1 - r = (1 - r^2) / (1 + r) with r^2 in exact fractions.
     """
     total = tally.sum("w")
     mean_square = _ratio(tally.sum("wgg"), total)
@@ -183,13 +183,9 @@ def _correlation(tally: Tally) -> dict[str, float]:
     other = v + 2 * c + spread
     if v <= mean_square * _RESOLVED or other <= 0:
         return {"correlation": math.nan, "lack_of_correlation": math.nan}
-    scale = Fraction(4) ** ((v.numerator.bit_length() - v.denominator.bit_length()) // 2)
-    v, c, spread, other = (x / scale for x in (v, c, spread, other))
-    s = root(v * other)
-    r = number(v + c) / s
-    if r <= 0.0:
-        return {"correlation": r, "lack_of_correlation": 1.0 - r}
-    lack = max(0.0, number(v * spread - c * c)) / (s * (s + number(v + c)))
+    square = min((v + c) ** 2 / (v * other), Fraction(1))
+    r = root(square) if v + c > 0 else -root(square)
+    lack = number(1 - square) / (1.0 + r) if r > 0.0 else 1.0 - r
     return {"correlation": r, "lack_of_correlation": lack}
 
 

@@ -18,10 +18,10 @@ from sciprec.compare.one_pass import (
     PLACES,
     SUMS,
     WIDTH,
-    State,
-    profile,
     scan,
 )
+from sciprec.compare.pass_state import State
+from sciprec.compare.profiles import profile
 from sciprec.errors import InputError
 
 PIECE = 1 << 17

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays
 from sciprec.compare.histograms import exact_quantile, octaves, quantile, share_within
 from sciprec.compare.number_format import NumberFormat, number_format
 from sciprec.compare.one_pass import CLASSES, SUMS, TILE
-from sciprec.compare.statistics import number, statistics_of
+from sciprec.compare.statistics import statistics_of
 from sciprec.compare.tally import MAP_SHAPE, Tally
 from sciprec.errors import InputError
 from tests.oracles import error_statistics as oracle
@@ -34,7 +34,7 @@ def everything(tally):
     """What a tally holds, to be compared to the last bit."""
     return (
         tally.matrix.tolist(), int(tally.differing[0]), tally.largest, tally.changed_place,
-        [number(tally.sum(name)) for name in SUMS], tally.worst, tally.map.tolist(),
+        [tally.sum(name) for name in SUMS], tally.worst, tally.map.tolist(),
         [(np.flatnonzero(h).tolist(), h[h > 0].tolist()) for h in tally.histograms],
         tally.magnitudes.tolist(), [p[:, 0].tolist() for p in tally.profiles],
     )  # fmt: skip
@@ -66,6 +66,11 @@ CASES = {
     "special": lambda: (*with_specials((2, 3, 400)), None),
     "weighted special": lambda: (*with_specials((900,)), np.linspace(0.0, 5.0, 900)),
     "scalar": lambda: (np.array(3.0), np.array(3.5), None),
+    "many of a size": lambda: (
+        np.full(20_000, 1 - 2.0**-53),
+        np.full(20_000, 2.0 - 2.0**-52),
+        None,
+    ),
     "equal": lambda: (sample((50,))[0], sample((50,))[0], None),
 }
 

@@ -112,6 +112,7 @@ def test_junit_xml_has_a_case_for_each_variable(call, files, tmp_path):
     assert cases["height"].find("system-out").text.startswith("noise: relative l2 error")
 
 
+@pytest.mark.slow
 def test_the_page_is_self_contained_and_the_same_every_time(call, files, tmp_path):
     page = tmp_path / "page.html"
     assert call("compare", *files, "--rtol", "0.1", "--html", page)[0] == cli.NOT_MET
