@@ -83,17 +83,17 @@ def _on_threads(
     on_done: Callable[[Outcome], None],
 ) -> tuple[Outcome, ...]:
     """One task per run on the threads of this process; kernels release the interpreter lock."""
-    import dask
     from dask.callbacks import Callback
+    from dask.threaded import get
 
     def finished(key: Any, result: Any, *_: Any) -> None:
         if isinstance(result, Outcome):
             on_done(result)
 
     count = threads or os.cpu_count() or 1
-    tasks = [dask.delayed(action, pure=False)(run) for run in runs]
+    tasks = {("run", i): (action, run) for i, run in enumerate(runs)}
     with insistent_interrupts(), Callback(posttask=finished):
-        return dask.compute(*tasks, scheduler="threads", num_workers=count)
+        return tuple(get(tasks, list(tasks), num_workers=count))
 
 
 @contextlib.contextmanager
@@ -190,17 +190,28 @@ def _on_cluster(
     futures = client.map(action, runs, pure=False, batch_size=TASKS_AT_A_TIME)
     planned = dict(zip(futures, runs, strict=True))
     outcomes: dict[str, Outcome] = {}
-    lost = []
-    for future in as_completed(futures, loop=client.loop):
-        if future.status == "finished" or debug:
-            outcomes[planned[future].file] = future.result()
-            on_done(future.result())
-        else:
-            lost.append(planned[future])
-    for run in lost:
+    for batch in as_completed(futures, loop=client.loop).batches():
+        for outcome in _fetched(client, batch, debug):
+            outcomes[outcome.file] = outcome
+            on_done(outcome)
+    for run in (planned[future] for future in futures if planned[future].file not in outcomes):
         outcomes[run.file] = _alone(client, run, action)
         on_done(outcomes[run.file])
     return tuple(outcomes[run.file] for run in runs)
+
+
+def _fetched(client: Any, futures: Sequence[Any], debug: bool) -> list[Outcome]:
+    """The outcomes of ended tasks at once, those left out whose workers were lost."""
+    try:
+        return client.gather([f for f in futures if debug or f.status == "finished"])
+    except Exception:
+        if debug:
+            raise
+    found = []
+    for future in futures:
+        with contextlib.suppress(Exception):  # of the cluster, as in `_alone`
+            found.append(future.result())
+    return found
 
 
 def _alone(client: Any, run: Run, action: Callable[[Run], Outcome]) -> Outcome:
@@ -227,7 +238,7 @@ def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         cluster = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
-            dashboard_address="127.0.0.1:0" if _dashboards() else None,
+            dashboard_address="127.0.0.1:0",  # any free port, whatever else runs here
             silence_logs=logging.ERROR,
         )
     except RuntimeError as error:

@@ -110,9 +110,10 @@ def dry_run(tasks: int, workers: int | None = None) -> dict:
         workers: processes of a cluster; None for threads.
 
     Returns:
-        tasks, workers, the seconds of both parts, and the peak memory of this process in MB.
+        tasks, workers, the seconds of both parts, and of this process the processor's seconds and
+        the peak memory in MB.
     """
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     runs = plan([options(tasks // 10, 512, ARITHMETICS)])
     planned = time.perf_counter()
     done = execute(runs, ".", workers=workers, threads=None if workers else 2, action=nothing)
@@ -121,7 +122,8 @@ def dry_run(tasks: int, workers: int | None = None) -> dict:
         raise RuntimeError("a run was lost")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"tasks": len(runs), "workers": workers, "plan_seconds": planned - start,
-            "execute_seconds": ended - planned, "peak_mb": peak}  # fmt: skip
+            "execute_seconds": ended - planned, "cpu_seconds": time.process_time() - cpu,
+            "peak_mb": peak}  # fmt: skip
 
 
 def _elsewhere(tasks: int, workers: int | None) -> dict:

@@ -1,0 +1,33 @@
+"""The benchmark of batches has every row, and planning many runs stays cheap."""
+
+import json
+
+import pytest
+
+from sciprec import bench
+from sciprec.bench import batch
+
+
+@pytest.mark.slow
+def test_a_dry_run_of_many_runs_is_quick_and_small():
+    """A tenth of 10^5 runs in a tenth of 60 s, and in less than the 2 GB of all of them."""
+    found = batch._elsewhere(10_000, None)
+    assert found["tasks"] == 10_000
+    assert found["plan_seconds"] + found["execute_seconds"] < 60 / 10
+    assert found["peak_mb"] < 600
+
+
+@pytest.mark.slow
+def test_small_benchmark_of_batches(tmp_path, capsys):
+    out = tmp_path / "bench.json"
+    bench.run("batch", out=out, json=True, small=True)
+    stored = json.loads(out.read_text())
+    assert stored == json.loads(capsys.readouterr().out)
+    assert [(row["case"], row["threads"], row["runs"]) for row in stored["scaling"]] == [
+        (case, threads, runs) for case in ("options", "flow") for threads in (1, 2)
+        for runs in (2, 4)
+    ]  # fmt: skip
+    assert [(row["tasks"], row["workers"]) for row in stored["dry_runs"]] == [(200, None), (20, 1)]
+    table = batch.rows(stored)
+    assert len(table) == 10 and all(row["seconds"] >= 0 for row in table)
+    assert all(row["efficiency"] == 1.0 for row in table[:8] if row["on"] == "1 threads")
