@@ -81,7 +81,8 @@ def _cuts(truth: Any, run: Any, shape: tuple[int, ...]) -> Iterator[tuple[slice,
             ends = [np.cumsum(sizes).tolist() for sizes in chunks]
             slices = ([slice(b, e) for b, e in zip([0, *e[:-1]], e, strict=True)] for e in ends)
             return itertools.product(*slices)
-    stored = getattr(run, "encoding", {}).get("chunksizes") or (1,)
+    encoding = getattr(run, "encoding", {})
+    stored = encoding.get("chunksizes") or encoding.get("chunks") or (1,)
     return cut_up(shape, BLOCK, whole=stored[0])
 
 

@@ -9,7 +9,7 @@ import xarray as xr
 from sciprec.compare import blocks, compare, metrics
 from sciprec.compare.blocks import blocks_of, cut_up
 from sciprec.errors import InputError
-from sciprec.output import netcdf
+from sciprec.output import files, netcdf
 
 
 def fields(seed=1):
@@ -89,6 +89,13 @@ def test_files_are_read_block_by_block(tmp_path, monkeypatch):
     found = compare(*paths)
     assert sizes and max(sizes) <= 50
     assert numbers(found) == numbers(whole)
+
+
+def test_zarr_stores_are_compared(tmp_path):
+    pytest.importorskip("zarr", reason="the package zarr is an extra")
+    data = [dataset(v) for v in fields()]
+    paths = [files.write(d, tmp_path / f"{i}.zarr") for i, d in enumerate(data)]
+    assert numbers(compare(*paths)) == numbers(compare(*data))
 
 
 def test_dask_arrays_are_compared_chunk_by_chunk():

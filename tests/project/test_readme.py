@@ -111,7 +111,7 @@ def test_command_lines_run(folder):
         if verb in ("bench", "coverage"):  # long, and tested on their own; here only the spelling
             arguments.append("--help")
         done = run_sciprec([verb, *arguments])
-        differ = verb == "compare"  # a run in bf16 differs from its truth
+        differ = verb == "compare" and "8u" not in arguments  # a run in bf16 differs a little
         assert done.returncode == (1 if differ else 0), done.stderr
         assert "Traceback" not in done.stderr
         assert done.stdout
