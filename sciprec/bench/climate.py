@@ -83,8 +83,8 @@ def _contenders(truncation: Truncation, batch: int, small: bool) -> dict[str, Ca
     found = {b: _round_trip(truncation, batch, b) for b in (BACKENDS[:2] if small else BACKENDS)}
     found[MATRIX] = _round_trip(truncation, batch, "fp64", "matrix")
     found[LEGENDRE] = _legendre(truncation, batch)
-    numbers, work = _numbers(truncation, batch), make_work(truncation, batch)
-    found[INTEGERS] = IntegerSums(truncation, numbers, work)
+    numbers = _numbers(truncation, batch)
+    found[INTEGERS] = IntegerSums(truncation, numbers, _work_of_all(truncation, batch))
     return found | climate_peers.round_trips(truncation, batch)
 
 
@@ -93,6 +93,12 @@ def _numbers(truncation: Truncation, batch: int) -> np.ndarray:
     count = (truncation.number + 1) * (truncation.number + 4) // 2
     numbers = np.random.default_rng(1).uniform(-1, 1, (count, 2 * batch))
     return numbers / truncation.number
+
+
+def _work_of_all(truncation: Truncation, batch: int) -> tuple:
+    """Work arrays of a stage alone, for all fields of a batch at once."""
+    fourier, *rest = make_work(truncation, batch)
+    return np.zeros((batch, *fourier.shape[1:])), *rest
 
 
 def _round_trip(truncation: Truncation, batch: int, name: str, fourier: str = "fft") -> Callable:
@@ -115,7 +121,7 @@ def _round_trip(truncation: Truncation, batch: int, name: str, fourier: str = "f
 def _legendre(truncation: Truncation, batch: int) -> Callable:
     """The Legendre stage of a synthesis alone, in binary64."""
     (table, _), _ = make_tables(truncation)
-    fourier, weights, sums, _ = make_work(truncation, batch)
+    fourier, weights, sums, _ = _work_of_all(truncation, batch)
     spectrum = _numbers(truncation, batch)
     kernel = compiled(legendre_synthesis, resolve_backend("fp64"))
     return lambda: kernel(spectrum, table, weights, sums, fourier)

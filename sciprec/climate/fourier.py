@@ -118,9 +118,9 @@ def fourier_analysis(grid, waves, work, fourier):
     cosines = waves[1]
     folded = work[1]
     out = work[2]
-    nlon = grid.shape[1]
-    half = nlon // 2
-    quarter = nlon // 4
+    quarter = cosines.shape[2] - 1
+    half = 2 * quarter
+    nlon = 4 * quarter
     for f in range(grid.shape[0]):
         for n in range(quarter + 1):
             fold_longitudes(grid[f], n, half - n, half + n, (nlon - n) % nlon, folded)
@@ -212,7 +212,7 @@ def fourier_synthesis(fourier, waves, work, grid):
     cosines = waves[1]
     parts = work[1]
     given = work[2]
-    nlon = grid.shape[1]
+    nlon = 4 * (cosines.shape[1] - 1)
     half = nlon // 2
     orders = cosines.shape[2]
     for f in range(grid.shape[0]):

@@ -17,6 +17,7 @@ from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.initial import case
 from sciprec.climate.primitive_equations import AIR_SET
 from sciprec.climate.primitive_spectral import (
+    primitive_fields,
     primitive_products,
     primitive_spectral_tendency,
 )
@@ -119,21 +120,23 @@ def _forcing_example():
 
 def _relax_example():
     rng = np.random.default_rng(43)
-    fields, products = rng.uniform(-1.0, 1.0, (13, 8, 4)), rng.integers(-8, 8, (13, 8, 4)) / 8
-    return fields, _forcing_example(), np.array([21.0, 1 / 21.0, 2 / 7]), np.zeros(4), products
+    rows, products = rng.uniform(-1.0, 1.0, (13, 4)), rng.integers(-8, 8, (13, 8, 4)) / 8
+    air = np.array([21.0, 1 / 21.0, 2 / 7])
+    return rows, 1, _forcing_example(), air, np.zeros(4), products
 
 
 _SMALL = Truncation(1, 4, 8, 3600.0)
 
 
 @kernel(example=lambda: _relax_example())
-def relax_temperature(fields, forcing, air, warmth, products):
-    """Add the relaxation -k_T (T - T_eq) to the heating.
+def relax_temperature(rows, i, forcing, air, warmth, products):
+    """Add the relaxation -k_T (T - T_eq) to the heating at a longitude.
 
     T_eq = max(200 K, (315 K - 60 K sin(lat)**2 - 10 K ln(p / p_0) cos(lat)**2) (p / p_0)**kappa)
 
     Args:
-        fields: (5 levels + 3, nlon, nlat), rows as in `primitive_grid`.
+        rows: (5 levels + 3, nlat), from `gather_rows`.
+        i: which longitude.
         forcing: from `forcing_constants`.
         air: (3,): T_0, 1 / T_0, kappa.
         warmth: (nlat,), work: (surface pressure / p_0)**kappa.
@@ -145,18 +148,20 @@ def relax_temperature(fields, forcing, air, warmth, products):
     cooling, warm, static, log_sigma, sigma_power, coldest = forcing
     levels = log_sigma.shape[0]
     nlat = warm.shape[0]
-    for i in range(fields.shape[1]):
-        q = fields[5 * levels + 2, i]
+    q = rows[5 * levels + 2]
+    for j in range(nlat):
+        warmth[j] = math.exp(air[2] * q[j])
+    for k in range(levels):
+        temperature = rows[2 * levels + k]
+        heating = products[4 * levels + k, i]
+        rate = cooling[k]
+        depth = log_sigma[k]
+        power = sigma_power[k]
         for j in range(nlat):
-            warmth[j] = math.exp(air[2] * q[j])
-        for k in range(levels):
-            temperature = fields[2 * levels + k, i]
-            for j in range(nlat):
-                stable = warm[j] - static[j] * (log_sigma[k] + q[j])
-                equilibrium = max(coldest[0], stable * (sigma_power[k] * warmth[j]))
-                missing = (equilibrium - air[0]) - temperature[j]
-                heating = products[4 * levels + k, i, j]
-                products[4 * levels + k, i, j] = heating + cooling[k, j] * missing
+            stable = warm[j] - static[j] * (depth + q[j])
+            equilibrium = max(coldest[0], stable * (power * warmth[j]))
+            missing = (equilibrium - air[0]) - temperature[j]
+            heating[j] = heating[j] + rate[j] * missing
 
 
 @kernel(example=lambda: (np.ones((5, 14)), np.array([0.0, 0.5]), np.ones((5, 14))))
@@ -208,8 +213,10 @@ def forced_primitive_equations(state, tendency, constants, tables, work):
         state, tendency, tables, work: as in `primitive_equations`.
         constants: those of `primitive_equations`, and `forcing_constants`.
     """
-    primitive_products(state, constants, tables, work, work[3])
-    relax_temperature(work[1], constants[6], constants[3], work[6][2], work[3])
+    primitive_fields(state, constants, tables, work)
+    for i in range(work[3].shape[1] - 1):
+        primitive_products(i, constants, work)
+        relax_temperature(work[2][0], i, constants[6], constants[3], work[6][2], work[3])
     analyze(work[3], tables[1], work[5], work[4])
     ground = constants[4][2]
     primitive_spectral_tendency(state, work[4], constants[2], constants[0], ground, tendency)

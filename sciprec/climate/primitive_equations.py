@@ -7,6 +7,7 @@ from sciprec.climate.equations import equation_set
 from sciprec.climate.mass import restore_mass
 from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
 from sciprec.climate.primitive_spectral import (
+    primitive_fields,
     primitive_products,
     primitive_spectral_tendency,
 )
@@ -43,7 +44,9 @@ def primitive_equations(state, tendency, constants, tables, work):
         tables: from `transform.make_tables`.
         work: from `make_primitive_work`.
     """
-    primitive_products(state, constants, tables, work, work[3])
+    primitive_fields(state, constants, tables, work)
+    for i in range(work[3].shape[1] - 1):
+        primitive_products(i, constants, work)
     analyze(work[3], tables[1], work[5], work[4])
     ground = constants[4][2]
     primitive_spectral_tendency(state, work[4], constants[2], constants[0], ground, tendency)

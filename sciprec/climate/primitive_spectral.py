@@ -51,17 +51,22 @@ def primitive_factors(truncation: Truncation) -> tuple[np.ndarray, ...]:
 
 
 def make_primitive_work(truncation: Truncation, levels: int, dtype=np.float64) -> tuple:
-    """Work arrays: to the grid, on it, rows and sums, from it, the transform's, those of mass."""
+    """Work arrays: to the grid, on it, rows and sums, from it, the transform's, those of mass.
+
+    Fields and products are in one place: those of a longitude are needed one after the other. One
+    longitude is spare, so that fields do not lie apart by a power of two, where caches hold few.
+    """
     size = coefficient_orders(truncation.number)[0].size
     shape = truncation.nlon, truncation.nlat
+    products = np.zeros((6 * levels + 1, truncation.nlon + 1, truncation.nlat), dtype)
     return (
         np.zeros((size, 2 * (5 * levels + 3)), dtype),
-        np.zeros((5 * levels + 3, *shape), dtype),
+        products[: 5 * levels + 3],
         tuple(
             np.zeros((count, truncation.nlat), dtype)
             for count in (5 * levels + 3, levels, levels + 1, levels + 1)
         ),
-        np.zeros((6 * levels + 1, *shape), dtype),
+        products,
         np.zeros((size, 2 * (6 * levels + 1)), dtype),
         make_work(truncation, 6 * levels + 1, dtype),
         (
@@ -194,21 +199,28 @@ def primitive_spectral_tendency(state, spectra, factors, column, ground, tendenc
         tendency[i, p + 1] = kept[i] * spectra[i, 12 * levels + 1]
 
 
-def primitive_products(state, constants, tables, work, products):
-    """Everything on the grid: fields of a state, and their products.
+def primitive_fields(state, constants, tables, work):
+    """Everything that the products need, on the grid in the work.
 
     Args:
         state: (coefficients, 6 levels + 2).
-        constants, tables, work: as in `primitive_equations`; the fields are left in the work.
-        products: (6 levels + 1, nlon, nlat), written.
+        constants, tables, work: as in `primitive_equations`.
     """
-    column, factors, air, places = constants[0], constants[2], constants[3], constants[4]
-    spectra, fields, sweeps, _, _, transform, _ = work
-    rows, flow, sums, velocity = sweeps
-    primitive_spectra(state, factors, air, spectra)
-    synthesize(spectra, tables[0], transform, fields)
-    for i in range(fields.shape[1]):
-        gather_rows(fields, i, rows)
-        mass_flux(rows, places[1], column[3], column[5], flow, sums, velocity)
-        momentum_products(rows, i, places[0], places[1], column[4], velocity, products)
-        thermal_products(rows, i, places[1], column, air, flow, sums, velocity, products)
+    primitive_spectra(state, constants[2], constants[3], work[0])
+    synthesize(work[0], tables[0], work[5], work[1])
+
+
+def primitive_products(i, constants, work):
+    """The products of a longitude, in the place of its fields; these stay in the rows of the work.
+
+    Args:
+        i: which longitude.
+        constants, work: as in `primitive_equations`.
+    """
+    column, air, places = constants[0], constants[3], constants[4]
+    rows, flow, sums, velocity = work[2]
+    products = work[3]
+    gather_rows(work[1], i, rows)
+    mass_flux(rows, places[1], column[3], column[5], flow, sums, velocity)
+    momentum_products(rows, i, places[0], places[1], column[4], velocity, products)
+    thermal_products(rows, i, places[1], column, air, flow, sums, velocity, products)

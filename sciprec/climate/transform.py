@@ -40,6 +40,9 @@ from sciprec.errors import InputError
 from sciprec.precision import Backend, lift, quantize, resolve_backend
 from sciprec.precision.substitution import substitute
 
+GROUP = 8
+"""Fields that go through both stages together: what is between stays in the second cache."""
+
 
 def synthesize(spectrum, tables, work, grid):
     """Fields on the grid from their coefficients.
@@ -52,8 +55,12 @@ def synthesize(spectrum, tables, work, grid):
     """
     functions, waves = tables
     fourier, weights, sums, fourier_work = work
-    legendre_synthesis(spectrum, functions, weights, sums, fourier)
-    fft_synthesis(fourier, waves, fourier_work, grid)
+    fields = grid.shape[0]
+    for first in range(0, fields, GROUP):
+        last = min(first + GROUP, fields)
+        some = spectrum[:, 2 * first : 2 * last]
+        legendre_synthesis(some, functions, weights, sums, fourier)
+        fft_synthesis(fourier, waves, fourier_work, grid[first:last])
 
 
 def analyze(grid, tables, work, spectrum):
@@ -67,8 +74,12 @@ def analyze(grid, tables, work, spectrum):
     """
     functions, waves = tables
     fourier, weights, sums, fourier_work = work
-    fft_analysis(grid, waves, fourier_work, fourier)
-    legendre_analysis(fourier, functions, weights, sums, spectrum)
+    fields = grid.shape[0]
+    for first in range(0, fields, GROUP):
+        last = min(first + GROUP, fields)
+        fft_analysis(grid[first:last], waves, fourier_work, fourier)
+        some = spectrum[:, 2 * first : 2 * last]
+        legendre_analysis(fourier, functions, weights, sums, some)
 
 
 FOURIER_STAGES = {
@@ -132,11 +143,13 @@ def make_tables(truncation: Truncation) -> tuple[tuple, tuple]:
 
 
 def make_work(truncation: Truncation, fields: int, dtype=np.float64) -> tuple:
-    """Work arrays of transforms of up to `fields` fields: Fourier coefficients, and the stages'."""
+    """Work arrays of transforms of up to `fields` fields: Fourier coefficients of a group of them,
+    and the stages'.
+    """
     number, nlon, nlat = truncation.number, truncation.nlon, truncation.nlat
     tiles = -(-nlat // 2 // LANES)
     return (
-        np.zeros((fields, 2 * tiles, number + 2, PAIR), dtype),
+        np.zeros((min(fields, GROUP), 2 * tiles, number + 2, PAIR), dtype),
         *make_products_work(number, nlat, dtype),
         (
             np.zeros((2, nlon // 2, PAIR), dtype),
