@@ -132,7 +132,7 @@ def _call(comparison: Comparison, tolerance: dict) -> tuple[float, str]:
     metric = metrics()[tolerance["metric"]]
     error, limit = row.errors[metric.name], tolerance["at_most"]
     units = f" {row.units}" if metric.absolute and row.units != "1" else ""
-    margin = error / limit if limit else (0.0 if error == 0.0 else math.inf)
+    margin = abs(error) / limit if limit else (0.0 if error == 0.0 else math.inf)
     if math.isnan(margin):
         margin = math.inf
     if error == 0.0:

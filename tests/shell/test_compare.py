@@ -162,10 +162,10 @@ def test_scenarios_that_differ_are_refused_by_key(truth, half):
         compare(truth, half)
 
 
-def judged(truth, run, limit, variable="height"):
+def judged(truth, run, limit, variable="height", metric="relative_l2"):
     """The verdict under one tolerance."""
     truth.attrs["sciprec_scenario"] = (
-        f'{{"tolerance": [{{"variable": "{variable}", "metric": "relative_l2", '
+        f'{{"tolerance": [{{"variable": "{variable}", "metric": "{metric}", '
         f'"at_most": {limit}, "reason": "made up"}}]}}'
     )
     return judge(truth, run, compare(truth, run))
@@ -185,6 +185,16 @@ def test_verdicts(truth, half):
     assert judge(truth, copy, compare(truth, copy)).status == "identical"
     del truth.attrs["sciprec_scenario"]
     assert "decimal digits" in judge(truth, half, compare(truth, half)).sentence
+
+
+@pytest.mark.parametrize("shift", [-5.0, 5.0])
+def test_a_bias_counts_by_its_size(truth, half, shift):
+    truth.attrs["sciprec_backend"], half.attrs["sciprec_backend"] = "fp64", "fp16"
+    half["height"] = truth["height"] + shift
+    beyond, good = (judged(truth, half, limit, metric="bias") for limit in (1.0, 10.0))
+    assert (beyond.status, good.status) == ("beyond", "good")
+    assert f"bias {shift:g}" in beyond.sentence and "5 times above" in beyond.sentence
+    assert "2 times below" in good.sentence
 
 
 def test_broken_runs(truth, half):
