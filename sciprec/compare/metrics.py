@@ -17,10 +17,10 @@ import numpy as np
 from sciprec.compare.histograms import PERCENTILES, bounds_of_quantile, exact_quantile
 from sciprec.compare.one_pass import HISTOGRAMS
 from sciprec.compare.pairing import Pair
+from sciprec.compare.statistics import digits_of
 from sciprec.errors import InputError
 
 GROUP = "sciprec.metrics"
-MOST_DIGITS = -math.log10(2.0**-53)  # binary64 has no more to agree on
 
 
 @dataclass(frozen=True)
@@ -179,13 +179,6 @@ def standard_errors(pair: Pair) -> float:
         usable = scale > 0.0
         most = max(most, float(np.max(error[usable] / scale[usable], initial=0.0)))
     return most
-
-
-def digits_of(error: float) -> float:
-    """-log10 of a relative error, between 0 and the 15.95 digits of binary64."""
-    if error == 0.0:
-        return MOST_DIGITS
-    return min(max(-math.log10(error), 0.0), MOST_DIGITS)
 
 
 def _percentile(kind: str, percent: int) -> Callable[[Pair], float]:

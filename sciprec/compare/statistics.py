@@ -16,6 +16,8 @@ from sciprec.compare.tally import Tally
 
 _RESOLVED = Fraction(1, 2**40)
 """A variance below this share of the mean square is that of rounded squares, not of the values."""
+_DIGITS = ("max", *(f"p{p}" for p in PERCENTILES))
+MOST_DIGITS = -math.log10(2.0**-53)  # binary64 has no more to agree on
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Statistics:
         absolute, relative, ulp: max, mean, rms and percentiles of |e|, |e / truth| and |e| in units
             in the last place of the truth in the run's format; absolute also has the bias, and
             relative the number of pairs where something stands against a truth of 0.
+        digits: decimal digits that agree: of the worst value, and percentiles (99 % of the values
+            have at least `p99`).
         rms_truth, max_truth: of the truth.
         correlation, lack_of_correlation: r and 1 - r, the latter without cancellation.
         magnitudes: by exponent of the truth: pairs, pairs without error, largest and typical
@@ -50,6 +54,7 @@ class Statistics:
     absolute: dict[str, float]
     relative: dict[str, float]
     ulp: dict[str, float]
+    digits: dict[str, float]
     rms_truth: float
     max_truth: float
     correlation: float
@@ -73,6 +78,7 @@ def statistics_of(
         coordinates: values along axes that have some.
     """
     dims = tuple(dims) or tuple(f"axis_{i}" for i in range(len(tally.shape)))
+    relative = _relative(tally)
     known = dict(coordinates or {})
     return Statistics(
         points=int(tally.matrix.sum()),
@@ -82,8 +88,9 @@ def statistics_of(
         classes=CLASSES,
         matrix=tuple(tuple(int(n) for n in row) for row in tally.matrix),
         absolute=_absolute(tally),
-        relative=_relative(tally),
+        relative=relative,
         ulp=_ulp(tally),
+        digits={key: digits_of(relative[key]) for key in _DIGITS},
         rms_truth=root(_ratio(tally.sum("wgg"), tally.sum("w"))),
         max_truth=tally.largest[3],
         **_correlation(tally),
@@ -96,6 +103,13 @@ def statistics_of(
         profiles=_profiles(tally, dims, known),
         map=_map(tally, dims, known),
     )
+
+
+def digits_of(error: float) -> float:
+    """-log10 of a relative error, between 0 and the 15.95 digits of binary64."""
+    if error == 0.0:
+        return MOST_DIGITS
+    return min(max(-math.log10(error), 0.0), MOST_DIGITS)
 
 
 def root(square: Fraction) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from sciprec.compare.comparison import Comparison, Row
 from sciprec.compare.metrics import metrics
 from sciprec.compare.reasons import place, reason
-from sciprec.compare.wording import number
+from sciprec.compare.wording import digits, number
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.svg import COLOURS, new_figure, style, to_svg
 from sciprec.report.templating import environment, page_style
@@ -31,7 +31,9 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
     differing = [r for r in comparison.rows if r.severity != "identical" and r.statistics]
     shown = sorted(differing, key=_badness, reverse=True)[:MOST_PICTURES]
     known = metrics()
-    template = environment(number=number, place=place).get_template("comparison.html")
+    template = environment(number=number, digits=digits, place=place).get_template(
+        "comparison.html"
+    )
     return template.render(
         style=page_style(),
         title=_title(comparison),
@@ -79,6 +81,7 @@ def _section(row: Row, prefix: str) -> dict[str, Any]:
         "row": row,
         "picture": _picture(row, prefix),
         "quantiles": [(title, getattr(found, kind)) for kind, title in _KINDS],
+        "digits": found.digits,
         "classes": [found.classes[k] for k in used],
         "matrix": [[found.matrix[i][j] for j in used] for i in used],
         "magnitudes": found.magnitudes,

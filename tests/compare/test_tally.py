@@ -260,6 +260,16 @@ def test_errors_against_magnitude():
     assert found[None]["largest"] == 3.0
 
 
+def test_digits_that_agree_are_those_of_the_relative_errors():
+    golden = np.full(1000, 3.0)
+    actual = golden * (1.0 + np.repeat([0.0, 1e-9, 1e-4, 1.0], [100, 600, 295, 5]))
+    found = statistics_of(tally_of(golden, actual)).digits
+    assert found["max"] == 0.0
+    assert found["p50"] == pytest.approx(9.0, abs=0.004)
+    assert found["p99"] == pytest.approx(4.0, abs=0.004)
+    assert statistics_of(tally_of(golden, golden)).digits["max"] == -math.log10(2.0**-53)
+
+
 def test_distributions():
     golden, actual = sample((4000,))
     tally = tally_of(golden, actual)
