@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciprec.batch.plan import Run
+from sciprec.output.variables import ZONAL_MEAN
 from sciprec.precision.backend import Backend, resolve_backend
 
 _NUMBER_BYTES = 8
@@ -80,13 +81,20 @@ def _climate(given: Any, slowness: float) -> Estimate:
     a, b, c = _TENDENCY
     tendency = a * fields**b * (number / 42) ** c
     levels = max(levels for _, levels in layout)
-    points = request.truncation.nlat * request.truncation.nlon
-    numbers = (len(request.stops) + 1) * len(request.variables) * levels * points
+    points = sum(_points(name, request.truncation) for name in request.variables)
+    numbers = (len(request.stops) + 1) * levels * points
     return Estimate(
         f"{steps:,} steps of {scheme.name} at {request.truncation.name}",
         steps * scheme.tendencies * tendency * slowness,
         numbers * _NUMBER_BYTES / 1e6,
     )
+
+
+def _points(name: str, truncation: Any) -> int:
+    """Values of a variable on one level."""
+    if name.endswith("_spectrum"):
+        return truncation.number + 1
+    return truncation.nlat * (1 if name.startswith(ZONAL_MEAN) else truncation.nlon)
 
 
 def _heston(given: Any, slowness: float) -> Estimate:

@@ -96,19 +96,28 @@ class Checkpoints:
                 "that you may write into"
             ) from None
         self.path = Path(folder) / f"{request.case.name}-{digest(request)}.npz"
+        self.request = request
 
-    def load(self) -> Saved | None:
-        """What was saved; None where the run has not begun yet.
+    def load(self, like: Level) -> Saved | None:
+        """What was saved; None where the run has not begun yet, or a Restart's file is damaged.
+
+        Args:
+            like: the level that the run would begin with, whose shapes and types the saved ones
+                have.
 
         Raises:
-            InputError: the file cannot be read.
+            InputError: the file cannot be read, or is not of this run.
         """
         if not self.path.exists():
             return None
         try:
             with open(self.path, "rb") as stream, np.load(stream) as file:
-                return _unpacked({name: file[name] for name in file.files})
+                saved = _unpacked({name: file[name] for name in file.files})
+            _require_fit(saved, like, self.request)
+            return saved
         except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+            if not self._at_the_end:
+                return None
             raise InputError(
                 f"the checkpoint '{self.path}' cannot be read ({error}); remove it to begin again"
             ) from None
@@ -146,6 +155,27 @@ def digest(request: Request) -> str:
         repr(request.perturbation),
     )  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _require_fit(saved: Saved, like: Level, request: Request) -> None:
+    """Make sure that every array has the shape and type with which the kernels are called.
+
+    Raises:
+        ValueError: one has not.
+    """
+    count, whole = len(saved.stored), True
+    for level in saved.levels:
+        for mine, its in ((like.values, level.values), (like.residual, level.residual)):
+            whole &= (mine is None) == (its is None)
+            if mine is not None and its is not None:
+                whole &= (its.shape, its.dtype) == (mine.shape, mine.dtype)
+    whole &= 1 <= len(saved.levels) <= request.scheme.levels
+    whole &= set(saved.fields) == set(request.variables)
+    rows = [*saved.fields.values(), *saved.budgets.values()]
+    whole &= all(x.shape[:1] == (count,) and x.dtype == np.float64 for x in rows)
+    whole &= saved.stored == sorted(set(saved.stored)) and 0 <= count <= saved.steps + 1
+    if not whole:
+        raise ValueError("its arrays are not those of this run")
 
 
 def _packed(saved: Saved) -> dict[str, np.ndarray]:

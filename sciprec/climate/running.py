@@ -81,7 +81,7 @@ class Run:
         Raises:
             InputError: it lies beyond the end of this run.
         """
-        saved = self.checkpoints.load()
+        saved = self.checkpoints.load(self.levels[0])
         if saved is None:
             return self.store()
         if saved.steps > self.request.stops[-1]:

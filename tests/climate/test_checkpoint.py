@@ -98,7 +98,7 @@ def test_writing_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(np, "savez", lambda path, **arrays: written.append(path))
     monkeypatch.setattr("os.replace", lambda part, path: None)
-    monkeypatch.setattr(Checkpoints, "load", lambda self: None)
+    monkeypatch.setattr(Checkpoints, "load", lambda self, like: None)
     clock = iter(np.arange(0.0, 100.0, 0.5))
     monkeypatch.setattr("sciprec.climate.checkpoint.time.perf_counter", lambda: next(clock))
     kept = Checkpoints(tmp_path, check_request("williamson_5", SMALL, 1.0, **RUN))
@@ -124,3 +124,31 @@ def test_a_restart_is_written_after_a_while_and_not_at_the_end(tmp_path, monkeyp
     assert len(written) == 1
     kept.save(Saved(0, 0.0, [], [], {}, {}), last=True)
     assert len(written) == 1
+
+
+def half_of(arrays):
+    return arrays | {"level_0": arrays["level_0"][::2]}
+
+
+DAMAGED = [
+    half_of,
+    lambda arrays: arrays | {"level_0": arrays["level_0"].astype(np.float32)},
+    lambda arrays: arrays | {f"level_{i}": arrays["level_0"] for i in range(9)},
+    lambda arrays: {name: x for name, x in arrays.items() if name != "field_u"},
+    lambda arrays: arrays | {"budget_mass": arrays["budget_mass"][:1]},
+    lambda arrays: arrays | {"stored": arrays["stored"][::-1]},
+    lambda arrays: arrays | {"residual_0": arrays["level_0"]},
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_arrays_of_other_shapes_and_types_never_reach_a_kernel(damage, tmp_path):
+    integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path, **RUN)
+    (path,) = tmp_path.glob("*.npz")
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    np.savez(path, **damage(arrays))
+    with pytest.raises(InputError, match="its arrays are not those of this run"):
+        integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path, **RUN)
+    again = integrate("williamson_5", SMALL, 0.25, checkpoints=Restart(tmp_path), **RUN)
+    assert again.steps == 18

@@ -179,3 +179,14 @@ def test_forecasts_grow_with_the_work(scenario_files):
         scenario_files[0].write_text(text.replace(old, new))
         (long, *_) = workflow.forecast(scenario_files[0])
         assert long["seconds"] == pytest.approx(factor * short["seconds"], rel=0.01), new
+
+
+@pytest.mark.parametrize(
+    ("names", "numbers"),
+    [("height", 32 * 64), ("zonal_mean_u", 32), ("kinetic_energy_spectrum", 22)],
+)
+def test_forecasts_of_sizes_count_what_is_stored(scenario_files, names, numbers):
+    text = scenario_files[0].read_text()
+    scenario_files[0].write_text(text.replace("days = 3.0", f'days = 3.0\nvariables = ["{names}"]'))
+    (row, *_) = workflow.forecast(scenario_files[0])
+    assert row["megabytes"] == pytest.approx(4 * numbers * 8 / 1e6)
