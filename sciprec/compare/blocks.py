@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-BLOCK = 1 << 22
-"""Values of a block of what is not chunked already: 32 MiB of binary64."""
+BLOCK = 1 << 20
+"""Values of a block of what is not chunked already: 8 MiB of binary64."""
 
 
 class Block(NamedTuple):
