@@ -69,7 +69,7 @@ class Climate:
         return f"{self.truncation}L{self.levels}_{plain}_{self.seed}_{self.days}.npz"
 
 
-MEMBERS = tuple(Climate(seed=seed, days=700) for seed in range(1, 6))
+MEMBERS = tuple(Climate(seed=seed, days=700) for seed in range(1, 9))
 ARITHMETICS = tuple(
     Climate(backend=backend, compensation=compensation, name=name, days=700)
     for backend, compensation, name in (

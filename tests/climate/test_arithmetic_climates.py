@@ -1,0 +1,62 @@
+"""The stored climates in several arithmetics against the ensemble in binary64."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sciprec.climate.grid import GaussianGrid, resolve_truncation
+from sciprec.climate.sampling import departure, is_within
+
+FOLDER = Path(__file__).parents[2] / "data" / "climate"
+ARITHMETICS = json.loads((FOLDER / "held_suarez_arithmetics.json").read_text())
+ROWS = {row["name"]: row for row in ARITHMETICS["arithmetics"]}
+SHARES = np.outer(
+    np.full(ARITHMETICS["levels"], 1 / ARITHMETICS["levels"]),
+    GaussianGrid(resolve_truncation(ARITHMETICS["truncation"])).weights,
+)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_departures_are_those_of_the_stored_bias(name):
+    row = ROWS[name]
+    for field in ("temperature", "u") if row["days"] else ():
+        bias, stored = np.array(row[field]["bias"]), row[field]["departure"]
+        found = departure(bias, np.zeros_like(bias), SHARES)
+        assert found == pytest.approx(stored, rel=1e-3, abs=1e-4)
+        assert row[field]["within"] == is_within(stored, row[field]["limits"])
+
+
+def test_the_ensemble_is_the_climate_that_is_stored():
+    """Means of five members, and the one whose climate has a file of its own: as far as chance."""
+    means = json.loads((FOLDER / "held_suarez_t21l10.json").read_text())["means"]
+    for field in ("temperature", "u"):
+        found = departure(np.array(means[field]), np.array(ARITHMETICS["ensemble"][field]), SHARES)
+        assert is_within(found, ROWS["fp32"][field]["limits"])
+
+
+WAVE = json.loads((FOLDER / "baroclinic_wave_arithmetics.json").read_text())
+WAVES = {row["name"]: row for row in WAVE["arithmetics"]}
+ISCA = {"6": 993.54, "7": 986.50, "8": 972.34, "9": 949.30, "10": 928.04}
+"""Lowest surface pressure, hPa, of GFDL's core at T42L24, as in `test_baroclinic`."""
+TWO_MODELS = 1.85
+"""hPa at day 9 between GFDL's core and dinosaur, both in binary64."""
+
+
+@pytest.mark.parametrize(("name", "margin"), [("fp64", 0.4), ("fp32", 0.4), ("mlu370", TWO_MODELS)])
+def test_the_stored_wave_is_the_published_one(name, margin):
+    row = WAVES[name]
+    assert {day: abs(x - ISCA[day]) < margin for day, x in row["lowest"].items()} == dict.fromkeys(
+        ISCA, True
+    )
+    assert abs(row["lon"]["9"] - 213.8) < 2.82 and abs(row["lat"]["9"] - 60.0) < 2.8
+    assert row["steady"] < 0.5
+
+
+def test_carried_residuals_bring_the_truncated_wave_back():
+    """Not so in half precision, where what is lost is lost inside the tendency."""
+    truncated = [WAVES[f"mlu370{name}"]["rms"]["9"] for name in ("", "+carry", "+carry-sums")]
+    assert truncated[0] > 10 * truncated[1] > 10 * truncated[2]
+    half = [WAVES[f"fp16{name}"]["rms"]["9"] for name in ("", "+carry")]
+    assert half[0] > half[1] > 0.9 * half[0]
