@@ -1,9 +1,9 @@
-"""Speed of the spectral transform and of shallow-water steps, against peers in the same run.
+"""Speed of the spectral transform and of the model's steps, against peers in the same run.
 
 A round trip is one synthesis and one analysis of a batch of scalar fields; its time is given per
 field. Every round times all contenders one after the other and takes ratios within the round;
-medians over the rounds are reported. Everything runs on one thread and is timed in seconds of
-processor time, so that other programs count less.
+medians over the rounds are reported. Everything but members at once runs on one thread and is
+timed in seconds of processor time, so that other programs count less.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sciprec.bench import climate_peers
+from sciprec.bench import climate_dinosaur, climate_peers, climate_steps
 from sciprec.bench.integer_sums import IntegerSums
 from sciprec.bench.precision import machine
-from sciprec.climate import integrate
 from sciprec.climate.compiled import compiled
 from sciprec.climate.grid import Truncation, resolve_truncation
 from sciprec.climate.legendre_stage import legendre_synthesis
@@ -31,7 +30,7 @@ from sciprec.climate.transform import (
 )
 from sciprec.precision import resolve_backend
 
-TITLE = "Transforms: microseconds per field and round trip; shallow-water steps: milliseconds"
+TITLE = "Transforms: microseconds per field and round trip; steps: milliseconds (years per day)"
 CAPTION = "ratios are to fp64 in the same round; medians; one thread, processor time"
 
 TRUNCATIONS = ("T42", "T85", "T127")
@@ -41,13 +40,14 @@ MATRIX = "fp64, matrix"
 """The Fourier stage as a matrix product."""
 LEGENDRE = "Legendre synthesis, fp64"
 INTEGERS = "Legendre synthesis, int32 to int64"
-STEP_TRUNCATIONS = ("T42", "T85")
-STEP_BACKENDS = ("fp64", "fp32", "mlu370", "fp16", "bf16")
 GOALS = {
     "ducc0": ">= 1", "SHTns": ">= 0.67", "fp32": "<= 0.625", INTEGERS: "<= 1 x " + LEGENDRE,
 }  # fmt: skip
 """row -> goal of its time, as a ratio to fp64's round trip unless said."""
-STEP_GOALS = {"fp64": "T42 <= 0.25 ms", "mlu370": "<= 1.3 x fp32", "fp16": "<= 3 x fp32"}
+STEP_GOALS = {
+    "fp64": "T42 <= 0.25 ms, T42L20 <= 10 ms", "fp32": "T42L20 <= 6 ms", "mlu370": "<= 1.3 x fp32",
+    "fp16": "<= 3 x fp32", "bf16": "<= 3 x fp32", "fixed32": "<= 1.5 x fp64",
+}  # fmt: skip
 SECONDS = 0.02
 """of one measurement"""
 
@@ -63,19 +63,24 @@ def measure(
         say: is told what is being measured.
 
     Returns:
-        The machine, seconds per field and round trip, and seconds per step, as plain data.
+        As plain data: the machine; `transforms`, seconds per field and round trip; `steps`, seconds
+        and years per day, `peers` beside them; `scaling`, with the truncation; `members` at once.
     """
-    transforms, steps = [], []
+    transforms, few = [], 1 if small else 3
     for name in ("T10",) if small else TRUNCATIONS:
         for batch in (1, 2) if small else BATCHES:
             say(f"transforms at {name}, batches of {batch}")
             contenders = _contenders(resolve_truncation(name), batch, small)
             transforms += _timed(name, batch, contenders, 1 if small else rounds)
-    for name in ("T10",) if small else STEP_TRUNCATIONS:
-        for backend in STEP_BACKENDS[:2] if small else STEP_BACKENDS:
-            say(f"shallow-water steps at {name} in {backend}")
-            steps.append(_step(name, backend, 0.125 if small else 1.0, 1 if small else 3))
-    return {"benchmark": "climate", "machine": machine(), "transforms": transforms, "steps": steps}
+    return {
+        "benchmark": "climate",
+        "machine": machine(),
+        "transforms": transforms,
+        "steps": climate_steps.measure_steps(small, few, say),
+        "peers": [] if small else climate_dinosaur.measure_dinosaur(say),
+        "scaling": climate_steps.measure_scaling(small, few, say),
+        "members": climate_steps.measure_members(small, few, say),
+    }
 
 
 def _contenders(truncation: Truncation, batch: int, small: bool) -> dict[str, Callable]:
@@ -157,33 +162,8 @@ def _seconds(run: Callable, repeat: int) -> float:
     return (time.process_time() - start) / repeat
 
 
-def _step(name: str, backend: str, days: float, rounds: int) -> dict:
-    """Time of a semi-implicit leapfrog step of flow over a mountain: what a longer run takes more.
-
-    Args:
-        name, backend: truncation and arithmetic.
-        days: length of the shorter run; the longer one is five times as long.
-        rounds: of which the shortest runs are taken; one more comes first and compiles.
-    """
-    _run(name, backend, days)
-    pairs = [(_run(name, backend, days), _run(name, backend, 5 * days)) for _ in range(rounds)]
-    (short, few), (long, many) = (min(runs) for runs in zip(*pairs, strict=True))
-    seconds = (long - short) / (many - few)
-    return {"truncation": name, "backend": backend, "seconds": seconds}
-
-
-def _run(name: str, backend: str, days: float) -> tuple[float, int]:
-    """Processor time and number of steps of a run."""
-    start = time.process_time()
-    made = integrate(
-        "williamson_5", name, days, backend=backend, time_scheme="semi_implicit_leapfrog",
-        output_hours=24 * days,
-    )  # fmt: skip
-    return time.process_time() - start, made.steps
-
-
 def rows(result: dict) -> list[dict]:
-    """The table: a row per contender of the transforms, then one per arithmetic of the steps."""
+    """The table: contenders of the transforms, arithmetics of the steps, truncations, members."""
     table: dict[str, dict] = {}
     for entry in result["transforms"]:
         row = table.setdefault(entry["row"], {"contender": entry["row"]})
@@ -192,12 +172,41 @@ def rows(result: dict) -> list[dict]:
     for name, goal in GOALS.items():
         if name in table:
             table[name]["goal"] = goal
-    first = result["steps"][0]["truncation"]
+    return [*table.values(), *_step_rows(result), *_scaling_rows(result["scaling"])]
+
+
+def _step_rows(result: dict) -> list[dict]:
+    """A row per arithmetic, then dinosaur's."""
+    table: dict[str, dict] = {}
     for entry in result["steps"]:
         name = f"step, {entry['backend']}"
         row = table.setdefault(name, {"contender": name})
-        column = "step" if entry["truncation"] == first else f"step {entry['truncation']}"
-        row[column] = f"{entry['seconds'] * 1e3:.3f}"
+        years = f" ({entry['years_per_day']:.3g})" if "Suarez" in entry["model"] else ""
+        row[entry["model"]] = f"{entry['seconds'] * 1e3:.3g}{years}"
         if entry["backend"] in STEP_GOALS:
             row["goal"] = STEP_GOALS[entry["backend"]]
-    return list(table.values())
+    for entry in result["peers"]:
+        name = f"step, dinosaur {entry.get('backend', '')}".strip()
+        row = table.setdefault(name, {"contender": name})
+        if "skipped" in entry:
+            row["goal"] = entry["skipped"]
+        else:
+            row[entry["model"]] = f"{entry['seconds'] * 1e3:.3g}"
+    members = result["members"]
+    text = f"{members['efficiency']:.2f} of {members['members']} cores"
+    row = {"contender": "members at once", "goal": ">= 0.9", members["model"]: text}
+    return [*table.values(), row]
+
+
+def _scaling_rows(scaling: dict) -> list[dict]:
+    """The Legendre stage and the step of each truncation, and the powers of T in their time."""
+    entries = scaling["truncations"]
+    texts = {
+        "Legendre sums of a field": ("legendre", 1e6, "us"),
+        f"step, {scaling['model']}": ("step", 1e3, "ms"),
+    }
+    return [
+        {"contender": name, "goal": f"grows as T^{scaling[f'{key}_power']:.2f}"}
+        | {e["truncation"]: f"{e[key] * factor:.3g} {unit}" for e in entries}
+        for name, (key, factor, unit) in texts.items()
+    ]

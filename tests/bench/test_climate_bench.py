@@ -1,12 +1,13 @@
 """The benchmark of transforms measures what it promises; peers and integers transform right."""
 
 import json
+import subprocess
 
 import numpy as np
 import pytest
 
 from sciprec import bench
-from sciprec.bench import climate, climate_peers
+from sciprec.bench import climate, climate_dinosaur, climate_peers, climate_steps
 from sciprec.bench.integer_sums import IntegerSums
 from sciprec.climate.grid import resolve_truncation
 from sciprec.climate.legendre_stage import legendre_synthesis
@@ -29,10 +30,52 @@ def test_sums_of_integers_are_those_of_binary64_to_their_bits():
 
 
 def test_names_and_goals_are_rows():
-    for name in (*climate.BACKENDS, *climate.STEP_BACKENDS):
+    of_steps = {backend for _, backends in climate_steps.STEPS for backend in backends}
+    for name in (*climate.BACKENDS, *of_steps):
         assert resolve_backend(name).name == name
     known = {*climate.BACKENDS, "ducc0", "SHTns", climate.INTEGERS}
-    assert set(climate.GOALS) <= known and set(climate.STEP_GOALS) <= set(climate.STEP_BACKENDS)
+    assert set(climate.GOALS) <= known and set(climate.STEP_GOALS) <= of_steps
+    assert set(climate_dinosaur.MODELS) <= {model.name for model, _ in climate_steps.STEPS}
+
+
+def test_powers_are_fitted_and_years_counted():
+    numbers = np.array([42, 63, 85, 127])
+    assert climate_steps.fitted_power(numbers, 3e-9 * numbers**2.75) == pytest.approx(2.75)
+    assert climate_steps.years_per_day(1800.0, 0.01) == pytest.approx(1800 / 0.01 / 365.25)
+
+
+def test_dinosaur_is_left_out_with_a_sentence(monkeypatch):
+    monkeypatch.setattr(climate_dinosaur.importlib.util, "find_spec", lambda name: None)
+    (entry,) = climate_dinosaur.measure_dinosaur(lambda text: None)
+    assert entry["skipped"] == "dinosaur is not installed: pip install dinosaur"
+
+
+def test_a_dinosaur_that_fails_says_why(monkeypatch):
+    monkeypatch.setattr(climate_dinosaur.importlib.util, "find_spec", lambda name: True)
+    failed = subprocess.CompletedProcess([], 1, "", "Traceback\nValueError: no such grid\n")
+    monkeypatch.setattr(climate_dinosaur.subprocess, "run", lambda *args, **more: failed)
+    (entry,) = climate_dinosaur.measure_dinosaur(lambda text: None)
+    assert entry["skipped"] == "dinosaur failed: ValueError: no such grid"
+
+
+def test_the_table_has_steps_peers_truncations_and_members():
+    step = {"model": "Held-Suarez T42L20", "truncation": "T42", "seconds": 0.01}
+    result = {
+        "transforms": [],
+        "steps": [step | {"backend": "fp64", "years_per_day": 328.5}],
+        "peers": [step | {"backend": "fp64", "seconds": 0.0172}],
+        "scaling": {
+            "model": "10 levels", "step_power": 2.5, "legendre_power": 2.9,
+            "truncations": [{"truncation": "T63", "step": 0.02, "legendre": 2e-5}],
+        },
+        "members": {"model": "Held-Suarez T21L10", "members": 2, "efficiency": 0.955},
+    }  # fmt: skip
+    ours, peer, members, legendre, steps = climate.rows(result)
+    assert ours["Held-Suarez T42L20"] == "10 (328)" and "10 ms" in ours["goal"]
+    assert peer["contender"] == "step, dinosaur fp64" and peer["Held-Suarez T42L20"] == "17.2"
+    assert members["Held-Suarez T21L10"] == "0.95 of 2 cores"
+    assert legendre["T63"] == "20 us" and legendre["goal"] == "grows as T^2.90"
+    assert steps["T63"] == "20 ms"
 
 
 def test_peers_run_where_they_are_installed():
@@ -52,6 +95,11 @@ def test_small_benchmark_has_every_row(tmp_path, capsys):
         entries = [e for e in stored["transforms"] if e["batch"] == batch]
         assert wanted <= {e["row"] for e in entries}
         assert all(e["seconds"] > 0 and e["times_fp64"] > 0 for e in entries)
-    assert [e["backend"] for e in stored["steps"]] == list(climate.STEP_BACKENDS[:2])
+    assert [(e["model"], e["backend"]) for e in stored["steps"]] == [
+        (model.name, backend) for model, b in climate_steps.SMALL_STEPS for backend in b
+    ]
+    assert all(e["seconds"] > 0 and e["years_per_day"] > 0 for e in stored["steps"])
+    assert [row["truncation"] for row in stored["scaling"]["truncations"]] == ["T5", "T10"]
+    assert stored["members"]["efficiency"] > 0
     printed = capsys.readouterr().out
     assert climate.TITLE in printed and all(row in printed for row in wanted)
