@@ -23,7 +23,7 @@ from sciprec.batch.resume import kept_outcomes
 from sciprec.errors import InputError
 
 CONNECT_SECONDS = 8
-SECONDS_BETWEEN_EVENTS = 1.0
+SECONDS_BETWEEN_EVENTS = 5.0
 """Between what a worker says about one run."""
 TASKS_AT_A_TIME = 10_000
 """How many the scheduler of a cluster is handed in one message."""
@@ -257,12 +257,11 @@ def _dashboards() -> bool:
 
 def _words_about(client: Any) -> str:
     """Address, workers and dashboard of a cluster."""
-    found = client.scheduler_info(n_workers=-1)["workers"].values()
-    threads = sum(worker["nthreads"] for worker in found)
+    threads = client.nthreads()
     dashboard = f", dashboard {client.dashboard_link}" if _dashboards() else ""
     return (
-        f"dask: scheduler {client.scheduler.address}, {len(found)} workers with {threads} threads"
-        f"{dashboard}"
+        f"dask: scheduler {client.scheduler.address}, {len(threads)} workers with "
+        f"{sum(threads.values())} threads{dashboard}"
     )
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from sciprec import progress
-from sciprec.batch.perform import pace_of
+from sciprec.batch import execute
+from sciprec.batch.perform import pace_of, perform
 from sciprec.batch.plan import plan
 from sciprec.output.dataset import prices_dataset
 from sciprec.scenario import load_scenario
@@ -92,3 +93,49 @@ def test_the_pace_of_a_model():
     bounded = prices_dataset([1, 2, 3], [1, 2], prices, **how, levels="[]")
     assert pace_of(bounded) == "2,000 paths/s"
     assert pace_of(prices_dataset([1, 2, 3], [1, 2], prices)) == ""
+
+
+def test_workers_tell_their_days_now_and_then_to_whoever_listens(
+    monkeypatch, scenario_files, tmp_path
+):
+    """A worker, a scheduler and a client in one: what is logged under a topic is heard at once."""
+    runs = plan([load_scenario(scenario_files[0])])
+    clock, hearers, heard = SimpleNamespace(value=0.0), {}, []
+    cluster = SimpleNamespace(
+        subscribe_topic=hearers.__setitem__,
+        unsubscribe_topic=hearers.pop,
+        log_event=lambda topic, said: hearers[topic]((clock.value, said)),
+    )
+    monkeypatch.setattr("distributed.get_worker", lambda: cluster)
+    monkeypatch.setattr(execute.time, "monotonic", lambda: clock.value)
+
+    def model(run, folder, debug, on_days):
+        for day in range(12):
+            clock.value += 1.0
+            on_days(run, float(day))
+        return run.outcome(12.0)
+
+    how = {"action": model, "folder": str(tmp_path), "debug": False, "fresh": True}
+    with execute._hearing(cluster, runs, lambda run, days: heard.append((run, days))) as topic:
+        assert execute.on_worker(runs[1], topic=topic, **how).seconds == 12.0
+    assert heard == [(runs[1], 4.0), (runs[1], 9.0)] and not hearers
+    with execute._hearing(cluster, runs, None) as topic:
+        assert topic is None
+
+
+def test_a_run_that_had_ended_on_a_lost_worker_is_not_computed_again(
+    models, scenario_files, tmp_path
+):
+    (run, *_) = plan([load_scenario(scenario_files[0])])
+    computed = []
+
+    def model(run, folder, debug):
+        computed.append(run)
+        return perform(run, folder, debug)
+
+    how = {"action": model, "folder": str(tmp_path), "debug": False, "topic": None}
+    first = execute.on_worker(run, fresh=False, **how)
+    again = execute.on_worker(run, fresh=False, **how)
+    assert len(computed) == 1 and not again.kept and again.file == first.file
+    execute.on_worker(run, fresh=True, **how)
+    assert len(computed) == 2
