@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,15 @@ from sciprec.compare.evidence import Members, evidence
 from sciprec.output import files
 from sciprec.scenario import TRUTH
 
+MOST_BYTES_KEPT = 2**27
+"""Of an ensemble's members, which several tests go through, and each arithmetic anew."""
+
 if TYPE_CHECKING:
     from sciprec.report.stored import StoredBatch, StoredRun
 
 
 class StoredMembers(Sequence[xr.Dataset]):
-    """The datasets of some files, each read when it is asked for.
+    """The datasets of some files, each read when it is asked for; small ones are kept.
 
     Args:
         paths: of the files.
@@ -25,12 +29,21 @@ class StoredMembers(Sequence[xr.Dataset]):
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self.paths = tuple(paths)
+        self.kept: dict[Path, xr.Dataset] = {}
+        self.room = MOST_BYTES_KEPT
 
     def __len__(self) -> int:
         return len(self.paths)
 
     def __getitem__(self, index):
-        return files.read(self.paths[index])
+        path = self.paths[index]
+        if path in self.kept:
+            return self.kept[path]
+        dataset = files.read(path)
+        if dataset.nbytes <= self.room:
+            self.kept[path] = dataset
+            self.room -= dataset.nbytes
+        return dataset
 
 
 def evidence_of(batch: StoredBatch, run: StoredRun) -> dict[str, Any] | None:
@@ -57,8 +70,21 @@ def truth_of(batch: StoredBatch, run: StoredRun) -> StoredRun | None:
 
 def _members(batch: StoredBatch, scenario: str, label: str) -> StoredMembers:
     """The members of one arithmetic's ensemble beyond 0, failed ones left out."""
-    return StoredMembers([
+    paths = [
         batch.folder / one.file
         for one in batch.further
         if (one.scenario, one.label) == (scenario, label) and not one.failure
-    ])  # fmt: skip
+    ]
+    states = [path.stat() if path.exists() else None for path in paths]
+    return _as_they_are(tuple(paths), tuple(s and (s.st_mtime_ns, s.st_size) for s in states))
+
+
+@lru_cache(maxsize=2)
+def _as_they_are(paths: tuple[Path, ...], states: tuple) -> StoredMembers:
+    """The members in files as they are now: those of the truth serve one arithmetic after another.
+
+    Args:
+        paths: of the files.
+        states: what tells their contents from earlier ones.
+    """
+    return StoredMembers(paths)

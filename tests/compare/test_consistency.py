@@ -170,6 +170,13 @@ def test_ensembles_of_one_law_are_told_apart_no_more_often_than_stated():
     assert binomtest(said.count(NO), 120, 0.05, "greater").pvalue > 1e-3
 
 
+def test_nearly_the_same_members_are_no_warning():
+    """27 members that are those of the truth but for a little: p-values next to 1."""
+    golden = drawn(27)
+    found = compare_distributions(golden, golden * (1.0 + 1e-9))
+    assert found.answer == YES and found.smallest == pytest.approx(1.0, abs=1e-9)
+
+
 def test_few_members_say_so_and_how_many_are_needed():
     found = compare_distributions(drawn(4), drawn(4))
     assert found.answer == TOO_FEW and "4 and 4 members tell no difference" in found.reason
