@@ -1,0 +1,76 @@
+"""The memory of a run: the formulas of docs/climate.md against the arrays that a model holds."""
+
+import pytest
+
+from sciprec.climate.grid import GaussianGrid, resolve_truncation
+from sciprec.climate.legendre_stage import LANES, PAIR, ROWS
+from sciprec.climate.model import _conversion, _Model
+from sciprec.climate.request import check_request
+from sciprec.climate.transform import GROUP, make_tables, make_work
+
+
+def bytes_of(arrays):
+    if isinstance(arrays, tuple):
+        return sum(map(bytes_of, arrays))
+    return 0 if arrays.base is not None else arrays.nbytes  # a part of another one
+
+
+def filled(count, unit):
+    return -(-count // unit) * unit
+
+
+def table_numbers(row):
+    """Both Legendre tables: degrees of one parity by latitudes, filled up to blocks."""
+    north = filled(row.nlat // 2, LANES)
+    degrees = [n for d in range(row.number + 2, 1, -1) for n in ((d + 1) // 2, d // 2)]
+    return sum(north * (filled(n, ROWS) + filled(n, LANES)) for n in degrees)
+
+
+def transform_numbers(row, fields):
+    """Work of a transform: Fourier coefficients of a group, buffers of both Fourier stages."""
+    group = min(fields, GROUP)
+    tiles = 2 * filled(row.nlat // 2, LANES) // LANES
+    waves = (5 * (row.nlon // 4 + 1) + 2 * (row.number + 1)) * row.nlat
+    return group * tiles * (row.number + 2) * PAIR + PAIR * row.nlon + waves
+
+
+def model_of(case, truncation, **parameters):
+    request = check_request(case, truncation, 1.0, step_seconds=1200.0, parameters=parameters)
+    grid = GaussianGrid(request.truncation)
+    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
+    convert = _conversion(request, request.case.initial(*places, **request.parameters.case))
+    return _Model(request, convert), request.truncation
+
+
+@pytest.mark.parametrize("number", [10, 21, 42])
+def test_tables_and_work_of_transforms(number):
+    row = resolve_truncation(number)
+    tables = make_tables(row)
+    waves = 4 * (row.nlon // 4 + 1) * (row.number + 1) + 20 * row.nlon
+    numbers = bytes_of(tables) / 8
+    assert table_numbers(row) < numbers < table_numbers(row) + waves
+    for fields in (1, 5, 100):
+        rows = 12 * filled(max(row.nlat // 2, row.number // 2 + 1), LANES)
+        assert bytes_of(make_work(row, fields)) / 8 == transform_numbers(row, fields) + rows
+
+
+def test_memory_of_shallow_water():
+    model, row = model_of("williamson_5", "T42")
+    coefficients = (row.number + 1) * (row.number + 4) // 2
+    scratch = 18 * coefficients + 9 * row.nlon * row.nlat + transform_numbers(row, 5)
+    assert bytes_of(model.work) / 8 == pytest.approx(scratch, rel=0.01)
+    held = model.system.work, model.system.addition.damping
+    assert bytes_of(held) / 8 == 12 * 6 * coefficients
+
+
+def test_memory_of_the_forced_atmosphere():
+    levels = 10
+    model, row = model_of("held_suarez", "T21", levels=levels)
+    coefficients, points = (row.number + 1) * (row.number + 4) // 2, row.nlon * row.nlat
+    scratch = (22 * levels + 10) * coefficients + (6 * levels + 2) * points
+    scratch += (6 * levels + 1) * row.nlat + transform_numbers(row, 6 * levels + 1)
+    assert bytes_of(model.work) / 8 == pytest.approx(scratch, rel=0.02)
+    held = model.system.work, model.system.addition.damping
+    assert bytes_of(held) / 8 == 12 * (6 * levels + 2) * coefficients
+    constants = (row.number + 2) * levels**2 + 14 * coefficients + levels * row.nlat
+    assert bytes_of(model.constants) / 8 == pytest.approx(constants, rel=0.05)
