@@ -9,7 +9,14 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sciprec import __version__, climate_verbs, compare_verb, coverage_verb, price_verbs
+from sciprec import (
+    __version__,
+    climate_verbs,
+    compare_verb,
+    coverage_verb,
+    gallery_verb,
+    price_verbs,
+)
 from sciprec.errors import InputError, Interrupted
 
 GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
@@ -211,6 +218,7 @@ def report(
 app.command()(compare_verb.compare)
 app.command()(price_verbs.price)
 app.command()(coverage_verb.coverage)
+app.command()(gallery_verb.gallery)
 
 
 @bench_app.command("precision")

@@ -25,13 +25,20 @@ class Verdict:
     Args:
         status: truth | identical | good (within every tolerance) | unjudged (the scenario states
             none) | beyond (some tolerance is missed) | broken (blow-up, or changed NaN) | failed.
-        sentence: the reason, with the numbers.
+        sentence: the reason, with the numbers and everything else that was found.
         margin: error / tolerance of the closest call; NaN without one.
+        decisive: the part of the sentence that the status rests on; empty where that is all of it.
     """
 
     status: str
     sentence: str
     margin: float = math.nan
+    decisive: str = ""
+
+    @property
+    def short(self) -> str:
+        """The reason without what decides nothing."""
+        return self.decisive or self.sentence
 
     @property
     def acceptable(self) -> bool:
@@ -81,12 +88,15 @@ def _with_evidence(verdict: Verdict, evidence: Mapping[str, Any]) -> Verdict:
     elif evidence.get("perturbation") is not None:
         said.append("whether it is statistically indistinguishable from fp64: not enough members")
     violations = (evidence.get("arbitrage") or {}).get("beyond_bounds") or 0
-    status = "beyond" if violations else status
+    decisive = list(said)
+    if violations:
+        status = "beyond"
+        decisive.append(evidence["arbitrage"]["sentence"])
     for name in ("variability", "prices", "arbitrage", "budget"):
         part = evidence.get(name) or {}
         if part and part.get("applies", True) and _tells(name, part):
             said.append(part["sentence"])
-    return replace(verdict, status=status, sentence="; ".join(said))
+    return replace(verdict, status=status, sentence="; ".join(said), decisive="; ".join(decisive))
 
 
 def _tells(name: str, part: Mapping[str, Any]) -> bool:

@@ -48,8 +48,13 @@ def write_page(folder: str | Path) -> Path:
     return write_text(batch.folder / PAGE, render(batch))
 
 
-def render(batch: StoredBatch) -> str:
-    """The page as text; the same batch gives the same bytes."""
+def render(batch: StoredBatch, *, links: bool = True) -> str:
+    """The page as text; the same batch gives the same bytes.
+
+    Args:
+        batch: as stored.
+        links: whether the page links to the files of the batch.
+    """
     template = environment(
         number=number, seconds=duration, digits=digits, gain=gain_in_words
     ).get_template("page.html")
@@ -64,7 +69,7 @@ def render(batch: StoredBatch) -> str:
         machines=list(MACHINES.values()),
         title=_title(batch),
         cards=[_card(batch, name) for name in batch.labels if name != TRUTH],
-        rows=table(batch),
+        rows=[row if links else row | {"file": None} for row in table(batch)],
         sections=[section(batch, i, name) for i, name in enumerate(batch.scenarios)],
         status_words=STATUS_WORDS,
         made_by=batch.made_by,
@@ -87,7 +92,7 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
             "label": run.label,
             "member": run.member,
             "status": run.verdict.status,
-            "reason": run.verdict.sentence,
+            "reason": run.verdict.short,
             "file": run.file if run.dataset is not None else None,
             "seconds": run.kernel_seconds if run.dataset is not None else None,
             "variable": None, "units": None, "nonfinite": None, "errors": {},
@@ -149,7 +154,7 @@ def _card(batch: StoredBatch, label: str) -> dict[str, str]:
         "label": label,
         "status": status,
         "lead": lead,
-        "reason": f"{where}{worst.verdict.sentence}.",
+        "reason": f"{where}{worst.verdict.short}.",
         "cost": _cost(batch, runs),
         "about": _about(runs),
     }

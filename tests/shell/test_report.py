@@ -75,7 +75,7 @@ def test_page_says_per_arithmetic_what_it_is_good_for(batch):
     text = " ".join(batch.page.read_text(encoding="utf-8").split())
     assert "<strong>fp32</strong> is good enough in both scenarios." in text
     assert "<strong>fp16</strong> is not good enough in 1 of 2 scenarios. In little_climate" in text
-    # trade-off; growth, field, two error maps, parts, distribution; two of prices, parts, distribution
+    # trade-off; growth, field, two maps, parts, distribution; two of prices, parts, distribution
     assert text.count("<svg") == 11
     assert "Error of height against fp64" in text
     for file in batch.files:
