@@ -1,4 +1,4 @@
-"""`sciprec.climate.run`: a climate run as a labelled dataset."""
+"""`sciprec.climate.run`: a climate run as a labelled dataset; stored solutions beside it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Any
 import xarray as xr
 
 from sciprec.climate.checkpoint import Restart
+from sciprec.climate.grid import GaussianGrid, resolve_truncation
 from sciprec.climate.model import integrate
 from sciprec.climate.perturbation import Perturbation
+from sciprec.climate.reference import Reference
 from sciprec.output.dataset import trajectory_dataset
+from sciprec.output.variables import describe
 
 
 def run_climate(
@@ -80,3 +83,28 @@ def run_climate(
         perturbation=perturbation,
     )
     return trajectory_dataset(trajectory)
+
+
+def reference_dataset(path: str | Path, truncation: str | int) -> xr.Dataset:
+    """A stored solution of high resolution on the grid of a truncation.
+
+    What it is for: `sciprec.compare.error_budget.error_budget(..., reference=...)`, which says how
+    far a run in fp64 is from it, and whether rounding matters beside that.
+
+    Args:
+        path: of a file such as data/climate/williamson_6_day7.npz.
+        truncation: of the runs that it is compared with, such as "T42".
+
+    Returns:
+        height, u, v, vorticity and divergence over lat and lon, in SI units.
+
+    Raises:
+        InputError: the file holds no such solution, or there is no such truncation.
+    """
+    grid = GaussianGrid(resolve_truncation(truncation))
+    fields = Reference.load(path).fields(grid)
+    names = ("height", "u", "v", "vorticity", "divergence")
+    return xr.Dataset(
+        {name: (("lat", "lon"), fields[name], describe(name).as_attributes()) for name in names},
+        coords={"lat": grid.lat, "lon": grid.lon},
+    )

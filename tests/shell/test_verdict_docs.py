@@ -10,13 +10,15 @@ import pytest
 from sciprec import workflow
 from sciprec.batch import perform
 from sciprec.compare.consistency import LEAST_MEMBERS, MEMBERS_PER_COMPONENT
+from sciprec.compare.error_budget import error_budget
 from sciprec.ensemble import Ensemble
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.report.stored import read_batch
 from sciprec.scenario import parse_scenario
 from tests.shell.conftest import little_trajectory
 
-TEXT = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE)
 MEMBERS = LEAST_MEMBERS + 3
 
@@ -65,7 +67,7 @@ def test_the_script_tells_verdicts_and_evidence(stand_in, tmp_path, monkeypatch,
     batch = workflow.run([parse_scenario(content)], out="reports/ensemble_jet")
     assert not batch.failures
     capsys.readouterr()
-    (script,) = blocks("python")
+    script = blocks("python")[0]
     exec(compile(script, "docs/verdicts.md", "exec"), {})
     said = capsys.readouterr().out
     assert "fp32 good " in said and "bf16 beyond " in said
@@ -76,6 +78,20 @@ def test_the_script_tells_verdicts_and_evidence(stand_in, tmp_path, monkeypatch,
     assert found["fp32"]["consistency"]["members"] == LEAST_MEMBERS
     assert found["fp32"]["variability"]["members"] == MEMBERS - 1
     assert found["fp32"]["perturbation"] == 1e-4
+
+
+@pytest.mark.slow
+def test_the_budget_of_a_wave_has_the_published_discretisation_error(monkeypatch, capsys):
+    """NCAR's spectral transform shallow water model 2.0, T42: l2 of h at day 7 is 1.79e-3."""
+    monkeypatch.chdir(ROOT)
+    names = {}
+    exec(compile(blocks("python")[1], "docs/verdicts.md", "exec"), names)
+    found = error_budget(names["golden"], names["actual"], "height", reference=names["finer"])
+    assert found.parts["discretisation"] == pytest.approx(1.79e-3, rel=0.02)
+    said = capsys.readouterr().out.strip()
+    assert said == found.sentence
+    (promised,) = re.findall(r'prints "(.*?)"', TEXT)
+    assert said.startswith(promised)
 
 
 def test_numbers_of_the_text_are_those_of_the_code():
