@@ -56,6 +56,7 @@ def test_the_table_of_an_ensemble_is_accepted():
     assert (table.members, table.amplitude) == (60, 1e-4)
 
 
+@pytest.mark.slow
 def test_the_script_tells_verdicts_and_evidence(stand_in, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     content = {
