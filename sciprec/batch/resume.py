@@ -99,13 +99,10 @@ def _refresh(run: Run, path: Path, attributes: dict[str, Any]) -> None:
 def interrupted_folder(run: Run, folder: str | Path) -> Path | None:
     """Where a long run leaves what it needs to go on after an interruption; None where it cannot.
 
-    The name holds the run's digest: other code, or another scenario of that name, begins again.
+    The name holds the run's digest: other code, or another scenario of that name, begins again, as
+    does fixed point, whose file states the saturations of the whole run.
     """
-    if run.scenario.kind != "climate":
-        return None
-    from sciprec.climate.checkpoint import holds
-
-    if not holds(resolve_backend(run.backend)):
+    if run.scenario.kind != "climate" or resolve_backend(run.backend).fixed:
         return None
     return Path(folder) / INTERRUPTED / f"{run.file}-{run_digest(run)[:16]}"
 

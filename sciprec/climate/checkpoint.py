@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -16,7 +16,6 @@ import sciprec
 from sciprec.climate.levels import Level
 from sciprec.climate.request import Request
 from sciprec.errors import InputError
-from sciprec.precision import Backend
 
 _MOST_SHARE_OF_TIME = 0.05
 
@@ -34,14 +33,6 @@ class Restart:
     after_seconds: float = 60.0
 
 
-def holds(backend: Backend) -> bool:
-    """Whether a checkpoint holds all that runs in an arithmetic need to go on with the same bits.
-
-    Kernels with random roundings count their calls, those in fixed point adapt their units.
-    """
-    return not (backend.random or backend.fixed)
-
-
 @dataclass
 class Saved:
     """The content of a checkpoint.
@@ -51,6 +42,7 @@ class Saved:
         levels: of the time scheme, newest first, with their residuals.
         stored: for each stored state its number of steps, ascending.
         fields, budgets: what was stored: name -> (states, ...).
+        kernels: from `compiled.kernel_states`.
     """
 
     steps: int
@@ -59,6 +51,7 @@ class Saved:
     stored: list[int]
     fields: dict[str, np.ndarray]
     budgets: dict[str, np.ndarray]
+    kernels: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 class Checkpoints:
@@ -72,17 +65,10 @@ class Checkpoints:
         request: the run.
 
     Raises:
-        InputError: the folder cannot be made, or the arithmetic's kernels have a state of their
-            own, which no file holds.
+        InputError: the folder cannot be made.
     """
 
     def __init__(self, folder: str | Path | Restart, request: Request) -> None:
-        if not holds(request.backend):
-            raise InputError(
-                f"checkpoints were asked for in '{request.backend.name}', whose kernels count "
-                "their calls or adapt their units, which no checkpoint holds; accepted: floats "
-                "without random roundings"
-            )
         self._written, self._cost, self._at_the_end = -np.inf, 0.0, True
         if isinstance(folder, Restart):
             self._written, self._at_the_end = time.perf_counter(), False
@@ -189,7 +175,8 @@ def _packed(saved: Saved) -> dict[str, np.ndarray]:
         arrays[f"level_{i}"] = level.values
         if level.residual is not None:
             arrays[f"residual_{i}"] = level.residual
-    for kind, rows in (("field", saved.fields), ("budget", saved.budgets)):
+    groups = {"field": saved.fields, "budget": saved.budgets, "kernel": saved.kernels}
+    for kind, rows in groups.items():
         arrays |= {f"{kind}_{name}": values for name, values in rows.items()}
     return arrays
 
@@ -204,6 +191,7 @@ def _unpacked(arrays: dict[str, np.ndarray]) -> Saved:
         stored=arrays["stored"].tolist(),
         fields=_named(arrays, "field_"),
         budgets=_named(arrays, "budget_"),
+        kernels=_named(arrays, "kernel_"),
     )
 
 

@@ -1,15 +1,49 @@
-"""Lifted kernels that the runs of one process share."""
+"""Lifted kernels that the runs of one process share, and the state that some of them have.
+
+Kernels with random bits count their calls, kernels in fixed point adapt their units: both go into
+checkpoints, and from there into the kernels of another process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from zlib import crc32
+
+import numpy as np
 
 from sciprec.climate.transform import with_stages
 from sciprec.precision import Backend, lift, resolve_backend
+from sciprec.precision.fixed_lifting import FixedLifted
+from sciprec.precision.keys import mix
+from sciprec.precision.units import Units
 
 staged = lru_cache(maxsize=64)(with_stages)
 """`with_stages`, the same function again for the same arguments."""
+_SPREAD = 0x9E3779B9
+
+
+class Drawing:
+    """A lifted kernel with random bits: the n-th call draws the n-th stream.
+
+    Args:
+        kernel: the plain Python kernel.
+        backend: an arithmetic with random bits.
+
+    Attributes:
+        calls: how many were made; the next one depends on it and on nothing else.
+    """
+
+    def __init__(self, kernel: Callable, backend: Backend) -> None:
+        self._enter = lift(kernel, backend, trust_inputs=True).dispatcher
+        self._first = mix(crc32(kernel.__name__.encode()))
+        self.calls = 0
+
+    def __call__(self, *args):
+        """Run the kernel."""
+        key = mix(self._first + self.calls * _SPREAD)
+        self.calls += 1
+        return self._enter(np.uint32(key), *args)
 
 
 def compiled(kernel: Callable, backend: str | Backend):
@@ -23,7 +57,9 @@ def compiled(kernel: Callable, backend: str | Backend):
         backend: the arithmetic.
     """
     found = resolve_backend(backend)
-    if found.random or found.fixed:
+    if found.random:
+        return Drawing(kernel, found)
+    if found.fixed:
         return lift(kernel, found, trust_inputs=True)
     return _shared(kernel, found)
 
@@ -31,3 +67,38 @@ def compiled(kernel: Callable, backend: str | Backend):
 @lru_cache(maxsize=512)
 def _shared(kernel: Callable, backend: Backend):
     return lift(kernel, backend, trust_inputs=True)
+
+
+def kernel_states(kernels: Sequence) -> dict[str, np.ndarray]:
+    """What kernels will depend on besides their arguments, as arrays; nothing for plain floats.
+
+    Args:
+        kernels: from `compiled`; fixed-point ones have run at least once.
+    """
+    states = {}
+    for n, kernel in enumerate(kernels):
+        if isinstance(kernel, Drawing):
+            states[f"{n}_calls"] = np.array(kernel.calls)
+        elif isinstance(kernel, FixedLifted) and kernel.units is not None:
+            units = kernel.units
+            states[f"{n}_largest"] = np.where(units.used, units.largest, 0.0)
+            if units.zero is not None:
+                states[f"{n}_zero"] = units.zero
+    return states
+
+
+def restore_kernels(kernels: Sequence, states: Mapping[str, np.ndarray]) -> None:
+    """Put kernels into the state that others had.
+
+    Args:
+        kernels: the same ones in the same order as given to `kernel_states`; fixed-point ones have
+            run at least once.
+        states: from there.
+    """
+    for n, kernel in enumerate(kernels):
+        if f"{n}_calls" in states:
+            kernel.calls = int(states[f"{n}_calls"])
+        if f"{n}_largest" in states:
+            own, zero = kernel.units, states.get(f"{n}_zero")
+            sizes = states[f"{n}_largest"]
+            kernel.units = Units(own.backend, own.sites, own.rows, sizes, own.spread, zero)

@@ -127,7 +127,8 @@ def integrate(
     begun = initial if perturbation is None else perturbation.of(initial)
     state = rounded(convert.to_state(begun).ravel(), request.update)
     kept = None if checkpoints is None else Checkpoints(checkpoints, request)
-    run = Run(request, model.system, convert, model.columns, state, model.adjust, progress, kept)
+    stepping = model.system, convert, model.columns, state, model.adjust, model.lifted
+    run = Run(request, *stepping, progress, kept)
     run.warm_up()
     run.to_the_end()
     return _trajectory(run, grid, model)

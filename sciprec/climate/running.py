@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sciprec.climate.checkpoint import Checkpoints, Saved
+from sciprec.climate.compiled import kernel_states, restore_kernels
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.derived import derive
 from sciprec.climate.equations import Conversion
@@ -28,6 +29,7 @@ class Run:
         columns: name of the variable of each column of the state.
         state: the initial state (size,), rounded.
         adjust: function (values) that changes each new state in place, or None.
+        kernels: all that a step calls, from `compiled`.
         progress: called with the simulated days, or None.
         checkpoints: where the run goes on from and what it leaves behind, or None.
 
@@ -46,12 +48,14 @@ class Run:
         columns: np.ndarray,
         state: np.ndarray,
         adjust: Callable[[np.ndarray], None] | None,
+        kernels: list,
         progress: Callable[[float], None] | None,
         checkpoints: Checkpoints | None = None,
     ) -> None:
         self.request, self.system, self.convert = request, system, convert
         self.columns, self.adjust, self.progress = columns, adjust, progress
-        self.checkpoints = checkpoints
+        self.kernels, self.checkpoints = kernels, checkpoints
+        self._kernel_states: dict[str, np.ndarray] = {}
         self.levels = [system.addition.level(state)]
         self.steps, self.seconds, self.blow_up = 0, 0.0, None
         self.stored: list[int] = []
@@ -60,10 +64,11 @@ class Run:
         self.resume() if checkpoints is not None else self.store()
 
     def warm_up(self) -> None:
-        """Compile what a step calls, on copies."""
+        """Compile what a step calls, on copies; then kernels are as the checkpoint says."""
         levels = [self.levels[0].copy()]
         for _ in range(self.request.scheme.levels):
             self.step(levels)
+        restore_kernels(self.kernels, self._kernel_states)
 
     def to_the_end(self) -> None:
         """Advance from output time to output time until the end or a blow-up."""
@@ -91,6 +96,7 @@ class Run:
                 "give more days, or another folder"
             )
         self.steps, self.seconds, self.levels = saved.steps, saved.seconds, saved.levels
+        self._kernel_states = saved.kernels
         for k, steps in enumerate(saved.stored):
             if steps in (0, *self.request.stops):
                 self.stored.append(steps)
@@ -101,7 +107,8 @@ class Run:
         """Leave a checkpoint where that was asked for."""
         if self.checkpoints is not None:
             fields, budgets = stacked(self.snapshots), stacked(self.budgets)
-            saved = Saved(self.steps, self.seconds, self.levels, self.stored, fields, budgets)
+            done = self.steps, self.seconds, self.levels, self.stored
+            saved = Saved(*done, fields, budgets, kernel_states(self.kernels))
             self.checkpoints.save(saved, last)
 
     def step(self, levels: list) -> None:
