@@ -72,9 +72,7 @@ def test_both_fourier_stages_agree(name):
     np.testing.assert_allclose(back[1], back[0], rtol=0, atol=64 * EPS)
 
 
-@pytest.mark.parametrize(
-    "backend", ["fp64", "mlu370", *(pytest.param(b, marks=SLOW) for b in ("fp16", "bf16"))]
-)
+@pytest.mark.parametrize("backend", ["fp64", "mlu370", pytest.param("fp16", marks=SLOW)])
 def test_fields_that_do_not_vary_along_latitudes_have_no_waves(backend):
     """To the last bit, in any arithmetic, and back."""
     transform = SpectralTransform(SMALL, backend)
@@ -154,11 +152,11 @@ def test_half_precision_products_with_single_precision_sums():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fourier", ["fft", "matrix"])
-def test_round_trip_with_half_precision_products(fourier):
+def test_round_trip_with_half_precision_products():
+    """In both stages, since the Fourier stage is made of sums of products, too."""
     errors = []
     for backend in (HALF_PRODUCTS, "fp16"):
-        transform = SpectralTransform(SMALL, backend, fourier)
+        transform = SpectralTransform(SMALL, backend, "matrix")
         spectrum = random_spectrum(transform, 2)
         back = transform.to_spectrum(transform.to_grid(spectrum))
         assert np.array_equal(back, quantize(back, "fp16"))
