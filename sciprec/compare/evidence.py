@@ -70,7 +70,8 @@ def evidence(
     parts = _price_parts if is_surface(golden) else _flow_parts
     for name, measure in parts(golden, actual, members, reference).items():
         try:
-            found[name] = _plain(measure())
+            with np.errstate(invalid="ignore", over="ignore"):  # what is not finite stays so
+                found[name] = _plain(measure())
         except InputError as error:
             missing.append(f"{name}: {error}")
     return found | {"not_measured": missing}

@@ -92,8 +92,11 @@ def mean_spectrum(dataset: xr.Dataset, times: slice) -> np.ndarray:
         times: which of the stored times.
 
     Raises:
-        InputError: there is neither.
+        InputError: there is neither, or it is not finite.
     """
+    for name in (SPECTRUM, "vorticity", "divergence"):
+        if name in dataset and not np.isfinite(dataset[name].values).all():
+            raise InputError(f"'{name}' holds values that are not finite, which have no spectrum")
     if SPECTRUM in dataset:
         stored = dataset[SPECTRUM].transpose("time", ..., "total_wavenumber").values[times]
         return stored.reshape(-1, stored.shape[-1]).mean(axis=0)

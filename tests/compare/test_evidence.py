@@ -147,6 +147,20 @@ def test_a_member_that_stopped_early_is_no_member_of_the_ensemble():
     assert found["distributions"]["answer"] == "no"
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_not_finite_is_no_warning(value):
+    actual, members = ensemble(1e-7)
+    for one in (actual, members.actual[-1]):
+        one["height"][-1, 3, 4] = one["vorticity"][-1, 2, 2] = value
+    found = evidence(run(), actual, members)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["consistency"]["answer"] == found["distributions"]["answer"] == "no"
+    assert found["variability"]["share"] is None
+    assert found["not_measured"] == [
+        "spectrum: 'vorticity' holds values that are not finite, which have no spectrum"
+    ]
+
+
 def test_drift_and_spectrum_are_there():
     actual, members = ensemble(1e-3)
     actual["mass"] = actual["mass"] * (1.0 - 1e-6 * DAYS)
