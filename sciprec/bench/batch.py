@@ -16,12 +16,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sciprec.batch.execute import execute
+from sciprec.batch.perform import perform
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.bench.precision import machine
 from sciprec.scenario import parse_scenario
 
 TITLE = "Batches on one machine"
-CAPTION = "efficiency: the time of one at a time over that of N, per run and worker"
+CAPTION = "efficiency: the time of one at a time over N times that of N, without their start"
 ARITHMETICS = (
     "fp32", "fp16", "bf16", "tf32", "mlu370", "mlu370-noguard", "e5m2", "e4m3fn", "float:p=16",
 )  # fmt: skip
@@ -62,7 +63,8 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
         say: is told what is being measured.
 
     Returns:
-        The machine, the seconds of every batch, and those of the dry runs, as plain data.
+        The machine, the seconds of every batch and, of processes, until they were there, and those
+        of the dry runs, as plain data.
     """
     cases = {
         "options": lambda members: options(members, 512 if small else 2**20),
@@ -75,8 +77,11 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
         for how in ({"threads": 1}, {"threads": 2}, *([] if small else [{"workers": 2}])):
             for factor in (1, 2):
                 say(f"{name}, {how}, {factor * members} members")
-                runs, seconds = _batch(make(factor * members), how)
-                scaling.append({"case": name, **how, "runs": runs, "seconds": seconds})
+                scenario = make(factor * members)
+                runs, seconds = _batch(scenario, how)
+                start = _batch(scenario, how, nothing)[1] if "workers" in how else 0.0
+                scaling.append({"case": name, **how, "runs": runs, "seconds": seconds,
+                                "start_seconds": start})  # fmt: skip
     dry = []
     for tasks, workers in zip((200, 20) if small else DRY_RUN, (None, 1), strict=True):
         say(f"a dry run of {tasks} runs")
@@ -84,12 +89,14 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
     return {"benchmark": "batch", "machine": machine(), "scaling": scaling, "dry_runs": dry}
 
 
-def _batch(scenario: Any, how: dict[str, int]) -> tuple[int, float]:
+def _batch(
+    scenario: Any, how: dict[str, int], action: Callable[..., Outcome] = perform
+) -> tuple[int, float]:
     """Number of runs and wall time of a batch, files included."""
     runs = plan([scenario])
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
-        done = execute(runs, folder, **how)
+        done = execute(runs, folder, action=action, **how)
         seconds = time.perf_counter() - start
     failed = [outcome.failure for outcome in done if outcome.failure]
     if failed:
@@ -147,10 +154,12 @@ def rows(result: dict) -> list[dict]:
     for row in result["scaling"]:
         count = row.get("threads") or row["workers"]
         kind = "threads" if "threads" in row else "processes"
-        efficiency = alone[row["case"], row["runs"]] / row["seconds"] / count
+        working = row["seconds"] - row["start_seconds"]
+        efficiency = alone[row["case"], row["runs"]] / working / count
         table.append({
             "batch": row["case"], "runs": row["runs"], "on": f"{count} {kind}",
-            "seconds": round(row["seconds"], 2), "efficiency": round(efficiency, 2),
+            "seconds": round(row["seconds"], 2), "start": round(row["start_seconds"], 2),
+            "efficiency": round(efficiency, 2),
         })  # fmt: skip
     for row in result["dry_runs"]:
         where = f"{row['workers']} process" if row["workers"] else "threads"
