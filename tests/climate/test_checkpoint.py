@@ -57,7 +57,7 @@ def test_an_interrupted_run_goes_on_with_the_same_bits(scheme, compensation, tmp
 @pytest.mark.parametrize(
     ("case", "given"),
     [
-        ("williamson_1", {"backend": "mlu370-noise"}),
+        ("williamson_5", {"backend": "mlu370-noise"}),
         ("rossby_haurwitz", {"backend": "fixed32", "parameters": {"fourier": "matrix"}}),
     ],
     ids=["random bits", "fixed point"],
