@@ -28,6 +28,16 @@ def test_departures_are_those_of_the_stored_bias(name):
         assert row[field]["within"] == is_within(stored, row[field]["limits"])
 
 
+def test_half_precision_has_a_climate_only_with_its_residual():
+    """Ten bits without it stop 15 K too warm; with it, and in more bits, chance explains all."""
+    for name in ("fp32", "mlu370", "mlu370+carry", "fp16+carry", "fp16, sums in fp32+carry"):
+        assert ROWS[name]["temperature"]["within"] and ROWS[name]["u"]["within"], name
+    for name in ("fp16", "fp16, sums in fp32", "bf16"):
+        assert ROWS[name]["temperature"]["departure"]["mean"] > 10.0
+    assert ROWS["fp32"]["temperature"]["limits"]["mean"] < 0.2
+    assert all(row["blow_up"] is None for row in ROWS.values())
+
+
 def test_the_ensemble_is_the_climate_that_is_stored():
     """Means of five members, and the one whose climate has a file of its own: as far as chance."""
     means = json.loads((FOLDER / "held_suarez_t21l10.json").read_text())["means"]
