@@ -10,7 +10,7 @@ from sciprec.climate.climatology import CLIMATE_VARIABLES, gates, time_means
 from sciprec.climate.model import integrate
 
 FOLDER = Path(__file__).parents[2] / "data" / "climate"
-STORED = sorted(FOLDER.glob("held_suarez_*.json"))
+STORED = sorted(FOLDER.glob("held_suarez_t*.json"))
 
 
 def climate(path):
