@@ -142,9 +142,9 @@ class StagedTransform:
 
 
 def stage_errors(
-    case: str = "williamson_6",
+    case: str = "williamson_5",
     truncation: str | int | Truncation = "T42",
-    days: float = 7.0,
+    days: float = 10.0,
     choices: Mapping[str, Stages] | None = None,
     step_seconds: float | None = None,
 ) -> list[dict]:
@@ -263,9 +263,13 @@ def _relative(found: np.ndarray, truth: np.ndarray) -> float:
 
     Args:
         found, truth: (rows, 2 variables); variables that are zero everywhere are left out.
+
+    Returns:
+        0 where all are.
     """
     error, size = (_squares(x) for x in (found - truth, truth))
-    return float(np.sqrt(np.mean((error / np.where(size > 0, size, 1.0))[size > 0])))
+    there = size > 0
+    return float(np.sqrt(np.mean(error[there] / size[there]))) if there.any() else 0.0
 
 
 def _squares(values: np.ndarray) -> np.ndarray:
