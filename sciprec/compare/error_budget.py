@@ -14,6 +14,7 @@ from sciprec.errors import InputError
 
 INPUT, OPERATIONS = "input rounding", "input rounding and operations"
 DISCRETISATION, SAMPLING, INITIAL = "discretisation", "sampling", "initial state"
+BOUND_PARTS = ("statistical", DISCRETISATION, "rounding")
 REFERENCE = "reference_"
 """Prefix of variables that hold a solution of much higher resolution at the last time."""
 
@@ -65,7 +66,8 @@ def error_budget(
         An ErrorBudget.
 
     Raises:
-        InputError: the reference has no such variable, or is on other points.
+        InputError: the reference has no such variable, or is on other points; prices have no
+            parts of an error.
     """
     if is_surface(golden):
         return _of_prices(golden, actual)
@@ -92,8 +94,8 @@ def _of_flow(golden, actual, variable, reference, initial_spread) -> ErrorBudget
 
 def _of_prices(golden: xr.Dataset, actual: xr.Dataset) -> ErrorBudget:
     """Parts of the bound, or standard errors, at the price where rounding weighs most."""
-    if "bound" in actual:
-        found = {n: actual[n].values for n in ("statistical", DISCRETISATION, "rounding")}
+    if all(name in actual for name in BOUND_PARTS):
+        found = {n: actual[n].values for n in BOUND_PARTS}
         others = found["statistical"] + found[DISCRETISATION]
         at = _worst(found["rounding"], others)
         parts = {
@@ -103,6 +105,11 @@ def _of_prices(golden: xr.Dataset, actual: xr.Dataset) -> ErrorBudget:
         }
         measure = f"part of the bound, {_place(actual, at)}"
         return _budget("price", measure, parts, parts[OPERATIONS], (SAMPLING, DISCRETISATION))
+    if "standard_error" not in golden:
+        raise InputError(
+            "the prices have neither a standard error nor the parts of a bound "
+            f"({', '.join(BOUND_PARTS)}); accepted: files of a scenario of kind 'heston'"
+        )
     error = np.abs(actual["price"].values - golden["price"].values)
     sampling = golden["standard_error"].values
     at = _worst(error, sampling)

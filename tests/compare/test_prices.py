@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from sciprec import compare
 from sciprec.compare.arbitrage import arbitrage, checks_of, put_call_parity
 from sciprec.compare.error_budget import error_budget
+from sciprec.compare.evidence import Members, evidence
 from sciprec.compare.markets import Market, market_of
 from sciprec.compare.price_errors import price_errors
+from sciprec.compare.verdicts import judge
 from sciprec.errors import InputError
 from sciprec.heston.black import call_prices
 
@@ -212,6 +215,41 @@ def test_budget_of_paths_knows_sampling_and_a_bias_that_sampling_does_not_explai
     found = error_budget(truth, actual, "price")
     assert found.parts["discretisation"] == pytest.approx(0.4) and found.missing == ()
     assert found.below_by == pytest.approx(40.0)
+
+
+@pytest.mark.parametrize(
+    ("shift", "answer", "status"), [(1e-6, "yes", "good"), (0.5, "no", "beyond")]
+)
+def test_members_tell_whether_prices_have_another_distribution(shift, answer, status):
+    """Twenty simulations on paths of their own, whose sampling error is 0.05."""
+    rng = np.random.default_rng(4)
+
+    def runs(bias):
+        return [surface(shift=bias + 0.05 * rng.normal(), standard_error=0.05) for _ in range(20)]
+
+    (golden, *truths), (actual, *others) = runs(0.0), runs(shift)
+    found = evidence(golden, actual, Members(truths, others))
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert set(found) == {
+        "perturbation", "prices", "arbitrage", "distributions", "budget", "not_measured",
+    }  # fmt: skip
+    assert found["distributions"]["answer"] == answer and found["not_measured"] == []
+    if answer == "no":
+        assert "price at maturity 0.25, strike 70" in found["distributions"]["differing"]
+    verdict = judge(golden, actual, compare(golden, actual), found)
+    assert verdict.status == status
+    assert "basis points of spot" in verdict.sentence
+
+
+def test_arbitrage_beyond_bounds_is_beyond():
+    golden = surface(bound=1e-3)
+    actual = bent(surface(bound=1e-3), 2, 3, 2.0)
+    found = evidence(golden, actual)
+    assert found["not_measured"][0].startswith("budget: the prices have neither a standard error")
+    verdict = judge(golden, actual, compare(golden, actual), found)
+    assert verdict.status == "beyond" and "rounding causes static arbitrage" in verdict.sentence
+    wider = actual.assign(bound=actual["bound"] + 5.0)
+    assert judge(golden, wider, compare(golden, wider), evidence(golden, wider)).status != "beyond"
 
 
 def test_markets_of_other_files_are_a_sentence():
