@@ -96,7 +96,7 @@ def render(content: Mapping[str, Any]) -> str:
         .get_template("coverage.html")
         .render(
             style=page_style(),
-            passed=passed,
+            title=f"The bound holds in {passed} of {len(rows)} rows",
             rows=rows,
             settings=content["settings"],
             pictures=[_share_picture(rows), _width_picture(rows)],
