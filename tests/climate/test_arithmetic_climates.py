@@ -30,7 +30,8 @@ def test_departures_are_those_of_the_stored_bias(name):
 
 def test_half_precision_has_a_climate_only_with_its_residual():
     """Ten bits without it stop 15 K too warm; with it, and in more bits, chance explains all."""
-    for name in ("fp32", "mlu370", "mlu370+carry", "fp16+carry", "fp16, sums in fp32+carry"):
+    faithful = "fp32", "mlu370", "mlu370+carry", "fixed32", "fp16+carry", "fp16, sums in fp32+carry"
+    for name in faithful:
         assert ROWS[name]["temperature"]["within"] and ROWS[name]["u"]["within"], name
     for name in ("fp16", "fp16, sums in fp32", "bf16"):
         assert ROWS[name]["temperature"]["departure"]["mean"] > 10.0
