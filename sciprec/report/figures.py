@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
+from cmcrameri import cm
 
 from sciprec.compare.comparison import growth
 from sciprec.compare.verdicts import main_row
@@ -128,7 +129,7 @@ def _error_map(truth: StoredRun, other: StoredRun, variable: str, name: str) -> 
     error = _at(other, variable, last).values - field.values
     reach = float(np.max(np.abs(error[np.isfinite(error)]), initial=0.0)) or 1.0
     title = f"{other.label} minus fp64, day {float(truth.dataset['time'][last]):g}"
-    svg = _map(field, error, name, title, cmap="RdBu_r", vmin=-reach, vmax=reach)
+    svg = _map(field, error, name, title, cmap=cm.vik, vmin=-reach, vmax=reach)
     return Picture(svg, "Finer grids are reduced to the error of largest size in each block.")
 
 
