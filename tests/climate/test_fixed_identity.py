@@ -1,0 +1,71 @@
+"""32-bit fixed point: nearer to binary64 than binary32 is, and the same bits in any order."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from sciprec.climate.grid import Truncation
+from sciprec.climate.model import integrate
+from sciprec.climate.transform import SpectralTransform
+
+SMALL = Truncation(10, 16, 32, 1200.0)
+FIELDS = 10
+
+
+@pytest.fixture(scope="module")
+def transformed():
+    """A transform whose units come from one batch; its coefficients, fields and coefficients."""
+    transform = SpectralTransform(SMALL, "fixed32", "matrix")
+    spectrum = np.random.default_rng(0).uniform(-1, 1, (transform.degree.size, 2 * FIELDS)) / 16
+    spectrum[transform.degree > 10] = 0.0
+    spectrum[transform.order == 0, 1::2] = 0.0
+    fields = transform.to_grid(spectrum)
+    return transform, spectrum, fields, transform.to_spectrum(fields)
+
+
+def columns(fields):
+    return np.array([[2 * f, 2 * f + 1] for f in fields]).ravel()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chosen", [np.random.default_rng(1).permutation(FIELDS), [3], [9, 0, 4]])
+def test_any_order_and_any_batch_of_fields_and_levels_gives_the_same_bits(transformed, chosen):
+    transform, spectrum, fields, back = transformed
+    alone = transform.to_grid(spectrum[:, columns(chosen)])
+    np.testing.assert_array_equal(alone, fields[chosen])
+    np.testing.assert_array_equal(transform.to_spectrum(alone), back[:, columns(chosen)])
+
+
+@pytest.mark.slow
+def test_any_number_of_threads_gives_the_same_bits(transformed):
+    transform, spectrum, fields, _ = transformed
+    for threads in (2, 5):
+        with ThreadPoolExecutor(threads) as pool:
+            parts = pool.map(lambda f: transform.to_grid(spectrum[:, columns([f])]), range(FIELDS))
+            np.testing.assert_array_equal(np.concatenate(list(parts)), fields)
+
+
+def wave(backend, days=0.05):
+    """Fields of the barotropic wave of case 6 after some days."""
+    stages = {"fourier": "matrix"} if backend == "fixed32" else {}
+    return integrate(
+        "rossby_haurwitz", SMALL, days, step_seconds=1080.0, backend=backend, parameters=stages,
+        time_scheme="rk4",
+    ).fields  # fmt: skip
+
+
+@pytest.mark.slow
+def test_it_is_nearer_to_binary64_than_binary32():
+    truth, fixed, single = (wave(backend, 0.5) for backend in ("fp64", "fixed32", "fp32"))
+    for name, exact in truth.items():
+        mine, other = (np.abs(fields[name][-1] - exact[-1]).max() for fields in (fixed, single))
+        assert 0 < mine <= other, name
+
+
+@pytest.mark.slow
+def test_a_run_beside_others_has_the_bits_of_one_alone():
+    alone = wave("fixed32")["vorticity"]
+    with ThreadPoolExecutor(3) as pool:
+        for found in pool.map(wave, 3 * ["fixed32"]):
+            np.testing.assert_array_equal(found["vorticity"], alone)
