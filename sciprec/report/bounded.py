@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
-from sciprec.report.svg import line_style, new_figure, style, to_svg
+from sciprec.report.svg import line_style, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
 
 MOST_MATURITIES = 3
@@ -109,8 +109,8 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
                 reach = max(reach, float(np.max((abs(error) + half).values[shown], initial=0.0)))
                 axes.errorbar(
                     _beside(data["strike"].values, place, len(done))[shown],
-                    error.values[shown], half.values[shown], label=run.label, linestyle="none",
-                    elinewidth=1.2, **line_style(order.index(run.label)),
+                    error.values[shown], half.values[shown], label=short(run.label),
+                    linestyle="none", elinewidth=1.2, **line_style(order.index(run.label)),
                 )  # fmt: skip
         if reach > MOST_TOLERANCES * accepted:
             panels[0][0].set_yscale("symlog", linthresh=2 * accepted, linscale=2)
@@ -141,7 +141,7 @@ def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -
                 size = 3 + 8 * (len(done) - 1 - place) / len(done)
                 axes.errorbar(
                     data["strike"].values, 100 * data["implied_volatility"].values,
-                    100 * data["implied_volatility_bound"].values, label=run.label,
+                    100 * data["implied_volatility_bound"].values, label=short(run.label),
                     linestyle="none", elinewidth=1.2, markersize=size,
                     **line_style(order.index(run.label)),
                 )  # fmt: skip
@@ -179,7 +179,7 @@ def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
             largest = max(largest, left.max())
         most = MOST_TOLERANCES * accepted[0]
         panels[0].set_xlim(0, most if largest > most else None)
-        panels[0].set_yticks(np.arange(len(done)), [run.label for run in done])
+        panels[0].set_yticks(np.arange(len(done)), [short(run.label) for run in done])
         panels[0].invert_yaxis()
         legend(figure, panels)
         svg = to_svg(figure, name, "Parts of the bound over the price, by arithmetic")
@@ -212,7 +212,7 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
         for limit in limits:
             axes.axvline(100 * limit, linestyle="--", linewidth=1, color=QUIET)
         axes.set_xscale("log")
-        axes.set_yticks(np.arange(len(shown)), [run.label for run in shown])
+        axes.set_yticks(np.arange(len(shown)), [short(run.label) for run in shown])
         axes.set_ylim(len(shown) - 0.5, -0.5)
         axes.set(xlabel="% of the price", title="Rounding error by arithmetic")
         svg = to_svg(figure, name, "Rounding error over the price, by arithmetic")
@@ -239,7 +239,7 @@ def _cost_picture(done: Sequence[StoredRun], name: str) -> Picture:
             ])  # fmt: skip
             axes.barh(places, seconds, left=left, color=colour, label=level, height=0.7)
             left += seconds
-        axes.set_yticks(places, [run.label for run in done])
+        axes.set_yticks(places, [short(run.label) for run in done])
         axes.invert_yaxis()
         axes.set(xlabel="seconds", title="Measured time of the paths, by level")
         legend(figure, [axes])

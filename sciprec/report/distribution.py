@@ -11,7 +11,7 @@ from sciprec.compare.comparison import Row, main_row
 from sciprec.compare.histograms import PERCENTILES
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
-from sciprec.report.svg import label_style, new_figure, style, to_svg
+from sciprec.report.svg import label_style, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
 
 PROFILES = ("lat", "sigma", "strike", "maturity", "update", "time")
@@ -45,7 +45,7 @@ def distribution_picture(
         first = panels.pop(0)
         for run, row in shown:
             look = label_style(run.label, order) | {"marker": ""}
-            _draw_share(first, row, run.label, look)
+            _draw_share(first, row, short(run.label), look)
             if by_size:
                 _draw_magnitudes(panels[0], row, look)
             if axis:

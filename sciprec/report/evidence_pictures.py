@@ -10,7 +10,7 @@ import numpy as np
 from sciprec.compare.consistency import TOO_FEW
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
-from sciprec.report.svg import label_style, new_figure, style, to_svg
+from sciprec.report.svg import label_style, new_figure, short, style, to_svg
 
 TITLES = {
     "variability": "Internal variability",
@@ -96,7 +96,7 @@ def _variability_picture(found, order: Sequence[str], name: str) -> Picture | No
         axes = figure.add_subplot()
         axes.set_yscale("log")
         for run, part in found:
-            axes.plot(part["days"], _drawable(part["error"]), label=run.label,
+            axes.plot(part["days"], _drawable(part["error"]), label=short(run.label),
                       **label_style(run.label, order))  # fmt: skip
         if np.isfinite(spread).any():
             axes.fill_between(first["days"], spread / np.sqrt(2.0), spread * np.sqrt(2.0),
@@ -134,7 +134,7 @@ def _spectrum_picture(found, order: Sequence[str], name: str) -> Picture | None:
         right.fill_between(waves, low, high, color=QUIET, alpha=0.18, linewidth=0)
         for run, part in found:
             look = label_style(run.label, order) | {"marker": ""}
-            left.loglog(waves, _drawable(part["actual"]), label=run.label, **look)
+            left.loglog(waves, _drawable(part["actual"]), label=short(run.label), **look)
             right.semilogx(waves, _drawable(part["ratio"]), **look)
         bottom, top = right.get_ylim()
         if top > MOST_LINEAR or bottom < 1.0 / MOST_LINEAR:
@@ -163,7 +163,7 @@ def _budget_picture(found, name: str) -> Picture | None:
             sizes = _drawable([part["parts"].get(part_name) for _, part in found])
             axes.plot(sizes, np.arange(len(found)), "o", color=colour, label=part_name)
         axes.set_xscale("log")
-        axes.set_yticks(np.arange(len(found)), [run.label for run, _ in found])
+        axes.set_yticks(np.arange(len(found)), [short(run.label) for run, _ in found])
         axes.set_ylim(len(found) - 0.5, -0.5)
         variable, measure = found[0][1]["variable"], found[0][1]["measure"]
         axes.set(xlabel=measure, title=f"Where the error of {variable} comes from")

@@ -14,7 +14,7 @@ from sciprec.report.bounded import bounded_pictures, legend, maturity_rows
 from sciprec.report.picture import WIDTH, Picture, Switch
 from sciprec.report.stored import StoredRun
 from sciprec.report.sums import accumulation_picture
-from sciprec.report.svg import label_style, line_style, new_figure, style, to_svg
+from sciprec.report.svg import label_style, line_style, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
@@ -84,7 +84,7 @@ def _growth_picture(
         for run in others:
             days, errors = growth(truth.dataset, run.dataset, variable)
             shown = np.isfinite(errors) & (errors > 0)
-            axes.plot(days[shown], errors[shown], label=run.label,
+            axes.plot(days[shown], errors[shown], label=short(run.label),
                       **label_style(run.label, order))  # fmt: skip
         for limit in limits:
             axes.axhline(limit["at_most"], linestyle="--", linewidth=1, color="#808080")
@@ -171,7 +171,7 @@ def _rounding_picture(
                 error = (error / golden["standard_error"][row]).values
                 shown = np.isfinite(error) & (error > 0)
                 axes.plot(golden["strike"].values[shown], error[shown],
-                          label=run.label, **line_style(order.index(run.label)))  # fmt: skip
+                          label=short(run.label), **line_style(order.index(run.label)))  # fmt: skip
             axes.axhline(1.0, linestyle="--", linewidth=1, color="#808080")
             axes.set_yscale("log")
             axes.set(xlabel="strike", title=f"maturity {float(golden['maturity'][row]):g} y")
@@ -198,7 +198,7 @@ def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
                 data = run.dataset.isel(maturity=row)
                 error = (data["price"] - data["analytic_price"]) / data["standard_error"]
                 size = 4 + 9 * (len(done) - 1 - place) / len(done)
-                axes.plot(data["strike"], error.values, label=run.label, markersize=size,
+                axes.plot(data["strike"], error.values, label=short(run.label), markersize=size,
                           **line_style(order.index(run.label)))  # fmt: skip
             axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} y")
         panels[0].set_ylabel("(price - analytic) / standard error")

@@ -8,7 +8,7 @@ import numpy as np
 
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
-from sciprec.report.svg import label_style, new_figure, style, to_svg
+from sciprec.report.svg import label_style, new_figure, short, style, to_svg
 
 SUM, ERROR = "parameter", "largest_error_in_u"
 
@@ -33,7 +33,9 @@ def accumulation_picture(
         for run in others:
             look = label_style(run.label, order)
             updates = run.dataset["update"].values
-            left.plot(updates, run.dataset[SUM].mean("member").values, label=run.label, **look)
+            left.plot(
+                updates, run.dataset[SUM].mean("member").values, label=short(run.label), **look
+            )
             error = run.dataset[ERROR].values
             shown = np.isfinite(error) & (error > 0) & (updates > 0)
             right.plot(updates[shown], error[shown], **look)

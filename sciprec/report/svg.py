@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 INK = "#010203"  # stands for the page's own text colour and becomes `currentColor`
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe & Ito (2008)
 DASHES = ("-", "--", ":", "-.")
+LONGEST_LABEL = 28
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 _STYLE = {
@@ -72,6 +73,14 @@ def label_style(label: str, order: Sequence[str]) -> dict[str, object]:
     dashes = DASHES[compensations.index(compensation) % len(DASHES)]
     hollow = {"markerfacecolor": "none"} if compensation else {}
     return line_style(arithmetics.index(arithmetic)) | {"linestyle": dashes} | hollow
+
+
+def short(label: str) -> str:
+    """A label that leaves room for the figure: the middle of a long one is left out."""
+    if len(label) <= LONGEST_LABEL:
+        return label
+    half = LONGEST_LABEL // 2
+    return f"{label[: half - 1]}…{label[-half:]}"
 
 
 def to_svg(figure: Figure, name: str, description: str) -> str:

@@ -17,7 +17,7 @@ from sciprec.precision.backend import Backend
 from sciprec.report.drift import PLAIN, drift_rows
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredBatch, StoredRun
-from sciprec.report.svg import label_style, new_figure, style, to_svg
+from sciprec.report.svg import label_style, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
 
 REFERENCE = ("a100", "fp64")
@@ -117,7 +117,7 @@ def trade_off_picture(rows: Sequence[TradeOff], order: Sequence[str]) -> Picture
         handles = {}
         for axes in panels:
             handles |= {text: h for h, text in zip(*axes.get_legend_handles_labels(), strict=True)}
-        shown = [row.label for row in others if row.label in handles]
+        shown = [name for name in (short(row.label) for row in others) if name in handles]
         figure.legend([handles[n] for n in shown], shown, loc="outside right center")
         svg = to_svg(figure, "trade-off", "Error against measured and modelled cost")
     return Picture(
@@ -138,7 +138,7 @@ def _panel(axes, rows: Sequence[TradeOff], name: str, order: Sequence[str]) -> N
         axes.plot(*zip(*front, strict=True), color="#808080", linewidth=1, zorder=1)
     for row in shown:
         look = label_style(row.label, order) | {"linestyle": "none"}
-        axes.plot(cost[row.label], row.error, label=row.label, **look)
+        axes.plot(cost[row.label], row.error, label=short(row.label), **look)
     title = "measured here" if name == "measured" else f"modelled: {MACHINES[name].title}"
     axes.set_title(title)
     axes.set_xlabel("cost over fp64" if name == "measured" else "traffic over fp64 on A100")

@@ -12,6 +12,7 @@ from sciprec.report.distribution import class_rows, differing, quantile_rows, wo
 from sciprec.report.evidence_pictures import evidence_pictures, evidence_rows
 from sciprec.report.stored import read_batch
 from sciprec.report.suggestions import magnitude_correlation, suggestions
+from sciprec.report.svg import short
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +126,13 @@ def test_errors_of_one_size_do_not_follow_the_magnitude():
     assert magnitude_correlation(relative) > 0.99
     few = compare(dataset_of(np.ones(9)), dataset_of(np.full(9, 1.5))).row("height")
     assert math.isnan(magnitude_correlation(few))
+
+
+def test_long_labels_are_cut_in_the_middle_and_stay_apart():
+    long = "float:p=53,emin=-1022,emax=1023,round=rn with state in float:p=21"
+    assert short("mlu370+carry") == "mlu370+carry"
+    assert len(short(long)) <= 28 and short(long) != short(f"{long}+carry")
+    assert short(long).startswith("float:p=53") and short(long).endswith("float:p=21")
 
 
 def test_values_that_become_another_kind_of_number_are_counted(runs):
