@@ -4,6 +4,9 @@ import shutil
 
 import pytest
 
+from sciprec.compare import compare
+from sciprec.report.comparison import comparison_page
+
 playwright = pytest.importorskip("playwright.sync_api")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 pytestmark = pytest.mark.slow
@@ -25,15 +28,15 @@ def browser():
 
 @pytest.fixture
 def opened(browser, little_batch):
-    """opened(...): the page in a new window that is offline; complaints of the page are errors."""
+    """opened(...): a page in a new window that is offline; complaints of the page are errors."""
     contexts = []
 
-    def made(**options):
+    def made(path=None, **options):
         context = browser.new_context(offline=True, **({"viewport": WIDE} | options))
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: pytest.fail(str(error)))
-        page.goto(little_batch.page.as_uri())
+        page.goto((path or little_batch.page).as_uri())
         return page
 
     yield made
@@ -46,6 +49,19 @@ def opened(browser, little_batch):
 def test_axe_finds_nothing(opened, scheme, viewport):
     found = axe.Axe().run(opened(color_scheme=scheme, viewport=viewport))
     assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_axe_finds_nothing_on_the_page_of_a_comparison(opened, little_batch, tmp_path, viewport):
+    golden, actual = (
+        little_batch.folder / f"little_climate__{name}.nc" for name in ("fp64", "fp16")
+    )
+    text = comparison_page(compare(golden, actual), golden="fp64.nc", actual="fp16.nc")
+    (tmp_path / "comparison.html").write_text(text, encoding="utf-8")
+    page = opened(tmp_path / "comparison.html", viewport=viewport)
+    found = axe.Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
 
 
 def first_column(page, table):
