@@ -280,4 +280,4 @@ def test_the_shipped_surface_runs_to_its_page(tmp_path):
         data = netcdf.read(file)
         assert data.sizes == {"maturity": 3, "strike": 5} and data.attrs["tolerance_met"] == 1
         assert (data["bound"] <= data["tolerance"]).all()
-    assert batch.page.read_text(encoding="utf-8").count("<svg") == 7
+    assert batch.page.read_text(encoding="utf-8").count("<svg") == 6
