@@ -80,7 +80,7 @@ def planned(content):
 def test_spoilt_scenarios_are_planned_or_refused_with_a_sentence(seed):
     rng = random.Random(seed)
     refused = 0
-    for _ in range(2500 if seed else 500):
+    for _ in range(2700 if seed else 500):
         content = spoilt(rng.choice(SHIPPED), rng)
         said = sentences(lambda content=content: planned(content))
         refused += said is not None
