@@ -63,7 +63,7 @@ def forced(truncation: str, levels: int, step_seconds: float) -> Model:
 STEPS: tuple[tuple[Model, tuple[str, ...]], ...] = (
     (mountain("T42", 600.0), FLOATS),
     (mountain("T85", 300.0), FLOATS),
-    (forced("T21", 10, 1800.0), (*FLOATS, "fixed32")),
+    (forced("T21", 10, 1800.0), FLOATS),
     (forced("T42", 20, 1200.0), FLOATS),
 )
 SMALL_STEPS = ((mountain("T10", 1200.0), FLOATS[:2]), (forced("T5", 2, 1200.0), FLOATS[:1]))
