@@ -10,6 +10,7 @@ from sciprec.compare.comparison import Comparison, Row
 from sciprec.compare.metrics import metrics
 from sciprec.compare.reasons import place, reason
 from sciprec.compare.wording import digits, number
+from sciprec.report.distribution import share_by_error
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.svg import COLOURS, new_figure, style, to_svg
 from sciprec.report.templating import environment, page_style
@@ -119,9 +120,7 @@ def _drawable(values: Any) -> np.ndarray:
 
 def _draw_distribution(axes: Any, found: Any) -> None:
     """Share of values with an error of at most 2^e."""
-    counts = found.histograms["absolute"]
-    below = (found.exact + np.cumsum([n for _, n in counts])) / max(found.finite, 1)
-    edges = _drawable([2.0 ** min(e + 1, 1023) for e, _ in counts])
+    edges, below = share_by_error(found)
     if edges.size:
         axes.step(edges, below, where="post", color=COLOURS[0])
         axes.set_xscale("log")

@@ -9,6 +9,7 @@ import numpy as np
 
 from sciprec.compare.comparison import Row, main_row
 from sciprec.compare.histograms import PERCENTILES
+from sciprec.compare.statistics import Statistics
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
 from sciprec.report.svg import label_style, new_figure, short, style, to_svg
@@ -66,6 +67,19 @@ def distribution_picture(
         "without any error left out; a line that rises with the size is an error relative to the "
         "value itself.",
     )
+
+
+def share_by_error(statistics: Statistics) -> tuple[np.ndarray, np.ndarray]:
+    """The distribution function of |e| at powers of two.
+
+    Returns:
+        Errors (n,), within what an axis can show, and the share of finite pairs with an error of at
+        most so much (n,).
+    """
+    counts = statistics.histograms["absolute"]
+    edges = np.array([2.0 ** min(e + 1, 1023) for e, _ in counts])
+    below = statistics.exact + np.cumsum([n for _, n in counts])
+    return np.clip(edges, 1e-300, 1e300), below / max(statistics.finite, 1)
 
 
 def differing(runs: Sequence[StoredRun]) -> list[tuple[StoredRun, Row]]:
@@ -143,10 +157,7 @@ def _place(coordinates: dict[str, Any]) -> str:
 
 def _draw_share(axes: Any, row: Row, label: str, look: dict[str, Any]) -> None:
     """The distribution function of |e|."""
-    counts = row.statistics.histograms["absolute"]
-    below = (row.statistics.exact + np.cumsum([n for _, n in counts])) / row.statistics.finite
-    edges = np.clip([2.0 ** min(e + 1, 1023) for e, _ in counts], 1e-300, 1e300)
-    axes.step(edges, below, where="post", label=label, **look)
+    axes.step(*share_by_error(row.statistics), where="post", label=label, **look)
 
 
 def _draw_magnitudes(axes: Any, row: Row, look: dict[str, Any]) -> None:
