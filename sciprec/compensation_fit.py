@@ -164,6 +164,7 @@ def _climate_problem(given: Any, backend: str, length: float | None, times: int)
         )
 
     def error(compensation) -> float:
+        """The error that the fit makes small: that of a run with this compensation."""
         run = integrate(given.case, given.truncation, days, backend=backend,
                         compensation=compensation, **options)  # fmt: skip
         if run.blow_up is not None:

@@ -70,6 +70,7 @@ def coverage(
     }  # fmt: skip
 
     def progress(row: Any) -> None:
+        """Keep a finished row, with what is derived from it."""
         derived = {"share": row.share, "width": row.width, "passed": row.passed}
         done.append(asdict(row) | derived | {"widest": WIDEST})
         store_coverage(folder, content)

@@ -124,6 +124,7 @@ def step_seconds(step, state) -> float:
     from dinosaur import time_integration as schemes
 
     def timed(steps: int) -> Callable[[], float]:
+        """A measurement of so many compiled steps: processor seconds when called."""
         run = jax.jit(schemes.repeated(step, steps))
         jax.block_until_ready(run(state))
 
