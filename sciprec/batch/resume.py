@@ -99,10 +99,9 @@ def _refresh(run: Run, path: Path, attributes: dict[str, Any]) -> None:
 def interrupted_folder(run: Run, folder: str | Path) -> Path | None:
     """Where a long run leaves what it needs to go on after an interruption; None where it cannot.
 
-    The name holds the run's digest: other code, or another scenario of that name, begins again, as
-    does fixed point, whose file states the saturations of the whole run.
+    The name holds the run's digest: other code, or another scenario of that name, begins again.
     """
-    if run.scenario.kind != "climate" or resolve_backend(run.backend).fixed:
+    if run.scenario.kind != "climate":
         return None
     return Path(folder) / INTERRUPTED / f"{run.file}-{run_digest(run)[:16]}"
 

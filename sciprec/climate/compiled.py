@@ -1,7 +1,7 @@
 """Lifted kernels that the runs of one process share, and the state that some of them have.
 
-Kernels with random bits count their calls, kernels in fixed point adapt their units: both go into
-checkpoints, and from there into the kernels of another process.
+Kernels with random bits count their calls, kernels in fixed point adapt their units and count what
+they did: both go into checkpoints, and from there into the kernels of another process.
 """
 
 from __future__ import annotations
@@ -45,6 +45,61 @@ class Drawing:
         self.calls += 1
         return self._enter(np.uint32(key), *args)
 
+    def state(self) -> dict[str, np.ndarray]:
+        """What the next call depends on."""
+        return {"calls": np.array(self.calls)}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from the `state` of another."""
+        self.calls = int(state["calls"])
+
+
+class Adapting(FixedLifted):
+    """A lifted kernel in fixed point that can go on from the state of another."""
+
+    @classmethod
+    def of(cls, lifted: FixedLifted) -> Adapting:
+        """The given kernel, which is not to be used otherwise from now on."""
+        made = cls.__new__(cls)
+        vars(made).update(vars(lifted))
+        return made
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What the next call and the report depend on; nothing before the first call.
+
+        Returns:
+            largest (rows,), the sizes that units are made for; met (2, n), places in the table of
+            numbers by exponent, and how many were met there; beyond (2, rows), saturations and NaN;
+            counts: calls, changes of units, careful calls, and whether all numbers so far were
+            zero; zero (rows,), places that made nothing but zeros, where that is known.
+        """
+        units = self.units
+        if units is None:
+            return {}
+        met = np.flatnonzero(units.spread)
+        state = {
+            "largest": np.where(units.used, units.largest, 0.0),
+            "met": np.stack([met, units.spread.ravel()[met]]),
+            "beyond": np.stack([self._saturated, self._invalid]),
+            "counts": np.array(
+                [self._calls, self._adaptations, self._careful_calls, self._unknown], np.int64
+            ),
+        }
+        return state if units.zero is None else state | {"zero": units.zero}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from the `state` of another; this one has run at least once."""
+        own = self.units
+        spread = np.zeros_like(own.spread)
+        spread.ravel()[state["met"][0]] = state["met"][1]
+        self.units = Units(
+            own.backend, own.sites, own.rows, state["largest"], spread, state.get("zero")
+        )
+        self._saturated, self._invalid = state["beyond"].copy()
+        *counts, unknown = state["counts"].tolist()
+        self._calls, self._adaptations, self._careful_calls = counts
+        self._unknown = bool(unknown)
+
 
 def compiled(kernel: Callable, backend: str | Backend):
     """The lifted kernel, inputs trusted.
@@ -60,7 +115,7 @@ def compiled(kernel: Callable, backend: str | Backend):
     if found.random:
         return Drawing(kernel, found)
     if found.fixed:
-        return lift(kernel, found, trust_inputs=True)
+        return Adapting.of(lift(kernel, found, trust_inputs=True))
     return _shared(kernel, found)
 
 
@@ -75,16 +130,12 @@ def kernel_states(kernels: Sequence) -> dict[str, np.ndarray]:
     Args:
         kernels: from `compiled`; fixed-point ones have run at least once.
     """
-    states = {}
-    for n, kernel in enumerate(kernels):
-        if isinstance(kernel, Drawing):
-            states[f"{n}_calls"] = np.array(kernel.calls)
-        elif isinstance(kernel, FixedLifted) and kernel.units is not None:
-            units = kernel.units
-            states[f"{n}_largest"] = np.where(units.used, units.largest, 0.0)
-            if units.zero is not None:
-                states[f"{n}_zero"] = units.zero
-    return states
+    return {
+        f"{n}_{name}": values
+        for n, kernel in enumerate(kernels)
+        if isinstance(kernel, Drawing | Adapting)
+        for name, values in kernel.state().items()
+    }
 
 
 def restore_kernels(kernels: Sequence, states: Mapping[str, np.ndarray]) -> None:
@@ -96,9 +147,10 @@ def restore_kernels(kernels: Sequence, states: Mapping[str, np.ndarray]) -> None
         states: from there.
     """
     for n, kernel in enumerate(kernels):
-        if f"{n}_calls" in states:
-            kernel.calls = int(states[f"{n}_calls"])
-        if f"{n}_largest" in states:
-            own, zero = kernel.units, states.get(f"{n}_zero")
-            sizes = states[f"{n}_largest"]
-            kernel.units = Units(own.backend, own.sites, own.rows, sizes, own.spread, zero)
+        own = {
+            name.removeprefix(f"{n}_"): values
+            for name, values in states.items()
+            if name.startswith(f"{n}_")
+        }
+        if own:
+            kernel.restore(own)

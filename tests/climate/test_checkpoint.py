@@ -71,6 +71,7 @@ def test_kernels_with_a_state_go_on_with_the_same_bits(case, given, tmp_path):
     again = integrate(case, SMALL, 0.125, checkpoints=tmp_path, progress=seen.append, **given)
     assert seen[0] > 1 / 24
     assert_same(whole, again)
+    assert again.fixed_point == whole.fixed_point
 
 
 @pytest.mark.parametrize("backend", ["mlu370-noise", "fixed16"])
@@ -97,6 +98,38 @@ def test_states_of_kernels_go_from_one_to_another(backend):
     restore_kernels([second], states)
     np.testing.assert_array_equal(call(second, 0), late)
     assert (call(untouched, 0) != late).any()
+    if backend == "fixed16":
+        assert second.report() == first.report() != untouched.report()
+
+
+def test_numbers_that_never_fit_are_counted_on_by_the_kernel_that_goes_on():
+    """A NaN becomes zero in every call, and is counted in each."""
+    first, second = (compiled(stage_state, "fixed16") for _ in range(2))
+    state, slope = np.linspace(0.0, 1.0, 2 * 50).reshape(2, 50)
+    for kernel in (first, second):
+        kernel(state, slope, 0.3, np.zeros(50))
+    spoilt = np.where(np.arange(50) == 7, np.nan, state)
+    first(spoilt, slope, 0.3, np.zeros(50))
+    assert (before := first.report()).invalid > 0
+    restore_kernels([second], kernel_states([first]))
+    assert second.report() == before
+    first(spoilt, slope, 0.3, np.zeros(50))
+    second(spoilt, slope, 0.3, np.zeros(50))
+    assert second.report() == first.report() and first.report().invalid > before.invalid
+
+
+def test_a_kernel_that_met_nothing_but_zeros_still_has_to_find_its_units():
+    """In the state of one that has found them it has not, and the other way round."""
+    zero, other, found = np.zeros(50), np.zeros(50), np.linspace(0.1, 1.0, 50)
+    first, second = (compiled(stage_state, "fixed16") for _ in range(2))
+    first(zero, zero, 0.0, other)
+    second(found, found, 0.3, other)
+    restore_kernels([second], kernel_states([first]))
+    results = [np.zeros(50), np.zeros(50)]
+    for kernel, out in zip((first, second), results, strict=True):
+        kernel(found / 64, found, 0.3, out)
+    np.testing.assert_array_equal(*results)
+    assert second.report() == first.report()
 
 
 def test_plain_floats_have_no_state():

@@ -171,29 +171,72 @@ RESTARTING = """
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
-def test_a_killed_command_goes_on_in_the_middle_of_a_run(one_thread, tmp_path):
-    scenario = tmp_path / "flow.toml"
-    scenario.write_text(FLOW.replace("[ensemble]\nmembers = 2\n", ""))
-    out = tmp_path / "out"
+WAVE = """
+name = "wave"
+title = "A little wave in fixed point"
+source = "Williamson et al. (1992), case 6, without divergence"
+kind = "climate"
+backends = ["fixed32"]
+
+[climate]
+case = "rossby_haurwitz"
+truncation = 10
+days = 0.125
+step_seconds = 900.0
+output_hours = 0.5
+time_scheme = "rk4"
+parameters = { fourier = "matrix" }
+"""
+
+
+def killed_and_run_again(text, folder, saves):
+    """Kill the command of a scenario after so many savings, run it again, and look that it went on.
+
+    Returns:
+        Its files.
+    """
+    scenario, out = folder / "scenario.toml", folder / "out"
+    scenario.write_text(text)
     command = [sys.executable, "-c", textwrap.dedent(RESTARTING), "run", scenario, "--out", out]
     command = [*map(str, command), "--threads", "1"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    first = []
+    first, ended = [], 0
     for line in process.stderr:
         first += [int(line.split()[1])] if line.startswith("saved") else []
-        if len(first) == 2:
+        ended += line.startswith("saved") and line.endswith("True\n")
+        if len(first) == saves:
             process.send_signal(signal.SIGKILL)
             break
     process.stderr.close()
     process.wait(timeout=30)
-    assert not list(out.glob("*.nc")) and len(list(out.glob(".interrupted/*/*.npz"))) == 1
-    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    again = [int(x.split()[1]) for x in done.stderr.splitlines() if x.startswith("saved")]
-    assert again[0] > first[1] == max(first)
+    assert len(list(out.glob("*.nc"))) == ended
+    assert len(list(out.glob(".interrupted/*/*.npz"))) == 1
+    again = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    assert again.returncode == 0, again.stderr
+    stored = [int(x.split()[1]) for x in again.stderr.splitlines() if x.startswith("saved")]
+    assert stored[0] > first[-1]
     assert not (out / ".interrupted").exists()
-    found = variables(sorted(out.glob("*.nc")))
+    return sorted(out.glob("*.nc"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
+def test_a_killed_command_goes_on_in_the_middle_of_a_run(one_thread, tmp_path):
+    text = FLOW.replace("[ensemble]\nmembers = 2\n", "")
+    found = variables(killed_and_run_again(text, tmp_path, saves=2))
     assert found == {key: one_thread[key] for key in found} and len({k[0] for k in found}) == 2
-    (flow,) = out.glob("*__fp64.nc")
+    (flow,) = tmp_path.glob("out/*__fp64.nc")
     assert np.isfinite(netcdf.read(flow)["height"]).all()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
+def test_a_killed_command_goes_on_in_the_middle_of_a_run_in_fixed_point(tmp_path):
+    """Its units, and all that it says of its saturations, are those of a run without a stop."""
+    (tmp_path / "wave.toml").write_text(WAVE)
+    whole = workflow.run(tmp_path / "wave.toml", out=tmp_path / "whole", threads=1)
+    again = killed_and_run_again(WAVE, tmp_path, saves=8)  # the second of the six in fixed point
+    assert variables(again) == variables(whole.files)
+    says = [
+        netcdf.read(files[0]).attrs["sciprec_fixed_point"]
+        for files in ([f for f in found if "fixed32" in f.name] for found in (whole.files, again))
+    ]
+    assert says[0] == says[1]
