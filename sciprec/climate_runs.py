@@ -28,6 +28,7 @@ def run_climate(
     *,
     time_scheme: str | None = None,
     stored: Any = None,
+    stages: Any = None,
     variables: Sequence[str] | None = None,
     checkpoints: str | Path | Restart | None = None,
     progress: Callable[[float], None] | None = None,
@@ -48,6 +49,8 @@ def run_climate(
         time_scheme: name of a registered time scheme; left out, the usual one of the equations.
         stored: format in which the state and its residual are kept between steps, such as "fp16";
             left out: that of the backend.
+        stages: arithmetics of the transforms' stages: a name such as "mixed-m0" or a table of
+            legendre, sums, fourier, kept, kept_orders and kept_degrees; left out: the backend's.
         variables: names of what to keep, fields and derived variables such as zonal_mean_u and
             kinetic_energy_spectrum; all fields of the equation set when left out.
         checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
@@ -77,6 +80,7 @@ def run_climate(
         time_scheme=time_scheme,
         compensation=compensation,
         stored=stored,
+        stages=stages,
         variables=variables,
         checkpoints=checkpoints,
         progress=progress,

@@ -18,7 +18,7 @@ def _verbs() -> None:
 def list_names(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """List cases, truncations, equations and time schemes, each with its source."""
+    """List cases, truncations, equations, time schemes, and arithmetics of transforms' stages."""
     from sciprec.console import Table, print_json, say
 
     content = catalogue()
@@ -35,10 +35,11 @@ def list_names(
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:
-    """Cases, truncations, equations and time schemes as plain data."""
+    """Cases, truncations, equations, time schemes and stages of transforms as plain data."""
     from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
     from sciprec.climate.grid import TRUNCATIONS
     from sciprec.climate.parameters import MODEL
+    from sciprec.climate.stages import STAGES
 
     cases = [
         {"name": c.name, "equations": c.equations, "parameters": dict(c.parameters),
@@ -60,8 +61,10 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
          else "explicit", "source": s.source}
         for s in TIME_SCHEMES.values()
     ]  # fmt: skip
+    stages = [{"name": name, **vars(stages)} for name, stages in STAGES.items()]
     return {
-        "cases": cases, "truncations": truncations, "equations": equations, "time_schemes": schemes
+        "cases": cases, "truncations": truncations, "equations": equations,
+        "time_schemes": schemes, "stages": stages,
     }  # fmt: skip
 
 
@@ -73,4 +76,6 @@ def _cell(value: Any) -> str:
         return " | ".join(map(str, value))
     if isinstance(value, list):
         return ", ".join(map(str, value))
+    if value is None:
+        return "–"
     return f"{value:g}" if isinstance(value, float) else str(value)

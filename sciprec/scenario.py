@@ -25,6 +25,7 @@ from sciprec.errors import InputError
 from sciprec.heston_sections import HestonRun
 from sciprec.precision.backend import resolve_backend
 from sciprec.sections import Names, Section, as_tuple, key
+from sciprec.stages_choice import StagesChoice, StagesChoices
 from sciprec.toml_file import is_inside, read_toml
 
 EXAMPLE = "scenarios/quickstart_climate.toml"
@@ -192,6 +193,18 @@ class ClimateScenario(Scenario):
 
     kind: Literal["climate"] = key('"climate"', 'kind = "climate"')
     climate: ClimateRun = key("the table [climate]", "[climate]")
+    stages: StagesChoices = Field(
+        default=(), examples=['stages = ["none", "fp16-legendre", "mixed-m0"]'],
+        description="an array of names of stages, or tables [[stages]]",
+    )  # fmt: skip
+
+    @field_validator("stages")
+    @classmethod
+    def _stages_once(cls, given: tuple[StagesChoice, ...]) -> tuple[StagesChoice, ...]:
+        names = [choice.name for choice in given]
+        if len(set(names)) < len(names):
+            raise ValueError("stages are named twice")
+        return given
 
 
 class HestonScenario(Scenario):

@@ -14,7 +14,7 @@ import xarray as xr
 
 from sciprec.batch import options
 from sciprec.batch.members import section_of
-from sciprec.batch.plan import Outcome, Run
+from sciprec.batch.plan import Outcome, Run, stages_of
 from sciprec.batch.resume import (
     RUN,
     SECONDS,
@@ -32,7 +32,7 @@ from sciprec.output.dataset import (
 from sciprec.output.health import with_health, with_quantization
 from sciprec.output.provenance import provenance
 from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.scenario import TRUTH, AccumulationRun, ClimateRun, Scenario
+from sciprec.scenario import TRUTH, AccumulationRun, ClimateRun, ClimateScenario, Scenario
 from sciprec.toml_file import inside
 
 Days = Callable[[Run, float], None]
@@ -111,6 +111,8 @@ def run_dataset(run: Run) -> xr.Dataset:
     backend = resolve_backend(run.backend)
     compensation = run.compensation.resolved()
     given, further = section_of(run)
+    if (stages := run.stages.resolved()) is not None:
+        further["stages"] = stages
     dataset = MODELS[scenario.kind](given, run.backend, compensation, **further)
     return with_identity(
         with_health(with_quantization(dataset, properties(backend))),
@@ -121,8 +123,19 @@ def run_dataset(run: Run) -> xr.Dataset:
         compensation=run.compensation.model_dump(mode="json"),
         label=run.label,
         member=run.member,
+        stages=_stages_of(run),
         made_by=provenance(),
     )
+
+
+def _stages_of(run: Run) -> dict[str, Any] | None:
+    """Name and arithmetics of the transforms' stages as plain data; None: those of the backend."""
+    given = run.stages.resolved()
+    if given is None:
+        return None
+    from sciprec.climate.stages import resolve_stages
+
+    return {"name": run.stages.name, **vars(resolve_stages(given))}
 
 
 def properties(backend: Backend) -> dict[str, Any]:
@@ -144,8 +157,9 @@ def properties(backend: Backend) -> dict[str, Any]:
 
 
 def _climate(
-    given: ClimateRun, backend: str, compensation: Any, perturbation: Any = None
-) -> xr.Dataset:
+    given: ClimateRun, backend: str, compensation: Any, perturbation: Any = None,
+    stages: Any = None,
+) -> xr.Dataset:  # fmt: skip
     """Integrate a global model."""
     from sciprec.climate.checkpoint import Restart
     from sciprec.climate_runs import run_climate
@@ -158,7 +172,7 @@ def _climate(
         changed["checkpoints"] = Restart(around.interrupted)
     return run_climate(
         **(given.arguments() | changed), backend=backend, compensation=compensation,
-        progress=around.listening, perturbation=perturbation,
+        progress=around.listening, perturbation=perturbation, stages=stages,
     )  # fmt: skip
 
 
@@ -180,6 +194,8 @@ def check(scenario: Scenario) -> None:
     try:
         for choice in scenario.choices() or (NO_COMPENSATION,):
             _CHECKS[scenario.kind](getattr(scenario, scenario.kind), choice.resolved())
+            if isinstance(scenario, ClimateScenario):
+                _check_stages(scenario, choice.resolved())
     except InputError as error:
         raise InputError(f"scenario '{scenario.name}', table [{scenario.kind}]: {error}") from None
 
@@ -190,6 +206,17 @@ def _check_climate(given: ClimateRun, compensation: Any) -> None:
 
     arguments = given.model_dump(exclude={"checkpoints"})
     check_request(**arguments, compensation=compensation)
+
+
+def _check_stages(scenario: ClimateScenario, compensation: Any) -> None:
+    """Arithmetics of the transforms' stages that the case, its parameters and backends take."""
+    from sciprec.climate.request import check_request
+
+    arguments = scenario.climate.model_dump(exclude={"checkpoints", "stored"})
+    for chosen in stages_of(scenario):
+        for name in scenario.backends or (TRUTH,):
+            stages = chosen.resolved()
+            check_request(**arguments, compensation=compensation, backend=name, stages=stages)
 
 
 def _check_accumulation(given: AccumulationRun, compensation: Any) -> None:

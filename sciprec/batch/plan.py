@@ -16,6 +16,7 @@ from sciprec.machine.modes import MODES, PRECISION, in_force
 from sciprec.output.variables import VARIABLES, ZONAL_MEAN
 from sciprec.precision.backend import resolve_backend
 from sciprec.scenario import TRUTH, Scenario
+from sciprec.stages_choice import MODEL_STAGES, StagesChoice
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Run:
         file: name of the file that the run writes, inside the batch's folder.
         compensation: of the state's updates.
         member: of the scenario's ensemble; 0 is the undisturbed one.
+        stages: arithmetics of the stages of a climate run's transforms.
     """
 
     scenario: Scenario
@@ -35,11 +37,12 @@ class Run:
     file: str
     compensation: CompensationChoice = NO_COMPENSATION
     member: int = 0
+    stages: StagesChoice = MODEL_STAGES
 
     @property
     def label(self) -> str:
         """What the run is called beside the others of its scenario: "mlu370", "mlu370+carry"."""
-        return label_of(self.backend, self.compensation.name, self.stored)
+        return label_of(self.backend, self.compensation.name, self.stored, self.stages.name)
 
     @property
     def stored(self) -> str | None:
@@ -58,7 +61,7 @@ class Run:
         """What became of the run."""
         return Outcome(
             self.scenario.name, self.backend, self.file, seconds, failure,
-            self.compensation.name, kept, self.stored, self.member, pace,
+            self.compensation.name, kept, self.stored, self.member, pace, self.stages.name,
         )  # fmt: skip
 
 
@@ -75,6 +78,7 @@ class Outcome:
         kept: whether its file was there already and nothing was computed.
         stored, member: as in `Run`.
         pace: how fast its model went, in words; empty where that says nothing.
+        stages: name.
     """
 
     scenario: str
@@ -87,11 +91,12 @@ class Outcome:
     stored: str | None = None
     member: int = 0
     pace: str = ""
+    stages: str = MODEL_STAGES.name
 
     @property
     def label(self) -> str:
         """What the run is called beside the others of its scenario and member."""
-        return label_of(self.backend, self.compensation, self.stored)
+        return label_of(self.backend, self.compensation, self.stored, self.stages)
 
 
 def plan(
@@ -124,27 +129,44 @@ def plan(
         scenario = _with_backends(scenario, environ or {}, override)
         scenario = _with_compensation(scenario, environ or {})
         names = _canonical(override or scenario.backends)
-        choices = scenario.choices() or (NO_COMPENSATION,)
-        kinds = [(TRUTH, NO_COMPENSATION)]
-        kinds += [(name, choice) for name in names if name != TRUTH for choice in choices]
+        kinds = [(TRUTH, NO_COMPENSATION, MODEL_STAGES)]
+        kinds += [
+            (name, choice, stages)
+            for name in names
+            if name != TRUTH
+            for stages in stages_of(scenario)
+            for choice in scenario.choices() or (NO_COMPENSATION,)
+        ]
         members = range(scenario.members)
         runs += [_run(scenario, *kind, member, suffix) for member in members for kind in kinds]
     return tuple(runs)
 
 
-def label_of(backend: str, compensation: str, stored: str | None = None) -> str:
-    """The name of an arithmetic, with the state's format and its compensation if there are such."""
+def stages_of(scenario: Scenario) -> tuple[StagesChoice, ...]:
+    """The arithmetics of transforms that the runs of a scenario take, one after another."""
+    return getattr(scenario, "stages", ()) or (MODEL_STAGES,)
+
+
+def label_of(
+    backend: str, compensation: str, stored: str | None = None, stages: str = MODEL_STAGES.name
+) -> str:
+    """The name of an arithmetic, with the state's format, the stages of the transforms and the
+    compensation if there are such: "fp32, stages mixed-m0+carry".
+    """
     name = backend if stored is None else f"{backend} with state in {stored}"
+    name = name if stages == MODEL_STAGES.name else f"{name}, stages {stages}"
     return name if compensation == NO_COMPENSATION.name else f"{name}+{compensation}"
 
 
 def _run(
-    scenario: Scenario, backend: str, choice: CompensationChoice, member: int, suffix: str
-) -> Run:
+    scenario: Scenario, backend: str, choice: CompensationChoice, stages: StagesChoice,
+    member: int, suffix: str,
+) -> Run:  # fmt: skip
     """A run and the name of its file, in which member 0 has no number."""
     numbered = f"__m{member:04d}" if member else ""
-    file = f"{scenario.name}__{file_part(label_of(backend, choice.name))}{numbered}{suffix}"
-    return Run(scenario, backend, file, choice, member)
+    label = label_of(backend, choice.name, stages=stages.name)
+    file = f"{scenario.name}__{file_part(label)}{numbered}{suffix}"
+    return Run(scenario, backend, file, choice, member, stages)
 
 
 def _with_compensation(scenario: Scenario, environ: Mapping[str, str]) -> Scenario:

@@ -25,7 +25,7 @@ from sciprec.precision.backend import resolve_backend
 RUN, SECONDS, SCENARIO = "sciprec_run", "sciprec_seconds", "sciprec_scenario"
 """Attributes of a file: the run's digest, the seconds it took, the scenario as resolved."""
 
-_COMPANY = ("backends", "compensation", "tolerance", "ensemble")
+_COMPANY = ("backends", "compensation", "stages", "tolerance", "ensemble")
 """Keys of a scenario that no number of a run depends on."""
 _FOLDERS = ("checkpoints",)
 """Keys of its model's table, likewise."""
@@ -42,6 +42,7 @@ def run_digest(run: Run) -> str:
         "scenario": {k: v for k, v in scenario.items() if k not in _COMPANY} | own,
         "backend": asdict(resolve_backend(run.backend)),
         "compensation": run.compensation.model_dump(mode="json"),
+        "stages": run.stages.model_dump(mode="json"),
         "member": identity_of(run),
         "code": code_digest(),
     }

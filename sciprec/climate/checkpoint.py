@@ -138,7 +138,7 @@ def digest(request: Request) -> str:
         repr(request.truncation), repr(request.backend), repr(request.update),
         repr(request.step_seconds), request.every, repr(request.parameters),
         sorted((name, repr(c)) for name, c in request.compensation.items()), request.variables,
-        repr(request.perturbation),
+        repr(request.perturbation), repr(request.stages),
     )  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 

@@ -18,6 +18,9 @@ from sciprec.climate.levels import LEVEL_KERNELS, addition
 from sciprec.climate.perturbation import Perturbation
 from sciprec.climate.request import Request, check_request
 from sciprec.climate.running import Run, stacked
+from sciprec.climate.staged_tendency import STAGED, staged_tendency
+from sciprec.climate.staged_transform import StagedTransform
+from sciprec.climate.stages import Stages
 from sciprec.climate.timestepping import STEP_KERNELS, WORK_ARRAYS, System
 from sciprec.climate.transform import make_tables, reference_transform, rounded
 from sciprec.precision import Backend
@@ -74,6 +77,7 @@ def integrate(
     time_scheme: str | None = None,
     compensation: str | Compensation | Mapping | None = None,
     stored: str | Backend | None = None,
+    stages: str | Stages | Mapping | None = None,
     variables: Sequence[str] | None = None,
     checkpoints: str | Path | Restart | None = None,
     progress: Callable[[float], None] | None = None,
@@ -96,6 +100,8 @@ def integrate(
             of these per prognostic variable.
         stored: format in which the state and its residual are kept from one step to the next, such
             as "fp16"; left out: that of the backend.
+        stages: arithmetics of the transforms' stages: a name of `stages.STAGES` such as "mixed-m0",
+            a table of the keys of `Stages`, or a Stages; left out: that of the backend.
         variables: names of what to keep, fields and derived variables such as zonal_mean_u and
             kinetic_energy_spectrum; all fields of the equation set when left out.
         checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
@@ -116,7 +122,8 @@ def integrate(
     request = check_request(
         case, truncation, days, backend=backend, step_seconds=step_seconds,
         output_hours=output_hours, parameters=parameters, time_scheme=time_scheme,
-        compensation=compensation, stored=stored, variables=variables, perturbation=perturbation,
+        compensation=compensation, stored=stored, stages=stages, variables=variables,
+        perturbation=perturbation,
     )  # fmt: skip
     grid = GaussianGrid(request.truncation)
     initial = request.case.initial(
@@ -174,10 +181,8 @@ class _Model:
             name: self._lift(k, request.update if name in LEVEL_KERNELS else self.backend)
             for name, k in STEP_KERNELS.items()
         }
-        tendency, linear, solve = (
-            self._lift(k) for k in (_tendency(request), equations.linear, equations.solve)
-        )
-        constants, rest = self.constants, (self.constants, self.tables, self.work)
+        linear, solve = (self._lift(k) for k in (equations.linear, equations.solve))
+        constants, tendency = self.constants, self._tendency(convert)
         degree = convert.transform.degree
         rate = diffusion_rate(degree, request.case.radius_m, request.parameters.diffusion)
         diffused = ~np.isin(self.columns, equations.undiffused)
@@ -186,13 +191,23 @@ class _Model:
             step=convert.units.step,
             step_seconds=request.step_seconds,
             addition=addition(kernels, taken, request.compensation, self.columns, self.backend),
-            tendency=lambda x, out: tendency(x.reshape(shape), out.reshape(shape), *rest),
+            tendency=lambda x, out: tendency(x.reshape(shape), out.reshape(shape)),
             linear=lambda x, out: linear(x.reshape(shape), constants, out.reshape(shape)),
             solve=lambda x, out: solve(x.reshape(shape), constants, out.reshape(shape)),
             kernels=kernels,
             work=np.zeros((WORK_ARRAYS, shape[0] * shape[1]), self.backend.carrier),
             tables=rounded(request.scheme.tables, self.backend),
         )
+
+    def _tendency(self, convert: Conversion) -> Callable:
+        """The function (state, out), both (coefficients, columns), of the right-hand side."""
+        request = self.request
+        if request.stages is not None:
+            parts = STAGED[request.equations.name](convert.constants, self.backend)
+            transform = StagedTransform(request.truncation, request.stages, self.backend)
+            return staged_tendency(parts, transform)
+        kernel, rest = self._lift(_tendency(request)), (self.constants, self.tables, self.work)
+        return lambda x, out: kernel(x, out, *rest)
 
     def _adjust(self) -> Callable | None:
         if self.request.equations.adjust is None:

@@ -15,6 +15,8 @@ from sciprec.climate.grid import Truncation, resolve_truncation
 from sciprec.climate.initial import Case, resolve_case
 from sciprec.climate.parameters import Parameters, check_parameters, meant
 from sciprec.climate.perturbation import Perturbation
+from sciprec.climate.staged_tendency import STAGED
+from sciprec.climate.stages import Stages, require_stages, resolve_stages
 from sciprec.climate.timestepping import TimeScheme
 from sciprec.errors import InputError
 from sciprec.precision import Backend, resolve_backend
@@ -35,6 +37,7 @@ class Request:
         compensation: variable -> Compensation; empty: none.
         variables: names of the fields and derived variables to keep.
         perturbation: of the initial state, or None.
+        stages: arithmetics of the transforms' stages, or None: those of the backend.
     """
 
     case: Case
@@ -50,12 +53,13 @@ class Request:
     compensation: dict[str, Compensation]
     variables: tuple[str, ...]
     perturbation: Perturbation | None = None
+    stages: Stages | None = None
 
 
 def check_request(
     case, truncation, days, *, backend="fp64", step_seconds=None, output_hours=24.0,
     parameters=None, time_scheme=None, compensation=None, stored=None, variables=None,
-    perturbation=None,
+    perturbation=None, stages=None,
 ) -> Request:  # fmt: skip
     """Check the arguments of `model.integrate`.
 
@@ -83,6 +87,11 @@ def check_request(
         step = _positive("step_seconds", step_seconds)
     every, last = (_whole_steps(name, span, step) for name, span in
                    (("output_hours", min(interval, total)), ("days", total)))  # fmt: skip
+    compensations = _checked_compensation(equations.variables, compensation)
+    chosen = resolve_stages(stages)
+    if chosen is not None:
+        sums = any(each.sums for each in compensations.values())
+        require_stages(chosen, equations.name, STAGED, arithmetic, checked.fourier, sums)
     return Request(
         case=found,
         equations=equations,
@@ -94,9 +103,10 @@ def check_request(
         every=every,
         stops=(*range(every, last, every), last),
         parameters=checked,
-        compensation=_checked_compensation(equations.variables, compensation),
+        compensation=compensations,
         variables=_checked_variables(equations, variables),
         perturbation=perturbation,
+        stages=chosen,
     )
 
 

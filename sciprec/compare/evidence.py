@@ -17,6 +17,7 @@ from sciprec.compare.consistency import TEST_RUNS, ensemble_consistency
 from sciprec.compare.distributions import compare_distributions
 from sciprec.compare.drift import drifts
 from sciprec.compare.error_budget import error_budget
+from sciprec.compare.error_scales import error_scales
 from sciprec.compare.global_means import table_of_means
 from sciprec.compare.internal_variability import VariabilityGrowth, variability_growth
 from sciprec.compare.markets import is_surface
@@ -60,7 +61,8 @@ def evidence(
     Returns:
         Plain data for JSON: name -> what the dataclass of that name holds, each with its `sentence`
         or `reason`; numbers that are not finite are None. For flows: drift (budget -> per_day,
-        days), variability, consistency, distributions, spectrum, budget. For surfaces of prices:
+        days), variability, consistency, distributions, spectrum, scales (where vorticity is
+        stored), budget. For surfaces of prices:
         prices, arbitrage, distributions, budget. `not_measured`: what is left out, each with the
         reason and what would give it. `perturbation`: of the members' initial states, or None.
     """
@@ -113,12 +115,15 @@ def _flow_parts(golden, actual, members: Members, reference) -> dict[str, Callab
     """What can be measured of a flow."""
     if "time" not in golden.dims or "cell_area" not in golden:
         return {}
+    there = "vorticity" in golden and "vorticity" in actual
+    scales = {"scales": lambda: error_scales(golden, actual)} if there else {}
     return {
         "drift": lambda: {k: asdict(v) for k, v in drifts(golden, actual).items()},
         "variability": lambda: _variability(golden, actual, members),
         "consistency": lambda: _consistency(golden, actual, members),
         "distributions": lambda: _flow_distributions(golden, actual, members),
         "spectrum": lambda: spectrum_ratio(golden, actual, members.golden),
+        **scales,
         "budget": lambda: error_budget(
             golden, actual, main_field(golden), reference=reference,
             initial_spread=_initial_spread(golden, members),

@@ -232,7 +232,9 @@ def _scenario_differences(golden: xr.Dataset, actual: xr.Dataset) -> list[str]:
     if not all("sciprec_scenario" in d.attrs for d in (golden, actual)):
         return []
     one, two = (dict(_flat(json_attribute(d.attrs, "sciprec_scenario"))) for d in (golden, actual))
-    free = ("backends", "compensation", "tolerance", "ensemble", "title", "source", "name")
+    free = (
+        "backends", "compensation", "stages", "tolerance", "ensemble", "title", "source", "name"
+    )  # fmt: skip
     keys = sorted(k for k in one.keys() | two.keys() if k.split(".")[0] not in free)
     return [
         f"scenario key '{k}' is {one.get(k)!r} and {two.get(k)!r}"

@@ -114,6 +114,27 @@ def mean_spectrum(dataset: xr.Dataset, times: slice) -> np.ndarray:
 
 def _power(dataset: xr.Dataset, values: np.ndarray) -> np.ndarray:
     """Sum over orders of squared coefficients by degree (truncation + 1,), mean over the rest."""
+    squares = np.abs(coefficients(dataset, values)) ** 2
+    power = np.sum(order_shares(squares.shape[-1]) * squares, axis=-1)
+    return power.reshape(-1, power.shape[-1]).mean(axis=0)
+
+
+def order_shares(count: int) -> np.ndarray:
+    """How often each order counts in a sum of squares (count,): 1 for m = 0, 2 for the others."""
+    return np.where(np.arange(count) > 0, 2.0, 1.0)
+
+
+def coefficients(dataset: xr.Dataset, values: np.ndarray) -> np.ndarray:
+    """Complex coefficients (..., degree, order) of fields on a Gaussian grid, of functions whose
+    mean square is one.
+
+    Args:
+        dataset: whose latitudes and longitudes they are on.
+        values: (..., lat, lon).
+
+    Raises:
+        InputError: the latitudes are not Gaussian from south to north, or too many.
+    """
     sine, _ = np.polynomial.legendre.leggauss(dataset.sizes["lat"])
     if not np.allclose(np.sin(np.radians(dataset["lat"].values)), sine, atol=1e-6):
         raise InputError(
@@ -127,10 +148,7 @@ def _power(dataset: xr.Dataset, values: np.ndarray) -> np.ndarray:
         )
     number = min((dataset.sizes["lon"] - 1) // 2, sine.size - 1)
     waves = np.fft.rfft(values, axis=-1)[..., : number + 1] / values.shape[-1]
-    coefficients = np.einsum("lmj,...jm->...lm", _analysis_table(sine.size, number), waves)
-    share = np.where(np.arange(number + 1) > 0, 2.0, 1.0)
-    power = np.sum(share * np.abs(coefficients) ** 2, axis=-1)
-    return power.reshape(-1, number + 1).mean(axis=0)
+    return np.einsum("lmj,...jm->...lm", _analysis_table(sine.size, number), waves)
 
 
 @lru_cache(maxsize=2)

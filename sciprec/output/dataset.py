@@ -14,6 +14,8 @@ from sciprec.output.variables import ZONAL_MEAN, describe
 CIRCLE = "circle"
 """Name of the longitude of zonal means."""
 EARTH_RADIUS_M = 6.37122e6  # Williamson et al. (1992)
+STAGES = "sciprec_stages"
+"""Attribute of a file: arithmetics of the transforms' stages, where they are not the backend's."""
 
 
 def trajectory_dataset(trajectory: Any) -> xr.Dataset:
@@ -129,6 +131,7 @@ def with_identity(
     compensation: dict | None = None,
     label: str | None = None,
     member: int = 0,
+    stages: dict | None = None,
 ) -> xr.Dataset:
     """The dataset with its global attributes: what it is, how it was made, and by what.
 
@@ -140,6 +143,7 @@ def with_identity(
         compensation: a plain dictionary with `name`; None: the run has none.
         label: what the run is called beside others; the backend's name when left out.
         member: of the scenario's ensemble.
+        stages: arithmetics of the transforms' stages; None: those of the backend.
     """
     shown = (label or backend["name"]) + (f", member {member}" if member else "")
     dataset.attrs = {
@@ -157,6 +161,8 @@ def with_identity(
         "sciprec_member": member,
         "sciprec_provenance": json.dumps(made_by, sort_keys=True),
     } | dataset.attrs
+    if stages is not None:
+        dataset.attrs[STAGES] = json.dumps(stages, sort_keys=True)
     return dataset
 
 

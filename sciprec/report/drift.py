@@ -54,7 +54,8 @@ def _error_at_end(truth: StoredRun, run: StoredRun) -> float:
 
 def _row(run: StoredRun, others, found, ends) -> dict[str, Any]:
     """A run's own numbers, and how many times smaller than those of its uncompensated twin."""
-    twin = next((o for o in others if o.backend == run.backend and o.compensation == PLAIN), None)
+    alike = (o for o in others if (o.backend, o.stages) == (run.backend, run.stages))
+    twin = next((o for o in alike if o.compensation == PLAIN), None)
     if twin is run or (twin is not None and not found[twin.label]):
         twin = None
     mine = found[run.label]

@@ -9,14 +9,16 @@ import numpy as np
 
 from sciprec.compare.consistency import TOO_FEW
 from sciprec.report.picture import WIDTH, Picture
+from sciprec.report.scales import scales_picture
 from sciprec.report.stored import StoredRun
-from sciprec.report.svg import label_style, new_figure, short, style, to_svg
+from sciprec.report.svg import drawable, label_style, new_figure, short, style, to_svg
 
 TITLES = {
     "variability": "Internal variability",
     "consistency": "Ensemble consistency",
     "distributions": "Distributions",
     "spectrum": "Kinetic energy spectrum",
+    "scales": "Error by scale",
     "prices": "Prices",
     "arbitrage": "Static arbitrage",
     "budget": "Error budget",
@@ -69,6 +71,7 @@ def evidence_pictures(runs: Sequence[StoredRun], order: Sequence[str], name: str
     made = (
         _variability_picture(_with(known, "variability"), order, f"{name}-variability"),
         _spectrum_picture(_with(known, "spectrum"), order, f"{name}-spectrum"),
+        scales_picture(_with(known, "scales"), order, f"{name}-scales"),
         _budget_picture(_with(unbounded, "budget"), f"{name}-parts"),
     )
     return [picture for picture in made if picture is not None]
@@ -79,24 +82,18 @@ def _with(runs: Sequence[StoredRun], part: str) -> list[tuple[StoredRun, dict[st
     return [(run, run.evidence[part]) for run in runs if run.evidence.get(part)]
 
 
-def _drawable(values: Sequence[float | None]) -> np.ndarray:
-    """Numbers on a logarithmic axis; nothing where there is none above zero."""
-    numbers = np.array([np.nan if v is None else v for v in values], float)
-    return np.where(numbers > 0.0, numbers, np.nan)
-
-
 def _variability_picture(found, order: Sequence[str], name: str) -> Picture | None:
     """RMS error over time, above it what uncertain initial states do."""
     if not found:
         return None
     first = found[0][1]
-    spread, ulp = _drawable(first["spread"]), _drawable(first["ulp"])
+    spread, ulp = drawable(first["spread"]), drawable(first["ulp"])
     with style(name):
         figure = new_figure(WIDTH, 3.5)
         axes = figure.add_subplot()
         axes.set_yscale("log")
         for run, part in found:
-            axes.plot(part["days"], _drawable(part["error"]), label=short(run.label),
+            axes.plot(part["days"], drawable(part["error"]), label=short(run.label),
                       **label_style(run.label, order))  # fmt: skip
         if np.isfinite(spread).any():
             axes.fill_between(first["days"], spread / np.sqrt(2.0), spread * np.sqrt(2.0),
@@ -128,14 +125,14 @@ def _spectrum_picture(found, order: Sequence[str], name: str) -> Picture | None:
     with style(name):
         figure = new_figure(WIDTH, 3.2)
         left, right = figure.subplots(1, 2)
-        left.loglog(waves, _drawable(first["golden"]), color=QUIET, linewidth=4, alpha=0.5,
+        left.loglog(waves, drawable(first["golden"]), color=QUIET, linewidth=4, alpha=0.5,
                     label="fp64")  # fmt: skip
         low, high = np.array(first["accepted"], float).T
         right.fill_between(waves, low, high, color=QUIET, alpha=0.18, linewidth=0)
         for run, part in found:
             look = label_style(run.label, order) | {"marker": ""}
-            left.loglog(waves, _drawable(part["actual"]), label=short(run.label), **look)
-            right.semilogx(waves, _drawable(part["ratio"]), **look)
+            left.loglog(waves, drawable(part["actual"]), label=short(run.label), **look)
+            right.semilogx(waves, drawable(part["ratio"]), **look)
         bottom, top = right.get_ylim()
         if top > MOST_LINEAR or bottom < 1.0 / MOST_LINEAR:
             right.set_yscale("log")
@@ -160,7 +157,7 @@ def _budget_picture(found, name: str) -> Picture | None:
         figure = new_figure(WIDTH, 1.1 + 0.3 * len(found))
         axes = figure.add_subplot()
         for colour, part_name in zip(PART_COLOURS, names, strict=False):
-            sizes = _drawable([part["parts"].get(part_name) for _, part in found])
+            sizes = drawable([part["parts"].get(part_name) for _, part in found])
             axes.plot(sizes, np.arange(len(found)), "o", color=colour, label=part_name)
         axes.set_xscale("log")
         axes.set_yticks(np.arange(len(found)), [short(run.label) for run, _ in found])

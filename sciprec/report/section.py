@@ -18,6 +18,7 @@ from sciprec.report.evidence_pictures import evidence_pictures, evidence_rows
 from sciprec.report.figures import pictures
 from sciprec.report.fixed_point import fixed_point_sections
 from sciprec.report.growth import growth_section
+from sciprec.report.stages import stage_rows
 from sciprec.report.stored import StoredBatch
 from sciprec.report.suggestions import suggestions
 from sciprec.scenario import TRUTH
@@ -44,6 +45,7 @@ def section(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
         "settings": json.dumps(described.get(kind, {}), indent=2),
         "pictures": pictures(runs, batch.labels, f"s{index}"),
         "levels": level_rows(runs),
+        "stages": stage_rows(runs),
         "notes": notes(runs),
         "runs": [run for run in runs if run.comparison is not None and run.backend != TRUTH],
         "metrics": [m for m in metrics().values() if m.name in SHOWN_METRICS],

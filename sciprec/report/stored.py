@@ -20,6 +20,7 @@ from sciprec.compare.comparison import Comparison, compare
 from sciprec.compare.verdicts import Verdict, judge
 from sciprec.errors import InputError
 from sciprec.output import files
+from sciprec.output.dataset import STAGES
 from sciprec.report.evidence import evidence_of, truth_of
 from sciprec.scenario import TRUTH
 
@@ -34,7 +35,7 @@ class StoredRun:
 
     Args:
         scenario, backend, compensation, file: names.
-        label: backend and compensation in one name, by which pages tell runs apart.
+        label: backend, stages and compensation in one name, by which pages tell runs apart.
         seconds: wall time of the whole run.
         dataset: None where the run failed.
         comparison: None where the run or its truth failed.
@@ -61,6 +62,11 @@ class StoredRun:
         if self.dataset is None:
             return math.nan
         return float(self.dataset.attrs.get("wall_seconds", math.nan))
+
+    @cached_property
+    def stages(self) -> dict[str, Any] | None:
+        """Arithmetics of the transforms' stages as plain data, or None: those of the backend."""
+        return None if self.dataset is None else json.loads(self.dataset.attrs.get(STAGES, "null"))
 
     @cached_property
     def description(self) -> dict[str, Any]:

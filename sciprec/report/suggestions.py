@@ -108,6 +108,7 @@ def magnitude_correlation(row: Row) -> float:
 
 def _changes(run: StoredRun, others: Sequence[StoredRun]) -> list[tuple[str, StoredRun]]:
     """Changes that other runs of the scenario stand for, with the run that shows the best gain."""
+    others = [o for o in others if o.stages == run.stages]
     carried = [o for o in others if o.backend == run.backend and o.compensation != PLAIN]
     width = stored_bytes(run.backend)
     same = [o for o in others if o.compensation == run.compensation and o.backend != run.backend]

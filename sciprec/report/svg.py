@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
@@ -61,6 +62,8 @@ def line_style(index: int) -> dict[str, object]:
 def label_style(label: str, order: Sequence[str]) -> dict[str, object]:
     """The look of a run: colour and marker of its arithmetic, dashes of its compensation.
 
+    Where there are more arithmetics than colours, those that share one differ in their dashes.
+
     Args:
         label: "mlu370", "mlu370+carry".
         order: all labels of the batch.
@@ -70,9 +73,16 @@ def label_style(label: str, order: Sequence[str]) -> dict[str, object]:
         list(dict.fromkeys(column)) for column in zip(*parts, strict=True)
     )
     arithmetic, _, compensation = label.partition("+")
-    dashes = DASHES[compensations.index(compensation) % len(DASHES)]
+    place = arithmetics.index(arithmetic)
+    dashes = DASHES[(compensations.index(compensation) + place // len(COLOURS)) % len(DASHES)]
     hollow = {"markerfacecolor": "none"} if compensation else {}
-    return line_style(arithmetics.index(arithmetic)) | {"linestyle": dashes} | hollow
+    return line_style(place) | {"linestyle": dashes} | hollow
+
+
+def drawable(values: Sequence[float | None]) -> np.ndarray:
+    """Numbers on a logarithmic axis; nothing where there is none above zero."""
+    numbers = np.array([np.nan if v is None else v for v in values], float)
+    return np.where(numbers > 0.0, numbers, np.nan)
 
 
 def short(label: str) -> str:

@@ -7,13 +7,9 @@ import pytest
 
 from sciprec.climate.grid import Truncation
 from sciprec.climate.legendre import coefficient_orders
-from sciprec.climate.stage_precision import (
-    CHOICES,
-    HALF_PRODUCTS,
-    StagedTransform,
-    Stages,
-    stage_errors,
-)
+from sciprec.climate.stage_precision import stage_errors
+from sciprec.climate.staged_transform import StagedTransform
+from sciprec.climate.stages import STAGES, Stages
 from sciprec.climate.transform import SpectralTransform
 from sciprec.errors import InputError
 
@@ -56,6 +52,23 @@ def test_each_order_is_that_of_its_own_arithmetic():
 
 
 @pytest.mark.slow
+def test_each_degree_is_that_of_its_own_arithmetic():
+    none, some, exact = (
+        StagedTransform(SMALL, stages)
+        for stages in (Stages("mlu370"), Stages("mlu370", kept_degrees=4), Stages())
+    )
+    grid = exact.to_grid(spectrum())
+    low, mixed, high = (transform.to_spectrum(grid) for transform in (none, some, exact))
+    np.testing.assert_array_equal(mixed[DEGREE < 4], high[DEGREE < 4])
+    np.testing.assert_array_equal(mixed[DEGREE >= 4], low[DEGREE >= 4])
+    only = np.where((DEGREE < 4)[:, None], spectrum(), 0.0)
+    np.testing.assert_array_equal(some.to_grid(only), exact.to_grid(only))
+    rest = spectrum() - only
+    np.testing.assert_array_equal(some.to_grid(rest), none.to_grid(rest))
+    assert (some.to_grid(spectrum()) != none.to_grid(spectrum())).any()
+
+
+@pytest.mark.slow
 def test_errors_of_both_stages():
     choices = {
         "none": Stages(), "legendre": Stages("mlu370"), "fourier": Stages(fourier="mlu370"),
@@ -75,7 +88,7 @@ def test_errors_of_both_stages():
 
 @pytest.mark.slow
 def test_half_precision_products_want_their_sums_in_single_precision():
-    choices = {"all": CHOICES["fp16 in the Legendre stage"], "sums": Stages(HALF_PRODUCTS)}
+    choices = {name: STAGES[name] for name in ("fp16-legendre", "mixed")}
     half, mixed = stage_errors("williamson_6", SMALL, 1.0, choices)
     for name in ("synthesis", "analysis", "tendency"):
         assert mixed[name] < half[name]

@@ -87,7 +87,7 @@ def test_evidence_is_plain_data_without_what_is_not_finite():
     assert again == found
     assert set(found) == {
         "perturbation", "drift", "variability", "consistency", "distributions", "spectrum",
-        "budget", "not_measured",
+        "scales", "budget", "not_measured",
     }  # fmt: skip
     assert found["not_measured"] == [] and found["perturbation"] == 1e-4
     assert len(found["variability"]["days"]) == DAYS.size
@@ -157,7 +157,8 @@ def test_what_is_not_finite_is_no_warning(value):
     assert found["consistency"]["answer"] == found["distributions"]["answer"] == "no"
     assert found["variability"]["share"] is None
     assert found["not_measured"] == [
-        "spectrum: 'vorticity' holds values that are not finite, which have no spectrum"
+        "spectrum: 'vorticity' holds values that are not finite, which have no spectrum",
+        "scales: 'vorticity' holds values that are not finite, which have no scales",
     ]
 
 
@@ -166,7 +167,7 @@ def test_drift_and_spectrum_are_there():
     actual["mass"] = actual["mass"] * (1.0 - 1e-6 * DAYS)
     found = evidence(run(), actual, members)
     assert found["drift"]["mass"]["per_day"] == pytest.approx(-1e-6)
-    assert found["spectrum"]["wavenumber"] == [1, 2, 3]
+    assert found["spectrum"]["wavenumber"] == found["scales"]["wavenumber"] == [1, 2, 3]
 
 
 def test_perturbations_and_numbers_of_members_are_read_from_files():

@@ -4,13 +4,14 @@ import json
 
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.grid import TRUNCATIONS
+from sciprec.climate.stages import STAGES
 from sciprec.climate_verbs import catalogue
 
 
 def test_the_list_names_everything_that_is_registered(call):
     code, out, err = call("climate", "list")
     assert (code, err) == (0, "")
-    for registry in (CASES, EQUATIONS, TIME_SCHEMES, TRUNCATIONS):
+    for registry in (CASES, EQUATIONS, TIME_SCHEMES, TRUNCATIONS, STAGES):
         for name in registry:
             assert name in out
     assert "formulation = careful | whole | naive" in out
@@ -21,7 +22,7 @@ def test_the_list_as_json(call):
     code, out, err = call("climate", "list", "--json")
     assert (code, err) == (0, "")
     content = json.loads(out)
-    assert set(content) == {"cases", "truncations", "equations", "time_schemes"}
+    assert set(content) == {"cases", "truncations", "equations", "time_schemes", "stages"}
     assert [row["name"] for row in content["cases"]] == list(CASES)
     assert {"name": "T42", "nlat": 64, "nlon": 128, "step_seconds": 600.0} in content["truncations"]
 

@@ -71,7 +71,7 @@ def run_of(label, dataset, truth, status):
     backend, _, compensation = label.partition("+")
     return SimpleNamespace(
         label=label, backend=backend, compensation=compensation or "none", scenario="made_up",
-        file=f"{label}.nc", comparison=compare(truth, dataset),
+        file=f"{label}.nc", stages=None, comparison=compare(truth, dataset),
         verdict=SimpleNamespace(status=status, acceptable=status in ("good", "truth")),
     )  # fmt: skip
 

@@ -1,0 +1,102 @@
+"""Runs whose transforms have arithmetics of their own: the same bits where these are the model's,
+and refusals.
+"""
+
+import numpy as np
+import pytest
+
+from sciprec.climate.checkpoint import digest
+from sciprec.climate.grid import Truncation
+from sciprec.climate.model import integrate
+from sciprec.climate.request import check_request
+from sciprec.climate.stages import STAGES, Stages, resolve_stages
+from sciprec.errors import InputError
+
+SMALL = Truncation(10, 16, 32, 1200.0)
+SHORT = {"truncation": SMALL, "days": 0.25, "output_hours": 6.0}
+
+
+def require_same_bits(one, other):
+    """All fields at all times."""
+    for name, values in one.fields.items():
+        np.testing.assert_array_equal(values, other.fields[name], err_msg=name)
+
+
+@pytest.mark.parametrize("scheme", ["semi_implicit_leapfrog", "rk4"])
+def test_all_stages_in_the_models_arithmetic_change_no_bit(scheme):
+    plain = integrate("williamson_5", time_scheme=scheme, **SHORT)
+    staged = integrate("williamson_5", time_scheme=scheme, stages=Stages(), **SHORT)
+    require_same_bits(plain, staged)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("formulation", ["careful", "naive"])
+def test_all_stages_in_half_precision_are_the_model_in_half_precision(formulation):
+    """Each stage rounds what the stage before has rounded already."""
+    options = {**SHORT, "backend": "fp16", "parameters": {"formulation": formulation}}
+    plain = integrate("williamson_5", **options)
+    require_same_bits(plain, integrate("williamson_5", stages="fp16", **options))
+
+
+@pytest.mark.slow
+def test_orders_in_single_precision_bring_the_error_down():
+    """Hatfield et al. (2019): the zonal mean is what half precision spoils."""
+    truth, *runs = (
+        integrate("williamson_5", SMALL, 1.0, stages=stages).fields["height"][-1]
+        for stages in (
+            None,
+            "fp16",
+            "mixed",
+            "mixed-m0",
+            Stages("fp16", sums="fp32", kept_orders=11),
+        )
+    )
+    half, mixed, zonal, whole = (np.abs(run - truth).max() for run in runs)
+    assert zonal < mixed < half and whole == 0.0
+
+
+def test_names_and_tables():
+    assert resolve_stages(None) is resolve_stages("none") is None
+    assert resolve_stages("mixed-m0") is STAGES["mixed-m0"]
+    table = {"legendre": "fp16", "kept": "fp32", "kept_degrees": 4}
+    assert resolve_stages(table) == Stages("fp16", kept="fp32", kept_degrees=4)
+    found = STAGES["mixed-m0"].resolved("fp64")
+    assert found["fourier"].name == "fp64" and found["kept"].name == "fp32"
+    assert [role.format.name for role in found["legendre"].roles] == [
+        "binary16", "binary16", "binary32", "binary32"
+    ]  # fmt: skip
+
+
+def test_checkpoints_of_other_stages_are_others():
+    requests = [
+        check_request("williamson_5", "T21", 1.0, stages=stages)
+        for stages in (None, "mixed", "mixed-m0", {"legendre": "fp16", "sums": "fp32"})
+    ]
+    names = [digest(request) for request in requests]
+    assert len(set(names)) == 3 and names[1] == names[3]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"stages": "mixd"}, "stages is 'mixd'; accepted: none, fp16, .*; did you mean 'mixed'?"),
+        ({"stages": 3}, "stages is 3; accepted: none, fp16"),
+        ({"stages": {"legendr": "fp16"}}, "unknown key 'legendr'; known: legendre, .* mean 'legen"),
+        ({"stages": {"legendre": "bf61"}}, "unknown backend 'bf61'"),
+        ({"stages": {"kept_orders": -1}}, "kept_orders of stages is -1; accepted: a whole number"),
+        ({"stages": {"kept_degrees": 1.5}}, "kept_degrees of stages is 1.5; accepted: a whole"),
+        ({"stages": {"fourier": "fixed32"}}, "fourier is 'fixed32' beside .* in fixed point; acc"),
+        ({"stages": "fp16", "backend": "fixed16"}, "backend is 'fixed16' beside stages"),
+        ({"stages": {"sums": "float:p=11,round=sr"}}, "sums is .*, which is rounded at random; "),
+        ({"stages": "fp16", "parameters": {"fourier": "matrix"}}, "beside the Fourier stage 'matr"),
+        ({"stages": "fp16", "compensation": "carry-sums"}, "beside compensated sums; accepted"),
+    ],
+)
+def test_stages_that_are_refused(given, words):
+    with pytest.raises(InputError, match=words):
+        check_request("williamson_5", "T21", 1.0, **given)
+
+
+def test_other_equations_are_refused():
+    with pytest.raises(InputError, match="equations 'held_suarez', .*; accepted: cases wi"):
+        check_request("held_suarez", "T21", 1.0, stages="fp16")
