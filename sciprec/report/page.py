@@ -15,6 +15,7 @@ from sciprec.machine.cost import MACHINES
 from sciprec.report.drift import drift_rows, gain_in_words
 from sciprec.report.fixed_point import summary_of
 from sciprec.report.section import section
+from sciprec.report.stages import stage_words
 from sciprec.report.stored import (
     StoredBatch,
     StoredMember,
@@ -187,10 +188,11 @@ def _cost(batch: StoredBatch, runs: Iterable[StoredRun]) -> str:
 
 
 def _about(runs: Iterable[StoredRun]) -> str:
-    """The backend's own line, from a stored file."""
+    """The backend's own line, and the arithmetics of the transforms' stages, from a stored file."""
     for run in runs:
         if run.dataset is not None:
-            return json.loads(run.dataset.attrs["sciprec_backend_properties"]).get("about", "")
+            said = json.loads(run.dataset.attrs["sciprec_backend_properties"]).get("about", "")
+            return ", ".join(part for part in (said, stage_words(run)) if part)
     return ""
 
 

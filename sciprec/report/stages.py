@@ -30,6 +30,18 @@ def stage_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
     ]
 
 
+def stage_words(run: StoredRun) -> str:
+    """The arithmetics of a run's transforms in words; empty where they are those of the run."""
+    if run.stages is None:
+        return ""
+    (row,) = stage_rows([run])
+    parts = [f"Legendre products in {row['legendre']}"]
+    parts += [f"their sums in {row['sums']}"] if row["sums"] != row["legendre"] else []
+    parts += [f"Fourier stage in {row['fourier']}"]
+    parts += [row["kept"]] if row["kept"] != "–" else []
+    return f"but for the transforms: {', '.join(parts)}"
+
+
 def _kept(stages: dict[str, Any], backend: str) -> str:
     """Which wavenumbers have another arithmetic, and which: "m = 0 to 3 in fp32"."""
     kept = [
