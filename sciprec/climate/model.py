@@ -203,7 +203,7 @@ class _Model:
         """The function (state, out), both (coefficients, columns), of the right-hand side."""
         request = self.request
         if request.stages is not None:
-            parts = STAGED[request.equations.name](convert.constants, self.backend)
+            parts = STAGED[request.equations.name](convert, self.backend)
             transform = StagedTransform(request.truncation, request.stages, self.backend)
             return staged_tendency(parts, transform)
         kernel, rest = self._lift(_tendency(request)), (self.constants, self.tables, self.work)

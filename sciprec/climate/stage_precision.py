@@ -95,7 +95,7 @@ class _Given:
     """
 
     def __init__(self, convert: ShallowWaterConversion, state: np.ndarray) -> None:
-        self.parts, self.state = ShallowWaterParts(convert.constants, "fp64"), state
+        self.parts, self.state = ShallowWaterParts(convert, "fp64"), state
         self.exact = StagedTransform(convert.transform.truncation, Stages())
         self.degree, self.order = convert.transform.degree, convert.transform.order
         self.spectra = self.parts.spectra(state)

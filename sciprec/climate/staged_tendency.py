@@ -13,7 +13,9 @@ from typing import Protocol
 import numpy as np
 
 from sciprec.climate.compiled import compiled
+from sciprec.climate.equations import Conversion
 from sciprec.climate.shallow_water_kernels import grid_fluxes, grid_spectra, spectral_tendency
+from sciprec.climate.staged_air import AirParts, ForcedAirParts
 from sciprec.climate.staged_transform import StagedTransform
 from sciprec.climate.transform import rounded
 from sciprec.precision import Backend, resolve_backend
@@ -22,11 +24,11 @@ from sciprec.precision import Backend, resolve_backend
 class Parts(Protocol):
     """The parts of a tendency; arrays come in any float and leave in the arithmetic's carrier."""
 
-    def __init__(self, constants: tuple, backend: str | Backend) -> None:
+    def __init__(self, convert: Conversion, backend: str | Backend) -> None:
         """Compile them.
 
         Args:
-            constants: of the conversion of the set, in binary64.
+            convert: the conversion of the set.
             backend: their arithmetic.
         """
 
@@ -43,9 +45,9 @@ class Parts(Protocol):
 class ShallowWaterParts:
     """The parts of `shallow_water`; see `Parts`."""
 
-    def __init__(self, constants: tuple, backend: str | Backend) -> None:
+    def __init__(self, convert: Conversion, backend: str | Backend) -> None:
         self.backend = resolve_backend(backend)
-        self.factors, self.places, _ = rounded(constants, self.backend)
+        self.factors, self.places, _ = rounded(convert.constants, self.backend)
         kernels = grid_spectra, grid_fluxes, spectral_tendency
         self._kernels = tuple(compiled(kernel, self.backend) for kernel in kernels)
 
@@ -66,7 +68,11 @@ class ShallowWaterParts:
         self._kernels[2](state, rounded(spectra, self.backend), self.factors, out)
 
 
-STAGED: dict[str, type[Parts]] = {"shallow_water": ShallowWaterParts}
+STAGED: dict[str, type[Parts]] = {
+    "shallow_water": ShallowWaterParts,
+    "primitive_equations": AirParts,
+    "held_suarez": ForcedAirParts,
+}
 """Equation set -> the parts of its tendency."""
 
 
