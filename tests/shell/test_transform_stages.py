@@ -1,6 +1,7 @@
 """The key `stages`: from the scenario's text to labelled runs, files and the page."""
 
 import json
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,14 @@ from sciprec.batch.resume import run_digest
 from sciprec.climate.stages import STAGES
 from sciprec.errors import InputError
 from sciprec.output import netcdf
+from sciprec.output.dataset import trajectory_dataset
+from sciprec.report.drift import drift_rows
 from sciprec.report.stages import stage_rows
 from sciprec.report.stored import read_batch
+from sciprec.report.suggestions import suggestions
 from sciprec.report.svg import label_style, short
 from sciprec.scenario import load_scenario, parse_scenario
-from tests.shell.conftest import CLIMATE, HESTON, little_climate
+from tests.shell.conftest import CLIMATE, HESTON, little_climate, little_trajectory, stand_in
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "transform_stages.toml"
 OWN = {"name": "own", "legendre": "fp16", "kept": "fp32", "kept_orders": 2, "kept_degrees": 1}
@@ -89,8 +93,8 @@ def test_the_shipped_scenario_compares_every_known_choice():
     assert len({short(label) for label in labels}) == len(labels)
 
 
-@pytest.fixture
-def batch(models, tmp_path):
+@pytest.fixture(scope="module")
+def batch(tmp_path_factory):
     """A small scenario with a stand-in model that is told the stages."""
     seen = []
 
@@ -98,9 +102,10 @@ def batch(models, tmp_path):
         seen.append((backend, stages))
         return little_climate(given, backend if stages is None else "fp16")
 
-    models["climate"] = model
     given = tomllib.loads(CLIMATE) | {"stages": ["none", "mixed", OWN], "backends": ["fp32"]}
-    return workflow.run(parse_scenario(given), out=tmp_path / "out"), seen
+    with pytest.MonkeyPatch.context() as patch:
+        stand_in(patch)["climate"] = model
+        return workflow.run(parse_scenario(given), out=tmp_path_factory.mktemp("out")), seen
 
 
 def test_the_model_is_told_and_the_file_says_it(batch):
@@ -132,3 +137,36 @@ def test_the_page_has_a_table_of_them(batch):
     assert f"{about}their sums in fp32, Fourier stage in fp32." in page
     assert f"{about}Fourier stage in fp32, m = 0 to 1 and l = 0 in fp32." in page
     assert "Arithmetics of the transforms" in page and "<h3>fp32, stages mixed " in page
+
+
+def test_runs_are_held_against_runs_of_the_same_stages(models, tmp_path, monkeypatch):
+    """Gains of compensation, and what helps: not against runs without stages."""
+    monkeypatch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
+    errors = {(None, 0): 4e-8, (None, 1): 1e-9, ("mixed", 0): 4e-4, ("mixed", 1): 1e-4}
+
+    def model(given, backend, compensation=None, stages=None):
+        made = little_trajectory(times=9)
+        error = 0.0 if backend == "fp64" else errors[stages, int(compensation is not None)]
+        made.fields["height"] *= 1.0 + error * made.time_days[:, None, None]
+        return trajectory_dataset(made)
+
+    models["climate"] = model
+    keys = {"stages": ["none", "mixed"], "compensation": ["none", "carry"], "backends": ["fp32"]}
+    result = workflow.run(parse_scenario(tomllib.loads(CLIMATE) | keys), out=tmp_path / "out")
+    runs = read_batch(result.folder).runs
+    gains = {row["label"]: row["error_gain"] for row in drift_rows(runs)}
+    assert gains == {
+        "fp32": None, "fp32+carry": pytest.approx(40.0, rel=1e-3),
+        "fp32, stages mixed": None, "fp32, stages mixed+carry": pytest.approx(4.0, rel=1e-3),
+    }  # fmt: skip
+    (helped,) = suggestions(runs, "x")
+    assert helped.label == "fp32, stages mixed" and helped.gain == pytest.approx(4.0, rel=1e-3)
+
+
+def test_the_docs_show_stages_that_are_known():
+    text = (SCENARIO.parents[1] / "docs" / "climate_transform.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```toml\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    scenario = with_stages(*tomllib.loads(shown)["stages"])
+    assert [choice.name for choice in scenario.stages] == ["none", "fp16-legendre", "mixed-m0"]
+    for command in re.findall(r"`sciprec run (scenarios/transform_stages\S*)`", text):
+        assert load_scenario(SCENARIO.parents[1] / command).stages
