@@ -1,6 +1,8 @@
 """Small stand-ins for the models, so that the shell is tested without computing anything."""
 
+import shutil
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -124,13 +126,27 @@ def scenario_files(tmp_path):
     return write_scenarios(tmp_path / "scenarios")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Pages are not drawn, which takes longest; other tests look at them."""
+    monkeypatch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
+
+
+@pytest.fixture(scope="session")
 def little_batch(tmp_path_factory):
     """The batch of both stand-ins, made once for tests that only read it."""
     folder = tmp_path_factory.mktemp("little")
     with pytest.MonkeyPatch.context() as patch:
         stand_in(patch)
-        yield workflow.run(write_scenarios(folder / "scenarios"), out=folder / "out")
+        return workflow.run(write_scenarios(folder / "scenarios"), out=folder / "out")
+
+
+@pytest.fixture
+def own_batch(little_batch, tmp_path):
+    """A copy of that batch, for tests that change it."""
+    folder = Path(shutil.copytree(little_batch.folder, tmp_path / "out"))
+    files = tuple(folder / file.name for file in little_batch.files)
+    return replace(little_batch, folder=folder, page=folder / little_batch.page.name, files=files)
 
 
 def stand_in(patch: pytest.MonkeyPatch) -> dict:

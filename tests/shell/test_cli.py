@@ -65,7 +65,7 @@ def test_run_writes_files_and_page(call, models, scenario_files, tmp_path):
     assert not list((tmp_path / "out").glob(".*"))
 
 
-def test_run_as_json(call, models, scenario_files, tmp_path):
+def test_run_as_json(call, models, undrawn, scenario_files, tmp_path):
     arguments = (scenario_files[0], "--backend", "mlu370", "--out", tmp_path, "--json")
     code, out, _ = call("run", *arguments)
     assert code == cli.GOOD
@@ -75,13 +75,15 @@ def test_run_as_json(call, models, scenario_files, tmp_path):
     assert content["runs"][1]["errors"]["relative_l2"] > 0
 
 
-def test_enforce_makes_a_missed_tolerance_count(call, models, scenario_files, tmp_path):
+def test_enforce_makes_a_missed_tolerance_count(call, models, undrawn, scenario_files, tmp_path):
     arguments = ("run", scenario_files[0], "--out", tmp_path, "--enforce")
     assert call(*arguments)[0] == cli.NOT_MET
     assert call(*arguments, "--backend", "fp32")[0] == cli.GOOD
 
 
-def test_a_failing_run_gives_1_and_the_others_go_on(call, models, scenario_files, tmp_path):
+def test_a_failing_run_gives_1_and_the_others_go_on(
+    call, models, undrawn, scenario_files, tmp_path
+):
     usual = models["heston"]
 
     def failing(given, backend, compensation=None):
@@ -226,14 +228,15 @@ def test_compare_exits_with_0_within_and_1_beyond(call, models, tmp_path):
     assert {v["severity"] for v in content["variables"]} <= {"noise", "identical"}
 
 
-def test_report_makes_the_page_again(call, models, scenario_files, tmp_path):
-    call("run", *scenario_files, "--out", tmp_path)
-    page = tmp_path / "index.html"
-    before = page.read_bytes()
-    page.unlink()
-    code, out, _ = call("report", tmp_path)
-    assert (code, page.read_bytes()) == (cli.GOOD, before)
-    code, out, _ = call("report", tmp_path, "--json")
+def test_report_makes_the_page_again(call, little_batch):
+    before = little_batch.page.read_bytes()
+    little_batch.page.write_text("another page")
+    code, out, _ = call("report", little_batch.folder)
+    assert (code, little_batch.page.read_bytes()) == (cli.GOOD, before)
+
+
+def test_report_as_json(call, undrawn, little_batch):
+    code, out, _ = call("report", little_batch.folder, "--json")
     assert len(json.loads(out)["runs"]) == 6
 
 
@@ -270,7 +273,7 @@ def test_backends_say_what_is_in_force_and_from_where(call, scenario_files, monk
 
 
 def test_a_scenario_without_arithmetic_takes_the_environments(
-    call, models, scenario_files, tmp_path, monkeypatch
+    call, models, undrawn, scenario_files, tmp_path, monkeypatch
 ):
     path = scenario_files[0]
     path.write_text(path.read_text().replace('backends = ["fp32", "fp16"]', ""))

@@ -12,7 +12,7 @@ from sciprec.output import netcdf
 from sciprec.precision.compensation import Compensation
 from sciprec.report.stored import read_batch
 from sciprec.scenario import parse_scenario
-from tests.shell.conftest import CLIMATE, HESTON
+from tests.shell.conftest import CLIMATE, HESTON, little_climate, stand_in
 
 LAYERED = """
 [[compensation]]
@@ -113,21 +113,23 @@ def test_compensations_from_elsewhere_have_a_name():
     assert isinstance(own, CompensationChoice)
 
 
-@pytest.fixture
-def batch(models, tmp_path):
+@pytest.fixture(scope="module")
+def batch(tmp_path_factory):
     """A small scenario whose stand-in model is four times better with compensation."""
-    usual, seen = models["climate"], []
+    seen = []
 
     def model(given, backend, compensation=None):
         seen.append((backend, compensation))
-        dataset = usual(given, backend)
+        dataset = little_climate(given, backend)
         if compensation is not None:
-            truth = usual(given, "fp64")
+            truth = little_climate(given, "fp64")
             dataset["height"] = truth["height"] + (dataset["height"] - truth["height"]) / 4
         return dataset
 
-    models["climate"] = model
-    return workflow.run(with_key(["none", "carry"]), out=tmp_path / "out"), seen
+    with pytest.MonkeyPatch.context() as patch:
+        stand_in(patch)["climate"] = model
+        out = tmp_path_factory.mktemp("out")
+        return workflow.run(with_key(["none", "carry"]), out=out), seen
 
 
 def test_runs_are_told_apart_by_their_labels(batch):
@@ -162,7 +164,9 @@ def test_the_page_has_a_card_and_a_line_for_each_label(batch):
     assert "1 scenario in 4 arithmetics, against fp64" in page
 
 
-def test_compensated_files_compare_with_the_truth_of_an_uncompensated_scenario(models, tmp_path):
+def test_compensated_files_compare_with_the_truth_of_an_uncompensated_scenario(
+    models, undrawn, tmp_path
+):
     plain, carried = (
         workflow.run(with_key([name]), out=tmp_path / name) for name in ("none", "carry")
     )

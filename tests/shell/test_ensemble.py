@@ -37,13 +37,7 @@ def climate(models, scenario_files):
     return scenario_files[0], seen
 
 
-@pytest.fixture
-def no_page(monkeypatch):
-    """Pages are not drawn, which takes longest."""
-    monkeypatch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
-
-
-def test_every_member_has_its_runs_and_files(climate, no_page, tmp_path):
+def test_every_member_has_its_runs_and_files(climate, undrawn, tmp_path):
     path, seen = climate
     result = workflow.run(path, out=tmp_path / "out")
     assert len(seen) == 9 and len(result.files) == 8
@@ -72,7 +66,7 @@ def test_pages_show_member_zero_and_members_that_failed(climate, tmp_path):
     assert not np.array_equal(values[1], values[2])
 
 
-def test_more_members_compute_only_those(climate, no_page, tmp_path):
+def test_more_members_compute_only_those(climate, undrawn, tmp_path):
     path, seen = climate
     first = workflow.run(path, out=tmp_path / "out")
     seen.clear()
@@ -108,7 +102,7 @@ def test_the_plan_counts_members_together(climate, call, tmp_path):
     assert [row["member"] for row in rows] == [0] * 3 + [1] * 3 + [2] * 3
 
 
-def test_the_command_exits_with_one_when_a_member_failed(climate, no_page, call, tmp_path):
+def test_the_command_exits_with_one_when_a_member_failed(climate, undrawn, call, tmp_path):
     code, out, said = call("run", climate[0], "--out", tmp_path / "out")
     assert code == 1 and "little_climate in fp16, member 2: failed: out of luck" in said
     assert "fp16 in little_climate: member 2: out of luck" in out

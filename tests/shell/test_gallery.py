@@ -31,7 +31,7 @@ def test_every_entry_is_of_shipped_scenarios_and_its_page_is_kept():
         assert not re.search(r'href="[^"#]*\.(nc|zarr)"', text)
 
 
-def test_a_page_without_files_is_left(call, little, tmp_path):
+def test_a_page_without_files_is_left(call, undrawn, little, tmp_path):
     out = tmp_path / "gallery"
     code, said, error = call("gallery", "--scenarios", little, "--out", out, "--json")
     assert (code, error) == (0, "")
@@ -49,7 +49,7 @@ def test_unknown_pages_are_named_with_the_known_ones(little):
         make_gallery(little, names=["litle"])
 
 
-def test_a_failed_run_leaves_no_page(models, little, tmp_path):
+def test_a_failed_run_leaves_no_page(models, undrawn, little, tmp_path):
     def failing(given, backend, compensation=None):
         raise InputError("too long a step")
 
@@ -61,7 +61,8 @@ def test_a_failed_run_leaves_no_page(models, little, tmp_path):
     assert list((tmp_path / "gallery").iterdir()) == []
 
 
-def test_a_page_that_is_too_large_is_refused(monkeypatch, little, tmp_path):
+def test_a_page_that_is_too_large_is_refused(monkeypatch, undrawn, little, tmp_path):
+    monkeypatch.setattr(gallery, "render", lambda batch, links: 1001 * "x")
     monkeypatch.setattr(gallery, "MOST_BYTES", 1000)
     with pytest.raises(InputError, match="at most 1,000: give its scenarios fewer arithmetics"):
         make_gallery(little, tmp_path / "gallery")

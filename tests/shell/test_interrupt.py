@@ -108,7 +108,7 @@ def test_an_interrupt_that_python_drops_is_raised_again():
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
 def test_a_killed_write_leaves_no_file_under_its_name_and_the_next_run_works(
-    started, models, scenario_files, tmp_path
+    started, models, undrawn, scenario_files, tmp_path
 ):
     process = started(SLOW_FILE, "half-way")
     process.send_signal(signal.SIGKILL)

@@ -42,11 +42,6 @@ class Checker(HTMLParser):
         assert self.open.pop() == tag
 
 
-@pytest.fixture
-def batch(models, scenario_files, tmp_path):
-    return workflow.run(scenario_files, out=tmp_path / "out")
-
-
 def checked(page):
     """A page after parsing."""
     checker = Checker()
@@ -55,37 +50,36 @@ def checked(page):
     return checker
 
 
-def test_page_is_one_well_formed_file_that_needs_no_network(batch):
-    text = batch.page.read_text(encoding="utf-8")
+def test_page_is_one_well_formed_file_that_needs_no_network(little_batch):
+    text = little_batch.page.read_text(encoding="utf-8")
     assert len(text) < 1_000_000
-    found = checked(batch.page)
+    found = checked(little_batch.page)
     assert len(set(found.ids)) == len(found.ids)
     assert found.sources == []
     for link in found.links:
         if link.startswith("#"):
             assert link[1:] in found.ids
         elif not link.startswith("data:"):
-            assert (batch.folder / link).is_file(), link
+            assert (little_batch.folder / link).is_file(), link
     assert text.count("<script>") == 1 and "@import" not in text
     addresses = set(re.findall(r"https?://[^\s\"'<>)]+", text))
     assert addresses == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 
 
-def test_page_says_per_arithmetic_what_it_is_good_for(batch):
-    text = " ".join(batch.page.read_text(encoding="utf-8").split())
+def test_page_says_per_arithmetic_what_it_is_good_for(little_batch):
+    text = " ".join(little_batch.page.read_text(encoding="utf-8").split())
     assert "<strong>fp32</strong> is good enough in both scenarios." in text
     assert "<strong>fp16</strong> is not good enough in 1 of 2 scenarios. In little_climate" in text
     # trade-off; growth, field, two maps, parts, distribution; two of prices, parts, distribution
     assert text.count("<svg") == 11
     assert "Error of height against fp64" in text
-    for file in batch.files:
+    for file in little_batch.files:
         assert f'href="{file.name}"' in text
 
 
-def test_same_files_give_the_same_bytes(batch):
-    before = batch.page.read_bytes()
-    batch.page.unlink()
-    assert write_page(batch.folder).read_bytes() == before
+def test_same_files_give_the_same_bytes(little_batch):
+    before = little_batch.page.read_bytes()
+    assert write_page(little_batch.folder).read_bytes() == before
 
 
 def test_a_failed_run_is_a_row_with_its_sentence(models, scenario_files, tmp_path):
@@ -156,28 +150,28 @@ def test_a_truth_that_blew_up_fails_the_others(models, scenario_files, tmp_path)
     assert said in batch.page.read_text("utf-8")
 
 
-def test_a_lost_file_is_a_failed_run(batch):
-    batch.files[-1].unlink()
-    runs = read_batch(batch.folder).runs
+def test_a_lost_file_is_a_failed_run(own_batch):
+    own_batch.files[-1].unlink()
+    runs = read_batch(own_batch.folder).runs
     assert [r.verdict.status for r in runs][-1] == "failed"
     assert "does not exist" in runs[-1].verdict.sentence
 
 
-def test_messages_for_folders_that_hold_no_batch(batch, tmp_path):
+def test_messages_for_folders_that_hold_no_batch(own_batch, tmp_path):
     with pytest.raises(InputError, match="holds no batch: there is no batch.json"):
         read_batch(tmp_path)
-    manifest = batch.folder / MANIFEST
+    manifest = own_batch.folder / MANIFEST
     content = json.loads(manifest.read_text())
     content["runs"][0]["file"] = "../outside.nc"
     manifest.write_text(json.dumps(content))
     with pytest.raises(InputError, match="leaves the folder"):
-        read_batch(batch.folder)
+        read_batch(own_batch.folder)
     manifest.write_text(json.dumps(content | {"version": 99}))
     with pytest.raises(InputError, match="version 99 is not 2.; run the batch again"):
-        read_batch(batch.folder)
+        read_batch(own_batch.folder)
     manifest.write_text("{")
     with pytest.raises(InputError, match="cannot be used .*; run the batch again"):
-        read_batch(batch.folder)
+        read_batch(own_batch.folder)
 
 
 def test_block_maximum_keeps_spikes():

@@ -19,7 +19,7 @@ from sciprec.report.page import write_page
 from sciprec.report.stored import read_batch
 from sciprec.report.svg import label_style
 from sciprec.scenario import parse_scenario
-from tests.shell.conftest import CLIMATE, little_trajectory
+from tests.shell.conftest import CLIMATE, little_trajectory, stand_in
 
 PLACE = {
     "function": "grid_fluxes", "line": 150, "column": 12, "operation": "mul", "text": "a[i] * b<c",
@@ -48,13 +48,15 @@ def model(given, backend, compensation=None):
     )  # fmt: skip
 
 
-@pytest.fixture
-def batch(models, tmp_path):
-    models["climate"] = model
+@pytest.fixture(scope="module")
+def batch(tmp_path_factory):
+    """A batch of that model, made once."""
     given = tomllib.loads(CLIMATE) | {
         "backends": ["mlu370", "fixed32"], "compensation": ["none", "carry"],
     }  # fmt: skip
-    return workflow.run(parse_scenario(given), out=tmp_path / "out")
+    with pytest.MonkeyPatch.context() as patch:
+        stand_in(patch)["climate"] = model
+        return workflow.run(parse_scenario(given), out=tmp_path_factory.mktemp("out"))
 
 
 def words(batch):

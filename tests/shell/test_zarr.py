@@ -29,9 +29,8 @@ def test_an_unknown_format_is_one_sentence(scenario_files, call, tmp_path):
     assert code == cli.USAGE and "unknown format 'csv'; known: netcdf, zarr" in said
 
 
-def test_a_batch_in_zarr_is_kept_and_compared(models, scenario_files, call, tmp_path, monkeypatch):
+def test_a_batch_in_zarr_is_kept_and_compared(models, scenario_files, call, tmp_path, undrawn):
     pytest.importorskip("zarr", reason="the optional package zarr is not installed")
-    monkeypatch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
     result = workflow.run(scenario_files, out=tmp_path / "zarr", format="zarr")
     plain = workflow.run(scenario_files, out=tmp_path / "netcdf")
     assert [p.name.removesuffix(".zarr") for p in result.files] == [p.stem for p in plain.files]
