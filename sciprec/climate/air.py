@@ -15,7 +15,7 @@ from sciprec.climate.primitive_spectral import (
     primitive_factors,
     primitive_spectra,
 )
-from sciprec.climate.spherical import few_bits, inverse_cosine_squared
+from sciprec.climate.spherical import few_bits, inverse_cosine_squared, rotation_constants
 from sciprec.climate.transform import SpectralTransform
 from sciprec.climate.vertical import SigmaLevels, compression_matrix, hydrostatic_matrix
 
@@ -165,7 +165,7 @@ class AirConversion:
     def constants(self) -> tuple:
         """The constants of the equations in binary64, as `primitive_equations` wants them."""
         transform, grid, planet = self.transform, self.transform.grid, self.planet
-        coriolis = 2 * planet.rotation_per_second * grid.sin_lat / self.units.vorticity
+        twice_rotation = 2 * planet.rotation_per_second / self.units.vorticity
         reference, kappa = self.reference, planet.kappa
         time, truncation = self.implicit_time, transform.truncation
         return (
@@ -173,8 +173,9 @@ class AirConversion:
             implicit_constants(self.levels, reference, kappa, self.friction, truncation, time),
             primitive_factors(truncation),
             np.array([reference, 1.0 / reference, kappa]),
-            (coriolis, inverse_cosine_squared(grid), self.ground),
+            (inverse_cosine_squared(grid), self.ground),
             mass_constants(grid, self.mean_excess),
+            rotation_constants(truncation, twice_rotation),
         )
 
     def to_state(self, initial: AirState) -> np.ndarray:

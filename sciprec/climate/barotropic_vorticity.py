@@ -2,7 +2,7 @@
 
     d zeta/dt = -div((zeta + f) v),    v = k x grad psi,    laplacian psi = zeta
 
-It has no gravity waves: nothing is stiff.
+It has no gravity waves: nothing is stiff. -div(f v) turns each coefficient by itself.
 Source: Haurwitz (1940); Williamson et al. (1992), section 3.6.
 """
 
@@ -17,7 +17,11 @@ from sciprec.climate.constants import ROTATION_PER_SECOND, Units
 from sciprec.climate.equations import equation_set
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.initial import case
-from sciprec.climate.spherical import inverse_cosine_squared, spectral_constants
+from sciprec.climate.spherical import (
+    inverse_cosine_squared,
+    rotation_constants,
+    spectral_constants,
+)
 from sciprec.climate.transform import (
     SpectralTransform,
     analyze,
@@ -30,15 +34,15 @@ from sciprec.precision.registry import kernel
 
 @dataclass(frozen=True)
 class InitialVorticity:
-    """Fields in 1/s (nlon, nlat).
+    """A wind without divergence on a rotating sphere.
 
     Args:
-        vorticity: of the wind.
-        coriolis: Coriolis parameter.
+        vorticity: of the wind, 1/s (nlon, nlat).
+        rotation_per_second: angular velocity of the sphere, 1/s.
     """
 
     vorticity: np.ndarray
-    coriolis: np.ndarray
+    rotation_per_second: float = ROTATION_PER_SECOND
 
 
 @case(
@@ -60,7 +64,6 @@ def rossby_haurwitz(lon, lat, wavenumber=4) -> InitialVorticity:
     crest = np.cos(lat) ** wavenumber * np.cos(wavenumber * lon)
     return InitialVorticity(
         vorticity=rate * sine * (2 - (wavenumber**2 + 3 * wavenumber + 2) * crest),
-        coriolis=2 * ROTATION_PER_SECOND * sine * np.ones_like(lon),
     )
 
 
@@ -80,12 +83,12 @@ class VorticityConversion:
     Args:
         transform: the binary64 transform.
         units: the model's units.
-        coriolis: f on the grid in the model's order and units.
+        twice_rotation: 2 Omega in model units.
     """
 
     transform: SpectralTransform
     units: Units
-    coriolis: np.ndarray
+    twice_rotation: float
 
     @classmethod
     def of(
@@ -93,7 +96,7 @@ class VorticityConversion:
         implicit_time: float,
     ) -> VorticityConversion:  # fmt: skip
         """The conversion for an initial state; nothing is implicit here."""
-        return cls(transform, units, initial.coriolis / units.vorticity)
+        return cls(transform, units, 2 * initial.rotation_per_second / units.vorticity)
 
     @property
     def vertical(self) -> dict[str, np.ndarray]:
@@ -101,10 +104,12 @@ class VorticityConversion:
         return {}
 
     @property
-    def constants(self) -> tuple[tuple, tuple]:
-        """Constants in binary64: of the coefficients, of the grid."""
-        factors = spectral_constants(self.transform.truncation, 0.0)
-        return factors, (self.coriolis, inverse_cosine_squared(self.transform.grid))
+    def constants(self) -> tuple[tuple, np.ndarray, np.ndarray]:
+        """Constants in binary64: of the coefficients, of the grid, of the rotation."""
+        truncation = self.transform.truncation
+        turning = rotation_constants(truncation, self.twice_rotation)[2]
+        factors = spectral_constants(truncation, 0.0)
+        return factors, inverse_cosine_squared(self.transform.grid), turning
 
     def work(self, dtype: type) -> tuple:
         """Work arrays of the tendency."""
@@ -174,14 +179,12 @@ def rotation_spectra(state, zonal_inverse, wind_above, wind_below, spectra):
         spectra[i, 5] = -(zonal_inverse[i] * state[i, 0])
 
 
-@kernel(example=lambda: (_random(3, 8, 4), _random(8, 4), 1.0 + _random(4) ** 2,
-                         np.zeros((2, 8, 4))))  # fmt: skip
-def vorticity_fluxes(fields, coriolis, inverse_cos2, fluxes):
-    """(zeta + f) u and (zeta + f) v, both over cos(lat).
+@kernel(example=lambda: (_random(3, 8, 4), 1.0 + _random(4) ** 2, np.zeros((2, 8, 4))))
+def vorticity_fluxes(fields, inverse_cos2, fluxes):
+    """zeta u and zeta v, both over cos(lat).
 
     Args:
         fields: (3, nlon, nlat): vorticity, u cos(lat), v cos(lat).
-        coriolis: (nlon, nlat).
         inverse_cos2: (nlat,): 1 / cos(lat)**2.
         fluxes: (2, nlon, nlat), written.
     """
@@ -190,8 +193,7 @@ def vorticity_fluxes(fields, coriolis, inverse_cos2, fluxes):
             vorticity = fields[0, i]
             wind = fields[1 + component, i]
             for j in range(inverse_cos2.shape[0]):
-                absolute = vorticity[j] + coriolis[i, j]
-                fluxes[component, i, j] = absolute * (wind[j] * inverse_cos2[j])
+                fluxes[component, i, j] = vorticity[j] * (wind[j] * inverse_cos2[j])
 
 
 @kernel(example=lambda: (_random(9, 4), _small_factors(), np.zeros((9, 2))))
@@ -212,6 +214,20 @@ def flux_convergence(spectra, factors, tendency):
         north_im = flux_below[i] * spectra[below, 3] - flux_above[i] * spectra[above, 3]
         tendency[i, 0] = north_re + zonal[i] * spectra[i, 1]
         tendency[i, 1] = north_im - zonal[i] * spectra[i, 0]
+
+
+@kernel(example=lambda: (_random(9, 2), _random(9), _random(9, 2)))
+def turn_vorticity(state, turning, tendency):
+    """Add -div(f v)[l] = 2 Omega i m / (l (l+1)) zeta[l].
+
+    Args:
+        state: (coefficients, 2).
+        turning: (coefficients,), the last of `rotation_constants`.
+        tendency: (coefficients, 2), changed.
+    """
+    for i in range(state.shape[0]):
+        tendency[i, 0] = tendency[i, 0] - turning[i] * state[i, 1]
+        tendency[i, 1] = tendency[i, 1] + turning[i] * state[i, 0]
 
 
 @kernel(example=lambda: (_random(9, 2), _small_factors(), np.ones((9, 2))))
@@ -257,10 +273,10 @@ def make_vorticity_work(truncation: Truncation, dtype=np.float64) -> tuple:
 def _small_model():
     small = Truncation(1, 4, 8, 3600.0)
     factors = spectral_constants(small, 0.0)
-    places = _random(small.nlon, small.nlat), inverse_cosine_squared(GaussianGrid(small))
     state = _random(factors[0].size, 2)
     work = make_vorticity_work(small)
-    return state, np.zeros_like(state), (factors, places), make_tables(small), work
+    constants = factors, inverse_cosine_squared(GaussianGrid(small)), _random(factors[0].size)
+    return state, np.zeros_like(state), constants, make_tables(small), work
 
 
 @equation_set(
@@ -280,15 +296,15 @@ def barotropic_vorticity(state, tendency, constants, tables, work):
     Args:
         state: (coefficients, 2).
         tendency: (coefficients, 2), written.
-        constants: (`spectral_constants`, (f, 1 / cos(lat)**2)).
+        constants: (`spectral_constants`, 1 / cos(lat)**2, the last of `rotation_constants`).
         tables: from `transform.make_tables`.
         work: from `make_vorticity_work`.
     """
-    factors, places = constants
+    factors, inverse_cos2, turning = constants
     state_spectra, fields, fluxes, flux_spectra, synthesis_work, analysis_work = work
-    coriolis, inverse_cos2 = places
     rotation_spectra(state, factors[1], factors[2], factors[3], state_spectra)
     synthesize(state_spectra, tables[0], synthesis_work, fields)
-    vorticity_fluxes(fields, coriolis, inverse_cos2, fluxes)
+    vorticity_fluxes(fields, inverse_cos2, fluxes)
     analyze(fluxes, tables[1], analysis_work, flux_spectra)
     flux_convergence(flux_spectra, factors, tendency)
+    turn_vorticity(state, turning, tendency)

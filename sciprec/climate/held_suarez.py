@@ -17,9 +17,9 @@ from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.initial import case
 from sciprec.climate.primitive_equations import AIR_SET
 from sciprec.climate.primitive_spectral import (
+    air_tendency,
     primitive_fields,
     primitive_products,
-    primitive_spectral_tendency,
 )
 from sciprec.climate.transform import analyze
 from sciprec.climate.vertical import SigmaLevels, even_levels, resolve_levels
@@ -185,6 +185,17 @@ def brake_wind(state, friction, tendency):
                 tendency[i, d] = tendency[i, d] - friction[k] * state[i, d]
 
 
+def forced_air_products(constants, work):
+    """`air_products`, the relaxation of the temperature added.
+
+    Args:
+        constants, work: as in `forced_primitive_equations`.
+    """
+    for i in range(work[3].shape[1] - 1):
+        primitive_products(i, constants, work)
+        relax_temperature(work[2][0], i, constants[7], constants[3], work[6][2], work[3])
+
+
 class ForcedConversion(AirConversion):
     """The conversion of the primitive equations, with the tables of the forcing."""
 
@@ -214,10 +225,7 @@ def forced_primitive_equations(state, tendency, constants, tables, work):
         constants: those of `primitive_equations`, and `forcing_constants`.
     """
     primitive_fields(state, constants, tables, work)
-    for i in range(work[3].shape[1] - 1):
-        primitive_products(i, constants, work)
-        relax_temperature(work[2][0], i, constants[6], constants[3], work[6][2], work[3])
+    forced_air_products(constants, work)
     analyze(work[3], tables[1], work[5], work[4])
-    ground = constants[4][2]
-    primitive_spectral_tendency(state, work[4], constants[2], constants[0], ground, tendency)
+    air_tendency(state, constants, work, tendency)
     brake_wind(state, constants[1][0], tendency)

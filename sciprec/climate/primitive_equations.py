@@ -6,11 +6,7 @@ from sciprec.climate.air import AIR_FIELDS, AIR_PROGNOSTIC, AIR_UNITS, AirConver
 from sciprec.climate.equations import equation_set
 from sciprec.climate.mass import restore_mass
 from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
-from sciprec.climate.primitive_spectral import (
-    primitive_fields,
-    primitive_products,
-    primitive_spectral_tendency,
-)
+from sciprec.climate.primitive_spectral import air_products, air_tendency, primitive_fields
 from sciprec.climate.transform import analyze
 
 AIR_SET = {
@@ -40,13 +36,11 @@ def primitive_equations(state, tendency, constants, tables, work):
         state: (coefficients, 6 levels + 2): zeta, D, T', P; real and imaginary parts in turn.
         tendency: (coefficients, 6 levels + 2), written; without friction.
         constants: (column of the levels, `implicit_constants`, `primitive_factors`, air,
-            (coriolis, 1 / cos(lat)**2, Phi_s), those of `restore_mass`).
+            (1 / cos(lat)**2, Phi_s), those of `restore_mass`, `rotation_constants`).
         tables: from `transform.make_tables`.
         work: from `make_primitive_work`.
     """
     primitive_fields(state, constants, tables, work)
-    for i in range(work[3].shape[1] - 1):
-        primitive_products(i, constants, work)
+    air_products(constants, work)
     analyze(work[3], tables[1], work[5], work[4])
-    ground = constants[4][2]
-    primitive_spectral_tendency(state, work[4], constants[2], constants[0], ground, tendency)
+    air_tendency(state, constants, work, tendency)

@@ -99,21 +99,21 @@ def mass_flux(rows, inverse_cos2, thickness, half, flow, sums, velocity):
 
 def _momentum_example():
     rows, inverse_cos2, column, sweeps, products = _small()
-    return rows, 1, _random(4), inverse_cos2, column[4], sweeps[2], products
+    return rows, 1, inverse_cos2, column[4], sweeps[2], products
 
 
 @kernel(example=lambda: _momentum_example())
-def momentum_products(rows, i, coriolis, inverse_cos2, per_thickness, velocity, products):
+def momentum_products(rows, i, inverse_cos2, per_thickness, velocity, products):
     """Forces A and B: vorticity flux, vertical advection, pressure gradient of the anomaly.
 
-    A = ((zeta + f) V - T' d q/d lon - W(U)) / cos(lat)**2
-    B = -((zeta + f) U + T' cos(lat) d q/d lat + W(V)) / cos(lat)**2
+    A = (zeta V - T' d q/d lon - W(U)) / cos(lat)**2
+    B = -(zeta U + T' cos(lat) d q/d lat + W(V)) / cos(lat)**2
     W(X)[k] = (velocity[k+1] (X[k+1] - X[k]) + velocity[k] (X[k] - X[k-1])) / (2 thickness[k])
 
     Args:
         rows: (5 levels + 3, nlat), from `gather_rows`.
         i: which longitude.
-        coriolis, inverse_cos2: (nlat,).
+        inverse_cos2: (nlat,).
         per_thickness: (levels,): 1 / (2 thickness).
         velocity: (levels + 1, nlat), from `mass_flux`.
         products: (6 levels + 1, nlon, nlat), rows 0 to 2 levels written.
@@ -141,12 +141,12 @@ def momentum_products(rows, i, coriolis, inverse_cos2, per_thickness, velocity, 
         eastward = products[k, i]
         northward = products[levels + k, i]
         for j in range(nlat):
-            force = (vorticity[j] + coriolis[j]) * v_cos[j] - temperature[j] * zonal_slope[j]
+            force = vorticity[j] * v_cos[j] - temperature[j] * zonal_slope[j]
             from_below = below[j] * (u_lower[j] - u_cos[j])
             moved = share * (from_below + above[j] * (u_cos[j] - u_upper[j]))
             eastward[j] = (force - moved) * inverse_cos2[j]
         for j in range(nlat):
-            force = (vorticity[j] + coriolis[j]) * u_cos[j] + temperature[j] * slope[j]
+            force = vorticity[j] * u_cos[j] + temperature[j] * slope[j]
             from_below = below[j] * (v_lower[j] - v_cos[j])
             moved = share * (from_below + above[j] * (v_cos[j] - v_upper[j]))
             northward[j] = -((force + moved) * inverse_cos2[j])

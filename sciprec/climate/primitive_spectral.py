@@ -24,7 +24,7 @@ from sciprec.climate.primitive_grid import (
     momentum_products,
     thermal_products,
 )
-from sciprec.climate.spherical import spectral_constants
+from sciprec.climate.spherical import coriolis_terms, spectral_constants
 from sciprec.climate.transform import make_work, synthesize
 from sciprec.climate.vertical import even_levels, hydrostatic
 from sciprec.precision.registry import kernel
@@ -145,7 +145,7 @@ def _tendency_example():
 
 @kernel(example=lambda: _tendency_example())
 def primitive_spectral_tendency(state, spectra, factors, column, ground, tendency):
-    """Tendencies of zeta, D, T' and P from the coefficients of the products.
+    """Tendencies of zeta, D, T' and P from the coefficients of the products, without rotation.
 
     curl(A, B)[l] = i m B[l] + ((l+1) eps(l) A[l-1] - l eps(l+1) A[l+1])
     div(A, B)[l] = i m A[l] - ((l+1) eps(l) B[l-1] - l eps(l+1) B[l+1])
@@ -199,6 +199,17 @@ def primitive_spectral_tendency(state, spectra, factors, column, ground, tendenc
         tendency[i, p + 1] = kept[i] * spectra[i, 12 * levels + 1]
 
 
+def air_tendency(state, constants, work, tendency):
+    """The tendency of the air from the coefficients of the products in the work.
+
+    Args:
+        state, tendency, constants, work: as in `primitive_equations`.
+    """
+    ground = constants[4][1]
+    primitive_spectral_tendency(state, work[4], constants[2], constants[0], ground, tendency)
+    coriolis_terms(state, constants[6], (state.shape[1] - 2) // 6, tendency)
+
+
 def primitive_fields(state, constants, tables, work):
     """Everything that the products need, on the grid in the work.
 
@@ -208,6 +219,16 @@ def primitive_fields(state, constants, tables, work):
     """
     primitive_spectra(state, constants[2], constants[3], work[0])
     synthesize(work[0], tables[0], work[5], work[1])
+
+
+def air_products(constants, work):
+    """The products of all longitudes, in the place of their fields.
+
+    Args:
+        constants, work: as in `primitive_equations`.
+    """
+    for i in range(work[3].shape[1] - 1):
+        primitive_products(i, constants, work)
 
 
 def primitive_products(i, constants, work):
@@ -221,6 +242,6 @@ def primitive_products(i, constants, work):
     rows, flow, sums, velocity = work[2]
     products = work[3]
     gather_rows(work[1], i, rows)
-    mass_flux(rows, places[1], column[3], column[5], flow, sums, velocity)
-    momentum_products(rows, i, places[0], places[1], column[4], velocity, products)
-    thermal_products(rows, i, places[1], column, air, flow, sums, velocity, products)
+    mass_flux(rows, places[0], column[3], column[5], flow, sums, velocity)
+    momentum_products(rows, i, places[0], column[4], velocity, products)
+    thermal_products(rows, i, places[0], column, air, flow, sums, velocity, products)

@@ -11,6 +11,7 @@ Source: Williamson et al. (1992), eqs 3 to 7, with the anomaly taken from the fr
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,13 @@ from sciprec.climate.shallow_water_kernels import (
     spectral_tendency,
     wave_constants,
 )
-from sciprec.climate.spherical import few_bits, inverse_cosine_squared, spectral_constants
+from sciprec.climate.spherical import (
+    coriolis_terms,
+    few_bits,
+    inverse_cosine_squared,
+    rotation_constants,
+    spectral_constants,
+)
 from sciprec.climate.transform import (
     SpectralTransform,
     analyze,
@@ -41,6 +48,8 @@ from sciprec.climate.transform import (
 from sciprec.precision.registry import kernel
 
 CAREFUL, WHOLE, NAIVE = "careful", "whole", "naive"
+_ROUNDING = 1e-13
+"""Below this share of its largest value, f is rounding."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,8 @@ class ShallowWaterConversion:
         reference: Phi_0 in model units, what the state leaves out: the mean, or 0.
         ground: Phi_s on the grid in the model's order and units, truncated as the state is.
         coriolis: f on the grid in the model's order and units.
+        twice_rotation: 2 Omega of the part of f that coefficients turn by, 2 Omega sin(lat), in
+            model units; the rest of f, all of it where this is 0, is multiplied on the grid.
         implicit_time: c of the time scheme in model units.
     """
 
@@ -64,6 +75,7 @@ class ShallowWaterConversion:
     reference: float
     ground: np.ndarray
     coriolis: np.ndarray
+    twice_rotation: float
     implicit_time: float
 
     @classmethod
@@ -80,8 +92,9 @@ class ShallowWaterConversion:
         Args:
             initial: the initial state.
             transform, units, implicit_time: of the model.
-            formulation: "careful": anomalies in units that make numbers of order one; "whole":
-                whole geopotentials in these units; "naive": whole ones in SI units.
+            formulation: "careful": anomalies in units that make numbers of order one, Coriolis
+                terms between coefficients; "whole": whole geopotentials in these units, f on the
+                grid; "naive": the same in SI units.
         """
         mean = float(np.mean(initial.height @ np.tile(transform.grid.weights_north, 2)))
         mean = few_bits(mean / units.height)
@@ -89,13 +102,16 @@ class ShallowWaterConversion:
             mean, implicit_time = mean * units.geopotential, implicit_time * units.seconds
             units = units.unscaled
         ground = transform.to_spectrum(initial.orography[None] / units.height)
+        coriolis = initial.coriolis / units.vorticity
+        careful = formulation == CAREFUL
         return cls(
             transform=transform,
             units=units,
             mean=mean,
-            reference=mean if formulation == CAREFUL else 0.0,
+            reference=mean if careful else 0.0,
             ground=transform.to_grid(ground)[0],
-            coriolis=initial.coriolis / units.vorticity,
+            coriolis=coriolis,
+            twice_rotation=_twice_rotation(coriolis, transform) if careful else 0.0,
             implicit_time=implicit_time,
         )
 
@@ -115,11 +131,19 @@ class ShallowWaterConversion:
         return spectral_constants(self.transform.truncation, self.reference, self.units.radius)
 
     @property
-    def constants(self) -> tuple[tuple, tuple, tuple]:
-        """Constants in binary64: of the coefficients, of the grid, of gravity waves."""
-        factors = self.factors
-        grid = self.coriolis, self.ground, inverse_cosine_squared(self.transform.grid)
-        return factors, grid, wave_constants(factors[6], self.mean, self.implicit_time)
+    def constants(self) -> tuple[tuple, tuple, tuple, tuple]:
+        """Constants in binary64: of the coefficients, of the grid, of gravity waves, of Coriolis
+        terms.
+        """
+        factors, transform = self.factors, self.transform
+        rest = self.coriolis - self.twice_rotation * transform.grid.sin_lat
+        rest[np.abs(rest) < _ROUNDING * np.abs(self.coriolis).max()] = 0.0
+        return (
+            factors,
+            (rest, self.ground, inverse_cosine_squared(transform.grid)),
+            wave_constants(factors[6], self.mean, self.implicit_time),
+            rotation_constants(transform.truncation, self.twice_rotation),
+        )
 
     def work(self, dtype: type) -> tuple:
         """Work arrays of the tendency."""
@@ -160,6 +184,15 @@ class ShallowWaterConversion:
         return budgets(grid, fields, self.orography, coriolis)
 
 
+def _twice_rotation(coriolis: np.ndarray, transform: SpectralTransform) -> float:
+    """2 Omega of the part of f that is 2 Omega sin(lat): sin(lat) is the function (1, 0) / sqrt(3).
+
+    0 where the axis of rotation lies in the equator.
+    """
+    found = math.sqrt(3.0) * float(transform.to_spectrum(coriolis[None])[1, 0])
+    return found if abs(found) > _ROUNDING * np.abs(coriolis).max() else 0.0
+
+
 def make_shallow_water_work(truncation: Truncation, dtype=np.float64) -> tuple:
     """Work arrays of `shallow_water`: to the grid, on the grid, from the grid, the transform's."""
     size = coefficient_orders(truncation.number)[0].size
@@ -180,7 +213,8 @@ def _small_model():
     places = random(-1, 1, shape), random(-1, 1, shape), inverse_cosine_squared(GaussianGrid(small))
     factors = spectral_constants(small, 8.0)
     state = random(-1, 1, (factors[0].size, 6))
-    constants = factors, places, wave_constants(factors[6], 8.0, 0.125)
+    waves = wave_constants(factors[6], 8.0, 0.125)
+    constants = factors, places, waves, rotation_constants(small, 12.5)
     return (
         state,
         np.zeros_like(state),
@@ -207,11 +241,12 @@ def shallow_water(state, tendency, constants, tables, work):
     Args:
         state: (coefficients, 6): vorticity, divergence, Phi; real and imaginary parts in turn.
         tendency: (coefficients, 6), written.
-        constants: (`spectral_constants`, (f, Phi_s, 1 / cos(lat)**2), `wave_constants`).
+        constants: (`spectral_constants`, (what `rotation_constants` leave of f, Phi_s,
+            1 / cos(lat)**2), `wave_constants`, `rotation_constants`).
         tables: from `transform.make_tables`.
         work: from `make_shallow_water_work`.
     """
-    factors, places, _ = constants
+    factors, places, _, rotation = constants
     synthesis_tables, analysis_tables = tables
     state_spectra, fields, fluxes, flux_spectra, transform_work = work
     coriolis, ground, inverse_cos2 = places
@@ -220,3 +255,4 @@ def shallow_water(state, tendency, constants, tables, work):
     grid_fluxes(fields, coriolis, ground, inverse_cos2, fluxes)
     analyze(fluxes, analysis_tables, transform_work, flux_spectra)
     spectral_tendency(state, flux_spectra, factors, tendency)
+    coriolis_terms(state, rotation, 1, tendency)

@@ -84,7 +84,7 @@ def grid_fluxes(fields, coriolis, ground, inverse_cos2, fluxes):
 
     Args:
         fields: (4, nlon, nlat): vorticity, Phi, U, V.
-        coriolis, ground: (nlon, nlat): f and Phi_s.
+        coriolis, ground: (nlon, nlat): what of f is multiplied here, and Phi_s.
         inverse_cos2: (nlat,): 1 / cos(lat)**2.
         fluxes: (5, nlon, nlat), written.
     """
@@ -109,7 +109,8 @@ def grid_fluxes(fields, coriolis, ground, inverse_cos2, fluxes):
 
 @kernel(example=lambda: (_random(9, 6), _random(9, 10), _small_factors(), np.zeros((9, 6))))
 def spectral_tendency(state, spectra, factors, tendency):
-    """Tendencies of vorticity, divergence and Phi from the coefficients of the fluxes.
+    """Tendencies of vorticity, divergence and Phi from the coefficients of the fluxes; Coriolis
+    terms that are not among these come afterwards.
 
     -div(A, B)[l] = -i m A[l] + ((l+1) eps(l) B[l-1] - l eps(l+1) B[l+1])
     curl(A, B)[l] = i m B[l] + ((l+1) eps(l) A[l-1] - l eps(l+1) A[l+1])

@@ -1,4 +1,8 @@
-"""What the equation sets share: factors of the coefficients on the sphere, and winds from them."""
+"""What the equation sets share: factors of the coefficients on the sphere, and the Coriolis terms.
+
+f = 2 Omega sin(lat) is ten times as large as the vorticity of most flows. In products on the grid
+f u would bring its rounding to waves of all lengths; between coefficients it stays where it is.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import numpy as np
 
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.legendre import coefficient_orders, epsilon
+from sciprec.precision.registry import kernel
 
 
 def spectral_constants(
@@ -42,6 +47,80 @@ def spectral_constants(
         degree * (degree + 1.0) * kept / radius**2,
         np.where(kept, mean_geopotential, 0.0),
     )
+
+
+def rotation_constants(truncation: Truncation, twice_rotation: float) -> tuple[np.ndarray, ...]:
+    """Factors of `coriolis_terms` (each (coefficients,), binary64).
+
+    Args:
+        truncation: the truncation.
+        twice_rotation: 2 Omega.
+
+    Returns:
+        turn_above = 2 Omega l eps(l+1) / (l+1); turn_below = 2 Omega (l+1) eps(l) / l;
+        turn_zonal = 2 Omega m / (l (l+1)). They vanish above the truncation, for l = 0, and where
+        they would take the coefficient (0, 0): a wind has no mean vorticity.
+    """
+    degree, order = coefficient_orders(truncation.number)
+    there = (degree > 0) & (degree <= truncation.number)
+    rate = np.where(there, twice_rotation, 0.0)
+    above = epsilon(degree + 1, order).astype(np.float64)
+    inner = degree > np.maximum(order, 1)
+    below = np.where(inner, epsilon(np.maximum(degree, 1), order), 0).astype(np.float64)
+    inverse = 1.0 / np.maximum(degree, 1)
+    return (
+        rate * degree * above / (degree + 1),
+        rate * (degree + 1) * below * inverse,
+        rate * order * inverse / (degree + 1),
+    )
+
+
+def _example():
+    random = np.random.default_rng(37).uniform
+    small = Truncation(2, 4, 8, 3600.0)
+    return random(-1, 1, (9, 10)), rotation_constants(small, 12.5), 2, random(-1, 1, (9, 10))
+
+
+@kernel(example=lambda: _example())
+def coriolis_terms(state, rotation, levels, tendency):
+    """Add the Coriolis terms to the tendencies of vorticity and divergence.
+
+    -div(f v)[l] = -(2 Omega ((l+1) eps(l) / l delta[l-1] + l eps(l+1) / (l+1) delta[l+1])
+        - 2 Omega i m / (l (l+1)) zeta[l])
+    curl(f v)[l] = 2 Omega ((l+1) eps(l) / l zeta[l-1] + l eps(l+1) / (l+1) zeta[l+1])
+        + 2 Omega i m / (l (l+1)) delta[l]
+
+    Args:
+        state: (coefficients, at least 4 levels): vorticity of all levels, then divergence; real and
+            imaginary parts in turn.
+        rotation: from `rotation_constants`.
+        levels: how many.
+        tendency: of the shape of the state, changed.
+
+    Source: the equations in vorticity-divergence form with sin(lat) and d/dlat of a function as
+        sums of its neighbours (Abramowitz and Stegun 1964, eqs 8.5.3 and 8.5.4).
+    """
+    turn_above, turn_below, turn_zonal = rotation
+    last = state.shape[0] - 1
+    parts = 2 * levels
+    for i in range(last + 1):
+        above = min(i + 1, last)
+        below = max(i - 1, 0)
+        near = turn_above[i]
+        far = turn_below[i]
+        turn = turn_zonal[i]
+        for z in range(parts):
+            d = parts + z
+            spreading = far * state[below, d] + near * state[above, d]
+            spinning = far * state[below, z] + near * state[above, z]
+            tendency[i, z] = tendency[i, z] - spreading
+            tendency[i, d] = tendency[i, d] + spinning
+        for z in range(0, parts, 2):
+            d = parts + z
+            tendency[i, z] = tendency[i, z] - turn * state[i, z + 1]
+            tendency[i, z + 1] = tendency[i, z + 1] + turn * state[i, z]
+            tendency[i, d] = tendency[i, d] - turn * state[i, d + 1]
+            tendency[i, d + 1] = tendency[i, d + 1] + turn * state[i, d]
 
 
 def inverse_cosine_squared(grid: GaussianGrid) -> np.ndarray:

@@ -31,6 +31,7 @@ def stage_errors(
     days: float = 10.0,
     choices: Mapping[str, Stages] | None = None,
     step_seconds: float | None = None,
+    formulation: str = "careful",
 ) -> list[dict]:
     """What arithmetics of the transform's stages cost, on a flow that the model has made in fp64.
 
@@ -45,6 +46,7 @@ def stage_errors(
         days: of the run, from whose end the state is taken.
         choices: name -> Stages; `STAGES` when left out. What they leave out is in fp64.
         step_seconds: of the run; left out, the usual one.
+        formulation: of the equations, "careful", "whole" or "naive".
 
     Returns:
         For each choice `name`, `synthesis`, `analysis`, `tendency`, and the error of the tendency
@@ -52,13 +54,13 @@ def stage_errors(
         to the size of the tendency there.
 
     Raises:
-        InputError: the case has other equations.
+        InputError: the case has other equations, or an argument is none that a run takes.
 
     Source: Hatfield et al. (2019) keep the lowest orders of half-precision Legendre transforms in
         higher precision.
     """
     row = resolve_truncation(truncation)
-    convert, state = _state(case, row, days, step_seconds)
+    convert, state = _state(case, row, days, step_seconds, formulation)
     given = _Given(convert, state)
     return [
         {"name": name, **given.errors(StagedTransform(row, stages))}
@@ -66,7 +68,9 @@ def stage_errors(
     ]
 
 
-def _state(case, row: Truncation, days, step_seconds) -> tuple[ShallowWaterConversion, np.ndarray]:
+def _state(
+    case: str, row: Truncation, days: float, step_seconds: float | None, formulation: str
+) -> tuple[ShallowWaterConversion, np.ndarray]:
     """The conversion and the coefficients of a flow after some days."""
     found = resolve_case(case)
     if found.equations != "shallow_water":
@@ -75,14 +79,18 @@ def _state(case, row: Truncation, days, step_seconds) -> tuple[ShallowWaterConve
             "are compared in a shallow-water case such as williamson_5, williamson_6 or galewsky"
         )
     grid = GaussianGrid(row)
-    made = integrate(case, row, days, step_seconds=step_seconds, output_hours=24.0 * days)
+    made = integrate(
+        case, row, days, step_seconds=step_seconds, output_hours=24.0 * days,
+        parameters={"formulation": formulation},
+    )  # fmt: skip
     initial = found.initial(
         grid.lon_radians[:, None], grid.lat_radians[None, :], **found.parameters
     )
     names = "height", "vorticity", "divergence"
     fields = {name: grid.to_model(made.fields[name][-1]) for name in names}
     units = Units(made.step_seconds, found.radius_m)
-    convert = ShallowWaterConversion.of(initial, reference_transform(row), units, 0.0)
+    given = initial, reference_transform(row), units, 0.0
+    convert = ShallowWaterConversion.of(*given, formulation)
     return convert, convert.to_state(replace(initial, **fields))
 
 

@@ -9,35 +9,10 @@ import numpy as np
 
 from sciprec.climate.compiled import compiled
 from sciprec.climate.equations import Conversion
-from sciprec.climate.held_suarez import brake_wind, relax_temperature
-from sciprec.climate.primitive_spectral import (
-    primitive_products,
-    primitive_spectra,
-    primitive_spectral_tendency,
-)
+from sciprec.climate.held_suarez import brake_wind, forced_air_products
+from sciprec.climate.primitive_spectral import air_products, air_tendency, primitive_spectra
 from sciprec.climate.transform import rounded
 from sciprec.precision import Backend, resolve_backend
-
-
-def air_products(constants, work):
-    """The products of all longitudes, in the place of their fields.
-
-    Args:
-        constants, work: as in `primitive_equations`.
-    """
-    for i in range(work[3].shape[1] - 1):
-        primitive_products(i, constants, work)
-
-
-def forced_air_products(constants, work):
-    """`air_products`, the relaxation of the temperature added.
-
-    Args:
-        constants, work: as in `forced_primitive_equations`.
-    """
-    for i in range(work[3].shape[1] - 1):
-        primitive_products(i, constants, work)
-        relax_temperature(work[2][0], i, constants[6], constants[3], work[6][2], work[3])
 
 
 class AirParts:
@@ -54,7 +29,7 @@ class AirParts:
         self.backend = resolve_backend(backend)
         self.constants = rounded(convert.constants, self.backend)
         self.work = convert.work(self.backend.carrier)
-        kernels = primitive_spectra, self.products_kernel, primitive_spectral_tendency
+        kernels = primitive_spectra, self.products_kernel, air_tendency
         self._kernels = tuple(compiled(kernel, self.backend) for kernel in kernels)
 
     def spectra(self, state: np.ndarray) -> np.ndarray:
@@ -71,9 +46,8 @@ class AirParts:
 
     def tendency(self, state: np.ndarray, spectra: np.ndarray, out: np.ndarray) -> None:
         """The tendency of a state, given coefficients (coefficients, 2 (6 levels + 1))."""
-        column, ground = self.constants[0], self.constants[4][2]
-        known = rounded(spectra, self.backend)
-        self._kernels[2](state, known, self.constants[2], column, ground, out)
+        self.work[4][:] = rounded(spectra, self.backend)
+        self._kernels[2](state, self.constants, self.work, out)
 
 
 class ForcedAirParts(AirParts):

@@ -15,6 +15,7 @@ import numpy as np
 from sciprec.climate.compiled import compiled
 from sciprec.climate.equations import Conversion
 from sciprec.climate.shallow_water_kernels import grid_fluxes, grid_spectra, spectral_tendency
+from sciprec.climate.spherical import coriolis_terms
 from sciprec.climate.staged_air import AirParts, ForcedAirParts
 from sciprec.climate.staged_transform import StagedTransform
 from sciprec.climate.transform import rounded
@@ -47,8 +48,8 @@ class ShallowWaterParts:
 
     def __init__(self, convert: Conversion, backend: str | Backend) -> None:
         self.backend = resolve_backend(backend)
-        self.factors, self.places, _ = rounded(convert.constants, self.backend)
-        kernels = grid_spectra, grid_fluxes, spectral_tendency
+        self.factors, self.places, _, self.rotation = rounded(convert.constants, self.backend)
+        kernels = grid_spectra, grid_fluxes, spectral_tendency, coriolis_terms
         self._kernels = tuple(compiled(kernel, self.backend) for kernel in kernels)
 
     def spectra(self, state: np.ndarray) -> np.ndarray:
@@ -66,6 +67,7 @@ class ShallowWaterParts:
     def tendency(self, state: np.ndarray, spectra: np.ndarray, out: np.ndarray) -> None:
         """The tendency (coefficients, 6) of a state, given coefficients (coefficients, 10)."""
         self._kernels[2](state, rounded(spectra, self.backend), self.factors, out)
+        self._kernels[3](state, self.rotation, 1, out)
 
 
 STAGED: dict[str, type[Parts]] = {

@@ -60,9 +60,10 @@ def test_nothing_grows_above_the_truncation():
 def test_scaling_by_a_power_of_two_changes_no_bit(backend):
     """Time halved: velocities and f double, geopotentials quadruple, tendencies follow exactly."""
     convert, state = setup()
-    factors, grid_factors, waves = convert.constants
+    factors, grid_factors, waves, rotation = convert.constants
     coriolis, ground, inverse_cos2 = grid_factors
-    scaled = (*factors[:7], 4 * factors[7]), (2 * coriolis, 4 * ground, inverse_cos2), waves
+    twice = tuple(2 * x for x in rotation)
+    scaled = (*factors[:7], 4 * factors[7]), (2 * coriolis, 4 * ground, inverse_cos2), waves, twice
     size = np.array([2.0, 2.0, 2.0, 2.0, 4.0, 4.0])
     plain = tendency(state, convert.constants, backend)
     np.testing.assert_array_equal(tendency(size * state, scaled, backend), 2 * size * plain)
