@@ -9,11 +9,16 @@ from typing import Any
 from sciprec.batch.plan import Run
 from sciprec.output.variables import ZONAL_MEAN
 from sciprec.precision.backend import Backend, resolve_backend
+from sciprec.stages_choice import MODEL_STAGES
 
 _NUMBER_BYTES = 8
 _TENDENCY = 6e-5, 1.3, 2.6
 """Seconds of a climate tendency in fp64 at T42: a V^b (T/42)^c for V prognostic fields, levels
 counted; from docs/climate_transform.md (V = 3) and docs/climate_primitive.md (V = 61).
+"""
+_STAGED = 3.0
+"""How many times as long a run takes whose transforms have arithmetics of their own (the scenarios
+transform_stages and transform_stages_wave).
 """
 _PATH_STEP = 1.2e-8
 """Seconds of a step of a path in fp64 (docs/heston.md)."""
@@ -41,7 +46,8 @@ def estimate(run: Run) -> Estimate:
     """The forecast of a run, from its scenario alone."""
     backend = resolve_backend(run.backend)
     given = getattr(run.scenario, run.scenario.kind)
-    return _ESTIMATES[run.scenario.kind](given, _slowness(backend))
+    slowness = _slowness(backend) * (1.0 if run.stages == MODEL_STAGES else _STAGED)
+    return _ESTIMATES[run.scenario.kind](given, slowness)
 
 
 def estimates(runs: Iterable[Run]) -> list[Estimate]:

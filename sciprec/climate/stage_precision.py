@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sciprec.bands import BANDS
 from sciprec.climate.constants import Units
 from sciprec.climate.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.climate.initial import resolve_case
@@ -20,9 +21,6 @@ from sciprec.climate.staged_transform import StagedTransform
 from sciprec.climate.stages import STAGES, Stages
 from sciprec.climate.transform import reference_transform
 from sciprec.errors import InputError
-
-BANDS = {"m = 0": (0, 0), "m = 1 to 3": (1, 3), "m = 4 to 15": (4, 15), "m above 15": (16, None)}
-"""Name of a band of orders -> its first and last one."""
 
 
 def stage_errors(

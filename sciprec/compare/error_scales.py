@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from sciprec.bands import BANDS
 from sciprec.compare.spectra import NOTHING, coefficients, order_shares
 from sciprec.compare.wording import number
 from sciprec.errors import InputError
-
-BANDS = {"m = 0": (0, 0), "m = 1 to 3": (1, 3), "m = 4 to 15": (4, 15), "m above 15": (16, None)}
-"""Name of a band of zonal wavenumbers -> its first and last one."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sciprec import workflow
+from sciprec.batch.estimate import estimate
 from sciprec.batch.plan import plan
 from sciprec.batch.resume import run_digest
 from sciprec.climate.stages import STAGES
@@ -82,6 +83,12 @@ def test_labels_and_digests_tell_runs_apart():
     assert run_digest(fewer) == run_digest(runs[2])
     renamed = replace(runs[2], stages=runs[3].stages)
     assert run_digest(renamed) == run_digest(runs[3])
+
+
+def test_stages_make_a_run_longer():
+    runs = plan([with_stages("none", "mixed")])
+    plain, staged = (estimate(run).seconds for run in runs[1:3])
+    assert staged == pytest.approx(3.0 * plain)
 
 
 def test_the_shipped_scenario_compares_every_known_choice():
