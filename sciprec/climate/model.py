@@ -93,8 +93,8 @@ def integrate(
         step_seconds: time step; left out, the truncation's usual one, shortened to fit the output.
         output_hours: between stored states; the last state is stored in any case.
         parameters: of the case (angle_degrees), of its equations (formulation) and of the model
-            (diffusion_m4_per_s, diffusion_m8_per_s, viscosity in m2/s; fourier, "fft" or "matrix",
-            the Fourier stage of the transforms).
+            (diffusion_m4_per_s, diffusion_m8_per_s, viscosity in m2/s; filter_nu, filter_alpha of
+            leapfrog's filter; fourier, "fft" or "matrix", the Fourier stage of the transforms).
         time_scheme: name of a registered time scheme; left out, the usual one of the equations.
         compensation: of the state's updates: None, a name such as "carry", a Compensation, or one
             of these per prognostic variable.
@@ -190,6 +190,7 @@ class _Model:
         return System(
             step=convert.units.step,
             step_seconds=request.step_seconds,
+            filter=request.parameters.filter,
             addition=addition(kernels, taken, request.compensation, self.columns, self.backend),
             tendency=lambda x, out: tendency(x.reshape(shape), out.reshape(shape)),
             linear=lambda x, out: linear(x.reshape(shape), constants, out.reshape(shape)),

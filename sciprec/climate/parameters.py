@@ -11,14 +11,18 @@ from typing import Any
 from sciprec.climate.diffusion import DIFFUSION
 from sciprec.climate.equations import EQUATIONS
 from sciprec.climate.initial import Case
+from sciprec.climate.timestepping import FILTER
 from sciprec.climate.transform import FOURIER_STAGES
 from sciprec.errors import InputError
 
 _EXAMPLES = {
     "viscosity": "1.0e5 (m2/s)", "diffusion_m4_per_s": "5.0e15 at T42",
     "diffusion_m8_per_s": "1.0e37 at T42", "diffusion_hours": "2.4 hours",
+    "filter_nu": "0.1", "filter_alpha": "0.53",
 }  # fmt: skip
-MODEL: dict[str, Any] = {**dict.fromkeys(DIFFUSION, 0.0), "fourier": tuple(FOURIER_STAGES)}
+MODEL: dict[str, Any] = {
+    **dict.fromkeys(DIFFUSION, 0.0), **FILTER, "fourier": tuple(FOURIER_STAGES)
+}  # fmt: skip
 """Parameters that every run takes, and their usual values."""
 
 
@@ -30,12 +34,14 @@ class Parameters:
         case: keyword arguments of the case's function.
         equations: parameters of the equation set.
         diffusion: coefficients by the names of `diffusion.DIFFUSION`.
+        filter: nu and alpha of leapfrog's filter.
         fourier: the Fourier stage of the transforms.
     """
 
     case: dict[str, Any]
     equations: dict[str, Any]
     diffusion: dict[str, float]
+    filter: tuple[float, float]
     fourier: str
 
 
@@ -54,7 +60,7 @@ def check_parameters(case: Case, given: Mapping[str, Any]) -> Parameters:
                 f"known: {', '.join(sorted(usual))}{meant(name, usual)}"
             )
     values = {name: _accepted(name, given.get(name), kind) for name, kind in usual.items()}
-    for name in DIFFUSION:
+    for name in (*DIFFUSION, *FILTER):
         if values[name] < 0:
             raise InputError(
                 f"{name} is {values[name]}; accepted: zero or above, such as {_EXAMPLES[name]}"
@@ -63,6 +69,7 @@ def check_parameters(case: Case, given: Mapping[str, Any]) -> Parameters:
         case={name: values[name] for name in case.parameters if name not in MODEL},
         equations={name: values[name] for name in own},
         diffusion={name: values[name] for name in DIFFUSION},
+        filter=tuple(values[name] for name in FILTER),
         fourier=values["fourier"],
     )
 

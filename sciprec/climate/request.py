@@ -17,7 +17,7 @@ from sciprec.climate.parameters import Parameters, check_parameters, meant
 from sciprec.climate.perturbation import Perturbation
 from sciprec.climate.staged_tendency import STAGED
 from sciprec.climate.stages import Stages, require_stages, resolve_stages
-from sciprec.climate.timestepping import TimeScheme
+from sciprec.climate.timestepping import FILTER, TimeScheme
 from sciprec.errors import InputError
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.compensation import Compensation, resolve_compensation
@@ -68,14 +68,8 @@ def check_request(
     """
     found = resolve_case(case)
     row = resolve_truncation(truncation)
-    schemes, equations = catalogue.TIME_SCHEMES, catalogue.EQUATIONS[found.equations]
-    if time_scheme is None:
-        time_scheme = equations.time_scheme
-    if time_scheme not in schemes:
-        raise InputError(
-            f"unknown time scheme {time_scheme!r}; known: {', '.join(schemes)}"
-            + meant(time_scheme, schemes)
-        )
+    equations = catalogue.EQUATIONS[found.equations]
+    scheme = _resolve_scheme(time_scheme or equations.time_scheme, parameters or {})
     checked = check_parameters(found, parameters or {})
     days = _positive("days", days)
     interval = _positive("output_hours", output_hours) * SECONDS_PER_HOUR
@@ -96,7 +90,7 @@ def check_request(
         case=found,
         equations=equations,
         truncation=row,
-        scheme=schemes[time_scheme],
+        scheme=scheme,
         backend=arithmetic,
         update=arithmetic if stored is None else _keeping(arithmetic, stored),
         step_seconds=step,
@@ -108,6 +102,22 @@ def check_request(
         perturbation=perturbation,
         stages=chosen,
     )
+
+
+def _resolve_scheme(name, parameters) -> TimeScheme:
+    """The registered time scheme; only leapfrog has a filter."""
+    schemes = catalogue.TIME_SCHEMES
+    if name not in schemes:
+        raise InputError(
+            f"unknown time scheme {name!r}; known: {', '.join(schemes)}{meant(name, schemes)}"
+        )
+    given = [word for word in FILTER if word in parameters]
+    if given and schemes[name].levels == 1:
+        raise InputError(
+            f"{given[0]} is given, but the time scheme {name!r} has no filter; leave it out, or "
+            "take time_scheme = 'semi_implicit_leapfrog'"
+        )
+    return schemes[name]
 
 
 def _checked_variables(equations: EquationSet, given) -> tuple[str, ...]:

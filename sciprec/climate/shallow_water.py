@@ -4,8 +4,9 @@
     d delta/dt = k . curl((zeta + f) v) - laplacian(E + Phi)
     d Phi/dt   = -div((Phi - Phi_s) v) - Phi_0 delta
 
-Phi is the geopotential of the free surface as anomaly from the constant Phi_0, Phi_s that of the
-ground, E = v.v / 2. A fluid at rest over a mountain stays at rest to the last bit.
+Terms in f = 2 Omega sin(lat) are formed from the coefficients (`spherical.coriolis_terms`). Phi is
+the geopotential of the free surface as anomaly from the constant Phi_0, Phi_s that of the ground,
+E = v.v / 2. A fluid at rest over a mountain stays at rest to the last bit.
 Source: Williamson et al. (1992), eqs 3 to 7, with the anomaly taken from the free surface.
 """
 
@@ -47,7 +48,7 @@ from sciprec.climate.transform import (
 )
 from sciprec.precision.registry import kernel
 
-CAREFUL, WHOLE, NAIVE = "careful", "whole", "naive"
+CAREFUL, ANOMALY, WHOLE, NAIVE = "careful", "anomaly", "whole", "naive"
 _ROUNDING = 1e-13
 """Below this share of its largest value, f is rounding."""
 
@@ -93,8 +94,8 @@ class ShallowWaterConversion:
             initial: the initial state.
             transform, units, implicit_time: of the model.
             formulation: "careful": anomalies in units that make numbers of order one, Coriolis
-                terms between coefficients; "whole": whole geopotentials in these units, f on the
-                grid; "naive": the same in SI units.
+                terms between coefficients; "anomaly": f in the products on the grid; "whole": and
+                whole geopotentials; "naive": and SI units.
         """
         mean = float(np.mean(initial.height @ np.tile(transform.grid.weights_north, 2)))
         mean = few_bits(mean / units.height)
@@ -103,15 +104,15 @@ class ShallowWaterConversion:
             units = units.unscaled
         ground = transform.to_spectrum(initial.orography[None] / units.height)
         coriolis = initial.coriolis / units.vorticity
-        careful = formulation == CAREFUL
+        turning = _twice_rotation(coriolis, transform) if formulation == CAREFUL else 0.0
         return cls(
             transform=transform,
             units=units,
             mean=mean,
-            reference=mean if careful else 0.0,
+            reference=mean if formulation in (CAREFUL, ANOMALY) else 0.0,
             ground=transform.to_grid(ground)[0],
             coriolis=coriolis,
-            twice_rotation=_twice_rotation(coriolis, transform) if careful else 0.0,
+            twice_rotation=turning,
             implicit_time=implicit_time,
         )
 
@@ -232,7 +233,7 @@ def _small_model():
     conversion=ShallowWaterConversion,
     fields=("height", "u", "v", "vorticity", "divergence"),
     source="Williamson et al. (1992), eqs 3 to 7",
-    parameters={"formulation": (CAREFUL, WHOLE, NAIVE)},
+    parameters={"formulation": (CAREFUL, ANOMALY, WHOLE, NAIVE)},
 )
 @kernel(example=lambda: _small_model())
 def shallow_water(state, tendency, constants, tables, work):

@@ -60,6 +60,7 @@ class System:
     Args:
         step: the time step in the model's unit, a power of two where units are scaled.
         step_seconds: the time step, s.
+        filter: nu at steps of 1200 s, and alpha, of leapfrog's filter.
         addition: how an increment is added to a level.
         tendency: function (state, out): the whole right-hand side T.
         linear: function (state, out): L state, its stiff linear part.
@@ -71,6 +72,7 @@ class System:
 
     step: float
     step_seconds: float
+    filter: tuple[float, float]
     addition: Addition
     tendency: Callable
     linear: Callable
@@ -161,10 +163,9 @@ STEP_KERNELS = {
     k.__name__: k
     for k in (stage_state, runge_kutta_increment, difference, leapfrog_known, weighted_sum)
 } | LEVEL_KERNELS
-FILTER_STRENGTH_PER_SECOND = 0.05 / 1200.0
-"""Half of nu = 0.1 for a step of 1200 s (Williams 2011)."""
-FILTER_SHARE = 0.53
-"""alpha (Williams 2011)."""
+FILTER = {"filter_nu": 0.1, "filter_alpha": 0.53}
+"""Parameters of leapfrog's filter and their usual values (Williams 2011); nu of a 1200 s step."""
+_FILTER_STEP_SECONDS = 1200.0
 
 
 @time_scheme(
@@ -227,7 +228,8 @@ def semi_implicit_leapfrog(system: System, levels: list[Level]) -> None:
     system.solve(known, increment)
     following = previous.copy()
     system.addition.add(following, increment, steps=2)
-    strength = min(FILTER_STRENGTH_PER_SECOND * system.step_seconds, 0.5)
-    system.addition.filter(previous, current, following, strength, FILTER_SHARE)
+    nu, share = system.filter
+    strength = min(0.5 * nu / _FILTER_STEP_SECONDS * system.step_seconds, 0.5)
+    system.addition.filter(previous, current, following, strength, share)
     previous.take(following)
     levels.reverse()

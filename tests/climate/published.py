@@ -28,10 +28,10 @@ def norms(case, run, truncation, day):
     return reference_norms(reference, grid, fields, ground)
 
 
-def integrated(case, truncation, days, step, diffusion, **options):
+def integrated(case, truncation, days, step, diffusion, parameters=None, **options):
     """The trajectory of a case as the published norms have it, stored every seven days."""
+    parameters = {"diffusion_m4_per_s": diffusion, **(parameters or {})}
     return integrate(
         case, truncation, days, step_seconds=step, output_hours=168.0,
-        time_scheme="semi_implicit_leapfrog", parameters={"diffusion_m4_per_s": diffusion},
-        **options,
+        time_scheme="semi_implicit_leapfrog", parameters=parameters, **options,
     )  # fmt: skip

@@ -136,6 +136,17 @@ def test_what_was_lost_is_named_with_its_first_level():
         ),
         ({"truncation": "T0"}, "unknown truncation 'T0'; accepted: T1 to T1023"),
         ({"time_scheme": "rk3"}, "unknown time scheme 'rk3'; known: rk4, .*did you mean 'rk4'"),
+        (
+            {"time_scheme": "rk4", "parameters": {"filter_nu": 0.0}},
+            "filter_nu is given, but the time scheme 'rk4' has no filter; leave it out, or",
+        ),
+        (
+            {
+                "time_scheme": "semi_implicit_leapfrog",
+                "parameters": {"filter_alpha": -0.5},
+            },
+            "filter_alpha is -0.5; accepted: zero or above, such as 0.53",
+        ),
         ({"backend": "fp46"}, "unknown backend"),
         (
             {"parameters": {"angle": 3.0}},

@@ -49,8 +49,8 @@ def test_a_step_evaluates_as_many_tendencies_as_declared(name):
     kernels = dict.fromkeys(STEP_KERNELS, nothing)
     plain = addition(kernels, np.zeros((2, 4)), {}, ("vorticity",), resolve_backend("fp64"))
     system = System(
-        0.25, 600.0, plain, tendency, nothing, nothing, kernels, np.zeros((WORK_ARRAYS, 4)),
-        scheme.tables,
+        0.25, 600.0, (0.1, 0.53), plain, tendency, nothing, nothing, kernels,
+        np.zeros((WORK_ARRAYS, 4)), scheme.tables,
     )  # fmt: skip
     levels = [plain.level(np.zeros(4)) for _ in range(scheme.levels)]
     scheme.advance(system, levels)

@@ -14,7 +14,7 @@ def test_the_list_names_everything_that_is_registered(call):
     for registry in (CASES, EQUATIONS, TIME_SCHEMES, TRUNCATIONS, STAGES):
         for name in registry:
             assert name in out
-    assert "formulation = careful | whole | naive" in out
+    assert "formulation = careful | anomaly | whole | naive" in out
     assert "Williamson et al. (1992), case 5" in out
 
 
