@@ -79,14 +79,14 @@ def _call(function, result, kinds, key):
 
 def _element(ops, op, arity):
     """apply(key, n, x, ...): the n-th element's operation on raw array elements."""
-    enter, row = ops.enter, ops.row if ops.variant else None
+    enter = ops.enter
     if ops.variant:
 
         def one(key, n, x):
-            return enter(key, x) if op is None else op(key, enter(row(key, 1), x))
+            return enter(key, 0, x) if op is None else op(key, 0, enter(key, 1, x))
 
         def two(key, n, x, y):
-            return op(key, enter(row(key, 1), x), enter(row(key, 2), y))
+            return op(key, 0, enter(key, 1, x), enter(key, 2, y))
 
     elif ops.backend.random:
 
@@ -116,7 +116,7 @@ def _leaving(ops):
     if ops.variant:
 
         def put(key, n, target, x):
-            return leave(key, target, enter(key, x))
+            return leave(key, 0, target, enter(key, 0, x))
 
     elif ops.backend.random:
 

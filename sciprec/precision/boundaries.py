@@ -48,7 +48,7 @@ class Boundaries(Evaluation):
 
             return self._entered_type(kind)(*keys.join(key, [x])), codegen
 
-        return keys.intrinsic_of(1, self.key_type, resolve)
+        return self._intrinsic(1, resolve)
 
     def _entered_type(self, kind):
         if is_float(kind):
@@ -83,7 +83,7 @@ class Boundaries(Evaluation):
 
             return self._let_out_type(kind)(*keys.join(key, [x])), codegen
 
-        return keys.intrinsic_of(1, self.key_type, resolve)
+        return self._intrinsic(1, resolve)
 
     def _holds_more(self, kind) -> bool:
         """Whether an array of this type may hold numbers that are not in the storage format."""
@@ -130,7 +130,7 @@ class Boundaries(Evaluation):
 
             return self.carrier(*keys.join(key, [x])), codegen
 
-        return keys.intrinsic_of(1, self.key_type, resolve)
+        return self._intrinsic(1, resolve)
 
     def _viewed(self):
         """Operands of comparisons and of data movement: arrays of floats are rounded, the rest is
@@ -143,7 +143,7 @@ class Boundaries(Evaluation):
                 return arrays.mapped(self.careful, x, key)
             return identity(x, key)
 
-        return keys.intrinsic_of(1, self.key_type, resolve)
+        return self._intrinsic(1, resolve)
 
     def _stored(self):
         """stored(target, value): like leave, of a value that is in the array's unit already."""
@@ -178,7 +178,7 @@ class Boundaries(Evaluation):
 
             return self.carrier(*keys.join(key, [target, x])), codegen
 
-        return keys.intrinsic_of(2, self.key_type, resolve)
+        return self._intrinsic(2, resolve)
 
     def _noisy(self, b, value, key):
         """value * (1 + eps), eps = n * 2^-31 uniform in the backend's interval: exact in binary64,
@@ -261,7 +261,7 @@ class Boundaries(Evaluation):
                 )
             return identity(x, key)
 
-        return keys.intrinsic_of(1, self.key_type, resolve)
+        return self._intrinsic(1, resolve)
 
     def _filling(self):
         """What np.full fills with, in NumPy's type: binary64 (exactly) for floats."""
@@ -276,7 +276,7 @@ class Boundaries(Evaluation):
 
             return types.float64(*keys.join(key, [x])), codegen
 
-        return keys.intrinsic_of(1, self.key_type, resolve)
+        return self._intrinsic(1, resolve)
 
     @property
     def held(self):

@@ -152,7 +152,7 @@ class Calls:
             if self.program.rows:
                 key = self.key_of_call(called, node)
                 operation = name(self.program.operation(function.__name__))
-                return ast.Call(operation, [key, name(called), *arguments], [])
+                return ast.Call(operation, [*key.args, name(called), *arguments], [])
             return self.op(function.__name__, node, name(called), *arguments)
         return self.call_kernel(function, node, arguments)
 

@@ -85,7 +85,7 @@ def _engine_digest() -> str:
     that compiled code depends on.
     """
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version}".encode())
-    todo, seen = ["operations", "keys"], set()
+    todo, seen = ["operations", "keys", "parts"], set()
     while todo:
         module = todo.pop()
         path = Path(__file__).with_name(f"{module}.py")

@@ -97,6 +97,11 @@ class Evaluation:
         """Size of a row of the variant's table."""
         return recording.ROW_BYTES if self.variant == "profile" else ROW_BYTES
 
+    def _intrinsic(self, arity: int, resolve: Callable):
+        """An operation of `arity` operands, typed by resolve(typingctx, key, *operands)."""
+        row_bytes = self.row_bytes if self.variant else 0
+        return keys.intrinsic_of(arity, self.key_type, resolve, row_bytes)
+
     def _draw(self, b, role: Native, key, salt: int = 0) -> dict:
         """What a rounder takes besides operands: the 24 random bits of a stochastic rounding, or
         the address of a row (`salt` numbers further draws and rows; 1 to 3 are the operands').

@@ -26,7 +26,7 @@ from numba.core import cgutils
 from sciprec.precision.backend import Arithmetic
 from sciprec.precision.native import Native
 from sciprec.precision.sticky import Sticky, odd, two_sum
-from sciprec.precision.words import BIT, F64, I64, V64, call
+from sciprec.precision.words import BIT, F64, I64, V64, call, routine
 
 ROW_BYTES = 64
 SHIFT, UNIT, LOW, HIGH, SATURATED, INVALID, LOST, LARGEST = range(8)
@@ -65,6 +65,23 @@ def add_marks(b: ir.IRBuilder, marks) -> None:
 def _is_integer(value) -> bool:
     """Whether a number has just come from an integer, and so may have any of 53 bits."""
     return getattr(value, "opname", "") in ("sitofp", "uitofp")
+
+
+def _place(row):
+    """What tells the rows of a function apart as it is compiled: the variable with the address of
+    its first row, and the distance from there; None where it cannot be told.
+    """
+    if getattr(row, "opname", "") != "add" or not isinstance(row.operands[1], ir.Constant):
+        return None
+    first, distance = row.operands
+    if getattr(first, "opname", "") == "load":
+        first = first.operands[0]
+    return id(first), distance.constant
+
+
+def _made_at(value, row) -> bool:
+    """Whether a number is known to be the result of an operation with this row."""
+    return _place(row) is not None and getattr(value, "place", None) == _place(row)
 
 
 class Fixed(Native):
@@ -120,8 +137,16 @@ class Fixed(Native):
         return self._pair(b, row, *Sticky.fused(b, x, y, z, False))
 
     def accumulate(self, b, total, term, row):
-        """Both aligned to this place with rounding, then added as integers."""
+        """Both aligned to this place with rounding, then added as integers.
+
+        Terms that were made at this place are multiples of its unit, and so is their sum, exactly.
+        """
         shift = constant_at(b, row, SHIFT)
+        if self.variant != "careful" and all(_made_at(v, row) for v in (total, term)):
+            total = b.fadd(total, term)
+            self._mark(b, row, b.fadd(total, shift))
+            total.place = _place(row)
+            return total
         aligned = [b.fsub(b.fadd(v, shift), shift) for v in (total, term)]
         return self._placed(b, row, b.fadd(*aligned))
 
@@ -141,9 +166,9 @@ class Fixed(Native):
         """r + error rounded to the row's unit."""
         if self.variant != "careful" or self.format.saturate:
             return self._placed(b, row, odd(b, r, error))
-        span = b.fmul(constant_at(b, row, UNIT), V64.constant(2.0**self.format.bits))
-        rest = odd(b, *two_sum(b, b.frem(r, span), error))
-        return self._wrapped(b, row, r, rest, span)
+        name = f"sciprec.wrapped.{self.arithmetic.rounding}.{self.format.bits}"
+        kinds = (F64, F64, I64)
+        return b.call(routine(b.module, name, F64, kinds, self._wrapped), (r, error, row))
 
     def _placed(self, b, row, r, saturates=False):
         """A binary64 number (its last bit may be sticky) rounded to the row's unit."""
@@ -161,10 +186,15 @@ class Fixed(Native):
         step = self._step(b, row, rounded, error)
         if step is not None:
             rounded, shifted = b.fadd(rounded, step), b.fadd(shifted, step)
-        above = ir.Constant(I64, -(1 << self.format.bits))
-        pattern = b.and_(V64.to_word(b, shift), above)
-        add_marks(b, b.and_(b.xor(V64.to_word(b, shifted), pattern), above))
+        self._mark(b, row, shifted)
+        rounded.place = _place(row)
         return rounded
+
+    def _mark(self, b, row, shifted):
+        """Note it where a shifted number is beyond the range."""
+        above = ir.Constant(I64, -(1 << self.format.bits))
+        pattern = b.and_(V64.to_word(b, constant_at(b, row, SHIFT)), above)
+        add_marks(b, b.and_(b.xor(V64.to_word(b, shifted), pattern), above))
 
     def _step(self, b, row, rounded, error):
         """What a directed rounding moves a number that was rounded to nearest; None to nearest."""
@@ -184,6 +214,11 @@ class Fixed(Native):
 
     def _careful(self, b, row, r):
         """Rounded, with the ends enforced and everything unusual counted."""
+        name = f"sciprec.careful.{self.arithmetic.rounding}"
+        return b.call(routine(b.module, name, F64, (F64, I64), self._limited), (r, row))
+
+    def _limited(self, b, r, row):
+        """The body of `_careful`."""
         low, high, unit = (constant_at(b, row, i) for i in (LOW, HIGH, UNIT))
         one_above, one_below = b.fadd(high, unit), b.fsub(low, unit)
         held = b.select(b.fcmp_ordered("<", r, one_above), r, one_above)
@@ -194,10 +229,10 @@ class Fixed(Native):
         limited = b.select(b.fcmp_ordered("<", rounded, low), low, limited)
         return self._counted(b, row, r, limited, b.fcmp_ordered("!=", limited, rounded))
 
-    def _wrapped(self, b, row, r, rest, span):
-        """`rest`, r's remainder by the range, rounded; the upper bits are dropped. Infinity, which
-        has none, becomes an end of the range.
-        """
+    def _wrapped(self, b, r, error, row):
+        """r + error, rounded; the upper bits are dropped. Infinity becomes an end of the range."""
+        span = b.fmul(constant_at(b, row, UNIT), V64.constant(2.0**self.format.bits))
+        rest = odd(b, *two_sum(b, b.frem(r, span), error))
         low = constant_at(b, row, LOW)
         high = b.fneg(low)
         rounded = self._to_unit(b, row, rest)

@@ -99,11 +99,23 @@ def row_step(row_bytes: int):
     return step
 
 
-def intrinsic_of(arity: int, kind: types.Type | None, resolve: Callable):
-    """A Numba intrinsic of `arity` operands typed by resolve(typingctx, key, *operands); `kind` is
-    the type of the key that comes first, or None where there is none.
+def intrinsic_of(arity: int, kind: types.Type | None, resolve: Callable, row_bytes: int = 0):
+    """A Numba intrinsic of `arity` operands typed by resolve(typingctx, key, *operands).
+
+    Args:
+        kind: the type of the key that comes first, or None where there is none.
+        row_bytes: size of a row where the key is an address; then the number of a row follows it,
+            and `resolve` gets the address of that row.
     """
-    if kind is not None:
+    if row_bytes:
+        makers = {
+            1: lambda typingctx, key, n, x: _at_row(resolve(typingctx, kind, x), row_bytes),
+            2: lambda typingctx, key, n, x, y: _at_row(resolve(typingctx, kind, x, y), row_bytes),
+            3: lambda typingctx, key, n, x, y, z: _at_row(
+                resolve(typingctx, kind, x, y, z), row_bytes
+            ),
+        }
+    elif kind is not None:
         makers = {
             1: lambda typingctx, key, x: resolve(typingctx, kind, x),
             2: lambda typingctx, key, x, y: resolve(typingctx, kind, x, y),
@@ -116,3 +128,17 @@ def intrinsic_of(arity: int, kind: types.Type | None, resolve: Callable):
             3: lambda typingctx, x, y, z: resolve(typingctx, None, x, y, z),
         }
     return intrinsic(makers[arity])
+
+
+def _at_row(resolved, row_bytes: int):
+    """What was resolved for a row's address, for an address and the number of a row."""
+    signature, emit = resolved
+
+    def codegen(context, b, given, args):
+        number, size = args[1], ir.Constant(ir.IntType(64), row_bytes)
+        known = isinstance(number, ir.Constant)
+        step = size.type(row_bytes * number.constant) if known else b.mul(number, size)
+        return emit(context, b, signature, [b.add(args[0], step), *args[2:]])
+
+    kinds = signature.args[0], types.int64, *signature.args[1:]
+    return signature.return_type(*kinds), codegen

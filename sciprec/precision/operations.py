@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+from llvmlite import ir
 from numba import njit
 from numba.core import types
 from numba.core.errors import TypingError
@@ -32,6 +33,7 @@ from sciprec.precision.kinds import (
     refuse_complex,
 )
 from sciprec.precision.mode import NORMAL, call_in_mode
+from sciprec.precision.words import I64
 
 
 @njit
@@ -127,7 +129,7 @@ class Operations(Boundaries):
                 )
             return self._pass_to(typingctx, native, operands, key)
 
-        made = keys.intrinsic_of(arity, self.key_type, resolve)
+        made = self._intrinsic(arity, resolve)
         return made
 
     def _scalar(self, emit, kinds, key, places: bool):
@@ -185,7 +187,7 @@ class Operations(Boundaries):
                 opened = opened[0]
             return opened(*keys.join(key, [function, x])), codegen
 
-        return keys.intrinsic_of(2, self.key_type, resolve)
+        return self._intrinsic(2, resolve)
 
     def call(self, arity: int):
         """call(function, x1, ..., x_arity): a jitted function called in the backend's processor
@@ -244,7 +246,7 @@ class Operations(Boundaries):
 
             return self.carrier(*keys.join(key, [u])), codegen
 
-        return keys.intrinsic_of(1, self.key_type, resolve)
+        return self._intrinsic(1, resolve)
 
     def _in_place(self, op):
         """y += x on arrays writes into y; on everything else it is the operation."""
@@ -254,11 +256,19 @@ class Operations(Boundaries):
                 careful = self.careful
                 return arrays.in_place(careful, op.of(careful), x, y, key)
             kinds = keys.join(key, [x, y])
+            given = [key, types.int64, x, y] if self.variant else kinds
             function = typingctx.resolve_value_type(op)
-            resolved = function.get_call_type(typingctx, tuple(kinds), {})
-            return resolved.return_type(*kinds), forward(function, resolved)
+            resolved = function.get_call_type(typingctx, tuple(given), {})
+            passed = forward(function, resolved)
 
-        return keys.intrinsic_of(2, self.key_type, resolve)
+            def codegen(context, b, signature, args):
+                if self.variant:
+                    args = [args[0], ir.Constant(I64, 0), *args[1:]]
+                return passed(context, b, resolved.return_type(*given), args)
+
+            return resolved.return_type(*kinds), codegen
+
+        return self._intrinsic(2, resolve)
 
 
 @lru_cache(maxsize=128)

@@ -44,6 +44,8 @@ from sciprec.precision.formats import Format
 from sciprec.precision.keys import at_site as sp_at
 from sciprec.precision.keys import descend as sp_descend
 from sciprec.precision.operations import operations
+from sciprec.precision.parts import inlined_part as sp_inlined
+from sciprec.precision.parts import part as sp_linked
 
 sp_lesser, sp_greater = min, max
 sp_ops = operations({backend_text}, {word}, {variant!r})
@@ -51,7 +53,9 @@ sp_row = sp_ops.row
 sp_carrier = np.{carrier}
 '''
 _SERIAL = '@njit(nogil=True, error_model="numpy")'
-_INLINED = '@njit(nogil=True, error_model="numpy", forceinline=True)'
+_PART = "@sp_linked"
+_INLINED = "@sp_inlined"
+_ENTRY = '@njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, cache={cached})'
 _PARALLEL = (
     '@njit(nogil=True, error_model="numpy", parallel={"prange": True, "numpy": False, '
     '"reduction": False, "comprehension": False, "setitem": False, "stencil": False})'
@@ -196,8 +200,10 @@ class Program:
         """
         if parallel:
             decorator = _PARALLEL
-        elif tree.name in self._entered or _has_long_loop(tree) or self._is_recursive(tree):
+        elif self._is_recursive(tree):
             decorator = _SERIAL
+        elif tree.name in self._entered or _has_long_loop(tree):
+            decorator = _PART
         else:
             decorator = _INLINED
         return f"{decorator}\n{ast.unparse(ast.fix_missing_locations(tree))}\n"
@@ -299,9 +305,9 @@ class Program:
             body = f"{self.operation('returned')}({prefix}{body})"
         if self.rows:
             body = f"{self.operation('closed')}({body})"
-        run = f"{_SERIAL}\ndef sp_run({listed}):\n    return {body}\n"
+        run = f"{_PART}\ndef sp_run({listed}):\n    return {body}\n"
         recursive = any(self._is_recursive(tree) for tree, _ in self._definitions)
-        cached = f'@njit(nogil=True, error_model="numpy", cache={not recursive})'
+        cached = _ENTRY.format(cached=not recursive)
         return f"{run}\n{cached}\ndef sp_entry({listed}):\n    return {call}\n"
 
     def _entry_site(self, operation: str, text: str) -> int:
@@ -315,7 +321,7 @@ class Program:
             return "sp_key, " if number < 0 else f"sp_at(sp_key, {site_number(-1 - number)}), "
         text = list(self.signature.parameters)[number] if number >= 0 else "return"
         row = self.frame("sp_entry").add(self._entry_site(operation, text), operation, 1)
-        return f"sp_row(sp_key, {row}), "
+        return f"sp_key, {row}, "
 
 
 def source_tree(function) -> ast.FunctionDef:

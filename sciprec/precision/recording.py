@@ -7,7 +7,7 @@ from llvmlite import ir
 from sciprec.precision.backend import Arithmetic
 from sciprec.precision.fixed_rounding import word_at
 from sciprec.precision.native import Native
-from sciprec.precision.words import F64, I64, V64, call
+from sciprec.precision.words import F64, I64, V64, call, routine
 
 BINS = 120
 LEAST_EXPONENT = -80
@@ -46,29 +46,34 @@ class Recording(Native):
 
     def noted(self, b, r, row):
         """r; its row is brought up to date (in any order, on any thread)."""
-        one, size = ir.Constant(I64, 1), call(b, "fabs", r)
-        word = V64.to_word(b, size)
-        finite = b.fcmp_ordered("<", size, V64.constant(float("inf")))
-        zero = b.fcmp_ordered("==", r, V64.constant(0.0))
+        return b.call(routine(b.module, "sciprec.noted", F64, (F64, I64), _noted), (r, row))
 
-        def add(index: int, condition) -> None:
-            amount = b.zext(condition, I64) if condition is not None else one
-            b.atomic_rmw("add", word_at(b, row, index, I64), amount, "monotonic")
 
-        add(RUNS, None)
-        add(ZEROS, zero)
-        add(UNUSABLE, b.not_(finite))
-        nothing, everything = ir.Constant(I64, 0), ir.Constant(I64, (1 << 63) - 1)
-        usable = b.and_(finite, b.not_(zero))
-        upper, lower = b.select(usable, word, nothing), b.select(usable, word, everything)
-        b.atomic_rmw("umax", word_at(b, row, LARGEST, I64), upper, "monotonic")
-        b.atomic_rmw("umin", word_at(b, row, SMALLEST, I64), lower, "monotonic")
-        exponent = b.sub(b.lshr(word, ir.Constant(I64, 52)), ir.Constant(I64, 1023))
-        number = b.sub(exponent, ir.Constant(I64, LEAST_EXPONENT))
-        for condition, limit in (("<", 0), (">", BINS - 1)):
-            edge = ir.Constant(I64, limit)
-            number = b.select(b.icmp_signed(condition, number, edge), edge, number)
-        address = b.add(row, b.mul(b.add(number, ir.Constant(I64, FIRST_BIN)),
-                                   ir.Constant(I64, 8)))  # fmt: skip
-        b.atomic_rmw("add", b.inttoptr(address, I64.as_pointer()), b.zext(usable, I64), "monotonic")
-        return r
+def _noted(b, r, row):
+    """The body of `Recording.noted`."""
+    one, size = ir.Constant(I64, 1), call(b, "fabs", r)
+    word = V64.to_word(b, size)
+    finite = b.fcmp_ordered("<", size, V64.constant(float("inf")))
+    zero = b.fcmp_ordered("==", r, V64.constant(0.0))
+
+    def add(index: int, condition) -> None:
+        amount = b.zext(condition, I64) if condition is not None else one
+        b.atomic_rmw("add", word_at(b, row, index, I64), amount, "monotonic")
+
+    add(RUNS, None)
+    add(ZEROS, zero)
+    add(UNUSABLE, b.not_(finite))
+    nothing, everything = ir.Constant(I64, 0), ir.Constant(I64, (1 << 63) - 1)
+    usable = b.and_(finite, b.not_(zero))
+    upper, lower = b.select(usable, word, nothing), b.select(usable, word, everything)
+    b.atomic_rmw("umax", word_at(b, row, LARGEST, I64), upper, "monotonic")
+    b.atomic_rmw("umin", word_at(b, row, SMALLEST, I64), lower, "monotonic")
+    exponent = b.sub(b.lshr(word, ir.Constant(I64, 52)), ir.Constant(I64, 1023))
+    number = b.sub(exponent, ir.Constant(I64, LEAST_EXPONENT))
+    for condition, limit in (("<", 0), (">", BINS - 1)):
+        edge = ir.Constant(I64, limit)
+        number = b.select(b.icmp_signed(condition, number, edge), edge, number)
+    address = b.add(row, b.mul(b.add(number, ir.Constant(I64, FIRST_BIN)),
+                               ir.Constant(I64, 8)))  # fmt: skip
+    b.atomic_rmw("add", b.inttoptr(address, I64.as_pointer()), b.zext(usable, I64), "monotonic")
+    return r

@@ -88,7 +88,7 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
         if self.program.rows:
             frame = self.program.frame(self.frame_name)
             row = frame.add(site, operation, self.program.arity(operation), array)
-            prefix = [self.at_row(ast.Constant(row))]
+            prefix = [name("sp_key"), ast.Constant(row)]
         return ast.Call(name(self.program.operation(operation)), [*prefix, *operands], [])
 
     def add_site(self, node, operation: str) -> int:
@@ -102,10 +102,6 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
         """The key of an operation or loop, in a random backend."""
         return ast.Call(name("sp_at"), [name(self.key), ast.Constant(keys.site_number(site))], [])
 
-    def at_row(self, row: ast.expr) -> ast.Call:
-        """The address of a row, in a backend with a table."""
-        return ast.Call(name("sp_row"), [name("sp_key"), row], [])
-
     def key_of_call(self, called: str, node) -> ast.expr:
         """The key that a called kernel gets."""
         site = self.add_site(node, "call")
@@ -113,7 +109,7 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
             return self.descended(name(self.key), ast.Constant(keys.site_number(site)))
         constant = self.program.unique("part")
         self.program.frame(self.frame_name).add_call(called, site, constant)
-        return self.at_row(name(constant))
+        return ast.Call(name("sp_row"), [name("sp_key"), name(constant)], [])
 
     def descended(self, key: ast.expr, counter: ast.expr) -> ast.Call:
         """The key of one iteration or call."""

@@ -62,9 +62,9 @@ class Statements:
         if not self.program.rows or not isinstance(value, ast.Call):
             return None
         operation = getattr(value.func, "id", "")
-        if operation not in self.program.numeric_operations() or len(value.args) < 2:
+        if operation not in self.program.numeric_operations() or len(value.args) < 3:
             return None
-        return value.args[0].args[1].value
+        return value.args[1].value
 
     def visit_AugAssign(self, node):
         if isinstance(node.op, symbols.INTEGER_OPERATORS):

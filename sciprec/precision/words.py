@@ -15,6 +15,26 @@ def call(b: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value:
     return b.call(b.module.declare_intrinsic(f"llvm.{name}", [kind], signature), args)
 
 
+def routine(module: ir.Module, identifier: str, result: ir.Type, kinds, emit) -> ir.Function:
+    """A function of the module that stands apart from the operations that call it, so that these
+    stay small where they are many and rarely run.
+
+    Args:
+        identifier: names everything that the function depends on.
+        emit: (builder, *arguments) -> the result; writes the body when the function is first used.
+    """
+    known = module.globals.get(identifier)
+    if known is not None:
+        return known
+    made = ir.Function(module, ir.FunctionType(result, kinds), identifier)
+    made.linkage = "linkonce_odr"
+    for attribute in ("noinline", "nounwind"):
+        made.attributes.add(attribute)
+    body = ir.IRBuilder(made.append_basic_block("entry"))
+    body.ret(emit(body, *made.args))
+    return made
+
+
 def opaque(b: ir.IRBuilder, identifier: str, value: ir.Constant) -> ir.Value:
     """A constant that the compiler cannot compute with: loaded from a variable of its own.
 

@@ -128,6 +128,17 @@ def nested(x, out):
         out[i] = half(x[i]) + half(both(x[i], TENTH))
 
 
+def accumulators(x, y, out):
+    def around(v):
+        far = accumulate(v, product(1e5, 1e5))
+        return accumulate(far, product(-1e5, 1e5))
+
+    for i in range(out.size):
+        first = accumulate(x[i], product(x[i], y[i]))
+        second = accumulate(first, product(y[i], y[i]))
+        out[i] = around(second)
+
+
 def powers(x, out):
     for i in range(out.size):
         out[i] = x[i] ** 2 + x[i] ** 5 - x[i] ** -3 + x[i] ** 0

@@ -141,6 +141,7 @@ HEAVY = {  # whole arrays take tens of seconds to compile
     constructs.comprehensions: (numbers(),),
     constructs.parallel: (numbers(300), zeros(300)),
     kernels.whole_arrays: (numbers(), numbers(seed=1)),
+    constructs.accumulators: (numbers(), numbers(seed=1), zeros()),
 }
 QUICK = (
     constructs.an_array_called_accumulator, constructs.stored_integers, constructs.extremes,

@@ -1,0 +1,57 @@
+"""Functions inside a lifted kernel: machine code once, errors passed on, not called from Python."""
+
+import numpy as np
+import pytest
+from numba.core.codegen import CPUCodeLibrary
+
+import sciprec
+
+
+def innermost(x, out):
+    for i in range(x.size):
+        if x[i] < 0.0:
+            raise ValueError("negative")
+        out[i] = 0.5 * x[i]
+
+
+def middle(x, out):
+    for i in range(x.size):
+        out[i] = x[i] + 1.0
+    innermost(out, out)
+
+
+def outermost(x, out):
+    middle(x, out)
+    for i in range(x.size):
+        out[i] = out[i] * out[i]
+
+
+def called_once(x, out):
+    outermost(x, out)
+
+
+def test_a_chain_of_calls_is_optimised_once(monkeypatch, tmp_path):
+    """The kernel, what it calls and the entry are one piece of machine code."""
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    made = []
+    optimise = CPUCodeLibrary._optimize_final_module
+    monkeypatch.setattr(
+        CPUCodeLibrary,
+        "_optimize_final_module",
+        lambda library: (made.append(library.name), optimise(library)),
+    )
+    x, out = np.array([1.0, 3.0]), np.zeros(2)
+    sciprec.lift(called_once, "fp64")(x, out)
+    assert out.tolist() == [1.0, 4.0]
+    assert [name for name in made if name.startswith("sp_")] == ["sp_entry"]
+
+
+def test_errors_of_inner_functions_reach_the_caller():
+    with pytest.raises(ValueError, match="negative"):
+        sciprec.lift(outermost, "fp64")(np.array([1.0, -3.0]), np.zeros(2))
+
+
+def test_inner_functions_are_not_called_from_python():
+    lifted = sciprec.lift(outermost, "fp64")
+    with pytest.raises(TypeError, match=r"'sp_k_outermost' is called by compiled functions only"):
+        lifted.inner(np.zeros(2), np.zeros(2))
