@@ -44,7 +44,7 @@ def stage_errors(
         days: of the run, from whose end the state is taken.
         choices: name -> Stages; `STAGES` when left out. What they leave out is in fp64.
         step_seconds: of the run; left out, the usual one.
-        formulation: of the equations, "careful", "whole" or "naive".
+        formulation: of the equations, such as "careful" or "whole".
 
     Returns:
         For each choice `name`, `synthesis`, `analysis`, `tendency`, and the error of the tendency

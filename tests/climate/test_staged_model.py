@@ -22,6 +22,7 @@ def require_same_bits(one, other):
         np.testing.assert_array_equal(values, other.fields[name], err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["semi_implicit_leapfrog", "rk4"])
 def test_all_stages_in_the_models_arithmetic_change_no_bit(scheme):
     plain = integrate("williamson_5", time_scheme=scheme, **SHORT)
