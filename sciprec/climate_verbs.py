@@ -39,7 +39,7 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
     from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
     from sciprec.climate.grid import TRUNCATIONS
     from sciprec.climate.parameters import MODEL
-    from sciprec.climate.stages import STAGES
+    from sciprec.stages import STAGES
 
     cases = [
         {"name": c.name, "equations": c.equations, "parameters": dict(c.parameters),

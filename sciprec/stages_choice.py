@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from sciprec.compensation_choice import as_tables
 from sciprec.sections import Section, key
+from sciprec.stages import STAGES, resolve_stages
 
 _ARITHMETIC = "the name of an arithmetic of floats, or a spec string; left out, that of the run"
 _COUNT = "a whole number >= 0"
@@ -43,10 +44,6 @@ class StagesChoice(Section):
 
     @model_validator(mode="after")
     def _named_or_given(self) -> StagesChoice:
-        if self.name == "none" and not self.own:
-            return self
-        from sciprec.climate.stages import STAGES, resolve_stages
-
         if self.own and (self.name == "none" or self.name in STAGES):
             raise ValueError(
                 f"stages '{self.name}' have arithmetics already; give yours another name"

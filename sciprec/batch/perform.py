@@ -33,6 +33,7 @@ from sciprec.output.health import with_health, with_quantization
 from sciprec.output.provenance import provenance
 from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.scenario import TRUTH, AccumulationRun, ClimateRun, ClimateScenario, Scenario
+from sciprec.stages import resolve_stages
 from sciprec.toml_file import inside
 
 Days = Callable[[Run, float], None]
@@ -130,12 +131,8 @@ def run_dataset(run: Run) -> xr.Dataset:
 
 def _stages_of(run: Run) -> dict[str, Any] | None:
     """Name and arithmetics of the transforms' stages as plain data; None: those of the backend."""
-    given = run.stages.resolved()
-    if given is None:
-        return None
-    from sciprec.climate.stages import resolve_stages
-
-    return {"name": run.stages.name, **vars(resolve_stages(given))}
+    stages = resolve_stages(run.stages.resolved())
+    return None if stages is None else {"name": run.stages.name, **vars(stages)}
 
 
 def properties(backend: Backend) -> dict[str, Any]:

@@ -20,12 +20,12 @@ from sciprec.climate.request import Request, check_request
 from sciprec.climate.running import Run, stacked
 from sciprec.climate.staged_tendency import STAGED, staged_tendency
 from sciprec.climate.staged_transform import StagedTransform
-from sciprec.climate.stages import Stages
 from sciprec.climate.timestepping import STEP_KERNELS, WORK_ARRAYS, System
 from sciprec.climate.transform import make_tables, reference_transform, rounded
 from sciprec.precision import Backend
 from sciprec.precision.compensation import Compensation
 from sciprec.precision.fixed_lifting import fixed_point_summary
+from sciprec.stages import Stages
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def integrate(
             of these per prognostic variable.
         stored: format in which the state and its residual are kept from one step to the next, such
             as "fp16"; left out: that of the backend.
-        stages: arithmetics of the transforms' stages: a name of `stages.STAGES` such as "mixed-m0",
+        stages: arithmetics of the stages of transforms: a name in `sciprec.stages`, as "mixed-m0",
             a table of the keys of `Stages`, or a Stages; left out: that of the backend.
         variables: names of what to keep, fields and derived variables such as zonal_mean_u and
             kinetic_energy_spectrum; all fields of the equation set when left out.

@@ -18,9 +18,9 @@ from sciprec.climate.model import integrate
 from sciprec.climate.shallow_water import ShallowWaterConversion
 from sciprec.climate.staged_tendency import ShallowWaterParts
 from sciprec.climate.staged_transform import StagedTransform
-from sciprec.climate.stages import STAGES, Stages
 from sciprec.climate.transform import reference_transform
 from sciprec.errors import InputError
+from sciprec.stages import STAGES, Stages
 
 
 def stage_errors(

@@ -17,9 +17,9 @@ from sciprec.climate.legendre_stage import (
     make_products_work,
 )
 from sciprec.climate.real_fourier import fft_analysis, fft_synthesis
-from sciprec.climate.stages import Stages
 from sciprec.climate.transform import make_tables, make_work, rounded
 from sciprec.precision import Backend
+from sciprec.stages import Stages
 
 
 class StagedTransform:

@@ -9,8 +9,8 @@ from sciprec.climate.checkpoint import digest
 from sciprec.climate.grid import Truncation
 from sciprec.climate.model import integrate
 from sciprec.climate.request import check_request
-from sciprec.climate.stages import STAGES, Stages, resolve_stages
 from sciprec.errors import InputError
+from sciprec.stages import STAGES, Stages, resolve_stages
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 SHORT = {"truncation": SMALL, "days": 0.25, "output_hours": 6.0}

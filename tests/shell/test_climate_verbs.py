@@ -4,8 +4,8 @@ import json
 
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.grid import TRUNCATIONS
-from sciprec.climate.stages import STAGES
 from sciprec.climate_verbs import catalogue
+from sciprec.stages import STAGES
 
 
 def test_the_list_names_everything_that_is_registered(call):

@@ -12,7 +12,6 @@ from sciprec import workflow
 from sciprec.batch.estimate import estimate
 from sciprec.batch.plan import plan
 from sciprec.batch.resume import run_digest
-from sciprec.climate.stages import STAGES
 from sciprec.errors import InputError
 from sciprec.output import netcdf
 from sciprec.output.dataset import trajectory_dataset
@@ -22,6 +21,7 @@ from sciprec.report.stored import read_batch
 from sciprec.report.suggestions import suggestions
 from sciprec.report.svg import label_style, short
 from sciprec.scenario import load_scenario, parse_scenario
+from sciprec.stages import STAGES
 from tests.shell.conftest import CLIMATE, HESTON, little_climate, little_trajectory, stand_in
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "transform_stages.toml"
