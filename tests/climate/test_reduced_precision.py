@@ -38,6 +38,20 @@ def test_norms_to_some_digits(case_and_truth, backend, compensation, digits):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_fixed32_is_at_least_as_near_to_binary64_as_fp32(case):
+    """Height and wind at the last day, relative l2."""
+    day, step, diffusion = CASES[case]
+    truth, fp32, fixed32 = (
+        integrated(case, "T42", float(day), step, diffusion, backend=backend).fields
+        for backend in ("fp64", "fp32", "fixed32")
+    )
+    for name in ("height", "u", "v"):
+        distance = [np.linalg.norm(x[name][-1] - truth[name][-1]) for x in (fixed32, fp32)]
+        assert distance[0] <= distance[1], name
+
+
+@pytest.mark.slow
 def test_half_precision_finds_the_mountain_wave_only_with_its_residual():
     """Case 5 in fp16: without its residual ten times T42's own error, with it within 5 per cent.
 
