@@ -13,6 +13,7 @@ from zlib import crc32
 import numpy as np
 
 from sciprec.climate.transform import with_stages
+from sciprec.errors import InputError
 from sciprec.precision import Backend, lift, resolve_backend
 from sciprec.precision.fixed_lifting import FixedLifted
 from sciprec.precision.keys import mix
@@ -88,8 +89,17 @@ class Adapting(FixedLifted):
         return state if units.zero is None else state | {"zero": units.zero}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Go on from the `state` of another; this one has run at least once."""
+        """Go on from the `state` of another; this one has run at least once.
+
+        Raises:
+            InputError: the state is of another program.
+        """
         own = self.units
+        if own is None or _shapes(state) != _shapes(self.state()):
+            raise InputError(
+                "the checkpoint has units of another version of kernel "
+                f"'{self.kernel.__name__}'; remove it to begin again"
+            )
         spread = np.zeros_like(own.spread)
         spread.ravel()[state["met"][0]] = state["met"][1]
         self.units = Units(
@@ -99,6 +109,11 @@ class Adapting(FixedLifted):
         *counts, unknown = state["counts"].tolist()
         self._calls, self._adaptations, self._careful_calls = counts
         self._unknown = bool(unknown)
+
+
+def _shapes(state: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
+    """Shapes of what every state of one program has alike."""
+    return {name: x.shape for name, x in state.items() if name not in ("met", "zero")}
 
 
 def compiled(kernel: Callable, backend: str | Backend):

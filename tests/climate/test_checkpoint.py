@@ -132,6 +132,18 @@ def test_a_kernel_that_met_nothing_but_zeros_still_has_to_find_its_units():
     assert second.report() == first.report()
 
 
+def test_units_of_another_version_of_a_kernel_get_a_sentence():
+    kernel = compiled(stage_state, "fixed16")
+    kernel(np.ones(50), np.ones(50), 0.3, np.zeros(50))
+    states = kernel_states([kernel])
+    for other in (
+        states | {"0_largest": states["0_largest"][:-1]},
+        {name: x for name, x in states.items() if name != "0_counts"},
+    ):
+        with pytest.raises(InputError, match="another version of kernel 'stage_state'; remove it"):
+            restore_kernels([kernel], other)
+
+
 def test_plain_floats_have_no_state():
     assert kernel_states([compiled(stage_state, "fp64")]) == {}
 
