@@ -2,14 +2,19 @@
 and refusals.
 """
 
+import json
+
 import numpy as np
 import pytest
 
+from sciprec.batch.perform import run_dataset
+from sciprec.batch.plan import plan
 from sciprec.climate.checkpoint import digest
 from sciprec.climate.grid import Truncation
 from sciprec.climate.model import integrate
 from sciprec.climate.request import check_request
 from sciprec.errors import InputError
+from sciprec.scenario import parse_scenario
 from sciprec.stages import STAGES, Stages, resolve_stages
 
 SMALL = Truncation(10, 16, 32, 1200.0)
@@ -45,6 +50,26 @@ def test_all_stages_in_half_precision_are_the_model_in_half_precision(formulatio
     options = {**SHORT, "backend": "fp16", "parameters": {"formulation": formulation}}
     plain = integrate("williamson_5", **options)
     require_same_bits(plain, integrate("williamson_5", stages="fp16", **options))
+
+
+@pytest.mark.slow
+def test_a_scenario_gives_its_runs_these_stages_but_not_its_truth():
+    """Half precision in all stages is no other arithmetic than half precision, by another name."""
+    scenario = parse_scenario(
+        {
+            "name": "staged", "title": "Stages", "source": "Williamson et al. (1992), case 5",
+            "kind": "climate", "backends": ["fp16"], "stages": ["none", "fp16", "fp16-legendre"],
+            "climate": {"case": "williamson_5", "truncation": 10, "days": 0.05,
+                        "step_seconds": 1080.0},
+        }
+    )  # fmt: skip
+    truth, plain, half, legendre = (run_dataset(run) for run in plan([scenario]))
+    np.testing.assert_array_equal(plain["height"], half["height"])
+    np.testing.assert_array_equal(plain["height"], legendre["height"])
+    assert (truth["height"] != plain["height"]).any()
+    assert json.loads(half.attrs["sciprec_stages"])["fourier"] == "fp16"
+    exact = integrate("williamson_5", 10, 0.05, step_seconds=1080.0).fields["height"]
+    np.testing.assert_array_equal(truth["height"], exact)
 
 
 @pytest.mark.slow
