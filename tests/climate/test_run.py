@@ -43,7 +43,10 @@ def test_only_the_named_variables_are_kept():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"formulation": "carefull"}, "accepted: careful, whole, naive; did you mean 'careful'"),
+        (
+            {"formulation": "carefull"},
+            "accepted: careful, anomaly, whole, naive; did you mean 'careful'",
+        ),
         ({"angle_degrees": True}, "parameter 'angle_degrees' is True; accepted: a finite number"),
         ({"viscosity": -1}, r"viscosity is -1.0; accepted: zero or above, such as 1.0e5"),
         ({"fourier": "dft"}, "parameter 'fourier' is 'dft'; accepted: fft, matrix"),
