@@ -78,7 +78,7 @@ def rotation_constants(truncation: Truncation, twice_rotation: float) -> tuple[n
 def _example():
     random = np.random.default_rng(37).uniform
     small = Truncation(2, 4, 8, 3600.0)
-    return random(-1, 1, (9, 10)), rotation_constants(small, 12.5), 2, random(-1, 1, (9, 10))
+    return random(-1, 1, (9, 8)), rotation_constants(small, 12.5), 2, random(-1, 1, (9, 8))
 
 
 @kernel(example=lambda: _example())
