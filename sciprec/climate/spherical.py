@@ -104,23 +104,20 @@ def coriolis_terms(state, rotation, levels, tendency):
     last = state.shape[0] - 1
     parts = 2 * levels
     for i in range(last + 1):
-        above = min(i + 1, last)
-        below = max(i - 1, 0)
+        upper = state[min(i + 1, last)]
+        lower = state[max(i - 1, 0)]
+        own = state[i]
+        out = tendency[i]
         near = turn_above[i]
         far = turn_below[i]
         turn = turn_zonal[i]
         for z in range(parts):
-            d = parts + z
-            spreading = far * state[below, d] + near * state[above, d]
-            spinning = far * state[below, z] + near * state[above, z]
-            tendency[i, z] = tendency[i, z] - spreading
-            tendency[i, d] = tendency[i, d] + spinning
-        for z in range(0, parts, 2):
-            d = parts + z
-            tendency[i, z] = tendency[i, z] - turn * state[i, z + 1]
-            tendency[i, z + 1] = tendency[i, z + 1] + turn * state[i, z]
-            tendency[i, d] = tendency[i, d] - turn * state[i, d + 1]
-            tendency[i, d + 1] = tendency[i, d + 1] + turn * state[i, d]
+            out[z] = out[z] - (far * lower[parts + z] + near * upper[parts + z])
+        for d in range(parts, 2 * parts):
+            out[d] = out[d] + (far * lower[d - parts] + near * upper[d - parts])
+        for z in range(0, 2 * parts, 2):
+            out[z] = out[z] - turn * own[z + 1]
+            out[z + 1] = out[z + 1] + turn * own[z]
 
 
 def inverse_cosine_squared(grid: GaussianGrid) -> np.ndarray:
