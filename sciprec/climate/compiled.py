@@ -13,11 +13,9 @@ from zlib import crc32
 import numpy as np
 
 from sciprec.climate.transform import with_stages
-from sciprec.errors import InputError
 from sciprec.precision import Backend, lift, resolve_backend
 from sciprec.precision.fixed_lifting import FixedLifted
 from sciprec.precision.keys import mix
-from sciprec.precision.units import Units
 
 staged = lru_cache(maxsize=64)(with_stages)
 """`with_stages`, the same function again for the same arguments."""
@@ -55,67 +53,6 @@ class Drawing:
         self.calls = int(state["calls"])
 
 
-class Adapting(FixedLifted):
-    """A lifted kernel in fixed point that can go on from the state of another."""
-
-    @classmethod
-    def of(cls, lifted: FixedLifted) -> Adapting:
-        """The given kernel, which is not to be used otherwise from now on."""
-        made = cls.__new__(cls)
-        vars(made).update(vars(lifted))
-        return made
-
-    def state(self) -> dict[str, np.ndarray]:
-        """What the next call and the report depend on; nothing before the first call.
-
-        Returns:
-            largest (rows,), the sizes that units are made for; met (2, n), places in the table of
-            numbers by exponent, and how many were met there; beyond (2, rows), saturations and NaN;
-            counts: calls, changes of units, careful calls, and whether all numbers so far were
-            zero; zero (rows,), places that made nothing but zeros, where that is known.
-        """
-        units = self.units
-        if units is None:
-            return {}
-        met = np.flatnonzero(units.spread)
-        state = {
-            "largest": np.where(units.used, units.largest, 0.0),
-            "met": np.stack([met, units.spread.ravel()[met]]),
-            "beyond": np.stack([self._saturated, self._invalid]),
-            "counts": np.array(
-                [self._calls, self._adaptations, self._careful_calls, self._unknown], np.int64
-            ),
-        }
-        return state if units.zero is None else state | {"zero": units.zero}
-
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Go on from the `state` of another; this one has run at least once.
-
-        Raises:
-            InputError: the state is of another program.
-        """
-        own = self.units
-        if own is None or _shapes(state) != _shapes(self.state()):
-            raise InputError(
-                "the checkpoint has units of another version of kernel "
-                f"'{self.kernel.__name__}'; remove it to begin again"
-            )
-        spread = np.zeros_like(own.spread)
-        spread.ravel()[state["met"][0]] = state["met"][1]
-        self.units = Units(
-            own.backend, own.sites, own.rows, state["largest"], spread, state.get("zero")
-        )
-        self._saturated, self._invalid = state["beyond"].copy()
-        *counts, unknown = state["counts"].tolist()
-        self._calls, self._adaptations, self._careful_calls = counts
-        self._unknown = bool(unknown)
-
-
-def _shapes(state: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
-    """Shapes of what every state of one program has alike."""
-    return {name: x.shape for name, x in state.items() if name not in ("met", "zero")}
-
-
 def compiled(kernel: Callable, backend: str | Backend):
     """The lifted kernel, inputs trusted.
 
@@ -130,7 +67,7 @@ def compiled(kernel: Callable, backend: str | Backend):
     if found.random:
         return Drawing(kernel, found)
     if found.fixed:
-        return Adapting.of(lift(kernel, found, trust_inputs=True))
+        return lift(kernel, found, trust_inputs=True)
     return _shared(kernel, found)
 
 
@@ -148,7 +85,7 @@ def kernel_states(kernels: Sequence) -> dict[str, np.ndarray]:
     return {
         f"{n}_{name}": values
         for n, kernel in enumerate(kernels)
-        if isinstance(kernel, Drawing | Adapting)
+        if isinstance(kernel, Drawing | FixedLifted)
         for name, values in kernel.state().items()
     }
 

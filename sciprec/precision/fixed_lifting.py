@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import copy
 import threading
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from sciprec.errors import InputError
 from sciprec.precision import fixed_rounding as words
 from sciprec.precision.lifted import Lifted
 from sciprec.precision.profile import Profile, copied
@@ -153,6 +155,52 @@ class FixedLifted(Lifted):
             places = () if self.units is None else self.units.places(self._saturated, self._invalid)
             return FixedPointReport(places, self._calls, self._adaptations, self._careful_calls)
 
+    def state(self) -> dict[str, np.ndarray]:
+        """What the next call and the report depend on; nothing before the first call.
+
+        Returns:
+            largest (rows,), the sizes that units are made for; met (2, n), places in the table of
+            numbers by exponent, and how many were met there; beyond (2, rows), saturations and NaN;
+            counts: calls, changes of units, careful calls, and whether all numbers so far were
+            zero; zero (rows,), places that made nothing but zeros, where that is known.
+        """
+        with self._state:
+            units = self.units
+            if units is None:
+                return {}
+            met = np.flatnonzero(units.spread)
+            counts = self._calls, self._adaptations, self._careful_calls, self._unknown
+            state = {
+                "largest": np.where(units.used, units.largest, 0.0),
+                "met": np.stack([met, units.spread.ravel()[met]]),
+                "beyond": np.stack([self._saturated, self._invalid]),
+                "counts": np.array(counts, np.int64),
+            }
+            return state if units.zero is None else state | {"zero": units.zero}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from the `state` of another; this one has run at least once.
+
+        Raises:
+            InputError: the state is of another program.
+        """
+        with self._state:
+            own = self.units
+            if own is None or _shapes(state) != _shapes(self.state()):
+                raise InputError(
+                    "the checkpoint has units of another version of kernel "
+                    f"'{self.kernel.__name__}'; remove it to begin again"
+                )
+            spread = np.zeros_like(own.spread)
+            spread.ravel()[state["met"][0]] = state["met"][1]
+            self.units = Units(
+                own.backend, own.sites, own.rows, state["largest"], spread, state.get("zero")
+            )
+            self._saturated, self._invalid = state["beyond"].copy()
+            *counts, unknown = state["counts"].tolist()
+            self._calls, self._adaptations, self._careful_calls = counts
+            self._unknown = bool(unknown)
+
     def _run(self, args):
         with self._state:
             self._calls += 1
@@ -255,3 +303,8 @@ def _restore(values, saved) -> None:
             _restore(value, kept)
         elif kept is not None:
             value[...] = kept
+
+
+def _shapes(state: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
+    """Shapes of what every state of one program has alike."""
+    return {name: x.shape for name, x in state.items() if name not in ("met", "zero")}
