@@ -45,11 +45,13 @@ class _Entry:
 
 
 class Part(CPUDispatcher):
-    """A jitted function for other jitted functions to call; see `part`."""
+    """A jitted function for other jitted functions to call; see `part`.
 
-    def __init__(self, function, inlined: bool):
-        options = {**_OPTIONS, "forceinline": inlined}
-        super().__init__(function, {}, options, pipeline_class=_PartCompiler)
+    Numba makes it again from these arguments where a function given to a kernel comes from a cache.
+    """
+
+    def __init__(self, function, local_types: dict, options: dict):
+        super().__init__(function, local_types, options, pipeline_class=_PartCompiler)
 
     def add_overload(self, result):
         entry = _Entry()
@@ -66,9 +68,9 @@ def part(function) -> Part:
     Args:
         function: plain Python, in Numba's subset; not recursive.
     """
-    return Part(function, False)
+    return Part(function, {}, {**_OPTIONS, "forceinline": False})
 
 
 def inlined_part(function) -> Part:
     """A `part` that vanishes into the functions that call it."""
-    return Part(function, True)
+    return Part(function, {}, {**_OPTIONS, "forceinline": True})

@@ -1,10 +1,18 @@
 """Functions inside a lifted kernel: machine code once, errors passed on, not called from Python."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numba.core.codegen import CPUCodeLibrary
 
 import sciprec
+from tests.precision import foreign_kernels as foreign
+
+ROOT = Path(__file__).parents[2]
 
 
 def innermost(x, out):
@@ -55,3 +63,20 @@ def test_inner_functions_are_not_called_from_python():
     lifted = sciprec.lift(outermost, "fp64")
     with pytest.raises(TypeError, match=r"'sp_k_outermost' is called by compiled functions only"):
         lifted.inner(np.zeros(2), np.zeros(2))
+
+
+def test_functions_as_arguments_come_back_from_the_cache(tmp_path):
+    """Two processes, one cache: the second makes the parts again."""
+    command = (
+        "import sciprec; from tests.precision import foreign_kernels as foreign; "
+        "print(sciprec.lift(foreign.heun, 'fp64')(foreign.decay, 1.0, 0.0, 0.125, 8))"
+    )
+    environment = {**os.environ, "SCIPREC_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", command], env=environment, cwd=ROOT, capture_output=True,
+            text=True, check=True,
+        ).stdout
+        for _ in range(2)
+    ]  # fmt: skip
+    assert said[0] == said[1] == f"{foreign.heun(foreign.decay, 1.0, 0.0, 0.125, 8)}\n"
