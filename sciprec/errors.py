@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 LONGEST_LINE = 1000
@@ -31,6 +33,18 @@ def _readable(line: str) -> str:
 
 class Interrupted(Exception):
     """Ctrl-C during long work, under a name that passes through typer; says what is kept."""
+
+
+def meant(name: object, known: Iterable[str], cutoff: float = 0.4) -> str:
+    """'; did you mean ...?' where a known name is near, else nothing.
+
+    Args:
+        name: what was given.
+        known: what is accepted.
+        cutoff: how alike both have to be, from 0 to 1.
+    """
+    near = difflib.get_close_matches(str(name), list(known), 1, cutoff)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def why_no_file(path: str | Path) -> str:

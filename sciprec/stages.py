@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 from sciprec.precision import Backend, resolve_backend
 
 
@@ -79,14 +78,14 @@ def resolve_stages(given: str | Stages | Mapping | None) -> Stages | None:
             if name not in known:
                 raise InputError(
                     f"stages have the unknown key {name!r}; known: {', '.join(known)}"
-                    + _meant(name, known)
+                    + meant(name, known)
                 )
         return _checked(Stages(**given))
     if isinstance(given, str) and given in STAGES:
         return STAGES[given]
     raise InputError(
         f"stages is {given!r}; accepted: none, {', '.join(STAGES)}, or a table with some of "
-        f"legendre, sums, fourier, kept, kept_orders and kept_degrees{_meant(given, STAGES)}"
+        f"legendre, sums, fourier, kept, kept_orders and kept_degrees{meant(given, STAGES)}"
     )
 
 
@@ -120,12 +119,6 @@ def require_stages(
         )
     _plain_floats("backend", backend)
     stages.resolved(backend)
-
-
-def _meant(name: object, known: Iterable[str]) -> str:
-    """'; did you mean ...?' where a known name is near."""
-    close = difflib.get_close_matches(str(name), list(known), 1, 0.4)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _checked(stages: Stages) -> Stages:

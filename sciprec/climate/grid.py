@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +10,7 @@ import numpy as np
 
 from sciprec.climate import fft
 from sciprec.climate.legendre import gauss_nodes
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 
 
 @dataclass(frozen=True)
@@ -77,8 +76,7 @@ def resolve_truncation(given: str | int | Truncation) -> Truncation:
         return TRUNCATIONS[name]
     found = _NAME.fullmatch(name)
     if not found or not 1 <= int(found[2]) <= LARGEST_TRUNCATION:
-        close = [] if found else difflib.get_close_matches(name, TRUNCATIONS, 1, 0.4)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = "" if found else meant(name, TRUNCATIONS)
         raise InputError(
             f"unknown truncation {given!r}; accepted: T1 to T{LARGEST_TRUNCATION}, as a name "
             f'("T42", or "TL42" for a linear grid) or a number{hint}'

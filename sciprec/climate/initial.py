@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from sciprec.climate.constants import (
     ROTATION_PER_SECOND,
     SECONDS_PER_DAY,
 )
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 
 
 @dataclass(frozen=True)
@@ -87,9 +86,9 @@ def resolve_case(name: str) -> Case:
     for known, found in CASES.items():
         if _bare(known) == _bare(name):
             return found
-    close = difflib.get_close_matches(str(name), CASES, 1, 0.4)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise InputError(f"unknown case {name!r}; known: {', '.join(sorted(CASES))}{hint}")
+    raise InputError(
+        f"unknown case {name!r}; known: {', '.join(sorted(CASES))}{meant(name, CASES)}"
+    )
 
 
 def _bare(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from sciprec.climate.equations import EQUATIONS
 from sciprec.climate.initial import Case
 from sciprec.climate.timestepping import FILTER
 from sciprec.climate.transform import FOURIER_STAGES
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 
 _EXAMPLES = {
     "viscosity": "1.0e5 (m2/s)", "diffusion_m4_per_s": "5.0e15 at T42",
@@ -100,9 +99,3 @@ def _choice(name: str, value: Any, words: tuple[str, ...]) -> str:
     raise InputError(
         f"parameter {name!r} is {value!r}; accepted: {', '.join(words)}{meant(value, words)}"
     )
-
-
-def meant(name: Any, known) -> str:
-    """'; did you mean ...?' where a known name is near."""
-    close = difflib.get_close_matches(str(name), list(known), 1, 0.4)
-    return f"; did you mean {close[0]!r}?" if close else ""

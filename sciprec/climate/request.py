@@ -13,11 +13,11 @@ from sciprec.climate.derived import derived_names
 from sciprec.climate.equations import EquationSet
 from sciprec.climate.grid import Truncation, resolve_truncation
 from sciprec.climate.initial import Case, resolve_case
-from sciprec.climate.parameters import Parameters, check_parameters, meant
+from sciprec.climate.parameters import Parameters, check_parameters
 from sciprec.climate.perturbation import Perturbation
 from sciprec.climate.staged_tendency import STAGED
 from sciprec.climate.timestepping import FILTER, TimeScheme
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.compensation import Compensation, resolve_compensation
 from sciprec.stages import Stages, require_stages, resolve_stages
