@@ -12,7 +12,7 @@ import ast
 from dataclasses import dataclass
 
 from sciprec.precision.rewrite import Rewriter
-from sciprec.precision.syntax import assign, name, stored_names
+from sciprec.precision.syntax import assign, name, parse, stored_names
 
 CHUNKS = 64
 _NEUTRAL = {ast.Add: ("add", 0), ast.Sub: ("add", 0), ast.Mult: ("mul", 1)}
@@ -45,7 +45,7 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
         else (*ends, ast.Constant(1))[:3]
     )
     stem = rewriter.fresh("p")
-    head = ast.parse(
+    head = parse(
         f"{stem}_start = A\n{stem}_step = C\n"
         f"{stem}_total = sp_greater(0, (B - {stem}_start + {stem}_step"
         f" - (1 if {stem}_step > 0 else -1)) // {stem}_step)\n"
@@ -71,13 +71,13 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
     own_key = [f"{stem}_key"] if program.keyed else []
     spread = program.normal_call(region, [*own_key, *bounds, *parts, *captured])
     if not reductions:
-        return head + ast.parse(spread).body
-    first = ast.unparse(rewriter.opened(ast.parse(call(own_key, "0"), mode="eval").body))
+        return head + parse(spread).body
+    first = ast.unparse(rewriter.opened(parse(call(own_key, "0"), mode="eval").body))
     lines = [f"if {stem}_count > 0:", f"    {stem}_first = {first}"]
     for i, part in enumerate(parts):
         lines.append(f"    {part} = np.full({stem}_count, {stem}_first[{i}])")
     lines += [f"    {spread}", f"    for {stem}_c in range({stem}_count):", "        pass"]
-    block = ast.parse("\n".join(lines)).body
+    block = parse("\n".join(lines)).body
     block[0].body[-1].body = [
         assign(
             r.variable,
@@ -85,7 +85,7 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
                 r.operation,
                 node,
                 name(r.variable),
-                ast.parse(f"{part}[{stem}_c]", mode="eval").body,
+                parse(f"{part}[{stem}_c]", mode="eval").body,
             ),
         )
         for r, part in zip(reductions, parts, strict=True)
@@ -109,7 +109,7 @@ def _region(rewriter, parameters: list[str], parts: list[str], stem: str, call: 
         lines += [f"        {part}[{stem}_c] = {stem}_r[{i}]" for i, part in enumerate(parts)]
     else:
         lines += [f"    for {stem}_c in sp_prange({stem}_count):", f"        {call}"]
-    program.add_definition(ast.parse("\n".join(lines)).body[0], parallel=True)
+    program.add_definition(parse("\n".join(lines)).body[0], parallel=True)
     return identifier
 
 
@@ -287,7 +287,7 @@ def _chunk(rewriter, node, reductions, captured) -> str:
         text += f"        {target} = sp_start + sp_n * sp_step\n"
     if reductions:
         text += f"    return ({', '.join(r.variable for r in reductions)},)\n"
-    tree = ast.parse(text).body[0]
+    tree = parse(text).body[0]
     loop = next(s for s in tree.body if isinstance(s, ast.For))
     loop.body = (loop.body if not single else []) + node.body
     for generated in ast.walk(tree):

@@ -18,7 +18,7 @@ from sciprec.precision.layout import Frame, Layout
 from sciprec.precision.literal import round_array
 from sciprec.precision.parallel import rewrite_parallel_loop
 from sciprec.precision.rewrite import Rewriter
-from sciprec.precision.syntax import LiftError, Site, name
+from sciprec.precision.syntax import LiftError, Site, name, parse
 from sciprec.precision.technique import processor_word
 
 _LARGEST_CONSTANT = 1 << 20
@@ -334,7 +334,7 @@ def source_tree(function) -> ast.FunctionDef:
         if function.__name__ == "<lambda>":
             raise SyntaxError
         source = textwrap.dedent(inspect.getsource(function.__code__))
-        tree = ast.parse(source).body[0]
+        tree = parse(source).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):
         raise LiftError(
             f"the source of kernel '{getattr(function, '__name__', function)}' cannot be "

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import threading
 import types as python_types
 from dataclasses import dataclass
 
 from sciprec.errors import InputError
 
 _UNKNOWN = object()
+_parser = threading.Lock()
 
 
 class LiftError(InputError):
@@ -27,6 +29,14 @@ class Site:
     column: int
     operation: str
     text: str = ""
+
+
+def parse(text: str, mode: str = "exec") -> ast.Module | ast.Expression:
+    """`ast.parse`, for one thread at a time: up to Python 3.12 the trees that threads build at
+    once share a count of their depth, and a wrong count is a SystemError.
+    """
+    with _parser:
+        return ast.parse(text, mode=mode)
 
 
 def static_value(node: ast.expr, namespace: dict, local: set[str]):

@@ -1,5 +1,8 @@
 """What holds around every lifted call: threads, processes, paths, random bits, dtypes."""
 
+import ast
+import gc
+import itertools
 import statistics
 import subprocess
 import sys
@@ -14,6 +17,7 @@ from numba import njit, prange
 
 import sciprec
 from sciprec.precision.mode import NORMAL, available, read_control_word
+from sciprec.precision.program import source_tree
 from tests.oracles.twin import run_twin
 
 DIRECTED = ("mlu370", "mlu370-noguard", "mlu370-noise", "float:p=24,emin=-126,emax=127,round=ru")
@@ -118,6 +122,27 @@ def test_many_threads_share_a_lifted_kernel():
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(work, range(8)))
     assert all(r == results[0] for r in results) and len(results[0][2]) == 1
+
+
+@pytest.fixture
+def restless():
+    """An interpreter that changes threads and collects garbage as often as it can."""
+    interval, threshold = sys.getswitchinterval(), gc.get_threshold()
+    visits = itertools.count()
+    gc.callbacks.append(lambda *_: sum(range(next(visits) % 100)))
+    sys.setswitchinterval(1e-6)
+    gc.set_threshold(50)
+    yield visits
+    gc.callbacks.pop()
+    sys.setswitchinterval(interval)
+    gc.set_threshold(*threshold)
+
+
+def test_kernels_are_read_by_several_threads_at_once(restless):
+    """Python's parser counts the depth of all threads' trees in one place."""
+    with ThreadPoolExecutor(4) as pool:
+        trees = list(pool.map(lambda _: ast.dump(source_tree(run_twin)), range(200)))
+    assert len(set(trees)) == 1 and next(restless) > 100
 
 
 def with_tables(n):
