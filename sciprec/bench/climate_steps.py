@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sciprec.climate import integrate
+from sciprec.climate.aligned import aligned_copy
 from sciprec.climate.compiled import compiled
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.grid import resolve_truncation
@@ -166,7 +167,7 @@ def _legendre_seconds(name: str, rounds: int) -> float:
     """Processor time of the Legendre stage of a synthesis, per field of a batch, in fp64."""
     row = resolve_truncation(name)
     (table, _), _ = make_tables(row)
-    fourier, weights, sums, _ = make_work(row, LEGENDRE_FIELDS)
+    table, (fourier, weights, sums, _) = aligned_copy(table), make_work(row, LEGENDRE_FIELDS)
     count = (row.number + 1) * (row.number + 4) // 2
     spectrum = np.random.default_rng(3).uniform(-1, 1, (count, 2 * LEGENDRE_FIELDS))
     kernel, taken = compiled(legendre_synthesis, "fp64"), []

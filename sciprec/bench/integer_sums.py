@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from sciprec.climate.aligned import aligned_copy
 from sciprec.climate.grid import Truncation
 from sciprec.climate.legendre_stage import LANES, PAIR, ROWS
 from sciprec.climate.transform import make_tables
@@ -15,30 +16,50 @@ TABLE_BITS, FACTOR_BITS = 28, 27
 
 @njit(nogil=True, error_model="numpy")
 def sum_integers(weights, table, first, rows, sums, tiles):
-    """`legendre_stage.sum_products` for one row of sums: int32 factors, int64 sums."""
-    for c in range(PAIR * tiles):
-        sums[c] = 0
-    place = first
-    for k in range(0, rows, ROWS):
-        a0 = np.int64(weights[0, k])
-        a1 = np.int64(weights[0, k + 1])
-        a2 = np.int64(weights[0, k + 2])
-        a3 = np.int64(weights[0, k + 3])
-        b0 = np.int64(weights[1, k])
-        b1 = np.int64(weights[1, k + 1])
-        b2 = np.int64(weights[1, k + 2])
-        b3 = np.int64(weights[1, k + 3])
-        for i in range(tiles):
-            block = table[place : place + ROWS * LANES]
-            total = sums[PAIR * i : PAIR * (i + 1)]
-            for c in range(LANES):
-                p0 = np.int64(block[c])
-                p1 = np.int64(block[LANES + c])
-                p2 = np.int64(block[2 * LANES + c])
-                p3 = np.int64(block[3 * LANES + c])
-                total[c] += (a0 * p0 + a1 * p1) + (a2 * p2 + a3 * p3)
-                total[LANES + c] += (b0 * p0 + b1 * p1) + (b2 * p2 + b3 * p3)
-            place = place + ROWS * LANES
+    """`legendre_stage.sum_fields` for pairs of fields: int32 factors, int64 sums.
+
+    Args:
+        weights: (at least rows, 4 pairs) int32.
+        table: int32, from `blocked`.
+        first, rows, tiles: as there.
+        sums: (at least 64 tiles pairs,) int64, written.
+    """
+    for pair in range(weights.shape[1] // 4):
+        flat = sums[2 * PAIR * tiles * pair : 2 * PAIR * tiles * (pair + 1)]
+        for c in range(flat.size):
+            flat[c] = 0
+        column = 4 * pair
+        place = first
+        for k in range(0, rows, ROWS):
+            a0 = np.int64(weights[k, column])
+            a1 = np.int64(weights[k + 1, column])
+            a2 = np.int64(weights[k + 2, column])
+            a3 = np.int64(weights[k + 3, column])
+            b0 = np.int64(weights[k, column + 1])
+            b1 = np.int64(weights[k + 1, column + 1])
+            b2 = np.int64(weights[k + 2, column + 1])
+            b3 = np.int64(weights[k + 3, column + 1])
+            d0 = np.int64(weights[k, column + 2])
+            d1 = np.int64(weights[k + 1, column + 2])
+            d2 = np.int64(weights[k + 2, column + 2])
+            d3 = np.int64(weights[k + 3, column + 2])
+            e0 = np.int64(weights[k, column + 3])
+            e1 = np.int64(weights[k + 1, column + 3])
+            e2 = np.int64(weights[k + 2, column + 3])
+            e3 = np.int64(weights[k + 3, column + 3])
+            for i in range(tiles):
+                block = table[place : place + ROWS * LANES]
+                total = flat[2 * PAIR * i : 2 * PAIR * (i + 1)]
+                for c in range(LANES):
+                    p0 = np.int64(block[c])
+                    p1 = np.int64(block[LANES + c])
+                    p2 = np.int64(block[2 * LANES + c])
+                    p3 = np.int64(block[3 * LANES + c])
+                    total[c] += (a0 * p0 + a1 * p1) + (a2 * p2 + a3 * p3)
+                    total[LANES + c] += (b0 * p0 + b1 * p1) + (b2 * p2 + b3 * p3)
+                    total[PAIR + c] += (d0 * p0 + d1 * p1) + (d2 * p2 + d3 * p3)
+                    total[PAIR + LANES + c] += (e0 * p0 + e1 * p1) + (e2 * p2 + e3 * p3)
+                place = place + ROWS * LANES
 
 
 @njit(nogil=True, error_model="numpy")
@@ -46,16 +67,17 @@ def integer_synthesis(spectrum, table, finer, unit, weights, sums, fourier):
     """`legendre_stage.legendre_synthesis` with exact sums of integers.
 
     Args:
-        spectrum: (coefficients, 2 fields).
+        spectrum: (coefficients, 4 pairs): of an even number of fields.
         table: int32, as that of `synthesis_table`.
         finer: what makes integers of the coefficients, a power of two.
         unit: of the coefficients' integers times that of the table's.
-        weights: (2, 2, rows) int32, work.
+        weights: (2, rows, 4 pairs) int32, work.
         sums: (2, columns) int64, work.
         fourier: as there, written.
     """
     orders = fourier.shape[2] - 1
     tiles = fourier.shape[1] // 2
+    width = spectrum.shape[1]
     first = 0
     place = 0
     for m in range(orders):
@@ -63,21 +85,22 @@ def integer_synthesis(spectrum, table, finer, unit, weights, sums, fourier):
         even_rows = ((degrees + 1) // 2 + ROWS - 1) // ROWS * ROWS
         odd_rows = (degrees // 2 + ROWS - 1) // ROWS * ROWS
         middle = place + even_rows * tiles * LANES
-        for f in range(spectrum.shape[1] // 2):
-            for odd in range(2):
-                count = (degrees + 1 - odd) // 2
-                for part in range(2):
-                    row = weights[odd, part]
-                    for n in range(count):
-                        value = spectrum[first + odd + 2 * n, 2 * f + part]
-                        row[n] = np.int32(np.rint(value * finer))
-                    for n in range(count, (count + ROWS - 1) // ROWS * ROWS):
-                        row[n] = 0
-            sum_integers(weights[0], table, place, even_rows, sums[0], tiles)
-            sum_integers(weights[1], table, middle, odd_rows, sums[1], tiles)
+        for n in range(degrees):
+            given = spectrum[first + n]
+            row = weights[n % 2, n // 2]
+            for c in range(width):
+                row[c] = np.int32(np.rint(given[c] * finer))
+        for n in range(degrees, 2 * even_rows):
+            row = weights[n % 2, n // 2]
+            for c in range(width):
+                row[c] = 0
+        sum_integers(weights[0], table, place, even_rows, sums[0], tiles)
+        sum_integers(weights[1], table, middle, odd_rows, sums[1], tiles)
+        for f in range(width // 2):
             for i in range(tiles):
-                even = sums[0, PAIR * i : PAIR * (i + 1)]
-                odds = sums[1, PAIR * i : PAIR * (i + 1)]
+                start = PAIR * (2 * (f // 2 * tiles + i) + f % 2)
+                even = sums[0, start : start + PAIR]
+                odds = sums[1, start : start + PAIR]
                 northern = fourier[f, i, m]
                 southern = fourier[f, tiles + i, m]
                 for c in range(PAIR):
@@ -99,16 +122,25 @@ class IntegerSums:
     Args:
         truncation: the truncation and its grid.
         spectrum: (coefficients, 2 fields).
-        work: from `transform.make_work`, of as many fields.
+        weights, sums: from `make_products_work`, of as many fields.
+        fourier: (fields, tiles, orders + 1, 32), written by every call.
     """
 
-    def __init__(self, truncation: Truncation, spectrum: np.ndarray, work: tuple) -> None:
+    def __init__(
+        self,
+        truncation: Truncation,
+        spectrum: np.ndarray,
+        weights: tuple[np.ndarray, np.ndarray],
+        sums: np.ndarray,
+        fourier: np.ndarray,
+    ) -> None:
         (table, _), _ = make_tables(truncation)
-        self.table, unit = integers(table, TABLE_BITS)
+        integral, unit = integers(table, TABLE_BITS)
+        self.table = aligned_copy(integral)
         own = integers(spectrum, FACTOR_BITS)[1]
         self.spectrum, self.finer, self.unit = spectrum, 1.0 / own, unit * own
-        self.fourier, weights, sums, _ = work
-        self.weights, self.sums = weights.astype(np.int32), sums[:, 0].astype(np.int64)
+        self.weights = aligned_copy(weights[0], np.int32)
+        self.sums, self.fourier = aligned_copy(sums[:, 0], np.int64), fourier
 
     def __call__(self) -> None:
         work = self.weights, self.sums, self.fourier

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.climate.aligned import aligned_zeros
 from sciprec.climate.barotropic_vorticity import (
     flux_convergence,
     no_linear_part,
@@ -155,9 +156,9 @@ def make_advection_work(truncation: Truncation, dtype=np.float64) -> tuple:
     size = spectral_constants(truncation, 0.0)[0].size
     shape = truncation.nlon, truncation.nlat
     return (
-        np.zeros((1, *shape), dtype),
-        np.zeros((2, *shape), dtype),
-        np.zeros((size, 4), dtype),
+        aligned_zeros((1, *shape), dtype),
+        aligned_zeros((2, *shape), dtype),
+        aligned_zeros((size, 4), dtype),
         make_work(truncation, 1, dtype),
         make_work(truncation, 2, dtype),
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.climate.aligned import aligned_zeros
 from sciprec.climate.compiled import compiled
 from sciprec.climate.constants import ROTATION_PER_SECOND, Units
 from sciprec.climate.equations import equation_set
@@ -261,10 +262,10 @@ def make_vorticity_work(truncation: Truncation, dtype=np.float64) -> tuple:
     size = spectral_constants(truncation, 0.0)[0].size
     shape = truncation.nlon, truncation.nlat
     return (
-        np.zeros((size, 6), dtype),
-        np.zeros((3, *shape), dtype),
-        np.zeros((2, *shape), dtype),
-        np.zeros((size, 4), dtype),
+        aligned_zeros((size, 6), dtype),
+        aligned_zeros((3, *shape), dtype),
+        aligned_zeros((2, *shape), dtype),
+        aligned_zeros((size, 4), dtype),
         make_work(truncation, 3, dtype),
         make_work(truncation, 2, dtype),
     )

@@ -12,7 +12,7 @@ from zlib import crc32
 
 import numpy as np
 
-from sciprec.climate.transform import with_stages
+from sciprec.climate.transform import suited, with_stages
 from sciprec.precision import Backend, lift, resolve_backend
 from sciprec.precision.fixed_lifting import FixedLifted
 from sciprec.precision.keys import mix
@@ -67,7 +67,7 @@ def compiled(kernel: Callable, backend: str | Backend):
     if found.random:
         return Drawing(kernel, found)
     if found.fixed:
-        return lift(kernel, found, trust_inputs=True)
+        return lift(suited(kernel, found), found, trust_inputs=True)
     return _shared(kernel, found)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sciprec.climate.aligned import aligned_zeros
 from sciprec.precision.compensation import lost_in_sum
 from sciprec.precision.reduce import accumulate, product
 from sciprec.precision.registry import kernel
@@ -30,42 +31,81 @@ def _random(*shape):
     return np.random.default_rng(11).uniform(-1.0, 1.0, shape)
 
 
-def _products_example():
-    return _random(2, 8), _random(300), 40, 8, np.zeros((2, 64)), 2
+def _products_example(fields):
+    return _random(8, 2 * fields), _random(300), 40, 8, np.zeros((2, 64 * fields)), 2
 
 
-@kernel(example=lambda: _products_example())
-def sum_products(weights, table, first, rows, sums, tiles):
-    """sums[c] = sum over k of weights[k] table[k, c], for two rows of weights at once.
+def start_of_sums(field, i, tiles, fields):
+    """Where the sums of a field and of tile i begin: two fields lie side by side, tile by tile."""
+    pair = field // 2
+    beside = min(2, fields - 2 * pair)
+    return PAIR * (2 * pair * tiles + beside * i + field % 2)
+
+
+@kernel(example=lambda: _products_example(3))
+def sum_fields(weights, table, first, rows, sums, tiles):
+    """sums[c] = sum over k of weights[k] table[k, c] for every field.
+
+    Two fields share what is read of the table; no field depends on what stands beside it.
 
     Args:
-        weights: (2, at least rows): of real and of imaginary parts.
+        weights: (at least rows, 2 fields): of real and imaginary parts in turn.
         table: flat, from `blocked`.
         first: where the matrix begins in it.
         rows: of the matrix, a multiple of 4.
-        sums: (2, at least 32 tiles), row 0 written: for each tile 16 real, then 16 imaginary parts.
-            Row 1 is work of `compensated_sum_products`; left alone.
+        sums: (2, at least 32 tiles fields), row 0 written: of each field and tile 16 real, then 16
+            imaginary parts, see `start_of_sums`. Row 1 is work of `compensated_sum_products`; left
+            alone.
         tiles: columns of the matrix / 16.
 
     Precision: one accumulator per column in ascending k, from zero; products in the matmul role,
         sums in the accumulate role of the backend.
     """
+    fields = weights.shape[1] // 2
+    for pair in range(fields // 2):
+        sum_products_of_two(weights, table, first, rows, sums, tiles, pair)
+    if fields % 2 == 1:
+        sum_products(weights, table, first, rows, sums, tiles, fields - 1)
+
+
+def sum_fields_in_turn(weights, table, first, rows, sums, tiles):
+    """`sum_fields`, each field by the same operations in the source of the kernel.
+
+    In fixed point an operation in the source has a unit of its own.
+    """
+    for f in range(weights.shape[1] // 2):
+        sum_products(weights, table, first, rows, sums, tiles, f)
+
+
+@kernel(example=lambda: (*_products_example(1), 0))
+def sum_products(weights, table, first, rows, sums, tiles, field):
+    """`sum_fields` of a single field.
+
+    Args:
+        weights, table, first, rows, sums, tiles: as there.
+        field: which of the fields in the weights and the sums.
+    """
+    fields = weights.shape[1] // 2
     flat = sums[0]
-    for c in range(PAIR * tiles):
-        flat[c] = 0.0
+    for i in range(tiles):
+        start = start_of_sums(field, i, tiles, fields)
+        total = flat[start : start + PAIR]
+        for c in range(PAIR):
+            total[c] = 0.0
     place = first
     for k in range(0, rows, ROWS):
-        a0 = weights[0, k]
-        a1 = weights[0, k + 1]
-        a2 = weights[0, k + 2]
-        a3 = weights[0, k + 3]
-        b0 = weights[1, k]
-        b1 = weights[1, k + 1]
-        b2 = weights[1, k + 2]
-        b3 = weights[1, k + 3]
+        a0 = weights[k, 2 * field]
+        a1 = weights[k + 1, 2 * field]
+        a2 = weights[k + 2, 2 * field]
+        a3 = weights[k + 3, 2 * field]
+        b0 = weights[k, 2 * field + 1]
+        b1 = weights[k + 1, 2 * field + 1]
+        b2 = weights[k + 2, 2 * field + 1]
+        b3 = weights[k + 3, 2 * field + 1]
         for i in range(tiles):
             block = table[place : place + ROWS * LANES]
-            total = flat[PAIR * i : PAIR * (i + 1)]
+            start = start_of_sums(field, i, tiles, fields)
+            total = flat[start : start + PAIR]
             for c in range(LANES):
                 d = LANES + c
                 p0 = block[c]
@@ -83,42 +123,101 @@ def sum_products(weights, table, first, rows, sums, tiles):
             place = place + ROWS * LANES
 
 
-@kernel(example=lambda: _products_example())
-def compensated_sum_products(weights, table, first, rows, sums, tiles):
+def sum_products_of_two(weights, table, first, rows, sums, tiles, pair):
+    """`sum_fields` of two fields.
+
+    Args:
+        weights, table, first, rows, sums, tiles: as there.
+        pair: fields 2 pair and 2 pair + 1.
+    """
+    flat = sums[0, 2 * PAIR * tiles * pair : 2 * PAIR * tiles * (pair + 1)]
+    column = 4 * pair
+    for i in range(tiles):
+        total = flat[2 * PAIR * i : 2 * PAIR * (i + 1)]
+        for c in range(2 * PAIR):
+            total[c] = 0.0
+    place = first
+    for k in range(0, rows, ROWS):
+        a0 = weights[k, column]
+        a1 = weights[k + 1, column]
+        a2 = weights[k + 2, column]
+        a3 = weights[k + 3, column]
+        b0 = weights[k, column + 1]
+        b1 = weights[k + 1, column + 1]
+        b2 = weights[k + 2, column + 1]
+        b3 = weights[k + 3, column + 1]
+        d0 = weights[k, column + 2]
+        d1 = weights[k + 1, column + 2]
+        d2 = weights[k + 2, column + 2]
+        d3 = weights[k + 3, column + 2]
+        e0 = weights[k, column + 3]
+        e1 = weights[k + 1, column + 3]
+        e2 = weights[k + 2, column + 3]
+        e3 = weights[k + 3, column + 3]
+        for i in range(tiles):
+            block = table[place : place + ROWS * LANES]
+            total = flat[2 * PAIR * i : 2 * PAIR * (i + 1)]
+            for c in range(LANES):
+                p0 = block[c]
+                p1 = block[LANES + c]
+                p2 = block[2 * LANES + c]
+                p3 = block[3 * LANES + c]
+                re0 = accumulate(total[c], product(a0, p0))
+                re1 = accumulate(re0, product(a1, p1))
+                re2 = accumulate(re1, product(a2, p2))
+                total[c] = accumulate(re2, product(a3, p3))
+                im0 = accumulate(total[LANES + c], product(b0, p0))
+                im1 = accumulate(im0, product(b1, p1))
+                im2 = accumulate(im1, product(b2, p2))
+                total[LANES + c] = accumulate(im2, product(b3, p3))
+                re4 = accumulate(total[PAIR + c], product(d0, p0))
+                re5 = accumulate(re4, product(d1, p1))
+                re6 = accumulate(re5, product(d2, p2))
+                total[PAIR + c] = accumulate(re6, product(d3, p3))
+                im4 = accumulate(total[PAIR + LANES + c], product(e0, p0))
+                im5 = accumulate(im4, product(e1, p1))
+                im6 = accumulate(im5, product(e2, p2))
+                total[PAIR + LANES + c] = accumulate(im6, product(e3, p3))
+            place = place + ROWS * LANES
+
+
+@kernel(example=lambda: (*_products_example(1), 0))
+def compensated_sum_products(weights, table, first, rows, sums, tiles, field):
     """`sum_products` with what each sum's rounding loses summed apart and added in the end.
 
     Args:
-        weights, table, first, rows, tiles: as there.
+        weights, table, first, rows, tiles, field: as there.
         sums: row 1 is written, too: what the sums lost.
 
     Precision: products in the matmul role round once each and are not compensated; the error of
         the sums falls from n u to u + (n u)^2, relative to the sum of the absolute terms.
     Source: Neumaier (1974); Ogita, Rump and Oishi (2005), algorithm 4.4 (Sum2).
     """
-    for c in range(PAIR * tiles):
-        sums[0, c] = 0.0
-        sums[1, c] = 0.0
-    for k in range(rows):
+    fields = weights.shape[1] // 2
+    for i in range(tiles):
         for part in range(2):
-            weight = weights[part, k]
-            for i in range(tiles):
-                start = first + ((k // ROWS * tiles + i) * ROWS + k % ROWS) * LANES
-                row = table[start : start + LANES]
-                start = (2 * i + part) * LANES
-                total = sums[0, start : start + LANES]
-                lost = sums[1, start : start + LANES]
+            start = start_of_sums(field, i, tiles, fields) + LANES * part
+            total = sums[0, start : start + LANES]
+            lost = sums[1, start : start + LANES]
+            for c in range(LANES):
+                total[c] = 0.0
+                lost[c] = 0.0
+            for k in range(rows):
+                weight = weights[k, 2 * field + part]
+                place = first + ((k // ROWS * tiles + i) * ROWS + k % ROWS) * LANES
+                row = table[place : place + LANES]
                 for c in range(row.shape[0]):
                     term = product(weight, row[c])
                     following = total[c] + term
                     lost[c] = lost[c] + lost_in_sum(total[c], term, following)
                     total[c] = following
-    for c in range(PAIR * tiles):
-        sums[0, c] = sums[0, c] + sums[1, c]
+            for c in range(LANES):
+                total[c] = total[c] + lost[c]
 
 
 def _example(table):
     functions = _random(9, 2)
-    return table(functions, 2), *make_products_work(2, 4)
+    return table(functions, 2), *make_products_work(2, 4, 1)
 
 
 @kernel(example=lambda: (_random(9, 2), *_example(synthesis_table), np.zeros((1, 2, 4, 32))))
@@ -131,10 +230,13 @@ def legendre_synthesis(spectrum, table, weights, sums, fourier):
         weights, sums: from `make_products_work`.
         fourier: (at least fields, tiles, orders + 1, 32), written but for the last order.
 
-    Precision: even and odd l - m apart, each by `sum_products`; one addition joins them.
+    Precision: even and odd l - m apart, each by `sum_fields`; one addition joins them.
     """
     orders = fourier.shape[2] - 1
     tiles = fourier.shape[1] // 2
+    width = spectrum.shape[1]
+    even = weights[0][0, :, :width]
+    odd = weights[0][1, :, :width]
     first = 0
     place = 0
     for m in range(orders):
@@ -142,35 +244,54 @@ def legendre_synthesis(spectrum, table, weights, sums, fourier):
         even_rows = ((degrees + 1) // 2 + ROWS - 1) // ROWS * ROWS
         odd_rows = (degrees // 2 + ROWS - 1) // ROWS * ROWS
         middle = place + even_rows * tiles * LANES
-        for f in range(spectrum.shape[1] // 2):
-            gather_degrees(spectrum, first, degrees, f, weights)
-            sum_products(weights[0], table, place, even_rows, sums[0], tiles)
-            sum_products(weights[1], table, middle, odd_rows, sums[1], tiles)
-            for i in range(tiles):
-                even = sums[0, 0, PAIR * i : PAIR * (i + 1)]
-                odd = sums[1, 0, PAIR * i : PAIR * (i + 1)]
-                join_hemispheres(even, odd, fourier[f, i, m], fourier[f, tiles + i, m])
+        gather_degrees(spectrum, first, degrees, weights[0])
+        sum_fields(even, table, place, even_rows, sums[0], tiles)
+        sum_fields(odd, table, middle, odd_rows, sums[1], tiles)
+        join_hemispheres(sums, m, width // 2, fourier)
         place = middle + odd_rows * tiles * LANES
         first = first + degrees
 
 
-def gather_degrees(spectrum, first, degrees, f, weights):
-    """Coefficients of one order of field f as rows of weights, even and odd, zeros after them."""
-    for odd in range(2):
-        count = (degrees + 1 - odd) // 2
-        for part in range(2):
-            row = weights[odd, part]
-            for n in range(count):
-                row[n] = spectrum[first + odd + 2 * n, 2 * f + part]
-            for n in range(count, (count + ROWS - 1) // ROWS * ROWS):
-                row[n] = 0.0
+def gather_degrees(spectrum, first, degrees, rows):
+    """Coefficients of one order as rows of weights, even and odd, rows of zeros after them.
+
+    Args:
+        spectrum: (coefficients, 2 fields).
+        first, degrees: the coefficients of the order.
+        rows: (2, at least rows, at least 2 fields), even and odd, written.
+    """
+    width = spectrum.shape[1]
+    for n in range(degrees):
+        given = spectrum[first + n]
+        row = rows[n % 2, n // 2]
+        for c in range(width):
+            row[c] = given[c]
+    for n in range(degrees, (degrees + 2 * ROWS - 1) // (2 * ROWS) * 2 * ROWS):
+        row = rows[n % 2, n // 2]
+        for c in range(width):
+            row[c] = 0.0
 
 
-def join_hemispheres(even, odd, northern, southern):
-    """A tile of northern latitudes (even + odd) and its mirror image (even - odd), each (32,)."""
-    for c in range(PAIR):
-        northern[c] = even[c] + odd[c]
-        southern[c] = even[c] - odd[c]
+def join_hemispheres(sums, m, fields, fourier):
+    """Northern latitudes, even + odd, and their mirror images, even - odd.
+
+    Args:
+        sums: of even and odd functions, as in `sum_fields`.
+        m: the order.
+        fields: how many of them.
+        fourier: (at least fields, tiles, orders + 1, 32), the order written.
+    """
+    tiles = fourier.shape[1] // 2
+    for f in range(fields):
+        for i in range(tiles):
+            start = start_of_sums(f, i, tiles, fields)
+            even = sums[0, 0, start : start + PAIR]
+            odd = sums[1, 0, start : start + PAIR]
+            northern = fourier[f, i, m]
+            southern = fourier[f, tiles + i, m]
+            for c in range(PAIR):
+                northern[c] = even[c] + odd[c]
+                southern[c] = even[c] - odd[c]
 
 
 @kernel(example=lambda: (_random(1, 2, 4, 32), *_example(analysis_table), np.zeros((9, 2))))
@@ -184,10 +305,14 @@ def legendre_analysis(fourier, table, weights, sums, spectrum):
         spectrum: (coefficients, 2 fields), written.
 
     Precision: hemispheres are added or subtracted first, then sums from pole to equator by
-        `sum_products`; each result is rounded from the accumulator to the format.
+        `sum_fields`; each result is rounded from the accumulator to the format.
     """
     orders = fourier.shape[2] - 1
     tiles = fourier.shape[1] // 2
+    width = spectrum.shape[1]
+    folded = weights[1]
+    even = folded[0, :width].T
+    odd = folded[1, :width].T
     first = 0
     place = 0
     for m in range(orders):
@@ -195,36 +320,56 @@ def legendre_analysis(fourier, table, weights, sums, spectrum):
         even_tiles = ((degrees + 1) // 2 + LANES - 1) // LANES
         odd_tiles = (degrees // 2 + LANES - 1) // LANES
         middle = place + tiles * LANES * even_tiles * LANES
-        for f in range(spectrum.shape[1] // 2):
-            for i in range(tiles):
-                fold_hemispheres(fourier[f, i, m], fourier[f, tiles + i, m], i, weights)
-            sum_products(weights[0], table, place, tiles * LANES, sums[0], even_tiles)
-            sum_products(weights[1], table, middle, tiles * LANES, sums[1], odd_tiles)
-            scatter_degrees(sums, first, degrees, f, spectrum)
+        fold_hemispheres(fourier, m, width // 2, folded)
+        sum_fields(even, table, place, tiles * LANES, sums[0], even_tiles)
+        sum_fields(odd, table, middle, tiles * LANES, sums[1], odd_tiles)
+        scatter_degrees(sums, first, degrees, spectrum)
         place = middle + tiles * LANES * odd_tiles * LANES
         first = first + degrees
 
 
-def fold_hemispheres(northern, southern, i, weights):
-    """Sums and differences of tile i of the latitudes and its mirror image as rows of weights."""
-    for part in range(2):
-        even = weights[0, part, LANES * i : LANES * (i + 1)]
-        odd = weights[1, part, LANES * i : LANES * (i + 1)]
-        here = northern[LANES * part : LANES * (part + 1)]
-        there = southern[LANES * part : LANES * (part + 1)]
-        for c in range(LANES):
-            even[c] = here[c] + there[c]
-            odd[c] = here[c] - there[c]
+def fold_hemispheres(fourier, m, fields, folded):
+    """Sums and differences of the latitudes and their mirror images as columns of weights.
+
+    Args:
+        fourier: (at least fields, tiles, orders + 1, 32).
+        m: the order.
+        fields: how many of them.
+        folded: (2, at least 2 fields, at least 16 tiles), even and odd, written.
+    """
+    tiles = fourier.shape[1] // 2
+    for f in range(fields):
+        for part in range(2):
+            for i in range(tiles):
+                for c in range(LANES):
+                    here = fourier[f, i, m, LANES * part + c]
+                    there = fourier[f, tiles + i, m, LANES * part + c]
+                    folded[0, 2 * f + part, LANES * i + c] = here + there
+                    folded[1, 2 * f + part, LANES * i + c] = here - there
 
 
-def scatter_degrees(sums, first, degrees, f, spectrum):
-    """Even and odd sums to the coefficients of one order; times 1.0 rounds the accumulator."""
+def scatter_degrees(sums, first, degrees, spectrum):
+    """Even and odd sums to the coefficients of one order; times 1.0 rounds the accumulator.
+
+    Args:
+        sums: of even and odd functions, as in `sum_fields`.
+        first, degrees: the coefficients of the order.
+        spectrum: (coefficients, 2 fields), these coefficients written.
+    """
+    fields = spectrum.shape[1] // 2
     for odd in range(2):
         total = sums[odd, 0]
-        for n in range((degrees + 1 - odd) // 2):
-            c = n // LANES * PAIR + n % LANES
-            spectrum[first + odd + 2 * n, 2 * f] = 1.0 * total[c]
-            spectrum[first + odd + 2 * n, 2 * f + 1] = 1.0 * total[c + LANES]
+        rows = spectrum[first + odd : first + degrees : 2]
+        count = rows.shape[0]
+        tiles = (count + LANES - 1) // LANES
+        for f in range(fields):
+            for i in range(tiles):
+                start = start_of_sums(f, i, tiles, fields)
+                real = total[start : start + LANES]
+                imaginary = total[start + LANES : start + PAIR]
+                for c in range(min(LANES, count - LANES * i)):
+                    rows[LANES * i + c, 2 * f] = 1.0 * real[c]
+                    rows[LANES * i + c, 2 * f + 1] = 1.0 * imaginary[c]
 
 
 def blocked(matrix: np.ndarray) -> np.ndarray:
@@ -260,8 +405,19 @@ def analysis_table(functions: np.ndarray, number: int) -> np.ndarray:
     return np.concatenate([blocked(matrix.T) for matrix in _matrices(functions, number)])
 
 
-def make_products_work(number: int, nlat: int, dtype=np.float64) -> tuple[np.ndarray, np.ndarray]:
-    """Work arrays of the Legendre stage: weights (2, 2, rows) and sums (2, 2, columns)."""
+def make_products_work(
+    number: int, nlat: int, fields: int, dtype=np.float64
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Work arrays of the Legendre stage for up to so many fields.
+
+    Returns:
+        Weights of the synthesis (2, rows, 2 fields) and of the analysis (2, 2 fields, rows), of
+        even and odd functions; sums (2, 2, columns), as in `sum_fields`.
+    """
     longest = max(nlat // 2, number // 2 + 1)
     filled = -(-longest // LANES) * LANES
-    return np.zeros((2, 2, filled), dtype), np.zeros((2, 2, 2 * filled), dtype)
+    given, folded = (2, filled, 2 * fields), (2, 2 * fields, filled)
+    return (
+        (aligned_zeros(given, dtype), aligned_zeros(folded, dtype)),
+        aligned_zeros((2, 2, 2 * filled * fields), dtype),
+    )

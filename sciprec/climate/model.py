@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sciprec.climate.aligned import aligned_zeros
 from sciprec.climate.checkpoint import Checkpoints, Restart
 from sciprec.climate.compiled import compiled, staged
 from sciprec.climate.constants import Units
@@ -196,7 +197,7 @@ class _Model:
             linear=lambda x, out: linear(x.reshape(shape), constants, out.reshape(shape)),
             solve=lambda x, out: solve(x.reshape(shape), constants, out.reshape(shape)),
             kernels=kernels,
-            work=np.zeros((WORK_ARRAYS, shape[0] * shape[1]), self.backend.carrier),
+            work=aligned_zeros((WORK_ARRAYS, shape[0] * shape[1]), self.backend.carrier),
             tables=rounded(request.scheme.tables, self.backend),
         )
 

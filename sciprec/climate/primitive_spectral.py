@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sciprec.climate.aligned import aligned_zeros
 from sciprec.climate.grid import Truncation
 from sciprec.climate.legendre import coefficient_orders, epsilon
 from sciprec.climate.primitive_grid import (
@@ -58,21 +59,21 @@ def make_primitive_work(truncation: Truncation, levels: int, dtype=np.float64) -
     """
     size = coefficient_orders(truncation.number)[0].size
     shape = truncation.nlon, truncation.nlat
-    products = np.zeros((6 * levels + 1, truncation.nlon + 1, truncation.nlat), dtype)
+    products = aligned_zeros((6 * levels + 1, truncation.nlon + 1, truncation.nlat), dtype)
     return (
-        np.zeros((size, 2 * (5 * levels + 3)), dtype),
+        aligned_zeros((size, 2 * (5 * levels + 3)), dtype),
         products[: 5 * levels + 3],
         tuple(
-            np.zeros((count, truncation.nlat), dtype)
+            aligned_zeros((count, truncation.nlat), dtype)
             for count in (5 * levels + 3, levels, levels + 1, levels + 1)
         ),
         products,
-        np.zeros((size, 2 * (6 * levels + 1)), dtype),
+        aligned_zeros((size, 2 * (6 * levels + 1)), dtype),
         make_work(truncation, 6 * levels + 1, dtype),
         (
-            np.zeros((size, 2), dtype),
-            np.zeros((1, *shape), dtype),
-            np.zeros(truncation.nlat, dtype),
+            aligned_zeros((size, 2), dtype),
+            aligned_zeros((1, *shape), dtype),
+            aligned_zeros(truncation.nlat, dtype),
         ),
     )
 

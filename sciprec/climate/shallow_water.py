@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.climate.aligned import aligned_zeros
 from sciprec.climate.compiled import compiled
 from sciprec.climate.constants import Units
 from sciprec.climate.diagnostics import budgets
@@ -199,10 +200,10 @@ def make_shallow_water_work(truncation: Truncation, dtype=np.float64) -> tuple:
     size = coefficient_orders(truncation.number)[0].size
     shape = truncation.nlon, truncation.nlat
     return (
-        np.zeros((size, 8), dtype),
-        np.zeros((4, *shape), dtype),
-        np.zeros((5, *shape), dtype),
-        np.zeros((size, 10), dtype),
+        aligned_zeros((size, 8), dtype),
+        aligned_zeros((4, *shape), dtype),
+        aligned_zeros((5, *shape), dtype),
+        aligned_zeros((size, 10), dtype),
         make_work(truncation, 5, dtype),
     )
 

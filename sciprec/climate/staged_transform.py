@@ -73,21 +73,25 @@ class _Legendre:
     def __init__(self, truncation: Truncation, backend: Backend, tables: tuple) -> None:
         self.backend, self.shape = backend, _fourier_shape(truncation)
         self.tables = tuple(rounded(table, backend) for table, _ in tables)
-        self.work = make_products_work(truncation.number, truncation.nlat, backend.carrier)
+        self.size = truncation.number, truncation.nlat
         self.kernels = tuple(compiled(k, backend) for k in (legendre_synthesis, legendre_analysis))
 
     def synthesis(self, spectrum: np.ndarray) -> np.ndarray:
         """Fourier coefficients of (coefficients, 2 fields)."""
-        return self._through(0, spectrum, (spectrum.shape[1] // 2, *self.shape))
+        fields = spectrum.shape[1] // 2
+        return self._through(0, spectrum, (fields, *self.shape), fields)
 
     def analysis(self, fourier: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
         """Coefficients, so many rows and columns, of Fourier coefficients."""
-        return self._through(1, fourier, shape)
+        return self._through(1, fourier, shape, fourier.shape[0])
 
-    def _through(self, direction: int, given: np.ndarray, shape: tuple) -> np.ndarray:
+    def _through(
+        self, direction: int, given: np.ndarray, shape: tuple[int, ...], fields: int
+    ) -> np.ndarray:
         out = np.zeros(shape, self.backend.carrier)
         table = self.tables[direction]
-        self.kernels[direction](rounded(given, self.backend), table, *self.work, out)
+        work = make_products_work(*self.size, fields, self.backend.carrier)
+        self.kernels[direction](rounded(given, self.backend), table, *work, out)
         return out.astype(np.float64)
 
 

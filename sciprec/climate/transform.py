@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from sciprec.climate.aligned import aligned_copy, aligned_zeros
 from sciprec.climate.fft import is_supported, smallest_length
 from sciprec.climate.fourier import (
     analysis_waves,
@@ -32,6 +33,8 @@ from sciprec.climate.legendre_stage import (
     legendre_analysis,
     legendre_synthesis,
     make_products_work,
+    sum_fields,
+    sum_fields_in_turn,
     sum_products,
     synthesis_table,
 )
@@ -87,11 +90,11 @@ FOURIER_STAGES = {
     "matrix": {fft_synthesis: fourier_synthesis, fft_analysis: fourier_analysis},
 }
 """Name of a Fourier stage -> what it puts in the place of what."""
-COMPENSATED_SUMS = {
+_COMPENSATED = {
     sum_products: compensated_sum_products,
     sum_of_rows: compensated_sum_of_rows,
-} | FOURIER_STAGES["matrix"]
-"""Compensated sums have a Fourier stage that is made of sums."""
+}
+_IN_TURN = {sum_fields: sum_fields_in_turn}
 
 
 def with_stages(kernel: Callable, fourier: str = "fft", compensated_sums: bool = False) -> Callable:
@@ -112,13 +115,24 @@ def with_stages(kernel: Callable, fourier: str = "fft", compensated_sums: bool =
             f"unknown Fourier stage {fourier!r}; known: {', '.join(FOURIER_STAGES)}: the fast "
             "transform, or sums of products in the accumulate role"
         )
-    replaced = COMPENSATED_SUMS if compensated_sums else FOURIER_STAGES[fourier]
-    if not replaced:
+    outer = FOURIER_STAGES["matrix"] | _IN_TURN if compensated_sums else FOURIER_STAGES[fourier]
+    inner = _COMPENSATED if compensated_sums else {}
+    if not outer:
         return kernel
-    stages = FOURIER_STAGES["matrix"]
-    inner = {k: v for k, v in replaced.items() if k not in stages}
-    outer = {k: substitute(v, inner) for k, v in stages.items()}
-    return substitute(kernel, outer | inner)
+    return substitute(kernel, {k: substitute(v, inner) for k, v in outer.items()} | inner)
+
+
+def suited(kernel: Callable, backend: Backend) -> Callable:
+    """A kernel with the stages of its transforms as an arithmetic wants them.
+
+    In fixed point an operation in the source has a unit of its own: every field goes through the
+    same ones, so that no bit of it depends on its place among the others.
+
+    Args:
+        kernel: the plain Python kernel.
+        backend: the arithmetic.
+    """
+    return substitute(kernel, _IN_TURN) if backend.fixed else kernel
 
 
 def make_tables(truncation: Truncation) -> tuple[tuple, tuple]:
@@ -149,12 +163,12 @@ def make_work(truncation: Truncation, fields: int, dtype=np.float64) -> tuple:
     number, nlon, nlat = truncation.number, truncation.nlon, truncation.nlat
     tiles = -(-nlat // 2 // LANES)
     return (
-        np.zeros((min(fields, GROUP), 2 * tiles, number + 2, PAIR), dtype),
-        *make_products_work(number, nlat, dtype),
+        aligned_zeros((min(fields, GROUP), 2 * tiles, number + 2, PAIR), dtype),
+        *make_products_work(number, nlat, min(fields, GROUP), dtype),
         (
-            np.zeros((2, nlon // 2, PAIR), dtype),
-            np.zeros((5, nlon // 4 + 1, nlat), dtype),
-            np.zeros((2, number + 1, nlat), dtype),
+            aligned_zeros((2, nlon // 2, PAIR), dtype),
+            aligned_zeros((5, nlon // 4 + 1, nlat), dtype),
+            aligned_zeros((2, number + 1, nlat), dtype),
         ),
     )
 
@@ -169,7 +183,7 @@ def rounded(values, backend: Backend):
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return values
     array = quantize(np.asarray(values, np.float64), backend)
-    return np.ascontiguousarray(array.astype(backend.carrier))
+    return aligned_copy(array, backend.carrier)
 
 
 class SpectralTransform:
@@ -192,14 +206,16 @@ class SpectralTransform:
         self.analysis_tables = rounded(analysis, self.backend)
         self.degree, self.order = coefficient_orders(truncation.number)
         self._synthesize, self._analyze = (
-            lift(with_stages(kernel, fourier), self.backend, trust_inputs=True)
+            lift(
+                suited(with_stages(kernel, fourier), self.backend), self.backend, trust_inputs=True
+            )
             for kernel in (synthesize, analyze)
         )
 
     def to_grid(self, spectrum: np.ndarray) -> np.ndarray:
         """Fields (fields, nlon, nlat), in the model's order, of (coefficients, 2 fields)."""
         fields = spectrum.shape[1] // 2
-        grid = np.zeros((fields, self.grid.nlon, self.grid.nlat), self.backend.carrier)
+        grid = aligned_zeros((fields, self.grid.nlon, self.grid.nlat), self.backend.carrier)
         spectrum = rounded(spectrum, self.backend)
         self._synthesize(spectrum, self.synthesis_tables, self._work(fields), grid)
         return grid
@@ -212,7 +228,7 @@ class SpectralTransform:
             extra_degree: keep the degree above the truncation, for derivatives.
         """
         fields = grid.shape[0]
-        spectrum = np.zeros((self.degree.size, 2 * fields), self.backend.carrier)
+        spectrum = aligned_zeros((self.degree.size, 2 * fields), self.backend.carrier)
         grid = rounded(grid, self.backend)
         self._analyze(grid, self.analysis_tables, self._work(fields), spectrum)
         if not extra_degree:

@@ -19,6 +19,9 @@ from sciprec.climate.legendre_stage import (
     PAIR,
     blocked,
     compensated_sum_products,
+    start_of_sums,
+    sum_fields,
+    sum_fields_in_turn,
     sum_products,
 )
 from sciprec.climate.transform import GROUP, SpectralTransform, rounded, with_stages
@@ -116,9 +119,29 @@ def products(backend, kernel, rows=64, columns=20):
     tiles = -(-columns // LANES)
     sums = np.zeros((2, PAIR * tiles), backend.carrier)
     lifted = lift(kernel, backend, trust_inputs=True)
-    lifted(weights, np.concatenate([np.ones(3, table.dtype), table]), 3, rows, sums, tiles)
+    given = np.ascontiguousarray(weights.T), np.concatenate([np.ones(3, table.dtype), table])
+    lifted(*given, 3, rows, sums, tiles, 0)
     lanes = sums[0].reshape(tiles, 2, LANES).swapaxes(0, 1).reshape(2, -1)[:, :columns]
     return lanes.astype(float), weights.astype(float), quantize(matrix, backend)
+
+
+@pytest.mark.parametrize("backend", ["fp64", "mlu370", "fp16"])
+@pytest.mark.parametrize("fields", [1, 2, 5])
+@pytest.mark.parametrize("kernel", [sum_fields, sum_fields_in_turn])
+def test_sums_of_a_field_do_not_depend_on_those_beside_it(kernel, fields, backend):
+    found, rng = resolve_backend(backend), np.random.default_rng(7)
+    weights = rounded(rng.uniform(-1, 1, (8, 2 * fields)), found)
+    table, tiles = rounded(blocked(rng.uniform(-1, 1, (8, 20))), found), 2
+    sums = np.zeros((2, PAIR * tiles * fields), found.carrier)
+    lift(kernel, found, trust_inputs=True)(weights, table, 0, 8, sums, tiles)
+    single = lift(sum_products, found, trust_inputs=True)
+    for f in range(fields):
+        alone = np.zeros((2, PAIR * tiles), found.carrier)
+        single(weights[:, 2 * f : 2 * f + 2].copy(), table, 0, 8, alone, tiles, 0)
+        for i in range(tiles):
+            start = start_of_sums(f, i, tiles, fields)
+            own = alone[0, PAIR * i : PAIR * (i + 1)]
+            np.testing.assert_array_equal(sums[0, start : start + PAIR], own)
 
 
 @pytest.mark.parametrize("kernel", [sum_products, compensated_sum_products])
