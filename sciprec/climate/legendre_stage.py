@@ -32,7 +32,7 @@ def _random(*shape):
 
 
 def _products_example(fields):
-    return _random(8, 2 * fields), _random(300), 40, 8, np.zeros((2, 64 * fields)), 2
+    return _random(2, 16, 2 * fields), _random(800), 40, 20, np.zeros((2, 64 * fields)), 2
 
 
 def start_of_sums(field, i, tiles, fields):
@@ -44,12 +44,12 @@ def start_of_sums(field, i, tiles, fields):
 
 @kernel(example=lambda: _products_example(3))
 def sum_fields(weights, table, first, rows, sums, tiles):
-    """sums[c] = sum over k of weights[k] table[k, c] for every field.
+    """sums[c] = sum over k of weights[k] table[k, c] for every field, k = 16 t + r.
 
     Two fields share what is read of the table; no field depends on what stands beside it.
 
     Args:
-        weights: (at least rows, 2 fields): of real and imaginary parts in turn.
+        weights: (at least rows / 16, 16, 2 fields): of real and imaginary parts in turn.
         table: flat, from `blocked`.
         first: where the matrix begins in it.
         rows: of the matrix, a multiple of 4.
@@ -61,7 +61,7 @@ def sum_fields(weights, table, first, rows, sums, tiles):
     Precision: one accumulator per column in ascending k, from zero; products in the matmul role,
         sums in the accumulate role of the backend.
     """
-    fields = weights.shape[1] // 2
+    fields = weights.shape[2] // 2
     for pair in range(fields // 2):
         sum_products_of_two(weights, table, first, rows, sums, tiles, pair)
     if fields % 2 == 1:
@@ -73,7 +73,7 @@ def sum_fields_in_turn(weights, table, first, rows, sums, tiles):
 
     In fixed point an operation in the source has a unit of its own.
     """
-    for f in range(weights.shape[1] // 2):
+    for f in range(weights.shape[2] // 2):
         sum_products(weights, table, first, rows, sums, tiles, f)
 
 
@@ -85,7 +85,7 @@ def sum_products(weights, table, first, rows, sums, tiles, field):
         weights, table, first, rows, sums, tiles: as there.
         field: which of the fields in the weights and the sums.
     """
-    fields = weights.shape[1] // 2
+    fields = weights.shape[2] // 2
     flat = sums[0]
     for i in range(tiles):
         start = start_of_sums(field, i, tiles, fields)
@@ -94,14 +94,16 @@ def sum_products(weights, table, first, rows, sums, tiles, field):
             total[c] = 0.0
     place = first
     for k in range(0, rows, ROWS):
-        a0 = weights[k, 2 * field]
-        a1 = weights[k + 1, 2 * field]
-        a2 = weights[k + 2, 2 * field]
-        a3 = weights[k + 3, 2 * field]
-        b0 = weights[k, 2 * field + 1]
-        b1 = weights[k + 1, 2 * field + 1]
-        b2 = weights[k + 2, 2 * field + 1]
-        b3 = weights[k + 3, 2 * field + 1]
+        t = k // LANES
+        r = k % LANES
+        a0 = weights[t, r, 2 * field]
+        a1 = weights[t, r + 1, 2 * field]
+        a2 = weights[t, r + 2, 2 * field]
+        a3 = weights[t, r + 3, 2 * field]
+        b0 = weights[t, r, 2 * field + 1]
+        b1 = weights[t, r + 1, 2 * field + 1]
+        b2 = weights[t, r + 2, 2 * field + 1]
+        b3 = weights[t, r + 3, 2 * field + 1]
         for i in range(tiles):
             block = table[place : place + ROWS * LANES]
             start = start_of_sums(field, i, tiles, fields)
@@ -138,22 +140,24 @@ def sum_products_of_two(weights, table, first, rows, sums, tiles, pair):
             total[c] = 0.0
     place = first
     for k in range(0, rows, ROWS):
-        a0 = weights[k, column]
-        a1 = weights[k + 1, column]
-        a2 = weights[k + 2, column]
-        a3 = weights[k + 3, column]
-        b0 = weights[k, column + 1]
-        b1 = weights[k + 1, column + 1]
-        b2 = weights[k + 2, column + 1]
-        b3 = weights[k + 3, column + 1]
-        d0 = weights[k, column + 2]
-        d1 = weights[k + 1, column + 2]
-        d2 = weights[k + 2, column + 2]
-        d3 = weights[k + 3, column + 2]
-        e0 = weights[k, column + 3]
-        e1 = weights[k + 1, column + 3]
-        e2 = weights[k + 2, column + 3]
-        e3 = weights[k + 3, column + 3]
+        t = k // LANES
+        r = k % LANES
+        a0 = weights[t, r, column]
+        a1 = weights[t, r + 1, column]
+        a2 = weights[t, r + 2, column]
+        a3 = weights[t, r + 3, column]
+        b0 = weights[t, r, column + 1]
+        b1 = weights[t, r + 1, column + 1]
+        b2 = weights[t, r + 2, column + 1]
+        b3 = weights[t, r + 3, column + 1]
+        d0 = weights[t, r, column + 2]
+        d1 = weights[t, r + 1, column + 2]
+        d2 = weights[t, r + 2, column + 2]
+        d3 = weights[t, r + 3, column + 2]
+        e0 = weights[t, r, column + 3]
+        e1 = weights[t, r + 1, column + 3]
+        e2 = weights[t, r + 2, column + 3]
+        e3 = weights[t, r + 3, column + 3]
         for i in range(tiles):
             block = table[place : place + ROWS * LANES]
             total = flat[2 * PAIR * i : 2 * PAIR * (i + 1)]
@@ -193,7 +197,7 @@ def compensated_sum_products(weights, table, first, rows, sums, tiles, field):
         the sums falls from n u to u + (n u)^2, relative to the sum of the absolute terms.
     Source: Neumaier (1974); Ogita, Rump and Oishi (2005), algorithm 4.4 (Sum2).
     """
-    fields = weights.shape[1] // 2
+    fields = weights.shape[2] // 2
     for i in range(tiles):
         for part in range(2):
             start = start_of_sums(field, i, tiles, fields) + LANES * part
@@ -203,7 +207,7 @@ def compensated_sum_products(weights, table, first, rows, sums, tiles, field):
                 total[c] = 0.0
                 lost[c] = 0.0
             for k in range(rows):
-                weight = weights[k, 2 * field + part]
+                weight = weights[k // LANES, k % LANES, 2 * field + part]
                 place = first + ((k // ROWS * tiles + i) * ROWS + k % ROWS) * LANES
                 row = table[place : place + LANES]
                 for c in range(row.shape[0]):
@@ -235,8 +239,9 @@ def legendre_synthesis(spectrum, table, weights, sums, fourier):
     orders = fourier.shape[2] - 1
     tiles = fourier.shape[1] // 2
     width = spectrum.shape[1]
-    even = weights[0][0, :, :width]
-    odd = weights[0][1, :, :width]
+    given = weights[0]
+    even = given[0].reshape(given.shape[1] // LANES, LANES, given.shape[2])[:, :, :width]
+    odd = given[1].reshape(given.shape[1] // LANES, LANES, given.shape[2])[:, :, :width]
     first = 0
     place = 0
     for m in range(orders):
@@ -244,7 +249,7 @@ def legendre_synthesis(spectrum, table, weights, sums, fourier):
         even_rows = ((degrees + 1) // 2 + ROWS - 1) // ROWS * ROWS
         odd_rows = (degrees // 2 + ROWS - 1) // ROWS * ROWS
         middle = place + even_rows * tiles * LANES
-        gather_degrees(spectrum, first, degrees, weights[0])
+        gather_degrees(spectrum, first, degrees, given)
         sum_fields(even, table, place, even_rows, sums[0], tiles)
         sum_fields(odd, table, middle, odd_rows, sums[1], tiles)
         join_hemispheres(sums, m, width // 2, fourier)
@@ -311,8 +316,9 @@ def legendre_analysis(fourier, table, weights, sums, spectrum):
     tiles = fourier.shape[1] // 2
     width = spectrum.shape[1]
     folded = weights[1]
-    even = folded[0, :width].T
-    odd = folded[1, :width].T
+    blocks = folded.shape[1], 2 * folded.shape[2], LANES
+    even = np.swapaxes(folded[0].reshape(blocks), 1, 2)[:, :, :width]
+    odd = np.swapaxes(folded[1].reshape(blocks), 1, 2)[:, :, :width]
     first = 0
     place = 0
     for m in range(orders):
@@ -335,17 +341,18 @@ def fold_hemispheres(fourier, m, fields, folded):
         fourier: (at least fields, tiles, orders + 1, 32).
         m: the order.
         fields: how many of them.
-        folded: (2, at least 2 fields, at least 16 tiles), even and odd, written.
+        folded: (2, tiles, at least fields, 32), even and odd, written.
     """
     tiles = fourier.shape[1] // 2
     for f in range(fields):
-        for part in range(2):
-            for i in range(tiles):
-                for c in range(LANES):
-                    here = fourier[f, i, m, LANES * part + c]
-                    there = fourier[f, tiles + i, m, LANES * part + c]
-                    folded[0, 2 * f + part, LANES * i + c] = here + there
-                    folded[1, 2 * f + part, LANES * i + c] = here - there
+        for i in range(tiles):
+            northern = fourier[f, i, m]
+            southern = fourier[f, tiles + i, m]
+            even = folded[0, i, f]
+            odd = folded[1, i, f]
+            for c in range(PAIR):
+                even[c] = northern[c] + southern[c]
+                odd[c] = northern[c] - southern[c]
 
 
 def scatter_degrees(sums, first, degrees, spectrum):
@@ -357,19 +364,28 @@ def scatter_degrees(sums, first, degrees, spectrum):
         spectrum: (coefficients, 2 fields), these coefficients written.
     """
     fields = spectrum.shape[1] // 2
-    for odd in range(2):
-        total = sums[odd, 0]
-        rows = spectrum[first + odd : first + degrees : 2]
-        count = rows.shape[0]
-        tiles = (count + LANES - 1) // LANES
-        for f in range(fields):
-            for i in range(tiles):
-                start = start_of_sums(f, i, tiles, fields)
-                real = total[start : start + LANES]
-                imaginary = total[start + LANES : start + PAIR]
-                for c in range(min(LANES, count - LANES * i)):
-                    rows[LANES * i + c, 2 * f] = 1.0 * real[c]
-                    rows[LANES * i + c, 2 * f + 1] = 1.0 * imaginary[c]
+    even = sums[0, 0]
+    odd = sums[1, 0]
+    pairs = degrees // 2
+    even_tiles = ((degrees + 1) // 2 + LANES - 1) // LANES
+    odd_tiles = (pairs + LANES - 1) // LANES
+    rows = spectrum[first : first + degrees]
+    for f in range(fields):
+        for i in range(odd_tiles):
+            begin = start_of_sums(f, i, even_tiles, fields)
+            start = start_of_sums(f, i, odd_tiles, fields)
+            here = even[begin : begin + PAIR]
+            there = odd[start : start + PAIR]
+            for c in range(min(LANES, pairs - LANES * i)):
+                n = 2 * (LANES * i + c)
+                rows[n, 2 * f] = 1.0 * here[c]
+                rows[n, 2 * f + 1] = 1.0 * here[c + LANES]
+                rows[n + 1, 2 * f] = 1.0 * there[c]
+                rows[n + 1, 2 * f + 1] = 1.0 * there[c + LANES]
+        if degrees % 2 == 1:
+            c = start_of_sums(f, pairs // LANES, even_tiles, fields) + pairs % LANES
+            rows[degrees - 1, 2 * f] = 1.0 * even[c]
+            rows[degrees - 1, 2 * f + 1] = 1.0 * even[c + LANES]
 
 
 def blocked(matrix: np.ndarray) -> np.ndarray:
@@ -411,12 +427,12 @@ def make_products_work(
     """Work arrays of the Legendre stage for up to so many fields.
 
     Returns:
-        Weights of the synthesis (2, rows, 2 fields) and of the analysis (2, 2 fields, rows), of
+        Weights of the synthesis (2, rows, 2 fields) and of the analysis (2, tiles, fields, 32), of
         even and odd functions; sums (2, 2, columns), as in `sum_fields`.
     """
     longest = max(nlat // 2, number // 2 + 1)
     filled = -(-longest // LANES) * LANES
-    given, folded = (2, filled, 2 * fields), (2, 2 * fields, filled)
+    given, folded = (2, filled, 2 * fields), (2, filled // LANES, fields, PAIR)
     return (
         (aligned_zeros(given, dtype), aligned_zeros(folded, dtype)),
         aligned_zeros((2, 2, 2 * filled * fields), dtype),

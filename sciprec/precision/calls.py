@@ -48,7 +48,7 @@ class Calls:
             return self.reduction(reduction, node, [self.visit(a) for a in node.args])
         if _lookup(symbols.CREATING, function) is not None:
             return self.creation(node, function)
-        if _member(symbols.NATIVE, function):
+        if _member(symbols.NATIVE, function) or _member(symbols.VIEWING, function):
             return self.plain_call(node, text, [self.visit(a) for a in node.args])
         if _member(symbols.MOVING, function):
             return self.plain_call(node, text, [self.seen(a) for a in node.args])

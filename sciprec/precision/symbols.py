@@ -70,15 +70,20 @@ NATIVE = {
 }  # fmt: skip
 """Functions whose results are not floating-point numbers, or no arithmetic at all."""
 
+VIEWING = {
+    np.asarray, np.ascontiguousarray, np.reshape, np.ravel, np.transpose, np.swapaxes, np.flip,
+    np.expand_dims, np.atleast_1d, np.broadcast_to,
+}  # fmt: skip
+"""Functions that show the same memory in another shape: what is written there is in the array."""
+
 MOVING = {
-    np.array, np.asarray, np.ascontiguousarray, np.copy, np.isnan, np.isinf, np.isfinite, np.any,
-    np.all, np.argmax, np.argmin, np.argsort, np.sort, np.searchsorted, np.nonzero, np.where,
-    np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack, np.reshape, np.ravel,
-    np.transpose, np.flip, np.roll, np.diag, np.repeat, np.expand_dims, np.atleast_1d,
-    np.broadcast_to, np.logical_and, np.logical_or, np.logical_not, np.less, np.less_equal,
-    np.greater, np.greater_equal, np.equal, np.not_equal, np.signbit, np.zeros_like, np.empty_like,
-    np.ones_like, np.size, np.count_nonzero, np.flatnonzero, np.swapaxes, np.outer, np.array_equal,
-} - {np.outer}  # fmt: skip
+    np.array, np.copy, np.isnan, np.isinf, np.isfinite, np.any, np.all, np.argmax, np.argmin,
+    np.argsort, np.sort, np.searchsorted, np.nonzero, np.where, np.concatenate, np.stack, np.hstack,
+    np.vstack, np.column_stack, np.roll, np.diag, np.repeat, np.logical_and, np.logical_or,
+    np.logical_not, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
+    np.signbit, np.zeros_like, np.empty_like, np.ones_like, np.size, np.count_nonzero,
+    np.flatnonzero, np.array_equal,
+}  # fmt: skip
 """Functions that compare or move numbers: their array arguments are rounded first."""
 
 CREATING = {np.empty: 1, np.zeros: 1, np.ones: 1, np.full: 2, np.full_like: 2}

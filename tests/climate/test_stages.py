@@ -119,7 +119,10 @@ def products(backend, kernel, rows=64, columns=20):
     tiles = -(-columns // LANES)
     sums = np.zeros((2, PAIR * tiles), backend.carrier)
     lifted = lift(kernel, backend, trust_inputs=True)
-    given = np.ascontiguousarray(weights.T), np.concatenate([np.ones(3, table.dtype), table])
+    given = (
+        np.ascontiguousarray(weights.T).reshape(-1, LANES, 2),
+        np.concatenate([np.ones(3, table.dtype), table]),
+    )
     lifted(*given, 3, rows, sums, tiles, 0)
     lanes = sums[0].reshape(tiles, 2, LANES).swapaxes(0, 1).reshape(2, -1)[:, :columns]
     return lanes.astype(float), weights.astype(float), quantize(matrix, backend)
@@ -130,14 +133,14 @@ def products(backend, kernel, rows=64, columns=20):
 @pytest.mark.parametrize("kernel", [sum_fields, sum_fields_in_turn])
 def test_sums_of_a_field_do_not_depend_on_those_beside_it(kernel, fields, backend):
     found, rng = resolve_backend(backend), np.random.default_rng(7)
-    weights = rounded(rng.uniform(-1, 1, (8, 2 * fields)), found)
-    table, tiles = rounded(blocked(rng.uniform(-1, 1, (8, 20))), found), 2
+    weights = rounded(rng.uniform(-1, 1, (2, LANES, 2 * fields)), found)
+    table, tiles = rounded(blocked(rng.uniform(-1, 1, (20, 20))), found), 2
     sums = np.zeros((2, PAIR * tiles * fields), found.carrier)
-    lift(kernel, found, trust_inputs=True)(weights, table, 0, 8, sums, tiles)
+    lift(kernel, found, trust_inputs=True)(weights, table, 0, 20, sums, tiles)
     single = lift(sum_products, found, trust_inputs=True)
     for f in range(fields):
         alone = np.zeros((2, PAIR * tiles), found.carrier)
-        single(weights[:, 2 * f : 2 * f + 2].copy(), table, 0, 8, alone, tiles, 0)
+        single(weights[:, :, 2 * f : 2 * f + 2].copy(), table, 0, 20, alone, tiles, 0)
         for i in range(tiles):
             start = start_of_sums(f, i, tiles, fields)
             own = alone[0, PAIR * i : PAIR * (i + 1)]
