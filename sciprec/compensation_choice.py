@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from sciprec.complaints import nearest
+from sciprec.errors import meant
 from sciprec.precision.compensation import COMPENSATIONS, LARGEST_COEFFICIENT, Compensation
 from sciprec.sections import Section, as_tuple, key
 
@@ -62,7 +62,7 @@ class CompensationChoice(Section):
         if not own and self.name not in COMPENSATIONS:
             raise ValueError(
                 f"unknown compensation '{self.name}'; known: {', '.join(COMPENSATIONS)}"
-                f"{nearest(self.name, COMPENSATIONS)}; or give it coefficients, such as "
+                f"{meant(self.name, COMPENSATIONS)}; or give it coefficients, such as "
                 f'{{ name = "{self.name}", alpha = 0.5 }}'
             )
         if own and self.name in COMPENSATIONS:

@@ -6,18 +6,11 @@ is written; a complaint is made of these.
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 from pydantic import BaseModel
 
-from sciprec.errors import InputError
-
-
-def nearest(given: Any, known: Any) -> str:
-    """"; did you mean 'x'?" for the nearest known name, or nothing."""
-    near = difflib.get_close_matches(str(given), list(known), n=1, cutoff=0.6)
-    return f"; did you mean '{near[0]}'?" if near else ""
+from sciprec.errors import InputError, meant
 
 
 def _section_at(model: type[BaseModel], location: tuple) -> tuple[type[BaseModel], Any]:
@@ -49,7 +42,7 @@ def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:
     if error["type"] == "extra_forbidden":
         parent, _ = _section_at(model, location[:-1])
         known = list(parent.model_fields)
-        return f"unknown key '{key}'; known: {', '.join(known)}{nearest(location[-1], known)}"
+        return f"unknown key '{key}'; known: {', '.join(known)}{meant(location[-1], known)}"
     if field is None:
         return str(error["ctx"]["error"]) if "ctx" in error else error["msg"]
     example = f"; write for example `{field.examples[0]}`"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 LONGEST_LINE = 1000
 _SHOWN = 200
+_ALIKE = 0.5  # how alike two names have to be, from 0 to 1, for one to be meant by the other
 
 
 class InputError(ValueError):
@@ -35,15 +36,14 @@ class Interrupted(Exception):
     """Ctrl-C during long work, under a name that passes through typer; says what is kept."""
 
 
-def meant(name: object, known: Iterable[str], cutoff: float = 0.4) -> str:
+def meant(name: object, known: Iterable[str]) -> str:
     """'; did you mean ...?' where a known name is near, else nothing.
 
     Args:
         name: what was given.
         known: what is accepted.
-        cutoff: how alike both have to be, from 0 to 1.
     """
-    near = difflib.get_close_matches(str(name), list(known), 1, cutoff)
+    near = difflib.get_close_matches(str(name), list(known), 1, _ALIKE)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 

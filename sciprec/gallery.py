@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sciprec import workflow
-from sciprec.complaints import nearest
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 from sciprec.report.page import render
 from sciprec.report.stored import read_batch, write_text
 from sciprec.scenario import load_scenario
@@ -49,7 +48,7 @@ def make_gallery(
         if name not in GALLERY:
             raise InputError(
                 f"the gallery has no page '{name}'; it has: {', '.join(GALLERY)}"
-                f"{nearest(name, GALLERY)}"
+                f"{meant(name, GALLERY)}"
             )
     folder = workflow.prepare_folder(out)
     pages = []

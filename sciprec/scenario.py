@@ -18,10 +18,10 @@ from pydantic import (
 )
 
 from sciprec.compensation_choice import CompensationChoice, CompensationChoices
-from sciprec.complaints import complaint, nearest
+from sciprec.complaints import complaint
 from sciprec.correction_choice import CORRECTION, CorrectionChoice, CorrectionChoices
 from sciprec.ensemble import Ensemble
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 from sciprec.heston_sections import HestonRun
 from sciprec.precision.backend import resolve_backend
 from sciprec.sections import Names, Section, as_tuple, key
@@ -291,7 +291,7 @@ def parse_scenario(content: dict[str, Any], origin: str = "scenario") -> Scenari
     if not isinstance(kind, str) or kind not in KINDS:
         given = "is missing" if kind is None else f"was given {kind!r}"
         raise InputError(
-            f"{origin}: the key 'kind' {given}; accepted: {', '.join(KINDS)}{nearest(kind, KINDS)}"
+            f"{origin}: the key 'kind' {given}; accepted: {', '.join(KINDS)}{meant(kind, KINDS)}"
         )
     try:
         return KINDS[kind].model_validate(content)

@@ -77,7 +77,7 @@ ARITHMETICS = tuple(
         ("fp16", None), ("fp16", "carry"), (MATRIX_UNIT, None), (MATRIX_UNIT, "carry"),
     )
 ) + (
-    Climate(backend="fixed32", days=700),
+    Climate(backend="fixed32"),
     Climate(backend=STOCHASTIC_HALF, name="fp16, stochastic", days=300),
 )  # fmt: skip
 

@@ -4,14 +4,13 @@ which member of its ensemble, as pure data.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sciprec.compare.metrics import metrics
 from sciprec.compensation_choice import NO_COMPENSATION, CompensationChoice, choice_of
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 from sciprec.machine.modes import MODES, PRECISION, in_force
 from sciprec.output.variables import VARIABLES, ZONAL_MEAN
 from sciprec.precision.backend import resolve_backend
@@ -224,9 +223,7 @@ def _check_tolerances(scenario: Scenario) -> None:
         for key, known in (("metric", metrics()), ("variable", VARIABLES)):
             given = getattr(tolerance, key)
             if given not in known and given.removeprefix(ZONAL_MEAN) not in known:
-                near = difflib.get_close_matches(given, list(known), n=1)
-                hint = f"; did you mean '{near[0]}'?" if near else ""
                 raise InputError(
                     f"scenario '{scenario.name}': [[tolerance]] names the unknown {key} '{given}'; "
-                    f"known: {', '.join(known)}{hint}"
+                    f"known: {', '.join(known)}{meant(given, known)}"
                 )

@@ -24,9 +24,11 @@ from sciprec.climate.legendre_stage import legendre_synthesis
 from sciprec.climate.transform import make_tables, make_work
 
 FLOATS = ("fp64", "fp32", "mlu370", "fp16", "bf16")
+FIXED = "fixed32"
 DAYS_PER_YEAR = 365.25
-SECONDS = 1.0
-"""by which the longer run is longer, and so many steps at least:"""
+SECONDS, FIXED_SECONDS = 1.0, 10.0
+"""by which the longer run is longer (in fixed point finding the units takes seconds of both), and
+so many steps at least:"""
 LEAST_STEPS = 6
 LEGENDRE_FIELDS = 8
 FITTED_FROM = 42
@@ -62,9 +64,9 @@ def forced(truncation: str, levels: int, step_seconds: float) -> Model:
 
 
 STEPS: tuple[tuple[Model, tuple[str, ...]], ...] = (
-    (mountain("T42", 600.0), FLOATS),
+    (mountain("T42", 600.0), (*FLOATS, FIXED)),
     (mountain("T85", 300.0), FLOATS),
-    (forced("T21", 10, 1800.0), FLOATS),
+    (forced("T21", 10, 1800.0), (*FLOATS, FIXED)),
     (forced("T42", 20, 1200.0), FLOATS),
 )
 SMALL_STEPS = ((mountain("T10", 1200.0), FLOATS[:2]), (forced("T5", 2, 1200.0), FLOATS[:1]))
@@ -86,7 +88,8 @@ def measure_steps(small: bool, rounds: int, say: Callable[[str], None]) -> list[
     for model, backends in SMALL_STEPS if small else STEPS:
         for backend in backends:
             say(f"steps of {model.name} in {backend}")
-            seconds = step_seconds(model, backend, rounds, 0.01 if small else SECONDS)
+            longer, pairs = (FIXED_SECONDS, 1) if backend == FIXED else (SECONDS, rounds)
+            seconds = step_seconds(model, backend, pairs, 0.01 if small else longer)
             found.append(
                 {
                     "model": model.name,

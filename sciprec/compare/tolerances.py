@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sciprec.compare.number_format import DIRECTED, NumberFormat
-from sciprec.complaints import nearest
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 
 SEVERITIES = ("identical", "noise", "changed", "broken")
 SIGMAS = 4.0
@@ -90,7 +89,7 @@ class Tolerances:
             if name and name not in known:
                 raise InputError(
                     f"a tolerance names the variable '{name}', which is not compared; compared: "
-                    f"{', '.join(known)}{nearest(name, known)}"
+                    f"{', '.join(known)}{meant(name, known)}"
                 )
 
     def limits(self, variable: str, number_format: NumberFormat, steps: int) -> Limits:

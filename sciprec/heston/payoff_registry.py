@@ -1,12 +1,11 @@
 """How a payoff is registered under a name, and what all payoffs share."""
 
-import difflib
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 from sciprec.heston.model import finite_number, require_positive
 
 MOST_FIXINGS = 10**6
@@ -77,9 +76,8 @@ def payoff_named(name):
     """
     if name in _REGISTRY:
         return _REGISTRY[name]
-    close = difflib.get_close_matches(str(name), _REGISTRY, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise InputError(f"unknown payoff {name!r}; known: {', '.join(sorted(_REGISTRY))}{hint}")
+    known = ", ".join(sorted(_REGISTRY))
+    raise InputError(f"unknown payoff {name!r}; known: {known}{meant(name, _REGISTRY)}")
 
 
 class Payoff:

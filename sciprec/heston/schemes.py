@@ -1,8 +1,7 @@
 """All path schemes by name; a new one is a module with a decorated kernel, imported here."""
 
-import difflib
 
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 from sciprec.heston import euler, gamma_expansion, quadratic_exponential
 from sciprec.heston.registry import PathScheme, registered_schemes
 
@@ -27,6 +26,5 @@ def scheme_named(name):
     known = registered_schemes()
     if name in known:
         return known[name]
-    close = difflib.get_close_matches(str(name), known, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise InputError(f"unknown scheme {name!r}; known: {', '.join(sorted(known))}{hint}")
+    names = ", ".join(sorted(known))
+    raise InputError(f"unknown scheme {name!r}; known: {names}{meant(name, known)}")

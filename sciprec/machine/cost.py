@@ -13,11 +13,10 @@ Differs from the source: one ceiling for memory and one for each kind of operati
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 from sciprec.machine.work import FLOPS_PER_SPECIAL, SPECIAL_ASSUMPTION, Work
 from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.precision.lifting import lift
@@ -232,9 +231,8 @@ def table(estimates: Iterable[Estimate]) -> str:
 def _machine(name: str) -> Machine:
     """The row of a machine."""
     if name not in MACHINES:
-        near = difflib.get_close_matches(str(name), MACHINES, n=1)
-        hint = f"; did you mean '{near[0]}'?" if near else ""
-        raise InputError(f"unknown machine '{name}'; known: {', '.join(MACHINES)}{hint}")
+        known = ", ".join(MACHINES)
+        raise InputError(f"unknown machine '{name}'; known: {known}{meant(name, MACHINES)}")
     return MACHINES[name]
 
 

@@ -4,12 +4,11 @@ it.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 from sciprec.precision.fixed_format import (
     ACCUMULATOR,
     FIXED16,
@@ -202,12 +201,10 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
         if known.compute.format.name == standard and known.compute.rounding == "rn":
             return known
     names = [*_BACKENDS, *ALIASES, *FORMATS]
-    near = difflib.get_close_matches(backend, names, n=1, cutoff=0.5)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
     raise InputError(
         f"unknown backend '{backend}'; known: {', '.join(_BACKENDS)}, "
         "or a spec string such as 'float:p=11,emin=-14,emax=15,round=rz' or "
-        f"'fixed:bits=24'{hint}"
+        f"'fixed:bits=24'{meant(backend, names)}"
     )
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 
 FIXED_ROUNDINGS = ("rn", "rz", "ru", "rd")
 MIN_BITS, MAX_BITS, ACCUMULATOR_BITS = 3, 32, 50
@@ -104,10 +103,8 @@ def _one_of(spec: str, key: str, text: str, accepted: tuple[str, ...]) -> str:
     return text
 
 
-def _bad(spec: str, what: str, key: str | None = None) -> str:
-    near = difflib.get_close_matches(key, _SPEC_KEYS, n=1) if key else []
-    hint = f"; did you mean '{near[0]}'?" if near else ""
+def _bad(spec: str, what: str, key: str = "") -> str:
     return (
-        f"malformed number format '{spec}': {what}{hint}; "
+        f"malformed number format '{spec}': {what}{meant(key, _SPEC_KEYS)}; "
         f"accepted keys: {', '.join(_SPEC_KEYS)}, as in '{SPEC_EXAMPLE}'"
     )

@@ -8,11 +8,10 @@ A format with `significand_bits` p (the implicit bit counted) and exponents emin
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import dataclass
 
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 
 ROUNDINGS = {
     "rn": "to nearest, ties to even",
@@ -198,10 +197,8 @@ def _choice(spec: str, key: str, text: str, accepted: tuple[str, ...]) -> str:
     return text
 
 
-def _bad(spec: str, what: str, key: str | None = None) -> str:
-    near = difflib.get_close_matches(key, _SPEC_KEYS, n=1) if key else []
-    hint = f"; did you mean '{near[0]}'?" if near else ""
+def _bad(spec: str, what: str, key: str = "") -> str:
     return (
-        f"malformed number format '{spec}': {what}{hint}; "
+        f"malformed number format '{spec}': {what}{meant(key, _SPEC_KEYS)}; "
         f"accepted keys: {', '.join(_SPEC_KEYS)}, as in '{SPEC_EXAMPLE}'"
     )
