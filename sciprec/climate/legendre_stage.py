@@ -430,7 +430,7 @@ def make_products_work(
         Weights of the synthesis (2, rows, 2 fields) and of the analysis (2, tiles, fields, 32), of
         even and odd functions; sums (2, 2, columns), as in `sum_fields`.
     """
-    longest = max(nlat // 2, number // 2 + 1)
+    longest = max(nlat // 2, (number + 3) // 2)
     filled = -(-longest // LANES) * LANES
     given, folded = (2, filled, 2 * fields), (2, filled // LANES, fields, PAIR)
     return (

@@ -36,7 +36,7 @@ def transform_numbers(row, fields):
     group = min(fields, GROUP)
     tiles = 2 * filled(row.nlat // 2, LANES) // LANES
     waves = (5 * (row.nlon // 4 + 1) + 2 * (row.number + 1)) * row.nlat
-    rows = 16 * group * filled(max(row.nlat // 2, row.number // 2 + 1), LANES)
+    rows = 16 * group * filled(max(row.nlat // 2, (row.number + 3) // 2), LANES)
     return group * tiles * (row.number + 2) * PAIR + rows + PAIR * row.nlon + waves
 
 
