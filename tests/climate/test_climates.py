@@ -42,7 +42,7 @@ def test_hemispheres_differ_by_no_more_than_two_standard_deviations_of_blocks(pa
 GATES = {  # around GFDL's core (Isca, 500 days) and dinosaur (1000 days), with their margins
     "jet": (31.0, 34.0), "jet_lat": (40.5, 46.1), "jet_sigma": (0.2, 0.275),
     "lowest_westerly": (7.19, 10.19), "lowest_easterly": (-10.47, -7.47), "coldest": (187.0, 192.0),
-    "lowest_equator": (304.5, 308.5), "lowest_pole": (262.1, 268.0),
+    "lowest_equator": (304.5, 307.7), "lowest_pole": (264.0, 266.1),
     "temperature_variance": (37.0, 46.0), "eddy_heat_flux": (19.5, 23.0),
     "eddy_momentum_flux": (65.0, 80.0),
 }  # fmt: skip
@@ -50,9 +50,8 @@ GATES = {  # around GFDL's core (Isca, 500 days) and dinosaur (1000 days), with 
 
 @pytest.mark.parametrize("name", GATES)
 def test_the_usual_climate_is_that_of_other_models(name):
-    """T42 with 20 levels, 1,000 days; the margins are those of the models' own fluctuations.
-
-    The pole is within 2 K of dinosaur's 264.1 K, 2.1 K colder than Isca's 266.0 K.
+    """T42 with 20 levels, 1,000 days; the margins are those of the models' own fluctuations, 2 K
+    from either of them near the ground.
     """
     stored, _ = climate(FOLDER / "held_suarez_t42l20.json")
     assert stored["samples"] == 1000
