@@ -115,13 +115,15 @@ def step_seconds(model: Model, backend: str, rounds: int, longer: float = SECOND
         rounds: number of pairs; a run before them compiles.
         longer: by how many seconds the longer run is to be longer.
     """
-    few = LEAST_STEPS
+    few, more = LEAST_STEPS, LEAST_STEPS
     _run(model, backend, few)
-    base, more = _run(model, backend, few), _run(model, backend, 2 * few)
-    guess = max((more - base) / few, longer / 1e4)
-    many = few + max(LEAST_STEPS, math.ceil(longer / guess))
-    pairs = [(_run(model, backend, few), _run(model, backend, many)) for _ in range(rounds)]
-    return statistics.median((long - short) / (many - few) for short, long in pairs)
+    gained = 0.0
+    while gained < longer / 2:  # what begins a run takes longer, now and then, than a few steps
+        rate = max(gained / more, longer / 1e4)
+        more = max(2 * more, math.ceil(longer / rate)) if gained > longer / 20 else 4 * more
+        gained = _run(model, backend, few + more) - _run(model, backend, few)
+    pairs = [(_run(model, backend, few), _run(model, backend, few + more)) for _ in range(rounds)]
+    return statistics.median((long - short) / more for short, long in pairs)
 
 
 def _run(model: Model, backend: str, steps: int, clock: Callable = time.process_time) -> float:
