@@ -1,9 +1,9 @@
 """The Legendre stage: blocked matrix products over degrees or latitudes, one per order and parity.
 
 A product is sums[c] = sum over k of weights[k] table[k, c] for the real and the imaginary part of
-one field. Its table lies in memory in the order in which it is used: blocks of 4 rows by 16
-columns, filled up with zeros. Fields are computed one after the other, each by the same operations
-whatever stands beside it.
+a field. Its table lies in memory in the order in which it is used: blocks of 4 rows by 16 columns,
+filled up with zeros. Two fields share what is read of it, and each has the same results whatever
+stands beside it.
 
 Between the stages latitudes are in tiles of 16, first the northern ones from the pole on, then the
 southern ones: Fourier coefficients are (fields, tiles, orders + 1, 32), a row being 16 real and
