@@ -24,7 +24,7 @@ from __future__ import annotations
 from sciprec.precision.mode import has_feature
 from sciprec.precision.native import Native
 from sciprec.precision.sticky import Sticky
-from sciprec.precision.words import F16, F32, F64, V32, call
+from sciprec.precision.words import F16, F32, F64, V32, call, opaque
 
 
 class Single(Native):
@@ -62,12 +62,14 @@ class Bits(Native):
 
     def from_binary32(self, b, x):
         """NaN stays NaN (quiet, or without payload), and subnormals are flushed, as by an
-        operation.
+        operation: a product with one, which `llvm.canonicalize` would be, but that LLVM cannot
+        translate it for two packed numbers and aborts.
         """
         if self.evaluation != F32:
             return super().from_binary32(b, x)
         if self.arithmetic.rounding == "rz":
-            return self.narrow(b, self.finish(b, call(b, "canonicalize", x)))
+            one = opaque(b, "sciprec.one32", V32.constant(1.0))
+            return self.narrow(b, self.finish(b, b.fmul(x, one)))
         nan = b.fcmp_unordered("uno", x, x)
         return self.narrow(b, b.select(nan, self.view.constant(float("nan")), self.finish(b, x)))
 
