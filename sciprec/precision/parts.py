@@ -8,6 +8,7 @@ that is called from outside.
 
 from __future__ import annotations
 
+from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
@@ -54,6 +55,14 @@ class Part(CPUDispatcher):
         super().__init__(function, local_types, options, pipeline_class=_PartCompiler)
 
     def add_overload(self, result):
+        """Keep what was compiled, and give its environment (where compiled code finds Python's
+        objects, as `print` does) the address that Numba gives to functions with machine code only.
+        """
+        codegen, held = result.library.codegen, result.fndesc.env_name
+        module = codegen._create_empty_module(held)
+        result.target_context.declare_env_global(module, held)
+        codegen._add_module(binding.parse_assembly(str(module)))
+        codegen.set_env(held, result.environment)
         entry = _Entry()
         result.target_context.insert_user_function(entry, result.fndesc, [result.library])
         self.overloads[tuple(result.signature.args)] = result._replace(entry_point=entry)

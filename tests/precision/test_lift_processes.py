@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from numba import prange
 
 import sciprec
 from sciprec.precision import resolve_backend
@@ -49,3 +50,29 @@ def packed_loads():
 
 def test_packed_loads_do_not_abort(tmp_path):
     finishes(packed_loads, tmp_path)
+
+
+def halved(v, i):
+    print("half of", v, "at", i)
+    return 0.5 * v
+
+
+def talking(x):
+    print("size", x.size, x)
+    s = 0.0
+    for i in prange(x.size):
+        s += halved(x[i], i)
+    print((s, x.size))
+    return s
+
+
+def printing():
+    """A kernel that prints, from a loop on threads too."""
+    for backend in ("fp64", "mlu370"):
+        sciprec.lift(talking, backend)(np.array([1.0]))
+
+
+def test_a_kernel_that_prints_ends(tmp_path):
+    """Its first call once waited for ever: nothing was compiled, and its environment unknown."""
+    printed = finishes(printing, tmp_path).splitlines()
+    assert printed == ["size 1 [1.]", "half of 1.0 at 0", "(0.5, 1)"] * 2
