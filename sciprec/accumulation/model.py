@@ -11,7 +11,6 @@ Differs from the source: increments are drawn uniformly from that interval, for 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +24,7 @@ from sciprec.precision.compensation import resolve_compensation
 from sciprec.precision.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting import lift
 from sciprec.precision.quantization import quantize
+from sciprec.timing import Sections, Timing
 
 VARIABLE = "parameter"
 BLOCK_UPDATES = 4096  # rows of a block of increments
@@ -41,7 +41,7 @@ class Accumulation:
         exact: float64 (nt, members), the exact sums.
         unit_roundoff: u = 2^-p of the storage format, whatever the rounding.
         fixed: whether u is against the largest number instead of each number.
-        seconds: wall time of the updates, without compilation and the drawing of increments.
+        timing: processor time of the updates, without compilation and the drawing of increments.
         fixed_point: saturations, changes of units and places short of bits, as plain data (see
             `fixed_point_summary`); None in floats. Where units come from known ranges instead of
             a profile, places_short_of_bits is None: nobody has looked.
@@ -52,7 +52,7 @@ class Accumulation:
     exact: np.ndarray
     unit_roundoff: float
     fixed: bool
-    seconds: float
+    timing: Timing
     fixed_point: dict | None = None
 
     @property
@@ -132,14 +132,14 @@ def accumulate(
     storage = backend.storage
     u = storage.format.unit_roundoff
     done = summing.fixed_point()
-    return Accumulation(times, values, exact, u, storage.fixed, summing.seconds, done)
+    return Accumulation(times, values, exact, u, storage.fixed, summing.clock.timing, done)
 
 
 class Summing:
     """The state of a run: the sums in the arithmetic, the exact ones, and the clock."""
 
     def __init__(self, backend, compensation, stream, members) -> None:
-        self.stream, self.seconds, self.done = stream, 0.0, 0
+        self.stream, self.clock, self.done = stream, Sections(), 0
         self.sums = np.full(members, stream.start, np.int64)
         start = np.full(members, stream.start * stream.unit)
         self.state = quantize(start, backend).astype(backend.carrier)
@@ -156,9 +156,8 @@ class Summing:
         while self.done < update:
             block = self._block[: update - self.done]
             self.stream.fill(self.done, self.sums, block)
-            begin = time.perf_counter()
-            self._run(block)
-            self.seconds += time.perf_counter() - begin
+            with self.clock.timed(block.shape[0]):
+                self._run(block)
             self.done += block.shape[0]
 
     def fixed_point(self) -> dict | None:

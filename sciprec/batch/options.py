@@ -12,9 +12,10 @@ import xarray as xr
 
 from sciprec.errors import InputError
 from sciprec.heston_sections import HestonPayoffs, HestonRun, HestonSimulation
-from sciprec.output.dataset import fixed_point_attributes, prices_dataset
+from sciprec.output.dataset import fixed_point_attributes, prices_dataset, timing_attributes
 from sciprec.output.surfaces import surface_dataset
 from sciprec.price_tolerance import price_tolerance
+from sciprec.timing import Timing
 
 _PER_STRIKE = ("price", "standard_error", "analytic_price", "implied_volatility")
 _PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
@@ -88,7 +89,7 @@ def _with_a_number_of_paths(given: HestonRun, backend: str) -> xr.Dataset:
     how = _how(simulation, backend) | {"block_paths": simulation.block_paths}
     grid = {name: np.empty((len(maturities), len(strikes))) for name in _PER_STRIKE}
     per_maturity = {name: np.empty(len(maturities)) for name in _PER_MATURITY}
-    seconds, done = 0.0, []
+    timing, done = Timing(), []
     for row, maturity in enumerate(maturities):
         options = grid_options(given.payoffs, maturity)
         # a tiny run first compiles the kernels, so that the time of the real one is its own
@@ -102,7 +103,7 @@ def _with_a_number_of_paths(given: HestonRun, backend: str) -> xr.Dataset:
         grid["implied_volatility"][row] = implied_volatilities(model, options, estimate.price)
         for name in _PER_MATURITY:
             per_maturity[name][row] = getattr(estimate, name)
-        seconds += estimate.seconds
+        timing += estimate.timing
         done.append(estimate.fixed_point)
     return prices_dataset(
         strikes,
@@ -110,7 +111,7 @@ def _with_a_number_of_paths(given: HestonRun, backend: str) -> xr.Dataset:
         grid | per_maturity,
         n_paths=simulation.n_paths,
         blow_up="",
-        wall_seconds=seconds,
+        **timing_attributes(timing),
         **fixed_point_attributes(added(done)),
     )
 
@@ -143,9 +144,15 @@ def _with_a_bound(given: HestonRun, backend: str, correction: bool) -> xr.Datase
     return surface_dataset(
         given.payoffs.strikes, given.payoffs.maturities_years, results, grid,
         correction=str(correction), blow_up="", notes=_notes(given, results),
-        wall_seconds=sum(level.seconds for result in results for level in result.levels),
+        **timing_attributes(_timing(results)),
         **fixed_point_attributes(added(result.fixed_point for result in results)),
     )  # fmt: skip
+
+
+def _timing(results: Sequence[Any]) -> Timing:
+    """The processor time of the paths of all levels."""
+    rows = [level for result in results for level in result.levels]
+    return sum((Timing(row.seconds, row.seconds_low, row.seconds_high) for row in rows), Timing())
 
 
 def _how(simulation: HestonSimulation, backend: str) -> dict[str, Any]:

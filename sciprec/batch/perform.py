@@ -26,6 +26,7 @@ from sciprec.compensation_choice import NO_COMPENSATION
 from sciprec.errors import InputError
 from sciprec.output import files
 from sciprec.output.dataset import (
+    PROCESSOR_SECONDS,
     accumulation_dataset,
     with_identity,
 )
@@ -80,8 +81,8 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
 
 
 def pace_of(dataset: xr.Dataset) -> str:
-    """How fast a model went, in words; empty where its dataset does not say."""
-    seconds = float(dataset.attrs.get("wall_seconds", 0.0))
+    """How fast a model goes on a processor of its own; empty where its dataset does not say."""
+    seconds = float(dataset.attrs.get(PROCESSOR_SECONDS, 0.0))
     if not seconds > 0.0:
         return ""
     if "time" in dataset.coords and dataset.sizes["time"]:

@@ -38,20 +38,21 @@ class Saved:
     """The content of a checkpoint.
 
     Args:
-        steps, seconds: made so far, and the wall time that they took.
+        steps: made so far.
         levels: of the time scheme, newest first, with their residuals.
         stored: for each stored state its number of steps, ascending.
         fields, budgets: what was stored: name -> (states, ...).
         kernels: from `compiled.kernel_states`.
+        timed: (n, 2), steps and processor seconds of the sections of these steps.
     """
 
     steps: int
-    seconds: float
     levels: list[Level]
     stored: list[int]
     fields: dict[str, np.ndarray]
     budgets: dict[str, np.ndarray]
     kernels: dict[str, np.ndarray] = field(default_factory=dict)
+    timed: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
 
 
 class Checkpoints:
@@ -168,8 +169,8 @@ def _packed(saved: Saved) -> dict[str, np.ndarray]:
     """The arrays of a file."""
     arrays = {
         "steps": np.array(saved.steps),
-        "seconds": np.array(saved.seconds),
         "stored": np.array(saved.stored),
+        "timed": saved.timed,
     }
     for i, level in enumerate(saved.levels):
         arrays[f"level_{i}"] = level.values
@@ -186,12 +187,12 @@ def _unpacked(arrays: dict[str, np.ndarray]) -> Saved:
     count = sum(name.startswith("level_") for name in arrays)
     return Saved(
         steps=int(arrays["steps"]),
-        seconds=float(arrays["seconds"]),
         levels=[Level(arrays[f"level_{i}"], arrays.get(f"residual_{i}")) for i in range(count)],
         stored=arrays["stored"].tolist(),
         fields=_named(arrays, "field_"),
         budgets=_named(arrays, "budget_"),
         kernels=_named(arrays, "kernel_"),
+        timed=arrays["timed"],
     )
 
 

@@ -27,6 +27,7 @@ from sciprec.precision import Backend
 from sciprec.precision.compensation import Compensation
 from sciprec.precision.fixed_lifting import fixed_point_summary
 from sciprec.stages import Stages
+from sciprec.timing import Timing
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Trajectory:
         step_seconds: the time step.
         steps: how many were made.
         blow_up: None, or a sentence naming day, field, level, place and the usual remedy.
-        seconds: wall time of the steps, compilation excluded.
+        timing: processor time of the steps, compilation excluded.
         fixed_point: saturations, changes of units and places short of bits, as plain data (see
             `fixed_point_summary`), the step that compiles the kernels included; None in floats.
     """
@@ -62,7 +63,7 @@ class Trajectory:
     step_seconds: float
     steps: int
     blow_up: str | None
-    seconds: float
+    timing: Timing
     fixed_point: dict | None = None
 
 
@@ -242,6 +243,6 @@ def _trajectory(run: Run, grid: GaussianGrid, model: _Model) -> Trajectory:
         step_seconds=run.request.step_seconds,
         steps=run.steps,
         blow_up=run.blow_up,
-        seconds=run.seconds,
+        timing=run.clock.timing,
         fixed_point=fixed_point_summary(model.lifted),
     )

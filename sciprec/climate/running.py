@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -15,6 +14,7 @@ from sciprec.climate.equations import Conversion
 from sciprec.climate.request import Request
 from sciprec.climate.timestepping import System
 from sciprec.errors import InputError
+from sciprec.timing import Sections
 
 _STEPS_BETWEEN_CHECKS = 16
 
@@ -35,7 +35,8 @@ class Run:
 
     Attributes:
         levels: of the time scheme, newest first.
-        steps, seconds: made so far, and the wall time that they took.
+        steps: made so far.
+        clock: the processor time of those steps, in sections of some.
         blow_up: None, or a sentence.
         stored: numbers of steps at which states were stored; `snapshots` and `budgets` are theirs.
     """
@@ -57,7 +58,7 @@ class Run:
         self.kernels, self.checkpoints = kernels, checkpoints
         self._kernel_states: dict[str, np.ndarray] = {}
         self.levels = [system.addition.level(state)]
-        self.steps, self.seconds, self.blow_up = 0, 0.0, None
+        self.steps, self.clock, self.blow_up = 0, Sections(), None
         self.stored: list[int] = []
         self.snapshots: list[dict[str, np.ndarray]] = []
         self.budgets: list[dict[str, float]] = []
@@ -95,7 +96,7 @@ class Run:
                 f" beyond the end of this run at day {self.days_of(self.request.stops[-1]):g}; "
                 "give more days, or another folder"
             )
-        self.steps, self.seconds, self.levels = saved.steps, saved.seconds, saved.levels
+        self.steps, self.levels, self.clock = saved.steps, saved.levels, Sections(saved.timed)
         self._kernel_states = saved.kernels
         for k, steps in enumerate(saved.stored):
             if steps in (0, *self.request.stops):
@@ -107,8 +108,9 @@ class Run:
         """Leave a checkpoint where that was asked for."""
         if self.checkpoints is not None:
             fields, budgets = stacked(self.snapshots), stacked(self.budgets)
-            done = self.steps, self.seconds, self.levels, self.stored
-            saved = Saved(*done, fields, budgets, kernel_states(self.kernels))
+            done = self.steps, self.levels, self.stored, fields, budgets
+            timed = np.array(self.clock.done).reshape(-1, 2)
+            saved = Saved(*done, kernel_states(self.kernels), timed)
             self.checkpoints.save(saved, last)
 
     def step(self, levels: list) -> None:
@@ -120,12 +122,11 @@ class Run:
     def advance(self, count: int) -> None:
         """Make some steps, then look whether all values are finite."""
         before, days_before = self.levels[0].values.copy(), self.days
-        start = time.perf_counter()
-        for _ in range(count):
-            self.step(self.levels)
-            self.steps += 1
-            self.system.addition.forget(self.levels, self.steps)
-        self.seconds += time.perf_counter() - start
+        with self.clock.timed(count):
+            for _ in range(count):
+                self.step(self.levels)
+                self.steps += 1
+                self.system.addition.forget(self.levels, self.steps)
         if not np.isfinite(self.levels[0].values).all():
             self.blow_up = self.sentence(before, days_before)
         elif self.progress is not None:

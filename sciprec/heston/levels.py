@@ -62,7 +62,7 @@ class Level:
         sample: block -> shape (n_payoffs, columns, n_paths).
         moments: GroupMoments.
         width: simulated paths for each path of this level.
-        seconds: time of its samples, summed over threads.
+        timed: paths and processor seconds of each of its blocks.
         fixed_point: what fixed point did, as `fixed_point_summary` says it; None in floats.
     """
 
@@ -73,7 +73,7 @@ class Level:
     sample: Callable
     moments: GroupMoments
     width: int
-    seconds: float = field(default=0.0)
+    timed: list = field(default_factory=list)
     fixed_point: dict | None = field(default=None)
 
     def extend(self, n_paths, n_threads, deadline):
@@ -90,17 +90,20 @@ class Level:
             for first in range(self.moments.paths, end, window):
                 if time.perf_counter() > deadline and self.moments.paths >= LEAST_PATHS:
                     break
-                for means, seconds, done in pool.map(self._block, _blocks(first, end, window)):
+                given = _blocks(first, end, window)
+                for block, (means, seconds, done) in zip(
+                    given, pool.map(self._block, given), strict=True
+                ):
                     self.moments.add(means)
-                    self.seconds += seconds
+                    self.timed.append((block.n_paths, seconds))
                     self.fixed_point = added((self.fixed_point, done))
 
     def _block(self, block):
-        """Return the replications of a block, the time they took, and what fixed point did."""
-        start = time.perf_counter()
+        """Return a block's replications, their processor time, and what fixed point did."""
+        start = time.thread_time()
         values, done = counted(self.sample, block)
         means = group_means(values)
-        return means, time.perf_counter() - start, done
+        return means, time.thread_time() - start, done
 
     def variance(self, weights=None):
         """Return the variance of one path (of a combination of its columns), (n_payoffs,)."""

@@ -18,6 +18,7 @@ from sciprec.heston.simulation import Simulation, lifted
 from sciprec.precision import resolve_backend
 from sciprec.precision.fixed_lifting import fixed_point_summary
 from sciprec.precision.registry import kernel
+from sciprec.timing import Timing, timing_of
 
 GROUP = 256  # paths whose payments are added in one sequential sum
 
@@ -52,7 +53,7 @@ class Estimate:
         martingale, martingale_standard_error: the mean of S_T / F_T, which is one for the model.
         n_paths, n_steps: as asked for.
         nonfinite_paths: paths whose log spot is no finite number.
-        seconds: time spent in the kernels and payoffs, summed over blocks.
+        timing: processor time spent in the kernels and payoffs, over all blocks.
         fixed_point: saturations and places short of bits, as plain data (see
             `fixed_point_summary`), summed over blocks; None in floats.
     """
@@ -64,7 +65,7 @@ class Estimate:
     n_paths: int
     n_steps: int
     nonfinite_paths: int
-    seconds: float
+    timing: Timing
     fixed_point: dict | None = None
 
 
@@ -149,7 +150,7 @@ def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed):
     )
     simulation.advance(n_steps)
     log_ratio = simulation.log_ratio()
-    start = time.perf_counter()
+    start = time.thread_time()
     with np.errstate(over="ignore", invalid="ignore"):  # counted below
         ratio = np.exp(log_ratio)
         spot = model.forward(maturity) * ratio
@@ -159,7 +160,7 @@ def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed):
     squares = np.zeros_like(sums)
     lifted(group_sums, resolve_backend("fp64"))(values, GROUP, sums, squares)
     nonfinite = int(np.count_nonzero(~np.isfinite(log_ratio)))
-    seconds = simulation.seconds + time.perf_counter() - start
+    seconds = simulation.seconds + time.thread_time() - start
     done = fixed_point_summary(simulation.fixed_point)
     return BlockSums(block, sums, squares, nonfinite, seconds, done)
 
@@ -173,7 +174,7 @@ def simulate_log_ratio(model, block, maturity, *, backend, scheme, n_steps, seed
         draws_per_step: r; these paths then see the same Brownian motion as those of r n_steps.
 
     Returns:
-        log(S_T / F_T) in binary64, shape (block.n_paths,), and the seconds that the kernel took.
+        log(S_T / F_T) in binary64, shape (block.n_paths,), and the kernel's processor seconds.
 
     Precision: constants are computed in binary64 and rounded once. Backends with random bits
         (stochastic rounding, noise) draw them from a stream of seed and first path, so that there
@@ -211,7 +212,7 @@ def combine(model, payoffs, results, *, n_steps):
         n_paths=n_paths,
         n_steps=n_steps,
         nonfinite_paths=sum(result.nonfinite_paths for result in results),
-        seconds=sum(result.seconds for result in results),
+        timing=timing_of([(result.block.n_paths, result.seconds) for result in results]),
         fixed_point=added(result.fixed_point for result in results),
     )
 

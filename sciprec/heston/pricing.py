@@ -1,7 +1,7 @@
 """A price by Monte Carlo whose stated bound holds, in any arithmetic."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from sciprec.heston.pricing_arguments import (
 from sciprec.heston.variance_reduction import choose_sampler
 from sciprec.precision import resolve_backend
 from sciprec.precision.streams import seed_words
+from sciprec.timing import timing_of
 
 LEAST_BUDGET = 16 * LEAST_PATHS
 
@@ -35,7 +36,7 @@ class LevelRow:
         mean: of the first payoff's base price, rounding error or step difference.
         variance: of one path, first payoff.
         cost: modelled, of one path in steps of binary64.
-        seconds: measured, summed over threads.
+        seconds, seconds_low, seconds_high: processor time with its range, a Timing.
     """
 
     level: str
@@ -46,6 +47,8 @@ class LevelRow:
     variance: float
     cost: float
     seconds: float
+    seconds_low: float
+    seconds_high: float
 
 
 @dataclass(frozen=True)
@@ -223,7 +226,7 @@ def level_rows(pricing):
     return tuple(
         LevelRow(
             one.name, one.backend, one.n_steps, one.moments.paths, float(one.moments.mean[0, 0]),
-            float(one.variance()[0]), one.cost, one.seconds,
+            float(one.variance()[0]), one.cost, *astuple(timing_of(one.timed)),
         )
         for one in _levels(pricing)
     )  # fmt: skip

@@ -42,7 +42,7 @@ class Simulation:
 
     Attributes:
         step: steps done.
-        seconds: time spent in the kernels.
+        seconds: processor time spent in the kernels.
         fixed_point: the kernels used in fixed point, which have counted saturations.
 
     Precision: constants are computed in binary64 and rounded once. Backends with random bits
@@ -104,7 +104,7 @@ class Simulation:
         """Advance all paths by n_steps steps."""
         if self._fixed:
             self._run = self._with_units(n_steps)
-        start = time.perf_counter()
+        start = time.thread_time()
         if self._lifts:
             width = CHUNK_PATHS * max(1, CHUNK_STEPS // n_steps)
             for column in range(0, self.block.n_paths, width):
@@ -112,7 +112,7 @@ class Simulation:
         else:
             first = self.block.first_path
             self._run(first, self.step, n_steps, *self._key, self._constants, *self._arrays)
-        self.seconds += time.perf_counter() - start
+        self.seconds += time.thread_time() - start
         self.step += n_steps
         self._years += n_steps * self.step_years
 

@@ -14,6 +14,10 @@ from sciprec.output.variables import ZONAL_MEAN, describe
 CIRCLE = "circle"
 """Name of the longitude of zonal means."""
 EARTH_RADIUS_M = 6.37122e6  # Williamson et al. (1992)
+PROCESSOR_SECONDS = "processor_seconds"
+"""Attribute of a file: processor time inside the model, without compilation."""
+PROCESSOR_SECONDS_RANGE = "processor_seconds_range"
+"""Attribute of a file: the least and the most that this time may be."""
 STAGES = "sciprec_stages"
 """Attribute of a file: arithmetics of the transforms' stages, where they are not the backend's."""
 
@@ -25,7 +29,7 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
         trajectory: has time_days (nt,), lat (nlat,) and lon (nlon,) in degrees, fields and budgets
             (dictionaries of arrays (nt, nlat, nlon) or (nt, levels, nlat, nlon), and (nt,)), units
             (of variables whose unit is not the table's), vertical (sigma and sigma_bnds, or
-            nothing), radius_m, step_seconds, steps, blow_up, seconds, fixed_point.
+            nothing), radius_m, step_seconds, steps, blow_up, timing, fixed_point.
 
     Returns:
         Dimensions time, sigma where there are levels, lat, lon and bounds; the run's own numbers as
@@ -59,8 +63,9 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
         "step_seconds": float(trajectory.step_seconds),
         "steps": int(trajectory.steps),
         "blow_up": trajectory.blow_up or "",
-        "wall_seconds": float(trajectory.seconds),
-    } | fixed_point_attributes(trajectory.fixed_point)
+        **timing_attributes(trajectory.timing),
+        **fixed_point_attributes(trajectory.fixed_point),
+    }
     return dataset
 
 
@@ -91,7 +96,7 @@ def accumulation_dataset(accumulation: Any) -> xr.Dataset:
     """The dataset of a long accumulation.
 
     Args:
-        accumulation: has update (nt,), values and error_in_u (nt, members), unit_roundoff, seconds,
+        accumulation: has update (nt,), values and error_in_u (nt, members), unit_roundoff, timing,
             fixed_point.
     """
     error = np.asarray(accumulation.error_in_u, float)
@@ -110,9 +115,22 @@ def accumulation_dataset(accumulation: Any) -> xr.Dataset:
     dataset.attrs = {
         "unit_roundoff": float(accumulation.unit_roundoff),
         "blow_up": "",
-        "wall_seconds": float(accumulation.seconds),
-    } | fixed_point_attributes(accumulation.fixed_point)
+        **timing_attributes(accumulation.timing),
+        **fixed_point_attributes(accumulation.fixed_point),
+    }
     return dataset
+
+
+def timing_attributes(timing: Any) -> dict[str, Any]:
+    """The processor time of a run as attributes of its file.
+
+    Args:
+        timing: has seconds, low and high, as `sciprec.timing.Timing`.
+    """
+    return {
+        PROCESSOR_SECONDS: float(timing.seconds),
+        PROCESSOR_SECONDS_RANGE: [float(timing.low), float(timing.high)],
+    }
 
 
 def fixed_point_attributes(summary: Mapping[str, Any] | None) -> dict[str, str]:

@@ -241,14 +241,14 @@ def _cost_picture(done: Sequence[StoredRun], name: str) -> Picture:
             left += seconds
         axes.set_yticks(places, [short(run.label) for run in done])
         axes.invert_yaxis()
-        axes.set(xlabel="seconds", title="Measured time of the paths, by level")
+        axes.set(xlabel="seconds", title="Measured processor time of the paths, by level")
         legend(figure, [axes])
-        svg = to_svg(figure, name, "Measured seconds of each level, by arithmetic")
+        svg = to_svg(figure, name, "Processor seconds of each level, by arithmetic")
     return Picture(
         svg,
         'What the correction costs is the level "rounding": its paths run in fp64 and in the '
-        "cheap arithmetic. Times are of this batch, whose runs shared the machine, and contain the "
-        "emulation of arithmetics that this processor does not have.",
+        "cheap arithmetic. Times are of the processor, without compilation and waiting, and "
+        "contain the emulation of arithmetics that this processor does not have.",
     )
 
 

@@ -10,10 +10,8 @@ from sciprec.compare.comparison import growth
 from sciprec.compare.drift import BUDGETS, Drift, drifts, gain
 from sciprec.compare.verdicts import main_row
 from sciprec.compare.wording import factor
-from sciprec.report.stored import StoredRun
+from sciprec.report.stored import PLAIN, StoredRun
 from sciprec.scenario import TRUTH
-
-PLAIN = "none"  # the name of no compensation
 
 
 def drift_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from sciprec.report.stored import (
     write_text,
 )
 from sciprec.report.templating import environment, page_script, page_style
-from sciprec.report.tradeoff import trade_off_picture, trade_offs
+from sciprec.report.tradeoff import measured_cost, trade_off_picture, trade_offs
 from sciprec.scenario import TRUTH
 
 PAGE = "index.html"
@@ -95,7 +95,7 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
             "status": run.verdict.status,
             "reason": run.verdict.short,
             "file": run.file if run.dataset is not None else None,
-            "seconds": run.kernel_seconds if run.dataset is not None else None,
+            "seconds": run.processor_time.seconds if run.processor_time else None,
             "variable": None, "units": None, "nonfinite": None, "errors": {},
             "growth": None, "drift": drift.get((run.scenario, run.label)),
             "fixed_point": summary_of(run),
@@ -176,15 +176,12 @@ def _sortable(margin: float) -> float:
 
 
 def _cost(batch: StoredBatch, runs: Iterable[StoredRun]) -> str:
-    """Measured time against that of the truth, over the scenarios where both ran."""
-    mine = theirs = 0.0
-    for run in runs:
-        truth = next(r for r in batch.of_scenario(run.scenario) if r.backend == TRUTH)
-        if run.dataset is not None and truth.dataset is not None:
-            mine, theirs = mine + run.kernel_seconds, theirs + truth.kernel_seconds
-    if not (mine > 0 and theirs > 0):
+    """Processor time against that of the truth, where it is another for sure."""
+    cost = measured_cost(batch, list(runs))
+    if cost is None or not cost.told_from_truth:
         return ""
-    return f"{duration(mine)} here, {factor(mine / theirs)} × the time of fp64"
+    low, high = factor(cost.low), factor(cost.high)
+    return f"{factor(cost.value)} ({low} to {high}) × the processor time of fp64 here"
 
 
 def _about(runs: Iterable[StoredRun]) -> str:

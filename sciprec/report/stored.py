@@ -6,7 +6,6 @@ Runs are those of member 0; the other members of an ensemble are read one by one
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,13 +18,17 @@ import xarray as xr
 from sciprec.compare.comparison import Comparison, compare
 from sciprec.compare.verdicts import Verdict, judge
 from sciprec.errors import InputError
+from sciprec.machine.work import stored_bytes
 from sciprec.output import files
-from sciprec.output.dataset import STAGES
+from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE, STAGES
 from sciprec.report.evidence import evidence_of, truth_of
 from sciprec.scenario import TRUTH
+from sciprec.timing import Timing
 
 MANIFEST = "batch.json"
 MANIFEST_VERSION = 2
+PLAIN = "none"
+"""The name of no compensation."""
 _NAMES = ("scenario", "backend", "compensation", "label", "file")
 
 
@@ -56,12 +59,21 @@ class StoredRun:
     member: int = 0
     evidence: dict[str, Any] | None = None
 
-    @property
-    def kernel_seconds(self) -> float:
-        """Wall time inside the model, without compilation where the model leaves it out."""
-        if self.dataset is None:
-            return math.nan
-        return float(self.dataset.attrs.get("wall_seconds", math.nan))
+    @cached_property
+    def processor_time(self) -> Timing | None:
+        """Processor time inside the model with its range; None where it is not known."""
+        told = {} if self.dataset is None else self.dataset.attrs
+        if PROCESSOR_SECONDS not in told or not told[PROCESSOR_SECONDS] > 0.0:
+            return None
+        return Timing(float(told[PROCESSOR_SECONDS]), *map(float, told[PROCESSOR_SECONDS_RANGE]))
+
+    @cached_property
+    def bytes_per_number(self) -> int:
+        """Of a number of the state between steps, with its residual where there is one."""
+        given = self.description.get(self.description.get("kind"), {})
+        state = None if self.backend == TRUTH else given.get("stored")
+        carried = self.compensation != PLAIN or self.description.get("kind") == "heston"
+        return stored_bytes(state or self.backend) * (2 if carried else 1)
 
     @cached_property
     def stages(self) -> dict[str, Any] | None:

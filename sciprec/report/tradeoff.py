@@ -8,21 +8,39 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sciprec.compare.verdicts import main_row
 from sciprec.errors import InputError
 from sciprec.machine.cost import MACHINES, roofline
 from sciprec.machine.work import Work, stored_bytes
 from sciprec.precision.backend import Backend
-from sciprec.report.drift import PLAIN, drift_rows
+from sciprec.report.drift import drift_rows
+from sciprec.report.evidence import truth_of
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredBatch, StoredRun
 from sciprec.report.svg import label_style, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
+from sciprec.timing import Timing
 
 REFERENCE = ("a100", "fp64")
 """Modelled costs are multiples of this arithmetic's on this machine."""
 NUMBERS = 1_000_000
+QUIET = "#808080"
+JOINED = "; a line joins those that no other beats in both, ranges taken into account"
+
+
+class Cost(NamedTuple):
+    """A cost over that of the truth, and the range in which it may be; modelled ones have none."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def told_from_truth(self) -> bool:
+        """Whether it is above or below that of the truth for sure."""
+        return not self.low <= 1.0 <= self.high
 
 
 @dataclass(frozen=True)
@@ -34,10 +52,13 @@ class TradeOff:
         error, where: the largest relative l2 error of a main variable, and its scenario; NaN
             where nothing could be compared.
         drifts: budget -> relative drift per day, the largest in size over the scenarios.
-        measured: wall time here over that of fp64, over the scenarios where both ran; NaN: none.
-        modelled: machine -> memory traffic of the same numbers over that of fp64 on an A100; None
-            where the machine does not have the arithmetic.
-        bytes_per_number: of the stored state, with its residual where there is one.
+        measured: processor time here over that of fp64, over the scenarios where both were timed;
+            None: in none.
+        modelled: machine -> time of the memory traffic of the state, its residual included, over
+            that of fp64 on an A100, in the scenario where that is most; None where the machine does
+            not have the arithmetic.
+        bytes_per_number: of the state between steps, with its residual where there is one: the
+            sizes in the scenarios, ascending.
         front: on which Pareto fronts it lies: "measured", and names of machines.
     """
 
@@ -45,9 +66,9 @@ class TradeOff:
     error: float
     where: str
     drifts: dict[str, float]
-    measured: float
+    measured: Cost | None
     modelled: dict[str, float | None]
-    bytes_per_number: int
+    bytes_per_number: tuple[int, ...]
     front: tuple[str, ...] = field(default=())
 
 
@@ -55,47 +76,71 @@ def trade_offs(batch: StoredBatch) -> list[TradeOff]:
     """A row for each arithmetic of a batch, the truth first."""
     drift = {name: drift_rows(batch.of_scenario(name)) for name in batch.scenarios}
     rows = [_row(batch, label, drift) for label in batch.labels]
-    costs = {"measured": [row.measured for row in rows]}
-    costs |= {name: [row.modelled[name] for row in rows] for name in MACHINES}
-    fronts = {name: pareto([row.error for row in rows], cost) for name, cost in costs.items()}
+    errors = [row.error for row in rows]
+    fronts = {n: pareto(errors, [_cost(row, n) for row in rows]) for n in ("measured", *MACHINES)}
     return [
         TradeOff(**{**vars(row), "front": tuple(n for n, held in fronts.items() if held[i])})
         for i, row in enumerate(rows)
     ]
 
 
-def pareto(errors: Sequence[float], costs: Sequence[float | None]) -> list[bool]:
-    """Which points no other is at least as good as in both, and better in one.
+def pareto(errors: Sequence[float], costs: Sequence[Cost | None]) -> list[bool]:
+    """Which points are cheaper for sure than each that has a smaller error.
 
-    Points without a finite error or cost are on no front.
+    Of points with the same error those stay than which none is cheaper for sure. Points without a
+    finite error or cost are on no front.
     """
     points = [
-        (e, c) if c is not None and math.isfinite(c) and math.isfinite(e) else None
+        (e, c) if c is not None and math.isfinite(c.value) and math.isfinite(e) else None
         for e, c in zip(errors, costs, strict=True)
     ]
-    return [
-        mine is not None
-        and not any(
-            other is not None and other != mine and other[0] <= mine[0] and other[1] <= mine[1]
-            for other in points
-        )
-        for mine in points
-    ]
+    known = [point for point in points if point is not None]
+    return [mine is not None and not any(_beats(one, mine) for one in known) for mine in points]
 
 
-def modelled_traffic(backend: str | Backend, machine: str) -> float | None:
-    """Memory traffic of an arithmetic's numbers on a machine, over that of fp64 on an A100.
+def _beats(one: tuple[float, Cost], mine: tuple[float, Cost]) -> bool:
+    """Whether a point is better in one and, as far as ranges tell, not worse in the other."""
+    if one[0] == mine[0]:
+        return one[1].high < mine[1].low
+    return one[0] < mine[0] and one[1].low <= mine[1].high
+
+
+def modelled_traffic(
+    backend: str | Backend, machine: str, bytes_per_number: int | None = None, truth: int = 8
+) -> float | None:
+    """Time of an arithmetic's memory traffic on a machine, over that of fp64 on an A100.
 
     Modelled, not measured: bytes over the published bandwidth, for work that memory bounds.
+
+    Args:
+        backend: the arithmetic.
+        machine: "mlu370" or "a100".
+        bytes_per_number: of the state, its residual included; left out, those of the arithmetic.
+        truth: the same of fp64.
 
     Returns:
         The ratio, or None where the machine does not have the arithmetic.
     """
+    size = stored_bytes(backend) if bytes_per_number is None else bytes_per_number
     try:
-        reference = roofline(_traffic(REFERENCE[1]), *REFERENCE)
-        return roofline(_traffic(backend), machine, backend).times(reference)
+        reference = roofline(_traffic(truth), *REFERENCE)
+        return roofline(_traffic(size), machine, backend).times(reference)
     except InputError:
         return None
+
+
+def measured_cost(batch: StoredBatch, runs: Sequence[StoredRun]) -> Cost | None:
+    """Processor time of runs over that of fp64, over the scenarios where both were timed."""
+    mine = theirs = Timing()
+    for run in runs:
+        truth = truth_of(batch, run)
+        if truth is not None and run.processor_time and truth.processor_time:
+            mine, theirs = mine + run.processor_time, theirs + truth.processor_time
+    if not theirs.low > 0.0:
+        return None
+    if all(run.backend == TRUTH for run in runs):
+        return Cost(1.0, 1.0, 1.0)
+    return Cost(mine.seconds / theirs.seconds, mine.low / theirs.high, mine.high / theirs.low)
 
 
 def trade_off_picture(rows: Sequence[TradeOff], order: Sequence[str]) -> Picture | None:
@@ -109,9 +154,9 @@ def trade_off_picture(rows: Sequence[TradeOff], order: Sequence[str]) -> Picture
         return None
     with style("trade-off"):
         figure = new_figure(WIDTH, 3.4)
-        panels = figure.subplots(1, 1 + len(MACHINES), sharey=True)
-        for axes, name in zip(panels, ("measured", *MACHINES), strict=True):
-            _panel(axes, others, name, order)
+        drawn = [n for n in ("measured", *MACHINES) if any(_cost(row, n) for row in others)]
+        panels = figure.subplots(1, max(len(drawn), 1), sharey=True, squeeze=False)[0]
+        joined = [_panel(axes, others, n, order) for axes, n in zip(panels, drawn, strict=False)]
         panels[0].set_yscale("log")
         panels[0].set_ylabel("largest relative l2 error")
         handles = {}
@@ -122,28 +167,37 @@ def trade_off_picture(rows: Sequence[TradeOff], order: Sequence[str]) -> Picture
         svg = to_svg(figure, "trade-off", "Error against measured and modelled cost")
     return Picture(
         svg,
-        "Lower and further left is better; the line joins those that no other arithmetic beats in "
-        "both. Measured: time of these runs over that of fp64, with the emulation of what this "
-        "processor does not have. Modelled: memory traffic at published bandwidths, for work "
-        "that memory bounds; an arithmetic that a machine does not have is missing there.",
+        f"Lower and further left is better{JOINED if any(joined) else ''}. "
+        "Measured: processor time of these runs, with the emulation of what this processor does "
+        "not have; bars are ranges. Modelled: memory traffic of the state at published bandwidths, "
+        "for work that memory bounds; an arithmetic that a machine does not have is missing there.",
     )
 
 
-def _panel(axes, rows: Sequence[TradeOff], name: str, order: Sequence[str]) -> None:
-    """One kind of cost."""
-    cost = {row.label: row.measured if name == "measured" else row.modelled[name] for row in rows}
-    shown = [row for row in rows if cost[row.label] is not None and cost[row.label] > 0]
-    front = sorted((cost[row.label], row.error) for row in shown if name in row.front)
-    if front:
-        axes.plot(*zip(*front, strict=True), color="#808080", linewidth=1, zorder=1)
-    for row in shown:
+def _cost(row: TradeOff, name: str) -> Cost | None:
+    """One kind of cost of an arithmetic."""
+    if name == "measured":
+        return row.measured
+    modelled = row.modelled[name]
+    return None if modelled is None else Cost(modelled, modelled, modelled)
+
+
+def _panel(axes, rows: Sequence[TradeOff], name: str, order: Sequence[str]) -> bool:
+    """Draw one kind of cost; whether a line joins what no other beats."""
+    shown = [(row, cost) for row in rows if (cost := _cost(row, name)) is not None]
+    front = sorted((cost.value, row.error) for row, cost in shown if name in row.front)
+    if len(front) > 1:
+        axes.plot(*zip(*front, strict=True), color=QUIET, linewidth=1, zorder=1)
+    for row, cost in shown:
         look = label_style(row.label, order) | {"linestyle": "none"}
-        axes.plot(cost[row.label], row.error, label=short(row.label), **look)
-    title = "measured here" if name == "measured" else f"modelled: {MACHINES[name].title}"
-    axes.set_title(title)
-    axes.set_xlabel("cost over fp64" if name == "measured" else "traffic over fp64 on A100")
-    if shown:
-        axes.set_xlim(0, 1.15 * max(cost[row.label] for row in shown))
+        axes.plot(cost.value, row.error, label=short(row.label), **look)
+        if cost.low < cost.high:
+            axes.hlines(row.error, cost.low, cost.high, color=look["color"], linewidth=1.2)
+    axes.axvline(1.0, color=QUIET, linewidth=0.8, linestyle=":")
+    axes.set_title("measured here" if name == "measured" else f"modelled: {MACHINES[name].title}")
+    axes.set_xlabel("fp64 here = 1" if name == "measured" else "fp64 on an A100 = 1")
+    axes.set_xlim(0, 1.1 * max(1.0, *(cost.high for _, cost in shown)))
+    return len(front) > 1
 
 
 def _row(batch: StoredBatch, label: str, drift: dict[str, list[dict]]) -> TradeOff:
@@ -157,15 +211,14 @@ def _row(batch: StoredBatch, label: str, drift: dict[str, list[dict]]) -> TradeO
         known = [row[name] for row in rows if row[name] is not None]
         if known:
             budgets[name] = max(known, key=abs)
-    backend = runs[0].backend
     return TradeOff(
         label=label,
         error=math.nan if worst is None else _error(worst),
         where="" if worst is None else worst.scenario,
         drifts=budgets,
-        measured=_measured(batch, runs),
-        modelled={name: modelled_traffic(backend, name) for name in MACHINES},
-        bytes_per_number=stored_bytes(backend) * (1 if runs[0].compensation == PLAIN else 2),
+        measured=measured_cost(batch, runs),
+        modelled={name: _modelled(batch, runs, name) for name in MACHINES},
+        bytes_per_number=tuple(sorted({run.bytes_per_number for run in runs})),
     )
 
 
@@ -175,16 +228,14 @@ def _error(run: StoredRun) -> float:
     return math.inf if run.verdict.status == "broken" or math.isnan(error) else error
 
 
-def _measured(batch: StoredBatch, runs: Sequence[StoredRun]) -> float:
-    """Wall time over that of fp64, over the scenarios where both ran."""
-    mine = theirs = 0.0
-    for run in runs:
-        truth = next((r for r in batch.of_scenario(run.scenario) if r.backend == TRUTH), None)
-        if truth is not None and run.dataset is not None and truth.dataset is not None:
-            mine, theirs = mine + run.kernel_seconds, theirs + truth.kernel_seconds
-    return mine / theirs if theirs > 0 else math.nan
+def _modelled(batch: StoredBatch, runs: Sequence[StoredRun], machine: str) -> float | None:
+    """The most of the modelled ratios of all scenarios."""
+    pairs = [(run, truth_of(batch, run) or run) for run in runs]
+    sizes = {(run.bytes_per_number, truth.bytes_per_number) for run, truth in pairs}
+    ratios = [modelled_traffic(runs[0].backend, machine, *size) for size in sizes]
+    return None if None in ratios else max(ratios)
 
 
-def _traffic(backend: str | Backend) -> Work:
-    """Reading a million numbers once."""
-    return Work(bytes_read=NUMBERS * stored_bytes(backend), flops=1)
+def _traffic(size: int) -> Work:
+    """Reading a million numbers of so many bytes once."""
+    return Work(bytes_read=NUMBERS * size, flops=1)

@@ -175,7 +175,7 @@ def test_a_finished_run_makes_no_step_again(tmp_path):
     first = integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path, **RUN)
     again = integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path, **RUN)
     assert_same(first, again)
-    assert first.seconds > 0 and again.seconds == first.seconds
+    assert first.timing.seconds > 0 and again.timing == first.timing
 
 
 def test_what_cannot_be_kept_or_read_gets_a_sentence(tmp_path):
@@ -198,9 +198,9 @@ def test_writing_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
     monkeypatch.setattr("sciprec.climate.checkpoint.time.perf_counter", lambda: next(clock))
     kept = Checkpoints(tmp_path, check_request("williamson_5", SMALL, 1.0, **RUN))
     for _ in range(60):
-        kept.save(Saved(0, 0.0, [], [], {}, {}), last=False)
+        kept.save(Saved(0, [], [], {}, {}), last=False)
     assert 2 <= len(written) <= 4
-    kept.save(Saved(0, 0.0, [], [], {}, {}), last=True)
+    kept.save(Saved(0, [], [], {}, {}), last=True)
     assert len(written) <= 5
 
 
@@ -213,11 +213,11 @@ def test_a_restart_is_written_after_a_while_and_not_at_the_end(tmp_path, monkeyp
     request = check_request("williamson_5", SMALL, 1.0, **RUN)
     kept = Checkpoints(Restart(Path(tmp_path), after_seconds=60.0), request)
     for _ in range(11):
-        kept.save(Saved(0, 0.0, [], [], {}, {}), last=False)
+        kept.save(Saved(0, [], [], {}, {}), last=False)
     assert not written
-    kept.save(Saved(0, 0.0, [], [], {}, {}), last=False)
+    kept.save(Saved(0, [], [], {}, {}), last=False)
     assert len(written) == 1
-    kept.save(Saved(0, 0.0, [], [], {}, {}), last=True)
+    kept.save(Saved(0, [], [], {}, {}), last=True)
     assert len(written) == 1
 
 

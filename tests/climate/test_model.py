@@ -76,7 +76,7 @@ def test_trajectory_has_its_times_fields_and_budgets():
     assert all(b.shape == (4,) for b in run.budgets.values())
     assert run.steps == 54 and run.step_seconds == 1200.0 and run.blow_up is None
     assert seen == sorted(seen) and seen[-1] == 0.75
-    assert run.seconds > 0
+    assert run.timing.seconds > 0
 
 
 def test_last_output_is_the_end_even_between_output_times():

@@ -11,8 +11,9 @@ import pytest
 
 from sciprec import cli, workflow
 from sciprec.batch import perform
-from sciprec.output.dataset import prices_dataset, trajectory_dataset
+from sciprec.output.dataset import prices_dataset, timing_attributes, trajectory_dataset
 from sciprec.precision.backend import resolve_backend
+from sciprec.timing import Timing
 
 CLIMATE = """
 name = "little_climate"
@@ -77,7 +78,7 @@ def little_trajectory(unit_roundoff=0.0, *, nlat=8, nlon=16, times=4, blow_up=No
     budgets = {"mass": height.mean(axis=(1, 2))}
     return SimpleNamespace(
         time_days=days, lat=lat, lon=lon, fields=fields, budgets=budgets,
-        step_seconds=600.0, steps=432, blow_up=blow_up, seconds=0.5,
+        step_seconds=600.0, steps=432, blow_up=blow_up, timing=Timing(0.5, 0.45, 0.6),
         fixed_point=None, units={}, vertical={}, radius_m=6.37122e6,
     )  # fmt: skip
 
@@ -98,7 +99,8 @@ def little_heston(given, backend, compensation=None):
     analytic = np.maximum(100.0 - np.asarray(strikes), 0.0)[None, :] + np.ones((len(maturities), 1))
     price = (analytic + 0.01) * (1.0 + 2.0 * unit_roundoff(backend))
     values = {"price": price, "standard_error": 0.05 + 0 * price, "analytic_price": analytic}
-    return prices_dataset(strikes, maturities, values, n_paths=1024, blow_up="", wall_seconds=0.25)
+    return prices_dataset(strikes, maturities, values, n_paths=1024, blow_up="",
+                          **timing_attributes(Timing(0.25, 0.2, 0.3)))  # fmt: skip
 
 
 @pytest.fixture

@@ -17,9 +17,11 @@ from sciprec.errors import InputError
 from sciprec.heston import analytic
 from sciprec.output import netcdf
 from sciprec.output.bounded_prices import PRICED
+from sciprec.output.dataset import timing_attributes
 from sciprec.output.surfaces import surface_dataset
 from sciprec.report.stored import read_batch
 from sciprec.scenario import parse_scenario
+from sciprec.timing import Timing
 
 BOUNDED = """
 name = "little_surface"
@@ -84,7 +86,7 @@ def little_result(strikes, shift=0.0, rounding=0.0):
 def heston_level():
     from sciprec.heston.pricing import LevelRow
 
-    return LevelRow("base", "fp16", 4, 128, 10.0, 2.0, 6.0, 0.25)
+    return LevelRow("base", "fp16", 4, 128, 10.0, 2.0, 6.0, 0.25, 0.2, 0.3)
 
 
 def stand_in(given, backend, correction=None):
@@ -100,7 +102,7 @@ def stand_in(given, backend, correction=None):
     }  # fmt: skip
     return surface_dataset(
         strikes, maturities, results, grid, notes=json.dumps(["made up"]), blow_up="",
-        wall_seconds=0.25,
+        **timing_attributes(Timing(0.25, 0.2, 0.3)),
     )  # fmt: skip
 
 

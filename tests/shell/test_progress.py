@@ -88,7 +88,7 @@ def test_runs_without_a_forecast_count_alike(scenario_files):
 def test_the_pace_of_a_model():
     assert pace_of(little_climate(None, "fp64")) == "6 days/s"
     prices = {"price": np.ones((2, 3))}
-    how = {"n_paths": 1000, "wall_seconds": 0.5}
+    how = {"n_paths": 1000, "processor_seconds": 0.5}
     assert pace_of(prices_dataset([1, 2, 3], [1, 2], prices, **how)) == "4,000 paths/s"
     bounded = prices_dataset([1, 2, 3], [1, 2], prices, **how, levels="[]")
     assert pace_of(bounded) == "2,000 paths/s"

@@ -1,6 +1,8 @@
-"""The trade-off of the page: fronts, modelled costs, drifts, and its sentences."""
+"""The trade-off of the page: fronts, measured and modelled costs, drifts, and its sentences."""
 
 import math
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,19 +10,50 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciprec.machine.cost import MACHINES
+from sciprec.report.page import render
 from sciprec.report.stored import read_batch
-from sciprec.report.tradeoff import modelled_traffic, pareto, trade_offs
+from sciprec.report.tradeoff import Cost, measured_cost, modelled_traffic, pareto, trade_offs
+from sciprec.timing import Sections, Timing, timing_of
+
+
+def exact(costs):
+    """Costs without a range."""
+    return [None if cost is None else Cost(cost, cost, cost) for cost in costs]
+
+
+def test_sections_count_the_processor_time_of_their_thread():
+    clock = Sections()
+    with clock.timed(1):
+        time.sleep(0.05)
+    with clock.timed(1):
+        start = time.thread_time()
+        while time.thread_time() - start < 0.02:
+            pass
+    (_, waited), (_, worked) = clock.done
+    assert waited < 0.01 < 0.02 <= worked
+
+
+def test_what_one_section_compiles_does_not_move_the_time_of_all():
+    pace = [(16, 1.6), (16, 1.7), (16, 1.5), (16, 99.0), (8, 0.8)] * 4
+    found = timing_of(pace)
+    work = sum(one for one, _ in pace)
+    assert 0.1 * work <= found.seconds <= 1.7 / 16 * work
+    assert found.low <= found.seconds <= found.high
+    assert timing_of([]) == Timing()
+    one = timing_of([(10, 2.0)])
+    assert (one.low, one.seconds, one.high) == (2.0, 2.0, 2.0)
+    assert one + Timing(1.0, 0.5, 2.0) == Timing(3.0, 2.5, 4.0)
 
 
 def test_the_front_is_what_no_other_point_beats():
     errors, costs = [0.0, 1e-7, 1e-3, 1e-2, 1e-3], [1.0, 0.5, 0.4, 0.45, 0.4]
-    assert pareto(errors, costs) == [True, True, True, False, True]
+    assert pareto(errors, exact(costs)) == [True, True, True, False, True]
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
 def test_every_point_off_the_front_is_beaten_by_one_on_it(points):
     errors, costs = (list(map(float, column)) for column in zip(*points, strict=True))
-    held = pareto(errors, costs)
+    held = pareto(errors, exact(costs))
     front = [p for p, h in zip(points, held, strict=True) if h]
     assert front
     for point, h in zip(points, held, strict=True):
@@ -29,9 +62,17 @@ def test_every_point_off_the_front_is_beaten_by_one_on_it(points):
 
 
 def test_points_without_numbers_are_on_no_front():
-    assert pareto([math.nan, 1.0, math.inf, 0.5], [0.1, None, 0.1, 1.0]) == [
+    assert pareto([math.nan, 1.0, math.inf, 0.5], exact([0.1, None, 0.1, 1.0])) == [
         False, False, False, True,
     ]  # fmt: skip
+
+
+def test_a_cost_within_the_range_of_a_better_one_is_on_no_front():
+    truth, near, far = Cost(1.0, 1.0, 1.0), Cost(0.9, 0.8, 1.05), Cost(0.5, 0.4, 0.7)
+    assert pareto([0.0, 1e-7], [truth, near]) == [True, False]
+    assert pareto([0.0, 1e-7], [truth, far]) == [True, True]
+    assert pareto([0.0, 1e-7, 1e-3], [truth, near, far]) == [True, False, True]
+    assert pareto([1e-7, 1e-7], [near, Cost(0.85, 0.7, 1.0)]) == [True, True]
 
 
 def test_modelled_traffic_is_bytes_over_published_bandwidth():
@@ -51,7 +92,7 @@ def batch(little_batch):
 def test_rows_hold_the_worst_scenario_of_each_arithmetic(batch):
     rows = {row.label: row for row in trade_offs(batch)}
     assert list(rows) == ["fp64", "fp32", "fp16"]
-    assert rows["fp64"].error == 0.0 and rows["fp64"].measured == 1.0
+    assert rows["fp64"].error == 0.0 and rows["fp64"].measured == Cost(1.0, 1.0, 1.0)
     for label in ("fp32", "fp16"):
         errors = {
             run.scenario: next(iter(run.comparison.rows)).errors["relative_l2"]
@@ -60,7 +101,7 @@ def test_rows_hold_the_worst_scenario_of_each_arithmetic(batch):
         assert rows[label].error == max(errors.values())
         assert rows[label].where == max(errors, key=errors.get)
     assert rows["fp32"].error < rows["fp16"].error
-    assert [rows[n].bytes_per_number for n in rows] == [8, 4, 2]
+    assert [rows[n].bytes_per_number for n in rows] == [(8, 16), (4, 8), (2, 4)]
     assert np.isfinite(rows["fp16"].drifts["mass"])
 
 
@@ -68,5 +109,55 @@ def test_modelled_costs_are_marked_as_modelled_on_the_page(batch):
     page = (batch.folder / "index.html").read_text(encoding="utf-8")
     for machine in MACHINES.values():
         assert f"{machine.title}, modelled" in page
-    assert "time here, measured" in page
+    assert "processor time here, measured" in page
     assert "Modelled, not measured" in page
+
+
+def timed(batch, **seconds):
+    """The batch with other processor times, by label: (seconds, low, high)."""
+    runs = []
+    for run in batch.runs:
+        dataset = run.dataset.copy()
+        value, *ends = seconds.get(run.label, (1.0, 0.9, 1.1))
+        dataset.attrs |= {"processor_seconds": value, "processor_seconds_range": ends}
+        runs.append(replace(run, dataset=dataset))
+    return replace(batch, runs=tuple(runs))
+
+
+def test_times_within_their_range_are_neither_bold_nor_on_a_card(batch):
+    slow = timed(batch, fp16=(2.0, 1.8, 2.2))
+    cost = measured_cost(slow, slow.of_label("fp16"))
+    assert cost.value == 2.0 and cost.low < cost.value < cost.high and cost.told_from_truth
+    assert "2 (1.6 to 2.4) × the processor time of fp64 here" in render(slow)
+    alike = timed(batch, fp32=(0.95, 0.85, 1.05), fp16=(0.9, 0.8, 1.0))
+    assert not measured_cost(alike, alike.of_label("fp16")).told_from_truth
+    assert [row.front for row in trade_offs(alike) if "measured" in row.front] == [
+        next(row.front for row in trade_offs(alike) if row.label == "fp64")
+    ]
+    text = render(alike)
+    assert "the processor time of fp64 here" not in text
+    assert "a line joins those" in text  # of the modelled traffic
+
+
+def test_a_run_without_a_time_has_a_dash(batch):
+    bare = []
+    for run in batch.runs:
+        dataset = run.dataset.copy()
+        for name in ("processor_seconds", "processor_seconds_range"):
+            del dataset.attrs[name]
+        bare.append(replace(run, dataset=dataset))
+    untimed = replace(batch, runs=tuple(bare))
+    assert all(row.measured is None for row in trade_offs(untimed))
+    assert "measured here" not in render(untimed)
+
+
+def test_modelled_traffic_counts_the_residual(batch):
+    carried = [
+        replace(run, compensation="carry", label=f"{run.label}+carry")
+        for run in batch.of_scenario("little_climate")
+        if run.backend != "fp64"
+    ]
+    rows = {r.label: r for r in trade_offs(replace(batch, runs=batch.runs + tuple(carried)))}
+    assert rows["fp16+carry"].bytes_per_number == (2 * 2,)
+    plain = modelled_traffic("fp16", "a100")
+    assert rows["fp16+carry"].modelled["a100"] == 2 * plain == 0.5
