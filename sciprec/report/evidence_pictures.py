@@ -120,17 +120,16 @@ def _spectrum_picture(found, order: Sequence[str], name: str) -> Picture | None:
     """Kinetic energy by total wavenumber: the truth's, and ratios to it."""
     if not found:
         return None
-    first = found[0][1]
-    waves = first["wavenumber"]
+    longest = max((part for _, part in found), key=lambda part: len(part["wavenumber"]))
     with style(name):
         figure = new_figure(WIDTH, 3.2)
         left, right = figure.subplots(1, 2)
-        left.loglog(waves, drawable(first["golden"]), color=QUIET, linewidth=4, alpha=0.5,
-                    label="fp64")  # fmt: skip
-        low, high = np.array(first["accepted"], float).T
-        right.fill_between(waves, low, high, color=QUIET, alpha=0.18, linewidth=0)
-        for run, part in found:
-            look = label_style(run.label, order) | {"marker": ""}
+        left.loglog(longest["wavenumber"], drawable(longest["golden"]), color=QUIET, linewidth=4,
+                    alpha=0.5, label="fp64")  # fmt: skip
+        low, high = np.array(longest["accepted"], float).T
+        right.fill_between(longest["wavenumber"], low, high, color=QUIET, alpha=0.18, linewidth=0)
+        for run, part in found:  # each ends where it and fp64 hold nothing more
+            waves, look = part["wavenumber"], label_style(run.label, order) | {"marker": ""}
             left.loglog(waves, drawable(part["actual"]), label=short(run.label), **look)
             right.semilogx(waves, drawable(part["ratio"]), **look)
         bottom, top = right.get_ylim()

@@ -66,6 +66,22 @@ def test_the_band_of_internal_variability_is_drawn_where_there_are_members(batch
     assert "4 fp64 members" in picture.caption
 
 
+def test_spectra_end_where_each_run_has_nothing_more(batch):
+    """At day 0 a steady flow holds one degree; runs that went on hold what rounding has made."""
+    runs = [run for run in batch.of_scenario("little_climate") if run.label != "fp64"]
+    assert len(runs) == 2
+    shown = [
+        SimpleNamespace(label=run.label, dataset=run.dataset, evidence={"spectrum": {
+            "wavenumber": list(range(1, n + 1)), "golden": [2.0**-k for k in range(n)],
+            "actual": [2.0**-k for k in range(n)], "ratio": [1.0] * n, "accepted": [[0.9, 1.1]] * n,
+        }})
+        for run, n in zip(runs, (1, 42), strict=True)
+    ]  # fmt: skip
+    for given in (shown, shown[::-1]):
+        (picture,) = evidence_pictures(given, batch.labels, "ends")
+        assert "total wavenumber" in picture.svg
+
+
 def run_of(label, dataset, truth, status):
     """A stored run as suggestions see it."""
     backend, _, compensation = label.partition("+")
