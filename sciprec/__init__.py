@@ -45,15 +45,23 @@ __all__ = [*_PUBLIC, *_PACKAGES, "__version__"]
 
 def __getattr__(name: str):
     if name in _PUBLIC:
-        return getattr(importlib.import_module(_PUBLIC[name]), name)
-    if name in _PACKAGES:
-        return importlib.import_module(f"sciprec.{name}")
-    raise AttributeError(f"module 'sciprec' has no attribute '{name}'")
+        found = getattr(importlib.import_module(_PUBLIC[name]), name)
+    elif name in _PACKAGES:
+        found = importlib.import_module(f"sciprec.{name}")
+    else:
+        raise AttributeError(f"module 'sciprec' has no attribute '{name}'")
+    _register_accessor()
+    return found
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-if "xarray" in sys.modules:  # whoever uses xarray gets the accessor; nobody else waits for it
-    importlib.import_module("sciprec.accessor")
+def _register_accessor() -> None:
+    """Give xarray's objects `.sciprec` where xarray is imported; nobody else waits for it."""
+    if "xarray" in sys.modules:
+        importlib.import_module("sciprec.accessor")
+
+
+_register_accessor()

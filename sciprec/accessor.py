@@ -1,7 +1,8 @@
 """`.sciprec` on xarray's objects: comparing them, and rounding them to another arithmetic.
 
-Importing this module registers the accessor. `import sciprec` imports it where xarray is imported
-already; else write `import sciprec.accessor`.
+Importing this module registers the accessor. sciprec imports it wherever it makes or takes labelled
+data, and `import sciprec` where xarray is imported already; `import sciprec.accessor` is enough in
+any order.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import xarray as xr
+
+import sciprec
 
 if TYPE_CHECKING:
     from sciprec.compare import Comparison
@@ -44,11 +47,9 @@ class SciprecAccessor:
         Raises:
             InputError: the two are not on the same points, or a tolerance is none.
         """
-        from sciprec.compare import compare
-
         if isinstance(run, xr.DataArray) and isinstance(self._data, xr.DataArray):
             run = run.rename(self._data.name)
-        return compare(self._data, run, rtol=rtol, atol=atol, max_ulp=max_ulp)
+        return sciprec.compare(self._data, run, rtol=rtol, atol=atol, max_ulp=max_ulp)
 
     def quantize(self, backend: str | Backend, *, seed: int = 0) -> xr.Dataset | xr.DataArray:
         """Round the values to the storage format of an arithmetic; dask arrays stay lazy.
@@ -65,6 +66,4 @@ class SciprecAccessor:
         Raises:
             InputError: unknown backend, or values that are no real numbers.
         """
-        from sciprec.precision.quantization import quantize
-
-        return quantize(self._data, backend, seed=seed)
+        return sciprec.quantize(self._data, backend, seed=seed)

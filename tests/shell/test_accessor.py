@@ -49,16 +49,30 @@ def test_dask_arrays_stay_lazy_and_give_the_same(chunks):
     assert found.row("t").errors == truth.sciprec.compare(rounded).row("t").errors
 
 
+FIRST, LAST = "import sciprec", "import xarray"
+ORDERS = {
+    ("import sciprec.accessor", LAST): True,
+    (FIRST, LAST): False,  # until something of sciprec's is used
+    (LAST, FIRST): True,
+    (FIRST, LAST, "import sciprec.accessor"): True,
+    (FIRST, "sciprec.compare", LAST): True,  # what makes or reads labelled data
+    (FIRST, "sciprec.run", LAST): True,
+    (FIRST, "sciprec.climate.run", LAST): True,
+    ("from sciprec.compare import compare", LAST): True,
+    (FIRST, LAST, "sciprec.quantize"): True,  # what takes it if it comes
+    (FIRST, LAST, "sciprec.heston.price"): True,
+}
+
+
 @pytest.mark.parametrize(
     ("lines", "registered"),
     [
-        ("import xarray, sciprec", True),
-        ("import sciprec, xarray", False),
-        ("import sciprec, xarray, sciprec.accessor", True),
+        pytest.param(lines, there, marks=pytest.mark.slow if k > 1 else ())
+        for k, (lines, there) in enumerate(ORDERS.items())
     ],
 )
-def test_it_is_registered_for_those_who_use_xarray(lines, registered):
-    code = f"{lines}\nprint(hasattr(xarray.Dataset, 'sciprec'))"
+def test_it_is_registered_in_every_order_of_imports(lines, registered):
+    code = "; ".join([*lines, "print(hasattr(xarray.Dataset, 'sciprec'))"])
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(registered)
