@@ -12,13 +12,25 @@ import xarray as xr
 
 from sciprec.errors import InputError
 from sciprec.heston_sections import HestonPayoffs, HestonRun, HestonSimulation
+from sciprec.output.bounded_prices import PRICED
 from sciprec.output.dataset import fixed_point_attributes, prices_dataset, timing_attributes
-from sciprec.output.surfaces import surface_dataset
+from sciprec.output.surfaces import RELATIVE_ROUNDING, surface_dataset
 from sciprec.price_tolerance import price_tolerance
 from sciprec.timing import Timing
 
 _PER_STRIKE = ("price", "standard_error", "analytic_price", "implied_volatility")
 _PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
+_OF_A_SURFACE = (
+    "analytic_price", "implied_volatility", "implied_volatility_bound",
+    "analytic_implied_volatility",
+)  # fmt: skip
+
+
+def stored_variables(given: HestonRun) -> tuple[str, ...]:
+    """Names of the variables that a run's file holds."""
+    if given.simulation.tolerance is None:
+        return (*_PER_STRIKE, *_PER_MATURITY)
+    return (*PRICED, RELATIVE_ROUNDING, *_OF_A_SURFACE)
 
 
 def run(given: HestonRun, backend: str, correction: bool | None) -> xr.Dataset:

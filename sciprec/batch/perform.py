@@ -22,6 +22,7 @@ from sciprec.batch.resume import (
     remove_interrupted,
     run_digest,
 )
+from sciprec.batch.tolerable import check_tolerances
 from sciprec.compensation_choice import NO_COMPENSATION
 from sciprec.errors import InputError
 from sciprec.output import files
@@ -187,7 +188,8 @@ def check(scenario: Scenario) -> None:
     """Let the scenario's model check what it is asked to do, before anything is computed.
 
     Raises:
-        InputError: the model does not know a name, or numbers do not fit together.
+        InputError: the model does not know a name, numbers do not fit together, or a tolerance
+            names what these runs do not have.
     """
     try:
         for choice in scenario.choices() or (NO_COMPENSATION,):
@@ -196,6 +198,7 @@ def check(scenario: Scenario) -> None:
                 _check_stages(scenario, choice.resolved())
     except InputError as error:
         raise InputError(f"scenario '{scenario.name}', table [{scenario.kind}]: {error}") from None
+    check_tolerances(scenario)
 
 
 def _check_climate(given: ClimateRun, compensation: Any) -> None:

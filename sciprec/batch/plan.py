@@ -8,11 +8,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sciprec.compare.metrics import metrics
 from sciprec.compensation_choice import NO_COMPENSATION, CompensationChoice, choice_of
-from sciprec.errors import InputError, meant
+from sciprec.errors import InputError
 from sciprec.machine.modes import MODES, PRECISION, in_force
-from sciprec.output.variables import VARIABLES, ZONAL_MEAN
 from sciprec.precision.backend import resolve_backend
 from sciprec.scenario import TRUTH, Scenario
 from sciprec.stages_choice import MODEL_STAGES, StagesChoice
@@ -113,8 +111,8 @@ def plan(
         suffix: of the files, as in `output.files`.
 
     Raises:
-        InputError: no scenario, a name used twice, an unknown backend, metric or variable; no
-            backend named anywhere.
+        InputError: no scenario, a name used twice, an unknown backend; no backend named
+            anywhere.
     """
     scenarios, override = tuple(scenarios), tuple(backends or ())
     if not scenarios:
@@ -124,7 +122,6 @@ def plan(
     _refuse_repeated_names(scenarios)
     runs = []
     for scenario in scenarios:
-        _check_tolerances(scenario)
         scenario = _with_backends(scenario, environ or {}, override)
         scenario = _with_compensation(scenario, environ or {})
         names = _canonical(override or scenario.backends)
@@ -215,15 +212,3 @@ def _refuse_repeated_names(scenarios: tuple[Scenario, ...]) -> None:
             f"the name '{repeated[0]}' is used by {names.count(repeated[0])} of the scenarios; "
             "names must differ, because files are named after them: change the key 'name' of one"
         )
-
-
-def _check_tolerances(scenario: Scenario) -> None:
-    """Tolerances name metrics and variables that exist."""
-    for tolerance in scenario.tolerance:
-        for key, known in (("metric", metrics()), ("variable", VARIABLES)):
-            given = getattr(tolerance, key)
-            if given not in known and given.removeprefix(ZONAL_MEAN) not in known:
-                raise InputError(
-                    f"scenario '{scenario.name}': [[tolerance]] names the unknown {key} '{given}'; "
-                    f"known: {', '.join(known)}{meant(given, known)}"
-                )

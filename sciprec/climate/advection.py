@@ -185,6 +185,7 @@ def _small_model():
     solve=nothing_to_solve,
     conversion=TracerConversion,
     fields=("height", "u", "v"),
+    budgets=("mass",),
     source="Williamson et al. (1992), eq 74",
 )
 @kernel(example=lambda: _small_model())

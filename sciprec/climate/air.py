@@ -34,6 +34,7 @@ AIR_UNITS = {
     "mass": "Pa", "energy": "J m-2", "angular_momentum": "kg s-1", "enstrophy": "kg m-2 s-2",
 }  # fmt: skip
 """Units of the budgets."""
+AIR_BUDGETS = tuple(AIR_UNITS)
 
 
 @dataclass(frozen=True)

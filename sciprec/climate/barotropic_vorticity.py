@@ -287,6 +287,7 @@ def _small_model():
     solve=nothing_to_solve,
     conversion=VorticityConversion,
     fields=("vorticity", "u", "v", "streamfunction"),
+    budgets=("energy", "enstrophy", "angular_momentum"),
     source="Haurwitz (1940); Williamson et al. (1992), section 3.6",
     units={"energy": "m2 s-2"},
 )

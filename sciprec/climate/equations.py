@@ -70,6 +70,7 @@ class EquationSet:
         solve: kernel (known, constants, out): out = (1 - c L)^-1 known.
         conversion: a class as `Conversion`.
         fields: names of the SI fields of its conversion.
+        budgets: names of the budgets of its conversion, which tolerances may name.
         source: author, year, equations.
         parameters: those of the set and their usual values; a tuple of words is a choice, whose
             first word is the usual one.
@@ -89,6 +90,7 @@ class EquationSet:
     fields: tuple[str, ...]
     source: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    budgets: tuple[str, ...] = ()
     undiffused: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
     adjust: Callable | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sciprec.climate.air import AIR_FIELDS, AIR_PROGNOSTIC, AIR_UNITS, AirConversion
+from sciprec.climate.air import AIR_BUDGETS, AIR_FIELDS, AIR_PROGNOSTIC, AIR_UNITS, AirConversion
 from sciprec.climate.equations import equation_set
 from sciprec.climate.mass import restore_mass
 from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
@@ -14,6 +14,7 @@ AIR_SET = {
     "linear": primitive_linear,
     "solve": primitive_solve,
     "fields": AIR_FIELDS,
+    "budgets": AIR_BUDGETS,
     "parameters": {"levels": 20},
     "undiffused": ("log_surface_pressure",),
     "units": AIR_UNITS,

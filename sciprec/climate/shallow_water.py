@@ -233,6 +233,7 @@ def _small_model():
     solve=solve_gravity_waves,
     conversion=ShallowWaterConversion,
     fields=("height", "u", "v", "vorticity", "divergence"),
+    budgets=("mass", "energy", "potential_enstrophy"),
     source="Williamson et al. (1992), eqs 3 to 7",
     parameters={"formulation": (CAREFUL, ANOMALY, WHOLE, NAIVE)},
 )

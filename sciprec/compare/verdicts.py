@@ -13,6 +13,7 @@ import xarray as xr
 from sciprec.compare.comparison import Comparison, main_row
 from sciprec.compare.metrics import metrics
 from sciprec.compare.wording import factor
+from sciprec.errors import InputError
 from sciprec.scenario import TRUTH
 
 STATUSES = ("truth", "identical", "good", "unjudged", "beyond", "broken", "failed")
@@ -137,8 +138,18 @@ def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison
 
 
 def _call(comparison: Comparison, tolerance: dict) -> tuple[float, str]:
-    """Error / tolerance, and the sentence that says so."""
-    row = comparison.row(tolerance["variable"])
+    """Error / tolerance, and the sentence that says so.
+
+    Raises:
+        InputError: the file does not hold the variable.
+    """
+    try:
+        row = comparison.row(tolerance["variable"])
+    except KeyError as error:
+        raise InputError(
+            f"the scenario has a tolerance that cannot be held against this file: {error.args[0]}; "
+            "run it again with another tolerance"
+        ) from None
     metric = metrics()[tolerance["metric"]]
     error, limit = row.errors[metric.name], tolerance["at_most"]
     units = f" {row.units}" if metric.absolute and row.units != "1" else ""

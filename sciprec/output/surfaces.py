@@ -14,6 +14,7 @@ from sciprec.output.bounded_prices import PRICED
 from sciprec.output.variables import describe
 
 GRID = ("maturity", "strike")
+RELATIVE_ROUNDING = "relative_rounding"
 
 
 def surface_dataset(
@@ -37,7 +38,7 @@ def surface_dataset(
     """
     grids = {name: np.stack([getattr(result, name) for result in results]) for name in PRICED}
     with np.errstate(divide="ignore", invalid="ignore"):
-        grids["relative_rounding"] = grids["rounding"] / np.abs(grids["price"])
+        grids[RELATIVE_ROUNDING] = grids["rounding"] / np.abs(grids["price"])
     dataset = xr.Dataset(
         {name: (GRID, np.asarray(grid, float)) for name, grid in (grids | dict(values)).items()},
         coords={"maturity": np.asarray(maturities_years, float), "strike": np.asarray(strikes)},

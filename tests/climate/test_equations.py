@@ -89,3 +89,14 @@ def test_state_is_of_order_one():
         assert 2**-6 < np.abs(fields[2]).max() < 2**6
         assert 2**-6 < np.abs(fields[0]).max() < 2**6
         assert max(np.abs(a).max() for part in convert.constants for a in part) < 2**10
+
+
+@pytest.mark.parametrize("name", EQUATIONS)
+def test_budgets_are_those_that_the_set_declares(name):
+    case = next(case for case in CASES.values() if case.equations == name)
+    grid, units = GaussianGrid(SMALL), Units(SMALL.step_seconds, case.radius_m)
+    initial = case.initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
+    given = initial, reference_transform(SMALL), units, 0.0
+    convert = EQUATIONS[name].conversion.of(*given)
+    found = convert.budgets(convert.to_fields(convert.to_state(initial)))
+    assert tuple(found) == EQUATIONS[name].budgets

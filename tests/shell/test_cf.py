@@ -8,6 +8,8 @@ import pytest
 
 from sciprec.batch.perform import perform
 from sciprec.batch.plan import plan
+from sciprec.batch.tolerable import compared_variables
+from sciprec.compare.pairing import compared_names
 from sciprec.output import netcdf
 from sciprec.scenario import parse_scenario
 
@@ -45,6 +47,7 @@ def test_files_have_no_finding(kind, tmp_path):
         assert not perform(run, str(tmp_path)).failure
     files = sorted(tmp_path.glob("*.nc"))
     assert len(files) == len(plan([scenario]))
+    assert {*compared_names(netcdf.read(files[0]))} == {*compared_variables(scenario)}
     assert findings(*files) == []
 
 

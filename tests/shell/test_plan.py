@@ -4,7 +4,9 @@ import tomllib
 
 import pytest
 
+from sciprec import workflow
 from sciprec.batch.plan import file_part, plan
+from sciprec.batch.tolerable import compared_variables
 from sciprec.compensation_choice import NO_COMPENSATION
 from sciprec.errors import InputError
 from sciprec.precision.backend import backends
@@ -84,7 +86,42 @@ def test_messages(scenarios):
         plan([scenarios[0], scenarios[0]])
     with pytest.raises(InputError, match="unknown backend 'fp23'"):
         plan(scenarios, ["fp23"])
-    for key, name in (("metric", "relative_12"), ("variable", "hight")):
-        wrong = scenarios[0].tolerance[0].model_copy(update={key: name})
-        with pytest.raises(InputError, match=f"unknown {key} '{name}'.*did you mean"):
-            plan([scenarios[0].model_copy(update={"tolerance": (wrong,)})])
+
+
+FLOW = "height, u, v, vorticity, divergence, mass, energy, potential_enstrophy"
+
+
+@pytest.mark.parametrize(
+    ("which", "key", "name", "words"),
+    [
+        ("climate", "metric", "relative_12", "unknown metric 'relative_12'; known: max_abs"),
+        ("climate", "variable", "hight", f"with these keys: {FLOW}; did you mean 'height'"),
+        ("climate", "variable", "price", f"variable 'price'; known for runs of kind .*: {FLOW}$"),
+        ("climate", "variable", "temperature", f"'temperature'; known .*: {FLOW}$"),
+        ("climate", "variable", "time", "unknown variable 'time'"),
+        ("heston", "variable", "height", "known for runs of kind 'heston' .*: price, standard_er"),
+        ("heston", "variable", "analytic_price", "unknown variable 'analytic_price'"),
+    ],
+)
+def test_tolerances_on_what_a_run_does_not_have_are_refused_before_anything_runs(
+    scenarios, tmp_path, which, key, name, words
+):
+    scenario = scenarios[["climate", "heston"].index(which)]
+    wrong = scenario.tolerance[0].model_copy(update={key: name})
+    scenario = scenario.model_copy(update={"tolerance": (wrong,)})
+    for act in (workflow.forecast, workflow.run):
+        with pytest.raises(InputError, match=f"scenario 'little_{which}': .* names the .*{words}"):
+            act(scenario, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_tolerances_know_which_variables_are_kept_and_how_prices_are_made(scenarios):
+    climate, heston = scenarios
+    kept = climate.climate.model_copy(update={"variables": ("zonal_mean_u",)})
+    named = compared_variables(climate.model_copy(update={"climate": kept}))
+    assert named == ("zonal_mean_u", "mass", "energy", "potential_enstrophy")
+    bounded = heston.heston.simulation.model_copy(update={"tolerance": "1%"})
+    changed = heston.heston.model_copy(update={"simulation": bounded})
+    assert compared_variables(heston.model_copy(update={"heston": changed})) == (
+        "price", "relative_rounding",
+    )  # fmt: skip
