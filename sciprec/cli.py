@@ -129,9 +129,13 @@ def run(
     else:
         print_runs(result.table)
         print(f"page: {result.page}")
-    failed = any(row["status"] == "failed" for row in result.table)
-    if failed or (enforce and result.beyond):
+    if _any_failed(result.table) or (enforce and result.beyond):
         raise typer.Exit(NOT_MET)
+
+
+def _any_failed(table: list[dict[str, Any]]) -> bool:
+    """Whether a run of a batch failed."""
+    return any(row["status"] == "failed" for row in table)
 
 
 @app.command()
@@ -206,13 +210,15 @@ def report(
     from sciprec.report.page import table, write_page
     from sciprec.report.stored import read_batch
 
-    page = write_page(folder)
-    rows = table(read_batch(folder))
+    batch = read_batch(folder)
+    page, rows = write_page(batch), table(batch)
     if json:
         print_json({"folder": folder, "page": page, "runs": rows})
     else:
         print_runs(rows)
         print(f"page: {page}")
+    if _any_failed(rows):
+        raise typer.Exit(NOT_MET)
 
 
 app.command()(compare_verb.compare)

@@ -90,9 +90,9 @@ class Progress:
             self._bar.remove_task(self._tasks.pop(outcome.file))
         if self._quiet:
             return
-        ending = f"failed: {outcome.failure}" if outcome.failure else "done"
-        if outcome.kept:
-            ending = "kept, computed before"
+        ending = "kept, computed before" if outcome.kept else "" if outcome.failure else "done"
+        failed = f"failed: {outcome.failure}" if outcome.failure else ""
+        ending = ", ".join(words for words in (ending, failed) if words)
         elapsed = f"{time.perf_counter() - self._start:.1f} s so far"
         told = (f"{outcome.seconds:.1f} s", outcome.pace, elapsed, left)
         self._line(

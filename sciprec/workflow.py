@@ -198,12 +198,13 @@ def _report(folder: Path, outcomes: Sequence[Outcome], command: str) -> BatchRes
     from sciprec.report.stored import read_batch, write_manifest
 
     write_manifest(folder, outcomes, command=command, made_by=provenance())
-    page = write_page(folder)
+    batch = read_batch(folder)
+    page = write_page(batch)
     return BatchResult(
         folder=folder,
         page=page,
         files=tuple(folder / o.file for o in outcomes if not o.failure),
-        table=table(read_batch(folder)),
+        table=table(batch),
         failures=tuple(o for o in outcomes if o.failure),
     )
 

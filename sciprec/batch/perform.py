@@ -23,6 +23,7 @@ from sciprec.batch.resume import (
     run_digest,
 )
 from sciprec.batch.tolerable import check_tolerances
+from sciprec.compare.verdicts import stopped_early
 from sciprec.compensation_choice import NO_COMPENSATION
 from sciprec.errors import InputError
 from sciprec.output import files
@@ -63,7 +64,7 @@ _SURROUNDINGS: ContextVar[Surroundings | None] = ContextVar("surroundings", defa
 def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = None) -> Outcome:
     """Compute a run and write its file; a failure becomes a sentence, unless `debug`."""
     start = time.perf_counter()
-    failure = pace = ""
+    failure = pace = stopped = ""
     listening = None if on_days is None else partial(on_days, run)
     interrupted = interrupted_folder(run, folder)
     _SURROUNDINGS.set(Surroundings(listening, interrupted, Path(folder)))
@@ -72,13 +73,13 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
         dataset.attrs |= {RUN: run_digest(run), SECONDS: time.perf_counter() - start}
         files.write(dataset, Path(folder) / run.file)
         remove_interrupted(interrupted)
-        pace = pace_of(dataset)
+        pace, stopped = pace_of(dataset), stopped_early(dataset.attrs)
     except Exception as error:  # whatever a run dies of, the other runs go on
         if debug:
             raise
         failure = sentence(error)
     seconds = time.perf_counter() - start
-    return run.outcome(seconds, failure, pace=pace)
+    return run.outcome(seconds, failure or stopped, pace=pace, partial=bool(stopped))
 
 
 def pace_of(dataset: xr.Dataset) -> str:

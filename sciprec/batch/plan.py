@@ -53,12 +53,13 @@ class Run:
         return self.backend == TRUTH
 
     def outcome(
-        self, seconds: float, failure: str = "", kept: bool = False, pace: str = ""
-    ) -> Outcome:
+        self, seconds: float, failure: str = "", kept: bool = False, pace: str = "",
+        partial: bool = False,
+    ) -> Outcome:  # fmt: skip
         """What became of the run."""
         return Outcome(
             self.scenario.name, self.backend, self.file, seconds, failure,
-            self.compensation.name, kept, self.stored, self.member, pace, self.stages.name,
+            self.compensation.name, kept, self.stored, self.member, pace, self.stages.name, partial,
         )  # fmt: skip
 
 
@@ -68,7 +69,7 @@ class Outcome:
 
     Args:
         scenario, backend: names.
-        file: what the run was to write; it exists when `failure` is empty.
+        file: what the run was to write; it exists when `failure` is empty, or the run is `partial`.
         seconds: wall time, compilation included; of a run that is kept, when it was computed.
         failure: empty, or a sentence.
         compensation: name.
@@ -76,6 +77,7 @@ class Outcome:
         stored, member: as in `Run`.
         pace: how fast its model went, in words; empty where that says nothing.
         stages: name.
+        partial: whether it stopped early; its file holds what came before.
     """
 
     scenario: str
@@ -89,6 +91,7 @@ class Outcome:
     member: int = 0
     pace: str = ""
     stages: str = MODEL_STAGES.name
+    partial: bool = False
 
     @property
     def label(self) -> str:

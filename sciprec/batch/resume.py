@@ -17,6 +17,7 @@ from typing import Any
 
 from sciprec.batch.members import identity_of
 from sciprec.batch.plan import Outcome, Run
+from sciprec.compare.verdicts import stopped_early
 from sciprec.errors import InputError
 from sciprec.output import files
 from sciprec.output.provenance import code_digest
@@ -85,7 +86,8 @@ def _kept(run: Run, path: Path) -> Outcome | None:
         seconds = float(attributes[SECONDS])
     except (InputError, OSError, TypeError, ValueError):  # what is damaged is made again
         return None
-    return run.outcome(seconds, kept=True)
+    stopped = stopped_early(attributes)
+    return run.outcome(seconds, stopped, kept=True, partial=bool(stopped))
 
 
 def _refresh(run: Run, path: Path, attributes: dict[str, Any]) -> None:

@@ -25,7 +25,8 @@ class Verdict:
 
     Args:
         status: truth | identical | good (within every tolerance) | unjudged (the scenario states
-            none) | beyond (some tolerance is missed) | broken (blow-up, or changed NaN) | failed.
+            none) | beyond (some tolerance is missed) | broken (NaN or infinities in other places) |
+            failed (nothing to compare, or stopped early).
         sentence: the reason, with the numbers and everything else that was found.
         margin: error / tolerance of the closest call; NaN without one.
         decisive: the part of the sentence that the status rests on; empty where that is all of it.
@@ -67,14 +68,26 @@ def judge(
         where an ensemble cannot tell it from fp64. Ensembles whose members differ by one ulp are
         mentioned, and decide nothing: any arithmetic of fewer bits is told from them at first.
     """
-    verdict = _judge_points(golden, actual, comparison)
+    return with_evidence(_judge_points(golden, actual, comparison), evidence)
+
+
+def stopped_early(attributes: Mapping[str, Any]) -> str:
+    """Why a run is a failed one that ended before its time, whatever its last errors were.
+
+    Args:
+        attributes: of its dataset.
+
+    Returns:
+        A phrase; empty for a run that came to its end.
+    """
+    said = str(attributes.get("blow_up", ""))
+    return f"stopped early: {said}" if said else ""
+
+
+def with_evidence(verdict: Verdict, evidence: Mapping[str, Any] | None) -> Verdict:
+    """The verdict on the pointwise errors with what else was found, as `judge` describes."""
     if evidence is None or verdict.status not in ("good", "unjudged", "beyond"):
         return verdict
-    return _with_evidence(verdict, evidence)
-
-
-def _with_evidence(verdict: Verdict, evidence: Mapping[str, Any]) -> Verdict:
-    """The verdict with what else was found; one sentence."""
     status, said = verdict.status, [verdict.sentence]
     answers = [evidence.get(name) or {} for name in ("consistency", "distributions")]
     told = next((a for a in answers if a.get("answer") == "no"), None)
@@ -109,8 +122,8 @@ def _tells(name: str, part: Mapping[str, Any]) -> bool:
 
 def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:
     """Judge a run by its pointwise errors."""
-    if stopped := str(actual.attrs.get("blow_up", "")):
-        return Verdict("broken", f"stopped early: {stopped}", math.inf)
+    if stopped := stopped_early(actual.attrs):
+        return Verdict("failed", stopped)
     if lost := main_row(comparison).nonfinite_golden:
         row = main_row(comparison)
         counted = f"{lost} of {row.points} values of {row.variable} are not finite"

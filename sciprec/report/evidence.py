@@ -69,11 +69,11 @@ def truth_of(batch: StoredBatch, run: StoredRun) -> StoredRun | None:
 
 
 def _members(batch: StoredBatch, scenario: str, label: str) -> StoredMembers:
-    """The members of one arithmetic's ensemble beyond 0, failed ones left out."""
+    """The members of one arithmetic's ensemble beyond 0 that have a file."""
     paths = [
         batch.folder / one.file
         for one in batch.further
-        if (one.scenario, one.label) == (scenario, label) and not one.failure
+        if (one.scenario, one.label) == (scenario, label) and one.has_file
     ]
     states = [path.stat() if path.exists() else None for path in paths]
     return _as_they_are(tuple(paths), tuple(s and (s.st_mtime_ns, s.st_size) for s in states))

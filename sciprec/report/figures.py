@@ -36,10 +36,11 @@ def pictures(
         return []
     truth = next(run for run in done if run.backend == TRUTH)
     variable = main_row(others[0].comparison).variable
+    begun = [run for run in runs if run.dataset is not None and run.backend != TRUTH]
     dims = set(truth.dataset[variable].dims)
     if {"time", "lat", "lon"} <= dims:
         return [
-            _growth_picture(truth, others, variable, order, f"{prefix}-growth"),
+            _growth_picture(truth, begun, variable, order, f"{prefix}-growth"),
             _maps(truth, others, variable, f"{prefix}-map"),
         ]
     if {"maturity", "strike"} <= dims:

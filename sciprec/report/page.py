@@ -20,7 +20,6 @@ from sciprec.report.stored import (
     StoredBatch,
     StoredMember,
     StoredRun,
-    read_batch,
     write_text,
 )
 from sciprec.report.templating import environment, page_script, page_style
@@ -39,13 +38,12 @@ STATUS_WORDS = {
 }
 
 
-def write_page(folder: str | Path) -> Path:
-    """Write the page of a stored batch beside its files.
+def write_page(batch: StoredBatch) -> Path:
+    """Write the page of a stored batch, as `read_batch` has read it, beside its files.
 
     Raises:
-        InputError: the folder holds no batch, or a file of it cannot be read.
+        InputError: it cannot be written.
     """
-    batch = read_batch(folder)
     return write_text(batch.folder / PAGE, render(batch))
 
 

@@ -16,12 +16,12 @@ from typing import Any
 import xarray as xr
 
 from sciprec.compare.comparison import Comparison, compare
-from sciprec.compare.verdicts import Verdict, judge
+from sciprec.compare.verdicts import Verdict, judge, stopped_early, with_evidence
 from sciprec.errors import InputError
 from sciprec.machine.work import stored_bytes
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE, STAGES
-from sciprec.report.evidence import evidence_of, truth_of
+from sciprec.report.evidence import evidence_of
 from sciprec.scenario import TRUTH
 from sciprec.timing import Timing
 
@@ -40,8 +40,8 @@ class StoredRun:
         scenario, backend, compensation, file: names.
         label: backend, stages and compensation in one name, by which pages tell runs apart.
         seconds: wall time of the whole run.
-        dataset: None where the run failed.
-        comparison: None where the run or its truth failed.
+        dataset: None where the run left no file; a run that stopped early leaves one.
+        comparison: None where the run or its truth failed or stopped early.
         verdict: in every case.
         member: of the scenario's ensemble.
         evidence: what `sciprec.compare.evidence.evidence` has found; None without a comparison.
@@ -88,7 +88,10 @@ class StoredRun:
 
 @dataclass(frozen=True)
 class StoredMember:
-    """A run of an ensemble beyond member 0: where it is, or why it failed."""
+    """A run of an ensemble beyond member 0: where it is, or why it failed.
+
+    Its file is there where it succeeded, or is `partial`: it stopped early.
+    """
 
     scenario: str
     backend: str
@@ -97,6 +100,12 @@ class StoredMember:
     file: str
     member: int
     failure: str
+    partial: bool = False
+
+    @property
+    def has_file(self) -> bool:
+        """Whether there is a file to read."""
+        return self.partial or not self.failure
 
 
 @dataclass(frozen=True)
@@ -135,7 +144,7 @@ class StoredBatch:
         return tuple(run for run in self.runs if run.label == name)
 
     def members_of(self, scenario: str, label: str) -> Iterator[tuple[int, xr.Dataset]]:
-        """Number and dataset of each member of an ensemble, read one by one, failed ones left out.
+        """Number and dataset of each member of an ensemble that has a file, read one by one.
 
         Member m is to be held against member m of fp64.
         """
@@ -143,7 +152,7 @@ class StoredBatch:
             if (run.scenario, run.label) == (scenario, label) and run.dataset is not None:
                 yield 0, run.dataset
         for one in self.further:
-            if (one.scenario, one.label) == (scenario, label) and not one.failure:
+            if (one.scenario, one.label) == (scenario, label) and one.has_file:
                 yield one.member, files.read(self.folder / one.file)
 
 
@@ -162,7 +171,7 @@ def write_manifest(
         "command": command,
         "made_by": made_by,
         "runs": [
-            {key: getattr(o, key) for key in (*_NAMES, "member", "seconds", "failure")}
+            {key: getattr(o, key) for key in (*_NAMES, "member", "seconds", "failure", "partial")}
             for o in outcomes
         ],
     }
@@ -209,7 +218,10 @@ def read_batch(folder: str | Path) -> StoredBatch:
         for entry, (dataset, failure) in zip(entries, loaded, strict=True)
     )
     further = tuple(
-        StoredMember(**{key: e[key] for key in (*_NAMES, "member", "failure")})
+        StoredMember(
+            **{key: e[key] for key in (*_NAMES, "member", "failure")},
+            partial=e.get("partial", False),
+        )
         for e in content["runs"]
         if e.get("member", 0)
     )
@@ -222,9 +234,7 @@ def _with_evidence(batch: StoredBatch, run: StoredRun) -> StoredRun:
     found = evidence_of(batch, run)
     if found is None:
         return run
-    truth = truth_of(batch, run).dataset
-    verdict = judge(truth, run.dataset, run.comparison, found)
-    return replace(run, evidence=found, verdict=verdict)
+    return replace(run, evidence=found, verdict=with_evidence(run.verdict, found))
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -256,7 +266,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 def _load(folder: Path, entry: dict[str, Any]) -> tuple[xr.Dataset | None, str]:
     """The file of a run, or the sentence that says why there is none."""
-    if entry["failure"]:
+    if entry["failure"] and not entry.get("partial", False):
         return None, entry["failure"]
     try:
         return files.read(folder / entry["file"]), ""
@@ -271,10 +281,12 @@ def _stored_run(
     comparison = None
     if failure:
         verdict = Verdict("failed", failure)
+    elif stopped := stopped_early(dataset.attrs):
+        verdict = Verdict("failed", stopped)
     elif truth is None:
         verdict = Verdict("failed", "its fp64 truth failed, so that nothing can be compared")
-    elif entry["backend"] != TRUTH and (stopped := str(truth.attrs.get("blow_up", ""))):
-        said = f"nothing can be compared: the fp64 truth itself stopped early: {stopped}"
+    elif stopped := stopped_early(truth.attrs):
+        said = f"nothing can be compared: the fp64 truth itself {stopped}"
         verdict = Verdict("failed", said)
     else:
         try:

@@ -50,7 +50,7 @@ class TradeOff:
     Args:
         label: backend and compensation.
         error, where: the largest relative l2 error of a main variable, and its scenario; NaN
-            where nothing could be compared.
+            where a run failed or nothing could be compared.
         drifts: budget -> relative drift per day, the largest in size over the scenarios.
         measured: processor time here over that of fp64, over the scenarios where both were timed;
             None: in none.
@@ -132,7 +132,7 @@ def modelled_traffic(
 def measured_cost(batch: StoredBatch, runs: Sequence[StoredRun]) -> Cost | None:
     """Processor time of runs over that of fp64, over the scenarios where both were timed."""
     mine = theirs = Timing()
-    for run in runs:
+    for run in (run for run in runs if run.comparison is not None):
         truth = truth_of(batch, run)
         if truth is not None and run.processor_time and truth.processor_time:
             mine, theirs = mine + run.processor_time, theirs + truth.processor_time
@@ -204,7 +204,8 @@ def _row(batch: StoredBatch, label: str, drift: dict[str, list[dict]]) -> TradeO
     """The numbers of one arithmetic, its fronts left open."""
     runs = batch.of_label(label)
     compared = [run for run in runs if run.comparison is not None]
-    worst = max(compared, key=_error, default=None)
+    failed = any(run.verdict.status == "failed" for run in runs)
+    worst = None if failed else max(compared, key=_error, default=None)
     rows = [row for name in batch.scenarios for row in drift[name] if row["label"] == label]
     budgets = {}
     for name in ("mass", "energy"):

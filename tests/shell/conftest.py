@@ -131,7 +131,7 @@ def scenario_files(tmp_path):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Pages are not drawn, which takes longest; other tests look at them."""
-    monkeypatch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
+    monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder / "index.html")
 
 
 @pytest.fixture(scope="session")

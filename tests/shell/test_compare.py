@@ -200,7 +200,7 @@ def test_a_bias_counts_by_its_size(truth, half, shift):
 def test_broken_runs(truth, half):
     half.attrs["blow_up"] = "day 2: height is not finite"
     verdict = judge(truth, half, compare(truth, half))
-    assert verdict.status == "broken"
+    assert verdict.status == "failed"
     assert verdict.sentence == "stopped early: day 2: height is not finite"
     half.attrs["blow_up"] = ""
     half["u"][0, 0, 0] = np.nan

@@ -37,7 +37,7 @@ PRELOAD = """
 @pytest.fixture
 def deadly(tmp_path, monkeypatch):
     """A function that lets workers die of an arithmetic so many times; pages are not drawn."""
-    monkeypatch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
+    monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder / "index.html")
     with contextlib.ExitStack() as settings:
 
         def prepare(backend, times, allowed):
@@ -97,7 +97,7 @@ FULL = """
         return trajectory_dataset(large)
 
     perform.MODELS["climate"] = growing
-    page.write_page = lambda folder: folder / "index.html"
+    page.write_page = lambda batch: batch.folder / "index.html"
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
     cli.main(sys.argv[1:])

@@ -7,9 +7,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from sciprec import workflow
+from sciprec import cli, workflow
 from sciprec.compare.verdicts import STATUSES
 from sciprec.errors import InputError
+from sciprec.output import netcdf
+from sciprec.report import evidence, stored
 from sciprec.report.figures import block_maximum
 from sciprec.report.page import STATUS_WORDS, write_page
 from sciprec.report.stored import MANIFEST, read_batch, write_text
@@ -77,9 +79,35 @@ def test_page_says_per_arithmetic_what_it_is_good_for(little_batch):
         assert f'href="{file.name}"' in text
 
 
+def test_every_file_is_read_compared_and_judged_once(
+    models, scenario_files, call, monkeypatch, tmp_path
+):
+    counts = dict.fromkeys(("read_batch", "read", "compare", "judge", "evidence"), 0)
+
+    def counted(where, name):
+        usual = getattr(where, name)
+
+        def count(*given, **further):
+            counts[name] += 1
+            return usual(*given, **further)
+
+        monkeypatch.setattr(where, name, count)
+
+    counted(netcdf, "read")
+    for name in ("compare", "judge"):
+        counted(stored, name)
+    counted(stored, "read_batch")
+    counted(evidence, "evidence")
+    runs = ("run", *scenario_files, "--out", tmp_path / "out")
+    for command in (runs, runs, ("report", tmp_path / "out")):
+        assert call(*command)[0] == cli.GOOD
+        assert counts == {"read_batch": 1, "read": 6, "compare": 6, "judge": 6, "evidence": 4}
+        counts = dict.fromkeys(counts, 0)
+
+
 def test_same_files_give_the_same_bytes(little_batch):
     before = little_batch.page.read_bytes()
-    assert write_page(little_batch.folder).read_bytes() == before
+    assert write_page(read_batch(little_batch.folder)).read_bytes() == before
 
 
 def test_a_failed_run_is_a_row_with_its_sentence(models, scenario_files, tmp_path):
@@ -127,9 +155,38 @@ def test_blow_up_and_nonfinite_values_reach_page_and_table(models, scenario_file
     models["climate"] = exploding
     batch = workflow.run(scenario_files[:1], out=tmp_path / "out")
     row = batch.table[-1]
-    assert (row["status"], row["nonfinite"]) == ("broken", 32)
-    assert "stopped early: day 2: height is not finite at 40 N" in batch.page.read_text("utf-8")
-    assert not batch.failures
+    assert (row["status"], row["errors"], row["file"]) == ("failed", {}, "little_climate__fp16.nc")
+    page, said = batch.page.read_text("utf-8"), "stopped early: day 2: height is not finite at 40 N"
+    assert said in page and "little_climate__fp16" not in [path.stem for path in batch.files]
+    assert [(o.backend, o.failure) for o in batch.failures] == [("fp16", said)]
+    assert page.count("<h3>fp16") == 1 and "Error map of height in fp16" not in page
+
+
+def test_a_blow_up_is_a_failed_run_with_a_dash_also_when_it_is_kept(
+    models, undrawn, scenario_files, call
+):
+    """Its last errors, such as those of day 0, say nothing of an arithmetic."""
+    usual = models["climate"]
+
+    def exploding(given, backend, compensation=None, perturbation=None):
+        dataset = usual(given, backend)
+        if backend == "fp16" or (backend, perturbation and perturbation.member) == ("fp32", 1):
+            dataset = dataset.isel(time=slice(0, 1))
+            dataset.attrs["blow_up"] = "day 0: height is not finite"
+        return dataset
+
+    models["climate"] = exploding
+    text = scenario_files[0].read_text()
+    scenario_files[0].write_text(text + "\n[ensemble]\nmembers = 2\n")
+    for again in (False, True):
+        code, out, said = call("run", scenario_files[0], "--out", scenario_files[0].parent / "out")
+        assert code == cli.NOT_MET
+        assert said.count("failed: stopped early: day 0") == 3 and said.count("kept") == 6 * again
+        line = next(one for one in out.splitlines() if one.split()[1:3] == ["fp16", "failed"])
+        assert line.split()[3:7] == ["–"] * 4
+        assert "fp32 in little_climate: member 1: stopped early: day 0" in out
+    code, _, _ = call("report", scenario_files[0].parent / "out")
+    assert code == cli.NOT_MET
 
 
 def test_a_truth_that_blew_up_fails_the_others(models, scenario_files, tmp_path):
@@ -144,7 +201,7 @@ def test_a_truth_that_blew_up_fails_the_others(models, scenario_files, tmp_path)
 
     models["climate"] = exploding
     batch = workflow.run(scenario_files[:1], out=tmp_path / "out")
-    assert [row["status"] for row in batch.table] == ["broken", "failed", "failed"]
+    assert [row["status"] for row in batch.table] == ["failed"] * 3
     said = "nothing can be compared: the fp64 truth itself stopped early: day 2: height"
     assert said in batch.table[1]["reason"]
     assert said in batch.page.read_text("utf-8")

@@ -45,7 +45,7 @@ SMILE = {
 def no_pages():
     """Pages are not drawn, which takes longest."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
+        patch.setattr("sciprec.report.page.write_page", lambda batch: None)
         patch.setattr("sciprec.report.page.table", lambda batch: [])
         patch.setattr("sciprec.report.stored.read_batch", lambda folder: None)
         yield
@@ -166,7 +166,7 @@ RESTARTING = """
         time.sleep(0.3)
 
     checkpoint.Checkpoints.save = save
-    page.write_page = lambda folder: folder / "index.html"
+    page.write_page = lambda batch: batch.folder / "index.html"
     cli.main(sys.argv[1:])
 """
 

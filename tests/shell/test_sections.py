@@ -128,7 +128,7 @@ def test_files_of_runs_in_fixed_point_say_what_it_did(batch):
     assert json.loads(netcdf.read(batch.files[3]).attrs["sciprec_fixed_point"]) == SUMMARY
     assert "sciprec_fixed_point" not in netcdf.read(batch.files[1]).attrs
     before = batch.page.read_bytes()
-    assert write_page(batch.folder).read_bytes() == before
+    assert write_page(read_batch(batch.folder)).read_bytes() == before
 
 
 def test_an_accumulation_says_it_too():

@@ -148,7 +148,7 @@ def test_the_page_has_a_table_of_them(batch):
 
 def test_runs_are_held_against_runs_of_the_same_stages(models, tmp_path, monkeypatch):
     """Gains of compensation, and what helps: not against runs without stages."""
-    monkeypatch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
+    monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder / "index.html")
     errors = {(None, 0): 4e-8, (None, 1): 1e-9, ("mixed", 0): 4e-4, ("mixed", 1): 1e-4}
 
     def model(given, backend, compensation=None, stages=None):

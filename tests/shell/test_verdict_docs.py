@@ -41,7 +41,7 @@ def stand_in(monkeypatch):
         return trajectory_dataset(made)
 
     monkeypatch.setitem(perform.MODELS, "climate", run)
-    monkeypatch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
+    monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder / "index.html")
 
 
 def blocks(language):
