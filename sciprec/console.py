@@ -143,7 +143,7 @@ def print_comparison(comparison: Any) -> None:
         table.add(row.variable, row.severity, *numbers, nonfinite)
     table.print()
     for row in comparison.rows:
-        if row.severity in ("changed", "broken"):
+        if row.severity in ("changed", "broken", "empty"):
             say(f"{row.variable} {row.severity}: {reason(row)}")
 
 

@@ -18,9 +18,11 @@ from sciprec.compare.metrics import metrics, refined
 from sciprec.compare.number_format import NumberFormat
 from sciprec.compare.pairing import Pair, pair
 from sciprec.compare.statistics import Statistics
-from sciprec.compare.tolerances import Given, Limits, Tolerances
+from sciprec.compare.tolerances import WITHIN, Given, Limits, Tolerances
 from sciprec.output.variables import VARIABLES
 
+SETTLED = ("identical", "empty")
+"""Severities that no tolerance changes."""
 METRICS_VERSION = 1
 """Of the plain data that `as_dict` gives and `stored_metrics` reads."""
 
@@ -32,10 +34,11 @@ class Row:
     Args:
         variable, units: of the variable.
         points: how many values were compared, finite or not.
-        errors: metric name -> value over the finite points.
+        errors: metric name -> value over the finite points; NaN over none.
         nonfinite_golden, nonfinite_actual: NaN and infinities in either.
         changed_nonfinite: points where finite became non-finite, or the other way round.
-        severity: identical | noise (within the tolerance) | changed (beyond) | broken.
+        severity: identical | noise (within the tolerance) | changed (beyond) | broken | empty (no
+            value is finite in both, and nothing was compared).
         limits: the tolerances as numbers.
         number_format: of the run.
         statistics: all numbers of the errors; None where only stored metrics are known.
@@ -73,7 +76,7 @@ class Comparison:
     @property
     def within(self) -> bool:
         """Whether no variable changed beyond the tolerance, and none broke."""
-        return all(row.severity in ("identical", "noise") for row in self.rows)
+        return all(row.severity in WITHIN for row in self.rows)
 
     def row(self, variable: str) -> Row:
         """The row of a variable.
@@ -131,7 +134,7 @@ def compare(
         rows = tuple(_row(p, stated) for p in pair(truth, run))
         found = judged(Comparison(rows, steps=steps), tolerances)
         main = main_row(found)
-        if main.severity == "identical":
+        if main.severity in SETTLED:
             return found
         return replace(found, growth=error_growth(truth, run, main.variable))
 
@@ -173,7 +176,10 @@ def _row(one: Pair, stated: list[dict[str, Any]]) -> Row:
             name = tolerance["metric"]
             exact = refined(name, one, tolerance["at_most"])
             errors[name] = errors[name] if exact is None else exact
-    severity = "identical" if one.identical else "broken" if one.changed_nonfinite else "changed"
+    severity = (
+        "broken" if one.changed_nonfinite else "empty" if not one.tally.finite
+        else "identical" if one.identical else "changed"
+    )  # fmt: skip
     return Row(
         one.name, one.units, one.statistics.points, errors, *one.nonfinite, one.changed_nonfinite,
         severity, number_format=one.number_format, statistics=one.statistics,
@@ -183,9 +189,9 @@ def _row(one: Pair, stated: list[dict[str, Any]]) -> Row:
 def _judged_row(row: Row, tolerances: Tolerances, steps: int) -> Row:
     """A row under other tolerances."""
     limits = tolerances.limits(row.variable, row.number_format, steps)
-    severity = limits.severity(
-        row.errors, identical=row.severity == "identical", changed_nonfinite=row.changed_nonfinite
-    )
+    severity = row.severity
+    if severity not in SETTLED:
+        severity = limits.severity(row.errors, changed_nonfinite=row.changed_nonfinite)
     return replace(row, limits=limits, severity=severity)
 
 

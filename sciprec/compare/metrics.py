@@ -166,7 +166,7 @@ def correlation(pair: Pair) -> float:
 @metric("error in standard errors")
 def standard_errors(pair: Pair) -> float:
     """max |actual - golden| / (standard error of golden), where the truth is a Monte Carlo mean."""
-    if pair.scale is None:
+    if pair.scale is None or not pair.tally.finite:
         return math.nan
     most = 0.0
     for block in pair.blocks():

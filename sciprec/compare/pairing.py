@@ -15,6 +15,7 @@ from sciprec.compare.number_format import NumberFormat, number_format
 from sciprec.compare.one_pass import INF
 from sciprec.compare.statistics import Statistics, statistics_of
 from sciprec.compare.tally import Tally
+from sciprec.compare.units import same_units
 from sciprec.errors import InputError
 from sciprec.output.variables import VARIABLES
 
@@ -209,11 +210,23 @@ def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> li
     for name in names:
         if name in actual and set(golden[name].dims) != set(actual[name].dims):
             found.append(f"'{name}' has axes {golden[name].dims} and {actual[name].dims}")
+        elif name in actual:
+            found += _units_difference(golden, actual, name)
     for axis in golden.sizes:
         if axis in actual.sizes:
             phrase = _axis_difference(golden, actual, str(axis))
-            found += [phrase] if phrase else []
+            found += [phrase] if phrase else _units_difference(golden, actual, str(axis))
     return found
+
+
+def _units_difference(golden: xr.Dataset, actual: xr.Dataset, name: str) -> list[str]:
+    """That a variable or axis is in other units; nothing where one of the two states none."""
+    if name not in golden.variables or name not in actual.variables:
+        return []
+    one, two = (str(d.variables[name].attrs.get("units", "")).strip() for d in (golden, actual))
+    if not one or not two or same_units(one, two):
+        return []
+    return [f"'{name}' is in '{one}' and in '{two}': convert one of them first"]
 
 
 def _axis_difference(golden: xr.Dataset, actual: xr.Dataset, axis: str) -> str:

@@ -13,6 +13,9 @@ def reason(row: Row) -> str:
     """The sentence of a row, with the numbers that decided."""
     if row.severity == "identical":
         return "every value has the same bits"
+    if row.severity == "empty":
+        said = "none of them is finite in both" if row.points else "there are none"
+        return f"{row.points} values, {said}: nothing was compared"
     if row.severity == "broken":
         counted = f"{row.changed_nonfinite} of {row.points} values"
         return f"{counted} are finite in one and not in the other{_first_change(row)}"

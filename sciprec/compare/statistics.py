@@ -24,6 +24,8 @@ MOST_DIGITS = -math.log10(2.0**-53)  # binary64 has no more to agree on
 class Statistics:
     """The errors of one variable; all over the finite pairs, weighted where there are areas.
 
+    Numbers over no pair are NaN.
+
     Args:
         points, finite, differing, exact: pairs in all, of finite values, of other bits, and finite
             ones without error.
@@ -78,7 +80,7 @@ def statistics_of(
         coordinates: values along axes that have some.
     """
     dims = tuple(dims) or tuple(f"axis_{i}" for i in range(len(tally.shape)))
-    relative = _relative(tally)
+    relative = _of_something(tally.finite, _relative(tally))
     known = dict(coordinates or {})
     return Statistics(
         points=int(tally.matrix.sum()),
@@ -87,12 +89,14 @@ def statistics_of(
         exact=tally.exact,
         classes=CLASSES,
         matrix=tuple(tuple(int(n) for n in row) for row in tally.matrix),
-        absolute=_absolute(tally),
+        absolute=_of_something(tally.finite, _absolute(tally)),
         relative=relative,
-        ulp=_ulp(tally),
+        ulp=_of_something(tally.finite, _ulp(tally)),
         digits={key: digits_of(relative[key]) for key in _DIGITS},
-        rms_truth=root(_ratio(tally.sum("wgg"), tally.sum("w"))),
-        max_truth=tally.largest[3],
+        **_of_something(tally.finite, {
+            "rms_truth": root(_ratio(tally.sum("wgg"), tally.sum("w"))),
+            "max_truth": tally.largest[3],
+        }),
         **_correlation(tally),
         magnitudes=_magnitudes(tally),
         histograms={
@@ -103,6 +107,11 @@ def statistics_of(
         profiles=_profiles(tally, dims, known),
         map=_map(tally, dims, known),
     )
+
+
+def _of_something(count: int, numbers: dict[str, float]) -> dict[str, float]:
+    """Numbers over so many values; of none there is neither an error nor the lack of one: NaN."""
+    return numbers if count else {name: math.nan for name in numbers}
 
 
 def digits_of(error: float) -> float:
@@ -166,8 +175,10 @@ def _relative(tally: Tally) -> dict[str, float]:
     largest = tally.largest[1]
     return {
         "max": largest,
-        "mean": number(_ratio(tally.sum("r"), counted)),
-        "rms": root(_ratio(tally.sum("rr"), counted)),
+        **_of_something(counted, {
+            "mean": number(_ratio(tally.sum("r"), counted)),
+            "rms": root(_ratio(tally.sum("rr"), counted)),
+        }),
         "of_zero": infinite,
     } | _percentiles(tally, 1, largest)
 
@@ -178,8 +189,9 @@ def _ulp(tally: Tally) -> dict[str, float]:
         return {}
     infinite = int(tally.histograms[2, -(1 << 6)])
     largest = tally.largest[2]
-    mean = number(_ratio(tally.sum("u"), tally.finite - infinite))
-    return {"max": largest, "mean": mean} | _percentiles(tally, 2, largest)
+    counted = tally.finite - infinite
+    mean = _of_something(counted, {"mean": number(_ratio(tally.sum("u"), counted))})
+    return {"max": largest} | mean | _percentiles(tally, 2, largest)
 
 
 def _correlation(tally: Tally) -> dict[str, float]:

@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from sciprec.compare.number_format import DIRECTED, NumberFormat
 from sciprec.errors import InputError, meant
 
-SEVERITIES = ("identical", "noise", "changed", "broken")
+SEVERITIES = ("identical", "noise", "changed", "broken", "empty")
+WITHIN = ("identical", "noise", "empty")
+"""Severities that miss no tolerance; of "empty" variables no value is finite in both."""
 SIGMAS = 4.0
 
 Given = float | str | Mapping[str, float | str] | Iterable[str]
@@ -30,18 +32,13 @@ class Limits:
     atol: float = 0.0
     max_ulp: float = math.nan
 
-    def severity(
-        self, errors: Mapping[str, float], *, identical: bool, changed_nonfinite: int
-    ) -> str:
-        """identical | noise (within) | changed (beyond) | broken (other NaN or infinities).
+    def severity(self, errors: Mapping[str, float], *, changed_nonfinite: int) -> str:
+        """Of values of other bits: noise (within) | changed (beyond) | broken (other NaN).
 
         Args:
             errors: values of the metrics relative_l2, max_abs and max_ulp.
-            identical: whether all bits agree.
             changed_nonfinite: pairs of which one only is finite, or two other non-finites.
         """
-        if identical:
-            return "identical"
         if changed_nonfinite:
             return "broken"
         near = errors["relative_l2"] <= self.rtol or errors["max_abs"] <= self.atol

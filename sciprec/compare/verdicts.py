@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from sciprec.compare.comparison import Comparison, main_row
+from sciprec.compare.comparison import SETTLED, Comparison, main_row
 from sciprec.compare.metrics import metrics
 from sciprec.compare.wording import factor
 from sciprec.errors import InputError
@@ -137,7 +137,7 @@ def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison
         row = changed[0]
         counted = f"{row.changed_nonfinite} of {row.points} values of {row.variable}"
         return Verdict("broken", f"{counted} are finite in one run and not in the other", math.inf)
-    if all(row.severity == "identical" for row in comparison.rows):
+    if all(row.severity in SETTLED for row in comparison.rows):
         return Verdict("identical", "every stored value has the same bits as fp64")
     tolerances = json.loads(golden.attrs.get("sciprec_scenario", "{}")).get("tolerance", [])
     calls = [_call(comparison, t) for t in tolerances]
@@ -166,6 +166,9 @@ def _call(comparison: Comparison, tolerance: dict) -> tuple[float, str]:
     metric = metrics()[tolerance["metric"]]
     error, limit = row.errors[metric.name], tolerance["at_most"]
     units = f" {row.units}" if metric.absolute and row.units != "1" else ""
+    if row.severity == "empty":
+        said = f"{row.variable}: no value is finite in both runs, so that there is nothing to hold"
+        return math.inf, f"{said} against the tolerance {limit:.2g}{units} ({tolerance['reason']})"
     margin = abs(error) / limit if limit else (0.0 if error == 0.0 else math.inf)
     if math.isnan(margin):
         margin = math.inf

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.compare.comparison import Comparison, Row
+from sciprec.compare.comparison import SETTLED, Comparison, Row
 from sciprec.compare.metrics import metrics
 from sciprec.compare.reasons import place, reason
 from sciprec.compare.wording import digits, number
@@ -17,7 +17,8 @@ from sciprec.report.templating import environment, page_style
 
 SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "max_relative", "max_ulp",
                  "decimal_digits", "correlation")  # fmt: skip
-CHIPS = {"identical": "identical", "noise": "good", "changed": "beyond", "broken": "broken"}
+CHIPS = {"identical": "identical", "noise": "good", "changed": "beyond", "broken": "broken",
+         "empty": "unjudged"}  # fmt: skip
 MOST_PICTURES = 8
 _KINDS = (("absolute", "error"), ("relative", "relative error"), ("ulp", "ulps"))
 
@@ -29,7 +30,7 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
         comparison: of two files, or of stored metrics, which have no figures.
         golden, actual: what the sides are called.
     """
-    differing = [r for r in comparison.rows if r.severity != "identical" and r.statistics]
+    differing = [r for r in comparison.rows if r.severity not in SETTLED and r.statistics]
     shown = sorted(differing, key=_badness, reverse=True)[:MOST_PICTURES]
     known = metrics()
     template = environment(number=number, digits=digits, place=place).get_template(
@@ -59,7 +60,10 @@ def _title(comparison: Comparison) -> str:
     """The answer in one line."""
     beyond = [r.variable for r in comparison.rows if r.severity in ("changed", "broken")]
     if not beyond:
-        same = all(row.severity == "identical" for row in comparison.rows)
+        found = {row.severity for row in comparison.rows}
+        if found == {"empty"}:
+            return "Nothing was compared: no value is finite in both"
+        same = found <= set(SETTLED)
         return "All bits are the same" if same else "All variables are within the tolerances"
     return f"{len(beyond)} of {len(comparison.rows)} variables differ: {', '.join(beyond)}"
 

@@ -1,5 +1,7 @@
 """What can be compared: NumPy files and objects, files read by blocks, points in another order."""
 
+import json
+import re
 import sys
 
 import numpy as np
@@ -8,6 +10,9 @@ import xarray as xr
 
 from sciprec.compare import blocks, compare, metrics
 from sciprec.compare.blocks import blocks_of, cut_up
+from sciprec.compare.reasons import reason
+from sciprec.compare.stored_metrics import judge_again
+from sciprec.compare.verdicts import judge
 from sciprec.errors import InputError
 from sciprec.output import files, netcdf
 
@@ -71,6 +76,69 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
         compare({"a": np.ones(3)}, {"b": np.ones(3)})
     with pytest.raises(InputError, match="a set cannot be compared; give an xarray Dataset"):
         compare({1.0}, np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("K", "degC", False), ("K", "kelvin", True), ("degC", "Celsius", True),
+        ("Pa", "hPa", False), ("hPa", "mbar", True), ("m s-1", "m/s", True), ("m", "km", False),
+        ("m s**-1", "m.s^-1", True),
+        ("W/m2", "W m-2", True), ("J/kg/K", "J kg-1 K-1", True), ("J/kg/K", "J/kg", False),
+        ("1", "dimensionless", True), ("1", "%", False), ("1", "K", False), ("", "K", True),
+        ("days since 2000-01-01", "days since 1970-01-01", False), ("1e-3 kg", "kg", False),
+        ("m s-1", "s m-1", False), ("?!", "K", False), ("kg/m3", "kg m-3", True),
+    ],
+)  # fmt: skip
+def test_units_are_the_same_or_refused(one, other, same):
+    """K against degC of the same numbers was called identical."""
+    values = fields()[0]
+    golden, actual = dataset(values), dataset(values)
+    golden["height"].attrs["units"], actual["height"].attrs["units"] = one, other
+    if same:
+        assert compare(golden, actual).row("height").severity == "identical"
+    else:
+        said = f"'height' is in '{one}' and in '{other}': convert one of them first"
+        with pytest.raises(InputError, match=re.escape(said)):
+            compare(golden, actual)
+
+
+def test_units_of_axes_count_too():
+    golden, actual = dataset(fields()[0]), dataset(fields()[0])
+    golden["time"].attrs["units"], actual["time"].attrs["units"] = "days", "hours"
+    with pytest.raises(InputError, match="'time' is in 'days' and in 'hours': convert one"):
+        compare(golden, actual)
+
+
+@pytest.mark.parametrize("values", [np.full((3, 4), np.nan), np.full(5, np.inf), np.zeros((0, 3))])
+def test_of_nothing_there_is_no_error_and_no_agreement(values, tmp_path):
+    found = compare({"t": values, "u": np.ones(3)}, {"t": values, "u": np.ones(3)})
+    row = found.row("t")
+    assert (row.severity, found.row("u").severity) == ("empty", "identical")
+    assert found.within and all(np.isnan(error) for error in row.errors.values())
+    for kind in ("absolute", "relative", "ulp", "digits"):
+        numbers = getattr(row.statistics, kind)
+        assert all(np.isnan(v) for name, v in numbers.items() if name != "of_zero"), kind
+    assert reason(row).endswith("nothing was compared")
+    stored = tmp_path / "metrics.json"
+    stored.write_text(json.dumps(found.as_dict(), allow_nan=False))
+    assert judge_again(stored, rtol="1.0").row("t").severity == "empty"
+    other = {"t": np.zeros(values.shape), "u": np.ones(3)}
+    if values.size:
+        broken = compare({"t": values, "u": np.ones(3)}, other)
+        assert broken.row("t").severity == "broken" and not broken.within
+        assert all(np.isnan(error) for error in broken.row("t").errors.values())
+
+
+def test_a_tolerance_is_not_met_where_nothing_is_finite():
+    tolerance = {"variable": "smile", "metric": "max_abs", "at_most": 0.1, "reason": "made up"}
+    attributes = {"sciprec_scenario": json.dumps({"tolerance": [tolerance]})}
+    golden, actual = (dataset(x, **attributes) for x in fields())
+    for one in (golden, actual):
+        one["smile"] = ("lat", np.full(5, np.nan))
+    verdict = judge(golden, actual, compare(golden, actual))
+    assert verdict.status == "beyond"
+    assert "smile: no value is finite in both runs, so that there is nothing to" in verdict.sentence
 
 
 def test_files_are_read_block_by_block(tmp_path, monkeypatch):
