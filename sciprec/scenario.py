@@ -40,6 +40,10 @@ class Tolerance(Section):
     metric: str = key("the name of an error metric", 'metric = "relative_l2"')
     at_most: float = key("a number >= 0", "at_most = 1.0e-3", ge=0)
     reason: str = key("a sentence saying where the number comes from", 'reason = "..."')
+    times: Literal["last", "all"] = Field(
+        default="last", examples=['times = "all"'],
+        description='"last", at the last stored time, or "all", over all stored times together',
+    )  # fmt: skip
 
 
 class ClimateRun(Section):

@@ -105,12 +105,12 @@ def blocks_of(climate: Climate, work: Path) -> dict[str, np.ndarray]:
             "levels": climate.levels, "seed": climate.seed, "diffusion_hours": DIFFUSION_HOURS
         },
     )  # fmt: skip
-    print(f"{climate.file}: {made.seconds:.0f} s; {made.blow_up or 'to the end'}", flush=True)
+    print(f"{climate.file}: {made.timing.seconds:.0f} s; {made.blow_up or 'to the end'}", flush=True)
     found = {
         name.removeprefix(ZONAL_MEAN): block_means(x, SPIN_UP_DAYS + 1, BLOCK_DAYS)
         for name, x in made.fields.items()
     }
-    found |= {"blow_up": np.array(made.blow_up or ""), "seconds": np.array(made.seconds)}
+    found |= {"blow_up": np.array(made.blow_up or ""), "seconds": np.array(made.timing.seconds)}
     np.savez(path, **found)
     return found
 
@@ -238,7 +238,7 @@ def pressure_of(wave: tuple, bump: float, work: Path) -> tuple[np.ndarray, str]:
                 "diffusion_hours": DIFFUSION_HOURS,
             },
         )  # fmt: skip
-        print(f"{path.name}: {made.seconds:.0f} s; {made.blow_up or 'to the end'}", flush=True)
+        print(f"{path.name}: {made.timing.seconds:.0f} s; {made.blow_up or 'to the end'}", flush=True)
         np.savez(path, pressure=made.fields["surface_pressure"] / 100, end=made.blow_up or "")
     stored = np.load(path)
     return stored["pressure"], str(stored["end"])

@@ -168,14 +168,21 @@ def growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> tuple[np.nd
     return np.asarray(actual["time"].values, float), errors_along(one)
 
 
+def error_at_end(golden: xr.Dataset, actual: xr.Dataset, tolerance: Mapping[str, Any]) -> float:
+    """The error of a variable over time at the last stored time alone.
+
+    Args:
+        golden, actual: with the same times.
+        tolerance: has variable, metric and at_most.
+    """
+    ends = (data.isel(time=[-1]) for data in (golden, actual))
+    one = next(p for p in pair(*ends) if p.name == tolerance["variable"])
+    return _errors(one, [tolerance])[tolerance["metric"]]
+
+
 def _row(one: Pair, stated: list[dict[str, Any]]) -> Row:
-    """Metrics and counts of one pair; percentiles are exact where a stated tolerance is near."""
-    errors = {name: m.compute(one) for name, m in metrics().items()}
-    for tolerance in stated:
-        if tolerance["variable"] == one.name:
-            name = tolerance["metric"]
-            exact = refined(name, one, tolerance["at_most"])
-            errors[name] = errors[name] if exact is None else exact
+    """Metrics and counts of one pair."""
+    errors = _errors(one, stated)
     severity = (
         "broken" if one.changed_nonfinite else "empty" if not one.tally.finite
         else "identical" if one.identical else "changed"
@@ -184,6 +191,17 @@ def _row(one: Pair, stated: list[dict[str, Any]]) -> Row:
         one.name, one.units, one.statistics.points, errors, *one.nonfinite, one.changed_nonfinite,
         severity, number_format=one.number_format, statistics=one.statistics,
     )  # fmt: skip
+
+
+def _errors(one: Pair, stated: list[Mapping[str, Any]]) -> dict[str, float]:
+    """All metrics of a pair; percentiles are exact where a stated tolerance is near."""
+    errors = {name: m.compute(one) for name, m in metrics().items()}
+    for tolerance in stated:
+        if tolerance["variable"] == one.name:
+            name = tolerance["metric"]
+            exact = refined(name, one, tolerance["at_most"])
+            errors[name] = errors[name] if exact is None else exact
+    return errors
 
 
 def _judged_row(row: Row, tolerances: Tolerances, steps: int) -> Row:

@@ -141,7 +141,8 @@ def _sentence(found: dict) -> str:
     if math.isfinite(found["basis_points_of_volatility"]):
         volatility = number(found["basis_points_of_volatility"])
         worst += f" and {volatility} of implied volatility"
-    said.append(f"{worst} from fp64")
+    sampled = ", sampling included" if found["outside"] is not None else ""
+    said.append(f"{worst} from fp64{sampled}")
     if math.isfinite(found["parity_basis_points"]):
         moved = number(found["parity_basis_points"])
         said.append(f"put-call parity moves by {moved} basis points of spot")

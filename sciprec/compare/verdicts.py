@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
-from sciprec.compare.comparison import SETTLED, Comparison, main_row
+from sciprec.compare.comparison import SETTLED, Comparison, error_at_end, main_row
 from sciprec.compare.metrics import metrics
 from sciprec.compare.wording import factor
 from sciprec.errors import InputError
@@ -140,17 +141,22 @@ def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison
     if all(row.severity in SETTLED for row in comparison.rows):
         return Verdict("identical", "every stored value has the same bits as fp64")
     tolerances = json.loads(golden.attrs.get("sciprec_scenario", "{}")).get("tolerance", [])
-    calls = [_call(comparison, t) for t in tolerances]
+    calls = [_call(golden, actual, comparison, t) for t in tolerances]
+    if {"bound", "tolerance"} <= set(actual.data_vars):
+        calls.append(_call_of_bounds(actual))
     if not calls:
         row = main_row(comparison)
         digits = row.errors["decimal_digits"]
-        said = f"{row.variable} agrees with fp64 to {digits:.1f} decimal digits"
+        over = " over all stored times" if "time" in golden[row.variable].dims else ""
+        said = f"{row.variable} agrees with fp64 to {digits:.1f} decimal digits{over}"
         return Verdict("unjudged", said)
     margin, reason = max(calls)
     return Verdict("good" if margin <= 1.0 else "beyond", reason, margin)
 
 
-def _call(comparison: Comparison, tolerance: dict) -> tuple[float, str]:
+def _call(
+    golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison, tolerance: dict
+) -> tuple[float, str]:
     """Error / tolerance, and the sentence that says so.
 
     Raises:
@@ -164,7 +170,12 @@ def _call(comparison: Comparison, tolerance: dict) -> tuple[float, str]:
             "run it again with another tolerance"
         ) from None
     metric = metrics()[tolerance["metric"]]
-    error, limit = row.errors[metric.name], tolerance["at_most"]
+    error, when, limit = row.errors[metric.name], "", tolerance["at_most"]
+    if "time" in golden[row.variable].dims:
+        when = " over all stored times"
+        if tolerance.get("times", "last") == "last":
+            error = error_at_end(golden, actual, tolerance)
+            when = f" at day {float(golden['time'][-1]):g}"
     units = f" {row.units}" if metric.absolute and row.units != "1" else ""
     if row.severity == "empty":
         said = f"{row.variable}: no value is finite in both runs, so that there is nothing to hold"
@@ -178,5 +189,17 @@ def _call(comparison: Comparison, tolerance: dict) -> tuple[float, str]:
         against = f"{factor(1.0 / margin)} times below"
     else:
         against = f"{factor(margin)} times above" if math.isfinite(margin) else "far above"
-    said = f"{row.variable}: {metric.title} {error:.2g}{units}, {against}"
+    said = f"{row.variable}: {metric.title} {error:.2g}{units}{when}, {against}"
     return margin, f"{said} the tolerance {limit:.2g}{units} ({tolerance['reason']})"
+
+
+def _call_of_bounds(actual: xr.Dataset) -> tuple[float, str]:
+    """Largest bound / tolerance of prices that were to meet one, and the sentence."""
+    bound, limit = actual["bound"].values, actual["tolerance"].values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(bound == 0.0, 0.0, bound / limit)
+    margin = float(np.max(np.where(np.isnan(shares), math.inf, shares)))
+    met = int(np.count_nonzero(shares <= 1.0))
+    counted = f"{met} of {bound.size}" if met < bound.size else "all"
+    said = f"{counted} prices have bounds within the tolerance that they were computed to"
+    return margin, f"{said}, the widest being {factor(margin)} of it"

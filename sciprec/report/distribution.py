@@ -11,6 +11,7 @@ from sciprec.compare.comparison import Row, main_row
 from sciprec.compare.histograms import PERCENTILES
 from sciprec.compare.statistics import Statistics
 from sciprec.report.picture import WIDTH, Picture
+from sciprec.report.shown import is_bounded
 from sciprec.report.stored import StoredRun
 from sciprec.report.svg import label_style, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
@@ -83,11 +84,14 @@ def share_by_error(statistics: Statistics) -> tuple[np.ndarray, np.ndarray]:
 
 
 def differing(runs: Sequence[StoredRun]) -> list[tuple[StoredRun, Row]]:
-    """Runs with the row of their main variable, where some of its bits differ from the truth's."""
+    """Runs with the row of their main variable, where some of its bits differ from the truth's.
+
+    Prices with bounds are left out: their differences are those of other paths.
+    """
     found = [
         (run, main_row(run.comparison))
         for run in runs
-        if run.comparison is not None and run.backend != TRUTH
+        if run.comparison is not None and run.backend != TRUTH and not is_bounded(run)
     ]
     return [(run, row) for run, row in found if row.statistics is not None and any(
         count for _, count in row.statistics.histograms["absolute"])]  # fmt: skip

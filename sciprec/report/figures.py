@@ -78,7 +78,7 @@ def _growth_picture(
 ) -> Picture:
     """Relative l2 error over time, one line per arithmetic, logarithmic."""
     limits = [t for t in truth.description["tolerance"] if t["variable"] == variable]
-    limits = [t for t in limits if t["metric"] == "relative_l2"]
+    limits = [t for t in limits if t["metric"] == "relative_l2" and t.get("times") != "all"]
     with style(name):
         figure = new_figure(WIDTH, 3.5)
         axes = figure.add_subplot()
@@ -101,7 +101,8 @@ def _growth_picture(
     return Picture(
         svg,
         f"How far {variable} is from the fp64 run at each stored time, area-weighted; a point is "
-        "missing where a run has the same bits as fp64 or stopped.",
+        "missing where a run has the same bits as fp64 or stopped."
+        + (" Dashed: the tolerance, which counts at the last time." if limits else ""),
     )
 
 

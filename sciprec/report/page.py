@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.compare.error_growth import growth_as_dict
-from sciprec.compare.verdicts import main_row
 from sciprec.compare.wording import digits, duration, factor, number
 from sciprec.machine.cost import MACHINES
 from sciprec.report.drift import drift_rows, gain_in_words
 from sciprec.report.fixed_point import summary_of
 from sciprec.report.section import section
+from sciprec.report.shown import main_error
 from sciprec.report.stages import stage_words
 from sciprec.report.stored import (
     StoredBatch,
@@ -99,11 +99,11 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
             "fixed_point": summary_of(run),
         }  # fmt: skip
         if run.comparison is not None:
-            main = main_row(run.comparison)
+            main = main_error(run)
             row |= {
                 "variable": main.variable,
                 "units": "" if main.units == "1" else main.units,
-                "nonfinite": main.nonfinite_actual,
+                "nonfinite": main.nonfinite,
                 "growth": growth_as_dict(run.comparison.growth),
                 "errors": {k: v if math.isfinite(v) else None for k, v in main.errors.items()},
             }

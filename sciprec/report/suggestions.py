@@ -11,8 +11,9 @@ import numpy as np
 from sciprec.compare.comparison import Row, main_row
 from sciprec.compare.wording import factor
 from sciprec.machine.work import stored_bytes
-from sciprec.report.drift import PLAIN
-from sciprec.report.stored import StoredRun
+from sciprec.precision.backend import resolve_backend
+from sciprec.report.shown import main_error
+from sciprec.report.stored import PLAIN, StoredRun
 from sciprec.scenario import TRUTH
 
 LEAST_GAIN = 3.0
@@ -113,7 +114,7 @@ def _changes(run: StoredRun, others: Sequence[StoredRun]) -> list[tuple[str, Sto
     width = stored_bytes(run.backend)
     same = [o for o in others if o.compensation == run.compensation and o.backend != run.backend]
     as_wide = [o for o in same if stored_bytes(o.backend) == width]
-    wider = [o for o in same if stored_bytes(o.backend) > width and o.verdict.acceptable]
+    wider = [o for o in same if _size(o) > _size(run) and o.verdict.acceptable]
     found = []
     if run.compensation == PLAIN and carried:
         best = min(carried, key=_error)
@@ -122,14 +123,21 @@ def _changes(run: StoredRun, others: Sequence[StoredRun]) -> list[tuple[str, Sto
         best = min(as_wide, key=_error)
         found.append((f"{best.backend} takes as many bytes", best))
     if wider and not run.verdict.acceptable:
-        best = min(wider, key=lambda o: (stored_bytes(o.backend), _error(o)))
-        found.append((f"{best.backend} is the smallest that meets the tolerances here", best))
+        best = min(wider, key=lambda o: (_size(o), _error(o)))
+        kept = "out compensation" if run.compensation == PLAIN else f" '{run.compensation}'"
+        said = f"{best.backend} ({_size(best)[1]} bits) is the smallest with{kept} that meets the"
+        found.append((f"{said} tolerances", best))
     return found
+
+
+def _size(run: StoredRun) -> tuple[int, int]:
+    """Bytes of a number, then bits of its significand: a format of fewer is smaller."""
+    return stored_bytes(run.backend), resolve_backend(run.backend).storage.format.significand_bits
 
 
 def _error(run: StoredRun) -> float:
     """The relative l2 error of the main variable; infinite where the run broke."""
-    error = main_row(run.comparison).errors["relative_l2"]
+    error = main_error(run).errors["relative_l2"]
     return math.inf if run.verdict.status == "broken" or math.isnan(error) else error
 
 

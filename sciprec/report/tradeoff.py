@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sciprec.compare.verdicts import main_row
 from sciprec.errors import InputError
 from sciprec.machine.cost import MACHINES, roofline
 from sciprec.machine.work import Work, stored_bytes
@@ -18,6 +17,7 @@ from sciprec.precision.backend import Backend
 from sciprec.report.drift import drift_rows
 from sciprec.report.evidence import truth_of
 from sciprec.report.picture import WIDTH, Picture
+from sciprec.report.shown import main_error
 from sciprec.report.stored import StoredBatch, StoredRun
 from sciprec.report.svg import label_style, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
@@ -225,7 +225,7 @@ def _row(batch: StoredBatch, label: str, drift: dict[str, list[dict]]) -> TradeO
 
 def _error(run: StoredRun) -> float:
     """The relative l2 error of the run's main variable; a broken run has none that is finite."""
-    error = main_row(run.comparison).errors["relative_l2"]
+    error = main_error(run).errors["relative_l2"]
     return math.inf if run.verdict.status == "broken" or math.isnan(error) else error
 
 

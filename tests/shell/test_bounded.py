@@ -232,7 +232,7 @@ def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
     status = {row["label"]: row["status"] for row in batch.table}
     assert status["mlu370"] == "beyond" and status["mlu370+correction"] == "good"
     text = " ".join(batch.page.read_text(encoding="utf-8").split())
-    assert text.count("<svg") == 7
+    assert text.count("<svg") == 6
     assert "<li><code>mlu370+correction</code> made up</li>" in text
     assert "Levels: in which arithmetic" in text and '<td class="n">128</td>' in text
     assert "<tspan" not in text.split("<svg")[2]  # a linear axis has no powers of ten
@@ -241,6 +241,30 @@ def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
     runs = read_batch(batch.folder).runs
     compared = {row.variable for row in runs[1].comparison.rows}
     assert compared == {"price", "relative_rounding"}
+    row = batch.table[2]
+    assert row["variable"] == "rounding of price" and row["errors"]["max_abs"] == 0.001
+    assert "errors of price" not in text  # whose differences from fp64 are those of other paths
+
+
+def test_the_tolerance_of_prices_is_one_that_runs_are_judged_by(monkeypatch, models, tmp_path):
+    def wider(given, backend, correction=None):
+        data = stand_in(given, backend, correction)
+        if backend == "bf16":
+            data["bound"][1, 0] = 0.5
+        return data
+
+    monkeypatch.setitem(models, "heston", wider)
+    monkeypatch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
+    alone = scenario().model_copy(update={"tolerance": ()})
+    rows = {row["label"]: row for row in workflow.run([alone], out=tmp_path / "out").table}
+    good, missed = rows["mlu370+correction"], rows["bf16+correction"]
+    assert (good["status"], missed["status"]) == ("good", "beyond")
+    assert good["reason"] == (
+        "all prices have bounds within the tolerance that they were computed to, the widest being "
+        "0.8 of it"
+    )
+    assert missed["reason"].startswith("3 of 4 prices have bounds within the tolerance")
+    assert missed["reason"].endswith("the widest being 2 of it")
 
 
 def test_without_a_truth_prices_are_shown_against_fp64(monkeypatch, models, tmp_path):
@@ -253,7 +277,7 @@ def test_without_a_truth_prices_are_shown_against_fp64(monkeypatch, models, tmp_
     monkeypatch.setitem(models, "heston", unknown)
     batch = workflow.run([scenario()], out=tmp_path / "out")
     text = " ".join(batch.page.read_text(encoding="utf-8").split())
-    assert text.count("<svg") == 6
+    assert text.count("<svg") == 5
     assert "less the price in fp64" in text and "The smile" not in text
 
 
@@ -269,7 +293,7 @@ def test_wild_prices_make_the_axis_logarithmic_and_no_warning(monkeypatch, model
     batch = workflow.run([scenario()], out=tmp_path / "out")
     assert {row["label"]: row["status"] for row in batch.table}["bf16+correction"] == "broken"
     _, intervals, *others = batch.page.read_text(encoding="utf-8").split("<svg")
-    assert len(others) == 5
+    assert len(others) == 4
     assert "<tspan" in intervals  # powers of ten along the axis
 
 

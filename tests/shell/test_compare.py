@@ -162,18 +162,18 @@ def test_scenarios_that_differ_are_refused_by_key(truth, half):
         compare(truth, half)
 
 
-def judged(truth, run, limit, variable="height", metric="relative_l2"):
+def judged(truth, run, limit, variable="height", metric="relative_l2", times="last"):
     """The verdict under one tolerance."""
     truth.attrs["sciprec_scenario"] = (
         f'{{"tolerance": [{{"variable": "{variable}", "metric": "{metric}", '
-        f'"at_most": {limit}, "reason": "made up"}}]}}'
+        f'"at_most": {limit}, "reason": "made up", "times": "{times}"}}]}}'
     )
     return judge(truth, run, compare(truth, run))
 
 
 def test_verdicts(truth, half):
     truth.attrs["sciprec_backend"], half.attrs["sciprec_backend"] = "fp64", "fp16"
-    error = compare(truth, half).row("height").errors["relative_l2"]
+    error = growth(truth, half, "height")[1][-1]
     good, beyond = judged(truth, half, 2 * error), judged(truth, half, error / 4)
     assert (good.status, beyond.status) == ("good", "beyond")
     assert "2 times below the tolerance" in good.sentence
@@ -185,6 +185,18 @@ def test_verdicts(truth, half):
     assert judge(truth, copy, compare(truth, copy)).status == "identical"
     del truth.attrs["sciprec_scenario"]
     assert "decimal digits" in judge(truth, half, compare(truth, half)).sentence
+
+
+def test_a_tolerance_counts_at_the_last_stored_time_or_over_all(truth, half):
+    truth.attrs["sciprec_backend"], half.attrs["sciprec_backend"] = "fp64", "fp16"
+    whole = compare(truth, half).row("height").errors["relative_l2"]
+    end = growth(truth, half, "height")[1][-1]
+    assert 1.9 * whole < end  # of four times, the error grows from one to the next
+    limit = 0.5 * (whole + end)
+    last, every = judged(truth, half, limit), judged(truth, half, limit, times="all")
+    assert (last.status, every.status) == ("beyond", "good")
+    assert f"height: relative l2 error {end:.2g} at day 3" in last.sentence
+    assert f"height: relative l2 error {whole:.2g} over all stored times" in every.sentence
 
 
 @pytest.mark.parametrize("shift", [-5.0, 5.0])

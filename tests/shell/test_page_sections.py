@@ -87,6 +87,7 @@ def run_of(label, dataset, truth, status):
     backend, _, compensation = label.partition("+")
     return SimpleNamespace(
         label=label, backend=backend, compensation=compensation or "none", scenario="made_up",
+        dataset=dataset,
         file=f"{label}.nc", stages=None, comparison=compare(truth, dataset),
         verdict=SimpleNamespace(status=status, acceptable=status in ("good", "truth")),
     )  # fmt: skip
@@ -105,7 +106,8 @@ def runs():
     truth = dataset_of(VALUES)
     given = {
         "fp64": (0.0, "truth"), "fp16": (1e-3, "beyond"), "fp16+carry": (1e-5, "good"),
-        "bf16": (8e-3, "beyond"), "fp32": (1e-7, "good"),
+        "bf16": (8e-3, "beyond"), "fp32": (1e-7, "good"), "mlu370": (2e-6, "good"),
+        "tf32": (7e-4, "beyond"),
     }  # fmt: skip
     return [
         run_of(label, dataset_of(VALUES * (1.0 + relative * WAVE)), truth, status)
@@ -117,9 +119,11 @@ def test_suggestions_come_with_the_run_that_verifies_them(runs):
     found = {(s.label, s.change): s for s in suggestions(runs, "reports/x")}
     assert set(found) == {
         ("fp16", "keep the residual (compensation 'carry')"),
-        ("fp16", "fp32 is the smallest that meets the tolerances here"),
+        ("fp16", "mlu370 (21 bits) is the smallest without compensation that meets the tolerances"),
         ("bf16", "fp16 takes as many bytes"),
-        ("bf16", "fp32 is the smallest that meets the tolerances here"),
+        ("bf16", "mlu370 (21 bits) is the smallest without compensation that meets the tolerances"),
+        ("tf32", "fp32 takes as many bytes"),
+        ("tf32", "mlu370 (21 bits) is the smallest without compensation that meets the tolerances"),
     }
     carried = found["fp16", "keep the residual (compensation 'carry')"]
     assert carried.gain == pytest.approx(100.0, rel=1e-3)
