@@ -254,7 +254,7 @@ def test_the_tolerance_of_prices_is_one_that_runs_are_judged_by(monkeypatch, mod
         return data
 
     monkeypatch.setitem(models, "heston", wider)
-    monkeypatch.setattr("sciprec.report.page.write_page", lambda folder: folder / "index.html")
+    monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder)
     alone = scenario().model_copy(update={"tolerance": ()})
     rows = {row["label"]: row for row in workflow.run([alone], out=tmp_path / "out").table}
     good, missed = rows["mlu370+correction"], rows["bf16+correction"]
