@@ -99,7 +99,7 @@ def run(
     if len(ways) > 1:
         raise InputError(f"{' and '.join(ways)} were given; give one of them")
     from sciprec import workflow
-    from sciprec.console import print_forecast, print_json, print_runs
+    from sciprec.console import print_forecast, print_json, print_runs, say
     from sciprec.progress import Progress
 
     if plan:
@@ -125,9 +125,12 @@ def run(
     except KeyboardInterrupt:
         raise Interrupted("the files of runs that had finished are kept") from None
     if json:
-        print_json({"folder": result.folder, "page": result.page, "runs": result.table})
+        content = {"folder": result.folder, "page": result.page, "runs": result.table}
+        print_json(content | {"notes": result.notes})
     else:
         print_runs(result.table)
+        for note in result.notes:
+            say(note)
         print(f"page: {result.page}")
     if _any_failed(result.table) or (enforce and result.beyond):
         raise typer.Exit(NOT_MET)

@@ -7,20 +7,24 @@ import os
 import shlex
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sciprec.batch.behind import code_behind, state_behind
 from sciprec.batch.estimate import estimates
 from sciprec.batch.execute import execute
 from sciprec.batch.perform import Days, check
 from sciprec.batch.plan import Outcome, Run, plan
-from sciprec.batch.resume import is_kept, kept_outcomes, remove_leftovers
+from sciprec.batch.resume import is_kept, kept_outcomes, left_beside, remove_leftovers
 from sciprec.errors import InputError
 from sciprec.machine.modes import shell_assignments
 from sciprec.output.files import NETCDF, suffix_of
 from sciprec.output.provenance import provenance
 from sciprec.scenario import Scenario, load_scenario
+
+_MOST_NAMED = 3
+"""Files that a sentence names."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class BatchResult:
         table: one dictionary per run: scenario, backend, compensation, label, status, reason,
             errors, seconds, ...
         failures: the runs that failed, each with its sentence.
+        notes: sentences about the folder.
     """
 
     folder: Path
@@ -40,6 +45,7 @@ class BatchResult:
     files: tuple[Path, ...]
     table: list[dict[str, Any]]
     failures: tuple[Outcome, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def beyond(self) -> tuple[str, ...]:
@@ -119,7 +125,20 @@ def run(
     remove_leftovers([run for run in runs if run.file not in outcomes], folder)
     outcomes |= {outcome.file: outcome for outcome in computed}
     in_order = [outcomes[run.file] for run in runs]
-    return _report(folder, in_order, _command(given, backends, folder))
+    notes = _notes(left_beside(runs, folder), folder)
+    return replace(_report(folder, in_order, _command(given, backends, folder)), notes=notes)
+
+
+def _notes(left: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """What a reader of the folder has to know about files that are not on the page."""
+    if not left:
+        return ()
+    shown = ", ".join(left[:_MOST_NAMED]) + (" and others" if len(left) > _MOST_NAMED else "")
+    return (
+        f"{len(left)} of the files in '{folder}' are not on the page: {shown}; they are of other "
+        "scenarios of the same name, or of runs that were not asked for now; remove them, or give "
+        "another folder with --out",
+    )
 
 
 def forecast(
@@ -164,7 +183,8 @@ def _planned(
     runs = plan(loaded, backends, os.environ, suffix)
     for scenario in loaded:
         check(scenario)
-    return loaded, runs
+    behind = {s.name: {"code": code_behind(s), "state": state_behind(s)} for s in loaded}
+    return loaded, tuple(replace(run, **behind[run.scenario.name]) for run in runs)
 
 
 def default_folder(scenarios: Sequence[Scenario]) -> Path:

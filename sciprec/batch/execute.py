@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sciprec.batch.behind import code_behind
 from sciprec.batch.perform import Days, perform, sentence
 from sciprec.batch.plan import Outcome, Run
 from sciprec.batch.resume import kept_outcomes
@@ -28,6 +29,10 @@ SECONDS_BETWEEN_EVENTS = 5.0
 TASKS_AT_A_TIME = 10_000
 """How many the scheduler of a cluster is handed in one message."""
 INSIST_SECONDS = 1.0
+_OTHER_CODE = (
+    "the code of a case, equations, scheme or payoff that the scenario names is not the same on "
+    "the worker as where the batch was started; start the workers again, so that they load it anew"
+)
 
 
 def execute(
@@ -159,6 +164,8 @@ def on_worker(
     """
     from distributed import get_worker
 
+    if run.code and run.code != code_behind(run.scenario):
+        return run.outcome(0.0, _OTHER_CODE)
     if not fresh and (found := kept_outcomes([run], folder)):
         return replace(found[run.file], kept=False)
     if topic is None:

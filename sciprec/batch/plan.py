@@ -27,6 +27,7 @@ class Run:
         compensation: of the state's updates.
         member: of the scenario's ensemble; 0 is the undisturbed one.
         stages: arithmetics of the stages of a climate run's transforms.
+        code, state: digests of what is behind the scenario where it was planned, see `behind`.
     """
 
     scenario: Scenario
@@ -35,6 +36,8 @@ class Run:
     compensation: CompensationChoice = NO_COMPENSATION
     member: int = 0
     stages: StagesChoice = MODEL_STAGES
+    code: str = ""
+    state: str = ""
 
     @property
     def label(self) -> str:

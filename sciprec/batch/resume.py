@@ -1,7 +1,8 @@
 """Runs whose files are there already: a batch computes only what is missing.
 
 Every file says by a digest which run it holds: what was computed (not in which company, nor how it
-is judged), in which arithmetic with which compensation, by which code.
+is judged), in which arithmetic with which compensation, by which code, that of registered cases,
+equations, schemes and payoffs included.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import Any
 from sciprec.batch.members import identity_of
 from sciprec.batch.plan import Outcome, Run
 from sciprec.compare.verdicts import stopped_early
+from sciprec.definitions import code_digest
 from sciprec.errors import InputError
 from sciprec.output import files
-from sciprec.output.provenance import code_digest
 from sciprec.precision.backend import resolve_backend
 
 RUN, SECONDS, SCENARIO = "sciprec_run", "sciprec_seconds", "sciprec_scenario"
@@ -46,6 +47,7 @@ def run_digest(run: Run) -> str:
         "stages": run.stages.model_dump(mode="json"),
         "member": identity_of(run),
         "code": code_digest(),
+        "behind": (run.code, run.state),
     }
     text = json.dumps(content, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -97,6 +99,18 @@ def _refresh(run: Run, path: Path, attributes: dict[str, Any]) -> None:
         dataset = files.read(path)
         dataset.attrs[SCENARIO] = json.dumps(scenario, sort_keys=True)
         files.write(dataset, path)
+
+
+def left_beside(runs: Sequence[Run], folder: str | Path) -> list[str]:
+    """Names of files in the folder that bear the names of these scenarios and are of none of these
+    runs: earlier batches, or other scenarios of the same names, have left them.
+    """
+    starts = tuple({f"{run.scenario.name}__" for run in runs})
+    planned, endings = {run.file for run in runs}, tuple(files.SUFFIXES.values())
+    names = (path.name for path in Path(folder).iterdir())
+    return sorted(
+        n for n in names if n.startswith(starts) and n.endswith(endings) and n not in planned
+    )
 
 
 def interrupted_folder(run: Run, folder: str | Path) -> Path | None:

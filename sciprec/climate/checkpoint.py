@@ -12,9 +12,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-import sciprec
+from sciprec.climate.identity import code_behind, state_behind
 from sciprec.climate.levels import Level
 from sciprec.climate.request import Request
+from sciprec.definitions import code_digest
 from sciprec.errors import InputError
 
 _MOST_SHARE_OF_TIME = 0.05
@@ -133,9 +134,12 @@ class Checkpoints:
 
 
 def digest(request: Request) -> str:
-    """Sixteen digits that differ for runs that differ in more than their length."""
+    """Sixteen digits that differ for runs that differ in more than their length: the code that
+    they name and their initial states included.
+    """
     parts = (
-        sciprec.__version__, request.case.name, request.equations.name, request.scheme.name,
+        code_digest(), code_behind(request), state_behind(request),
+        request.case.name, request.equations.name, request.scheme.name,
         repr(request.truncation), repr(request.backend), repr(request.update),
         repr(request.step_seconds), request.every, repr(request.parameters),
         sorted((name, repr(c)) for name, c in request.compensation.items()), request.variables,

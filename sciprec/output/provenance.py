@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import platform
 import subprocess
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
+
+from sciprec.definitions import version_of
 
 PACKAGES = ("sciprec", "numpy", "numba", "llvmlite", "scipy", "xarray", "dask", "netCDF4")
 _SIMD_LEVELS = ("avx512f", "avx2", "avx", "sse4.2", "neon")
@@ -23,7 +23,7 @@ def provenance() -> dict[str, str]:
 @functools.cache
 def _machine() -> dict[str, str]:
     """Everything that stays the same within one process."""
-    found = {name: _version(name) for name in PACKAGES}
+    found = {name: version_of(name) for name in PACKAGES}
     found["python"] = platform.python_version()
     found["system"] = f"{platform.system()} {platform.machine()}"
     found["processor"] = processor_name()
@@ -31,28 +31,6 @@ def _machine() -> dict[str, str]:
     found["processors"] = str(os.cpu_count() or 1)
     found["git"] = git_state()
     return found
-
-
-@functools.cache
-def code_digest() -> str:
-    """Everything of the code that results may depend on: sciprec's sources, and the versions of
-    what computes with them.
-    """
-    digest = hashlib.sha256()
-    package = Path(__file__).resolve().parents[1]
-    for path in sorted(package.rglob("*.py")):
-        digest.update(f"{path.relative_to(package).as_posix()}\0".encode())
-        digest.update(path.read_bytes())
-    digest.update(" ".join(_version(name) for name in ("numpy", "scipy", "llvmlite")).encode())
-    return digest.hexdigest()
-
-
-def _version(package: str) -> str:
-    """The installed version of a package."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"
 
 
 def processor_name() -> str:

@@ -102,6 +102,21 @@ def test_a_damaged_file_is_made_again(computed, batch, damage):
     assert computed == ["fp16"] and netcdf.read(path).equals(whole)
 
 
+def test_files_that_another_scenario_of_the_same_name_has_left_are_named(
+    computed, batch, scenario_files, call
+):
+    folder = batch().folder
+    text = scenario_files[0].read_text().replace('["fp32", "fp16"]', '["bf16"]')
+    scenario_files[0].write_text(text.replace("days = 3.0", "days = 4.0"))
+    code, out, _ = call("run", scenario_files[0], "--out", folder)
+    assert code == 0 and " ".join(out.split()).count("2 of the files in") == 1
+    assert "not on the page: little_climate__fp16.nc, little_climate__fp32.nc; they are of" in out
+    (note,) = json.loads(call("run", scenario_files[0], "--out", folder, "--json")[1])["notes"]
+    assert note in out
+    (folder / "little_climate__bf16.nc").unlink()
+    assert batch().notes == ()
+
+
 def test_a_failed_run_is_tried_again_and_the_others_are_kept(computed, batch, models):
     counted = models["climate"]
 
