@@ -16,12 +16,12 @@ import numpy as np
 from sciprec.errors import InputError
 from sciprec.output.provenance import provenance
 from sciprec.precision import lift, mode
-from sciprec.precision.compiling import cache_folder
+from sciprec.precision.disk_cache import cache_folder
 
 TESTED = ("mlu370", "fp16", "bf16", "float:p=14,round=ru")
 """Arithmetics of the test: two of them use the processor's rounding mode where there is one."""
 _OPERANDS = 4096
-_GENERATED = re.compile(r"\w+_[0-9a-f]{24}\.")
+_GENERATED = re.compile(r"[\w.<>]+_[0-9a-f]{24}\.")
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ def clear_cache() -> tuple[int, int]:
 
 
 def _cache_files(folder: Path) -> list[Path]:
-    """Generated modules in the folder and what Numba and Python made of them."""
-    found = [*folder.glob("*.py"), *folder.glob("__pycache__/*")]
+    """Generated modules and compiled code in the folder, and what was left half-written."""
+    found = [*folder.glob("*"), *folder.glob("__pycache__/*")]  # the second of earlier versions
     return sorted(path for path in found if _GENERATED.match(path.name) and path.is_file())
 
 

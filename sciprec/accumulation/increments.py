@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from sciprec.errors import InputError
+from sciprec.precision.disk_cache import kept
 from sciprec.precision.streams import MASK32, philox4x32, seed_words
 
 EXACT_BITS = 53
@@ -89,7 +90,7 @@ def increments(smallest: float, largest: float, start: float, updates: int, seed
     return Increments(unit, low, high - low + 1, round(start / unit), seed, reach)
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def _fill(first, key_0, key_1, smallest, span, unit, sums, out):
     """Updates 4 c to 4 c + 3 of a member take the four words of encryption c."""
     updates, members = out.shape

@@ -12,11 +12,11 @@ are cut until nothing is left, so that the sum is exact and not only reproducibl
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from sciprec.precision.bits import bits, fabs, from_bits, scale, select
+from sciprec.precision.disk_cache import kept
 
-compiled = njit(cache=True, nogil=True, error_model="numpy")
+compiled = kept(nogil=True, error_model="numpy")
 
 TILE = 1024
 """Pairs that are worked on together: their buffers stay in the nearest cache."""

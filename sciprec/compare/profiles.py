@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from sciprec.precision.bits import bits, fabs, from_bits, select
+from sciprec.precision.disk_cache import kept
 
-compiled = njit(cache=True, nogil=True, error_model="numpy")
+compiled = kept(nogil=True, error_model="numpy")
 
 _LARGEST = 1.7976931348623157e308
 

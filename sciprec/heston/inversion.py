@@ -21,6 +21,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from sciprec.heston.inversion_tables import DENOMINATOR, LOG2, NUMERATOR
+from sciprec.precision.disk_cache import kept
 from sciprec.precision.elementary import erfc, log
 from sciprec.precision.streams import philox4x32
 
@@ -144,7 +145,7 @@ def signed(typingctx, magnitude, sign):
 
 
 _inlined = njit(forceinline=True, error_model="numpy", nogil=True)
-_compiled = njit(cache=True, error_model="numpy", nogil=True)
+_compiled = kept(error_model="numpy", nogil=True)
 _philox = _inlined(philox4x32)
 
 

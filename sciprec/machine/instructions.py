@@ -26,11 +26,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, types, vectorize
+from numba import types, vectorize
 from numba.extending import overload
 
 from sciprec.errors import InputError
 from sciprec.precision.bits import bits, from_bits, two_sum
+from sciprec.precision.disk_cache import keep, kept
 from sciprec.precision.formats import FORMATS
 
 _FORMAT = FORMATS["mlu370"]
@@ -38,8 +39,12 @@ _SMALLEST, _LARGEST = _FORMAT.min_normal, _FORMAT.max_finite
 _KEPT_BITS = -(1 << (53 - _FORMAT.significand_bits))  # mask of a binary64 number's first 21 bits
 _LEAST_I64, _GREATEST_I64 = -(2**63), 2**63 - 1
 
-_scalar = njit(cache=True, nogil=True, error_model="numpy")
-_elementwise = vectorize(nopython=True, cache=True)
+_scalar = kept(nogil=True, error_model="numpy")
+
+
+def _elementwise(function):
+    return keep(vectorize(nopython=True)(function))
+
 
 
 @_scalar

@@ -17,12 +17,12 @@ alpha and beta have no counterpart (it is alpha = 1, beta = 0).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from sciprec.errors import InputError
 from sciprec.machine.instructions import _vacc, _vcomp, vscale_i32
+from sciprec.precision.disk_cache import kept
 
-_compiled = njit(cache=True, nogil=True, error_model="numpy")
+_compiled = kept(nogil=True, error_model="numpy")
 _LOW_WORD = 2**32 - 1
 
 

@@ -1,6 +1,6 @@
 """Coefficients of the elementary functions, lowest degree first.
 
-Written by `python -m sciprec.precision.fit --write`; change the fit, not this file.
+Written by `python data/precision/fit.py --write`; change the fit, not this file.
 """
 
 ERFCX_CENTRE = 4.0

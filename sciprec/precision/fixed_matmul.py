@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from sciprec.errors import InputError
 from sciprec.precision.bits import bits as bits_of
+from sciprec.precision.disk_cache import kept
 from sciprec.precision.fixed_point import Quantized, adaptive_quantize, checked_span
 from sciprec.precision.packed_matmul import integer_matmul, magnitude, tiled_matmul
 
@@ -124,7 +124,7 @@ def _shifted(x: np.ndarray, drop: int) -> np.ndarray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def _shift(x, drop, out):
     below_half = (1 << (drop - 1)) - 1
     for i in range(x.size):
@@ -143,7 +143,7 @@ def rounded_sums(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return low.view(np.float64)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept(nogil=True, error_model="numpy")
 def _join(low, high):
     for i in range(low.shape[0]):
         for j in range(low.shape[1]):
@@ -176,7 +176,7 @@ def _in_reals(c: np.ndarray, scale_a, scale_b) -> np.ndarray:
         return np.ldexp(c * parts[0] * parts[1], powers[0] + powers[1])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept(nogil=True, error_model="numpy")
 def _scale_sums(c, rows, columns):
     """c = c * rows * columns as binary64 numbers, in the memory of an int64 c."""
     for i in range(c.shape[0]):
@@ -184,7 +184,7 @@ def _scale_sums(c, rows, columns):
             c[i, j] = bits_of(float(c[i, j]) * rows[i] * columns[j])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept(nogil=True, error_model="numpy")
 def _scale_reals(c, rows, columns):
     """c = c * rows * columns."""
     for i in range(c.shape[0]):

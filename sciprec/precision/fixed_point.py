@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from sciprec.errors import InputError
 from sciprec.precision.bits import fma
+from sciprec.precision.disk_cache import kept
 from sciprec.precision.scale_groups import Layout
 
 ROUNDINGS = {"rn": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}
@@ -217,7 +217,7 @@ def _arbitrary(highest, lowest, span: int, rounding: str) -> np.ndarray:
     return np.nextafter(quotient, np.where(short, np.inf, quotient))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept(nogil=True, error_model="numpy")
 def _short_of(factor, whole, x):
     """factor * whole < x, exactly."""
     short = np.zeros(x.size, np.bool_)
@@ -226,7 +226,7 @@ def _short_of(factor, whole, x):
     return short
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def _extremes(bits):
     """Of each group of binary64 bits: those of the largest finite number or +0.0, those of minus
     the smallest one or +0.0; and how many numbers are not finite.
@@ -262,7 +262,7 @@ def _round_groups(groups, scales, span: int, rounding: str, out) -> tuple[int, i
     return _round_rows(groups, *factors, 2.0 * mantissa, mode, float(span), out)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept(nogil=True, error_model="numpy")
 def _round_rows(x, first, second, divisor, mode, span, out):
     saturated, nans = 0, 0
     for g in range(x.shape[0]):
@@ -279,7 +279,7 @@ def _round_rows(x, first, second, divisor, mode, span, out):
     return saturated, nans
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept(nogil=True, error_model="numpy")
 def _rounded(value, mode):
     """The integer by the rounding at this place of `ROUNDINGS`."""
     if mode == 0:
@@ -289,7 +289,7 @@ def _rounded(value, mode):
     return np.ceil(value) if mode == 2 else np.floor(value)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kept(nogil=True, error_model="numpy")
 def _rounded_quotient(value, divisor, mode):
     """The exact quotient, rounded to an integer.
 

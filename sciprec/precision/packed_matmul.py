@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 
 import numpy as np
-from numba import njit
 
 from sciprec.precision import tiled_product
 from sciprec.precision.bits import inlined
+from sciprec.precision.disk_cache import kept
 from sciprec.precision.tiled_product import SPLIT_BLOCK, Tile, add_product, tile_of
 
 BLOCK = 512  # elements of a block of the sum
@@ -94,7 +94,7 @@ def _deep(x: np.ndarray, depth: int, axis: int) -> np.ndarray:
     return np.pad(x, widths)
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def _pack_rows(words, rows, mask, out):
     """out[panel, k, row] = words[panel * rows + row, k] ^ mask."""
     for start in range(0, words.shape[0], rows):
@@ -116,7 +116,7 @@ def _pack_tile_rows(words, start, count, rows, mask, out):
             out[start * depth + k * rows + r] = words[start + r, k] ^ mask
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def _pack_columns(b, group, columns, out):
     """out[panel, k, column] = b[k, panel * columns + column], `group` values of k in one lane."""
     depth = b.shape[0] // group
@@ -200,7 +200,7 @@ def _byte_bias(b: np.ndarray, tile: Tile, block: int) -> np.ndarray:
     return bias
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def _subtract_blocks(b, block, bias):
     for k in range(b.shape[0]):
         for j in range(b.shape[1]):
@@ -266,7 +266,7 @@ def split_block(a: np.ndarray, b: np.ndarray) -> int:
     return SPLIT_BLOCK
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def _largest_row_sum(a, block):
     """The largest sum of |a| over a block of a row."""
     largest = 0
@@ -279,7 +279,7 @@ def _largest_row_sum(a, block):
     return largest
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def _largest_column_sum(b, block):
     """The largest sum of |b| over a block of a column; 2^16 numbers and fewer stay within int32."""
     largest = 0
@@ -299,7 +299,7 @@ def upper_part(x: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def _round_quotients(x, out):
     """out = floor((x + 128) / 257), with 65281 = (2^24 + 1) / 257: the product is off by less than
     2^7, and 2^15, less than 2^24 / 257, takes it past the multiples of 2^24 that it falls short of.

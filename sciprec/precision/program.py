@@ -39,6 +39,7 @@ from numba import njit
 from numba import prange as sp_prange
 
 from sciprec.precision.backend import Arithmetic, Backend
+from sciprec.precision.disk_cache import kept as sp_on_disk
 from sciprec.precision.fixed_format import FixedFormat
 from sciprec.precision.formats import Format
 from sciprec.precision.keys import at_site as sp_at
@@ -55,7 +56,7 @@ sp_carrier = np.{carrier}
 _SERIAL = '@njit(nogil=True, error_model="numpy")'
 _PART = "@sp_linked"
 _INLINED = "@sp_inlined"
-_ENTRY = '@njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, cache={cached})'
+_ENTRY = '@{jit}(nogil=True, error_model="numpy", no_cfunc_wrapper=True)'
 _PARALLEL = (
     '@njit(nogil=True, error_model="numpy", parallel={"prange": True, "numpy": False, '
     '"reduction": False, "comprehension": False, "setitem": False, "stencil": False})'
@@ -307,7 +308,7 @@ class Program:
             body = f"{self.operation('closed')}({body})"
         run = f"{_PART}\ndef sp_run({listed}):\n    return {body}\n"
         recursive = any(self._is_recursive(tree) for tree, _ in self._definitions)
-        cached = _ENTRY.format(cached=not recursive)
+        cached = _ENTRY.format(jit="njit" if recursive else "sp_on_disk")
         return f"{run}\n{cached}\ndef sp_entry({listed}):\n    return {call}\n"
 
     def _entry_site(self, operation: str, text: str) -> int:

@@ -21,10 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
+from sciprec.precision.disk_cache import kept
 from sciprec.precision.mode import has_feature
 
 _HOST = config.CPU_NAME in (None, "host") and config.CPU_FEATURES is None
@@ -74,7 +75,7 @@ def tile_of(panel: np.dtype | str, exact: bool = False) -> Tile:
     return Tile(lane // size, VECTOR_BITS // (8 * lane), rows // 2 if exact else rows)
 
 
-@njit(cache=True, nogil=True)
+@kept(nogil=True)
 def add_product(panels, bias, c, depth, block, near, far):
     """c += A B, for panels (a, b), or (a1, b1, a, b) of numbers split by 257.
 

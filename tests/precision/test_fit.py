@@ -1,11 +1,25 @@
 """The coefficient tables are what the fit gives, and as good as the functions need."""
 
+import importlib.util
 import pathlib
+import sys
 
 import mpmath
 import pytest
 
-from sciprec.precision import coefficients, exponential, fit, logarithm, trigonometric
+from sciprec.precision import coefficients, exponential, logarithm, trigonometric
+
+FIT = pathlib.Path(__file__).parents[2] / "data" / "precision" / "fit.py"
+
+
+def _program():
+    spec = importlib.util.spec_from_file_location("fit", FIT)
+    sys.modules["fit"] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+fit = _program()
 
 LARGEST_ERROR_BITS = {
     "EXP": -52.5,

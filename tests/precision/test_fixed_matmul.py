@@ -371,7 +371,7 @@ for kind in (np.int8, np.int16, np.int32):
 @pytest.mark.parametrize("target", [{"NUMBA_CPU_NAME": "generic"}, {"NUMBA_CPU_FEATURES": "+avx2"}])
 def test_processors_without_wide_vectors_get_the_same_bits(target, tmp_path):
     """Numba compiles for a lesser processor than this one."""
-    environment = {**os.environ, **target, "NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = {**os.environ, **target, "SCIPREC_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-W", "error", "-c", NARROW]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

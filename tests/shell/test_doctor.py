@@ -8,7 +8,7 @@ import pytest
 
 from sciprec import doctor
 from sciprec.precision import quantize
-from sciprec.precision.compiling import cache_folder
+from sciprec.precision.disk_cache import cache_folder
 
 
 def test_everything_is_there_and_good_here(call):

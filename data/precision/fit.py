@@ -1,7 +1,7 @@
 """Fit every coefficient of the elementary functions, in 60-digit arithmetic.
 
-    python -m sciprec.precision.fit            # print sciprec/precision/coefficients.py
-    python -m sciprec.precision.fit --write    # rewrite it
+    python data/precision/fit.py            # print sciprec/precision/coefficients.py
+    python data/precision/fit.py --write    # rewrite it
 
 Each table interpolates its function at Chebyshev nodes (close to the minimax error, without
 iteration); rational ones solve N(x) - f(x) (D(x) - 1) = f(x)
@@ -16,6 +16,7 @@ from pathlib import Path
 import mpmath
 from mpmath import mp, mpf
 
+WRITTEN = Path(__file__).parents[2] / "sciprec" / "precision" / "coefficients.py"
 DIGITS = 60
 ERFCX_CENTRE = 4.0
 """erfc is fitted in t = (x - ERFCX_CENTRE) / (x + ERFCX_CENTRE)."""
@@ -200,7 +201,7 @@ def source():
     lines = [
         '"""Coefficients of the elementary functions, lowest degree first.',
         "",
-        "Written by `python -m sciprec.precision.fit --write`; change the fit, not this file.",
+        "Written by `python data/precision/fit.py --write`; change the fit, not this file.",
         '"""',
     ]
     found = tables()
@@ -223,7 +224,7 @@ def main(arguments):
         raise SystemExit(f"unknown arguments '{given}'; accepted: --write, or none to print")
     text = source()
     if arguments:
-        Path(__file__).with_name("coefficients.py").write_text(text, encoding="ascii")
+        WRITTEN.write_text(text, encoding="ascii")
     else:
         sys.stdout.write(text)
 

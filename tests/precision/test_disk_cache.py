@@ -1,0 +1,276 @@
+"""Compiled code on disk: an edit is never missed, and a damaged cache costs time only."""
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec.precision import disk_cache
+
+ROOT = Path(__file__).parents[2]
+
+
+def halves(x, out):
+    for i in range(x.size):
+        out[i] = 0.5 * x[i] + 0.1
+
+
+def summed(x):
+    total = 0.0
+    for i in range(x.size):
+        total += x[i]
+    return total
+
+
+X = np.linspace(0.1, 3.0, 37)
+
+
+def run_lifted() -> str:
+    """What a new process would compute with a lifted kernel."""
+    for name in [n for n in sys.modules if n.startswith("sciprec_lifted.halves")]:
+        del sys.modules[name]
+    out = np.zeros(X.size)
+    sciprec.lift(halves, "mlu370")(X, out)
+    return out.tobytes().hex()
+
+
+def run_kept() -> str:
+    """The same with a function of the package."""
+    return float(disk_cache.kept(nogil=True)(summed)(X)).hex()
+
+
+def told(run) -> tuple[str, list[str]]:
+    """What a run gives, and its warnings, all of them."""
+    disk_cache._told.clear()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = run()
+    assert all(issubclass(w.category, disk_cache.CacheWarning) for w in caught), caught
+    return result, [str(w.message) for w in caught]
+
+
+def truncated(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def zeroed(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def garbled(path: Path) -> None:
+    path.write_bytes(np.random.default_rng(1).bytes(path.stat().st_size))
+
+
+def replaced_by_a_folder(path: Path) -> None:
+    path.unlink()
+    (path / "inside").mkdir(parents=True)
+
+
+def not_what_it_says(path: Path) -> None:
+    """A pickle with a right checksum that cannot be loaded."""
+    payload = b"\x80\x04cno.such.module\nthing\n."
+    path.write_bytes(disk_cache.hashlib.sha256(payload).digest() + payload)
+
+
+def flipped(place: float):
+    def flip(path: Path) -> None:
+        content = bytearray(path.read_bytes())
+        content[int(place * (len(content) - 1))] ^= 0x10
+        path.write_bytes(content)
+
+    return flip
+
+
+DAMAGES = (
+    *(flipped(place) for place in np.linspace(0, 1, 13)), truncated, emptied, zeroed, garbled,
+    replaced_by_a_folder, not_what_it_says,
+)  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_of_kept_code_costs_one_warning(folder, damage):
+    """The entry is removed and the code compiled; then it is there again."""
+    expected, said = told(run_kept)
+    (entry,) = folder.iterdir()
+    assert not said
+    damage(entry)
+    result, said = told(run_kept)
+    assert result == expected and len(said) == 1
+    assert "held what cannot be used" in said[0] and entry.name in said[0]
+    assert told(run_kept) == (expected, [])
+    assert list(folder.iterdir()) == [entry]
+
+
+EVERY_FILE = """
+import json
+from tests.precision.test_disk_cache import *
+folder, found = disk_cache.cache_folder(), []
+expected = told(run_lifted)
+for number, path in enumerate(sorted(folder.iterdir())):
+    for damage in DAMAGES[number::3]:
+        damage(path)
+        found.append((path.suffix, told(run_lifted), told(run_lifted)))
+print(json.dumps([expected, found]))
+"""
+
+
+def started(program: str, folder: Path, **options) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "SCIPREC_CACHE_DIR": str(folder), "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True,
+        check=False, **options,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_damage_of_any_file_of_a_lifted_kernel_costs_one_warning(tmp_path):
+    done = started(EVERY_FILE, tmp_path)
+    assert done.returncode == 0, done.stderr
+    expected, found = json.loads(done.stdout)
+    assert {suffix for suffix, _, _ in found} == {".py", disk_cache.SUFFIX}
+    for _, (result, said), after in found:
+        assert result == expected[0] and len(said) == 1 and "held what cannot" in said[0]
+        assert after == expected
+    assert expected[1] == []
+
+
+def test_a_cache_that_is_a_file_costs_one_warning(tmp_path, monkeypatch):
+    expected = run_kept()
+    (tmp_path / "cache").write_text("not a folder")
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path / "cache"))
+    result, said = told(run_kept)
+    assert result == expected and len(said) == 1
+    assert "cannot be used (Not a directory)" in said[0] and "SCIPREC_CACHE_DIR" in said[0]
+
+
+ONCE = """
+import resource, sys
+from tests.precision.test_disk_cache import *
+if {limit}: resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+print(json.dumps([told(run_lifted), told(run_kept)]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits of file sizes, other rights")
+def test_a_full_and_a_read_only_folder_cost_one_warning(tmp_path):
+    good = started(ONCE.format(limit=0), tmp_path / "warm")
+    expected = [result for result, _ in json.loads(good.stdout)]
+    (tmp_path / "warm" / "cold").mkdir()
+    runs = {"cannot be used (File too large)": started(ONCE.format(limit=100), tmp_path / "full")}
+    if os.getuid() != 0:  # rights do not bind root
+        (tmp_path / "closed").mkdir(mode=0o500)
+        runs["cannot be used (Permission denied)"] = started(
+            ONCE.format(limit=0), tmp_path / "closed"
+        )
+    for words, done in runs.items():
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        assert [result for result, _ in found] == expected
+        assert all(len(said) == 1 and words in said[0] for _, said in found), found
+    assert not list((tmp_path / "full").iterdir())
+
+
+# ---- nothing goes stale -------------------------------------------------------------------------
+
+
+def test_every_source_of_the_engine_counts(tmp_path, monkeypatch):
+    """Any module, in sub-packages too, however it is imported; nothing else."""
+    shutil.copytree(ROOT / "sciprec" / "precision", tmp_path / "precision")
+    (tmp_path / "precision" / "inner").mkdir()
+    (tmp_path / "precision" / "inner" / "deep.py").write_text("VALUE = 1\n")
+    monkeypatch.setattr(disk_cache, "_PACKAGE", tmp_path)
+
+    def digest() -> str:
+        disk_cache.sources_digest.cache_clear()
+        return disk_cache.engine_digest()
+
+    seen = {digest()}
+    for path in sorted((tmp_path / "precision").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(f"{text}\n# edited\n", encoding="utf-8")
+        seen.add(digest())
+        path.write_text(text, encoding="utf-8")
+        assert digest() in seen
+    count = len(list((tmp_path / "precision").rglob("*.py")))
+    assert len(seen) == count + 1 and count > 50
+    disk_cache.sources_digest.cache_clear()
+
+
+def test_code_is_kept_through_one_door_and_depends_on_its_own_package_and_the_engine():
+    """What a kept function can call is in the sources that its name is a hash of."""
+    keeping = 0
+    for path in (ROOT / "sciprec").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert "cache=True" not in text, path
+        if "disk_cache import ke" not in text:
+            continue
+        keeping += 1
+        own = ".".join(path.relative_to(ROOT).with_suffix("").parts[:2])
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("sciprec"):
+                package = ".".join(node.module.split(".")[:2])
+                assert package in (own, "sciprec.precision", "sciprec.errors"), path
+    assert keeping >= 9
+
+
+RELATIVE = """
+import numpy as np
+from sciprec.compare import one_pass
+relative = np.zeros(1)
+one_pass._relative(np.array([1.5]), np.array([-0.5]), relative)
+print(relative[0])
+"""
+
+
+@pytest.mark.slow
+def test_an_edit_of_the_engine_reaches_the_comparison(tmp_path):
+    """A copy of the package, its absolute value made a ceiling between two processes."""
+    shutil.copytree(ROOT / "sciprec", tmp_path / "copy" / "sciprec")
+    bits = tmp_path / "copy" / "sciprec" / "precision" / "bits.py"
+    environment = {**os.environ, "SCIPREC_CACHE_DIR": str(tmp_path / "cache"),
+                   "PYTHONPATH": str(tmp_path / "copy")}  # fmt: skip
+    said = []
+    for intrinsic in ("llvm.fabs.f64", "llvm.ceil.f64"):
+        bits.write_text(bits.read_text().replace("llvm.fabs.f64", intrinsic))
+        done = subprocess.run(
+            [sys.executable, "-c", RELATIVE], cwd=tmp_path, env=environment, capture_output=True,
+            text=True, check=True,
+        )  # fmt: skip
+        said.append(float(done.stdout))
+    assert said == [3.0, -np.inf]
+
+
+def test_an_edited_function_is_not_taken_from_the_cache(folder):
+    """Sources that came from elsewhere than a file of the engine: the code itself counts."""
+    first = run_kept()
+    other = eval("lambda x: x.sum() + 1.0")
+    other.__name__, other.__qualname__, other.__module__ = "summed", "summed", __name__
+    assert float(disk_cache.kept(nogil=True)(other)(X)).hex() != first
+
+
+def test_checked_code_is_other_code(folder, monkeypatch):
+    run_kept()
+    monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
+    run_kept()
+    assert len(list(folder.iterdir())) == 2
