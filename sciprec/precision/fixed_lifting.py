@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,13 +11,17 @@ import numpy as np
 
 from sciprec.errors import InputError
 from sciprec.precision import fixed_rounding as words
+from sciprec.precision.copies import copied
 from sciprec.precision.lifted import Lifted
-from sciprec.precision.profile import Profile, copied
+from sciprec.precision.profile import Profile
 from sciprec.precision.syntax import LiftError
 from sciprec.precision.units import Place, Units, from_ranges
-from sciprec.precision.written import written_arrays
 
 _ATTEMPTS = 12
+_STATE = (
+    "units", "_unknown", "_adapt", "_calls", "_adaptations", "_careful_calls", "_saturated",
+    "_invalid",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,13 +109,15 @@ class FixedLifted(Lifted):
             returns (result, marks).
     """
 
-    def __init__(self, kernel, backend, compile_variant, *, ranges=None, adapt="headroom"):
+    def __init__(
+        self, kernel, backend, compile_variant, lift_again, *, ranges=None, adapt="headroom"
+    ):
         self._compile = compile_variant
         plain, module = compile_variant("plain")
-        super().__init__(kernel, backend, plain, module, 0, None)
+        super().__init__(kernel, backend, plain, module, 0, lift_again)
         self._dispatchers = {"plain": module.sp_entry}
         self._layout, self._adapt = plain.layout, adapt
-        self._written, self._literals = written_arrays(kernel), plain.literals
+        self._literals = plain.literals
         if any(site.operation == "sign" or "(0)" in site.operation for site in plain.sites):
             self._literals += (1.0,)
         self._state = threading.RLock()
@@ -143,7 +148,8 @@ class FixedLifted(Lifted):
     def fresh(self) -> FixedLifted:
         """The same kernel with the same units, and counts of its own that start at zero."""
         with self._state:
-            other = copy.copy(self)
+            other = object.__new__(FixedLifted)
+            other.__dict__.update(self.__dict__)
             other._state = threading.RLock()
             other._calls = other._adaptations = other._careful_calls = 0
             other._saturated, other._invalid = self._saturated * 0, self._invalid * 0
@@ -200,6 +206,10 @@ class FixedLifted(Lifted):
             *counts, unknown = state["counts"].tolist()
             self._calls, self._adaptations, self._careful_calls = counts
             self._unknown = bool(unknown)
+
+    def _kept_state(self) -> dict:
+        with self._state:
+            return {name: getattr(self, name) for name in _STATE}
 
     def _run(self, args):
         with self._state:

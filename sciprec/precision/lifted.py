@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import pickle
 import re
 import threading
 from pathlib import Path
@@ -10,25 +11,32 @@ from pathlib import Path
 import numba
 import numpy as np
 from numba.core import errors
+from numba.core.serialize import dumps
 
 from sciprec.precision import keys
 from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.precision.compiling import module_of
+from sciprec.precision.copies import is_native, native
 from sciprec.precision.profile import Profile, Recorder
 from sciprec.precision.program import Program
-from sciprec.precision.syntax import LiftError, Site
+from sciprec.precision.syntax import LiftError, Site, carry_sources
+from sciprec.precision.written import written_arrays
 
 _NAMED_ERROR = re.compile(r"\w*Error: (.+)")
 _SENTENCES = (
     "Cannot", "Can't", "Unknown attribute", "Illegal IR", "Invalid", "Untyped", "Unsupported",
     "Use of", "cannot", "non-precise",
 )  # fmt: skip
-_DATA = frozenset((np.ndarray, float, int, bool, tuple, np.float64, np.float32, np.int64))
+_ARRAY = np.ndarray
+_NUMBERS = frozenset((float, int, bool, np.float64, np.float32, np.int64))
 _parallel_lock = threading.RLock()
 
 
 class Lifted:
     """A kernel compiled in the arithmetic of a backend; call it like the kernel.
+
+    It can be pickled: a copy in another process has the kernel's source with it, is compiled there
+    (or comes from the cache), and goes on with the call that would be the next here.
 
     Attributes:
         kernel: the plain Python function that was lifted.
@@ -43,7 +51,7 @@ class Lifted:
     Args:
         kernel, backend, program, seed: what was lifted, and how.
         module: the imported module of the program.
-        lift_again: lifts a function that is given as an argument in the same way.
+        lift_again: lifts a function in the same way.
     """
 
     def __init__(self, kernel, backend: Backend, program: Program, module, seed: int, lift_again):
@@ -57,7 +65,7 @@ class Lifted:
         self._places = program.places()
         self._arity = len(program.signature.parameters)
         self._lift_again = lift_again
-        self._trusting = program.trust_inputs
+        self._trusting, self._sources = program.trust_inputs, program.sources
         self._calls = 0
         self._lock = threading.RLock()
         self._recorder: Recorder | None = None
@@ -70,10 +78,24 @@ class Lifted:
         if kwargs or len(args) != self._arity:
             args = self._bound(args, kwargs)
         for argument in args:
-            if argument.__class__ not in _DATA:
+            kind = argument.__class__
+            if kind is _ARRAY:
+                usual = argument.dtype.isnative
+            else:
+                usual = kind in _NUMBERS or kind is tuple and is_native(argument)
+            if not usual:
                 args = tuple(self._prepared(a) for a in args)
-                break
+                with native(args, self._written) as taken:
+                    return self._run(taken)
         return self._run(args)
+
+    def __reduce__(self):
+        carried = dumps((self.kernel, self._sources))
+        return _restored, (self._lift_again, carried, self._kept_state())
+
+    def _kept_state(self) -> dict:
+        """What the next call depends on, by attribute."""
+        return {"_calls": self._calls}
 
     def _run(self, args):
         if self.backend.random:
@@ -106,7 +128,8 @@ class Lifted:
                 truth = resolve_backend("fp64")
                 program = Program(self.kernel, truth, "auto", self._trusting, "profile")
                 self._recorder = Recorder(program, module_of(program).sp_entry)
-        return self._recorder.run(args, self._enter)
+        with native(args, lambda args: [False] * len(args)) as taken:
+            return self._recorder.run(taken, self._enter)
 
     def __repr__(self) -> str:
         return f"<{self.kernel.__name__} lifted to {self.backend.name}>"
@@ -145,7 +168,12 @@ class Lifted:
             return function
         if isinstance(function, Lifted):
             return function.inner
-        return self._lift_again(function).inner
+        return self._lift_again(function, trust_inputs=False).inner
+
+    @functools.cached_property
+    def _written(self):
+        """Which arguments a call may write, see `written_arrays`."""
+        return written_arrays(self.kernel)
 
     def _next_key(self):
         with self._lock:
@@ -163,6 +191,15 @@ class Lifted:
             f"{_last_reason(str(error))}; it takes the arguments that Numba accepts for it, "
             "real numbers and arrays of them"
         )
+
+
+def _restored(lift_again, carried: bytes, state: dict) -> Lifted:
+    """A lifted kernel that was pickled."""
+    kernel, sources = pickle.loads(carried)
+    carry_sources(sources)
+    lifted = lift_again(kernel)
+    lifted.__dict__.update(state)
+    return lifted
 
 
 @numba.extending.typeof_impl.register(Lifted)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sciprec.errors import InputError
 from sciprec.precision.backend import resolve_backend
 from sciprec.precision.compiling import cache_folder, module_of
@@ -42,7 +44,9 @@ def lift(
             None, never: results saturate, and every saturation is counted.
 
     Returns:
-        A callable with the same signature.
+        A callable with the same signature; arrays in either byte order are taken. It can be
+        pickled: a copy in another process goes on with the call that would be the next here, so
+        give each of several copies its own `seed` where the arithmetic is random.
 
     Raises:
         LiftError: a construct that cannot be lifted, with its place and what to write instead.
@@ -74,19 +78,20 @@ def lift(
             f"{kernel!r} is a {type(kernel).__name__}; lift takes a Python function or an @njit "
             "function: define the kernel with `def`"
         )
+    again = partial(
+        lift, backend=resolved, seed=seed, path=path, trust_inputs=trust_inputs, ranges=ranges,
+        adapt=adapt,
+    )  # fmt: skip
     if not resolved.fixed:
         program = Program(function, resolved, path, trust_inputs)
-        return Lifted(
-            *(function, resolved, program, module_of(program), seed),
-            lambda other: lift(other, resolved, path="auto" if program.word else "software"),
-        )
+        return Lifted(function, resolved, program, module_of(program), seed, again)
     _check_adapt(adapt)
 
     def variant(name: str):
         made = Program(function, resolved, path, trust_inputs, name)
         return made, module_of(made)
 
-    return FixedLifted(function, resolved, variant, ranges=ranges, adapt=adapt)
+    return FixedLifted(function, resolved, variant, again, ranges=ranges, adapt=adapt)
 
 
 def _check_adapt(adapt) -> None:

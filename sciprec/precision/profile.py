@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciprec.precision import recording
+from sciprec.precision.copies import copied
 from sciprec.precision.layout import Row
 from sciprec.precision.syntax import Site
 
 _WORDS = recording.ROW_BYTES // 8
 _NEVER = (1 << 63) - 1
-_ALIGNMENT = 64
 
 
 @dataclass(frozen=True)
@@ -85,53 +85,3 @@ class Recorder:
             unusable=table[:, recording.UNUSABLE].copy(),
             exponents=table[:, bins].copy(),
         )
-
-
-def copied(args: tuple) -> tuple:
-    """Arguments with arrays of their own, laid out as they were; arrays that share memory share it
-    again.
-    """
-    regions: list[list] = []  # [first address, last, arrays], in ascending order
-    for array in sorted(_arrays_of(args), key=_first_address):
-        first, last = _first_address(array), _last_address(array)
-        if regions and first <= regions[-1][1]:
-            regions[-1][1] = max(last, regions[-1][1])
-            regions[-1][2].append(array)
-        else:
-            regions.append([first, last, [array]])
-    known: dict[int, np.ndarray] = {}
-    for first, last, arrays in regions:
-        memory = np.empty(last - first + 1 + _ALIGNMENT, np.uint8)
-        skipped = (first - memory.ctypes.data) % _ALIGNMENT
-        for a in arrays:
-            offset = skipped + a.ctypes.data - first
-            made = np.ndarray(a.shape, a.dtype, memory, offset, a.strides)
-            made[...] = a
-            made.flags.writeable = a.flags.writeable
-            known[id(a)] = made
-    return _replaced(args, known)
-
-
-def _arrays_of(value) -> list[np.ndarray]:
-    if isinstance(value, tuple):
-        return [array for item in value for array in _arrays_of(item)]
-    return [value] if isinstance(value, np.ndarray) and value.size else []
-
-
-def _first_address(a: np.ndarray) -> int:
-    steps = zip(a.shape, a.strides, strict=True)
-    return a.ctypes.data + sum((n - 1) * step for n, step in steps if step < 0)
-
-
-def _last_address(a: np.ndarray) -> int:
-    steps = zip(a.shape, a.strides, strict=True)
-    return a.ctypes.data + sum((n - 1) * step for n, step in steps if step > 0) + a.itemsize - 1
-
-
-def _replaced(value, known: dict[int, np.ndarray]):
-    if isinstance(value, tuple):
-        items = [_replaced(v, known) for v in value]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    if isinstance(value, np.ndarray):
-        return known[id(value)] if value.size else value.copy(order="K")
-    return value

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 from collections import ChainMap
 from pathlib import Path
+from types import CodeType
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from sciprec.precision.layout import Frame, Layout
 from sciprec.precision.literal import round_array
 from sciprec.precision.parallel import rewrite_parallel_loop
 from sciprec.precision.rewrite import Rewriter
-from sciprec.precision.syntax import LiftError, Site, name, parse
+from sciprec.precision.syntax import LiftError, Site, name, parse, source_text
 from sciprec.precision.technique import processor_word
 
 _LARGEST_CONSTANT = 1 << 20
@@ -84,6 +84,7 @@ class Program:
         self.parallel = False
         self._names: dict[object, str] = {}
         self._queue: list = []
+        self.sources: dict[CodeType, str] = {}
         self._sources: dict[object, list[bytes]] = {}
         self._taken: set[str] = set()
         self._operations: dict[str, str] = {}
@@ -109,8 +110,8 @@ class Program:
         if not self.rows or getattr(node, "end_lineno", 0) != getattr(node, "lineno", -1):
             return ""
         if function not in self._sources:
-            source = textwrap.dedent(inspect.getsource(function.__code__))
-            self._sources[function] = source.encode().split(b"\n")
+            text = self.sources[function.__code__]
+            self._sources[function] = text.encode().split(b"\n")
         line = self._sources[function][node.lineno - 1]
         return line[node.col_offset : node.end_col_offset].decode()
 
@@ -177,6 +178,7 @@ class Program:
         identifier = self.unique("array")
         if value.dtype.kind == "f":
             value = round_array(value, self.backend.storage)
+        value = value.astype(value.dtype.newbyteorder("="), copy=False)
         self._arrays[identifier] = value
         self._known_arrays[id(source)] = identifier
         return identifier
@@ -246,6 +248,7 @@ class Program:
 
     def _define(self, function) -> None:
         tree = source_tree(function)
+        self.sources[function.__code__] = source_text(function)
         _signature(function)
         rewriter = Rewriter(self, function, tree, _namespace(function))
         definition = rewriter.definition(self._names[function], function.__defaults__ or ())
@@ -334,8 +337,7 @@ def source_tree(function) -> ast.FunctionDef:
     try:
         if function.__name__ == "<lambda>":
             raise SyntaxError
-        source = textwrap.dedent(inspect.getsource(function.__code__))
-        tree = parse(source).body[0]
+        tree = parse(source_text(function)).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):
         raise LiftError(
             f"the source of kernel '{getattr(function, '__name__', function)}' cannot be "

@@ -1,0 +1,192 @@
+"""Lifted kernels in other processes, and arrays in the other byte order."""
+
+import copy
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import cloudpickle
+import numpy as np
+import pytest
+
+import sciprec
+
+ROOT = Path(__file__).parents[2]
+X = np.linspace(0.1, 3.0, 41)
+
+
+def accumulated(x, out, factor=0.7):
+    total = 0.0
+    for i in range(x.size):
+        total += factor * x[i]
+        out[i] = total
+    return total
+
+
+def both(lifted, x=X):
+    out = np.zeros(x.size)
+    return lifted(x, out), out.tobytes()
+
+
+@pytest.mark.parametrize("dumps", [pickle.dumps, cloudpickle.dumps])
+@pytest.mark.parametrize("backend", ["fp16", "mlu370", "float:p=8,round=sr", "fixed16"])
+def test_a_pickled_kernel_goes_on_where_the_other_stands(backend, dumps):
+    """Calls are counted on: random bits of the next one are the same, units and reports too."""
+    lifted = sciprec.lift(accumulated, backend, seed=3)
+    first = both(lifted)
+    other = pickle.loads(dumps(lifted))
+    again = copy.deepcopy(lifted)
+    assert other.kernel is accumulated and other.seed == lifted.seed
+    assert other.backend == lifted.backend
+    second = both(lifted, 2 * X)
+    assert both(other, 2 * X) == both(again, 2 * X) == second
+    if backend.endswith("sr"):
+        assert both(other) != first
+    if backend == "fixed16":
+        assert other.report() == lifted.report() and other.report().calls == 2
+
+
+def test_all_that_was_asked_for_is_pickled():
+    lifted = sciprec.lift(accumulated, "fixed16", ranges={"*": 1.0}, adapt=None)
+    first = both(lifted)
+    assert lifted.report().saturations > 0
+    other = pickle.loads(pickle.dumps(lifted))
+    assert other.report() == lifted.report() and both(other) == first
+    trusting = sciprec.lift(accumulated, "bf16", trust_inputs=True, path="software")
+    assert pickle.loads(pickle.dumps(trusting)).path == trusting.path
+
+
+def test_a_shadowed_kernel_is_pickled_by_value():
+    """A lifted kernel often takes the name of its kernel: pickle does not find this one again."""
+    namespace = {"__name__": __name__, "accumulated": None}
+    stray = type(accumulated)(accumulated.__code__, namespace, "stray", (0.7,))
+    stray.__qualname__, stray.__module__ = "accumulated", __name__
+    lifted = sciprec.lift(stray, "fp16")
+    assert both(pickle.loads(pickle.dumps(lifted))) == both(lifted)
+
+
+SCRIPT = """
+import pickle, sys
+import numba, numpy as np, sciprec
+SCALE = 0.3
+@numba.njit
+def inner(v):
+    return SCALE * v * v
+def kernel(x, out):
+    for i in range(x.size):
+        out[i] = inner(x[i]) + 0.1
+if __name__ == "__main__":
+    lifted = sciprec.lift(kernel, "float:p=9,round=sr", seed=5)
+    out = np.zeros(20)
+    lifted(np.linspace(0, 1, 20), out)
+    pickle.dump(lifted, open("lifted.pickle", "wb"))
+    lifted(np.linspace(0, 1, 20), out)
+    print(out.tobytes().hex())
+"""
+
+
+def test_functions_of_a_script_are_carried_with_their_source(tmp_path):
+    """The script is gone when its kernel is lifted again, in another process."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, script.name], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    script.unlink()
+    lifted = pickle.loads((tmp_path / "lifted.pickle").read_bytes())
+    out = np.zeros(20)
+    lifted(np.linspace(0, 1, 20), out)
+    assert out.tobytes().hex() == done.stdout.strip()
+
+
+# ---- byte order ---------------------------------------------------------------------------------
+
+
+def foreign(x):
+    return x.astype(x.dtype.newbyteorder())
+
+
+@pytest.mark.parametrize("backend", ["fp64", "mlu370", "float:p=8,round=sr", "fixed16"])
+def test_arrays_in_the_other_byte_order_are_taken_and_written(backend):
+    """The same bits; what is written is in the caller's array, in its own order."""
+    x, out = foreign(X), foreign(np.zeros(X.size))
+    total = sciprec.lift(accumulated, backend)(x, out)
+    expected, values = both(sciprec.lift(accumulated, backend))
+    assert total == expected and out.astype(float).tobytes() == values
+    assert not out.dtype.isnative and x.tobytes() == foreign(X).tobytes()
+
+
+def strided(x, table, out):
+    for i in range(x.size):
+        table[i, 0] += 2.0 * x[i]
+        out[0][i] = table[i, 1]
+        out[1][i] = i
+    return table[0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_views_read_only_arrays_tuples_and_empty_ones(dtype):
+    found = []
+    for order in "<>":
+        memory = np.arange(60, dtype=order + dtype).reshape(10, 6)
+        x = np.linspace(0, 1, 10).astype(order + dtype)[::-1]
+        x.flags.writeable = False
+        out = np.zeros(10, order + dtype), np.zeros(20, order + "i4")[::2]
+        result = sciprec.lift(strided, "fp32")(x, memory[:, 1:4:2], out)
+        found.append((result, *(a.astype("<f8").tobytes() for a in (memory, *out))))
+    assert found[0] == found[1]
+    sciprec.lift(accumulated, "fp64")(foreign(X[:0]), foreign(X[:0]))
+    record = np.zeros(3, [("flag", "i1"), ("value", ">f8")])["value"]
+    sciprec.lift(accumulated, "fp64")(np.array([1.0, 2.0, 4.0]), record, 1.0)
+    assert record.tolist() == [1.0, 3.0, 7.0]
+
+
+def test_a_read_only_array_is_not_written():
+    out = foreign(np.zeros(X.size))
+    out.flags.writeable = False
+    with pytest.raises(sciprec.LiftError, match="readonly array"):
+        sciprec.lift(accumulated, "fp64")(X, out)
+
+
+def test_what_was_written_before_an_exception_is_there():
+    def failing(x):
+        x[0] = 7.0
+        if x[1] > 0.0:
+            raise ValueError("positive")
+
+    x = foreign(np.ones(2))
+    with pytest.raises(ValueError, match="positive"):
+        sciprec.lift(failing, "fp64")(x)
+    assert x[0] == 7.0
+
+
+def shifted(x, y):
+    for i in range(y.size):
+        y[i] += x[i]
+
+
+def test_arguments_that_share_memory_share_it_in_the_kernel():
+    native, other = np.arange(1.0, 8.0), foreign(np.arange(1.0, 8.0))
+    for whole in (native, other):
+        sciprec.lift(shifted, "fp64")(whole[:-1], whole[1:])
+    assert (native == other).all() and native[-1] == 28.0
+    with pytest.raises(sciprec.LiftError, match="share memory.*not all of it.*byte order"):
+        sciprec.lift(shifted, "fp64")(other[:-1], other.view(float)[1:])
+
+
+TABLE = np.array([0.5, 0.25], ">f8")
+
+
+def by_table(x):
+    return x * TABLE[0] + TABLE[1]
+
+
+def test_constants_and_profiles():
+    assert sciprec.lift(by_table, "fp64")(2.0) == 1.25
+    lifted = sciprec.lift(accumulated, "fp64")
+    x, out = foreign(X), foreign(np.zeros(X.size))
+    found = lifted.profile(x, out)
+    assert found.operations == lifted.profile(X, np.zeros(X.size)).operations
+    assert not out.any()
