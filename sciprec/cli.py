@@ -118,6 +118,7 @@ def run(
                 on_plan=progress.planned,
                 on_done=progress.done,
                 on_days=progress.days,
+                on_compiling=progress.compiling,
                 on_cluster=progress.cluster,
                 fresh=fresh,
                 debug=_Settings.debug,

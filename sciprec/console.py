@@ -82,20 +82,27 @@ def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
 
     table = Table(("scenario", "arithmetic", "work"), ("about", "MB"), droppable=("MB", "work"))
     for row, count in _together(rows):
-        time = "?" if row["seconds"] is None else duration(count * row["seconds"])
+        time = "?" if row["seconds"] is None else duration(_seconds(row, count))
         size = "?" if row["megabytes"] is None else f"{count * row['megabytes']:.1f}"
         work, time = ("kept", "–") if row["kept"] else (row["work"], time)
         work = work if count == 1 else f"{count:,} members: {work}"
         table.add(row["scenario"], row["label"], work, time, size)
     table.print()
     missing = [row for row in rows if not row["kept"]]
-    total = sum(row["seconds"] or 0.0 for row in missing)
+    compiling = sum(row["compile_seconds"] for row in missing)
+    total = sum(row["seconds"] or 0.0 for row in missing) + compiling
+    of_it = f"{duration(compiling)} of them to compile, the first time only"
     open_ended = sum(row["seconds"] is None for row in missing)
     more = f", and {open_ended} whose time depends on the numbers" if open_ended else ""
     say(
         f"{len(missing)} of {len(rows)} runs to compute: roughly {duration(total)} on one core, "
-        f"compilation left out{more}"
+        f"{of_it if compiling else 'with kernels that are compiled already'}{more}"
     )
+
+
+def _seconds(row: dict[str, Any], count: int) -> float:
+    """Of some members; the first one compiles."""
+    return count * row["seconds"] + row["compile_seconds"]
 
 
 def _together(rows: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], int]]:

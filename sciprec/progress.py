@@ -43,6 +43,7 @@ class Progress:
         self._work: dict[str, float] = {}
         self._done = self._kept = 0.0
         self._said: dict[str, float] = {}
+        self._shares: dict[str, float] = {}
         self._tasks: dict[str, Any] = {}
 
     def __enter__(self) -> Progress:
@@ -65,6 +66,7 @@ class Progress:
     def days(self, run: Any, days: float) -> None:
         """A run is at a simulated day; said at once on a terminal, else every ten seconds."""
         name, whole = _name(run.scenario.name, run), run.scenario.climate.days
+        self._shares[run.file] = days / whole
         if not self._bar.disable:
             if run.file not in self._tasks:
                 task = self._bar.add_task(f"days of {name}", total=whole, left="")
@@ -76,11 +78,18 @@ class Progress:
             return
         self._said[run.file] = now
         if not self._quiet:
-            self._line(f"{name}: day {days:.4g} of {whole:g} ({now - self._start:.1f} s so far)")
+            told = f"{now - self._start:.1f} s so far", self._left()
+            self._line(f"{name}: day {days:.4g} of {whole:g} ({'; '.join(filter(None, told))})")
+
+    def compiling(self, run: Any) -> None:
+        """The kernels of a run are being compiled."""
+        if not self._quiet:
+            self._line(f"{_name(run.scenario.name, run)}: compiling (first time only)")
 
     def done(self, outcome: Any) -> None:
         """A run ended."""
         self._count += 1
+        self._shares.pop(outcome.file, None)
         work = self._work.get(outcome.file, 0.0)
         self._done += work
         self._kept += work if outcome.kept else 0.0
@@ -103,7 +112,9 @@ class Progress:
 
     def _left(self) -> str:
         """How long the rest may take at the pace so far; empty where that is not known yet."""
-        computed, rest = self._done - self._kept, sum(self._work.values()) - self._done
+        begun = sum(share * self._work.get(file, 0.0) for file, share in self._shares.items())
+        computed = self._done - self._kept + begun
+        rest = sum(self._work.values()) - self._done - begun
         if not computed or rest <= 1e-9:
             return ""
         return f"about {duration((time.perf_counter() - self._start) * rest / computed)} left"
@@ -115,10 +126,13 @@ class Progress:
 
 def _work_of(runs: Sequence[Any]) -> dict[str, float]:
     """By file, the work of each run in seconds of its forecast; all alike where one has none."""
-    seconds = [forecast.seconds for forecast in estimates(runs)]
-    if None in seconds:
+    told = estimates(runs)
+    if None in [forecast.seconds for forecast in told]:
         return {run.file: 1.0 for run in runs}
-    return {run.file: _LEAST_WORK + s for run, s in zip(runs, seconds, strict=True)}
+    return {
+        run.file: _LEAST_WORK + forecast.seconds + forecast.compile_seconds
+        for run, forecast in zip(runs, told, strict=True)
+    }
 
 
 def _name(scenario: str, run: Any) -> str:

@@ -66,6 +66,7 @@ def run(
     on_plan: Callable[[Sequence[Run]], None] | None = None,
     on_done: Callable[[Outcome], None] | None = None,
     on_days: Days | None = None,
+    on_compiling: Callable[[Run], None] | None = None,
     on_cluster: Callable[[str], None] | None = None,
     fresh: bool = False,
     debug: bool = False,
@@ -87,6 +88,8 @@ def run(
         on_plan: called once with the plan, before anything is computed.
         on_done: called with each outcome as it arrives.
         on_days: called with a run and its simulated days now and then.
+        on_compiling: called with a run whose kernels are compiled for the first time on this
+            machine; not on clusters.
         on_cluster: called with a line about the cluster, where there is one.
         fresh: compute runs again whose files are there.
         debug: let the first failing run end the batch with its traceback.
@@ -113,6 +116,7 @@ def run(
     for outcome in outcomes.values():
         on_done(outcome)
     told = {"on_done": on_done, "on_days": on_days, "on_cluster": on_cluster}
+    told["on_compiling"] = on_compiling
     where = {"scheduler": scheduler, "workers": workers, "threads": threads}
     try:
         computed = (
@@ -154,7 +158,9 @@ def forecast(
     Returns:
         One dictionary per run: scenario, label, member, file, kept (whether its file is there
         already), work (in words), seconds (roughly, on one core, without compilation; None where
-        that depends on the numbers), megabytes (of its file before compression, at most).
+        that depends on the numbers), compile_seconds (0 where its kernels are compiled already, or
+        another run of this batch compiles them), megabytes (of its file before compression, at
+        most).
 
     Raises:
         InputError: as `run`.
@@ -166,7 +172,7 @@ def forecast(
     return [
         {"scenario": run.scenario.name, "label": run.label, "member": run.member, "file": run.file,
          "kept": run.file in kept, **vars(about)}
-        for run, about in zip(runs, estimates(runs), strict=True)
+        for run, about in zip(runs, estimates(runs, kept), strict=True)
     ]  # fmt: skip
 
 

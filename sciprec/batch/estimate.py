@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
+from sciprec.batch.compiling import is_compiled, kernels_of
 from sciprec.batch.plan import Run
 from sciprec.output.variables import ZONAL_MEAN
 from sciprec.precision.backend import Backend, resolve_backend
@@ -24,6 +25,10 @@ _PATH_STEP = 1.2e-8
 """Seconds of a step of a path in fp64 (docs/heston.md)."""
 _UPDATE = 1e-9
 """Seconds of an update of one sum in fp64 (docs/accumulation.md)."""
+_COMPILE = {"climate": 10.0, "heston": 4.0, "accumulation": 2.0}
+"""Seconds of compiling the kernels of a run (docs/engine.md: climate)."""
+_SLOW_TO_COMPILE = 3.0
+"""How many times as long it takes in fixed point (docs/engine.md)."""
 
 
 @dataclass(frozen=True)
@@ -35,31 +40,51 @@ class Estimate:
         seconds: on one core of the machine of the docs, without compilation; None where it depends
             on the numbers themselves.
         megabytes: of its file before compression, at most; None where that is not known.
+        compile_seconds: of its kernels, where they are not compiled yet.
     """
 
     work: str
     seconds: float | None
     megabytes: float | None
+    compile_seconds: float = 0.0
 
 
 def estimate(run: Run) -> Estimate:
-    """The forecast of a run, from its scenario alone."""
+    """The forecast of a run, from its scenario alone, its kernels being compiled."""
     backend = resolve_backend(run.backend)
     given = getattr(run.scenario, run.scenario.kind)
     slowness = _slowness(backend) * (1.0 if run.stages == MODEL_STAGES else _STAGED)
     return _ESTIMATES[run.scenario.kind](given, slowness)
 
 
-def estimates(runs: Iterable[Run]) -> list[Estimate]:
-    """The forecasts of runs; members of an ensemble share theirs."""
-    known: dict[tuple[str, str], Estimate] = {}
+def estimates(runs: Iterable[Run], kept: Container[str] = ()) -> list[Estimate]:
+    """The forecasts of runs; members of an ensemble share theirs.
+
+    Args:
+        runs: of a batch; of those with the same kernels the first one compiles them.
+        kept: names of files that are there already.
+    """
+    known: dict[tuple[str, str], tuple[Estimate, str]] = {}
+    compiled: set[str] = set()
     found = []
     for run in runs:
         kind = run.scenario.name, run.label
         if kind not in known:
-            known[kind] = estimate(run)
-        found.append(known[kind])
+            known[kind] = estimate(run), kernels_of(run)
+            if is_compiled(run):
+                compiled.add(known[kind][1])
+        about, kernels = known[kind]
+        if run.file not in kept and kernels not in compiled:
+            compiled.add(kernels)
+            about = replace(about, compile_seconds=compile_seconds(run))
+        found.append(about)
     return found
+
+
+def compile_seconds(run: Run) -> float:
+    """Roughly what it takes to compile the kernels of a run."""
+    slowness = _SLOW_TO_COMPILE if resolve_backend(run.backend).fixed else 1.0
+    return _COMPILE[run.scenario.kind] * slowness
 
 
 def _slowness(backend: Backend) -> float:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.batch.behind import code_behind
+from sciprec.batch.compiling import is_compiled, told_of_compiling
 from sciprec.batch.perform import Days, perform, sentence
 from sciprec.batch.plan import Outcome, Run
 from sciprec.batch.resume import kept_outcomes
@@ -44,6 +45,7 @@ def execute(
     threads: int | None = None,
     on_done: Callable[[Outcome], None] = lambda outcome: None,
     on_days: Days | None = None,
+    on_compiling: Callable[[Run], None] | None = None,
     on_cluster: Callable[[str], None] = lambda words: None,
     fresh: bool = False,
     debug: bool = False,
@@ -59,6 +61,8 @@ def execute(
         threads: how many these are; left out, one per processor.
         on_done: called with each outcome as it arrives, in any order.
         on_days: called with a run and its simulated days now and then, from other threads.
+        on_compiling: called with a run whose kernels are being compiled, from other threads; not on
+            clusters.
         on_cluster: called with a line about the cluster, where there is one.
         fresh: files that are there already do not count.
         debug: let the first failing run end the batch with its traceback.
@@ -71,6 +75,8 @@ def execute(
     folder = str(Path(folder).resolve())
     if scheduler is None and workers is None:
         tasks = partial(action, folder=folder, debug=debug, on_days=on_days)
+        if on_compiling is not None:
+            tasks = partial(_telling, action=tasks, on_compiling=on_compiling)
         return _on_threads(runs, tasks, threads, on_done)
     with _client(scheduler, workers) as client:
         on_cluster(_words_about(client))
@@ -79,6 +85,14 @@ def execute(
                 on_worker, action=action, folder=folder, debug=debug, topic=topic, fresh=fresh
             )
             return _on_cluster(client, runs, there, on_done, debug)
+
+
+def _telling(
+    run: Run, action: Callable[[Run], Outcome], on_compiling: Callable[[Run], None]
+) -> Outcome:
+    """Perform a run, and say so where its kernels are compiled for the first time."""
+    with told_of_compiling(None if is_compiled(run) else partial(on_compiling, run)):
+        return action(run)
 
 
 def _on_threads(

@@ -13,6 +13,7 @@ from typing import Any
 import xarray as xr
 
 from sciprec.batch import options
+from sciprec.batch.compiling import remember
 from sciprec.batch.members import section_of
 from sciprec.batch.plan import Outcome, Run, stages_of
 from sciprec.batch.resume import (
@@ -73,6 +74,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
         dataset.attrs |= {RUN: run_digest(run), SECONDS: time.perf_counter() - start}
         files.write(dataset, Path(folder) / run.file)
         remove_interrupted(interrupted)
+        remember(run)
         pace, stopped = pace_of(dataset), stopped_early(dataset.attrs)
     except Exception as error:  # whatever a run dies of, the other runs go on
         if debug:

@@ -5,6 +5,8 @@ import tomllib
 import pytest
 
 from sciprec import workflow
+from sciprec.batch.compiling import remember
+from sciprec.batch.estimate import estimates
 from sciprec.batch.plan import file_part, plan
 from sciprec.batch.tolerable import compared_variables
 from sciprec.compensation_choice import NO_COMPENSATION
@@ -77,6 +79,23 @@ def test_environment_serves_scenarios_that_name_no_compensation(
     assert heston.label == "fp32" and heston.scenario.compensation == ()
     own = scenarios[0].model_copy(update={"compensation": (NO_COMPENSATION,)})
     assert [r.label for r in plan([own], environ=environ)] == ["fp64", "fp32", "fp16"]
+
+
+def test_a_forecast_counts_what_has_to_be_compiled_once(scenarios, monkeypatch, tmp_path):
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    climate, heston = scenarios
+    finer = climate.model_copy(
+        update={"name": "finer", "climate": climate.climate.model_copy(update={"truncation": 63})}
+    )
+    fixed = heston.model_copy(update={"backends": ("fixed32",)})
+    runs = plan([climate, finer, fixed])
+    compiling = [about.compile_seconds for about in estimates(runs)]
+    assert [s > 0 for s in compiling] == [True] * 3 + [False] * 3 + [True] * 2
+    assert compiling[7] == 3 * compiling[6]
+    remember(runs[0])
+    assert [about.compile_seconds for about in estimates(runs)] == [0.0, *compiling[1:]]
+    kept = {runs[1].file}
+    assert [a.compile_seconds > 0 for a in estimates(runs, kept)][1:5] == [False, True, False, True]
 
 
 def test_messages(scenarios):

@@ -3,11 +3,13 @@
 import io
 from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pytest
 
 from sciprec import progress
 from sciprec.batch import execute
+from sciprec.batch.compiling import remember
 from sciprec.batch.perform import pace_of, perform
 from sciprec.batch.plan import plan
 from sciprec.output.dataset import prices_dataset
@@ -75,6 +77,45 @@ def test_what_is_left_follows_from_the_forecast_of_what_is_done(clock, capsys, s
         f"about {rest:.3g} s left)"
     )
     assert lines[5] == "[6/6] little_heston in fp16: failed: out of luck (0.5 s; 10.0 s so far)"
+
+
+def test_what_is_left_counts_compiling_and_the_days_of_runs_under_way(
+    clock, monkeypatch, tmp_path, capsys, scenario_files
+):
+    """A run of milliseconds that compiles for seconds says nothing of how slow the machine is."""
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    runs = plan([load_scenario(path) for path in scenario_files])
+    cold = progress._work_of(runs)
+    assert all(3.0 < work < 20.0 for work in cold.values())
+    told = progress.Progress()
+    told.planned(runs)
+    told.compiling(runs[3])
+    clock.value = cold[runs[3].file]
+    told.done(runs[3].outcome(clock.value))
+    half = sum(cold.values()) - 1.0 * cold[runs[3].file] - 0.5 * cold[runs[0].file]
+    told._shares[runs[0].file] = 0.5
+    pace = clock.value / (cold[runs[3].file] + 0.5 * cold[runs[0].file])
+    assert told._left() == f"about {progress.duration(pace * half)} left"
+    lines = capsys.readouterr().err.splitlines()
+    rest = sum(cold.values()) - cold[runs[3].file]
+    assert lines[0] == "little_heston in fp64: compiling (first time only)"
+    assert lines[1].endswith(f"about {progress.duration(rest)} left)")
+
+
+def test_compiling_is_heard_once_and_loading_is_not(monkeypatch, tmp_path, scenario_files):
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    (run, *_) = plan([load_scenario(scenario_files[0])])
+    heard, kernel = [], numba.njit(lambda x: x + 1)
+
+    def act(run):
+        return kernel(1), kernel(1.0)
+
+    for _ in range(2):
+        execute._telling(run, act, heard.append)
+    assert heard == [run]
+    remember(run)
+    execute._telling(run, lambda run: kernel(1j), heard.append)
+    assert heard == [run]
 
 
 def test_runs_without_a_forecast_count_alike(scenario_files):
