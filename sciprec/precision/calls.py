@@ -9,6 +9,7 @@ import numba
 import numpy as np
 
 from sciprec.precision import reduce, symbols
+from sciprec.precision.own_names import own_name
 from sciprec.precision.syntax import is_known, name, plain_function, static_value
 
 
@@ -176,7 +177,8 @@ class Calls:
 
     def _call(self, function: ast.expr, called: str, node, arguments: list[ast.expr]):
         prefix = [self.key_of_call(called, node)] if self.program.keyed else []
-        keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in getattr(node, "keywords", [])]
+        given = getattr(node, "keywords", [])
+        keywords = [ast.keyword(own_name(k.arg), self.visit(k.value)) for k in given]
         return self.opened(ast.Call(function, [*prefix, *arguments], keywords))
 
 

@@ -17,6 +17,7 @@ from sciprec.precision import keys
 from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.precision.compiling import module_of
 from sciprec.precision.copies import is_native, native
+from sciprec.precision.own_names import as_written
 from sciprec.precision.profile import Profile, Recorder
 from sciprec.precision.program import Program
 from sciprec.precision.syntax import LiftError, Site, carry_sources
@@ -226,4 +227,5 @@ def _last_reason(text: str) -> str:
         for line in lines
         if line.startswith(">>> ") and not line.startswith(">>> <lambda>")
     ]
-    return (found or ["it cannot be typed"])[0].split(", defined at")[0].rstrip(".;:")
+    reason = (found or ["it cannot be typed"])[0].split(", defined at")[0].rstrip(".;:")
+    return as_written(reason)

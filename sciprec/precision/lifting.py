@@ -55,8 +55,8 @@ def lift(
     Precision:
         Literals, arguments, array elements and integers are rounded to the format where they meet
         a floating-point operation; each + - * / sqrt fma is rounded once; elementary functions are
-        evaluated in binary64 (relative error below 2^-49) and rounded once, in fp64 they are the
-        platform's. Stores round to the storage format. Comparisons are exact. `x ** n` with a
+        evaluated in binary64 (relative error below 2^-49) and rounded once, in fp64 they are within
+        an ulp. Stores round to the storage format. Comparisons are exact. `x ** n` with a
         literal integer n is repeated multiplication, as in Numba. np.sum is pairwise, @ and np.dot
         are sequential (see `reduce`).
         In fixed point a result is an integer times the unit of its place, 2^e, found by running the
@@ -67,7 +67,10 @@ def lift(
 
     Differs from plain Numba:
         Lifted to "fp32", `0.5 * x`, `s = 0.0` and integer operands stay binary32, where Numba
-        promotes to binary64. Division by zero gives infinity or NaN (error_model="numpy").
+        promotes to binary64. Lifted to "fp64", `np.float32(x)` and `np.zeros(n, np.float32)` stay
+        binary64: they mean the backend's numbers. Division by zero gives infinity or NaN
+        (error_model="numpy"). The options of an @njit function, `fastmath` above all, are dropped.
+        np.sum, @ and np.dot have another order than Numba's sum and BLAS.
     """
     resolved = resolve_backend(backend)
     if path not in ("auto", "software"):

@@ -1,9 +1,10 @@
 """`prange` in lifted kernels: a fixed number of chunks, each a serial call in the backend's
 processor mode.
 
-The loop's body becomes a kernel of its own over a range of iterations. Reductions (`s += x`, `s
--= x`, `s *= x`, `s = max(s, x)`, `s = min(s, x)`) are formed per chunk and combined in the chunks'
-order, so that no result depends on the number of threads.
+The loop's body becomes a kernel of its own over a range of iterations. Reductions (`s += x`,
+`s = s - x`, `s *= x`, `s /= x`, `s = max(s, x)`, `s = min(s, x, y)`, on numbers, and the first four
+on arrays) are formed per chunk and combined in the chunks' order, so that no result depends on the
+number of threads.
 """
 
 from __future__ import annotations
@@ -12,21 +13,27 @@ import ast
 from dataclasses import dataclass
 
 from sciprec.precision.rewrite import Rewriter
-from sciprec.precision.syntax import assign, name, parse, stored_names
+from sciprec.precision.syntax import assign, name, parse, static_value, stored_names
 
 CHUNKS = 64
-_NEUTRAL = {ast.Add: ("add", 0), ast.Sub: ("add", 0), ast.Mult: ("mul", 1)}
+_OPERATIONS = {ast.Add: "add", ast.Sub: "add", ast.Mult: "mul", ast.Div: "mul"}
+_START = {"add": "sp_start_of_sum", "mul": "sp_start_of_product"}
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """A variable that a parallel loop reduces into: how chunks combine, and where each chunk
-    starts.
+    """A variable that a parallel loop reduces into: how chunks combine ("add", "mul", "max",
+    "min"), and where the loop's body reads it (None in `s += x`, which writes an array in place).
     """
 
     variable: str
     operation: str
-    neutral: int | None
+    read: ast.Name | None = None
+
+    @property
+    def combining(self) -> str:
+        """The operation that takes in the result of a chunk."""
+        return self.operation if self.read else f"i{self.operation}"
 
 
 def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
@@ -75,14 +82,14 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
     first = ast.unparse(rewriter.opened(parse(call(own_key, "0"), mode="eval").body))
     lines = [f"if {stem}_count > 0:", f"    {stem}_first = {first}"]
     for i, part in enumerate(parts):
-        lines.append(f"    {part} = np.full({stem}_count, {stem}_first[{i}])")
+        lines.append(f"    {part} = sp_results({stem}_count, {stem}_first[{i}])")
     lines += [f"    {spread}", f"    for {stem}_c in range({stem}_count):", "        pass"]
     block = parse("\n".join(lines)).body
     block[0].body[-1].body = [
         assign(
             r.variable,
             rewriter.op(
-                r.operation,
+                r.combining,
                 node,
                 name(r.variable),
                 parse(f"{part}[{stem}_c]", mode="eval").body,
@@ -100,7 +107,7 @@ def _region(rewriter, parameters: list[str], parts: list[str], stem: str, call: 
     that starts them, and would keep it.
     """
     program = rewriter.program
-    identifier = program.unique(f"{rewriter.tree.name}_region")
+    identifier = program.unique(f"region_{rewriter.tree.name}")
     if program.rows:
         call = f"{program.operation('kept')}(sp_key, {call})"
     lines = [f"def {identifier}({', '.join(parameters)}):"]
@@ -149,30 +156,84 @@ def _reductions(rewriter, node) -> list[Reduction]:
     for statement in node.body:
         _first_uses(statement, first)
     found: dict[str, Reduction] = {}
+    own: set[int] = set()
     for statement in ast.walk(node):
-        variable, operation, neutral = None, "", None
-        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-            variable = statement.target.id
-            operation, neutral = _NEUTRAL.get(type(statement.op), ("", None))
-        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            variable, operation = statement.targets[0].id, _extreme(statement)
-        if variable in outside and operation and first.get(variable) == "read":
-            known = found.get(variable)
-            if known and known.operation != operation:
-                rewriter.refuse(statement, f"two reductions into '{variable}'", "use two variables")
-            found[variable] = Reduction(variable, operation, neutral)
-    _check_reads(rewriter, node, found)
+        for made in _updates(rewriter, statement):
+            if made.variable not in outside or first.get(made.variable) != "read":
+                continue
+            known = found.setdefault(made.variable, made)
+            if known.operation != made.operation:
+                rewriter.refuse(
+                    statement, f"two reductions into '{made.variable}'", "use two variables"
+                )
+            own.add(id(made.read))
+    _check_reads(rewriter, node, found, own)
     return [found[v] for v in sorted(found)]
 
 
-def _check_reads(rewriter, node, reductions: dict[str, Reduction]) -> None:
-    """Refuse a partial result that is read within the loop, and a variable of one iteration that is
-    read after it.
+def _updates(rewriter, statement) -> list[Reduction]:
+    """The reductions that a statement makes, if that is what it is: `s += x`, `s = s + x`, `s, t =
+    s + x, max(t, y)`.
     """
-    own, inner = set(), [n for n in ast.walk(node) if isinstance(n, ast.Assign)]
-    for statement in inner:
-        if _extreme(statement):
-            own |= {id(a) for a in statement.value.args}
+    if isinstance(statement, ast.AugAssign):
+        operation = _OPERATIONS.get(type(statement.op))
+        if not operation or not isinstance(statement.target, ast.Name):
+            return []
+        return [Reduction(statement.target.id, operation)]
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
+        return []
+    values = [statement.value]
+    if isinstance(statement, ast.AnnAssign):
+        targets = [statement.target]
+    else:
+        targets = statement.targets
+        if isinstance(targets[0], ast.Tuple) and isinstance(values[0], ast.Tuple):
+            targets, values = targets[0].elts, values[0].elts
+    if len(targets) != len(values):
+        return []
+    pairs = zip(targets, values, strict=True)
+    made = [_carried(rewriter, v, t.id) for t, v in pairs if isinstance(t, ast.Name)]
+    return [reduction for reduction in made if reduction]
+
+
+def _carried(rewriter, value: ast.expr, variable: str) -> Reduction | None:
+    """The reduction of `variable = value`: the variable is an operand of a sum, a product, or a
+    max or min, or of such an operand of it (`s + x - y`); else None.
+    """
+    operation = _operation_of(rewriter, value)
+    if not operation:
+        return None
+    todo = _operands(value)
+    while todo:
+        operand = todo.pop()
+        if isinstance(operand, ast.Name) and operand.id == variable:
+            return Reduction(variable, operation, operand)
+        if _operation_of(rewriter, operand) == operation:
+            todo += _operands(operand)
+    return None
+
+
+def _operation_of(rewriter, value: ast.expr) -> str:
+    if isinstance(value, ast.BinOp):
+        return _OPERATIONS.get(type(value.op), "")
+    if isinstance(value, ast.Call) and len(value.args) > 1:
+        function = static_value(value.func, rewriter.namespace, rewriter.local)
+        return {max: "max", min: "min"}.get(function, "") if function in (max, min) else ""
+    return ""
+
+
+def _operands(value: ast.BinOp | ast.Call) -> list[ast.expr]:
+    """Where the reduced variable may stand: not behind a minus or a division."""
+    if isinstance(value, ast.Call):
+        return list(value.args)
+    alike = isinstance(value.op, (ast.Add, ast.Mult))
+    return [value.left, value.right] if alike else [value.left]
+
+
+def _check_reads(rewriter, node, reductions: dict[str, Reduction], own: set[int]) -> None:
+    """Refuse a partial result that is read within the loop (besides the reads `own`), and a
+    variable of one iteration that is read after it.
+    """
     for read in (n for n in ast.walk(node) if isinstance(n, ast.Name)):
         if read.id in reductions and isinstance(read.ctx, ast.Load) and id(read) not in own:
             rewriter.refuse(
@@ -199,16 +260,6 @@ def _check_reads(rewriter, node, reductions: dict[str, Reduction]) -> None:
                 "write per-iteration results into an array",
             )
         seen.add(variable)
-
-
-def _extreme(statement: ast.Assign) -> str:
-    """'max' or 'min' for `m = max(m, x)`, else ''."""
-    value = statement.value
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and len(value.args) == 2:
-        own = [isinstance(a, ast.Name) and a.id == statement.targets[0].id for a in value.args]
-        if value.func.id in ("max", "min") and any(own):
-            return value.func.id
-    return ""
 
 
 def _names_outside(rewriter, node) -> set[str]:
@@ -268,17 +319,11 @@ def _first_uses(node, first: dict[str, str]) -> None:
 
 def _chunk(rewriter, node, reductions, captured) -> str:
     """Add the serial kernel over iterations low..high to the program; returns its name."""
-    identifier = rewriter.program.unique(f"{rewriter.tree.name}_chunk")
+    identifier = rewriter.program.unique(f"chunk_{rewriter.tree.name}")
+    captured += [r.variable for r in reductions]
     parameters = ["sp_low", "sp_high", "sp_start", "sp_step", *captured]
-    parameters += [
-        r.variable for r in reductions if r.neutral is None and r.variable not in captured
-    ]
-    captured += [p for p in parameters[4:] if p not in captured]
     single = len(node.iter.args) < 3
     text = f"def {identifier}({', '.join(parameters)}):\n"
-    for r in reductions:
-        if r.neutral is not None:
-            text += f"    {r.variable} = {r.neutral}\n"
     target = node.target.id
     if single:
         text += f"    for {target} in range(sp_start + sp_low, sp_start + sp_high):\n        pass\n"
@@ -298,5 +343,12 @@ def _chunk(rewriter, node, reductions, captured) -> str:
     inner.label = rewriter.label
     if rewriter.program.rows:  # a row that takes the marks of all chunks
         rewriter.program.frame(identifier).add(rewriter.add_site(node, "prange"), "prange", 1)
-    rewriter.program.add_entered(inner.definition(identifier))
+    made = inner.definition(identifier)
+    starts = [(r.variable, _START.get(r.operation)) for r in reductions]
+    made.body[:0] = [
+        assign(variable, ast.Call(name(start), [name(variable)], []))
+        for variable, start in starts
+        if start
+    ]
+    rewriter.program.add_entered(made)
     return identifier

@@ -16,6 +16,7 @@ from sciprec.precision.backend import Backend
 from sciprec.precision.keys import site_number
 from sciprec.precision.layout import Frame, Layout
 from sciprec.precision.literal import round_array
+from sciprec.precision.own_names import own_name, set_apart
 from sciprec.precision.parallel import rewrite_parallel_loop
 from sciprec.precision.rewrite import Rewriter
 from sciprec.precision.syntax import LiftError, Site, name, parse, source_text
@@ -39,6 +40,9 @@ from numba import njit
 from numba import prange as sp_prange
 
 from sciprec.precision.backend import Arithmetic, Backend
+from sciprec.precision.chunks import results as sp_results
+from sciprec.precision.chunks import start_of_product as sp_start_of_product
+from sciprec.precision.chunks import start_of_sum as sp_start_of_sum
 from sciprec.precision.disk_cache import kept as sp_on_disk
 from sciprec.precision.fixed_format import FixedFormat
 from sciprec.precision.formats import Format
@@ -137,6 +141,14 @@ class Program:
             self._names[function] = self.unique(f"k_{function.__name__}")
             self._queue.append(function)
         return self._names[function]
+
+    def callee_before(self, function) -> str:
+        """The same, of a kernel whose definition the current one's has to follow."""
+        called = self.callee(function)
+        if function in self._queue:
+            self._queue.remove(function)
+            self._define(function)
+        return called
 
     def operation(self, operation: str) -> str:
         """The generated name of an operation of the backend."""
@@ -250,6 +262,7 @@ class Program:
         tree = source_tree(function)
         self.sources[function.__code__] = source_text(function)
         _signature(function)
+        set_apart(tree)
         rewriter = Rewriter(self, function, tree, _namespace(function))
         definition = rewriter.definition(self._names[function], function.__defaults__ or ())
         self.add_definition(definition)
@@ -288,7 +301,7 @@ class Program:
         Numba cannot load a cached function that calls a recursive one: such kernels compile in
         each process.
         """
-        names = list(self.signature.parameters)
+        names = [own_name(parameter) for parameter in self.signature.parameters]
         key = ["sp_key"] if self.keyed else []
         entered = []
         for number, parameter in enumerate(names):

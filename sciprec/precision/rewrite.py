@@ -17,6 +17,7 @@ import numpy as np
 from sciprec.precision import keys, reduce, symbols
 from sciprec.precision.calls import Calls
 from sciprec.precision.literal import round_literal
+from sciprec.precision.own_names import as_written
 from sciprec.precision.statements import Statements
 from sciprec.precision.syntax import (
     LiftError,
@@ -66,10 +67,11 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
     def where(self, node) -> str:
         """'kernel f (file.py, line 12)' for messages."""
         line = self.first + getattr(node, "lineno", 1) - 1
-        return f"kernel '{self.label}' ({self.file}, line {line})"
+        return f"kernel '{as_written(self.label)}' ({self.file}, line {line})"
 
     def refuse(self, node, construct: str, advice: str):
         """Raise the error that names the construct, the place and what to write instead."""
+        construct = as_written(construct)
         raise LiftError(f"{self.where(node)}: {construct} cannot be lifted; {advice}")
 
     def fresh(self, stem: str) -> str:
@@ -87,7 +89,7 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
             prefix = [self.at_site(site)]
         if self.program.rows:
             frame = self.program.frame(self.frame_name)
-            row = frame.add(site, operation, self.program.arity(operation), array)
+            row = frame.add(site, operation, self.program.arity(operation), as_written(array))
             prefix = [name("sp_key"), ast.Constant(row)]
         return ast.Call(name(self.program.operation(operation)), [*prefix, *operands], [])
 
@@ -211,6 +213,9 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
             return ast.Tuple([self.default(v) for v in value], ast.Load())
         if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
             return name(self.program.array(value))
+        function = plain_function(value)
+        if function is not None:
+            return name(self.program.callee_before(function))
         return self.constant(self.tree, value, "a default value")
 
     def dtype(self, kind) -> ast.expr:
@@ -345,6 +350,9 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
                 f"'{ast.unparse(node)}'",
                 'raise an exception of Python with a fixed text, as in raise ValueError("...")',
             )
+        if made:  # by its own name, whatever the kernel's module calls it
+            raised = name(known.__name__)
+            node.exc = ast.Call(raised, arguments, []) if isinstance(made, ast.Call) else raised
         return node
 
     def visit_ExceptHandler(self, node):
@@ -376,8 +384,11 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
         arguments.defaults = [self.default(value) for value in defaults]
         if self.program.keyed:
             arguments.args.insert(0, ast.arg("sp_key"))
-        given = [a.arg for a in arguments.args[len(arguments.args) - len(defaults) :]]
-        hidden = [assign(a, self.held(name(a))) for a in given if self.program.word]
+        hidden = []
+        if self.program.word:  # None stays in sight: branches on it are chosen by type
+            given = arguments.args[len(arguments.args) - len(defaults) :]
+            numbers = [a.arg for a, v in zip(given, defaults, strict=True) if v is not None]
+            hidden = [assign(a, self.held(name(a))) for a in numbers]
         statements = hidden + self.statements(body) or [ast.Pass()]
         if self.program.rows and not isinstance(statements[-1], ast.Return):
             statements.append(ast.Return(self.closed(None)))

@@ -8,6 +8,7 @@ import copy
 import numba
 
 from sciprec.precision import symbols
+from sciprec.precision.own_names import as_written
 from sciprec.precision.syntax import assign, name, static_value, stored_names
 
 
@@ -26,7 +27,7 @@ class Statements:
 
     def visit_AnnAssign(self, node):
         if node.value is None:
-            return None
+            return ast.Pass()
         return self.assigned(node.target, self.visit(node.value), node)
 
     def assigned(self, target, value: ast.expr, node) -> list[ast.stmt]:
@@ -53,7 +54,7 @@ class Statements:
         array = ast.unparse(target.value)
         first = self.rows_of_result(value)
         if first is not None:
-            self.program.frame(self.frame_name).regroup(first, array)
+            self.program.frame(self.frame_name).regroup(first, as_written(array))
             return self.op("stored", target, container, value, array=array)
         return self.op("leave", target, container, value, array=array)
 
@@ -67,8 +68,13 @@ class Statements:
         return value.args[1].value
 
     def visit_AugAssign(self, node):
+        if not isinstance(node.target, (ast.Name, ast.Subscript)):
+            self.refuse(node, f"'{ast.unparse(node)}'", "write into a name or an array element")
         if isinstance(node.op, symbols.INTEGER_OPERATORS):
-            return self.generic_visit(node)
+            target = node.target
+            if isinstance(target, ast.Subscript):
+                target = ast.Subscript(*self.container(target), ast.Store())
+            return ast.AugAssign(target, node.op, self.visit(node.value))
         if isinstance(node.op, ast.MatMult):
             self.refuse(node, "the operator @=", "write x = x @ y")
         operation = symbols.BINARY_OPERATORS[type(node.op)]
@@ -79,21 +85,32 @@ class Statements:
         if isinstance(node.target, ast.Name):
             updated = self.op(f"i{operation}", node, name(node.target.id), value)
             return ast.Assign([node.target], updated)
-        if not isinstance(node.target, ast.Subscript):
-            self.refuse(node, f"'{ast.unparse(node)}'", "write into a name or an array element")
-        container, index = self.container(node.target)
         out: list[ast.stmt] = []
-        if any(isinstance(n, ast.Call) for n in ast.walk(index)) and not isinstance(
-            index, ast.Slice
-        ):
-            temporary = self.fresh("index")
-            out.append(assign(temporary, index))
-            index = name(temporary)
+        container, index = (self.once(part, out) for part in self.container(node.target))
         read = ast.Subscript(container, index, ast.Load())
         updated = self.op(operation, node, self.loaded(node, read, node.target.value), value)
         stored = self.stored(node.target, container, updated)
         out.append(ast.Assign([ast.Subscript(container, index, ast.Store())], stored))
         return out
+
+    def once(self, part: ast.expr, before: list[ast.stmt]) -> ast.expr:
+        """An array or an index that is read and then written: its calls are made once, in
+        statements before.
+        """
+        if not any(isinstance(n, ast.Call) for n in ast.walk(part)):
+            return part
+        if isinstance(part, ast.Subscript):
+            return ast.Subscript(
+                self.once(part.value, before), self.once(part.slice, before), ast.Load()
+            )
+        if isinstance(part, ast.Tuple):
+            return ast.Tuple([self.once(item, before) for item in part.elts], ast.Load())
+        if isinstance(part, ast.Slice):
+            ends = (part.lower, part.upper, part.step)
+            return ast.Slice(*(end and self.once(end, before) for end in ends))
+        temporary = self.fresh("index")
+        before.append(assign(temporary, part))
+        return name(temporary)
 
     # ---- loops ---------------------------------------------------------------------------------
 

@@ -271,12 +271,16 @@ class Twin:
             return self.rebuilt[function]
         namespace = _Namespace(self, function)
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        tree.body[0].args.defaults = [ast.Constant(None)] * len(function.__defaults__ or ())
         tree = ast.fix_missing_locations(_Source().visit(tree))
         code = compile(tree, inspect.getfile(function), "exec")
         made: dict = {}
         exec(code, dict(namespace), made)
         twin = types.FunctionType(made[function.__name__].__code__, namespace)
-        twin.__defaults__ = tuple(map(self.argument, function.__defaults__ or ())) or None
+        twin.__defaults__ = tuple(
+            self.function(v) if callable(v) else self.argument(v)
+            for v in function.__defaults__ or ()
+        )
         namespace[function.__name__] = self.rebuilt[function] = twin
         namespace.fill()
         return twin
