@@ -44,7 +44,8 @@ def run_climate(
         backend: name of the arithmetic, its spec string, or a Backend.
         compensation: of the state's updates: None, a name such as "carry", a Compensation, or one
             of these per prognostic variable.
-        step_seconds: time step; left out, the truncation's usual one, shortened to fit the output.
+        step_seconds: time step; left out, the truncation's usual one, shortened to fit the output
+            times and refused where it would be less than half.
         output_hours: between stored states; the last state is stored in any case.
         time_scheme: name of a registered time scheme; left out, the usual one of the equations.
         stored: format in which the state and its residual are kept between steps, such as "fp16";

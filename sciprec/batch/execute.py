@@ -30,6 +30,12 @@ SECONDS_BETWEEN_EVENTS = 5.0
 TASKS_AT_A_TIME = 10_000
 """How many the scheduler of a cluster is handed in one message."""
 INSIST_SECONDS = 1.0
+_LOOK_SECONDS = 0.05
+_CLOSE_SECONDS = 5.0
+_LOST = (
+    "the dask scheduler was lost in the middle of the batch; start it again and run again to go "
+    "on: what is done is kept"
+)
 _OTHER_CODE = (
     "the code of a case, equations, scheme or payoff that the scenario names is not the same on "
     "the worker as where the batch was started; start the workers again, so that they load it anew"
@@ -164,7 +170,8 @@ def _hearing(client: Any, runs: Sequence[Run], on_days: Days | None) -> Iterator
     try:
         yield topic
     finally:
-        client.unsubscribe_topic(topic)
+        with contextlib.suppress(Exception):  # the scheduler may be gone
+            client.unsubscribe_topic(topic)
 
 
 def on_worker(
@@ -204,21 +211,88 @@ def _on_cluster(
     """One task per run on the workers of a cluster.
 
     Runs whose workers were lost are tried once more, one by one: a run that kills its worker takes
-    those with it that wait there. One that fails again is a failed run.
+    those with it that wait there. One that fails again is a failed run, and so are all that are
+    left where the scheduler is lost.
+    """
+    futures = client.map(action, runs, pure=False, batch_size=TASKS_AT_A_TIME)
+    outcomes: dict[str, Outcome] = {}
+
+    def ended(outcome: Outcome) -> None:
+        outcomes[outcome.file] = outcome
+        on_done(outcome)
+
+    def left() -> list[Run]:
+        return [run for run in runs if run.file not in outcomes]
+
+    try:
+        for batch in _batches(client, futures):
+            for outcome in _answered(client, partial(_fetched, client, batch, debug)):
+                ended(outcome)
+        for run in left():
+            ended(_answered(client, partial(_alone, client, run, action)))
+    except _SchedulerLostError:
+        for run in left():
+            ended(run.outcome(0.0, _LOST))
+    return tuple(outcomes[run.file] for run in runs)
+
+
+class _SchedulerLostError(Exception):
+    """Nobody will answer a client any more."""
+
+
+def _batches(client: Any, futures: Sequence[Any]) -> Iterator[list[Any]]:
+    """Ended tasks, those together that ended since the last look.
+
+    Raises:
+        _SchedulerLostError: there is none that could say what ends.
     """
     from distributed import as_completed
 
-    futures = client.map(action, runs, pure=False, batch_size=TASKS_AT_A_TIME)
-    planned = dict(zip(futures, runs, strict=True))
-    outcomes: dict[str, Outcome] = {}
-    for batch in as_completed(futures, loop=client.loop).batches():
-        for outcome in _fetched(client, batch, debug):
-            outcomes[outcome.file] = outcome
-            on_done(outcome)
-    for run in (planned[future] for future in futures if planned[future].file not in outcomes):
-        outcomes[run.file] = _alone(client, run, action)
-        on_done(outcomes[run.file])
-    return tuple(outcomes[run.file] for run in runs)
+    waiting = as_completed(futures, loop=client.loop)
+    while not waiting.is_empty():
+        if batch := waiting.next_batch(block=False):
+            yield batch
+        else:
+            _require_connection(client)
+            time.sleep(_LOOK_SECONDS)
+
+
+def _answered(client: Any, ask: Callable[[], Any]) -> Any:
+    """The answer of a cluster: dask itself goes on waiting where its client has been closed.
+
+    Raises:
+        _SchedulerLostError: none will come.
+    """
+    said: list[tuple[Any, BaseException | None]] = []
+
+    def wait() -> None:
+        try:
+            said.append((ask(), None))
+        except BaseException as error:
+            said.append((None, error))
+
+    waiting = threading.Thread(target=wait, daemon=True)
+    waiting.start()
+    while not said:
+        waiting.join(_LOOK_SECONDS)
+        if not said and waiting.is_alive():
+            _require_connection(client)
+    answer, error = said[0]
+    if error is not None:
+        raise error
+    return answer
+
+
+def _require_connection(client: Any) -> None:
+    """Make sure that a client is connected; wait while it tries to be again.
+
+    Raises:
+        _SchedulerLostError: it has given up.
+    """
+    while client.status == "connecting":
+        time.sleep(_LOOK_SECONDS)
+    if client.status != "running":
+        raise _SchedulerLostError
 
 
 def _fetched(client: Any, futures: Sequence[Any], debug: bool) -> list[Outcome]:
@@ -237,9 +311,11 @@ def _fetched(client: Any, futures: Sequence[Any], debug: bool) -> list[Outcome]:
 
 def _alone(client: Any, run: Run, action: Callable[[Run], Outcome]) -> Outcome:
     """The outcome of a run with nothing else on the cluster."""
+    _require_connection(client)
     try:
         return client.submit(action, run, pure=False).result()
     except Exception as error:  # of the cluster: what a model raises is a sentence already
+        _require_connection(client)
         return run.outcome(0.0, f"its worker was lost or failed: {sentence(error)}")
 
 
@@ -250,8 +326,16 @@ def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
 
     if scheduler is not None:
         _require_scheduler(scheduler)
-        with Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False) as client:
+        client = Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
+        log = logging.getLogger("distributed.client")
+        before = log.level
+        log.setLevel(logging.CRITICAL)  # a lost scheduler has its sentence
+        try:
             yield client
+        finally:
+            with contextlib.suppress(Exception):  # without its scheduler it cannot say good-bye
+                client.close(timeout=_CLOSE_SECONDS)
+            log.setLevel(before)
         return
     if workers is None or workers < 1:
         raise InputError(f"{workers} workers were asked for; give a number of processes >= 1")

@@ -92,7 +92,8 @@ def integrate(
         truncation: "T42" or 42, from the table, or a Truncation of one's own.
         days: length of the integration.
         backend: name of the arithmetic, its spec string, or a Backend.
-        step_seconds: time step; left out, the truncation's usual one, shortened to fit the output.
+        step_seconds: time step; left out, the truncation's usual one, shortened to fit the output
+            times and refused where it would be less than half.
         output_hours: between stored states; the last state is stored in any case.
         parameters: of the case (angle_degrees), of its equations (formulation) and of the model
             (diffusion_m4_per_s, diffusion_m8_per_s, viscosity in m2/s; filter_nu, filter_alpha of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -76,7 +77,7 @@ def check_request(
     total = days * SECONDS_PER_DAY
     arithmetic = resolve_backend(backend)
     if step_seconds is None:
-        step = _fitting_step(row.step_seconds, _common_span(interval, total))
+        step = _usual_step(row, min(interval, total), total)
     else:
         step = _positive("step_seconds", step_seconds)
     every, last = (_whole_steps(name, span, step) for name, span in
@@ -169,6 +170,41 @@ def _positive(name: str, value: float) -> float:
     if not (math.isfinite(value) and value > 0):
         raise InputError(f"{name} is {value}; accepted: a number above zero")
     return float(value)
+
+
+def _usual_step(truncation: Truncation, interval: float, total: float) -> float:
+    """The usual step, shortened so that output times and the end are whole numbers of steps.
+
+    Raises:
+        InputError: it would be less than half of the usual one, and of the time between outputs.
+    """
+    usual = truncation.step_seconds
+    step = _fitting_step(usual, _common_span(interval, total))
+    if step >= 0.5 * min(usual, interval):
+        return step
+    days = _nearest(total, _divisors(interval, usual)) / SECONDS_PER_DAY
+    hours = _nearest(interval, _divisors(total, usual)) / SECONDS_PER_HOUR
+    fitting = [f"{name} = {x:.12g}" for name, x in (("days", days), ("output_hours", hours)) if x]
+    raise InputError(
+        f"days = {total / SECONDS_PER_DAY:.12g} and output_hours = "
+        f"{interval / SECONDS_PER_HOUR:.12g} leave a time step of {step:.12g} s, less than half of "
+        f"the {min(usual, interval):g} s that {truncation.name} takes; what fits nearly: "
+        f"{', or '.join(fitting) or 'whole hours and days'}; to take the short step, give "
+        f"step_seconds = {step:.12g}"
+    )
+
+
+def _nearest(span: float, steps: Sequence[float]) -> float:
+    """The whole number of one of the steps that is nearest to a span of time (s); 0 without any."""
+    spans = (max(round(span / step), 1) * step for step in steps)
+    return min(spans, key=lambda other: abs(other - span), default=0.0)
+
+
+def _divisors(span: float, usual: float) -> list[float]:
+    """Steps (s, whole ms) from half of the usual one to it, of which a span is a whole number."""
+    most = 1000 * min(usual, span)
+    steps = np.arange(math.ceil(most / 2), math.floor(most) + 1)
+    return (steps[round(1000 * span) % steps == 0] / 1000).tolist()
 
 
 def _common_span(first: float, second: float) -> float:

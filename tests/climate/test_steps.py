@@ -1,0 +1,75 @@
+"""The step that output times leave: never less than half of the usual one without being asked."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sciprec.climate.grid import resolve_truncation
+from sciprec.climate.request import check_request
+from sciprec.errors import InputError
+from sciprec.scenario import load_scenario
+from tests.shell.test_scenario import SHIPPED
+
+
+def steps_of(truncation, days, hours, **further):
+    found = check_request("williamson_5", truncation, days, output_hours=hours, **further)
+    return found.step_seconds, found.every, found.stops
+
+
+def test_output_times_that_would_shorten_the_step_by_more_than_half_are_refused():
+    words = (
+        r"days = 3.14 and output_hours = 7 leave a time step of 144 s, less than half of the 600 s "
+        r"that T42 takes; what fits nearly: days = 3.13997395833, or output_hours = 7.008; to "
+        r"take the short step, give step_seconds = 144"
+    )
+    with pytest.raises(InputError, match=words):
+        steps_of("T42", 3.14, 7.0)
+    assert steps_of("T42", 3.14, 7.0, step_seconds=144.0)[0] == 144.0
+    assert 300.0 <= steps_of("T42", 3.13997395833, 7.0)[0] <= 600.0
+    assert 300.0 <= steps_of("T42", 3.14, 7.008)[0] <= 600.0
+
+
+def test_an_interval_beyond_the_end_changes_no_step():
+    assert steps_of("T42", 0.7, 24.0)[0] == pytest.approx(60480 / 101)
+
+
+@pytest.mark.parametrize("hours", [0.02, 0.1])
+def test_outputs_more_often_than_the_usual_step_are_taken_as_they_are(hours):
+    step, every, _ = steps_of("T42", 0.5, hours)
+    assert step == pytest.approx(3600 * hours) and every == 1
+
+
+@given(
+    truncation=st.sampled_from(["T21", "T42", "T85", "T170"]),
+    days=st.floats(0.01, 60.0).map(lambda x: round(x, 2)),
+    hours=st.floats(0.02, 48.0).map(lambda x: round(x, 2)),
+)
+def test_either_the_step_is_long_enough_or_the_times_that_are_named_fit(truncation, days, hours):
+    usual = resolve_truncation(truncation).step_seconds
+    try:
+        step, every, stops = steps_of(truncation, days, hours)
+    except InputError as error:
+        named = re.findall(r"(?:fits nearly: |or )(days|output_hours) = ([\d.e+-]+)", str(error))
+        assert named
+        for name, value in named:
+            given = {"days": days, "output_hours": hours} | {name: float(value)}
+            step, *_ = steps_of(truncation, given["days"], given["output_hours"])
+            assert step >= 0.499 * min(usual, 3600 * given["output_hours"])
+        return
+    assert step <= usual * (1 + 1e-9) and step >= 0.5 * min(usual, 3600 * hours, 86400 * days)
+    assert stops[-1] * step == pytest.approx(86400 * days)
+    assert every * step == pytest.approx(min(3600 * hours, 86400 * days))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
+def test_shipped_scenarios_keep_their_steps(path):
+    """All of them take whole steps of what they say, or of the usual length."""
+    scenario = load_scenario(path)
+    if scenario.kind == "climate":
+        given = scenario.climate
+        usual = resolve_truncation(given.truncation).step_seconds
+        step, *_ = steps_of(given.truncation, given.days, given.output_hours,
+                            step_seconds=given.step_seconds)  # fmt: skip
+        assert step == (given.step_seconds or usual)
