@@ -18,6 +18,7 @@ NOT_MET = 1
 REFERENCES = Path("data/heston/europeans.json")
 SMALL_CASES = ("lewis_K100", "broadie_kaya_2", "andersen_3_r5_K100")
 SEEDS, SMALL_SEEDS = 400, 40
+DRAW = 2026
 
 
 def coverage(
@@ -32,6 +33,11 @@ def coverage(
         list[str] | None, typer.Option(help="Case of the references; repeat it for several.")
     ] = None,
     small: Annotated[bool, typer.Option("--small", help="Three cases, few seeds.")] = False,
+    random: Annotated[
+        int | None,
+        typer.Option(min=2, help="Prices of each set of random models, in place of the cases."),
+    ] = None,
+    draw: Annotated[int, typer.Option(min=0, help="Seed of the random models.")] = DRAW,
     tol: Annotated[str, typer.Option(help="Of the bounds, as a share of the price.")] = "2%",
     confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the bounds.")] = 0.95,
     references: Annotated[Path, typer.Option(help="File of reference prices (JSON).")] = REFERENCES,
@@ -43,10 +49,11 @@ def coverage(
 ) -> None:
     """Count how often the bound of a price covers the truth; exit with 1 where it fails.
 
-    Minutes long; `--small` takes seconds.
+    Minutes long; `--small` takes seconds. `--random` prices models drawn at random, once each.
     """
     from sciprec import heston
-    from sciprec.heston.bound_coverage import BACKENDS, CASES, WIDEST
+    from sciprec.heston.bound_coverage import BACKENDS, CASES, IN_TURN, WIDEST
+    from sciprec.heston.random_cases import set_names
     from sciprec.output.provenance import provenance
     from sciprec.precision import resolve_backend
     from sciprec.price_tolerance import share_of
@@ -54,19 +61,33 @@ def coverage(
     from sciprec.workflow import prepare_folder
 
     tolerance = share_of(tol)
-    names = tuple(case or (SMALL_CASES if small else CASES))
-    cases = _reference_cases(references, names)
+    if random is not None and (case or small or seeds is not None):
+        raise InputError(
+            "--random was given with --case, --small or --seeds; accepted: --random with --draw, "
+            "which draw other models, one price each"
+        )
+    names = set_names() if random is not None else tuple(case or (SMALL_CASES if small else CASES))
+    cases = _reference_cases(references, names) if random is None else list(names)
     backends = tuple(resolve_backend(name).name for name in backend or BACKENDS)
     n_seeds = seeds if seeds is not None else SMALL_SEEDS if small else SEEDS
+    n_rows = len(cases) * (len(backends) if random is None else 1)
     folder = prepare_folder(out)
     settings = {
-        "tolerance": f"{100 * tolerance:.6g}%", "confidence": confidence, "seeds": n_seeds,
-        "cases": ", ".join(names), "backends": ", ".join(backends), "references": str(references),
-    }  # fmt: skip
+        "tolerance": f"{100 * tolerance:.6g}%", "confidence": confidence,
+        "cases": ", ".join(names), "backends": ", ".join(backends),
+    } | (
+        {"seeds": n_seeds, "references": str(references)}
+        if random is None
+        else {"prices of each set": random, "seed of the random models": draw}
+    )  # fmt: skip
     done: list[dict[str, Any]] = []
     content = {
         "rows": done, "settings": settings, "made_by": provenance(),
-        "command": _command(names, backends, n_seeds, tol, confidence, references, out),
+        "command": _command(
+            ["--seeds", n_seeds, "--references", references, *_each("--case", names)]
+            if random is None else ["--random", random, "--draw", draw],
+            backends, tol, confidence, out,
+        ),
     }  # fmt: skip
 
     def progress(row: Any) -> None:
@@ -75,14 +96,19 @@ def coverage(
         done.append(asdict(row) | derived | {"widest": WIDEST})
         store_coverage(folder, content)
         if not json:
-            counted = f"[{len(done)}/{len(cases) * len(backends)}] {row.case} in {row.backend}"
+            where = "" if row.backend == IN_TURN else f" in {row.backend}"
+            counted = f"[{len(done)}/{n_rows}] {row.case}{where}"
             print(f"{counted}: {row.covered} of {row.n_seeds} covered", file=sys.stderr)
 
+    how = {
+        "backends": backends, "tolerance": tolerance, "confidence": confidence,
+        "n_threads": threads or os.cpu_count() or 1, "progress": progress,
+    }  # fmt: skip
     try:
-        heston.coverage(
-            cases, backends=backends, n_seeds=n_seeds, tolerance=tolerance,
-            confidence=confidence, n_threads=threads or os.cpu_count() or 1, progress=progress,
-        )  # fmt: skip
+        if random is None:
+            heston.coverage(cases, n_seeds=n_seeds, **how)
+        else:
+            heston.random_coverage(n_prices=random, seed=draw, **how)
     except KeyboardInterrupt:
         raise Interrupted(_what_is_kept(folder, len(done))) from None
     _show(folder, content, write_coverage_page(folder), json)
@@ -144,18 +170,14 @@ def _reference_cases(path: Path, names: tuple[str, ...]) -> list[Any]:
         ) from None
 
 
+def _each(option: str, values: tuple[str, ...]) -> list[str]:
+    """An option once for each value."""
+    return [word for value in values for word in (option, value)]
+
+
 def _command(
-    names: tuple[str, ...],
-    backends: tuple[str, ...],
-    n_seeds: int,
-    tolerance: str,
-    confidence: float,
-    references: Path,
-    out: Path,
+    what: list[Any], backends: tuple[str, ...], tolerance: str, confidence: float, out: Path
 ) -> str:
     """The command line that makes this page again."""
-    parts = ["sciprec", "coverage", "--seeds", str(n_seeds), "--tol", tolerance]
-    parts += ["--confidence", f"{confidence:g}", "--references", str(references)]
-    parts += [word for name in names for word in ("--case", name)]
-    parts += [word for name in backends for word in ("--backend", name)]
-    return shlex.join([*parts, "--out", str(out)])
+    parts = ["sciprec", "coverage", *what, "--tol", tolerance, "--confidence", f"{confidence:g}"]
+    return shlex.join([str(part) for part in (*parts, *_each("--backend", backends), "--out", out)])

@@ -25,6 +25,7 @@ _LAZY = {  # what compiles kernels is imported when it is asked for
     "greeks": "sciprec.heston.sensitivities",
     "GreeksResult": "sciprec.heston.sensitivities",
     "coverage": "sciprec.heston.bound_coverage",
+    "random_coverage": "sciprec.heston.bound_coverage",
     "reference_cases": "sciprec.heston.bound_coverage",
 }
 

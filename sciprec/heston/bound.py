@@ -24,8 +24,12 @@ price. The interval is shared out in proportion to the variances, so that the pa
 
 Without correction the rounding error r is not removed from the price: |r| is bounded like |b|,
 which adds the size of its mean to the part "rounding" and leaves the interval as it is. The
-rounding of binary64 itself, BINARY64 of the price for every step, is added in any case. Where no
-path has paid anything there is no bound yet: it is infinite.
+rounding of binary64 itself, BINARY64 of the price for every step, is added in any case.
+
+A normal interval knows what the paths have shown. Where the paths of the base or of the level
+"steps" have seen but few payments, the part "statistical" is never below what those that they have
+not seen may add (sciprec.heston.rare). Where nobody says what payments may be like, and no path has
+paid anything, there is no bound: it is infinite.
 """
 
 from dataclasses import dataclass
@@ -57,13 +61,14 @@ class Bound:
     bias: StepBias
 
 
-def bound_of(base, rounding, steps, risk, correction):
+def bound_of(base, rounding, steps, risk, correction, rare=None):
     """Return the Bound of the levels as they stand.
 
     Args:
         base, steps: Levels. rounding: a Level, or None where the base runs in binary64.
         risk: 1 - confidence.
         correction: whether the mean of the level "rounding" is added to the price.
+        rare: a Rare, or None: unseen payments add nothing.
     """
     bias = bias_of(steps)
     weights = step_weights(base.n_steps, steps.n_steps, bias.weight)
@@ -77,11 +82,20 @@ def bound_of(base, rounding, steps, risk, correction):
     others = [one for one in (base, rounding) if one is not None]
     point, parts = _widest(others, steps, bias, weights, risk)
     own = BINARY64 * steps.n_steps * np.abs(price)
-    silent = (base.moments.mean[:, 0] == 0) & (base.moments.covariance_of_mean()[:, 0, 0] == 0)
-    own = np.where(silent, np.inf, own)
     left = left + own + (parts[1] if rounding is not None else 0.0)
     stepped = parts[-1] + point
-    return Bound(price, parts[0] + stepped + left, parts[0], stepped, left, rounded, bias)
+    noise = np.maximum(parts[0], _unseen(base, steps, rare, price, parts[0]))
+    return Bound(price, noise + stepped + left, noise, stepped, left, rounded, bias)
+
+
+def _unseen(base, steps, rare, price, ignored):
+    """Return what payments that the paths have not shown may add, shape (n_payoffs,)."""
+    if rare is None:
+        silent = (base.moments.mean[:, 0] == 0) & (base.moments.covariance_of_mean()[:, 0, 0] == 0)
+        return np.where(silent, np.inf, 0.0)
+    paths = min(base.moments.paths, steps.moments.paths)
+    few = paths < rare.known(price)
+    return np.where(few, rare.unseen(paths, np.where(few, ignored, np.inf)), 0.0)
 
 
 def _widest(others, steps, bias, weights, risk):

@@ -14,6 +14,12 @@ over paths that share their random numbers. Two rules, of which the numbers choo
 
 In both cases that is said of the means themselves; sciprec.heston.bound adds the intervals of what
 was measured.
+
+Powers of the step they are only where steps are shorter than the variance's memory, 1 / kappa: a
+sum of trapezoids over steps h has x coth(x), x = kappa h / 2, times the spread of the integral of a
+variance that forgets at the rate kappa: 1 + x^2 / 3 + ... for small x, but x for large. Between the
+two, errors of different signs meet and differences are small by chance, so that no paths that are
+compared have steps with kappa h above MEMORY (x = 1).
 """
 
 from dataclasses import dataclass
@@ -22,6 +28,7 @@ import numpy as np
 
 ORDER_2 = 2**1.5  # |d_2| / |d_1| from which on the order is taken for 2
 BEYOND_2 = 2**2.5  # and up to which
+MEMORY = 2.0  # kappa times the longest step that is compared
 CLEAR = 2.0  # standard errors from which on a difference is clearly not zero
 COLUMNS = 2  # d_1 and d_2
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sciprec.errors import InputError
-from sciprec.heston.discretisation import StepBias, step_bias
+from sciprec.heston.discretisation import MEMORY, StepBias, step_bias
 from sciprec.heston.levels import Estimator, derived_seed, step_differences
 from sciprec.heston.monitoring import steps_for
 from sciprec.heston.paths import Block
@@ -36,6 +36,7 @@ class Pilot:
         differences: covariance of one path's d_1 and d_2, shape (n_payoffs, 2, 2).
         bias: the StepBias of d_1 and d_2.
         n_paths: simulated paths.
+        seconds: what the last of them, 4 PATHS for each path of the sampler, took.
     """
 
     estimator: Estimator
@@ -45,6 +46,7 @@ class Pilot:
     differences: np.ndarray
     bias: StepBias
     n_paths: int
+    seconds: float
 
 
 def run_pilot(sampler, aim, seed, deadline):
@@ -73,12 +75,18 @@ def run_pilot(sampler, aim, seed, deadline):
 def coarsest_steps(sampler):
     """Return the least number of steps: one a year, every date on the grid, not too long.
 
+    Too long is what the scheme refuses, or a step beyond the variance's memory (MEMORY, see
+    sciprec.heston.discretisation), unless 4 n of it are more than MOST_STEPS.
+
     Raises:
         InputError: the scheme refuses any step.
     """
     longest = max(payoff.maturity for payoff in sampler.payoffs)
     n_steps = steps_for(sampler.payoffs, max(1, int(np.ceil(longest))))
     scheme = scheme_named(sampler.scheme)
+    forgotten = sampler.model.kappa * longest / MEMORY
+    while n_steps < forgotten and 8 * n_steps <= MOST_STEPS:
+        n_steps *= 2
     while True:
         step_years = longest / n_steps
         try:
@@ -107,7 +115,7 @@ def rounding_variance(pilot, backend, seed):
 
 def _rung(sampler, n_steps, seed):
     """Return the Pilot at n_steps, and the size of its differences, believed small."""
-    block = Block(0, PATHS)
+    start, block = time.perf_counter(), Block(0, PATHS)
     values, controls = sampler.raw(
         block, backend="fp64", n_steps=n_steps, draws_per_step=1, seed=seed
     )
@@ -119,5 +127,6 @@ def _rung(sampler, n_steps, seed):
         deviations = np.sqrt(np.einsum("kqq->kq", covariance) / PATHS)
         bias = step_bias(means, deviations)
         variances = {n_steps // r: np.var(y, axis=1) for r, y in zip((1, 2, 4), three, strict=True)}
-    pilot = Pilot(estimator, n_steps, three[0].mean(axis=1), variances, covariance, bias, 4 * PATHS)
+    price, seconds = three[0].mean(axis=1), time.perf_counter() - start
+    pilot = Pilot(estimator, n_steps, price, variances, covariance, bias, 4 * PATHS, seconds)
     return pilot, bias.size(OPTIMISM)

@@ -16,7 +16,8 @@ from sciprec.heston.mixed import (
     path_cost,
     step_cost,
 )
-from sciprec.heston.pilot import MOST_STEPS, OPTIMISM, rounding_variance, run_pilot
+from sciprec.heston.pilot import MOST_STEPS, OPTIMISM, PATHS, rounding_variance, run_pilot
+from sciprec.heston.rare import LEAST_SIZE
 from sciprec.heston.statistics import quantile
 from sciprec.precision import resolve_backend
 
@@ -27,6 +28,8 @@ MOST_LOOKS = 40
 HOPELESS = 0.75  # share that the differences may take, once they are better known
 MARGIN = 0.94  # of the tolerance that is aimed at
 MOST_ROUNDS = 12
+RARE_SHARE = 0.8  # of the room for noise that unseen payments may take
+LEAST_SHARE = 0.3  # of the budget that the level "steps" may take in any case
 STEPS_BUDGET = 0.6  # share of the paths that the level "steps" may take
 
 
@@ -41,12 +44,14 @@ class Pricing:
         risk: 1 - confidence.
         seed, correction, n_threads: see sciprec.heston.pricing.price.
         max_paths: simulated paths of all levels; deadline: of time.perf_counter.
+        rare: a Rare of the payoffs, or None: unseen payments are left out of the bound.
 
     Attributes:
         pilot: a Pilot.
         base, rounding, steps: Levels; rounding is None where the base runs in binary64.
         notes: sentences for the result.
         given_up: simulated paths of levels that were replaced by finer or exact ones.
+        begun: when the levels began, of time.perf_counter, and the simulated paths until then.
     """
 
     sampler: object
@@ -58,18 +63,22 @@ class Pricing:
     n_threads: int
     max_paths: int
     deadline: float
+    rare: object = None
     notes: list = field(default_factory=list)
+    pilot: object = None
     base: object = None
     rounding: object = None
     steps: object = None
     rounding_variance: object = None
     given_up: int = 0
+    begun: object = None
 
     def run(self):
         """Do everything; return the Bound."""
         self.pilot = run_pilot(self.sampler, self._aim, self.seed, self.deadline)
         self._after_pilot()
         self.backend = self._arithmetic()
+        self.begun = time.perf_counter(), self.n_paths
         self._measure_steps(self.pilot.n_steps)
         self._start_base()
         return self._refine()
@@ -90,12 +99,58 @@ class Pricing:
         return self.n_paths >= self.max_paths or time.perf_counter() > self.deadline
 
     def _aim(self, pilot):
-        """Return the bound to aim at: the tolerance, or the noise of all paths where that is more.
+        """Return the bound to aim at: the tolerance, or what the budget can reach where that is
+        more: shorter steps, or differences better known, than that asks for are of no use."""
+        aim = np.maximum(self.tolerance(pilot.price), self._reach(pilot))
+        if np.any(beyond := self._beyond(pilot)):
+            aim = np.where(beyond, np.maximum(aim, self.rare.ceiling), aim)
+        return np.maximum(aim, LEAST_SIZE)
 
-        Shorter steps than the noise of max_paths asks for would be of no use.
+    def _reach(self, pilot):
+        """Return the least part of the bound that the noise of all paths of the budget leaves.
+
+        With V_i of a path of width w_i, the paths that give it are in proportion to
+        sqrt(V_i / w_i) (see level_paths), and s^2 = (sum sqrt(V_i w_i))^2 / budget.
         """
-        reach = self._quantile * np.sqrt(pilot.variances[pilot.n_steps] / self.max_paths)
-        return np.maximum(self.tolerance(pilot.price), reach)
+        noise = sum(self._noise_per_budget(pilot))
+        return self._quantile * noise / math.sqrt(self._budget(pilot))
+
+    def _noise_per_budget(self, pilot):
+        """Return sqrt(V_i w_i) of the base and of the level "steps".
+
+        The noise of the differences enters the bound twice: in the interval t s, and in |m| beside
+        it, whose mean is sqrt(2 / pi) of its deviation where there is nothing but noise.
+        """
+        base = np.sqrt(pilot.variances[pilot.n_steps] * self.sampler.width)
+        if self.steps is None or self.steps.moments.groups < 2:
+            return base, 0.0
+        twice = 1 + math.sqrt(2 / math.pi) / self._quantile
+        return base, twice * np.sqrt(self._step_variance(self.steps.n_steps) * self.steps.width)
+
+    def _steps_share(self):
+        """Return the share of the budget that the level "steps" may take: where the tolerance is
+        out of reach, that of the smallest noise of all levels."""
+        within = self._reach(self.pilot) <= self.tolerance(self.pilot.price)
+        base, steps = self._noise_per_budget(self.pilot)
+        with np.errstate(invalid="ignore"):
+            share = np.where(within, STEPS_BUDGET, steps / (base + steps))
+        return min(STEPS_BUDGET, max(LEAST_SHARE, float(np.nanmax(share, initial=0.0))))
+
+    def _budget(self, pilot):
+        """Return the simulated paths that the budget allows, with the time left at the pace so far.
+
+        Without a limit of time no clock is read.
+        """
+        if math.isinf(self.deadline):
+            return self.max_paths
+        now, paths, seconds = time.perf_counter(), 4 * PATHS * self.sampler.width, pilot.seconds
+        held = pilot.n_paths
+        if self.begun is not None:
+            held = self.n_paths
+            if held > self.begun[1]:
+                paths, seconds = held - self.begun[1], now - self.begun[0]
+        left = max(0.0, self.deadline - now)
+        return min(self.max_paths, held + paths * left / max(seconds, 1e-6))
 
     def _arithmetic(self):
         """Return the backend to use: the one asked for, or fp64 where that costs less."""
@@ -106,7 +161,7 @@ class Pricing:
         lost = rounding_variance(pilot, self.backend, self.seed)
         self.rounding_variance = lost
         variance = pilot.variances[pilot.n_steps]
-        aim = np.maximum(self.tolerance(pilot.price), np.finfo(float).tiny)
+        aim = self._aim(pilot)
         gain = mixed_gain(variance, lost, self.backend, pilot.n_steps, aim)
         coupling = float(np.max(lost / aim**2) / max(np.max(variance / aim**2), 1e-300))
         if coupling > LOST_COUPLING:
@@ -134,7 +189,7 @@ class Pricing:
         paths = level.LEAST_PATHS
         self.steps = self._steps_level(n_steps)
         for _ in range(MOST_LOOKS):
-            self._extend(self.steps, paths, STEPS_BUDGET)
+            self._extend(self.steps, paths, self._steps_share())
             bias, aim = bias_of(self.steps), self._aim(self.pilot)
             unclear = np.max(bias.factors * bias.deviations, axis=1) / (DECIDED * aim)
             doubt = SURE if np.any(unclear > 1) else OPTIMISM
@@ -180,9 +235,9 @@ class Pricing:
         variances = self._planned(self.base.n_steps)
         for _ in range(MOST_ROUNDS):
             self._add_paths(variances)
-            bound = bound_of(self.base, self.rounding, self.steps, self.risk, self.correction)
-            met = np.all(bound.total <= self.tolerance(bound.price))
-            if met or self.exhausted:
+            bound = self._bound()
+            missed = ~(bound.total <= self.tolerance(bound.price))
+            if self.exhausted or np.all(self._beyond(self.pilot)[missed]):
                 return bound
             if not np.all(np.isfinite(bound.price)):
                 if self.backend == "fp64":
@@ -196,12 +251,27 @@ class Pricing:
             variances = np.stack([one.variance() for one in used])
         return bound
 
+    def _bound(self):
+        """Return the Bound of the levels as they stand."""
+        given = self.base, self.rounding, self.steps, self.risk, self.correction
+        return bound_of(*given, self.rare)
+
+    def _beyond(self, pilot):
+        """Return for which payoffs the paths of the budget are no use: see Rare.beyond."""
+        if self.rare is None:
+            return np.zeros(len(self.sampler.payoffs), dtype=bool)
+        price, variance = pilot.price, pilot.variances[pilot.n_steps]
+        if self.base is not None and self.base.moments.groups > 1:
+            price, variance = self._price_so_far(), self.base.variance()
+        silent = (price == 0) & (variance == 0)
+        return self.rare.beyond(self.max_paths, price, silent, self.tolerance)
+
     def _hopeless(self, bound):
         """Return whether the differences of the steps, better known by now, leave no room, and
         the budget leaves some for shorter ones."""
         taken = np.any(bound.bias.size() > HOPELESS * self._aim(self.pilot))
-        rest = self.n_paths < 0.5 * self.max_paths and 2 * self.steps.n_steps <= MOST_STEPS
-        return taken and rest
+        early = self.n_paths < 0.5 * self._budget(self.pilot)
+        return taken and early and 2 * self.steps.n_steps <= MOST_STEPS
 
     def _restart_with_shorter_steps(self):
         """Give all levels up for steps of half the length; return the variances."""
@@ -229,11 +299,13 @@ class Pricing:
         step_noise = self._step_variance(self.base.n_steps) / self.steps.moments.paths
         target = np.maximum(needed - step_noise, 0.1 * needed)
         sizes = self._sizes(variances, self.base.n_steps, target)
+        rare = self._rare_paths(RARE_SHARE * self._quantile * np.sqrt(needed))
+        sizes[0] = max(sizes[0], rare)
         growth = 4.0 if np.any(self.base.moments.mean == 0) else 1.2
         sizes[0] = max(sizes[0], growth * self.base.moments.paths)
         asked = sum(one.width * size for one, size in zip(used, sizes, strict=True))
         held = sum(one.width * one.moments.paths for one in used)
-        share = min(1.0, (self.max_paths - self.n_paths + held) / asked)
+        share = min(1.0, (self._budget(self.pilot) - self.n_paths + held) / asked)
         for one, size in zip(used, sizes, strict=True):
             self._extend(one, share * size, 1.0)
 
@@ -252,12 +324,28 @@ class Pricing:
         sizes = np.maximum(sizes, max(level.LEAST_PATHS, self.base.moments.paths))
         others = np.sum(variances / sizes[:, None], axis=0)
         paths = np.max(own / np.maximum(target - others, 0.1 * target))
+        paths = max(paths, self._rare_paths(RARE_SHARE * self._quantile * np.sqrt(target)))
         if paths > held:
-            self._extend(self.steps, min(paths, 4.0 * held), STEPS_BUDGET)
+            self._extend(self.steps, min(paths, 4.0 * held), self._steps_share())
+
+    def _rare_paths(self, size):
+        """Return the paths that payments too rare to be seen ask for, the budget at most.
+
+        Args:
+            size: that unseen payments may add, shape (n_payoffs,).
+        """
+        if self.rare is None:
+            return 0.0
+        paths = np.minimum(self.rare.needed(size), self.rare.known(self._price_so_far()))
+        if np.max(paths) <= level.LEAST_PATHS:
+            return 0.0
+        return float(
+            np.minimum(np.max(np.where(self._beyond(self.pilot), 0.0, paths)), self.max_paths)
+        )
 
     def _noise_target(self):
         """Return the largest variance of the interval with which the bound meets the tolerance."""
-        aim = MARGIN * self.tolerance(self._price_so_far())
+        aim = MARGIN * np.maximum(self.tolerance(self._price_so_far()), self._reach(self.pilot))
         room = np.maximum(aim - bias_of(self.steps).size(), 0.2 * aim)
         if not self.correction and self.rounding is not None and self.rounding.moments.groups:
             room = np.maximum(room - np.abs(self.rounding.moments.mean[:, 0]), 0.2 * aim)
@@ -304,19 +392,20 @@ class Pricing:
         """Return the best price there is."""
         if self.base is None or not self.base.moments.groups:
             return self.pilot.price
-        return bound_of(self.base, self.rounding, self.steps, self.risk, self.correction).price
+        return self._bound().price
 
     @property
     def _steps_exhausted(self):
         """Whether the level "steps" has used its share of the budget."""
         spent = self.steps.width * self.steps.moments.paths
         late = time.perf_counter() > self.deadline
-        return late or spent >= STEPS_BUDGET * self.max_paths or self.exhausted
+        share = self._steps_share() * self._budget(self.pilot)
+        return late or spent >= share or self.exhausted
 
     def _extend(self, one, paths, share):
         """Extend a level as far as its share of the budget allows, to LEAST_PATHS at least."""
-        others = self.n_paths - one.width * one.moments.paths
-        room = (share * self.max_paths - others) / one.width
+        others = self.n_paths - self.given_up - one.width * one.moments.paths
+        room = (share * (self._budget(self.pilot) - self.given_up) - others) / one.width
         paths = max(level.LEAST_PATHS, min(paths, room))
         one.extend(paths, self.n_threads, self.deadline)
 

@@ -16,6 +16,7 @@ from sciprec.heston.pricing_arguments import (
     tolerance_function,
     whole_number,
 )
+from sciprec.heston.rare import LEAST_SIZE, Rare
 from sciprec.heston.variance_reduction import choose_sampler
 from sciprec.precision import resolve_backend
 from sciprec.precision.streams import seed_words
@@ -180,6 +181,7 @@ def price(
         n_threads=whole_number("n_threads", n_threads, 1),
         max_paths=whole_number("max_paths", max_paths, LEAST_BUDGET),
         deadline=start + seconds_allowed(max_seconds),
+        rare=Rare(model, given, risk),
     )
     bound = pricing.run()
     accepted = limit(bound.price)
@@ -239,7 +241,8 @@ def _levels(pricing):
 
 def _missed(bound, accepted, pricing):
     """Say that, and by how much, the tolerance was missed."""
-    worst = int(np.argmax(np.where(np.isfinite(bound.total), bound.total / accepted, np.inf)))
+    ratio = bound.total / np.maximum(accepted, LEAST_SIZE)
+    worst = int(np.argmax(np.where(np.isfinite(bound.total), ratio, np.inf)))
     text = (
         f"the bound {bound.total[worst]:.4g} misses the tolerance {accepted[worst]:.4g} after "
         f"{pricing.n_paths} paths with {pricing.steps.n_steps} steps: statistical "

@@ -1,6 +1,5 @@
 """All path schemes by name; a new one is a module with a decorated kernel, imported here."""
 
-
 from sciprec.errors import InputError, meant
 from sciprec.heston import euler, gamma_expansion, quadratic_exponential
 from sciprec.heston.registry import PathScheme, registered_schemes

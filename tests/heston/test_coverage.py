@@ -1,5 +1,8 @@
 """The stated bound covers the truth as often as it says in every arithmetic, and is tight."""
 
+import dataclasses
+import itertools
+import math
 from pathlib import Path
 
 import pytest
@@ -8,8 +11,12 @@ from sciprec import heston
 from sciprec.errors import InputError
 from sciprec.heston import bound_coverage
 from sciprec.heston.bound_coverage import Case, least_covered
+from sciprec.heston.discretisation import MEMORY
 from sciprec.heston.model import Model
 from sciprec.heston.payoffs import AsianArithmetic, AsianGeometric, Call
+from sciprec.heston.pilot import coarsest_steps
+from sciprec.heston.random_cases import THIRDS, random_case, set_names, true_price
+from sciprec.heston.variance_reduction import choose_sampler
 
 REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"
 QUICK = ("lewis_K100", "broadie_kaya_2", "andersen_3_r5_K100")
@@ -112,3 +119,62 @@ def test_bad_arguments(given, message):
 def test_unknown_reference():
     with pytest.raises(InputError, match="has no case lewis_K101; accepted: andersen_1_K100"):
         heston.reference_cases(REFERENCES, ["lewis_K101"])
+
+
+def test_bounds_cover_with_fast_mean_reversion():
+    """kappa T = 50: steps of half a year looked like second order by chance (17 of 24 held)."""
+    model = dataclasses.replace(LEWIS, kappa=50.0)
+    (row,) = heston.coverage(
+        [("fast", model, Call(strike=100, maturity=1))],
+        backends=["fp32"], n_seeds=24, tolerance=0.005,
+    )  # fmt: skip
+    assert row.passed and row.met == 24
+
+
+@pytest.mark.parametrize("kappa, maturity", [(0.5, 15.0), (4.0, 0.1), (50.0, 1.0), (100.0, 15.0)])
+def test_no_step_is_longer_than_the_memory_of_the_variance(kappa, maturity):
+    model = dataclasses.replace(LEWIS, kappa=kappa)
+    sampler = choose_sampler(
+        model, (Call(strike=100, maturity=maturity),), "quadratic_exponential_martingale"
+    )
+    n_steps = coarsest_steps(sampler)
+    assert n_steps >= maturity and kappa * maturity / n_steps <= MEMORY
+    assert n_steps == math.ceil(maturity) or kappa * maturity / (n_steps / 2) > MEMORY
+
+
+@pytest.mark.slow
+def test_bounds_of_random_models_cover():
+    rows = heston.random_coverage(n_prices=24, seed=11, tolerance=0.05, n_threads=2)
+    assert [row.case for row in rows] == list(set_names()) and not failures(rows)
+    assert all(row.met == 24 for row in rows if row.tight)
+
+
+def test_random_models_are_drawn_again_and_span_their_range():
+    drawn, again = (
+        [random_case(name, 3, i, exact=1.0) for name in set_names() for i in range(3)]
+        for _ in range(2)
+    )
+    assert drawn == again and len({case.seed for case in drawn}) == 12
+    for k, (low, high) in enumerate(itertools.pairwise(THIRDS)):
+        for case in drawn[3 * k : 3 * k + 3]:
+            assert low <= case.model.kappa * case.payoff.maturity <= high
+
+
+def test_true_prices_of_arithmetic_asians(path_references):
+    """The nearly exact scheme's difference from the geometric Asian agrees with a stored price."""
+    model, payoff, price, error = path_references["fang_oosterlee_asian_arithmetic"]
+    truth, deviation = true_price(model, payoff, 0.002, seed=1)
+    assert abs(truth - price) <= 3 * deviation + 2 * error and 3 * deviation <= 0.002 * truth
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"n_prices": 1}, "n_prices is 1; accepted: an integer of at least 2"),
+        ({"backends": ()}, "no backend was given; accepted: at least one"),
+        ({"sets": ["all"]}, "unknown set 'all'; accepted: kappa T 0.006 to 0.378, "),
+    ],
+)
+def test_bad_arguments_of_random_coverage(given, message):
+    with pytest.raises(InputError, match=message):
+        heston.random_coverage(**given)

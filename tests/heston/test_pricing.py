@@ -11,7 +11,15 @@ from sciprec import heston
 from sciprec.errors import InputError
 from sciprec.heston import analytic, plan
 from sciprec.heston.model import Model
-from sciprec.heston.payoffs import AsianArithmetic, Barrier, Call, Digital, Put, Spot
+from sciprec.heston.payoffs import (
+    AsianArithmetic,
+    Barrier,
+    Call,
+    Digital,
+    LookbackFixed,
+    Put,
+    Spot,
+)
 
 LEWIS = Model(
     spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
@@ -225,12 +233,24 @@ def test_antithetic_pairs(path_references):
         assert result.met and abs(result.price - price) <= result.bound + 2 * error
 
 
-def test_no_bound_where_no_path_pays():
-    far = Digital(strike=1e6, maturity=0.1)
-    result = heston.price(
-        LEWIS, far, tolerance=1e-3, relative=False, variance_reduction="none", max_paths=LEAST
-    )
-    assert result.price == 0 and result.bound == np.inf and not result.met
+@pytest.mark.parametrize(
+    "payoff",
+    [
+        Digital(strike=1e6, maturity=0.1),
+        Call(strike=1000, maturity=0.02),
+        AsianArithmetic(strike=150, maturity=7 / 365, fixings=7),
+        Barrier(strike=200, maturity=0.02, barrier=190, direction="up", knock="in", fixings=5),
+        LookbackFixed(strike=40, maturity=7 / 365, fixings=3, kind="put"),
+    ],
+    ids=lambda payoff: payoff.name,
+)
+def test_a_worthless_option_is_bound_by_one_that_dominates(payoff):
+    """More paths would say no more: it stops at once, with a bound below what they could say."""
+    result = heston.price(LEWIS, payoff, tolerance=1e-3, variance_reduction="none")
+    assert abs(result.price) <= result.bound < 1e-6 and not result.met
+    assert result.n_paths < 2**18 and "misses the tolerance" in result.sentences[-1]
+    enough = heston.price(LEWIS, payoff, tolerance=1e-3, relative=False)
+    assert enough.met and enough.bound < 1e-6
 
 
 def test_a_path_out_of_range_after_the_pilot(monkeypatch):

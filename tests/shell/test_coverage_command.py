@@ -1,5 +1,6 @@
 """`sciprec coverage`: table, page, exit codes, and a sentence for wrong input."""
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from sciprec import cli, heston
 from sciprec.errors import InputError
 from sciprec.heston.bound_coverage import BACKENDS, CASES, CoverageRow
+from sciprec.heston.random_cases import RARE, set_names
 from sciprec.report.coverage import write_coverage_page
 
 REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"
@@ -58,6 +60,29 @@ def test_all_cases_with_400_seeds_unless_small(call, stand_in, tmp_path):
     assert {"andersen_1_K100", "andersen_2_K100", "lewis_K100"} < set(CASES)
     assert len(stand_in[1]["cases"]) == 3 and stand_in[1]["n_seeds"] == 40
     assert stand_in[0]["tolerance"] == 0.02 and stand_in[0]["confidence"] == 0.95
+
+
+def test_random_models_are_a_row_for_each_set(call, monkeypatch, tmp_path):
+    given = {}
+
+    def random_coverage(*, n_prices, seed, progress, **options):
+        given.update(n_prices=n_prices, seed=seed)
+        for name in set_names():
+            row = made_up_row(name, "in turn", n_prices, n_prices)
+            progress(dataclasses.replace(row, needed=1e-9, tight=name != RARE))
+
+    monkeypatch.setattr(heston, "random_coverage", random_coverage, raising=False)
+    arguments = ("--random", 30, "--draw", 5, "--tol", "20%")
+    code, out, err = call("coverage", *arguments, "--out", tmp_path)
+    assert code == cli.NOT_MET and given == {"n_prices": 30, "seed": 5}
+    assert "[4/4] rare payments: 30 of 30 covered" in err
+    content = json.loads((tmp_path / "coverage.json").read_text())
+    assert [row["passed"] for row in content["rows"]] == [False, False, False, True]
+    assert "--random 30 --draw 5 --tol 20%" in content["command"]
+    page = " ".join((tmp_path / "index.html").read_text(encoding="utf-8").split())
+    assert "Each row prices random models" in page and "prices of each set" in page
+    code, _, err = call("coverage", "--random", 2, "--small", "--out", tmp_path)
+    assert code == cli.USAGE and "accepted: --random with --draw" in err
 
 
 def test_a_row_that_does_not_cover_is_1_and_red(call, stand_in, tmp_path):
