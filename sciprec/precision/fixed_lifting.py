@@ -14,6 +14,7 @@ from sciprec.precision import fixed_rounding as words
 from sciprec.precision.copies import copied
 from sciprec.precision.lifted import Lifted
 from sciprec.precision.profile import Profile
+from sciprec.precision.program import Program
 from sciprec.precision.syntax import LiftError
 from sciprec.precision.units import Place, Units, from_ranges
 
@@ -110,11 +111,12 @@ class FixedLifted(Lifted):
     """
 
     def __init__(
-        self, kernel, backend, compile_variant, lift_again, *, ranges=None, adapt="headroom"
-    ):
+        self, kernel, backend, compile_variant, lift_again, *, ranges=None, adapt="headroom",
+        programs=Program,
+    ):  # fmt: skip
         self._compile = compile_variant
         plain, module = compile_variant("plain")
-        super().__init__(kernel, backend, plain, module, 0, lift_again)
+        super().__init__(kernel, backend, plain, module, 0, lift_again, programs)
         self._dispatchers = {"plain": module.sp_entry}
         self._layout, self._adapt = plain.layout, adapt
         self._literals = plain.literals

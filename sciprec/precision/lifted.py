@@ -47,25 +47,30 @@ class Lifted:
         inner: the compiled kernel without the entry's rounding of arguments and processor mode.
         sites: every operation of the source: function, line, column, operation.
         path: the generated module.
+        signature: the kernel's.
         uses_processor_mode: whether the processor's rounding mode is set during a call.
 
     Args:
         kernel, backend, program, seed: what was lifted, and how.
         module: the imported module of the program.
         lift_again: lifts a function in the same way.
+        programs: makes programs of other variants.
     """
 
-    def __init__(self, kernel, backend: Backend, program: Program, module, seed: int, lift_again):
+    def __init__(
+        self, kernel, backend: Backend, program: Program, module, seed: int, lift_again,
+        programs=Program,
+    ):  # fmt: skip
         self.kernel, self.backend, self.seed = kernel, backend, seed
         self.dispatcher = module.sp_entry
         self.inner = getattr(module, program.callee(kernel))
         self.sites: tuple[Site, ...] = tuple(program.sites)
         self.path = Path(module.__file__)
         self.uses_processor_mode = program.word != 0
-        self._parallel, self._signature = program.parallel, program.signature
+        self._parallel, self.signature = program.parallel, program.signature
         self._places = program.places()
         self._arity = len(program.signature.parameters)
-        self._lift_again = lift_again
+        self._lift_again, self._programs = lift_again, programs
         self._trusting, self._sources = program.trust_inputs, program.sources
         self._calls = 0
         self._lock = threading.RLock()
@@ -77,7 +82,7 @@ class Lifted:
         n-th stream.
         """
         if kwargs or len(args) != self._arity:
-            args = self._bound(args, kwargs)
+            args = self.bound(args, kwargs)
         for argument in args:
             kind = argument.__class__
             if kind is _ARRAY:
@@ -123,11 +128,11 @@ class Lifted:
         Raises:
             LiftError: the kernel calls itself, or calls a function that is given as an argument.
         """
-        args = self._bound(args, {})
+        args = self.bound(args, {})
         with self._lock:
             if self._recorder is None:
                 truth = resolve_backend("fp64")
-                program = Program(self.kernel, truth, "auto", self._trusting, "profile")
+                program = self._programs(self.kernel, truth, "auto", self._trusting, "profile")
                 self._recorder = Recorder(program, module_of(program).sp_entry)
         with native(args, lambda args: [False] * len(args)) as taken:
             return self._recorder.run(taken, self._enter)
@@ -135,13 +140,19 @@ class Lifted:
     def __repr__(self) -> str:
         return f"<{self.kernel.__name__} lifted to {self.backend.name}>"
 
-    def _bound(self, args, kwargs) -> tuple:
+    def rewind(self) -> None:
+        """Let the next call draw the first stream of random bits again."""
+        with self._lock:
+            self._calls = 0
+
+    def bound(self, args: tuple, kwargs: dict) -> tuple:
+        """The arguments of a call in the order of the parameters, defaults filled in."""
         try:
-            bound = self._signature.bind(*args, **kwargs)
+            bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
             raise LiftError(
                 f"kernel '{self.kernel.__name__}' called wrongly: {error}; it takes "
-                f"{self.kernel.__name__}{self._signature}"
+                f"{self.kernel.__name__}{self.signature}"
             ) from None
         bound.apply_defaults()
         return tuple(bound.arguments.values())
@@ -182,7 +193,7 @@ class Lifted:
         return np.uint32(keys.mix(keys.mix(self.seed + 0x51ED2700) + number * 0x9E3779B9))
 
     def _explained(self, error, args) -> LiftError:
-        names = list(self._signature.parameters)
+        names = list(self.signature.parameters)
         own = args[len(args) - len(names) :]
         given = ", ".join(f"{n}: {_described(a)}" for n, a in zip(names, own, strict=True))
         inner = re.search(r"def (sp_k_\w+)\(", str(error))

@@ -70,6 +70,11 @@ _PARALLEL = (
 class Program:
     """Collects everything that lifting one kernel needs.
 
+    Attributes:
+        rewriter: the class that rewrites each kernel.
+        imports: text at the head of the generated module.
+        kept: whether compiled code is kept on disk.
+
     Args:
         kernel: the plain Python function.
         backend: the arithmetic.
@@ -77,6 +82,8 @@ class Program:
         trust_inputs: whether array elements are known to be in the storage format.
         variant: of an arithmetic whose operations have rows of a table, see `layout`; else "".
     """
+
+    rewriter, imports, kept = Rewriter, "", True
 
     def __init__(self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: str = ""):
         self.backend, self.trust_inputs, self.variant = backend, trust_inputs, variant
@@ -263,7 +270,7 @@ class Program:
         self.sources[function.__code__] = source_text(function)
         _signature(function)
         set_apart(tree)
-        rewriter = Rewriter(self, function, tree, _namespace(function))
+        rewriter = self.rewriter(self, function, tree, _namespace(function))
         definition = rewriter.definition(self._names[function], function.__defaults__ or ())
         self.add_definition(definition)
 
@@ -278,6 +285,7 @@ class Program:
                 variant=self.variant,
                 carrier=self.backend.carrier.name,
             )
+            + self.imports
         ]
         entry = self._entry()
         if self.rows:
@@ -324,7 +332,7 @@ class Program:
             body = f"{self.operation('closed')}({body})"
         run = f"{_PART}\ndef sp_run({listed}):\n    return {body}\n"
         recursive = any(self._is_recursive(tree) for tree, _ in self._definitions)
-        cached = _ENTRY.format(jit="njit" if recursive else "sp_on_disk")
+        cached = _ENTRY.format(jit="sp_on_disk" if self.kept and not recursive else "njit")
         return f"{run}\n{cached}\ndef sp_entry({listed}):\n    return {call}\n"
 
     def _entry_site(self, operation: str, text: str) -> int:

@@ -145,6 +145,8 @@ def running_sum(a):
 def largest(a):
     """np.max(a): exact; NaN if any element is."""
     flat = a.ravel()
+    if flat.size == 0:
+        raise ValueError("the largest element of an empty array")
     result = flat[0]
     for x in flat:
         result = np.maximum(result, x)
@@ -154,6 +156,8 @@ def largest(a):
 def smallest(a):
     """np.min(a): exact; NaN if any element is."""
     flat = a.ravel()
+    if flat.size == 0:
+        raise ValueError("the smallest element of an empty array")
     result = flat[0]
     for x in flat:
         result = np.minimum(result, x)

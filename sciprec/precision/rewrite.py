@@ -312,7 +312,7 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
                 f"the function '{node.name}' with default values, * or ** inside a kernel",
                 "give every argument in the call, or define it outside the kernel",
             )
-        inner = Rewriter(self.program, self.function, node, self.namespace)
+        inner = type(self)(self.program, self.function, node, self.namespace)
         inner.local |= self.local
         inner.counter = self.counter + 1000
         inner.frame_name = f"{self.frame_name}.{node.name}"

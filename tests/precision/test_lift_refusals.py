@@ -309,7 +309,6 @@ def passed_on(s): return s
         (complex_zeros, (X,), "is complex; .*real and imaginary parts"),
         (first, (X.astype(object),), r"\(s: 1-D array of object\): non-precise type"),
         (first, (X.astype(np.longdouble),), r"array of float128\): non-precise type"),
-        (first, (X.astype(">f8"),), r"array of >f8\): non-precise type"),
         (first, (np.ma.masked_array(X, X > 2),), "Unsupported array type: numpy.ma.MaskedArray"),
         (number, ("abc",), r"there is no mul\(unicode_type, float"),
         (number, (2**70,), r"\(s: int\): non-precise type"),

@@ -1,0 +1,191 @@
+"""Instrumented programs: a kernel lifted as ever, its new arrays, indices and loops watched."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from sciprec.diagnosis.watch import PLACES
+from sciprec.precision.compiling import module_of
+from sciprec.precision.fixed_lifting import FixedLifted
+from sciprec.precision.lifted import Lifted
+from sciprec.precision.program import Program
+from sciprec.precision.rewrite import Rewriter
+from sciprec.precision.syntax import LiftError, name, parse
+
+_IMPORTS = """
+from sciprec.diagnosis.watch import containing as sp_watch_containing
+from sciprec.diagnosis.watch import expired as sp_watch_expired
+from sciprec.diagnosis.watch import filled as sp_watch_filled
+from sciprec.diagnosis.watch import inside as sp_watch_inside
+from sciprec.diagnosis.watch import seen as sp_watch_seen
+
+sp_prange = range
+"""
+_SHAPES = ("shape", "strides")
+STOPPED = "sciprec: too many steps"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in the source of a kernel: where an array is made or an element is used."""
+
+    function: str
+    file: str
+    line: int
+    column: int
+    use: str
+    text: str
+
+
+class Places:
+    """The numbers of places, the same in every program of a check."""
+
+    def __init__(self):
+        self.known: list[Place] = []
+        self._numbers: dict[Place, int] = {}
+
+    def number(self, place: Place) -> int:
+        """The number of a place; a new one if it is not known."""
+        if place not in self._numbers:
+            if len(self.known) == PLACES:
+                raise LiftError(
+                    f"'{place.function}' and what is lifted with it use arrays in more than "
+                    f"{PLACES} places; check the kernels that are called one by one"
+                )
+            self._numbers[place] = len(self.known)
+            self.known.append(place)
+        return self._numbers[place]
+
+
+class WatchedRewriter(Rewriter):
+    """Rewrites a kernel as ever, and has every new array, index and iteration watched."""
+
+    comprehending = False
+
+    def known_call(self, node, function):
+        made = super().known_call(node, function)
+        if function is not np.empty and function is not np.empty_like:
+            return made
+        return ast.Call(name("sp_watch_filled"), [made, self._place(node, "made")], [])
+
+    def loaded(self, node, read, array):
+        look = ast.Call(name("sp_watch_seen"), [read, self._place(node, "read")], [])
+        return super().loaded(node, look, array)
+
+    def container(self, node):
+        value, index = super().container(node)
+        owner = node.value
+        if isinstance(owner, ast.Attribute) and owner.attr in _SHAPES:
+            return value, index
+        place = self._place(node, "index")
+        if not isinstance(index, ast.Tuple):
+            if isinstance(index, ast.Constant) and index.value in (None, ...):
+                return value, index
+            if _is_constant(index):
+                return ast.Call(name("sp_watch_containing"), [value, index, place], []), index
+            value, again = self._twice(value, owner)
+            return value, self._inside(again, index, 0, place)
+        value, again = self._twice(value, owner)
+        items, axis = list(index.elts), 0
+        for n, item in enumerate(items):
+            if isinstance(item, ast.Constant) and item.value is ...:
+                axis = -sum(not _is_none(i) for i in items[n + 1 :])
+            elif not _is_none(item):
+                items[n] = self._inside(again, item, axis, place)
+                axis += 1
+        return value, ast.Tuple(items, index.ctx)
+
+    def _inside(self, array, index: ast.expr, axis: int, place: ast.expr) -> ast.expr:
+        if array is None or isinstance(index, ast.Slice):
+            return index
+        arguments = [array, index, ast.Constant(axis), place]
+        return ast.Call(name("sp_watch_inside"), arguments, [])
+
+    def _twice(self, value: ast.expr, owner: ast.expr) -> tuple[ast.expr, ast.expr | None]:
+        """An array's expression, and one that gives the same array after it; None where there is
+        none: comprehensions have no names of their own.
+        """
+        if not any(isinstance(n, ast.Call) for n in ast.walk(owner)):
+            return value, value
+        if self.comprehending:
+            return value, None
+        held = self.fresh("held")
+        return ast.NamedExpr(ast.Name(held, ast.Store()), value), name(held)
+
+    def visit_ListComp(self, node):
+        before, self.comprehending = self.comprehending, True
+        made = super().visit_ListComp(node)
+        self.comprehending = before
+        return made
+
+    def visit_For(self, node):
+        return self._counted(super().visit_For(node))
+
+    def visit_While(self, node):
+        return self._counted(super().visit_While(node))
+
+    def _counted(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        loop = statements[-1]
+        if isinstance(loop, (ast.For, ast.While)):
+            loop.body = parse(
+                f"if sp_watch_expired():\n    raise RuntimeError({STOPPED!r})"
+            ).body + loop.body
+        return statements
+
+    def _place(self, node, use: str) -> ast.Constant:
+        line = getattr(node, "lineno", 1)
+        source = self.program.sources[self.function.__code__].splitlines()
+        text = source[line - 1].strip() if line <= len(source) else ""
+        column = getattr(node, "col_offset", 0)
+        number = self.program.watched.number(
+            Place(self.label, self.file, self.first + line - 1, column, use, text)
+        )
+        return ast.Constant(number)
+
+
+class WatchedProgram(Program):
+    """A program whose kernels are watched, and run on one thread; the engine's own reductions are
+    left as they are.
+    """
+
+    imports, kept = _IMPORTS, False
+
+    def __init__(self, kernel, backend, path, trust_inputs, variant="", *, watched: Places):
+        self.watched = watched
+        super().__init__(kernel, backend, path, trust_inputs, variant)
+
+    def rewriter(self, program, function, tree, namespace):
+        engine = function.__module__.startswith("sciprec.precision.") and function != self.kernel
+        return (Rewriter if engine else WatchedRewriter)(program, function, tree, namespace)
+
+    def _decorated(self, tree, parallel):
+        return super()._decorated(tree, False)
+
+
+def lift_watched(kernel, backend, places: Places, seed: int = 0) -> Lifted:
+    """A kernel lifted as by `lift`, watched. Functions that are given to it are watched, too."""
+    program = partial(WatchedProgram, watched=places)
+    again = lambda other, **_: lift_watched(other, backend, places)  # noqa: E731
+    if not backend.fixed:
+        made = program(kernel, backend, "auto", False)
+        return Lifted(kernel, backend, made, module_of(made), seed, again, program)
+
+    def variant(named: str):
+        made = program(kernel, backend, "auto", False, named)
+        return made, module_of(made)
+
+    return FixedLifted(kernel, backend, variant, again, programs=program)
+
+
+def _is_constant(node) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return _is_constant(node.operand)
+    return isinstance(node, ast.Constant)
+
+
+def _is_none(node) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

@@ -1,0 +1,119 @@
+"""`check_memory`: every seeded fault is named by its line, and right kernels are left in peace."""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec.precision import KERNELS
+from tests.diagnosis import memory_kernels as kernels
+from tests.precision import foreign_kernels as foreign
+
+QUICK = (kernels.beyond_what_was_written, kernels.written_too_far, kernels.until_small)
+SLOW = [kernel for kernel in kernels.FAULTY if kernel not in QUICK]
+
+
+def check(kernel, args, backend="fp64"):
+    before = [np.copy(a) for a in args if isinstance(a, np.ndarray)]
+    report = sciprec.check_memory(kernel, backend, args)
+    after = [a for a in args if isinstance(a, np.ndarray)]
+    assert all((a == b).all() for a, b in zip(before, after, strict=True))  # copies were used
+    return report
+
+
+def fault_of(kernel, backend="fp64"):
+    report = check(kernel, kernels.FAULTY[kernel], backend)
+    (finding,) = report.findings
+    assert not report.clean and finding.text.endswith("# fault") and finding.text in repr(report)
+    uninitialised = "np.empty" in finding.text
+    assert finding.kind == ("uninitialised" if uninitialised else "out of bounds")
+    return finding
+
+
+@pytest.mark.parametrize("kernel", QUICK)
+def test_a_fault_is_named_by_its_line(kernel):
+    fault_of(kernel)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", SLOW)
+def test_every_fault_is_named_by_its_line(kernel):
+    """With the quick ones, 29 faults of 29."""
+    fault_of(kernel)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["mlu370", "float:p=8,round=sr", "fixed16"])
+@pytest.mark.parametrize(
+    "kernel", [kernels.beyond_what_was_written, kernels.as_index, kernels.indices_swapped]
+)
+def test_faults_are_found_in_every_arithmetic(kernel, backend):
+    fault_of(kernel, backend)
+
+
+def test_a_report_is_readable():
+    finding = fault_of(kernels.beyond_what_was_written)
+    assert finding.function == "beyond_what_was_written" and finding.file == "memory_kernels.py"
+    assert "'out' changes in 1 of 9 elements, first [8]" in finding.message
+    assert finding.read_line == finding.line + 4 and "w[i + 1]" in finding.read_text
+    report = sciprec.check_memory(
+        sciprec.lift(kernels.ring, "fp16"), "fp64", {"out": kernels.out(), "x": kernels.X}
+    )
+    assert report.clean and report.arrays == 1 and report.runs == 5
+    assert repr(report) == (
+        "memory of kernel 'ring' in fp64: no findings (5 runs, 1 place with arrays made empty)"
+    )
+
+
+def raising(x):
+    w = np.empty(2)
+    w[0] = x[0]
+    if x[1] > 0.0:
+        raise ValueError("positive")
+    return w[0]
+
+
+def test_an_exception_is_part_of_the_report():
+    report = check(raising, (kernels.X,))
+    assert report.clean and report.ended == "ValueError: positive"
+    assert repr(report).endswith("made empty); it ends with ValueError: positive")
+
+
+def test_what_cannot_be_checked_is_said():
+    with pytest.raises(sciprec.InputError, match=r"args is a ndarray; accepted: a tuple .* \(x,\)"):
+        sciprec.check_memory(kernels.ring, "fp64", kernels.X)
+    with pytest.raises(sciprec.LiftError, match="called wrongly: missing a required argument"):
+        sciprec.check_memory(kernels.ring, "fp64", {"x": kernels.X})
+    with pytest.raises(sciprec.LiftError, match="check_memory takes a Python function"):
+        sciprec.check_memory("ring", "fp64", ())
+
+
+# ---- right kernels -----------------------------------------------------------------------------
+
+
+def registered() -> dict:
+    for package in (sciprec.precision, sciprec.accumulation, sciprec.climate, sciprec.heston):
+        for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+            importlib.import_module(found.name)
+    return {entry.function: entry.example() for entry in KERNELS.values()}
+
+
+def right_kernels() -> dict:
+    """Kernels of this project, of others, and some that do unusual things."""
+    others = {kernel: make() for kernel, make in foreign.EXAMPLES.items()}
+    return kernels.CLEAN | others | registered()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", [*kernels.CLEAN, foreign.n_body, foreign.parallel_statistics])
+def test_right_kernels_have_no_findings(kernel):
+    """A sample; `python -m tests.diagnosis.test_memory` checks every one."""
+    report = check(kernel, right_kernels()[kernel])
+    assert report.clean, report
+
+
+if __name__ == "__main__":
+    found = [sciprec.check_memory(kernel, "fp64", args) for kernel, args in right_kernels().items()]
+    print(f"{len(found)} kernels, with findings:", *(r for r in found if not r.clean), sep="\n")
