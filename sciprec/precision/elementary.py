@@ -12,6 +12,8 @@ zero. `NARROW` has them for results that are rounded once into a format of at mo
   rounding into the format decides (toward zero: its largest number; upward: its smallest one);
 - the last three bits are rounded off to nearest by integer arithmetic, so that a result that is
   exact in the format (log10(1000), pow(3, 2)) is met exactly in every rounding mode.
+
+For results that are rounded toward one side see `directed`.
 """
 
 from numpy import inf

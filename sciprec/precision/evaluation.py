@@ -14,6 +14,7 @@ from numba.core import types
 
 from sciprec.precision import keys, recording
 from sciprec.precision.backend import Arithmetic, Backend
+from sciprec.precision.directed import DIRECTED
 from sciprec.precision.elementary import ELEMENTARY, NARROW
 from sciprec.precision.fixed_rounding import ROW_BYTES, Fixed
 from sciprec.precision.kinds import call_inlined, forward
@@ -202,7 +203,8 @@ class Evaluation:
         if not (narrow or self.word) and name in _LIBM:
             return self._by_binary64(context, b, role, _LIBM[name], values, key)
         wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
-        function = (NARROW if narrow else ELEMENTARY)[name]
+        directed = role.arithmetic.rounding in ("rz", "ru", "rd", "ro")
+        function = (DIRECTED if narrow and directed else NARROW if narrow else ELEMENTARY)[name]
         result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
         return role.from_binary64(b, result, **self._draw(b, role, key))
 

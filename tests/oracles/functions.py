@@ -1,8 +1,9 @@
 """Elementary functions from MPFR, then one rounding by the exact arithmetic.
 
 Two references. `elementary` is the definition that the formats of up to 24 bits follow: the value
-rounded to the nearest number of 53 bits (where the format does not round to nearest: of 48, so that
-results exact in the format are met exactly) whatever its exponent, then once into the format.
+rounded to the nearest number of 53 bits (of 48 where the rounding is stochastic, so that results
+exact in the format are met exactly) whatever its exponent, then once into the format; the true
+value itself where the rounding is toward one side.
 `elementary_bounds` are the roundings of the true value less and more a relative 2^-47.
 
 Source: Fousse, Hanrot, Lefevre, Pelissier & Zimmermann 2007 (MPFR); special values: C99 Annex F.
@@ -112,19 +113,21 @@ def round_mpfr(y: gmpy2.mpfr, arithmetic, random: int = 0, evaluated: int | None
 
 
 def _evaluated_bits(arithmetic) -> int | None:
-    if arithmetic.format.significand_bits > 24:
+    if arithmetic.format.significand_bits > 24 or arithmetic.rounding in ("rz", "ru", "rd", "ro"):
         return None
     return 53 if arithmetic.rounding == "rn" else 48
 
 
 def elementary(name: str, args: tuple[float, ...], arithmetic, random: int = 0) -> float:
-    """The function to the nearest number of 53 (or 48) bits, then once into the format."""
+    """The function, to the nearest number of 53 (or 48) bits first unless the format rounds toward
+    one side, then once into the format.
+    """
     y = mpfr_value(name, *exact.operands(arithmetic, *args))
     return round_mpfr(y, arithmetic, random, _evaluated_bits(arithmetic))
 
 
 def from_bits(name: str, u: int, arithmetic, random: int = 0) -> float:
-    """The variate of an integer to the nearest number of 53 (or 48) bits, then into the format."""
+    """The variate of an integer, evaluated and rounded in the same way."""
     y = FROM_BITS[name](int(u) % 2**32)
     return round_mpfr(y, arithmetic, random, _evaluated_bits(arithmetic))
 

@@ -14,7 +14,7 @@ SELECTION = (
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 UNARY_FUNCTIONS = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
-    "atan", "sinh", "cosh", "tanh", "erf", "erfc", "cbrt",
+    "atan", "sinh", "cosh", "tanh", "erf", "erfc", "cbrt", "asinh", "acosh", "atanh",
 )  # fmt: skip
 BINARY_FUNCTIONS = ("atan2", "pow", "hypot")
 
@@ -84,6 +84,9 @@ def unary_functions(a, out):
         out[16, i] = math.erf(x)
         out[17, i] = math.erfc(x)
         out[18, i] = np.cbrt(x)
+        out[19, i] = math.asinh(x)
+        out[20, i] = math.acosh(x)
+        out[21, i] = math.atanh(x)
 
 
 def binary_functions(a, b, out):

@@ -1,4 +1,8 @@
-"""Elementary functions of the narrow formats, lifted, against MPFR; variates of integers."""
+"""Elementary functions of the narrow formats, lifted, against MPFR; variates of integers.
+
+Where a rounding is toward one side, what a function comes close to (sin x to x, exp x to 1, tanh x
+to 1, |sin x| to 1 near odd multiples of pi/2) is exact: the side is known, however close it is.
+"""
 
 import numpy as np
 import pytest
@@ -97,6 +101,67 @@ def test_functions_of_one_number(backend):
 @pytest.mark.parametrize("backend", FIRST_SOME, ids=lambda b: b.name)
 def test_functions_of_two_numbers(backend):
     compare_binary(backend, "auto", *pairs(backend.compute.format, 150))
+
+
+def close_arguments(fmt) -> np.ndarray:
+    """Tiny and large numbers, neighbours of 1, and of multiples of pi/2."""
+    ulp = 2.0 ** (1 - fmt.significand_bits)
+    exponents = np.array([*range(-70, 12), fmt.emin, fmt.emin + 1, fmt.emax - 1, fmt.emax])
+    exponents = exponents[(exponents >= fmt.emin) & (exponents <= fmt.emax)]
+    scaled = np.ldexp([1.0, 1.0 + ulp, 1.0 + 3 * ulp, 1.5, 2.0 - ulp], exponents[:, None])
+    beside_one = 1.0 + ulp * np.arange(-8, 9)
+    turns = np.floor(np.exp2(np.random.default_rng(1).uniform(0, 40, 300))) * (np.pi / 2)
+    x = np.concatenate([scaled.ravel(), beside_one, beside_one - 1.0, turns, [16367173 * 2.0**72]])
+    x = np.concatenate([x, -x])
+    return np.unique(in_format(x[np.abs(x) <= fmt.max_finite], fmt))
+
+
+def close_pairs(fmt) -> tuple[np.ndarray, np.ndarray]:
+    """Powers of two and their neighbours, of very different sizes."""
+    ulp = 2.0 ** (1 - fmt.significand_bits)
+    powers = np.ldexp(1.0, np.arange(max(fmt.emin, -60), min(fmt.emax, 60), 8))
+    x = np.concatenate([powers, powers * (1.0 + ulp), powers * 1.5, 1.0 + ulp * np.arange(-2, 3)])
+    x = in_format(np.concatenate([x, -x]), fmt)
+    first, second = np.meshgrid(x, x)
+    return first.ravel()[::3], second.ravel()[::3]
+
+
+def assert_exact(found, rows, name: str, arithmetic) -> None:
+    expected = [functions.elementary(name, operands, arithmetic) for operands in rows]
+    known = zip(rows, found.tolist(), expected, strict=True)
+    wrong = [row for row in known if not np.array_equal(row[1], row[2], equal_nan=True)]
+    assert not wrong, f"{name}: {len(wrong)} wrong; (operands, found, exact): {wrong[:4]}"
+
+
+ONE_SIDED = [
+    pytest.param("mlu370", "auto"),
+    pytest.param("mlu370", "software", marks=pytest.mark.slow),
+    *(
+        pytest.param(
+            f"float:p={p},emin={emin},emax={1 - emin},round={r}", "auto", marks=pytest.mark.slow
+        )
+        for p, emin, r in [(24, -126, "ru"), (24, -126, "rd"), (21, -126, "rd"), (8, -126, "rz")]
+        + [(11, -14, "ru"), (16, -126, "ro")]
+    ),
+]
+
+
+@pytest.mark.parametrize(("spec", "path"), ONE_SIDED)
+def test_functions_are_on_their_side_of_what_they_come_close_to(spec, path):
+    """sin x < x < tan x, cos x < 1 < cosh x, ... where binary64 no longer tells them apart."""
+    backend = resolve_backend(spec)
+    a, (b, c) = close_arguments(backend.compute.format), close_pairs(backend.compute.format)
+    of_one, of_two = (
+        np.empty((len(names), x.size))
+        for names, x in ((kernels.UNARY_FUNCTIONS, a), (kernels.BINARY_FUNCTIONS, b))
+    )
+    lift(kernels.unary_functions, backend, path=path)(a, of_one)
+    lift(kernels.binary_functions, backend, path=path)(b, c, of_two)
+    for found, name in zip(of_one, kernels.UNARY_FUNCTIONS, strict=True):
+        assert_exact(found, [(x,) for x in a.tolist()], name, backend.compute)
+    pairs_of = list(zip(b.tolist(), c.tolist(), strict=True))
+    for found, name in zip(of_two, kernels.BINARY_FUNCTIONS, strict=True):
+        assert_exact(found, pairs_of, name, backend.compute)
 
 
 @pytest.mark.slow
