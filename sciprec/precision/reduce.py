@@ -37,8 +37,8 @@ def product(x, y):
 
 
 @intrinsic
-def fma(typingctx, x, y, z):
-    """x * y + z, rounded once."""
+def _fused(typingctx, x, y, z):
+    """x * y + z of numbers, rounded once, in binary64."""
 
     def codegen(context, builder, signature, args):
         double = ir.DoubleType()
@@ -50,6 +50,14 @@ def fma(typingctx, x, y, z):
         return builder.call(builder.module.declare_intrinsic("llvm.fma", [double], kind), cast)
 
     return types.float64(x, y, z), codegen
+
+
+@njit(forceinline=True)
+def fma(x, y, z):
+    """x * y + z of three numbers, rounded once: in a lifted kernel to its arithmetic, else (from
+    Python, or plainly compiled) to binary64.
+    """
+    return _fused(x, y, z)
 
 
 def block_sum(a, low, high):

@@ -136,6 +136,49 @@ def neumaier_sum(x, work, block):
     return total + lost
 
 
+@kernel(example=lambda: (_numbers(), np.zeros(1), 1))
+def carried_sum(x, work, block):
+    """Each addition's loss goes into the next term, and what that sum loses goes with it.
+
+    Args:
+        x: (n,).
+        work, block: not used.
+
+    Precision: |error| <= u |S| + 8 n u^2 A: losses are paid back at once, as in Kahan's sum, and
+        none is forgotten, as in Neumaier's.
+    Source: the update of `sciprec.Compensation` with alpha = 1 and beta = 0.
+    """
+    total = 0.0
+    lost = 0.0
+    for i in range(x.shape[0]):
+        term = x[i] + lost
+        new = total + term
+        lost = lost_in_sum(total, term, new) + lost_in_sum(x[i], lost, term)
+        total = new
+    return total + lost
+
+
+@kernel(example=lambda: (_numbers(), _numbers(13, 3)))
+def carried_dot(x, y):
+    """Dot product whose losses, of products too, go into the next term as in `carried_sum`.
+
+    Args:
+        x, y: (n,).
+
+    Precision: |error| <= u |S| + 16 n u^2 A with A the sum of |x y|.
+    """
+    total = 0.0
+    lost = 0.0
+    for i in range(x.shape[0]):
+        product = x[i] * y[i]
+        term = product + lost
+        new = total + term
+        left = lost_in_sum(product, lost, term) + fma(x[i], y[i], -product)
+        lost = lost_in_sum(total, term, new) + left
+        total = new
+    return total + lost
+
+
 @kernel(example=lambda: (_numbers(), _numbers(13, 3), np.zeros(13)))
 def rounded_products(x, y, products):
     """products = x * y, each rounded.
@@ -186,6 +229,11 @@ def _gamma(k: float, u: float) -> float:
     return k * u / (1.0 - k * u) if k * u < 1.0 else math.inf
 
 
+def _second_order(factor: float) -> float:
+    """A factor of u^2, infinite where it is not small and nothing is promised."""
+    return factor if factor < 0.1 else math.inf
+
+
 SUM_METHODS: dict[str, SumMethod] = {
     "recursive": SumMethod(recursive_sum, lambda n, block, u: (0.0, _gamma(n - 1, u))),
     "pairwise": SumMethod(
@@ -198,19 +246,26 @@ SUM_METHODS: dict[str, SumMethod] = {
         kahan_sum, lambda n, block, u: (0.0, 2 * u + 8 * n * u**2 if n * u < 0.1 else math.inf)
     ),
     "neumaier": SumMethod(neumaier_sum, lambda n, block, u: (u, 2 * _gamma(n, u) ** 2)),
+    "carry": SumMethod(carried_sum, lambda n, block, u: (u, _second_order(8 * n * u**2))),
 }
+_DOTS: dict[str, tuple[Callable, Callable[[int, float], float]]] = {
+    "twofold": (twofold_dot, lambda n, u: 2 * _gamma(n, u) ** 2),
+    "carry": (carried_dot, lambda n, u: _second_order(16 * n * u**2)),
+}
+"""Methods that keep what products lose -> kernel, and function (n, u) of its factor of A."""
 DOT_METHODS = (*SUM_METHODS, "twofold")
 
 
 def compensated_sum(
-    x, backend: str | Backend = "fp32", *, method: str = "neumaier", block: int = BLOCK
+    x, backend: str | Backend = "fp32", *, method: str = "carry", block: int = BLOCK
 ) -> float:
     """Sum numbers in the arithmetic of a backend.
 
     Args:
         x: numbers of any shape, in C order, rounded on loading.
         backend: name, spec string or Backend; its `compute` role adds.
-        method: "neumaier", "kahan", "pairwise", "blocked" or "recursive".
+        method: "carry" (losses are paid back at once, and none is forgotten), "neumaier", "kahan",
+            "pairwise", "blocked" or "recursive".
         block: elements of a block for "blocked".
 
     Returns:
@@ -227,15 +282,15 @@ def compensated_sum(
 
 
 def compensated_dot(
-    x, y, backend: str | Backend = "fp32", *, method: str = "twofold", block: int = BLOCK
+    x, y, backend: str | Backend = "fp32", *, method: str = "carry", block: int = BLOCK
 ) -> float:
     """Dot product in the arithmetic of a backend.
 
     Args:
         x, y: numbers of one shape, rounded on loading.
         backend: name, spec string or Backend; its `compute` role multiplies and adds.
-        method: "twofold" (losses of products and sums are kept), or a method of `compensated_sum`
-            for the rounded products.
+        method: "carry" and "twofold" (losses of products and sums are kept, and paid back at once
+            or in the end), or another method of `compensated_sum` for the rounded products.
         block: elements of a block for "blocked".
 
     Returns:
@@ -253,15 +308,15 @@ def compensated_dot(
             f"compensated_dot is given shapes {np.shape(x)} and {np.shape(y)}; accepted: two "
             "arrays of one shape"
         )
-    if chosen == "twofold":
-        return float(_lifted(twofold_dot, backend)(first, second))
+    if chosen in _DOTS:
+        return float(_lifted(_DOTS[chosen][0], backend)(first, second))
     products = np.zeros(first.shape, resolve_backend(backend).carrier)
     _lifted(rounded_products, backend)(first, second, products)
     work = _work(products)
     return float(_lifted(SUM_METHODS[chosen].kernel, backend)(products, work, block))
 
 
-def sum_error_bound(x, backend: str | Backend, method: str = "neumaier", block: int = BLOCK):
+def sum_error_bound(x, backend: str | Backend, method: str = "carry", block: int = BLOCK):
     """The largest error that `compensated_sum` can have for numbers of the format.
 
     Args:
@@ -277,7 +332,7 @@ def sum_error_bound(x, backend: str | Backend, method: str = "neumaier", block: 
     return of_sum * abs(math.fsum(values)) + of_absolute * math.fsum(np.abs(values))
 
 
-def dot_error_bound(x, y, backend: str | Backend, method: str = "twofold", block: int = BLOCK):
+def dot_error_bound(x, y, backend: str | Backend, method: str = "carry", block: int = BLOCK):
     """The largest error that `compensated_dot` can have for numbers of the format.
 
     Args:
@@ -291,8 +346,8 @@ def dot_error_bound(x, y, backend: str | Backend, method: str = "twofold", block
     u = resolve_backend(backend).compute.unit_roundoff
     chosen = _method(method, DOT_METHODS, block)
     total, absolute = abs(math.fsum(products)), math.fsum(np.abs(products))
-    if chosen == "twofold":
-        return u * total + 2 * _gamma(products.size, u) ** 2 * absolute
+    if chosen in _DOTS:
+        return u * total + _DOTS[chosen][1](products.size, u) * absolute
     of_sum, of_absolute = SUM_METHODS[chosen].factors(products.size, block, u)
     rounded = u * absolute
     return of_sum * (total + rounded) + of_absolute * (1 + u) * absolute + rounded
