@@ -48,8 +48,9 @@ class Compensation:
         subtracts it in its code. With the residual defined as exact minus rounded the sign is
         plus; minus makes the error larger than no compensation. The residual kept is what is still
         missing after the whole update, so that nothing is lost whatever the coefficients are:
-        for a mean loss m of a rounding the state lags by (1 - beta) m / alpha, which is m where
-        the coefficients add up to one, as the description's do.
+        the state lags by (m - beta E[c]) / alpha on average, where an update loses m on average.
+        That is m where E[c] is m too and the coefficients add up to one, as the description's do;
+        with increments below the last place E[c] is smaller than m, and the lag a multiple of m.
     """
 
     alpha: float = 1.0
@@ -293,17 +294,25 @@ def due(compensation: Compensation, updates: int) -> bool:
     return every is not None and updates % every == 0
 
 
-def steady_lag(compensation: Compensation, mean_loss: float) -> float:
-    """How far the state lags behind for a mean loss of a rounding: (1 - beta) m / alpha.
+def steady_lag(
+    compensation: Compensation, mean_loss: float, own_loss: float | None = None
+) -> float:
+    """How far the state lags behind on average: (m - beta E[c]) / alpha.
+
+    In the steady state the residual's mean no longer changes: what an update adds of it on average,
+    alpha E[r] + beta E[c], is what it loses.
 
     Args:
         compensation: with alpha > 0.
-        mean_loss: m, half a unit in the last place where the rounding truncates.
+        mean_loss: m, what an update loses on average: half a unit in the last place where the
+            rounding truncates and increments are many units.
+        own_loss: E[c], what the rounding of the state and the bare increment would lose on average;
+            left out, m. For increments below the last place it is the truncated increments' mean.
 
     Returns:
-        The mean residual, infinite where alpha is 0 and beta is not 1.
+        The mean residual, infinite where alpha is 0 and beta E[c] is not m.
     """
-    rest = (1.0 - compensation.beta) * mean_loss
+    rest = mean_loss - compensation.beta * (mean_loss if own_loss is None else own_loss)
     if compensation.alpha > 0.0:
         return rest / compensation.alpha
     return 0.0 if rest == 0.0 else math.copysign(math.inf, rest)

@@ -217,7 +217,7 @@ def lift_once(kernel):
 
 @pytest.mark.parametrize("shares", [(1.0, 0.0), (0.5, 0.0), (0.1, 0.9), (0.2, 0.0)])
 def test_lag_of_a_truncated_state_is_the_predicted_one(shares):
-    """Truncation loses half a unit on average; states lag by (1 - beta) / alpha of that."""
+    """Truncation loses half a unit on average, of increments of many units before and after."""
     backend = resolve_backend("mlu370")
     unit = backend.compute.unit_roundoff
     drawn = np.random.default_rng(2).uniform(20 * unit, 30 * unit, (400, 512))
@@ -227,6 +227,29 @@ def test_lag_of_a_truncated_state_is_the_predicted_one(shares):
     expected = steady_lag(Compensation(*shares), 0.5 * unit)
     assert lag.mean() == pytest.approx(expected, rel=0.15)
     assert residual.mean() == pytest.approx(expected, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("shares", "units"), [((1.0, 0.0), 0.5), ((0.1, 0.9), 4.7), ((0.15, 0.85), 3.2)]
+)
+def test_lag_of_small_increments_is_a_multiple_of_a_unit(shares, units):
+    """Increments below a third of a unit, truncated: their own loss is all of them, a sixth."""
+    alpha, beta = shares
+    unit = resolve_backend("mlu370").compute.unit_roundoff
+    increments = updates_of(resolve_backend("mlu370"), 1500, seed=3, lowest=0.0, size=256)
+    state, residual = np.ones(256, np.float32), np.zeros(256, np.float32)
+    update, lags, losses, own = lift(compensated_update, "mlu370"), [], [], []
+    for number, increment in enumerate(increments):
+        before, kept = state.astype(float), residual.astype(float)
+        update(state, residual, increment, alpha, beta)
+        if number > 200:
+            own.append((before + increment) % unit)
+            losses.append(before + (increment + alpha * kept + beta * own[-1]) - state)
+            lags.append(residual.astype(float))
+    lag, loss, own_loss = (np.mean(x) / unit for x in (lags, losses, own))
+    assert own_loss == pytest.approx(1 / 6, rel=0.02)
+    assert lag == pytest.approx(steady_lag(Compensation(*shares), loss, own_loss), rel=0.01)
+    assert lag == pytest.approx(units, rel=0.05)
 
 
 def test_lag_without_feedback_grows_without_bound():
