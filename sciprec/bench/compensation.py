@@ -15,6 +15,7 @@ import numpy as np
 from sciprec.bench.kernels import advect
 from sciprec.bench.precision import machine
 from sciprec.climate.levels import apply_increment, carry_increment
+from sciprec.machine.work import RESIDUAL_STREAMS, UPDATE_STREAMS
 from sciprec.precision import lift, resolve_backend
 from sciprec.precision.compensation import add_with_carry, carried_update, plain_update
 from sciprec.precision.registry import kernel
@@ -86,7 +87,8 @@ CASES = (
     Case(
         "x += dx", plain_update, carried_update,
         lambda n, dtype: _filled(n, dtype, 1.0, SMALL_STEP),
-        lambda n, dtype: _filled(n, dtype, 1.0, 0.0, SMALL_STEP), (3, 5),
+        lambda n, dtype: _filled(n, dtype, 1.0, 0.0, SMALL_STEP),
+        (sum(UPDATE_STREAMS), sum(UPDATE_STREAMS) + sum(RESIDUAL_STREAMS)),
     ),
     Case(
         "damped increment", apply_increment, carry_increment,

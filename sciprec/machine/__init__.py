@@ -14,6 +14,7 @@ _PUBLIC = {
     "rescaled_update": "updates",
     "in_force": "modes",
     "Work": "work",
+    "update_work": "work",
     "Estimate": "cost",
     "MACHINES": "cost",
     "roofline": "cost",

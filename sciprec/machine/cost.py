@@ -3,7 +3,8 @@
 seconds = max(operations / rate, bytes / bandwidth)
 
 Nothing here is measured: every result says so in its name, its text and its rows, and no result is
-ever put beside measured time without that word.
+ever put beside measured time without that word. Where two bandwidths are stated, the estimate is
+made with the vendor's, and the time with the other is given beside it.
 
 Source: Williams, Waterman and Patterson (2009), "Roofline: an insightful visual performance model".
     Figures: see the table `MACHINES`.
@@ -36,7 +37,8 @@ class Machine:
     """Peak figures of a machine: bandwidth in bytes per second, and a rate per kind of operation.
 
     Kinds: mlu370 fp64 fp32 fp16 bf16 for floats, int32 int16 for fixed point. A kind that is left
-    out cannot be computed there; `own_float` is the one of 32 bits.
+    out cannot be computed there; `own_float` is the one of 32 bits; `described_bandwidth` is one
+    that is stated elsewhere, where it differs from the vendor's.
     """
 
     name: str
@@ -44,11 +46,13 @@ class Machine:
     own_float: str
     bandwidth: Rate
     rates: dict[str, Rate]
+    described_bandwidth: Rate | None = None
 
 
-_DESCRIPTION = "published description of the MLU370, beside the A100's 19.5 TFLOP/s and 2.0 TB/s"
+_DESCRIPTION = "described: a technical article on the MLU370's float loss (docs/machine.md)"
 _X8 = "vendor's announcement of the MLU370-X8 card, 2022-03-21"
 _AMPERE = "NVIDIA, A100 Tensor Core GPU Architecture (2020), without tensor cores"
+_A100_80GB = "NVIDIA, data sheet of the A100 with 80 GB: 1.9 to 2.0 TB/s; described as 2.0"
 
 MACHINES = {
     m.name: m
@@ -57,7 +61,7 @@ MACHINES = {
             "mlu370",
             "MLU370",
             "mlu370",
-            Rate(1.2e12, _DESCRIPTION),
+            Rate(614.4e9, _X8),
             {
                 "mlu370": Rate(24e12, _DESCRIPTION),
                 "fp16": Rate(96e12, _X8),
@@ -65,15 +69,16 @@ MACHINES = {
                 "int16": Rate(128e12, _X8),
                 "int32": Rate(24e12, "no figure is published: that of its float", assumed=True),
             },
+            Rate(1.2e12, _DESCRIPTION),
         ),
         Machine(
             "a100",
             "A100",
             "fp32",
-            Rate(2.0e12, _DESCRIPTION),
+            Rate(2.0e12, _A100_80GB),
             {
                 "fp64": Rate(9.7e12, _AMPERE),
-                "fp32": Rate(19.5e12, _DESCRIPTION),
+                "fp32": Rate(19.5e12, _AMPERE),
                 "fp16": Rate(78e12, _AMPERE),
                 "bf16": Rate(39e12, _AMPERE),
                 "int32": Rate(19.5e12, _AMPERE),
@@ -82,8 +87,9 @@ MACHINES = {
         ),
     )
 }
-"""Peak figures. The announcement of the MLU370-X8 card states 614.4 GB/s where the description that
-this project follows states 1.2 TB/s; times of memory-bound kernels double with the former."""
+"""Peak figures: the vendor's where it publishes them. Of the MLU370's bandwidth there are two, the
+vendor's 614.4 GB/s and the described 1.2 TB/s, with which memory-bound kernels take half as long.
+"""
 
 _FLOAT_KINDS = {
     "binary64": "fp64",
@@ -103,9 +109,10 @@ class Estimate:
         machine, backend: what was asked for.
         work: what was counted.
         compute_seconds_modelled: operations at their peak rates, one kind after the other.
-        memory_seconds_modelled: traffic at peak bandwidth.
+        memory_seconds_modelled: traffic at the vendor's peak bandwidth.
         ridge: operations per byte at which both would take the same time; 0 without operations.
         assumptions: what entered besides published figures, one phrase each.
+        memory_seconds_described_modelled: traffic at the described bandwidth, where there is one.
     """
 
     machine: str
@@ -115,11 +122,19 @@ class Estimate:
     memory_seconds_modelled: float
     ridge: float
     assumptions: tuple[str, ...] = ()
+    memory_seconds_described_modelled: float | None = None
 
     @property
     def seconds_modelled(self) -> float:
         """The larger of the two."""
         return max(self.compute_seconds_modelled, self.memory_seconds_modelled)
+
+    @property
+    def seconds_described_modelled(self) -> float | None:
+        """The same with the described bandwidth; None where the machine has no such figure."""
+        if self.memory_seconds_described_modelled is None:
+            return None
+        return max(self.compute_seconds_modelled, self.memory_seconds_described_modelled)
 
     @property
     def bound(self) -> str:
@@ -151,6 +166,7 @@ class Estimate:
             "seconds_modelled": self.seconds_modelled,
             "compute_seconds_modelled": self.compute_seconds_modelled,
             "memory_seconds_modelled": self.memory_seconds_modelled,
+            "seconds_described_modelled": self.seconds_described_modelled,
             "bound": self.bound,
             "operations": self.work.operations,
             "bytes": self.work.bytes_moved,
@@ -161,16 +177,23 @@ class Estimate:
 
     def __str__(self) -> str:
         assumed = "".join(f"; assumed: {a}" for a in self.assumptions)
+        other = MACHINES[self.machine].described_bandwidth
+        beside = ""
+        if other is not None:
+            beside = (
+                f"; {self.seconds_described_modelled:.3g} s with the described bandwidth of "
+                f"{other.per_second / 1e12:g} TB/s"
+            )
         return (
             f"{self.seconds_modelled:.3g} s ({self.label}; {self.intensity:.3g} operations per "
-            f"byte, ridge {self.ridge:.3g}{assumed})"
+            f"byte, ridge {self.ridge:.3g}{beside}{assumed})"
         )
 
 
 def roofline(work: Work, machine: str = "mlu370", backend: str | Backend = "mlu370") -> Estimate:
     """The modelled time of some work on a machine at its published peak rates.
 
-    max(flops / float rate + int_ops / integer rate, bytes / bandwidth)
+    max(flops / float rate + int_ops / integer rate, bytes / the vendor's bandwidth)
 
     Args:
         work: operations and bytes.
@@ -195,9 +218,13 @@ def roofline(work: Work, machine: str = "mlu370", backend: str | Backend = "mlu3
     ]
     compute = sum(count / rate.per_second for count, rate in used)
     memory = work.bytes_moved / found.bandwidth.per_second
+    other = found.described_bandwidth
+    described = None if other is None else work.bytes_moved / other.per_second
     ridge = work.operations / (compute * found.bandwidth.per_second) if used else 0.0
     assumptions = tuple(_assumptions(work, [rate for _, rate in used]))
-    return Estimate(found.name, resolved.name, work, compute, memory, ridge, assumptions)
+    return Estimate(
+        found.name, resolved.name, work, compute, memory, ridge, assumptions, described
+    )
 
 
 def modelled(

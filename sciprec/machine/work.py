@@ -35,6 +35,14 @@ LOAD, STORE = "load", "store"
 PRODUCT, ACCUMULATE = "product", "accumulate"  # in arithmetics of their own: see Backend
 
 
+UPDATE_STREAMS = (2, 1)
+"""Numbers that a state update x <- x + dx reads and writes: x and dx; x."""
+RESIDUAL_STREAMS = (1, 1)
+"""Numbers that it reads and writes besides where a residual is kept: 5 move in place of 3."""
+CARRY_FLOPS = 6
+"""Sums and differences of a residual carried whole, counted in `carried_update`."""
+
+
 @dataclass(frozen=True)
 class Work:
     """What a run of a kernel does, in whole numbers.
@@ -120,6 +128,28 @@ class Work:
     def intensity(self) -> float:
         """Operations per byte; infinite without traffic."""
         return self.operations / self.bytes_moved if self.bytes_moved else math.inf
+
+
+def update_work(backend: str | Backend, count: int = 1, residuals: int = 0) -> Work:
+    """State updates x <- x + dx of so many numbers, and of residuals that are carried with them.
+
+    Args:
+        backend: the arithmetic; it decides how many bytes a number takes.
+        count: numbers of the state.
+        residuals: how many of them have a residual.
+
+    Returns:
+        A Work. What a kernel reads back right after it wrote it (`carried_update` does so to see
+        what storing lost) is not traffic here; `Work.of_counts` counts it, as it counts every load.
+    """
+    size = stored_bytes(backend)
+    read, written = (
+        size * (count * plain + residuals * more)
+        for plain, more in zip(UPDATE_STREAMS, RESIDUAL_STREAMS, strict=True)
+    )
+    operations = count + CARRY_FLOPS * residuals
+    whole = resolve_backend(backend).compute.fixed
+    return Work(operations * (not whole), operations * whole, read, written)
 
 
 def stored_bytes(backend: str | Backend) -> int:

@@ -18,7 +18,7 @@ import xarray as xr
 from sciprec.compare.comparison import Comparison, compare
 from sciprec.compare.verdicts import Verdict, judge, stopped_early, with_evidence
 from sciprec.errors import InputError
-from sciprec.machine.work import stored_bytes
+from sciprec.machine.work import Work, stored_bytes, update_work
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE, STAGES
 from sciprec.report.evidence import evidence_of
@@ -68,12 +68,24 @@ class StoredRun:
         return Timing(float(told[PROCESSOR_SECONDS]), *map(float, told[PROCESSOR_SECONDS_RANGE]))
 
     @cached_property
+    def _state(self) -> tuple[str, bool]:
+        """In which format the state lies between steps, and whether it has a residual."""
+        given = self.description.get(self.description.get("kind"), {})
+        stored = None if self.backend == TRUTH else given.get("stored")
+        carried = self.compensation != PLAIN or self.description.get("kind") == "heston"
+        return stored or self.backend, carried
+
+    @cached_property
     def bytes_per_number(self) -> int:
         """Of a number of the state between steps, with its residual where there is one."""
-        given = self.description.get(self.description.get("kind"), {})
-        state = None if self.backend == TRUTH else given.get("stored")
-        carried = self.compensation != PLAIN or self.description.get("kind") == "heston"
-        return stored_bytes(state or self.backend) * (2 if carried else 1)
+        stored, carried = self._state
+        return stored_bytes(stored) * (2 if carried else 1)
+
+    @cached_property
+    def state_update(self) -> Work:
+        """What an update of a number of the state moves, with its residual where there is one."""
+        stored, carried = self._state
+        return update_work(stored, residuals=int(carried))
 
     @cached_property
     def stages(self) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sciprec.errors import InputError
 from sciprec.machine.cost import MACHINES, roofline
-from sciprec.machine.work import Work, stored_bytes
+from sciprec.machine.work import Work, update_work
 from sciprec.precision.backend import Backend
 from sciprec.report.drift import drift_rows
 from sciprec.report.evidence import truth_of
@@ -25,7 +25,6 @@ from sciprec.timing import Timing
 
 REFERENCE = ("a100", "fp64")
 """Modelled costs are multiples of this arithmetic's on this machine."""
-NUMBERS = 1_000_000
 QUIET = "#808080"
 JOINED = "; a line joins those that no other beats in both, ranges taken into account"
 
@@ -43,6 +42,15 @@ class Cost(NamedTuple):
         return not self.low <= 1.0 <= self.high
 
 
+class Modelled(NamedTuple):
+    """A modelled cost over that of fp64 on an A100: with the vendor's bandwidth, and with the one
+    that is described elsewhere, where there is one.
+    """
+
+    value: float
+    described: float | None
+
+
 @dataclass(frozen=True)
 class TradeOff:
     """What an arithmetic gives and what it takes, over all scenarios of a batch.
@@ -54,9 +62,9 @@ class TradeOff:
         drifts: budget -> relative drift per day, the largest in size over the scenarios.
         measured: processor time here over that of fp64, over the scenarios where both were timed;
             None: in none.
-        modelled: machine -> time of the memory traffic of the state, its residual included, over
-            that of fp64 on an A100, in the scenario where that is most; None where the machine does
-            not have the arithmetic.
+        modelled: machine -> time of the memory traffic of an update of the state, its residual
+            included, over that of fp64 on an A100, in the scenario where that is most; None where
+            the machine does not have the arithmetic.
         bytes_per_number: of the state between steps, with its residual where there is one: the
             sizes in the scenarios, ascending.
         front: on which Pareto fronts it lies: "measured", and names of machines.
@@ -67,7 +75,7 @@ class TradeOff:
     where: str
     drifts: dict[str, float]
     measured: Cost | None
-    modelled: dict[str, float | None]
+    modelled: dict[str, Modelled | None]
     bytes_per_number: tuple[int, ...]
     front: tuple[str, ...] = field(default=())
 
@@ -106,8 +114,8 @@ def _beats(one: tuple[float, Cost], mine: tuple[float, Cost]) -> bool:
 
 
 def modelled_traffic(
-    backend: str | Backend, machine: str, bytes_per_number: int | None = None, truth: int = 8
-) -> float | None:
+    backend: str | Backend, machine: str, update: Work | None = None, truth: Work | None = None
+) -> Modelled | None:
     """Time of an arithmetic's memory traffic on a machine, over that of fp64 on an A100.
 
     Modelled, not measured: bytes over the published bandwidth, for work that memory bounds.
@@ -115,18 +123,20 @@ def modelled_traffic(
     Args:
         backend: the arithmetic.
         machine: "mlu370" or "a100".
-        bytes_per_number: of the state, its residual included; left out, those of the arithmetic.
+        update: of a number of the state and its residual; left out, without one.
         truth: the same of fp64.
 
     Returns:
         The ratio, or None where the machine does not have the arithmetic.
     """
-    size = stored_bytes(backend) if bytes_per_number is None else bytes_per_number
     try:
-        reference = roofline(_traffic(truth), *REFERENCE)
-        return roofline(_traffic(size), machine, backend).times(reference)
+        reference = roofline(truth or update_work(REFERENCE[1]), *REFERENCE)
+        found = roofline(update or update_work(backend), machine, backend)
     except InputError:
         return None
+    beside = found.seconds_described_modelled
+    described = None if beside is None else beside / reference.seconds_modelled
+    return Modelled(found.times(reference), described)
 
 
 def measured_cost(batch: StoredBatch, runs: Sequence[StoredRun]) -> Cost | None:
@@ -169,8 +179,9 @@ def trade_off_picture(rows: Sequence[TradeOff], order: Sequence[str]) -> Picture
         svg,
         f"Lower and further left is better{JOINED if any(joined) else ''}. "
         "Measured: processor time of these runs, with the emulation of what this processor does "
-        "not have; bars are ranges. Modelled: memory traffic of the state at published bandwidths, "
-        "for work that memory bounds; an arithmetic that a machine does not have is missing there.",
+        "not have; bars are ranges. Modelled: memory traffic of updates of the state at the "
+        "vendors' bandwidths, for work that memory bounds; an arithmetic that a machine does not "
+        "have is missing there.",
     )
 
 
@@ -179,7 +190,7 @@ def _cost(row: TradeOff, name: str) -> Cost | None:
     if name == "measured":
         return row.measured
     modelled = row.modelled[name]
-    return None if modelled is None else Cost(modelled, modelled, modelled)
+    return None if modelled is None else Cost(*3 * (modelled.value,))
 
 
 def _panel(axes, rows: Sequence[TradeOff], name: str, order: Sequence[str]) -> bool:
@@ -229,14 +240,9 @@ def _error(run: StoredRun) -> float:
     return math.inf if run.verdict.status == "broken" or math.isnan(error) else error
 
 
-def _modelled(batch: StoredBatch, runs: Sequence[StoredRun], machine: str) -> float | None:
+def _modelled(batch: StoredBatch, runs: Sequence[StoredRun], machine: str) -> Modelled | None:
     """The most of the modelled ratios of all scenarios."""
     pairs = [(run, truth_of(batch, run) or run) for run in runs]
-    sizes = {(run.bytes_per_number, truth.bytes_per_number) for run, truth in pairs}
-    ratios = [modelled_traffic(runs[0].backend, machine, *size) for size in sizes]
+    updates = {(run.state_update, truth.state_update) for run, truth in pairs}
+    ratios = [modelled_traffic(runs[0].backend, machine, *pair) for pair in updates]
     return None if None in ratios else max(ratios)
-
-
-def _traffic(size: int) -> Work:
-    """Reading a million numbers of so many bytes once."""
-    return Work(bytes_read=NUMBERS * size, flops=1)
