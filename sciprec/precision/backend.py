@@ -35,10 +35,20 @@ class Arithmetic:
         return isinstance(self.format, FixedFormat)
 
     @property
-    def unit_roundoff(self) -> float:
-        """The largest relative error of one rounding: 2^-p to nearest, 2^(1-p) otherwise."""
+    def rounding_error(self) -> float:
+        """The largest relative error of one rounding: the format's unit roundoff u = 2^-p to
+        nearest, 2 u otherwise.
+        """
         u = self.format.unit_roundoff
         return u if self.rounding == "rn" else 2 * u
+
+    @property
+    def beyond(self) -> str:
+        """What a finite result beyond the largest number becomes."""
+        fmt = self.format
+        if self.fixed or fmt.overflow == "saturate" or self.rounding in ("rn", "sr"):
+            return fmt.overflow
+        return {"ru": "largest below", "rd": "largest above"}.get(self.rounding, "largest")
 
     @property
     def native(self) -> np.dtype | None:
@@ -223,8 +233,8 @@ def _row(backend: Backend) -> dict:
         "emax": fmt.emax,
         "rounding": ROUNDINGS[backend.compute.rounding],
         "subnormals": None if fixed else "kept" if fmt.subnormals else "flushed",
-        "overflow": fmt.overflow,
-        "unit_roundoff": backend.compute.unit_roundoff,
+        "overflow": backend.compute.beyond,
+        "unit_roundoff": fmt.unit_roundoff,
         "max_finite": None if fixed else fmt.max_finite,
         "min_positive": None if fixed else fmt.min_positive,
         "carrier": backend.carrier.name,

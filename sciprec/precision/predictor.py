@@ -224,7 +224,7 @@ def _run(start, increments, backend, predictor: Predictor | None):
     if predictor is not None:
         predictor.begin(state.size)
     for n, increment in enumerate(increments):
-        unit = backend.compute.unit_roundoff * _power_below(state)
+        unit = backend.compute.rounding_error * _power_below(state)
         whole = increment
         if predictor is not None:
             wanted = increment.astype(np.float64) + unit * predictor.next(latest)

@@ -1,7 +1,8 @@
 """Sums and dot products of low error in any backend: compensated, pairwise, blocked.
 
-u is the largest relative error of one rounding (`Arithmetic.unit_roundoff`), S the exact sum, A the
-sum of absolute values, n the count, g(k) = k u / (1 - k u). What a method promises is a pair of
+u is here the largest relative error of one rounding (`Arithmetic.rounding_error`: the format's unit
+roundoff to nearest, twice that otherwise), S the exact sum, A the sum of absolute values, n the
+count, g(k) = k u / (1 - k u). What a method promises is a pair of
 factors (of |S|, of A), for elements that are in the format already; underflow aside.
 """
 
@@ -326,7 +327,7 @@ def sum_error_bound(x, backend: str | Backend, method: str = "carry", block: int
         factor1 |S| + factor2 A, in binary64 from exactly summed numbers.
     """
     values = _flat(x).astype(np.float64)
-    u = resolve_backend(backend).compute.unit_roundoff
+    u = resolve_backend(backend).compute.rounding_error
     chosen = _method(method, SUM_METHODS, block)
     of_sum, of_absolute = SUM_METHODS[chosen].factors(values.size, block, u)
     return of_sum * abs(math.fsum(values)) + of_absolute * math.fsum(np.abs(values))
@@ -343,7 +344,7 @@ def dot_error_bound(x, y, backend: str | Backend, method: str = "carry", block: 
         their own factors grow by 1 + u.
     """
     products = _flat(x).astype(np.float64) * _flat(y).astype(np.float64)
-    u = resolve_backend(backend).compute.unit_roundoff
+    u = resolve_backend(backend).compute.rounding_error
     chosen = _method(method, DOT_METHODS, block)
     total, absolute = abs(math.fsum(products)), math.fsum(np.abs(products))
     if chosen in _DOTS:

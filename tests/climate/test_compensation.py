@@ -18,7 +18,7 @@ from sciprec.precision.compensation import Compensation
 SMALL = Truncation(10, 16, 32, 1200.0)
 NAMES = ("vorticity", "divergence", "geopotential")
 MLU = resolve_backend("mlu370")
-U = MLU.compute.unit_roundoff
+U = MLU.compute.rounding_error
 
 
 def numbers(*shape, seed=0, size=1.0):

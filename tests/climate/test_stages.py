@@ -161,7 +161,7 @@ def test_compensated_products_have_the_error_of_one_rounding():
     exact = np.array(
         [[float(sum(map(Fraction, terms[p, :, c].tolist()))) for c in range(20)] for p in range(2)]
     )
-    roundoff = backend.compute.unit_roundoff
+    roundoff = backend.compute.rounding_error
     bound = roundoff * np.abs(exact) + (64 * roundoff) ** 2 * np.abs(terms).sum(axis=1)
     assert np.all(np.abs(better - exact) <= bound)
     assert np.any(np.abs(plain - exact) > 3 * bound)

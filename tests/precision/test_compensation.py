@@ -78,7 +78,7 @@ def test_truncated_sums_of_one_sign_lose_what_is_found_exactly():
 
 def updates_of(backend, count, seed=0, lowest=-1.0, size=32):
     """Increments around a third of a unit in the last place of one, in the storage format."""
-    u = backend.compute.unit_roundoff
+    u = backend.compute.rounding_error
     drawn = np.random.default_rng(seed).uniform(lowest * u / 3, u / 3, (count, size))
     return quantize(drawn, backend).astype(backend.carrier)
 
@@ -99,7 +99,7 @@ def error(name, compensation, lowest=0.0, count=2000):
     increments = updates_of(backend, count, lowest=lowest)
     state, _ = run(backend, compensation, increments)
     truth = 1.0 + increments.sum(axis=0, dtype=np.float64)
-    return np.abs(state - truth).max() / backend.compute.unit_roundoff
+    return np.abs(state - truth).max() / backend.compute.rounding_error
 
 
 @pytest.mark.parametrize("shares", SHARES)
@@ -109,7 +109,7 @@ def test_state_and_residual_together_lose_nothing_of_the_first_order(name, share
     backend, count = resolve_backend(name), 500
     increments = updates_of(backend, count, size=8)
     state, residual = run(backend, Compensation(*shares), increments)
-    u = backend.compute.unit_roundoff
+    u = backend.compute.rounding_error
     rest = backend.storage.format.min_positive
     largest = max(abs(residual).max(), u)
     for i in range(8):
@@ -219,7 +219,7 @@ def lift_once(kernel):
 def test_lag_of_a_truncated_state_is_the_predicted_one(shares):
     """Truncation loses half a unit on average, of increments of many units before and after."""
     backend = resolve_backend("mlu370")
-    unit = backend.compute.unit_roundoff
+    unit = backend.compute.rounding_error
     drawn = np.random.default_rng(2).uniform(20 * unit, 30 * unit, (400, 512))
     increments = quantize(drawn, backend).astype(np.float32)
     state, residual = run("mlu370", Compensation(*shares), increments)
@@ -235,7 +235,7 @@ def test_lag_of_a_truncated_state_is_the_predicted_one(shares):
 def test_lag_of_small_increments_is_a_multiple_of_a_unit(shares, units):
     """Increments below a third of a unit, truncated: their own loss is all of them, a sixth."""
     alpha, beta = shares
-    unit = resolve_backend("mlu370").compute.unit_roundoff
+    unit = resolve_backend("mlu370").compute.rounding_error
     increments = updates_of(resolve_backend("mlu370"), 1500, seed=3, lowest=0.0, size=256)
     state, residual = np.ones(256, np.float32), np.zeros(256, np.float32)
     update, lags, losses, own = lift(compensated_update, "mlu370"), [], [], []

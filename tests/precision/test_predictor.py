@@ -19,7 +19,7 @@ ELEMENTS = 16
 
 def increments(kind, backend, steps, seed):
     """Uniform, oscillating or constant increments of some units of a rounding."""
-    u, rng = resolve_backend(backend).compute.unit_roundoff, np.random.default_rng(seed)
+    u, rng = resolve_backend(backend).compute.rounding_error, np.random.default_rng(seed)
     drawn = {
         "random": lambda: rng.uniform(0, 10 * u, (steps, ELEMENTS)),
         "constant": lambda: np.tile(rng.uniform(0.1 * u, 3 * u, ELEMENTS), (steps, 1)),
@@ -98,7 +98,7 @@ def test_predicting_the_loss_does_not_help_beside_carrying_it(backend, kind):
         )
         assert not report.helps
         assert report.carried < report.none
-        u = resolve_backend(backend).compute.unit_roundoff
+        u = resolve_backend(backend).compute.rounding_error
         assert report.carried < 2 * u
         if kind == "random":
             assert report.explained < 0.02
@@ -126,7 +126,7 @@ def test_predicting_the_loss_of_a_climate_model_does_not_help_either(backend):
     for predictor in predictors:
         report = evaluate_predictor(predictor, middle, changes[half:], backend)
         assert not report.helps
-        assert report.carried < 2 * resolve_backend(backend).compute.unit_roundoff
+        assert report.carried < 2 * resolve_backend(backend).compute.rounding_error
         assert report.explained < 0.3
 
 

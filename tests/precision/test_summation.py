@@ -78,7 +78,7 @@ def test_a_hundred_thousand_equal_terms(backend):
     """The plain sum drifts; Neumaier's drifts in the second order only, Kahan's does not."""
     x = quantize(np.full(100_000, 0.1), backend)
     truth = float(exact_sum(x))
-    u = resolve_backend(backend).compute.unit_roundoff
+    u = resolve_backend(backend).compute.rounding_error
     errors = {m: abs(compensated_sum(x, backend, method=m) - truth) / truth for m in SUM_METHODS}
     assert errors["recursive"] > 100 * u
     assert errors["neumaier"] < errors["recursive"] / 100
@@ -101,7 +101,7 @@ def test_the_default_is_as_good_as_the_best(backend):
     """Within a unit and the second order of the exact sum where others are far off."""
     for kind in ("positive", "both signs", "cancelling", "graded"):
         x = data(kind, backend, 3000, seed=5)
-        u = resolve_backend(backend).compute.unit_roundoff
+        u = resolve_backend(backend).compute.rounding_error
         errors = {m: abs(float(Fraction(compensated_sum(x, backend, method=m)) - exact_sum(x)))
                   for m in SUM_METHODS}  # fmt: skip
         margin = u * abs(float(exact_sum(x))) + 8 * u**2 * float(np.abs(x).sum())

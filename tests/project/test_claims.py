@@ -1,0 +1,209 @@
+"""Numbers of README and docs are those that today's code gives: see claims.toml."""
+
+import functools
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec import climate, heston
+from sciprec.accumulation import accumulate
+from sciprec.batch import options
+from sciprec.batch.estimate import estimate
+from sciprec.batch.plan import plan
+from sciprec.climate_runs import reference_dataset
+from sciprec.machine import MACHINES, update_work
+from sciprec.precision.backend import table
+from sciprec.scenario import load_scenario, parse_scenario
+
+ROOT = Path(__file__).parents[2]
+CLAIMS = tomllib.loads((ROOT / "tests/project/claims.toml").read_text(encoding="utf-8"))["claim"]
+T42L20 = ROOT / "data" / "climate" / "held_suarez_t42l20.json"
+
+
+def arithmetic(name, key):
+    """A property in the table of `sciprec backends`."""
+    return next(row[key] for row in table() if row["name"] == name)
+
+
+def tenths(method):
+    return sciprec.compensated_sum(np.full(10_000, 0.1), "fp16", method=method)
+
+
+def graded(method):
+    return sciprec.compensated_sum([1.0, 2.0**40, 1.0, -(2.0**40)], "fp32", method=method)
+
+
+def one_less(backend):
+    def less(x, y):
+        return x - y
+
+    return sciprec.lift(less, backend)(1.0, 2.0**-40)
+
+
+def traffic_of_a_carry():
+    plain, carried = update_work("mlu370"), update_work("mlu370", residuals=1)
+    return carried.bytes_moved / plain.bytes_moved
+
+
+def bandwidths(machine):
+    """The vendor's and the described one."""
+    found = MACHINES[machine]
+    beside = found.described_bandwidth
+    return found.bandwidth.per_second, beside and beside.per_second
+
+
+def fitted_days():
+    """A tenth of the scenario's length, where `fit_compensation` is given none."""
+    return load_scenario(ROOT / "scenarios" / "quickstart_climate.toml").climate.days / 10
+
+
+def least_and_most_gain_of_energy():
+    """From the table's drifts: none over carry, and over carry-sums."""
+    text = (ROOT / "docs" / "compensation.md").read_text(encoding="utf-8")
+    number = r"(\d\.\de-\d)"
+    rows = re.findall(rf"\| {number}, {number}, {number} \|$", text, flags=re.MULTILINE)
+    assert len(rows) == 4
+    gains = [float(none) / float(with_it) for none, *both in rows for with_it in both]
+    return min(gains), max(gains)
+
+
+@functools.cache
+def long_sum(backend, compensation):
+    """The largest error of 64 sums of 10^7 increments, in u; the mean sum over the exact one."""
+    scenario = load_scenario(ROOT / "scenarios" / "long_accumulation.toml")
+    given = None if compensation == "none" else compensation
+    made = accumulate(**scenario.accumulation.model_dump(), backend=backend, compensation=given)
+    share = made.values[-1].mean() / made.exact[-1].mean()
+    return np.abs(made.error_in_u).max(), share
+
+
+@functools.cache
+def steady(backend, compensation):
+    """The height of `compensation_climate.toml` in the end."""
+    given = load_scenario(ROOT / "scenarios" / "compensation_climate.toml").climate
+    run = climate.run(
+        given.case, given.truncation, given.days, backend, step_seconds=given.step_seconds,
+        time_scheme=given.time_scheme,
+        compensation=None if compensation == "none" else compensation,
+    )  # fmt: skip
+    return run["height"].isel(time=-1)
+
+
+def relative_l2(found, truth):
+    weights = np.polynomial.legendre.leggauss(truth.lat.size)[1][:, None]
+    squares = (np.sum(weights * x.values**2) for x in (found - truth, truth))
+    return float(np.sqrt(next(squares) / next(squares)))
+
+
+def steady_error(compensation):
+    return relative_l2(steady("mlu370", compensation), steady("fp64", "none"))
+
+
+def steady_gain(compensation):
+    return steady_error("none") / steady_error(compensation)
+
+
+def free_surface_of_t42():
+    """Case 5, day 15, published step and diffusion, against the stored T213."""
+    finer = reference_dataset(ROOT / "data" / "climate" / "williamson_5_day15.npz", "T42")
+    run = climate.run(
+        "williamson5", "T42", 15, time_scheme="semi_implicit_leapfrog", step_seconds=360,
+        diffusion_m4_per_s=5.0e15, output_hours=360,
+    )  # fmt: skip
+    return relative_l2(run["height"].isel(time=-1), finer["height"])
+
+
+def hemispheres():
+    """Largest difference in deviations of 100-day means; how many; the largest in standard errors
+    of ten of them; the least and the largest share within two standard errors, over the means.
+    """
+    stored = json.loads(T42L20.read_text())
+    half, found = len(stored["lat"]) // 2, []
+    for name, values in stored["means"].items():
+        sign = -1.0 if name in ("eddy_momentum_flux", "eddy_heat_flux") else 1.0
+        south, north = (np.array(values)[:, part] for part in (slice(half), slice(half, None)))
+        spread = np.array(stored["block_std"][name])
+        spread = np.hypot(spread[:, half:], spread[:, :half][:, ::-1])
+        found.append(np.abs(north - sign * south[:, ::-1]) / spread)
+    largest, errors = max(x.max() for x in found), np.sqrt(10.0) * np.array(found)
+    shares = [np.mean(x <= 2.0) for x in errors]
+    return largest, errors.size, errors.max(), min(shares), max(shares)
+
+
+def from_isca(name, theirs):
+    """In standard errors of the difference of 1,000 days here and 500 there."""
+    stored = json.loads(T42L20.read_text())
+    error = stored["gates_block_std"][name] * np.sqrt(1 / 10 + 1 / 5)
+    return abs(stored["gates"][name] - theirs) / error
+
+
+def core_hours():
+    """Of 1,000 members in ten arithmetics; in the three slow ones; on 500 cores."""
+    slow = ["mlu370-noise", "fixed32", "fixed16"]
+    quick = ["fp32", "fp16", "bf16", "tf32", "mlu370", "mlu370-noguard"]
+    content = {
+        "name": "many", "title": "Many", "source": "docs/batch.md", "kind": "climate",
+        "backends": [*quick, *slow],
+        "climate": {
+            "case": "held_suarez", "truncation": 42, "days": 100.0, "step_seconds": 1200.0,
+            "output_hours": 24.0, "variables": ["zonal_mean_u", "zonal_mean_temperature"],
+            "parameters": {"levels": 20},
+        },
+    }  # fmt: skip
+    hours = {run.backend: estimate(run).seconds / 3.6 for run in plan([parse_scenario(content)])}
+    assert len(hours) == 10
+    return sum(hours.values()), sum(hours[name] for name in slow), sum(hours.values()) / 500
+
+
+@functools.cache
+def quickstart(backend):
+    scenario = load_scenario(ROOT / "scenarios" / "quickstart_heston.toml")
+    return options.run(scenario.heston, backend, None)
+
+
+def quickstart_prices(backend):
+    """Largest difference from fp64, in standard errors and in basis points of spot."""
+    truth, found = quickstart("fp64"), quickstart(backend)
+    apart = np.abs(found["price"] - truth["price"])
+    return float((apart / truth["standard_error"]).max()), float(apart.max()) / 100.0 * 1e4
+
+
+def asian():
+    model = heston.Model(
+        spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
+    )
+    option = heston.AsianArithmetic(strike=100, maturity=1, fixings=5)
+    made = heston.price(model, option, backend="mlu370", tolerance=0.001)
+    return made.price, made.bound
+
+
+@pytest.mark.parametrize("file", sorted({claim["file"] for claim in CLAIMS}))
+def test_what_is_claimed_stands_in_the_file(file):
+    text = " ".join((ROOT / file).read_text(encoding="utf-8").split())
+    missing = [c["text"] for c in CLAIMS if c["file"] == file and c["text"] not in text]
+    assert not missing, f"{file} no longer says (change claims.toml with it): {missing}"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        pytest.param(c, id=c["text"][:40], marks=[pytest.mark.slow] if c.get("slow") else [])
+        for c in CLAIMS
+    ],
+)
+def test_claims_are_what_the_code_gives(claim):
+    assert claim.keys() <= {"file", "text", "call", "value", "within", "slow"}, claim
+    found, wanted = eval(claim["call"], globals()), claim["value"]
+    found = list(found) if isinstance(found, tuple) else [found]
+    wanted = wanted if isinstance(wanted, list) else [wanted]
+    assert len(found) == len(wanted), f"{claim['call']} gives {found}"
+    for mine, stated in zip(found, wanted, strict=True):
+        same = mine == stated
+        if claim.get("within") and not same:
+            same = abs(mine - stated) <= claim["within"] * abs(stated)
+        assert same, f"{claim['file']} says {stated}; {claim['call']} gives {found}"
