@@ -52,7 +52,10 @@ def _print_version(asked: bool) -> None:
 @app.callback()
 def _global_options(
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of an internal error.")
+        bool,
+        typer.Option(
+            "--debug", help="Show the traceback of an internal error (before or after the verb)."
+        ),
     ] = False,
     version: Annotated[
         bool,
@@ -306,7 +309,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
     Ctrl-C exits with 130, as shells expect.
     """
-    given = sys.argv[1:] if arguments is None else arguments
+    given = _debug_first(sys.argv[1:] if arguments is None else arguments)
     _Settings.debug = False
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # a terminal without '…' shows '?', not a failure
@@ -324,6 +327,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             raise
         _fail(INTERNAL, f"internal error: {_words(error)}. Please report this; --debug shows more")
     raise SystemExit(GOOD)
+
+
+def _debug_first(given: list[str]) -> list[str]:
+    """`--debug` before the verb, wherever it was given (what follows a bare `--` is no option)."""
+    end = given.index("--") if "--" in given else len(given)
+    rest = [word for word in given[:end] if word != "--debug"]
+    return ["--debug"] * (len(rest) < end) + rest + given[end:]
 
 
 def _leave_at_once(message: str) -> NoReturn:

@@ -210,8 +210,11 @@ def test_internal_errors_are_one_sentence_and_3(call, monkeypatch):
         "sciprec: internal error: RuntimeError: the table is gone. "
         "Please report this; --debug shows more\n"
     )
-    with pytest.raises(RuntimeError, match="the table"):
-        cli.main(["--debug", "backends"])
+    for arguments in (["--debug", "backends"], ["backends", "--debug", "--json"]):
+        with pytest.raises(RuntimeError, match="the table"):
+            cli.main(arguments)
+    code, _, err = call("backends", "--", "--debug")
+    assert code == cli.USAGE and "Traceback" not in err
 
 
 def test_compare_exits_with_0_within_and_1_beyond(call, models, tmp_path):
