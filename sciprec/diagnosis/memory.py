@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from sciprec.diagnosis import watch
 from sciprec.diagnosis.watched_program import STOPPED, Place, Places, lift_watched
 from sciprec.errors import InputError
-from sciprec.precision.backend import resolve_backend
+from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.precision.copies import copied
 from sciprec.precision.lifted import Lifted
 from sciprec.precision.syntax import LiftError, plain_function
@@ -92,7 +92,9 @@ class MemoryReport:
         return "\n".join([head, *(f"  {finding}" for finding in self.findings)])
 
 
-def check_memory(kernel, backend, args: tuple | Mapping) -> MemoryReport:
+def check_memory(
+    kernel: Callable, backend: str | Backend, args: tuple | Mapping[str, object]
+) -> MemoryReport:
     """Run a kernel on copies of its arguments, and name the lines that use memory wrongly.
 
     Arrays made by np.empty and np.empty_like are filled: those of one place in the source with

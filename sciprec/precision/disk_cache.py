@@ -43,7 +43,10 @@ def cache_folder() -> Path:
     if chosen:
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path.home() / ".cache") / "sciprec"
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "sciprec"
+    except RuntimeError:  # a user without a home
+        return Path(os.devnull) / "sciprec"
 
 
 @functools.cache

@@ -48,7 +48,7 @@ class _Entry:
 class Part(CPUDispatcher):
     """A jitted function for other jitted functions to call; see `part`.
 
-    Numba makes it again from these arguments where a function given to a kernel comes from a cache.
+    Numba makes it again from these arguments where it was pickled.
     """
 
     def __init__(self, function, local_types: dict, options: dict):

@@ -163,6 +163,16 @@ def test_a_cache_that_is_a_file_costs_one_warning(tmp_path, monkeypatch):
     assert "cannot be used (Not a directory)" in said[0] and "SCIPREC_CACHE_DIR" in said[0]
 
 
+def test_a_user_without_a_home_is_told_once(monkeypatch):
+    expected = run_kept()
+    for name in ("SCIPREC_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
+    result, said = told(run_kept)
+    assert result == expected and len(said) == 1
+    assert "cannot be used (Not a directory)" in said[0]
+
+
 ONCE = """
 import resource, sys
 from tests.precision.test_disk_cache import *

@@ -167,3 +167,16 @@ def test_functions_made_by_functions_have_names_of_their_own():
             made.append(element.py_func.__qualname__)
             made += [arrays._unary(element, np.dtype(t)).__qualname__ for t in ("f4", "f8")]
     assert len(made) == len(set(made))
+
+
+def extremes(x, low):
+    return np.min(x) if low else x.max()
+
+
+@pytest.mark.parametrize("low", [True, False])
+def test_an_empty_array_has_no_extremes(low):
+    """It gave what was in memory behind the array."""
+    lifted = sciprec.lift(extremes, "fp32")
+    assert lifted(np.array([2.0, 1.0, 3.0]), low) == (1.0 if low else 3.0)
+    with pytest.raises(ValueError, match="element of an empty array"):
+        lifted(np.zeros(0), low)

@@ -65,8 +65,8 @@ def test_inner_functions_are_not_called_from_python():
         lifted.inner(np.zeros(2), np.zeros(2))
 
 
-def test_functions_as_arguments_come_back_from_the_cache(tmp_path):
-    """Two processes, one cache: the second makes the parts again."""
+def test_functions_as_arguments_are_compiled_in_each_process(tmp_path):
+    """Two processes, one cache: code for a function that was given means nothing to the second."""
     command = (
         "import sciprec; from tests.precision import foreign_kernels as foreign; "
         "print(sciprec.lift(foreign.heun, 'fp64')(foreign.decay, 1.0, 0.0, 0.125, 8))"
