@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
-from sciprec.report.svg import line_style, new_figure, short, style, to_svg
+from sciprec.report.svg import legend, line_style, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
 
 MOST_MATURITIES = 3
@@ -66,12 +66,6 @@ def maturity_rows(dataset: xr.Dataset) -> list[int]:
     return sorted({round(x) for x in np.linspace(0, count - 1, min(count, MOST_MATURITIES))})
 
 
-def legend(figure: Any, panels: Sequence[Any]) -> None:
-    """One legend for all panels, beside them."""
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center")
-
-
 def _panels(figure: Any, dataset: xr.Dataset) -> list[tuple[Any, int]]:
     """One panel for each drawn maturity, with its row."""
     rows = maturity_rows(dataset)
@@ -112,18 +106,19 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
                     error.values[shown], half.values[shown], label=short(run.label),
                     linestyle="none", elinewidth=1.2, **line_style(order.index(run.label)),
                 )  # fmt: skip
-        if reach > MOST_TOLERANCES * accepted:
+        wild = reach > MOST_TOLERANCES * accepted
+        if wild:
             panels[0][0].set_yscale("symlog", linthresh=2 * accepted, linscale=2)
         panels[0][0].set_ylabel("(price - truth) / truth in %")
-        legend(figure, [axes for axes, _ in panels])
+        legend(figure)
         svg = to_svg(figure, name, "Prices with their bounds against the truth, by strike")
     what = "semi-analytic price" if analytic else "price in fp64"
     return Picture(
         svg,
         f"Each price less the {what}, with its stated bound: sampling, steps and rounding. The "
         f"band is the tolerance asked for; each bound is meant to reach zero in "
-        f"{100 * first.attrs['confidence']:g} % of all cases. Where some are many times beyond, "
-        "the axis is linear up to twice the tolerance only, then logarithmic.",
+        f"{100 * first.attrs['confidence']:g} % of all cases."
+        + (" The axis is linear up to twice the tolerance only, then logarithmic." if wild else ""),
     )
 
 
@@ -146,7 +141,7 @@ def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -
                     **line_style(order.index(run.label)),
                 )  # fmt: skip
         panels[0][0].set_ylabel("implied volatility in %")
-        legend(figure, [axes for axes, _ in panels])
+        legend(figure)
         svg = to_svg(figure, name, "Implied volatility by strike, with the truth")
     return Picture(
         svg,
@@ -178,15 +173,16 @@ def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
             axes.xaxis.set_major_locator(MaxNLocator(4, prune="upper"))
             largest = max(largest, left.max())
         most = MOST_TOLERANCES * accepted[0]
-        panels[0].set_xlim(0, most if largest > most else None)
+        cut = largest > most
+        panels[0].set_xlim(0, most if cut else None)
         panels[0].set_yticks(np.arange(len(done)), [short(run.label) for run in done])
         panels[0].invert_yaxis()
-        legend(figure, panels)
+        legend(figure)
         svg = to_svg(figure, name, "Parts of the bound over the price, by arithmetic")
     return Picture(
         svg,
-        "What the bound is made of, at the strike where it is widest for its tolerance (dashed). "
-        f"Bars beyond {MOST_TOLERANCES:g} times the tolerance are cut.",
+        "What the bound is made of, at the strike where it is widest for its tolerance (dashed)."
+        + (f" Bars beyond {MOST_TOLERANCES:g} times the tolerance are cut." if cut else ""),
     )
 
 
@@ -221,7 +217,8 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
         "Filled: size of the mean rounding error of the cheap paths, measured on the same random "
         "numbers as in fp64, one mark for each option. Hollow: what rounding adds to the bound of "
         "the price, its mean removed where the correction is on. An "
-        "arithmetic without marks was not used: its notes say why. Dashed: the tolerance.",
+        "arithmetic without marks was not used: its notes say why."
+        + (" Dashed: the tolerance." if limits else ""),
     )
 
 
@@ -242,7 +239,7 @@ def _cost_picture(done: Sequence[StoredRun], name: str) -> Picture:
         axes.set_yticks(places, [short(run.label) for run in done])
         axes.invert_yaxis()
         axes.set(xlabel="seconds", title="Measured processor time of the paths, by level")
-        legend(figure, [axes])
+        legend(figure)
         svg = to_svg(figure, name, "Processor seconds of each level, by arithmetic")
     return Picture(
         svg,

@@ -13,7 +13,7 @@ from sciprec.compare.wording import duration, number
 from sciprec.errors import InputError
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import write_text
-from sciprec.report.svg import line_style, new_figure, style, to_svg
+from sciprec.report.svg import legend, line_style, new_figure, style, to_svg
 from sciprec.report.templating import environment, page_style
 
 RESULTS, PAGE = "coverage.json", "index.html"
@@ -134,7 +134,7 @@ def _share_picture(rows: Sequence[Mapping[str, Any]]) -> Picture:
         axes.axhline(stated, color=QUIET, linewidth=1)
         axes.axhline(least, color=QUIET, linewidth=1, linestyle="--")
         axes.set(ylabel="% of the seeds", title="Prices whose bound covers the truth")
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside right center")
+        legend(figure)
         svg = to_svg(figure, "share", "Share of prices whose bound covers the truth, by case")
     return Picture(
         svg,
@@ -153,7 +153,7 @@ def _width_picture(rows: Sequence[Mapping[str, Any]]) -> Picture:
         axes.axhline(rows[0]["widest"], color=QUIET, linewidth=1, linestyle="--")
         axes.set_ylim(0, None)
         axes.set(ylabel="ratio", title="Mean bound over the width needed")
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside right center")
+        legend(figure)
         svg = to_svg(figure, "width", "Mean bound over the width needed, by case")
     return Picture(
         svg,

@@ -13,12 +13,16 @@ from sciprec.compare.statistics import Statistics
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.shown import is_bounded
 from sciprec.report.stored import StoredRun
-from sciprec.report.svg import label_style, new_figure, short, style, to_svg
+from sciprec.report.svg import label_style, legend, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
 
 PROFILES = ("lat", "sigma", "strike", "maturity", "update", "time")
 """Axes along which an error is drawn, the first that a variable has."""
 MOST_WORST = 5
+BY_SIZE = (
+    " By size: the typical (geometric mean) error of values of a size, those without any error "
+    "left out; a line that rises with the size is an error relative to the value itself."
+)
 
 
 def distribution_picture(
@@ -59,14 +63,12 @@ def distribution_picture(
             panels[0].set(xscale="log", yscale="log")
         if axis:
             panels[-1].set(xlabel=axis, title=f"RMS error along {axis}", yscale="log")
-        figure.legend(loc="outside right center")
+        legend(figure)
         svg = to_svg(figure, name, f"Distribution of the errors of {main.variable}")
     return Picture(
         svg,
-        "Share of values: those whose error is at most so large, a step for each power of two. By "
-        "size, where sizes differ: the typical (geometric mean) error of values of a size, those "
-        "without any error left out; a line that rises with the size is an error relative to the "
-        "value itself.",
+        "Share of values: those whose error is at most so large, a step for each power of two."
+        + (BY_SIZE if by_size else ""),
     )
 
 

@@ -11,7 +11,7 @@ from sciprec.compare.consistency import TOO_FEW
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.scales import scales_picture
 from sciprec.report.stored import StoredRun
-from sciprec.report.svg import drawable, label_style, new_figure, short, style, to_svg
+from sciprec.report.svg import drawable, label_style, legend, new_figure, short, style, to_svg
 
 TITLES = {
     "variability": "Internal variability",
@@ -88,6 +88,7 @@ def _variability_picture(found, order: Sequence[str], name: str) -> Picture | No
         return None
     first = found[0][1]
     spread, ulp = drawable(first["spread"]), drawable(first["ulp"])
+    ulp_drawn = bool(np.isfinite(ulp).any())
     with style(name):
         figure = new_figure(WIDTH, 3.5)
         axes = figure.add_subplot()
@@ -99,20 +100,20 @@ def _variability_picture(found, order: Sequence[str], name: str) -> Picture | No
             axes.fill_between(first["days"], spread / np.sqrt(2.0), spread * np.sqrt(2.0),
                               color=QUIET, alpha=0.25, linewidth=0,
                               label="internal variability")  # fmt: skip
-        if np.isfinite(ulp).any():
+        if ulp_drawn:
             axes.plot(first["days"], ulp, color=QUIET, linestyle="--", label="one ulp of fp64")
         units = "" if first["units"] == "1" else f" in {first['units']}"
         axes.set(xlabel="days", ylabel=f"RMS difference{units}")
         axes.set_title(f"Error of {first['variable']} beside internal variability")
-        figure.legend(loc="outside right center")
+        legend(figure)
         svg = to_svg(figure, name, f"Error of {first['variable']} beside internal variability")
     return Picture(
         svg,
         f"How far {first['variable']} is from the fp64 run of the same initial state. The band is "
         f"the RMS difference of {first['members']} fp64 members with perturbed initial states from "
-        "the unperturbed one, times and over √2; dashed: members perturbed by one unit in the last "
-        "place of fp64. An error that reaches the band is as large as an uncertainty that the flow "
-        "has anyway.",
+        "the unperturbed one, times and over √2. An error that reaches the band is as large as an "
+        "uncertainty that the flow has anyway."
+        + (" Dashed: fp64 members perturbed by one unit in the last place." if ulp_drawn else ""),
     )
 
 
@@ -137,7 +138,7 @@ def _spectrum_picture(found, order: Sequence[str], name: str) -> Picture | None:
             right.set_yscale("log")
         left.set(xlabel="total wavenumber", title="kinetic energy in m2 s-2")
         right.set(xlabel="total wavenumber", title="over that of fp64")
-        figure.legend(loc="outside right center")
+        legend(figure)
         svg = to_svg(figure, name, "Kinetic energy spectra, and their ratios to that of fp64")
     return Picture(
         svg,
@@ -163,10 +164,9 @@ def _budget_picture(found, name: str) -> Picture | None:
         axes.set_ylim(len(found) - 0.5, -0.5)
         variable, measure = found[0][1]["variable"], found[0][1]["measure"]
         axes.set(xlabel=measure, title=f"Where the error of {variable} comes from")
-        figure.legend(loc="outside right center")
+        legend(figure)
         svg = to_svg(figure, name, "Parts of the error by arithmetic")
     return Picture(
         svg,
-        "Each part that could be had, on its own: the rounding of the input, that of the input and "
-        "of all operations, and the errors that the model has in any arithmetic.",
+        f"Each part that could be had, on its own: {', '.join(names)}.",
     )

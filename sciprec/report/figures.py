@@ -10,11 +10,11 @@ from cmcrameri import cm
 
 from sciprec.compare.comparison import growth
 from sciprec.compare.verdicts import main_row
-from sciprec.report.bounded import bounded_pictures, legend, maturity_rows
+from sciprec.report.bounded import bounded_pictures, maturity_rows
 from sciprec.report.picture import WIDTH, Picture, Switch
 from sciprec.report.stored import StoredRun
 from sciprec.report.sums import accumulation_picture
-from sciprec.report.svg import label_style, line_style, new_figure, short, style, to_svg
+from sciprec.report.svg import label_style, legend, line_style, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
@@ -96,7 +96,7 @@ def _growth_picture(
         axes.set_yscale("log")
         axes.set(xlabel="days", ylabel="relative l2 error")
         axes.set_title(f"Error of {variable} against fp64")
-        figure.legend(loc="outside right center")
+        legend(figure)
         svg = to_svg(figure, name, f"Growth of the relative l2 error of {variable} with time")
     return Picture(
         svg,
@@ -178,7 +178,7 @@ def _rounding_picture(
             axes.set_yscale("log")
             axes.set(xlabel="strike", title=f"maturity {float(golden['maturity'][row]):g} y")
         panels[0].set_ylabel("|price - fp64| / standard error")
-        legend(figure, panels)
+        legend(figure)
         svg = to_svg(figure, name, "Rounding error of prices in standard errors, by strike")
     return Picture(
         svg,
@@ -204,7 +204,7 @@ def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
                           **line_style(order.index(run.label)))  # fmt: skip
             axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} y")
         panels[0].set_ylabel("(price - analytic) / standard error")
-        legend(figure, panels)
+        legend(figure)
         svg = to_svg(figure, name, "Difference to the analytic price in standard errors, by strike")
     return Picture(
         svg,

@@ -9,7 +9,7 @@ import numpy as np
 
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
-from sciprec.report.svg import drawable, label_style, new_figure, short, style, to_svg
+from sciprec.report.svg import drawable, label_style, legend, new_figure, short, style, to_svg
 
 
 def scales_picture(
@@ -43,7 +43,7 @@ def scales_picture(
         left.set(xlabel="total wavenumber", ylabel="relative error of the wind")
         right.set(xlabel="zonal wavenumber")
         left.set_title(f"Error of the wind by scale, day {found[0][1]['days']:g}")
-        figure.legend(loc="outside right center")
+        legend(figure)
         svg = to_svg(figure, name, "Relative error of the wind by total and zonal wavenumber")
     return Picture(
         svg,

@@ -14,10 +14,12 @@ from sciprec.report.distribution import (
     worst_rows,
 )
 from sciprec.report.drift import drift_rows
+from sciprec.report.evidence_matrix import evidence_matrix
 from sciprec.report.evidence_pictures import evidence_pictures, evidence_rows
 from sciprec.report.figures import pictures
 from sciprec.report.fixed_point import fixed_point_sections
 from sciprec.report.growth import growth_section
+from sciprec.report.rounded import rounded_in_words
 from sciprec.report.stages import stage_rows
 from sciprec.report.stored import StoredBatch
 from sciprec.report.suggestions import suggestions
@@ -42,6 +44,7 @@ def section(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
         "name": name,
         "title": described.get("title", name),
         "source": described.get("source", ""),
+        "rounded": rounded_in_words(kind, runs),
         "settings": json.dumps(described.get(kind, {}), indent=2),
         "pictures": pictures(runs, batch.labels, f"s{index}"),
         "levels": level_rows(runs),
@@ -57,6 +60,7 @@ def section(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
         "worst": worst_rows(runs),
         "classes": class_rows(runs),
         "evidence": evidence,
+        "matrix": evidence_matrix(runs),
         "evidence_pictures": evidence_pictures(runs, batch.labels, f"s{index}"),
         "missing": list(dict.fromkeys(said for row in evidence for said in row["missing"])),
         "suggestions": suggestions(runs, str(batch.folder)),

@@ -68,24 +68,25 @@ class StoredRun:
         return Timing(float(told[PROCESSOR_SECONDS]), *map(float, told[PROCESSOR_SECONDS_RANGE]))
 
     @cached_property
-    def _state(self) -> tuple[str, bool]:
-        """In which format the state lies between steps, and whether it has a residual."""
+    def carries_residual(self) -> bool:
+        """Whether what rounding loses of the state is kept and added later."""
+        return self.compensation != PLAIN or self.description.get("kind") == "heston"
+
+    @cached_property
+    def _stored_in(self) -> str:
+        """In which format the state lies between steps."""
         given = self.description.get(self.description.get("kind"), {})
-        stored = None if self.backend == TRUTH else given.get("stored")
-        carried = self.compensation != PLAIN or self.description.get("kind") == "heston"
-        return stored or self.backend, carried
+        return self.backend if self.backend == TRUTH else given.get("stored") or self.backend
 
     @cached_property
     def bytes_per_number(self) -> int:
         """Of a number of the state between steps, with its residual where there is one."""
-        stored, carried = self._state
-        return stored_bytes(stored) * (2 if carried else 1)
+        return stored_bytes(self._stored_in) * (2 if self.carries_residual else 1)
 
     @cached_property
     def state_update(self) -> Work:
         """What an update of a number of the state moves, with its residual where there is one."""
-        stored, carried = self._state
-        return update_work(stored, residuals=int(carried))
+        return update_work(self._stored_in, residuals=int(self.carries_residual))
 
     @cached_property
     def stages(self) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
-from sciprec.report.svg import label_style, new_figure, short, style, to_svg
+from sciprec.report.svg import label_style, legend, new_figure, short, style, to_svg
 
 SUM, ERROR = "parameter", "largest_error_in_u"
 
@@ -45,11 +45,12 @@ def accumulation_picture(
         left.set(xlabel="updates", ylabel="mean of all sums")
         left.set_title("Sums")
         right.set_title("Largest relative error, in u of the format")
-        figure.legend(loc="outside right center")
+        legend(figure)
         svg = to_svg(figure, name, "Sums and their errors against the number of updates")
     return Picture(
         svg,
         "Left: a sum that stays level has stagnated: every increment is lost in its rounding. "
         "Right: the largest error of all sums, relative to the exact sum, in unit roundoffs "
-        "u = 2^-p of each arithmetic's own storage format; the dashed line is the tolerance.",
+        "u = 2^-p of each arithmetic's own storage format."
+        + (" Dashed: the tolerance." if limits else ""),
     )

@@ -14,7 +14,9 @@ from matplotlib.figure import Figure
 INK = "#010203"  # stands for the page's own text colour and becomes `currentColor`
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe & Ito (2008)
 DASHES = ("-", "--", ":", "-.")
-LONGEST_LABEL = 28
+LONGEST_LABEL = 48
+LEGEND_WIDTH, LEGEND_HANDLE, LEGEND_LETTER, LEGEND_ROW = 6.0, 0.55, 0.066, 0.19
+"""Inches: width of a legend, so that a phone shows all of it; of a handle, a letter, a row."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 _STYLE = {
@@ -91,6 +93,27 @@ def short(label: str) -> str:
         return label
     half = LONGEST_LABEL // 2
     return f"{label[: half - 1]}…{label[-half:]}"
+
+
+def legend(figure: Figure, labels: Sequence[str] | None = None) -> None:
+    """One legend for all panels, above them at the left, where narrow screens begin.
+
+    Args:
+        figure: its panels have been drawn.
+        labels: in the order to show them; left out, that of the panels.
+    """
+    handles = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    shown = [one for one in labels or handles if one in handles]
+    widest = LEGEND_HANDLE + LEGEND_LETTER * max(map(len, shown), default=0)
+    columns = max(1, int(LEGEND_WIDTH / widest))
+    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * -(-len(shown) // columns))
+    figure.legend(
+        [handles[one] for one in shown], shown, loc="outside upper left",
+        ncols=columns, handlelength=1.8, columnspacing=1.4,
+    )  # fmt: skip
 
 
 def to_svg(figure: Figure, name: str, description: str) -> str:

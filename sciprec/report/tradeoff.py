@@ -19,7 +19,7 @@ from sciprec.report.evidence import truth_of
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.shown import main_error
 from sciprec.report.stored import StoredBatch, StoredRun
-from sciprec.report.svg import label_style, new_figure, short, style, to_svg
+from sciprec.report.svg import label_style, legend, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
 from sciprec.timing import Timing
 
@@ -169,11 +169,7 @@ def trade_off_picture(rows: Sequence[TradeOff], order: Sequence[str]) -> Picture
         joined = [_panel(axes, others, n, order) for axes, n in zip(panels, drawn, strict=False)]
         panels[0].set_yscale("log")
         panels[0].set_ylabel("largest relative l2 error")
-        handles = {}
-        for axes in panels:
-            handles |= {text: h for h, text in zip(*axes.get_legend_handles_labels(), strict=True)}
-        shown = [name for name in (short(row.label) for row in others) if name in handles]
-        figure.legend([handles[n] for n in shown], shown, loc="outside right center")
+        legend(figure, [short(row.label) for row in others])
         svg = to_svg(figure, "trade-off", "Error against measured and modelled cost")
     return Picture(
         svg,

@@ -116,6 +116,27 @@ def test_a_phone_shows_one_column_that_does_not_scroll_sideways(opened):
     assert len(edges) == 2 and len(set(edges)) == 1
 
 
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_what_scrolls_sideways_says_so_and_nothing_else(opened, viewport):
+    page = opened(viewport=viewport)
+    hinted = page.evaluate(
+        """[...document.querySelectorAll('.scroll, figure')]
+            .filter(one => one.closest('details:not([open])') === null).map(one => [
+            one.scrollWidth > one.clientWidth + 1,
+            getComputedStyle(one, '::before').content.includes('scrolls sideways')])"""
+    )
+    assert hinted and all(scrolls == said for scrolls, said in hinted)
+    assert any(said for _, said in hinted) or viewport == WIDE
+
+
+def test_a_phone_shows_every_legend(opened):
+    page = opened(viewport=NARROW)
+    ends = page.locator("figure svg [id*=legend] text").evaluate_all(
+        "texts => texts.map(t => t.getBoundingClientRect().right)"
+    )
+    assert len(ends) > 8 and max(ends) <= NARROW["width"]
+
+
 def test_on_paper_controls_are_gone_and_every_map_is_there(opened):
     page = opened()
     page.emulate_media(media="print")

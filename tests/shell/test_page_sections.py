@@ -1,6 +1,7 @@
 """Sections of the page: distributions, evidence, and suggestions that a run verifies."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,11 +9,19 @@ import pytest
 import xarray as xr
 
 from sciprec.compare import compare
-from sciprec.report.distribution import class_rows, differing, quantile_rows, worst_rows
+from sciprec.report.distribution import (
+    class_rows,
+    differing,
+    distribution_picture,
+    quantile_rows,
+    worst_rows,
+)
+from sciprec.report.evidence_matrix import evidence_matrix
 from sciprec.report.evidence_pictures import evidence_pictures, evidence_rows
+from sciprec.report.rounded import rounded_in_words
 from sciprec.report.stored import read_batch
 from sciprec.report.suggestions import magnitude_correlation, suggestions
-from sciprec.report.svg import short
+from sciprec.report.svg import LONGEST_LABEL, legend, new_figure, short, style
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +72,7 @@ def test_the_band_of_internal_variability_is_drawn_where_there_are_members(batch
     ]
     (picture,) = evidence_pictures(shown, batch.labels, "band")
     assert "internal variability" in picture.svg and "one ulp of fp64" not in picture.svg
+    assert "Dashed" not in picture.caption  # no member is one ulp apart
     assert "4 fp64 members" in picture.caption
 
 
@@ -80,6 +90,63 @@ def test_spectra_end_where_each_run_has_nothing_more(batch):
     for given in (shown, shown[::-1]):
         (picture,) = evidence_pictures(given, batch.labels, "ends")
         assert "total wavenumber" in picture.svg
+
+
+def test_the_evidence_is_a_matrix_of_short_answers():
+    def run(label, **parts):
+        return SimpleNamespace(label=label, evidence={"perturbation": 1e-4, **parts})
+
+    grown = {"applies": True, "share": 0.045, "lost_hours": 0.02}
+    found = evidence_matrix([
+        SimpleNamespace(label="fp64", evidence=None),
+        run("fp32", variability=grown, consistency={"answer": "yes"}, budget={"below_by": 2200.0}),
+        run("bf16", variability=grown | {"share": 35.0, "lost_hours": 140.0},
+            consistency={"answer": "no"}, spectrum={"departs_at": 17}, budget={"below_by": 0.5}),
+    ])  # fmt: skip
+    assert found["heads"] == [
+        "of the internal variability", "hours of predictability lost", "ensemble like that of fp64",
+        "departure of the spectrum, wavenumber", "rounding against the largest other error",
+    ]  # fmt: skip
+    assert found["rows"] == [
+        ("fp32", ["4.5 %", "< 0.1", "yes", "–", "÷ 2,200"]),
+        ("bf16", ["3,500 %", "140", "no", "from 17", "× 2"]),
+    ]
+
+
+def test_legends_are_wide_enough_for_a_phone_and_do_not_take_the_place_of_the_panels():
+    heights = []
+    for labels in (["fp32"], [f"a label of thirty letters, no. {k}" for k in range(8)]):
+        with style("x"):
+            figure = new_figure(9.4, 3.0)
+            axes = figure.subplots(1, 2)
+            for label in labels:
+                axes[1].plot([0, 1], label=label)
+            legend(figure)
+        (shown,) = figure.legends
+        figure.draw_without_rendering()
+        box = shown.get_window_extent()
+        assert box.x0 / figure.dpi < 0.5 and box.x1 / figure.dpi < 6.5
+        assert [text.get_text() for text in shown.get_texts()] == labels
+        heights.append(axes[0].get_window_extent().height / figure.dpi)
+    assert heights[1] > 0.9 * heights[0]
+
+
+def test_captions_name_what_is_drawn_only(batch):
+    picture = distribution_picture(batch.of_scenario("little_climate"), batch.labels, "x")
+    assert ("By size" in picture.caption) == ("typical error by size" in picture.svg)
+    heston = distribution_picture(batch.of_scenario("little_heston"), batch.labels, "x")
+    assert ("By size" in heston.caption) == ("typical error by size" in heston.svg)
+
+
+def test_what_is_rounded_is_said_with_each_scenario(batch):
+    flow, prices = (batch.of_scenario(f"little_{kind}") for kind in ("climate", "heston"))
+    assert "evaluated from the stored states in binary64" in rounded_in_words("climate", flow)
+    assert "residual" not in rounded_in_words("climate", flow)
+    assert "computed from the paths in binary64" in rounded_in_words("heston", prices)
+    carried = [flow[0], flow[1], replace(flow[2], compensation="carry", label="fp16+carry")]
+    said = rounded_in_words("climate", carried)
+    assert "carried along as a residual in fp16+carry." in said
+    assert rounded_in_words("something else", flow) == ""
 
 
 def run_of(label, dataset, truth, status):
@@ -151,7 +218,7 @@ def test_errors_of_one_size_do_not_follow_the_magnitude():
 def test_long_labels_are_cut_in_the_middle_and_stay_apart():
     long = "float:p=53,emin=-1022,emax=1023,round=rn with state in float:p=21"
     assert short("mlu370+carry") == "mlu370+carry"
-    assert len(short(long)) <= 28 and short(long) != short(f"{long}+carry")
+    assert len(short(long)) <= LONGEST_LABEL and short(long) != short(f"{long}+carry")
     assert short(long).startswith("float:p=53") and short(long).endswith("float:p=21")
 
 

@@ -1,6 +1,12 @@
 "use strict";
-// Sorting of tables and switching between figures; the page says everything without it.
+// Sorting of tables, switching between figures, and a hint where something scrolls sideways; the
+// page says everything without it.
 (() => {
+  const seen = new ResizeObserver((entries) => {
+    for (const { target } of entries)
+      target.classList.toggle("overflows", target.scrollWidth > target.clientWidth + 1);
+  });
+  for (const one of document.querySelectorAll(".scroll, figure")) seen.observe(one);
   const value = (row, column) => {
     const cell = row.cells[column];
     if (cell === undefined) return "";
