@@ -289,7 +289,8 @@ def _captured(rewriter, node, reduced: set[str]) -> list[str]:
             rewriter.refuse(
                 node,
                 f"'{variable}', which one iteration of prange passes to the next,",
-                "use range, or write per-iteration results into an array",
+                "use range, write per-iteration results into an array, or reduce in one statement, "
+                "as in s += x",
             )
     return sorted(captured)
 

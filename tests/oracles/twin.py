@@ -107,10 +107,11 @@ class _Source(ast.NodeTransformer):
         return node if name is None else self._call(name, node.left, node.right)
 
     def visit_AugAssign(self, node):
-        if not isinstance(node.op, (ast.Div, ast.Pow)) and isinstance(node.target, ast.Name):
-            return self.generic_visit(node)
         read = ast.parse(ast.unparse(node.target), mode="eval").body
-        return ast.Assign([node.target], self.visit(ast.BinOp(read, node.op, node.value)))
+        updated = self.visit(ast.BinOp(read, node.op, node.value))
+        if isinstance(node.target, ast.Name):
+            updated = self._call("_updated", read, updated)
+        return ast.Assign([node.target], updated)
 
     def visit_FunctionDef(self, node):
         node.decorator_list, node.returns = [], None
@@ -129,6 +130,7 @@ class Twin:
             "_literal": self.literal,
             "_divide": self.divide,
             "_power": self.power,
+            "_updated": _updated,
             "_matmul": lambda a, b: self.rebuild(reduce.dot)(a, b),
         } | {name: self.convert(getattr(builtins, name)) for name in ("float", "min", "max", "abs")}
 
@@ -331,6 +333,14 @@ def run_twin(kernel, backend, args: tuple):
         if isinstance(made, ExactArray):
             original[...] = _plain(made)
     return _plain(twin.returned(result))
+
+
+def _updated(value, new):
+    """What `value` stands for after `value op= ...`: an array keeps its place."""
+    if not isinstance(value, np.ndarray):
+        return new
+    value[...] = new
+    return value
 
 
 def _plain(value):

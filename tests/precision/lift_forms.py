@@ -31,6 +31,7 @@ def mean_of(a, b):
     return 0.5 * (a + b)
 
 FACTOR = 1.3
+over = range
 """
 Pair = namedtuple("Pair", "x y")
 
@@ -79,21 +80,17 @@ WHOLE_OPERATORS = ("+=", "-=", "*=", "//=", "%=", "<<=", ">>=", "&=", "|=", "^="
 
 
 def augmented() -> list[Form]:
-    """Targets x operators x values, the operators of one target in one kernel."""
+    """Targets x operators, the operators of one target in one kernel, and values in turn."""
     arguments = lambda: (  # noqa: E731
         vector(7), matrix(5, 6, 1), vector(5, 2), np.array([0, 1, 2]),
         Pair(vector(4, 3), matrix(4, 5, 4)),
     )  # fmt: skip
     out = []
-    for (n, target), (m, value) in itertools.product(
-        enumerate((*ELEMENTS, *ROWS)), enumerate(VALUES)
-    ):
-        row = target in ROWS
-        values = [value, f"{value} * {target}" if row else "b[0]"]
-        lines = [
-            f"        {target} {op} {values[j % 2]}" for j, op in enumerate(OPERATORS)
-        ]
-        name = f"augmented_{n}_{m}"
+    for n, target in enumerate((*ELEMENTS, *ROWS)):
+        value = VALUES[n % len(VALUES)]
+        other = f"{value} * {target}" if target in ROWS else "b[0]"
+        lines = [f"        {target} {op} {(value, other)[j % 2]}" for j, op in enumerate(OPERATORS)]
+        name = f"augmented_{n}"
         source = f"def {name}(a, A, b, k, p):\n    for i in range(2):\n" + "\n".join(lines)
         out.append(Form(name, source + "\n    return b[0] * 1.1\n", arguments))
     for n, target in enumerate(WHOLE):
@@ -173,7 +170,7 @@ def reductions() -> list[Form]:
         head = f"{name}(x, Z, a):\n{first}"
         source = f"def {head}    for i in prange({loop}):\n        {body}\n    return a\n"
         chunk = _chunked("a", f"numpy_.{begin}(3)", combine, body, loop, "a")
-        chunk = chunk.replace("    a = whole", "    given[:] = whole")
+        chunk = chunk.replace("    a = whole", "    given[:] = whole\n    a = given")
         plain = f"def plain_{head}    given = a\n{chunk}"
         out.append(Form(name, source, lambda: (vector(100), matrix(100, 3, 1), vector(3)), plain))
     body = "s, m, q = s + x[i], max(m, y[i], x[i]), q / y[i]\n        t = t - x[i]"
@@ -223,88 +220,109 @@ def defaults() -> list[Form]:
         out.append(Form(name, kernel, lambda: (vector(3),)))
         caller = f"def in_{name}(x):\n    return {name}(x) * 1.1, {name}(x, b={value})\n"
         if "array" not in value and "Pair(" not in value:
-            out.append(Form(f"in_{name}", caller + kernel, lambda: (vector(3),)))
+            out.append(Form(f"in_{name}", f"{caller}@njit\n{kernel}", lambda: (vector(3),)))
     for number, body in enumerate(OPTIONAL):
         name = f"optional_{number}"
         kernel = f"def {name}(x, b=None):\n    {body}\n    return s\n"
         out.append(Form(name, kernel, lambda: (vector(3),)))
         out.append(Form(name, kernel, lambda: (vector(3), vector(3, 1))))
         caller = f"def in_{name}(x):\n    return {name}(x) * 1.1, {name}(x, x), {name}(b=x, x=x)\n"
-        out.append(Form(f"in_{name}", caller + kernel, lambda: (vector(3),)))
+        out.append(Form(f"in_{name}", f"{caller}@njit\n{kernel}", lambda: (vector(3),)))
     return out
 
 
 # ---- names --------------------------------------------------------------------------------------
 
 PLACES = {
-    "parameter": "def {f}({n}, x):\n    return x[0] * {n} + x[1]\n",
-    "local": "def {f}(y, x):\n    {n} = y * 1.1\n    {n} += x[0]\n    return {n}\n",
-    "loop": "def {f}(y, x):\n    for {n} in range(3):\n        y += x[{n}] * {n}\n    return y\n",
-    "counter": "def {f}(y, x):\n    s, {n} = y, 0\n    while {n} < 3:\n        s += x[{n}] * s\n"
-    "        {n} += 1\n    return s\n",
-    "target": "def {f}(y, x):\n    a, {n} = x[0], x[1]\n    x[{i}], {n} = {n}, a\n"
-    "    return {n} * y\n",
-    "inner": "def {f}(y, x):\n    def {n}(a):\n        return a * x[0]\n    return {n}(y) + y\n",
-    "inner parameter": "def {f}(y, x):\n    z = x[0]\n    def g({n}, b):\n"
-    "        return {n} * z + b\n    return g(y, 1.1)\n",
-    "comprehension": "def {f}(y, x):\n    return [{n} * y for {n} in x][1]\n",
-    "array": "def {f}(y, {n}):\n    {n}[0] *= y\n    {n}[1:] += {n}[0] * {n}[:-1]\n"
-    "    return {n}[1] - y\n",
-    "parallel": "def {f}(y, x):\n    s = y\n    for {n} in prange(x.size):\n"
-    "        s += x[{n}] * y\n        x[{n}] = {n} * y\n    return s\n",
-    "step": "def {f}(y, x):\n    for {n} in prange(0, x.size, 2):\n        t = x[{n}] * y\n"
-    "        x[{n}] = t + y\n    return x[0]\n",
-    "reduced": "def {f}(y, x):\n    {n} = y\n    for i in prange(x.size):\n"
-    "        {n} = {n} + x[i]\n    return {n}\n",
-    "captured": "def {f}({n}, x):\n    for i in prange(x.size):\n        x[i] *= {n}\n"
-    "    return x[1] * {n}\n",
-    "keyword": "def {f}(y, x):\n    return h_{f}(b=y, {n}=x[0]) * 1.1\n"
-    "def h_{f}({n}, b):\n    return {n} - b * {n}\n",
-    "default": "def {f}(y, x):\n    return h_{f}(y) * x[0]\n"
-    "def h_{f}(b, {n}=0.7):\n    return {n} - b * {n}\n",
-    "created": "def {f}(y, x):\n    {n} = numpy_.zeros(3)\n    {n}[:] = x[:3]\n"
-    "    return numpy_.sum({n}) * y\n",
-    "index": "def {f}(y, x):\n    {n} = 1\n    x[twice({n})] += y\n    x[{n} + 1 :] *= y\n"
-    "    return x[2] * {n}\n",
-    "kernel": "def {f}(y, x):\n    return {n}(y, x[0]) * 1.1\n"
-    "def {n}(a, b):\n    return a * b + 1.1\n",
-    "constant": "{n} = 1.7\ndef {f}(y, x):\n    return x[0] * {n} - y\n",
+    "local": "{n} = s * 0.5\n{n} += x[0]\ns = {n} * 0.7",
+    "loop": "for {n} in over(2):\n    s += x[{n}] * 0.1",
+    "counter": "{n} = 0\nwhile {n} < 2:\n    s -= x[{n}] * 0.1\n    {n} += 1",
+    "target": "a, {n} = x[0], s\nx[0], {n} = {n}, a\ns = {n} * 1.1",
+    "index": "{n} = 1\nx[twice({n})] += s * 0.1\nx[{n} + 1 :] *= 0.9\ns -= x[2] * {n}",
+    "array": "{n} = numpy_.zeros(2)\n{n}[:] = x[:2]\n{n} *= 0.7\ns -= numpy_.sum({n})",
+    "listed": "s += [{n} * 0.3 for {n} in x][1]",
+    "inner": "def {n}(a):\n    return a * 0.7 + x[0]\n\ns = {n}(s)",
+    "inner parameter": "def g{k}({n}, b):\n    return {n} * 0.7 + b\n\ns = g{k}(s, 0.3)",
+    "parameter": "s = s * 0.7 + {n}",
+    "keyword": "s = by_name(a=x[0], {n}=s)",
+    "constant": "s = s * 0.7 + {n}",
+    "kernel": "s = {n}(s, 0.3)",
 }  # fmt: skip
 NAMES = (
     "sp_key", "sp_key1", "sp_key3", "sp_row", "sp_at", "sp_ops", "sp_add", "sp_mul", "sp_index1",
-    "sp_value1", "sp_item1", "sp_count1", "sp_p1_count", "sp_p1_c", "sp_p1_part0", "sp_low",
-    "sp_high", "sp_start", "sp_step", "sp_n", "sp_run", "sp_entry", "sp_carrier", "sp_enter",
-    "sp_k_h", "sp_array", "sp_part", "sp_lesser", "sp_prange", "sp_", "sp_own_x", "own_x", "np",
-    "math", "range", "enumerate", "len", "int", "njit", "operations", "sp_results", "tuple",
+    "sp_value1", "sp_item1", "sp_count1", "sp_carrier", "sp_enter", "sp_run", "sp_entry", "sp_",
+    "sp_k_twice", "sp_array", "sp_part", "sp_own_x", "own_x", "np", "math", "range", "enumerate",
+    "len", "int", "njit", "operations", "tuple",
 )  # fmt: skip
+OF_LOOPS = (
+    "sp_low", "sp_high", "sp_start", "sp_step", "sp_n", "sp_key", "sp_p1_c", "np", "sp_p1_count",
+    "range", "sp_results", "sp_p1_part0", "sp_prange", "sp_lesser", "sp_start_of_sum", "math",
+)  # fmt: skip
+PARALLEL = """
+def {f}(y, x, {captured}, {array}):
+    {reduced} = y
+    for {variable} in prange({ends}):
+        {private} = {array}[{variable}] * {captured}
+        {reduced} = {reduced} + {private}
+        x[{variable}] = {private} + {variable}
+    return {reduced}
+"""
 
 
 def names() -> list[Form]:
-    """Places x names, several names in each place."""
+    """Every name in every place, the names of one place in one kernel."""
     out = []
-    for (p, (place, text)), (n, identifier) in itertools.product(
-        enumerate(PLACES.items()), enumerate(NAMES)
-    ):
-        if place in ("kernel", "constant") and not identifier.startswith(("sp_", "own_")):
-            continue
-        f = f"named_{p}_{n}"
-        shown = {"f": f, "n": identifier, "i": 2}
-        plain = {"f": f"plain_{f}", "n": f"usual_{f}", "i": 2}
-        source, other = text.format(**shown), text.format(**plain)
-        if place in ("kernel", "constant"):  # one module: later kernels of a name would win
-            source = source.replace(identifier, f"{identifier}_{n}")
-        arguments = lambda: (1.25, vector(70))  # noqa: E731
-        out.append(Form(f, source, arguments, other))
+    for number, (place, text) in enumerate(PLACES.items()):
+        f = f"named_{number}"
+        given = [n for n in NAMES if n not in ("int", "len") or place != "constant"]
+        if place in ("constant", "kernel"):
+            given = [n for n in given if n.startswith(("sp_", "own_"))]
+        usual = [f"usual_{k}" for k in range(len(given))]
+        sources = [
+            _with_names(f if shown is given else f"plain_{f}", place, text, shown)
+            for shown in (given, usual)
+        ]
+        count = len(given) if place == "parameter" else 0
+        arguments = lambda count=count: (1.25, vector(7), *(0.1 * k for k in range(count)))  # noqa: E731
+        out.append(Form(f, sources[0], arguments, sources[1]))
+    roles = ("captured", "array", "reduced", "variable", "private")
+    for turn in range(len(OF_LOOPS)):
+        f, ends = f"named_loop_{turn}", ("70", "0, 70, 3")[turn % 2]
+        chosen = [OF_LOOPS[(turn + 3 * k) % len(OF_LOOPS)] for k in range(len(roles))]
+        sources = [
+            PARALLEL.format(f=identifier, ends=ends, **dict(zip(roles, shown, strict=True)))
+            for identifier, shown in ((f, chosen), (f"plain_{f}", roles))
+        ]
+        out.append(
+            Form(f, sources[0], lambda: (0.3, vector(70), 0.7, vector(70, 1)), sources[1])
+        )
     return out
+
+
+def _with_names(f: str, place: str, text: str, shown: list[str]) -> str:
+    before, parameters = "", "y, x"
+    if place == "parameter":
+        parameters = ", ".join([parameters, *shown])
+    if place == "keyword":
+        for k, n in enumerate(shown):
+            before += f"def by_{k}_{f}({n}, a=0.3):\n    return {n} * 0.7 + a\n\n"
+    if place == "constant":
+        before = "".join(f"{n} = 0.{k + 1}\n" for k, n in enumerate(shown))
+    if place == "kernel":
+        before = "".join(f"def {n}(a, b):\n    return a * 0.7 + b\n\n" for n in shown)
+    blocks = [text.format(n=n, k=k) for k, n in enumerate(shown)]
+    blocks = [b.replace("by_name", f"by_{k}_{f}") for k, b in enumerate(blocks)]
+    body = "\n".join(["s = y", *blocks, "return s"]).replace("\n", "\n    ")
+    return f"{before}def {f}({parameters}):\n    {body}\n"
 
 
 FORMS = {"augmented": augmented, "reductions": reductions, "defaults": defaults, "names": names}
 
 
-def load(forms: list[Form], folder: Path, stem: str):
-    """The module of the forms' kernels."""
-    path = folder / f"{stem}.py"
-    path.write_text(HEADER + "\n\n".join(part for f in forms for part in (f.source, f.plain)))
+def load(form: Form, folder: Path):
+    """The module of a form's kernels."""
+    path, stem = folder / f"{form.name}.py", f"form_{form.name}"
+    path.write_text(HEADER + f"\n{form.source}\n{form.plain}")
     spec = importlib.util.spec_from_file_location(stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

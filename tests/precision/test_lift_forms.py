@@ -60,18 +60,25 @@ def given(form, backend: str) -> tuple:
 
 
 def complaints(form, module) -> list[str]:
-    """What is wrong with a form: in fp64 against njit, elsewhere against the twin."""
+    """What is wrong with a form: in fp64 against njit, elsewhere against the twin; names against
+    the same kernel with plain ones, where keys and rows of a table have names, too.
+    """
     kernel = getattr(module, form.name)
     plain = getattr(module, f"plain_{form.name}", kernel)
-    pairs = [("fp64", numba.njit(plain, error_model="numpy"))]
-    pairs += [(b, functools.partial(_twin, plain, b)) for b in EXACT]
     if form.name.startswith("named"):
-        pairs += [(b, lambda *a, b=b: sciprec.lift(plain, b)(*a)) for b in ALONE]
+        pairs = [(b, lambda *a, b=b: sciprec.lift(plain, b)(*a)) for b in ALONE]
+    else:
+        pairs = [("fp64", numba.njit(plain, error_model="numpy"))]
+        pairs += [(b, functools.partial(_twin, plain, b)) for b in EXACT]
     out = []
     for backend, run in pairs:
         arguments = [given(form, backend if backend in EXACT else "fp64") for _ in range(2)]
         found = outcome(lambda *a, b=backend: sciprec.lift(kernel, b)(*a), arguments[0])
-        words = difference(found, outcome(run, arguments[1]))
+        expected = outcome(run, arguments[1])
+        less = isinstance(expected, Exception) and not isinstance(found, Exception)
+        if backend == "fp64" and less:  # plain Numba takes less
+            continue
+        words = difference(found, expected)
         if words:
             out.append(f"{form.name} in {backend}: {words}\n{form.source}")
         elif isinstance(found, Exception):
@@ -91,8 +98,7 @@ REFUSED: list[tuple[str, str, str]] = []
 def test_forms_lift_alike_or_are_refused(kind, tmp_path):
     """A seeded sample of each kind of form; all of them have been run."""
     forms = random.Random(1).sample(FORMS[kind](), 4)
-    module = load(forms, tmp_path, f"forms_of_{kind}")
-    wrong = [words for form in forms for words in complaints(form, module)]
+    wrong = [words for form in forms for words in complaints(form, load(form, tmp_path))]
     assert not wrong, "\n".join(wrong)
 
 
