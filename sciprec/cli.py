@@ -17,7 +17,7 @@ from sciprec import (
     gallery_verb,
     price_verbs,
 )
-from sciprec.errors import InputError, Interrupted
+from sciprec.errors import InputError, Interrupted, printable
 
 GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -135,7 +135,7 @@ def run(
         print_runs(result.table)
         for note in result.notes:
             say(note)
-        print(f"page: {result.page}")
+        say(f"page: {result.page}")
     if _any_failed(result.table) or (enforce and result.beyond):
         raise typer.Exit(NOT_MET)
 
@@ -213,17 +213,19 @@ def report(
 
     if holds_coverage(folder):
         return coverage_verb.report(folder, json)
-    from sciprec.console import print_json, print_runs
+    from sciprec.console import print_json, print_runs, say
+    from sciprec.folders import alone_in
     from sciprec.report.page import table, write_page
     from sciprec.report.stored import read_batch
 
     batch = read_batch(folder)
-    page, rows = write_page(batch), table(batch)
+    with alone_in(folder):
+        page, rows = write_page(batch), table(batch)
     if json:
         print_json({"folder": folder, "page": page, "runs": rows})
     else:
         print_runs(rows)
-        print(f"page: {page}")
+        say(f"page: {page}")
     if _any_failed(rows):
         raise typer.Exit(NOT_MET)
 
@@ -325,6 +327,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except Exception as error:
         if _Settings.debug:
             raise
+        if isinstance(error, OSError) and error.errno is not None:
+            from sciprec.output.files import system_reason
+
+            _fail(USAGE, f"{system_reason(error)}, and try again")
         _fail(INTERNAL, f"internal error: {_words(error)}. Please report this; --debug shows more")
     raise SystemExit(GOOD)
 
@@ -341,7 +347,7 @@ def _leave_at_once(message: str) -> NoReturn:
     from sciprec.output import netcdf
 
     netcdf.finish_writing()
-    print(f"sciprec: {message}", file=sys.stderr, flush=True)
+    print(f"sciprec: {printable(message)}", file=sys.stderr, flush=True)
     os._exit(INTERRUPTED)
 
 
@@ -353,5 +359,5 @@ def _words(error: Exception) -> str:
 def _fail(code: int, message: Any) -> NoReturn:
     """Say what is wrong on standard error and exit."""
     for line in str(message).splitlines():
-        print(f"sciprec: {line}", file=sys.stderr)
+        print(f"sciprec: {printable(line)}", file=sys.stderr)
     raise SystemExit(code)

@@ -9,8 +9,10 @@ from os import PathLike
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table as RichTable
+from rich.text import Text
+
+from sciprec.errors import printable
 
 _STATUS_COLOURS = {
     "truth": "dim", "identical": "green", "good": "green", "unjudged": "cyan",
@@ -43,7 +45,7 @@ def print_runs(rows: Sequence[dict[str, Any]]) -> None:
         table.add(
             row["scenario"],
             row["label"],
-            f"[{_STATUS_COLOURS[row['status']]}]{row['status']}[/]",
+            coloured(row["status"], _STATUS_COLOURS[row["status"]]),
             row["variable"] or "–",
             largest.strip(),
             number(errors.get("relative_l2")),
@@ -117,8 +119,7 @@ def print_findings(findings: Sequence[Any]) -> None:
     """One line per finding of the doctor, what is wrong in red."""
     table = Table(("what", "found"), (), droppable=())
     for finding in findings:
-        value = escape(finding.value)
-        table.add(finding.name, value if finding.good else f"[red]{value}[/]")
+        table.add(finding.name, coloured(finding.value, "" if finding.good else "red"))
     table.print()
 
 
@@ -156,7 +157,12 @@ def print_comparison(comparison: Any) -> None:
 
 def say(text: str) -> None:
     """A line of plain words on standard output."""
-    _console().print(text, markup=False, highlight=False, soft_wrap=True)
+    _console().print(printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+def coloured(text: str, style: str) -> Text:
+    """A cell of a table in a colour; an empty style is none."""
+    return Text(printable(text), style=style)
 
 
 class Table:
@@ -177,11 +183,11 @@ class Table:
     ) -> None:
         self._heads = (*left, *right, *last)
         self._right, self._droppable = set(right), droppable
-        self._rows: list[tuple[str, ...]] = []
+        self._rows: list[tuple[Text, ...]] = []
 
-    def add(self, *cells: str) -> None:
-        """Add a row: one cell per head, in rich's markup."""
-        self._rows.append(cells)
+    def add(self, *cells: str | Text) -> None:
+        """Add a row: one cell per head, plain words or `coloured` ones."""
+        self._rows.append(tuple(c if isinstance(c, Text) else coloured(c, "") for c in cells))
 
     def print(self) -> None:
         """Print what fits; what was left out is in the JSON."""

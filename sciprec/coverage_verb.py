@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sciprec.errors import InputError, Interrupted, why_no_file
+from sciprec.errors import InputError, Interrupted, printable, why_no_file
 
 NOT_MET = 1
 REFERENCES = Path("data/heston/europeans.json")
@@ -52,6 +52,7 @@ def coverage(
     Minutes long; `--small` takes seconds. `--random` prices models drawn at random, once each.
     """
     from sciprec import heston
+    from sciprec.folders import alone_in, require_own_page
     from sciprec.heston.bound_coverage import BACKENDS, CASES, IN_TURN, WIDEST
     from sciprec.heston.random_cases import set_names
     from sciprec.output.provenance import provenance
@@ -98,20 +99,23 @@ def coverage(
         if not json:
             where = "" if row.backend == IN_TURN else f" in {row.backend}"
             counted = f"[{len(done)}/{n_rows}] {row.case}{where}"
-            print(f"{counted}: {row.covered} of {row.n_seeds} covered", file=sys.stderr)
+            print(f"{printable(counted)}: {row.covered} of {row.n_seeds} covered", file=sys.stderr)
 
     how = {
         "backends": backends, "tolerance": tolerance, "confidence": confidence,
         "n_threads": threads or os.cpu_count() or 1, "progress": progress,
     }  # fmt: skip
-    try:
-        if random is None:
-            heston.coverage(cases, n_seeds=n_seeds, **how)
-        else:
-            heston.random_coverage(n_prices=random, seed=draw, **how)
-    except KeyboardInterrupt:
-        raise Interrupted(_what_is_kept(folder, len(done))) from None
-    _show(folder, content, write_coverage_page(folder), json)
+    with alone_in(folder):
+        require_own_page(folder)
+        try:
+            if random is None:
+                heston.coverage(cases, n_seeds=n_seeds, **how)
+            else:
+                heston.random_coverage(n_prices=random, seed=draw, **how)
+        except KeyboardInterrupt:
+            raise Interrupted(_what_is_kept(folder, len(done))) from None
+        page = write_coverage_page(folder)
+    _show(folder, content, page, json)
     if not all(row["passed"] for row in done):
         raise typer.Exit(NOT_MET)
 
@@ -131,14 +135,14 @@ def report(folder: Path, json: bool) -> None:
 
 def _show(folder: Path, content: dict[str, Any], page: Path, json: bool) -> None:
     """Print the rows of a coverage run and where its page is."""
-    from sciprec.console import print_json
+    from sciprec.console import print_json, say
     from sciprec.price_console import print_coverage
 
     if json:
         print_json(content | {"folder": folder, "page": page})
     else:
         print_coverage(content["rows"])
-        print(f"page: {page}")
+        say(f"page: {page}")
 
 
 def _what_is_kept(folder: Path, n_rows: int) -> str:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 LONGEST_LINE = 1000
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SHOWN = 200
 _ALIKE = 0.5  # how alike two names have to be, from 0 to 1, for one to be meant by the other
+
+
+def printable(text: object) -> str:
+    """A text with its control characters written out: "\\x1b" would drive the terminal.
+
+    Line feeds and tabulators stay.
+    """
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", str(text))
 
 
 class InputError(ValueError):
@@ -20,7 +30,7 @@ class InputError(ValueError):
 
     def __init__(self, message: str) -> None:
         lines = str(message).splitlines() or [""]
-        super().__init__("\n".join(_readable(line) for line in lines))
+        super().__init__("\n".join(_readable(printable(line)) for line in lines))
 
 
 def _readable(line: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sciprec import workflow
 from sciprec.errors import InputError, meant
+from sciprec.folders import alone_in
 from sciprec.report.page import render
 from sciprec.report.stored import read_batch, write_text
 from sciprec.scenario import load_scenario
@@ -52,10 +53,11 @@ def make_gallery(
             )
     folder = workflow.prepare_folder(out)
     pages = []
-    for name in chosen:
-        pages.append(_page(name, Path(scenarios), folder))
-        if on_page is not None:
-            on_page(pages[-1])
+    with alone_in(folder):
+        for name in chosen:
+            pages.append(_page(name, Path(scenarios), folder))
+            if on_page is not None:
+                on_page(pages[-1])
     return tuple(pages)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sciprec.console import Table, say
+from sciprec.console import Table, coloured, say
 
 _SHARES = ("mean_bound", "needed", "mean_error", "mean_error_interval")
 _PARAMETERS = ("strike", "barrier", "moneyness", "start", "maturity", "fixings")
@@ -51,7 +51,7 @@ def print_greeks(content: Mapping[str, Any]) -> None:
         value, bound = within_bound(row["value"], row["bound"])
         exact = row["analytic"]
         cells = [f"{row[name]:g}" if row.get(name) is not None else "–" for name in shown]
-        cells += [value, bound if row["met"] else f"[red]{bound}[/]"]
+        cells += [value, coloured(bound, "" if row["met"] else "red")]
         cells += [f"{row[name]:.2g}" for name in (*parts, "tolerance")]
         cells += [within_bound(exact, row["bound"])[0] if exact is not None else "–"] * len(truth)
         table.add(row["greek"], *cells)
@@ -77,7 +77,7 @@ def print_coverage(rows: Sequence[Mapping[str, Any]]) -> None:
         droppable=("seconds", "mean error", "needed", "mean bound"),
     )
     for row in rows:
-        result = "[green]holds[/]" if row["passed"] else "[red]fails[/]"
+        result = coloured("holds", "green") if row["passed"] else coloured("fails", "red")
         percent = {name: 100 * row[name] for name in _SHARES}
         table.add(
             row["case"], row["backend"], result, str(row["n_seeds"]), str(row["covered"]),
@@ -115,7 +115,7 @@ def _print_table(prices: list[Mapping[str, Any]]) -> None:
         price, bound = within_bound(row["price"], row["bound"])
         exact = row["analytic_price"]
         cells = [f"{row[name]:g}" if row.get(name) is not None else "–" for name in shown]
-        cells += [price, bound if row["met"] else f"[red]{bound}[/]"]
+        cells += [price, coloured(bound, "" if row["met"] else "red")]
         cells += [f"{row[name]:.2g}" for name in (*parts, "tolerance")]
         cells += [within_bound(exact, row["bound"])[0] if exact is not None else "–"] * known
         table.add(*cells)

@@ -12,6 +12,7 @@ from rich.progress import Progress as Bar
 
 from sciprec.batch.estimate import estimates
 from sciprec.compare.wording import duration
+from sciprec.errors import printable
 
 SECONDS_BETWEEN_LINES = 10.0
 """Between lines about one run where there is no terminal."""
@@ -30,7 +31,7 @@ class Progress:
         self._quiet = quiet
         self._console = Console(stderr=True)
         self._bar = Bar(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -69,7 +70,7 @@ class Progress:
         self._shares[run.file] = days / whole
         if not self._bar.disable:
             if run.file not in self._tasks:
-                task = self._bar.add_task(f"days of {name}", total=whole, left="")
+                task = self._bar.add_task(f"days of {printable(name)}", total=whole, left="")
                 self._tasks[run.file] = task
             self._bar.update(self._tasks[run.file], completed=round(days, 1))
             return
@@ -121,7 +122,9 @@ class Progress:
 
     def _line(self, text: str, style: str = "default") -> None:
         """A line of plain words on standard error."""
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True, style=style)
+        self._console.print(
+            printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True, style=style
+        )
 
 
 def _work_of(runs: Sequence[Any]) -> dict[str, float]:

@@ -18,6 +18,7 @@ from sciprec.batch.perform import Days, check
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.batch.resume import is_kept, kept_outcomes, left_beside, remove_leftovers
 from sciprec.errors import InputError
+from sciprec.folders import alone_in, require_own_page
 from sciprec.machine.modes import shell_assignments
 from sciprec.output.files import NETCDF, suffix_of
 from sciprec.output.provenance import provenance
@@ -106,31 +107,43 @@ def run(
     backends = None if backends is None else list(backends)
     loaded, runs = _planned(given, backends, suffix_of(format))
     folder = prepare_folder(out if out is not None else default_folder(loaded))
-    if on_plan is not None:
-        on_plan(runs)
-    on_done = on_done or (lambda outcome: None)
-    on_cluster = on_cluster or (lambda words: None)
+    try:
+        with alone_in(folder):
+            require_own_page(folder)
+            return _run_in(
+                folder, runs, _command(given, backends, folder), fresh=fresh, debug=debug,
+                on_plan=on_plan or (lambda runs: None), on_done=on_done or (lambda outcome: None),
+                on_days=on_days, on_compiling=on_compiling,
+                on_cluster=on_cluster or (lambda words: None),
+                scheduler=scheduler, workers=workers, threads=threads,
+            )  # fmt: skip
+    except InputError:
+        with contextlib.suppress(OSError):  # an empty folder would say that something had run
+            folder.rmdir()
+        raise
+
+
+def _run_in(
+    folder: Path, runs: Sequence[Run], command: str, *, fresh: bool, on_plan: Callable,
+    on_done: Callable, **how: Any,
+) -> BatchResult:  # fmt: skip
+    """Compute what is missing in a folder, and write its page.
+
+    Args:
+        how: arguments of `execute`.
+    """
+    on_plan(runs)
     outcomes = {} if fresh else kept_outcomes(runs, folder)
     missing = [run for run in runs if run.file not in outcomes]
     remove_leftovers(missing, folder)
     for outcome in outcomes.values():
         on_done(outcome)
-    told = {"on_done": on_done, "on_days": on_days, "on_cluster": on_cluster}
-    told["on_compiling"] = on_compiling
-    where = {"scheduler": scheduler, "workers": workers, "threads": threads}
-    try:
-        computed = (
-            execute(missing, folder, fresh=fresh, debug=debug, **where, **told) if missing else ()
-        )
-    except InputError:
-        with contextlib.suppress(OSError):  # an empty folder would say that something had run
-            folder.rmdir()
-        raise
+    computed = execute(missing, folder, fresh=fresh, on_done=on_done, **how) if missing else ()
     remove_leftovers([run for run in runs if run.file not in outcomes], folder)
     outcomes |= {outcome.file: outcome for outcome in computed}
     in_order = [outcomes[run.file] for run in runs]
     notes = _notes(left_beside(runs, folder), folder)
-    return replace(_report(folder, in_order, _command(given, backends, folder)), notes=notes)
+    return replace(_report(folder, in_order, command), notes=notes)
 
 
 def _notes(left: Sequence[str], folder: Path) -> tuple[str, ...]:

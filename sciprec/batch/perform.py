@@ -104,10 +104,7 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "ran out of memory; use a smaller truncation or fewer paths in a block"
     if isinstance(error, OSError):
-        return (
-            f"could not write or read a file: {error.strerror or error} ({error.filename}); "
-            "make room there or correct its permissions, and run again: what is done is kept"
-        )
+        return f"{files.system_reason(error)}, and run again: what is done is kept"
     return f"failed inside sciprec with {type(error).__name__}: {error}; please report this"
 
 

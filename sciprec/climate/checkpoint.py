@@ -127,6 +127,9 @@ class Checkpoints:
         try:
             np.savez(part, **_packed(saved))
             os.replace(part, self.path)
+        except OSError as error:
+            error.filename = error.filename or str(self.path)  # arrays are written without a name
+            raise
         finally:
             part.unlink(missing_ok=True)
         self._written = time.perf_counter()

@@ -68,6 +68,15 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
     return _library(path).write(dataset, path)
 
 
+def system_reason(error: OSError) -> str:
+    """What the operating system says of a file, and what to do, without the end of the sentence."""
+    where = "" if error.filename is None else f" ({error.filename})"
+    return (
+        f"could not write or read a file: {error.strerror or error}{where}; make room there or "
+        "correct its permissions"
+    )
+
+
 def _library(path: str | Path) -> Any:
     """The module that knows a path's format."""
     return zarr_store if Path(path).suffix == SUFFIXES["zarr"] else netcdf

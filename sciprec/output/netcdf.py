@@ -43,16 +43,22 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
 
 
 def _try_to_write(path: Path, size: int) -> None:
-    """Write so many bytes and remove them again: the system tells why they cannot be written.
+    """Write more bytes behind those of a file that could not be finished, and remove it: the system
+    tells why they cannot be written.
+
+    Args:
+        path: of the file, whose bytes still fill the disk.
+        size: of all values; the library's own tables need some room, too.
 
     Raises:
         OSError: they cannot.
     """
-    block = bytes(1_000_000)
+    block = b"\1" * 1_000_000
     try:
-        with open(path, "wb") as stream:
-            for start in range(0, size, len(block)):
-                stream.write(block[: size - start])
+        with open(path, "ab") as stream:
+            for _ in range(1 + size // len(block)):
+                stream.write(block)
+            os.fsync(stream.fileno())
     except OSError as error:
         error.filename = str(path.parent)
         raise

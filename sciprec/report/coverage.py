@@ -11,12 +11,13 @@ import numpy as np
 
 from sciprec.compare.wording import duration, number
 from sciprec.errors import InputError
+from sciprec.folders import PAGE, require_own_page
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import write_text
 from sciprec.report.svg import legend, line_style, new_figure, style, to_svg
 from sciprec.report.templating import environment, page_style
 
-RESULTS, PAGE = "coverage.json", "index.html"
+RESULTS = "coverage.json"
 KEYS = ("rows", "settings", "command", "made_by")
 QUIET = "#808080"
 
@@ -84,6 +85,7 @@ def write_coverage_page(folder: Path) -> Path:
     Raises:
         InputError: the folder holds none, or it cannot be used.
     """
+    require_own_page(folder)
     return write_text(folder / PAGE, render(read_coverage(folder)))
 
 

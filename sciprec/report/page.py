@@ -10,6 +10,7 @@ from typing import Any
 
 from sciprec.compare.error_growth import growth_as_dict
 from sciprec.compare.wording import digits, duration, factor, number
+from sciprec.folders import PAGE, require_own_page
 from sciprec.machine.cost import MACHINES
 from sciprec.report.drift import drift_rows, gain_in_words
 from sciprec.report.fixed_point import summary_of
@@ -26,7 +27,6 @@ from sciprec.report.templating import environment, page_script, page_style
 from sciprec.report.tradeoff import measured_cost, trade_off_picture, trade_offs
 from sciprec.scenario import TRUTH
 
-PAGE = "index.html"
 STATUS_WORDS = {
     "truth": "truth",
     "identical": "identical",
@@ -42,8 +42,9 @@ def write_page(batch: StoredBatch) -> Path:
     """Write the page of a stored batch, as `read_batch` has read it, beside its files.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: it cannot be written, or another one, not sciprec's, is there.
     """
+    require_own_page(batch.folder)
     return write_text(batch.folder / PAGE, render(batch))
 
 

@@ -233,7 +233,7 @@ def test_compare_exits_with_0_within_and_1_beyond(call, models, tmp_path):
 
 def test_report_makes_the_page_again(call, little_batch):
     before = little_batch.page.read_bytes()
-    little_batch.page.write_text("another page")
+    little_batch.page.write_text("<title>sciprec: another page</title>")
     code, out, _ = call("report", little_batch.folder)
     assert (code, little_batch.page.read_bytes()) == (cli.GOOD, before)
 

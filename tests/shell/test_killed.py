@@ -9,9 +9,13 @@ import sys
 import textwrap
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from sciprec import cli, workflow
+from sciprec.batch.perform import sentence
+from sciprec.climate.checkpoint import Checkpoints, Saved
+from sciprec.climate.request import check_request
 from sciprec.output import netcdf
 from sciprec.report import stored
 from tests.shell.conftest import little_climate
@@ -143,6 +147,46 @@ def test_a_full_disk_is_told_with_the_systems_reason(models, tmp_path, monkeypat
     with pytest.raises(OSError, match="No space left on device"):
         netcdf.write(dataset, tmp_path / "run.nc")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes are those of Linux")
+def test_a_file_whose_tables_alone_find_no_room_has_the_systems_reason(tmp_path, monkeypatch):
+    """The library needs more than the values: what it has written shows that there is no room."""
+    import resource
+
+    dataset, limits = little_climate(None, "fp64"), resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def half(self, path, **how):
+        path.write_bytes(bytes(30_000))
+        raise RuntimeError("NetCDF: HDF error")
+
+    monkeypatch.setattr("xarray.Dataset.to_netcdf", half)
+    assert dataset.nbytes < 30_000
+    resource.setrlimit(resource.RLIMIT_FSIZE, (32_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            netcdf.write(dataset, tmp_path / "run.nc")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert f"File too large ({tmp_path}); make room there" in sentence(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_checkpoint_that_finds_no_room_has_the_systems_reason(tmp_path, monkeypatch):
+    monkeypatch.setattr(np, "savez", no_room)
+    kept = Checkpoints(tmp_path, check_request("williamson_5", "T21", 1.0))
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        kept.save(Saved(0, [], [], {}, {}), last=True)
+    said = sentence(caught.value)
+    assert "No space left on device (" in said and ".npz); make room there" in said
+    assert "None" not in sentence(OSError(errno.ENOSPC, "No space left on device"))
+
+
+def test_a_full_disk_anywhere_in_a_command_is_no_internal_error(call, monkeypatch):
+    monkeypatch.setattr("sciprec.bench.run", no_room)
+    code, _, said = call("bench", "fixed")
+    assert code == cli.USAGE and "internal" not in said
+    assert said.startswith("sciprec: could not write or read a file: No space left on device; make")
 
 
 def test_a_page_that_finds_no_room_is_one_sentence_and_the_files_are_kept(

@@ -1,0 +1,147 @@
+"""Folders of commands: one command at a time, foreign pages stay, and names drive no terminal."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sciprec import cli
+from sciprec.errors import InputError, printable
+from sciprec.folders import LOCK, alone_in
+from tests.shell.conftest import little_climate
+
+HOLDING = """
+import sys
+from sciprec.folders import alone_in
+with alone_in(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """A function that starts a process which holds a folder until it is killed."""
+    started = []
+
+    def hold(folder):
+        folder.mkdir(exist_ok=True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", HOLDING, str(folder)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        started.append(process)
+        assert process.stdout.readline() == "held\n"
+        return process
+
+    yield hold
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_the_second_command_in_a_folder_is_told_and_a_crash_leaves_no_lock(
+    holder, models, undrawn, scenario_files, call, tmp_path
+):
+    out = tmp_path / "out"
+    process = holder(out)
+    for command in (("run", scenario_files[0], "--out", out), ("gallery", "--out", out)):
+        code, _, said = call(*command)
+        assert code == cli.USAGE
+        assert f"another sciprec command (process {process.pid}) is writing into the folder" in said
+        assert "wait until it has ended, or give another folder" in said
+    assert [path.name for path in out.iterdir()] == [LOCK]
+    process.kill()
+    process.wait()
+    assert call("run", scenario_files[0], "--out", out)[0] == cli.GOOD
+    assert not (out / LOCK).exists() and len(list(out.glob("*.nc"))) == 3
+    holder(out)
+    assert call("report", out)[0] == cli.USAGE
+
+
+def test_two_threads_of_one_process_are_two_commands(tmp_path):
+    with alone_in(tmp_path):
+        with pytest.raises(InputError, match="another sciprec command"), alone_in(tmp_path):
+            pass
+        assert (tmp_path / LOCK).exists()
+    with alone_in(tmp_path):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_lock_that_was_removed_meanwhile_is_not_the_lock(tmp_path, monkeypatch):
+    """The file that was opened belonged to a command that ended before it could be locked."""
+    from sciprec import folders
+
+    usual, removed = folders._lock, []
+
+    def late(stream):
+        if not removed:
+            removed.append((tmp_path / LOCK).unlink())
+        usual(stream)
+
+    monkeypatch.setattr(folders, "_lock", late)
+    with alone_in(tmp_path):
+        monkeypatch.setattr(folders, "_lock", usual)
+        with pytest.raises(InputError), alone_in(tmp_path):
+            pass
+
+
+def test_a_file_system_without_locks_lets_everyone_in(tmp_path, monkeypatch):
+    def unknown(stream):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr("sciprec.folders._lock", unknown)
+    with alone_in(tmp_path), alone_in(tmp_path):
+        pass
+
+
+def test_a_foreign_page_is_not_overwritten_and_nothing_is_computed(
+    models, scenario_files, call, own_batch, tmp_path
+):
+    out, ours = tmp_path / "web", "<title>Our home</title>"
+    out.mkdir()
+    (out / "index.html").write_text(ours)
+    computed = []
+    models["climate"] = lambda *given: computed.append(given)
+    for command in (
+        ("run", scenario_files[0], "--out", out), ("coverage", "--small", "--out", out),
+    ):  # fmt: skip
+        code, _, said = call(*command)
+        assert code == cli.USAGE and "is a page that sciprec did not write" in said
+        assert "give another folder, or move that file away" in said
+    assert not computed and [path.name for path in out.iterdir()] == ["index.html"]
+    own_batch.page.write_text(ours)
+    assert call("report", own_batch.folder)[0] == cli.USAGE
+    assert own_batch.page.read_text() == (out / "index.html").read_text() == ours
+
+
+def test_escape_sequences_do_not_reach_the_terminal(
+    models, undrawn, scenario_files, call, tmp_path
+):
+    def failing(given, backend, compensation=None):
+        if backend == "fp16":
+            raise RuntimeError("out\x1b]0;of\x07luck\x9b2J")
+        return little_climate(given, backend)
+
+    models["climate"] = failing
+    text = scenario_files[0].read_text()
+    for old in ("made up", "A little flow"):
+        text = text.replace(old, f"{old} \\u001b[31m [/b] :smile:")
+    scenario_files[0].write_text(text)
+    out, err = call("run", scenario_files[0], "--out", tmp_path / "a\x1b[2Jb")[1:]
+    assert "made up \\x1b[31m [/b] :smile:" in out and "out\\x1b]0;of\\x07luck\\x9b2J" in err
+    more = [call("run", tmp_path / "no\x1b[2Jfile.toml"), call("report", tmp_path / "no\x1b[2J")]
+    for k in (0, 1):
+        np.savez(tmp_path / f"{k}.npz", **{"a\x1b[2J[/b]": np.arange(3.0) + k})
+    more.append(call("compare", tmp_path / "0.npz", tmp_path / "1.npz"))
+    assert "a\\x1b[2J[/b]" in more[-1][1]
+    shown = out + err + "".join(a + b for _, a, b in more)
+    assert not set(shown) & {*map(chr, range(9)), *"\x0b\x0c\r\x1b\x7f\x9b"}
+
+
+def test_what_is_printable_stays_as_it_is():
+    assert printable("a\tb\nü – 10⁷\\x1b") == "a\tb\nü – 10⁷\\x1b"
+    assert printable("\x1b[0m\r\x00") == "\\x1b[0m\\x0d\\x00"
+    assert str(InputError("no file '\x1b[2J'")) == "no file '\\x1b[2J'"
