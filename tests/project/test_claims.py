@@ -45,6 +45,42 @@ def one_less(backend):
     return sciprec.lift(less, backend)(1.0, 2.0**-40)
 
 
+def small_increments(compensation, lowest):
+    """The largest error of 64 sums of 3,000 increments around a third of a unit, in units."""
+    backend = sciprec.backends()["mlu370"]
+    unit = backend.compute.rounding_error
+    drawn = np.random.default_rng(0).uniform(lowest * unit / 3, unit / 3, (3000, 64))
+    increments = sciprec.quantize(drawn, backend).astype(np.float32)
+    update = sciprec.CarriedUpdate(backend, None if compensation == "none" else compensation)
+    state = np.ones(64, np.float32)
+    for increment in increments:
+        update(state, increment)
+    return np.abs(state - 1.0 - increments.sum(axis=0, dtype=np.float64)).max() / unit
+
+
+def flow(truncation, scheme):
+    """Flow over the mountain."""
+    content = {
+        "name": "flow", "title": "Flow", "source": "docs", "kind": "climate",
+        "backends": ["mlu370"],
+        "climate": {
+            "case": "williamson_5", "truncation": truncation, "days": 1.0, "time_scheme": scheme,
+        },
+    }  # fmt: skip
+    return parse_scenario(content)
+
+
+def footprint(truncation, scheme):
+    """Kilobytes of all residuals, how many variables fit, and in how many tiles all do."""
+    found = sciprec.compensation_footprint(flow(truncation, scheme))
+    return found.total_bytes / 1000, len(found.fitting), found.tiles
+
+
+def collisions():
+    layout = sciprec.compensation_footprint(flow(42, "rk4"), tile=(32, 128)).layout
+    return layout.column_degree, layout.padded_pitch_bytes, layout.padded_column_degree
+
+
 def traffic_of_a_carry():
     plain, carried = update_work("mlu370"), update_work("mlu370", residuals=1)
     return carried.bytes_moved / plain.bytes_moved
@@ -142,22 +178,35 @@ def from_isca(name, theirs):
     return abs(stored["gates"][name] - theirs) / error
 
 
-def core_hours():
-    """Of 1,000 members in ten arithmetics; in the three slow ones; on 500 cores."""
-    slow = ["mlu370-noise", "fixed32", "fixed16"]
+SLOW = ["mlu370-noise", "fixed32", "fixed16"]
+
+
+@functools.cache
+def atmospheres():
+    """Forecasts of a climate of 100 days in ten arithmetics."""
     quick = ["fp32", "fp16", "bf16", "tf32", "mlu370", "mlu370-noguard"]
     content = {
         "name": "many", "title": "Many", "source": "docs/batch.md", "kind": "climate",
-        "backends": [*quick, *slow],
+        "backends": [*quick, *SLOW],
         "climate": {
             "case": "held_suarez", "truncation": 42, "days": 100.0, "step_seconds": 1200.0,
             "output_hours": 24.0, "variables": ["zonal_mean_u", "zonal_mean_temperature"],
             "parameters": {"levels": 20},
         },
     }  # fmt: skip
-    hours = {run.backend: estimate(run).seconds / 3.6 for run in plan([parse_scenario(content)])}
-    assert len(hours) == 10
-    return sum(hours.values()), sum(hours[name] for name in slow), sum(hours.values()) / 500
+    found = {run.backend: estimate(run) for run in plan([parse_scenario(content)])}
+    assert len(found) == 10
+    return found
+
+
+def core_hours():
+    """Of 1,000 members in ten arithmetics; in the three slow ones; on 500 cores."""
+    hours = {name: found.seconds / 3.6 for name, found in atmospheres().items()}
+    return sum(hours.values()), sum(hours[name] for name in SLOW), sum(hours.values()) / 500
+
+
+def megabytes():
+    return max(found.megabytes for found in atmospheres().values())
 
 
 @functools.cache
@@ -207,3 +256,19 @@ def test_claims_are_what_the_code_gives(claim):
         if claim.get("within") and not same:
             same = abs(mine - stated) <= claim["within"] * abs(stated)
         assert same, f"{claim['file']} says {stated}; {claim['call']} gives {found}"
+
+
+def test_the_table_of_arithmetics_is_that_of_the_code():
+    """README's rows: bits, exponents, rounding, subnormals, beyond the largest."""
+    words = {"kept": "kept", "flushed": "flushed to zero", "infinity": "infinity"}
+    words |= {"nan": "NaN (no infinity)", "largest": "the largest"}
+    text = (ROOT / "README.md").read_text(encoding="utf-8").replace("\N{MINUS SIGN}", "-")
+    shown = re.findall(r"^\| `([\w-]+)` \| (\d+) \| (\S+ … \S+) \| (.*?) \|$", text, re.MULTILINE)
+    known = {row["name"]: row for row in table()}
+    for name, bits, exponents, rest in shown:
+        row, (rounding, below, beyond) = known[name], rest.split(" | ")
+        assert int(bits) == row["significand_bits"]
+        assert exponents == f"{row['emin']} … {row['emax']}"
+        assert rounding.split(",")[0] == row["rounding"].split(",")[0]
+        assert (below, beyond) == (words[row["subnormals"]], words[row["overflow"]])
+    assert len(shown) == 10
