@@ -42,6 +42,8 @@ class Progress:
         self._start = time.perf_counter()
         self._count = 0
         self._work: dict[str, float] = {}
+        self._whole = 0.0
+        self._compiling: dict[tuple[str, str], float] = {}
         self._done = self._kept = 0.0
         self._said: dict[str, float] = {}
         self._shares: dict[str, float] = {}
@@ -56,7 +58,8 @@ class Progress:
 
     def planned(self, runs: Sequence[Any]) -> None:
         """The plan is known."""
-        self._work = _work_of(runs)
+        self._work, self._compiling = _work_of(runs)
+        self._whole = sum(self._work.values()) + sum(self._compiling.values())
         self._task = self._bar.add_task("runs", total=len(runs), left="")
 
     def cluster(self, words: str) -> None:
@@ -68,6 +71,7 @@ class Progress:
         """A run is at a simulated day; said at once on a terminal, else every ten seconds."""
         name, whole = _name(run.scenario.name, run), run.scenario.climate.days
         self._shares[run.file] = days / whole
+        self._compiled(run.scenario.name, run.label)
         if not self._bar.disable:
             if run.file not in self._tasks:
                 task = self._bar.add_task(f"days of {printable(name)}", total=whole, left="")
@@ -93,6 +97,8 @@ class Progress:
         self._shares.pop(outcome.file, None)
         work = self._work.get(outcome.file, 0.0)
         self._done += work
+        if not outcome.kept:
+            self._compiled(outcome.scenario, outcome.label)
         self._kept += work if outcome.kept else 0.0
         left = self._left()
         self._bar.update(self._task, advance=1, left=left)
@@ -111,11 +117,15 @@ class Progress:
             style="red" if outcome.failure else "default",
         )
 
+    def _compiled(self, scenario: str, label: str) -> None:
+        """One of the runs with these kernels is beyond compiling them, whichever was the first."""
+        self._done += self._compiling.pop((scenario, label), 0.0)
+
     def _left(self) -> str:
         """How long the rest may take at the pace so far; empty where that is not known yet."""
         begun = sum(share * self._work.get(file, 0.0) for file, share in self._shares.items())
         computed = self._done - self._kept + begun
-        rest = sum(self._work.values()) - self._done - begun
+        rest = self._whole - self._done - begun
         if not computed or rest <= 1e-9:
             return ""
         return f"about {duration((time.perf_counter() - self._start) * rest / computed)} left"
@@ -127,15 +137,19 @@ class Progress:
         )
 
 
-def _work_of(runs: Sequence[Any]) -> dict[str, float]:
-    """By file, the work of each run in seconds of its forecast; all alike where one has none."""
-    told = estimates(runs)
-    if None in [forecast.seconds for forecast in told]:
-        return {run.file: 1.0 for run in runs}
-    return {
-        run.file: _LEAST_WORK + forecast.seconds + forecast.compile_seconds
-        for run, forecast in zip(runs, told, strict=True)
+def _work_of(runs: Sequence[Any]) -> tuple[dict[str, float], dict[tuple[str, str], float]]:
+    """By file, the work of each run in seconds of its forecast, all alike where one has none; and
+    by scenario and label what is to be compiled.
+    """
+    told = list(zip(runs, estimates(runs), strict=True))
+    if any(forecast.seconds is None for _, forecast in told):
+        return {run.file: 1.0 for run in runs}, {}
+    compiling = {
+        (run.scenario.name, run.label): forecast.compile_seconds
+        for run, forecast in told
+        if forecast.compile_seconds
     }
+    return {run.file: _LEAST_WORK + forecast.seconds for run, forecast in told}, compiling
 
 
 def _name(scenario: str, run: Any) -> str:

@@ -53,14 +53,18 @@ def test_days_are_a_bar_on_a_terminal(monkeypatch, scenario_files):
     assert "days of jet in fp32" in stream.getvalue() and "6/12" in stream.getvalue()
 
 
-def test_what_is_left_follows_from_the_forecast_of_what_is_done(clock, capsys, scenario_files):
+def test_what_is_left_follows_from_the_forecast_of_what_is_done(
+    clock, capsys, monkeypatch, scenario_files
+):
     """The climate runs are forecast to take almost all of the time; files that were kept say
     nothing about how fast this machine is.
     """
+    monkeypatch.setattr("sciprec.batch.estimate.is_compiled", lambda run: True)
     runs = plan([load_scenario(path) for path in scenario_files])
     told = progress.Progress()
     told.planned(runs)
-    work = progress._work_of(runs)
+    work, compiling = progress._work_of(runs)
+    assert not compiling
     clock.value = 1.0
     told.done(runs[0].outcome(20.0, kept=True))
     clock.value = 10.0
@@ -80,25 +84,31 @@ def test_what_is_left_follows_from_the_forecast_of_what_is_done(clock, capsys, s
 
 
 def test_what_is_left_counts_compiling_and_the_days_of_runs_under_way(
-    clock, monkeypatch, tmp_path, capsys, scenario_files
+    clock, monkeypatch, capsys, scenario_files
 ):
-    """A run of milliseconds that compiles for seconds says nothing of how slow the machine is."""
-    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    """A run of milliseconds that compiles for seconds says nothing of how slow the machine is,
+    whichever member of its ensemble comes first.
+    """
+    monkeypatch.setattr("sciprec.batch.estimate.is_compiled", lambda run: False)
+    text = scenario_files[0].read_text()
+    scenario_files[0].write_text(text + "\n[ensemble]\nmembers = 5\n")
     runs = plan([load_scenario(path) for path in scenario_files])
-    cold = progress._work_of(runs)
-    assert all(3.0 < work < 20.0 for work in cold.values())
+    work, compiling = progress._work_of(runs)
+    assert len(runs) == 18 and len(compiling) == 6 and min(compiling.values()) > 1.0
+    whole = sum(work.values()) + sum(compiling.values())
     told = progress.Progress()
     told.planned(runs)
-    told.compiling(runs[3])
-    clock.value = cold[runs[3].file]
-    told.done(runs[3].outcome(clock.value))
-    half = sum(cold.values()) - 1.0 * cold[runs[3].file] - 0.5 * cold[runs[0].file]
-    told._shares[runs[0].file] = 0.5
-    pace = clock.value / (cold[runs[3].file] + 0.5 * cold[runs[0].file])
-    assert told._left() == f"about {progress.duration(pace * half)} left"
+    told.compiling(runs[12])  # fp64, its last member
+    done = compiling["little_climate", "fp64"] + work[runs[12].file]
+    clock.value = done
+    told.done(runs[12].outcome(clock.value))
+    told.days(runs[1], 1.5)  # half of the first member in fp32
+    done += compiling["little_climate", "fp32"] + 0.5 * work[runs[1].file]
+    clock.value = done
+    assert told._left() == f"about {progress.duration(whole - done)} left"
     lines = capsys.readouterr().err.splitlines()
-    rest = sum(cold.values()) - cold[runs[3].file]
-    assert lines[0] == "little_heston in fp64: compiling (first time only)"
+    assert lines[0] == "little_climate in fp64, member 4: compiling (first time only)"
+    rest = whole - compiling["little_climate", "fp64"] - work[runs[12].file]
     assert lines[1].endswith(f"about {progress.duration(rest)} left)")
 
 
@@ -123,7 +133,7 @@ def test_runs_without_a_forecast_count_alike(scenario_files):
     text = text.replace("n_paths = 1024\nsteps_per_year = 4", 'tolerance = "1%"')
     scenario_files[1].write_text(text)
     runs = plan([load_scenario(path) for path in scenario_files])
-    assert set(progress._work_of(runs).values()) == {1.0}
+    assert set(progress._work_of(runs)[0].values()) == {1.0}
 
 
 def test_the_pace_of_a_model():
