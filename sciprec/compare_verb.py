@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -86,8 +87,9 @@ def _compared(
 
 def _check_folder(path: Path | None) -> None:
     """Refuse a file that cannot be written, before anything is computed."""
-    if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        why = "it is a folder" if path.is_dir() else "its folder does not exist"
+    folder = path is not None and os.path.isdir(path)  # unlike Path.is_dir, for any name
+    if path is not None and (folder or not os.path.isdir(path.parent)):
+        why = "it is a folder" if folder else "its folder does not exist"
         raise InputError(f"the file {path} cannot be written ({why}); give another one")
 
 

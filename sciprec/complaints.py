@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from sciprec.arguments import shown
 from sciprec.errors import InputError, meant
 
 
@@ -54,8 +55,8 @@ def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:
     if isinstance(reason, InputError):
         return f"key '{key}': {reason}"
     why = f" ({reason})" if reason else ""
-    shown = list(error["input"]) if isinstance(error["input"], tuple) else error["input"]
-    given = f"{shown!r:.80} ({_type_in_words(error['input'])})"
+    value = list(error["input"]) if isinstance(error["input"], tuple) else error["input"]
+    given = f"{shown(value)} ({_type_in_words(error['input'])})"
     return f"key '{key}' was given {given}{why}; accepted: {field.description}{example}"
 
 

@@ -15,7 +15,7 @@ class Ensemble(Section):
     """How many members a scenario has, and what tells them apart; member 0 is undisturbed."""
 
     members: int = key(
-        f"a number of members from 1 to {MOST_MEMBERS}, the undisturbed one included",
+        f"a whole number of members from 1 to {MOST_MEMBERS}, the undisturbed one included",
         "members = 20", ge=1, le=MOST_MEMBERS,
     )  # fmt: skip
     perturbation: float | None = Field(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from sciprec.errors import meant
+from sciprec.limits import FIXINGS, HESTON_MODEL, PATHS, PAYOFF
 from sciprec.price_tolerance import ACCEPTED, price_tolerance
-from sciprec.sections import Numbers, Section, key
+from sciprec.sections import Numbers, Section, key, limited
 
 MOST_PATH_STEPS = 1_000_000
 
@@ -13,25 +15,19 @@ MOST_PATH_STEPS = 1_000_000
 class HestonModel(Section):
     """Parameters of Heston (1993); sigma is the volatility of variance."""
 
-    spot: float = key("a price > 0, at most 1e12", "spot = 100.0", gt=0, le=1e12)
-    v0: float = key("an initial variance from 0 to 100", "v0 = 0.04", ge=0, le=100)
-    kappa: float = key(
-        "a rate of mean reversion > 0 per year, at most 1000", "kappa = 1.5", gt=0, le=1000
+    spot: float = limited(HESTON_MODEL["spot"], "spot = 100.0")
+    v0: float = limited(HESTON_MODEL["v0"], "v0 = 0.04")
+    kappa: float = limited(HESTON_MODEL["kappa"], "kappa = 1.5")
+    theta: float = limited(HESTON_MODEL["theta"], "theta = 0.04")
+    sigma: float = limited(HESTON_MODEL["sigma"], "sigma = 0.5")
+    rho: float = limited(HESTON_MODEL["rho"], "rho = -0.7")
+    rate: float = limited(HESTON_MODEL["rate"], "rate = 0.02")
+    dividend_yield: float = limited(
+        HESTON_MODEL["dividend_yield"], "dividend_yield = 0.01", default=0.0
     )
-    theta: float = key("a long-run variance > 0, at most 100", "theta = 0.04", gt=0, le=100)
-    sigma: float = key("a volatility of variance > 0, at most 100", "sigma = 0.5", gt=0, le=100)
-    rho: float = key("a correlation in [-1, 1]", "rho = -0.7", ge=-1, le=1)
-    rate: float = key(
-        "an interest rate per year, continuously compounded, from -10 to 10", "rate = 0.02",
-        ge=-10, le=10,
-    )  # fmt: skip
-    dividend_yield: float = Field(
-        default=0.0, ge=-10, le=10, examples=["dividend_yield = 0.01"],
-        description="a dividend yield per year, continuously compounded, from -10 to 10",
-    )  # fmt: skip
 
 
-_LARGEST_ON_AXIS = {"strikes": 1e12, "maturities_years": 100.0}
+_LARGEST_ON_AXIS = {"strikes": PAYOFF["strike"].most, "maturities_years": PAYOFF["maturity"].most}
 EUROPEAN = ("call", "put")
 
 
@@ -46,13 +42,10 @@ class HestonPayoffs(Section):
         "an array of years > 0, at most 100", "maturities_years = [0.5, 1.0]", min_length=1
     )
     fixings: int | None = Field(
-        default=None, ge=1, le=10**6, examples=["fixings = 5"],
-        description="a number from 1 to 1e6: of Asians, lookbacks and barriers",
+        default=None, ge=FIXINGS[0], le=FIXINGS[1], examples=["fixings = 5"],
+        description="a whole number from 1 to 1e6: of Asians, lookbacks and barriers",
     )  # fmt: skip
-    barrier: float | None = Field(
-        default=None, gt=0, le=1e12, examples=["barrier = 90.0"],
-        description="a price > 0, at most 1e12",
-    )  # fmt: skip
+    barrier: float | None = limited(PAYOFF["barrier"], "barrier = 90.0", default=None)
 
     @field_validator("strikes", "maturities_years")
     @classmethod
@@ -80,23 +73,23 @@ class HestonSimulation(Section):
         description="a probability above 0 and below 1; needs 'tolerance'; left out, 0.95",
     )  # fmt: skip
     max_paths: int | None = Field(
-        default=None, ge=2**16, le=10**11, examples=["max_paths = 16777216"],
-        description="a number of paths from 65536 to 1e11; needs 'tolerance'",
+        default=None, ge=PATHS[0], le=PATHS[1], examples=["max_paths = 16777216"],
+        description="a whole number of paths from 65536 to 1e11; needs 'tolerance'",
     )  # fmt: skip
     n_paths: int | None = Field(
         default=None, ge=2, le=10**9, examples=["n_paths = 65536"],
-        description="a number of paths from 2 to 1e9",
+        description="a whole number of paths from 2 to 1e9",
     )  # fmt: skip
     steps_per_year: int | None = Field(
         default=None, ge=1, le=10**5, examples=["steps_per_year = 32"],
-        description="a number from 1 to 100000",
+        description="a whole number from 1 to 100000",
     )  # fmt: skip
     seed: int = Field(
         default=0, ge=0, lt=2**63, examples=["seed = 1"], description="a whole number >= 0"
     )
     block_paths: int = Field(
         default=4096, ge=1, le=10**7, examples=["block_paths = 4096"],
-        description="a number of paths simulated together, from 1 to 1e7; changes no result",
+        description="a whole number of paths simulated together, from 1 to 1e7; changes no result",
     )  # fmt: skip
 
     @field_validator("tolerance")
@@ -141,6 +134,7 @@ class HestonRun(Section):
         if self.simulation.tolerance is None and self.payoffs.kind not in EUROPEAN:
             raise ValueError(
                 f"table [heston] has payoffs of kind '{self.payoffs.kind}' and a number of paths; "
-                f"accepted with 'n_paths': {', '.join(EUROPEAN)}; give 'tolerance' instead"
+                f"accepted with 'n_paths': {', '.join(EUROPEAN)}"
+                f"{meant(self.payoffs.kind, EUROPEAN) or '; give tolerance instead'}"
             )
         return self

@@ -17,19 +17,20 @@ from pydantic import (
     model_validator,
 )
 
+from sciprec import arguments
 from sciprec.compensation_choice import CompensationChoice, CompensationChoices
 from sciprec.complaints import complaint
 from sciprec.correction_choice import CORRECTION, CorrectionChoice, CorrectionChoices
 from sciprec.ensemble import Ensemble
 from sciprec.errors import InputError, meant
 from sciprec.heston_sections import HestonRun
+from sciprec.limits import CLIMATE, MOST_STORED_STATES, PARAMETER, require_few_states
 from sciprec.precision.backend import resolve_backend
-from sciprec.sections import Names, Section, as_tuple, key
+from sciprec.sections import Names, Section, as_tuple, key, limited
 from sciprec.stages_choice import StagesChoice, StagesChoices
 from sciprec.toml_file import is_inside, read_toml
 
 EXAMPLE = "scenarios/quickstart_climate.toml"
-MOST_STORED_STATES = 10_000
 TRUTH = "fp64"
 
 
@@ -51,24 +52,19 @@ class ClimateRun(Section):
 
     case: str = key("the name of a registered initial state", 'case = "williamson_5"')
     truncation: int = key(
-        "a triangular truncation from 1 to 1023, such as 42", "truncation = 42", ge=1, le=1023
-    )
-    days: float = key(
-        "a number of days > 0, from 0.001 to 10000", "days = 5.0", ge=0.001, le=10_000
-    )
-    step_seconds: float | None = Field(
-        default=None, ge=1, le=86_400, examples=["step_seconds = 600.0"],
-        description="a number of seconds from 1 to 86400; left out, the model chooses",
+        "a triangular truncation, a whole number from 1 to 1023, such as 42", "truncation = 42",
+        ge=1, le=1023,
     )  # fmt: skip
-    output_hours: float = Field(
-        default=24.0, ge=0.01, le=240_000, examples=["output_hours = 6.0"],
-        description="a number of hours from 0.01 to 240000",
-    )  # fmt: skip
+    days: float = limited(CLIMATE["days"], "days = 5.0")
+    step_seconds: float | None = limited(
+        CLIMATE["step_seconds"], "step_seconds = 600.0", default=None
+    )
+    output_hours: float = limited(CLIMATE["output_hours"], "output_hours = 6.0", default=24.0)
     time_scheme: str | None = Field(
         default=None, examples=['time_scheme = "rk4"'],
         description="the name of a registered time scheme; left out, the model chooses",
     )  # fmt: skip
-    parameters: dict[str, bool | float | str] = Field(
+    parameters: dict[str, Any] = Field(
         default_factory=dict, examples=["parameters = { angle_degrees = 45.0 }"],
         description="a table of values that the case, its equations or the diffusion know",
     )  # fmt: skip
@@ -97,21 +93,28 @@ class ClimateRun(Section):
             raise ValueError("it leaves the output folder")
         return folder
 
+    @field_validator("parameters")
+    @classmethod
+    def _plain_values(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: value if isinstance(value, (bool, str))
+            else PARAMETER.number(f"parameter {name!r}", value)
+            for name, value in given.items()
+        }  # fmt: skip
+
     @model_validator(mode="after")
     def _states_fit_into_memory(self) -> ClimateRun:
-        if self.days * 24 / self.output_hours > MOST_STORED_STATES:
-            raise ValueError(
-                f"table [climate] asks for {self.days * 24 / self.output_hours:.0f} stored states; "
-                f"accepted: at most {MOST_STORED_STATES}; give a larger 'output_hours'"
-            )
+        require_few_states(self.days, self.output_hours)
         return self
 
 
 class AccumulationRun(Section):
     """Sums of many small increments; see sciprec.accumulation."""
 
-    updates: int = key("a number of updates from 1 to 1e9", "updates = 10000000", ge=1, le=10**9)
-    members: int = key("a number of sums from 1 to 1e5", "members = 64", ge=1, le=10**5)
+    updates: int = key(
+        "a whole number of updates from 1 to 1e9", "updates = 10000000", ge=1, le=10**9
+    )
+    members: int = key("a whole number of sums from 1 to 1e5", "members = 64", ge=1, le=10**5)
     smallest: float = key("an increment > 0, at most 1e12", "smallest = 1.0e-7", gt=0, le=1e12)
     largest: float = key("an increment > 0, at most 1e12", "largest = 1.0e-5", gt=0, le=1e12)
     start: float = Field(
@@ -120,7 +123,7 @@ class AccumulationRun(Section):
     )  # fmt: skip
     outputs: int = Field(
         default=50, ge=1, le=MOST_STORED_STATES, examples=["outputs = 50"],
-        description=f"a number of stored states from 1 to {MOST_STORED_STATES}",
+        description=f"a whole number of stored states from 1 to {MOST_STORED_STATES}",
     )  # fmt: skip
     seed: int = Field(
         default=0, ge=0, lt=2**63, examples=["seed = 1"], description="a whole number >= 0"
@@ -285,8 +288,8 @@ def load_scenario(path: str | Path) -> Scenario:
         InputError: the file cannot be read or something in it cannot be used; one line per
             complaint, each naming the file and the key.
     """
-    path = Path(path)
-    return parse_scenario(read_toml(path, "scenario", EXAMPLE), origin=str(path))
+    file = Path(arguments.path("a scenario", path))
+    return parse_scenario(read_toml(file, "scenario", EXAMPLE), origin=str(file))
 
 
 def parse_scenario(content: dict[str, Any], origin: str = "scenario") -> Scenario:

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from sciprec.arguments import Range
+
 
 def as_tuple(value: Any) -> Any:
     """TOML arrays arrive as lists; frozen scenarios hold tuples."""
@@ -15,6 +17,11 @@ def as_tuple(value: Any) -> Any:
 def key(description: str, example: str, **limits: Any) -> Any:
     """A scenario key: what it accepts in words, how to write it in TOML, and its limits."""
     return Field(description=description, examples=[example], **limits)
+
+
+def limited(limits: Range, example: str, **options: Any) -> Any:
+    """A scenario key for a number of a range, with a default where there is one."""
+    return Field(description=limits.words, examples=[example], **limits.limits(), **options)
 
 
 Numbers = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]

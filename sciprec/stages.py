@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
+from sciprec.arguments import shown
 from sciprec.errors import InputError, meant
 from sciprec.precision import Backend, resolve_backend
 
@@ -70,7 +71,7 @@ def resolve_stages(given: str | Stages | Mapping | None) -> Stages | None:
     Raises:
         InputError: an unknown name or key, or a number that is none.
     """
-    if given is None or given == "none" or isinstance(given, Stages):
+    if given is None or isinstance(given, Stages) or isinstance(given, str) and given == "none":
         return _checked(given) if isinstance(given, Stages) else None
     if isinstance(given, Mapping):
         known = [field.name for field in fields(Stages)]
@@ -84,7 +85,7 @@ def resolve_stages(given: str | Stages | Mapping | None) -> Stages | None:
     if isinstance(given, str) and given in STAGES:
         return STAGES[given]
     raise InputError(
-        f"stages is {given!r}; accepted: none, {', '.join(STAGES)}, or a table with some of "
+        f"stages is {shown(given)}; accepted: none, {', '.join(STAGES)}, or a table with some of "
         f"legendre, sums, fourier, kept, kept_orders and kept_degrees{meant(given, STAGES)}"
     )
 

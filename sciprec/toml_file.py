@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -40,11 +41,19 @@ def read_toml(path: Path, what: str, example: str) -> dict[str, Any]:
         ) from None
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"{path}: is not valid TOML: {error}; write keys as `days = 5.0` and tables as "
-            "`[climate]`"
+            f"{path}: {_no_toml(path, error)}; a {what} is a TOML file, written like {example}"
         ) from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check permissions") from None
+
+
+def _no_toml(path: Path, error: Exception) -> str:
+    """What a file holds that is no TOML."""
+    try:
+        json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return f"is not valid TOML: {error}"
+    return "holds JSON"
 
 
 def is_inside(path: str) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sciprec.arguments import flag, names, path, refused, whole
 from sciprec.batch.behind import code_behind, state_behind
 from sciprec.batch.estimate import estimates
 from sciprec.batch.execute import execute
@@ -19,6 +20,7 @@ from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.batch.resume import is_kept, kept_outcomes, left_beside, remove_leftovers
 from sciprec.errors import InputError
 from sciprec.folders import alone_in, require_own_page
+from sciprec.limits import THREADS
 from sciprec.machine.modes import shell_assignments
 from sciprec.output.files import NETCDF, suffix_of
 from sciprec.output.provenance import provenance
@@ -104,7 +106,13 @@ def run(
             was computed.
     """
     given = _listed(scenarios)
-    backends = None if backends is None else list(backends)
+    backends = _names(backends)
+    if scheduler is not None and not isinstance(scheduler, str):
+        raise refused("scheduler", scheduler, "an address such as tcp://host:8786")
+    for what, count in (("workers", workers), ("threads", threads)):
+        if count is not None:
+            whole(what, count, *THREADS)
+    fresh = flag("fresh", fresh)
     loaded, runs = _planned(given, backends, suffix_of(format))
     folder = prepare_folder(out if out is not None else default_folder(loaded))
     try:
@@ -178,7 +186,7 @@ def forecast(
     Raises:
         InputError: as `run`.
     """
-    backends = None if backends is None else list(backends)
+    backends = _names(backends)
     loaded, runs = _planned(_listed(scenarios), backends, suffix_of(format))
     folder = Path(out) if out is not None else default_folder(loaded)
     kept = set() if fresh else {run.file for run in runs if is_kept(run, folder)}
@@ -191,7 +199,18 @@ def forecast(
 
 def _listed(scenarios: Any) -> list[Any]:
     """One or several scenarios as a list."""
-    return [scenarios] if isinstance(scenarios, (str, Path, Scenario)) else list(scenarios)
+    given = [scenarios] if isinstance(scenarios, (str, Path, Scenario)) else scenarios
+    if not isinstance(given, (list, tuple)) or not all(
+        isinstance(one, (str, Path, Scenario)) for one in given
+    ):
+        raise refused("scenarios", scenarios, "files, loaded scenarios, or a list of these")
+    return list(given)
+
+
+def _names(backends: Iterable[str] | None) -> list[str] | None:
+    """The arithmetics that replace those of the scenarios; None where there are none."""
+    none = backends is None or (isinstance(backends, (list, tuple)) and not backends)
+    return None if none else list(names("backends", backends))
 
 
 def _planned(
@@ -217,7 +236,7 @@ def prepare_folder(out: str | Path) -> Path:
     Raises:
         InputError: it cannot be made, is no folder, or cannot be written.
     """
-    folder = Path(out)
+    folder = Path(path("the output folder", out))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

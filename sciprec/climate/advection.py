@@ -184,6 +184,7 @@ def _small_model():
     linear=no_linear_part,
     solve=nothing_to_solve,
     conversion=TracerConversion,
+    state=InitialTracer,
     fields=("height", "u", "v"),
     budgets=("mass",),
     source="Williamson et al. (1992), eq 74",

@@ -286,6 +286,7 @@ def _small_model():
     linear=no_linear_part,
     solve=nothing_to_solve,
     conversion=VorticityConversion,
+    state=InitialVorticity,
     fields=("vorticity", "u", "v", "streamfunction"),
     budgets=("energy", "enstrophy", "angular_momentum"),
     source="Haurwitz (1940); Williamson et al. (1992), section 3.6",

@@ -12,6 +12,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from sciprec.arguments import path
 from sciprec.climate.identity import code_behind, state_behind
 from sciprec.climate.levels import Level
 from sciprec.climate.request import Request
@@ -76,6 +77,7 @@ class Checkpoints:
             self._written, self._at_the_end = time.perf_counter(), False
             self._cost = folder.after_seconds * _MOST_SHARE_OF_TIME
             folder = folder.folder
+        path("checkpoints", folder)
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:

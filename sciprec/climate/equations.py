@@ -79,6 +79,8 @@ class EquationSet:
         adjust: None, or kernel (state, constants, tables, work) that changes each new state, as a
             mass fixer does.
         time_scheme: the usual one.
+        state: the dataclass of initial states that its conversion takes, fields (..., nlon, nlat);
+            None: they are not looked at.
     """
 
     name: str
@@ -95,6 +97,7 @@ class EquationSet:
     units: Mapping[str, str] = field(default_factory=dict)
     adjust: Callable | None = None
     time_scheme: str = "rk4"
+    state: type | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sciprec.arguments import shown
 from sciprec.climate import fft
 from sciprec.climate.legendre import gauss_nodes
 from sciprec.errors import InputError, meant
@@ -78,7 +79,7 @@ def resolve_truncation(given: str | int | Truncation) -> Truncation:
     if not found or not 1 <= int(found[2]) <= LARGEST_TRUNCATION:
         hint = "" if found else meant(name, TRUNCATIONS)
         raise InputError(
-            f"unknown truncation {given!r}; accepted: T1 to T{LARGEST_TRUNCATION}, as a name "
+            f"unknown truncation {shown(given)}; accepted: T1 to T{LARGEST_TRUNCATION}, as a name "
             f'("T42", or "TL42" for a linear grid) or a number{hint}'
         )
     number = int(found[2])

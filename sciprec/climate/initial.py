@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
+from sciprec.arguments import refused, shown
 from sciprec.climate.constants import (
     GRAVITY_M_PER_S2,
     RADIUS_M,
@@ -62,6 +63,8 @@ class Case:
 
 
 CASES: dict[str, Case] = {}
+_OFF_THE_GRID = ("friction",)
+"""Arrays of initial states that are by level alone."""
 
 
 def case(name: str, *, source: str, parameters: Mapping[str, Any] | None = None,
@@ -87,8 +90,49 @@ def resolve_case(name: str) -> Case:
         if _bare(known) == _bare(name):
             return found
     raise InputError(
-        f"unknown case {name!r}; known: {', '.join(sorted(CASES))}{meant(name, CASES)}"
+        f"unknown case {shown(name)}; known: {', '.join(sorted(CASES))}{meant(name, CASES)}"
     )
+
+
+def require_state(case: Case, wanted: type | None, initial: Any, grid: Any) -> None:
+    """Make sure that a case's function made an initial state: finite numbers on the grid.
+
+    Args:
+        case: whose function was called.
+        wanted: the dataclass that its equations take; None: whatever they say.
+        initial: what it returned.
+        grid: a GaussianGrid, whose longitudes and latitudes it was given.
+
+    Raises:
+        InputError: it returned something else, or a field is no finite number everywhere.
+    """
+    said = f"the initial state of case {case.name!r}"
+    if wanted is None:
+        return
+    if not isinstance(initial, wanted):
+        raise refused(said, initial, f"a {wanted.__module__}.{wanted.__name__}")
+    for one in fields(wanted):
+        if one.type == "np.ndarray" and one.name not in _OFF_THE_GRID:
+            _require_field(f"{said}: {one.name}", getattr(initial, one.name), grid)
+
+
+def _require_field(said: str, values: Any, grid: Any) -> None:
+    """Refuse what is no array of finite numbers on the grid."""
+    sizes = grid.lon_radians.size, grid.lat_radians.size
+    given = np.asarray(values)
+    if given.dtype.kind not in "fiu" or given.shape[-2:] != sizes:
+        raise InputError(
+            f"{said} has the type {given.dtype} and the shape {given.shape}; accepted: real "
+            f"numbers of shape {sizes}, longitudes by latitudes, after the levels if there are some"
+        )
+    bad = np.argwhere(~np.isfinite(given))
+    if bad.size:
+        lon, lat = grid.lon_radians[bad[0, -2]], grid.lat_radians[bad[0, -1]]
+        raise InputError(
+            f"{said} is {given[tuple(bad[0])]} at {len(bad)} of {given.size} points, first at "
+            f"longitude {math.degrees(lon):.1f}, latitude {math.degrees(lat):.1f}; accepted: "
+            "finite numbers: mend the case's function or its parameters"
+        )
 
 
 def _bare(name: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sciprec.arguments import refused
 from sciprec.climate.aligned import aligned_zeros
 from sciprec.climate.checkpoint import Checkpoints, Restart
 from sciprec.climate.compiled import compiled, staged
@@ -15,6 +16,7 @@ from sciprec.climate.constants import Units
 from sciprec.climate.diffusion import damping, diffusion_rate
 from sciprec.climate.equations import Conversion, columns_of
 from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.initial import require_state
 from sciprec.climate.levels import LEVEL_KERNELS, addition
 from sciprec.climate.perturbation import Perturbation
 from sciprec.climate.request import Request, check_request
@@ -129,9 +131,12 @@ def integrate(
         perturbation=perturbation,
     )  # fmt: skip
     grid = GaussianGrid(request.truncation)
+    if progress is not None and not callable(progress):
+        raise refused("progress", progress, "a function of the simulated days, or None")
     initial = request.case.initial(
         grid.lon_radians[:, None], grid.lat_radians[None, :], **request.parameters.case
     )
+    require_state(request.case, request.equations.state, initial, grid)
     convert = _conversion(request, initial)
     model = _Model(request, convert)
     begun = initial if perturbation is None else perturbation.of(initial)

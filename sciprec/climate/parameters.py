@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sciprec.arguments import refused
 from sciprec.climate.diffusion import DIFFUSION
 from sciprec.climate.equations import EQUATIONS
 from sciprec.climate.initial import Case
 from sciprec.climate.timestepping import FILTER
 from sciprec.climate.transform import FOURIER_STAGES
 from sciprec.errors import InputError, meant
+from sciprec.limits import PARAMETER
 
 _EXAMPLES = {
     "viscosity": "1.0e5 (m2/s)", "diffusion_m4_per_s": "5.0e15 at T42",
@@ -82,20 +83,16 @@ def _accepted(name: str, value: Any, usual: Any) -> Any:
     if isinstance(usual, bool):
         if isinstance(value, bool):
             return value
-        raise InputError(f"parameter {name!r} is {value!r}; accepted: true or false")
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not math.isfinite(value):
-        raise InputError(f"parameter {name!r} is {value!r}; accepted: a finite number")
+        raise refused(f"parameter {name!r}", value, "true or false")
+    number = PARAMETER.number(f"parameter {name!r}", value)
     if not isinstance(usual, int):
-        return float(value)
-    if value != int(value):
-        raise InputError(f"parameter {name!r} is {value!r}; accepted: a whole number")
-    return int(value)
+        return number
+    if number != int(number):
+        raise refused(f"parameter {name!r}", value, "a whole number")
+    return int(number)
 
 
 def _choice(name: str, value: Any, words: tuple[str, ...]) -> str:
-    if value in words:
+    if isinstance(value, str) and value in words:
         return value
-    raise InputError(
-        f"parameter {name!r} is {value!r}; accepted: {', '.join(words)}{meant(value, words)}"
-    )
+    raise refused(f"parameter {name!r}", value, f"{', '.join(words)}{meant(value, words)}")

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.arguments import whole
+from sciprec.limits import PERTURBATION
 from sciprec.precision.streams import philox4x32, seed_words
 
 FIELDS = ("temperature", "height", "vorticity")
@@ -36,16 +37,9 @@ class Perturbation:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.member, int) and not isinstance(self.member, bool)
-        if not (whole and 0 <= self.member < _MOST_MEMBERS):
-            raise InputError(
-                f"member is {self.member!r}; accepted: a whole number from 0 to {_MOST_MEMBERS - 1}"
-            )
-        if not 0.0 < self.amplitude <= 0.1:
-            raise InputError(
-                f"the amplitude of a perturbation is {self.amplitude!r}; accepted: a number "
-                "above 0, at most 0.1, such as 1.0e-14"
-            )
+        last = _MOST_MEMBERS - 1
+        whole("member", self.member, 0, last, f"a whole number from 0 to {last}")
+        PERTURBATION.number("the amplitude of a perturbation", self.amplitude)
         seed_words(self.seed)
 
     def of(self, initial: Any) -> Any:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from sciprec.climate.air import AIR_BUDGETS, AIR_FIELDS, AIR_PROGNOSTIC, AIR_UNITS, AirConversion
+from sciprec.climate.air import (
+    AIR_BUDGETS,
+    AIR_FIELDS,
+    AIR_PROGNOSTIC,
+    AIR_UNITS,
+    AirConversion,
+    AirState,
+)
 from sciprec.climate.equations import equation_set
 from sciprec.climate.mass import restore_mass
 from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
@@ -27,6 +34,7 @@ AIR_SET = {
 @equation_set(
     "primitive_equations",
     conversion=AirConversion,
+    state=AirState,
     source="Simmons and Burridge (1981); Hoskins and Simmons (1975)",
     **AIR_SET,
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sciprec.arguments import names, refused, word
 from sciprec.climate import catalogue
 from sciprec.climate.constants import SECONDS_PER_DAY, SECONDS_PER_HOUR
 from sciprec.climate.derived import derived_names
@@ -19,6 +20,7 @@ from sciprec.climate.perturbation import Perturbation
 from sciprec.climate.staged_tendency import STAGED
 from sciprec.climate.timestepping import FILTER, TimeScheme
 from sciprec.errors import InputError, meant
+from sciprec.limits import CLIMATE, require_few_states
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.compensation import Compensation, resolve_compensation
 from sciprec.stages import Stages, require_stages, resolve_stages
@@ -70,19 +72,25 @@ def check_request(
     found = resolve_case(case)
     row = resolve_truncation(truncation)
     equations = catalogue.EQUATIONS[found.equations]
-    scheme = _resolve_scheme(time_scheme or equations.time_scheme, parameters or {})
+    scheme = _resolve_scheme(
+        equations.time_scheme if time_scheme is None else time_scheme, parameters or {}
+    )
     checked = check_parameters(found, parameters or {})
-    days = _positive("days", days)
-    interval = _positive("output_hours", output_hours) * SECONDS_PER_HOUR
+    days = CLIMATE["days"].number("days", days)
+    hours = CLIMATE["output_hours"].number("output_hours", output_hours)
+    require_few_states(days, hours)
+    interval = hours * SECONDS_PER_HOUR
     total = days * SECONDS_PER_DAY
     arithmetic = resolve_backend(backend)
     if step_seconds is None:
         step = _usual_step(row, min(interval, total), total)
     else:
-        step = _positive("step_seconds", step_seconds)
+        step = CLIMATE["step_seconds"].number("step_seconds", step_seconds)
     every, last = (_whole_steps(name, span, step) for name, span in
                    (("output_hours", min(interval, total)), ("days", total)))  # fmt: skip
     compensations = _checked_compensation(equations.variables, compensation)
+    if perturbation is not None and not isinstance(perturbation, Perturbation):
+        raise refused("perturbation", perturbation, "a climate.Perturbation(member=3), or None")
     chosen = resolve_stages(stages)
     if chosen is not None:
         sums = any(each.sums for each in compensations.values())
@@ -108,11 +116,8 @@ def check_request(
 def _resolve_scheme(name, parameters) -> TimeScheme:
     """The registered time scheme; only leapfrog has a filter."""
     schemes = catalogue.TIME_SCHEMES
-    if name not in schemes:
-        raise InputError(
-            f"unknown time scheme {name!r}; known: {', '.join(schemes)}{meant(name, schemes)}"
-        )
-    given = [word for word in FILTER if word in parameters]
+    word("time scheme", name, schemes)
+    given = [key for key in FILTER if key in parameters]
     if given and schemes[name].levels == 1:
         raise InputError(
             f"{given[0]} is given, but the time scheme {name!r} has no filter; leave it out, or "
@@ -123,15 +128,15 @@ def _resolve_scheme(name, parameters) -> TimeScheme:
 
 def _checked_variables(equations: EquationSet, given) -> tuple[str, ...]:
     """The fields and derived variables to keep, in the order of the set."""
-    names = equations.fields if given is None else tuple(given)
     known = equations.fields + derived_names(equations.fields)
-    for name in names:
+    wanted = equations.fields if given is None else names("variables", given)
+    for name in wanted:
         if name not in known:
             raise InputError(
                 f"unknown variable {name!r} of the equations {equations.name!r}; "
                 f"known: {', '.join(known)}{meant(name, known)}"
             )
-    return tuple(name for name in known if name in names)
+    return tuple(name for name in known if name in wanted)
 
 
 def _keeping(backend: Backend, stored) -> Backend:
@@ -162,14 +167,6 @@ def _checked_compensation(known: tuple[str, ...], compensation) -> dict[str, Com
                 + meant(name, known)
             )
     return resolved
-
-
-def _positive(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise InputError(f"{name} is {value!r}; accepted: a number above zero")
-    if not (math.isfinite(value) and value > 0):
-        raise InputError(f"{name} is {value}; accepted: a number above zero")
-    return float(value)
 
 
 def _usual_step(truncation: Truncation, interval: float, total: float) -> float:

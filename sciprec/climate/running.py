@@ -164,9 +164,15 @@ class Run:
         return (
             f"blow-up between day {days_before:.3g} and day {self.days:.3g}: {self.lost()} "
             f"not finite; just before, {self.strongest(before)}; usual remedies: a shorter "
-            f"step (step_seconds = {step / 2:g} instead of {step:g}), more diffusion "
-            "(diffusion_m4_per_s), or an arithmetic with more range"
+            f"step (step_seconds = {step / 2:g} instead of {step:g}), {self.semi_implicit()}more "
+            "diffusion (diffusion_m4_per_s), or an arithmetic with more range"
         )
+
+    def semi_implicit(self) -> str:
+        """The remedy for fast waves, where the equations have some and the scheme is explicit."""
+        explicit = self.request.scheme.implicit_share == 0.0
+        waves = "divergence" in self.request.equations.variables
+        return "time_scheme = 'semi_implicit_leapfrog', " if explicit and waves else ""
 
     def lost(self) -> str:
         """Names, and levels from the top where there are several, of what is not finite."""

@@ -232,6 +232,7 @@ def _small_model():
     linear=gravity_waves,
     solve=solve_gravity_waves,
     conversion=ShallowWaterConversion,
+    state=InitialState,
     fields=("height", "u", "v", "vorticity", "divergence"),
     budgets=("mass", "energy", "potential_enstrophy"),
     source="Williamson et al. (1992), eqs 3 to 7",

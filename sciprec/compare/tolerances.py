@@ -12,6 +12,9 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from sciprec.arguments import refused
 from sciprec.compare.number_format import DIRECTED, NumberFormat
 from sciprec.errors import InputError, meant
 
@@ -68,9 +71,9 @@ class Tolerances:
         Raises:
             InputError: something is neither a number from 0 up nor, for rtol, `8u` or `auto`.
         """
-        tolerances = cls(*(_by_variable(given) for given in (rtol, atol, max_ulp)))
-        for option, given in zip(("rtol", "atol", "max-ulp"), vars(tolerances).values(),
-                                 strict=True):  # fmt: skip
+        given_to = {"rtol": rtol, "atol": atol, "max-ulp": max_ulp}
+        tolerances = cls(*(_by_variable(option, given) for option, given in given_to.items()))
+        for option, given in zip(given_to, vars(tolerances).values(), strict=True):
             for value in given.values():
                 _check(option, value)
         return tolerances
@@ -128,12 +131,18 @@ def automatic(number_format: NumberFormat, steps: int) -> float:
     return SIGMAS * math.sqrt(n) * u
 
 
-def _by_variable(given: Given) -> dict[str, str]:
-    """Tolerances by variable as words; "" stands for every variable."""
+def _by_variable(option: str, given: Given) -> dict[str, str]:
+    """Tolerances by variable as words; "" stands for every variable.
+
+    Raises:
+        InputError: it is no number, text, mapping or list of these.
+    """
     if isinstance(given, Mapping):
         return {str(name): str(value) for name, value in given.items()}
-    if isinstance(given, (str, int, float)):
+    if isinstance(given, (str, int, float, np.number)):
         given = [str(given)]
+    if not isinstance(given, (list, tuple, set)):
+        raise refused(option, given, "a number from 0 up, a text, or one of these by variable")
     pairs = (str(one).rpartition("=")[::2] for one in given)
     return {name.strip(): value.strip() for name, value in pairs}
 

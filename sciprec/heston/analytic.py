@@ -6,6 +6,7 @@ Each is Lewis's integral (sciprec.heston.contour) with the characteristic functi
 
 import numpy as np
 
+from sciprec.arguments import refused
 from sciprec.errors import InputError
 from sciprec.heston.affine import (
     affine_step,
@@ -15,7 +16,7 @@ from sciprec.heston.affine import (
     maturity_slope,
 )
 from sciprec.heston.contour import lewis_integrals, one
-from sciprec.heston.model import finite_number, require_positive
+from sciprec.heston.model import require_model
 from sciprec.heston.payoffs import (
     AsianGeometric,
     Call,
@@ -25,6 +26,7 @@ from sciprec.heston.payoffs import (
     Spot,
     payoffs,
 )
+from sciprec.limits import PAYOFF
 
 GREEKS = ("delta", "gamma", "vega_v0", "vega_sqrt_v0", "rho", "theta")
 
@@ -100,7 +102,7 @@ def digital_prices(model, strikes, maturity, kind="call"):
 
     Returns, Raises: as call_prices.
     """
-    strikes, maturity = _domain(strikes, maturity)
+    strikes, maturity = _domain(model, strikes, maturity)
     forward, discount = model.forward(maturity), model.discount(maturity)
 
     def exponent(u):
@@ -126,7 +128,7 @@ def asian_geometric_prices(model, strikes, maturity, fixings, kind="call"):
 
     Returns, Raises: as call_prices.
     """
-    strikes, maturity = _domain(strikes, maturity)
+    strikes, maturity = _domain(model, strikes, maturity)
     growth = model.rate - model.dividend_yield
     middle = model.spot * np.exp(growth * maturity * (fixings + 1) / (2 * fixings))
 
@@ -152,7 +154,7 @@ def forward_start_prices(model, moneyness, start, maturity, kind="call"):
 
     Returns, Raises: as call_prices.
     """
-    moneyness, maturity = _domain(moneyness, maturity)
+    moneyness, maturity = _domain(model, moneyness, maturity)
     first = model.forward(start)
     growth = model.forward(maturity) / first
 
@@ -230,7 +232,7 @@ def _option(mean, strikes, covered, discount, kind):
 
 def _covered(model, strikes, maturity):
     """Return strikes, E[min(S, K)] = sqrt(F K) I, forward and discount."""
-    strikes, maturity = _domain(strikes, maturity)
+    strikes, maturity = _domain(model, strikes, maturity)
     forward = model.forward(maturity)
 
     def exponent(u):
@@ -240,15 +242,19 @@ def _covered(model, strikes, maturity):
     return strikes, np.sqrt(forward * strikes) * integral, forward, model.discount(maturity)
 
 
-def _domain(strikes, maturity):
-    """Return strikes as an array and the maturity as a float, or refuse them."""
-    strikes = np.asarray(strikes, dtype=float)
-    maturity = finite_number("maturity", maturity)
-    require_positive("maturity", maturity)
-    bad = ~(np.isfinite(strikes) & (strikes > 0))
+def _domain(model, strikes, maturity):
+    """Return strikes as an array and the maturity as a float, or refuse them or the model."""
+    require_model(model)
+    maturity = PAYOFF["maturity"].number("maturity", maturity)
+    plain = not hasattr(strikes, "data_vars")  # a Dataset is no array
+    given = np.asarray(strikes if plain else "")
+    if given.dtype.kind not in "fiu":
+        raise refused("strike", strikes, PAYOFF["strike"].words)
+    given = given.astype(float)
+    bad = ~((given > 0) & (given <= PAYOFF["strike"].most))
     if bad.any():
-        raise InputError(f"strike is {strikes[bad].flat[0]}; accepted: a finite number above zero")
-    return strikes, maturity
+        raise refused("strike", float(given[bad].flat[0]), PAYOFF["strike"].words)
+    return given, maturity
 
 
 _FORMULAS = {

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from sciprec.errors import InputError
-from sciprec.heston.model import finite_number, require_positive
+from sciprec.limits import PAYOFF
 
 ITERATIONS = 100
 
@@ -55,7 +55,7 @@ def implied_volatility(calls, forward, strikes, maturity, discount=1.0):
     Source: Jaeckel (2015), "Let's be rational", sec. 3, for the two objectives.
     """
     calls, strikes = np.broadcast_arrays(np.asarray(calls, float), np.asarray(strikes, float))
-    require_positive("maturity", finite_number("maturity", maturity))
+    PAYOFF["maturity"].number("maturity", maturity)
     intrinsic = discount * np.maximum(forward - strikes, 0.0)
     bad = ~((calls >= intrinsic) & (calls < discount * forward))
     if bad.any():

@@ -3,7 +3,8 @@
 import math
 from dataclasses import dataclass, fields
 
-from sciprec.errors import InputError
+from sciprec.arguments import refused
+from sciprec.limits import HESTON_MODEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +41,8 @@ class Model:
 
     def __post_init__(self):
         for field in fields(self):
-            value = finite_number(field.name, getattr(self, field.name))
+            value = HESTON_MODEL[field.name].number(field.name, getattr(self, field.name))
             object.__setattr__(self, field.name, value)
-        for name in ("spot", "kappa", "theta", "sigma"):
-            require_positive(name, getattr(self, name))
-        if self.v0 < 0:
-            raise InputError(f"v0 is {self.v0}; accepted: zero or above (a variance per year)")
-        if not -1 <= self.rho <= 1:
-            raise InputError(f"rho is {self.rho}; accepted: a correlation from -1 to 1")
 
     def forward(self, maturity):
         """Return the forward price spot * exp((rate - dividend_yield) * maturity).
@@ -71,25 +66,11 @@ class Model:
         return 2 * self.kappa * self.theta / self.sigma**2
 
 
-def finite_number(name, value):
-    """Return value as a float, or say that it is no finite number.
+def require_model(model):
+    """Make sure that something is a Model.
 
     Raises:
-        InputError: value is no real number, NaN or infinite.
+        InputError: it is something else, such as a dictionary of its parameters.
     """
-    message = f"{name} is {value!r}; accepted: a finite number"
-    if isinstance(value, bool | str):
-        raise InputError(message)
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(message) from None
-    if not math.isfinite(number):
-        raise InputError(message)
-    return number
-
-
-def require_positive(name, value):
-    """Raise InputError unless value is above zero."""
-    if not value > 0:
-        raise InputError(f"{name} is {value}; accepted: a number above zero")
+    if not isinstance(model, Model):
+        raise refused("model", model, "a heston.Model(spot=..., v0=..., ...)")

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sciprec.arguments import refused
 from sciprec.errors import InputError
 from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.simulation import Simulation
@@ -142,10 +143,10 @@ def payoff_tuple(payoffs):
     payoffs = tuple(payoffs) if isinstance(payoffs, list | tuple) else (payoffs,)
     for payoff in payoffs:
         if not isinstance(payoff, Payoff):
-            raise InputError(
-                f"payoff is {payoff!r}; accepted: a payoff such as Call(strike=100, maturity=1), "
-                "or a sequence of them"
-            )
+            raise refused(
+                "payoff", payoff,
+                "a payoff such as Call(strike=100, maturity=1), or a sequence of them",
+            )  # fmt: skip
     if not payoffs:
         raise InputError("no payoff was given; accepted: one payoff or a sequence of them")
     return payoffs

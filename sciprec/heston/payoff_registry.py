@@ -5,10 +5,10 @@ from dataclasses import MISSING, dataclass, fields
 
 import numpy as np
 
-from sciprec.errors import InputError, meant
-from sciprec.heston.model import finite_number, require_positive
+from sciprec.arguments import whole, word
+from sciprec.errors import InputError
+from sciprec.limits import FIXINGS, PAYOFF
 
-MOST_FIXINGS = 10**6
 _CHOICES = {"kind": ("call", "put"), "direction": ("down", "up"), "knock": ("in", "out")}
 _REGISTRY = {}
 
@@ -74,18 +74,15 @@ def payoff_named(name):
     Raises:
         InputError: no payoff has this name.
     """
-    if name in _REGISTRY:
-        return _REGISTRY[name]
-    known = ", ".join(sorted(_REGISTRY))
-    raise InputError(f"unknown payoff {name!r}; known: {known}{meant(name, _REGISTRY)}")
+    return _REGISTRY[word("payoff", name, sorted(_REGISTRY))]
 
 
 class Payoff:
     """What all payoffs share: validation, name, call and put.
 
     Raises:
-        InputError: a number is not finite or not above zero, fixings is no integer of at least 1,
-            or a word is none of those accepted.
+        InputError: a number is outside its range in sciprec.limits, fixings is no integer of at
+            least 1, or a word is none of those accepted.
     """
 
     kind = "call"
@@ -115,17 +112,9 @@ class Payoff:
 def _checked(name, value, default):
     """Return one parameter in its own type, or refuse it by a sentence."""
     if name in _CHOICES:
-        if value not in _CHOICES[name]:
-            words = " or ".join(map(repr, _CHOICES[name]))
-            raise InputError(f"{name} is {value!r}; accepted: {words}")
-        return value
+        return word(name, value, _CHOICES[name])
     if value is None and default is None:
         return None
     if name == "fixings":
-        whole = hasattr(value, "__index__") and not isinstance(value, bool)
-        if not whole or not 1 <= int(value) <= MOST_FIXINGS:
-            raise InputError(f"fixings is {value!r}; accepted: an integer from 1 to {MOST_FIXINGS}")
-        return int(value)
-    number = finite_number(name, value)
-    require_positive(name, number)
-    return number
+        return whole("fixings", value, *FIXINGS)
+    return PAYOFF[name].number(name, value)

@@ -5,8 +5,9 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
+from sciprec.arguments import flag, whole
 from sciprec.heston.fixed_counts import added
-from sciprec.heston.levels import LEAST_PATHS
+from sciprec.heston.model import require_model
 from sciprec.heston.monitoring import payoff_tuple
 from sciprec.heston.plan import Pricing
 from sciprec.heston.pricing_arguments import (
@@ -14,15 +15,13 @@ from sciprec.heston.pricing_arguments import (
     probability,
     seconds_allowed,
     tolerance_function,
-    whole_number,
 )
 from sciprec.heston.rare import LEAST_SIZE, Rare
 from sciprec.heston.variance_reduction import choose_sampler
+from sciprec.limits import PATHS, THREADS
 from sciprec.precision import resolve_backend
 from sciprec.precision.streams import seed_words
 from sciprec.timing import timing_of
-
-LEAST_BUDGET = 16 * LEAST_PATHS
 
 
 @dataclass(frozen=True)
@@ -164,22 +163,23 @@ def price(
         bounds are binary64, in a fixed order.
     """
     start = time.perf_counter()
+    require_model(model)
     given = payoff_tuple(payoffs)
     for payoff in given:
         payoff.check(model)
     seed_words(seed)
     check_scheme(scheme)
     risk = 1 - probability(confidence)
-    limit = tolerance_function(tolerance, relative)
+    limit = tolerance_function(tolerance, flag("relative", relative))
     pricing = Pricing(
         sampler=choose_sampler(model, given, scheme, variance_reduction, int(seed)),
         backend=resolve_backend(backend),
         tolerance=limit,
         risk=risk,
         seed=int(seed),
-        correction=bool(correction),
-        n_threads=whole_number("n_threads", n_threads, 1),
-        max_paths=whole_number("max_paths", max_paths, LEAST_BUDGET),
+        correction=flag("correction", correction),
+        n_threads=whole("n_threads", n_threads, *THREADS),
+        max_paths=whole("max_paths", max_paths, *PATHS),
         deadline=start + seconds_allowed(max_seconds),
         rare=Rare(model, given, risk),
     )

@@ -4,9 +4,14 @@ import math
 
 import numpy as np
 
+from sciprec.arguments import Range
 from sciprec.errors import InputError
-from sciprec.heston.model import finite_number, require_positive
 from sciprec.heston.schemes import scheme_named
+from sciprec.limits import CONFIDENCE
+
+_SHARE = Range("a share > 0, at most 1, such as 0.001", above=0, most=1)
+_AMOUNT = Range("an amount > 0", above=0)
+_SECONDS = Range("a number of seconds > 0, or None", above=0)
 
 
 def check_scheme(scheme):
@@ -21,8 +26,7 @@ def check_scheme(scheme):
 
 def tolerance_function(tolerance, relative):
     """Return the function from prices to the largest accepted bounds."""
-    value = finite_number("tolerance", tolerance)
-    require_positive("tolerance", value)
+    value = (_SHARE if relative else _AMOUNT).number("tolerance", tolerance)
     if relative:
         return lambda prices: value * np.abs(prices)
     return lambda prices: np.full(np.shape(prices), value)
@@ -30,23 +34,11 @@ def tolerance_function(tolerance, relative):
 
 def probability(confidence):
     """Return the confidence, a number between 0 and 1."""
-    value = finite_number("confidence", confidence)
-    if not 0 < value < 1:
-        raise InputError(f"confidence is {value}; accepted: above 0 and below 1, such as 0.95")
-    return value
+    return CONFIDENCE.number("confidence", confidence)
 
 
 def seconds_allowed(max_seconds):
     """Return the time budget, infinite where none was given."""
     if max_seconds is None:
         return math.inf
-    value = finite_number("max_seconds", max_seconds)
-    require_positive("max_seconds", value)
-    return value
-
-
-def whole_number(name, value, least):
-    """Return value as an integer of at least `least`, or say that it is none."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < least:
-        raise InputError(f"{name} is {value!r}; accepted: an integer of at least {least}")
-    return int(value)
+    return _SECONDS.number("max_seconds", max_seconds)

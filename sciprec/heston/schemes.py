@@ -1,6 +1,6 @@
 """All path schemes by name; a new one is a module with a decorated kernel, imported here."""
 
-from sciprec.errors import InputError, meant
+from sciprec.arguments import word
 from sciprec.heston import euler, gamma_expansion, quadratic_exponential
 from sciprec.heston.registry import PathScheme, registered_schemes
 
@@ -23,7 +23,4 @@ def scheme_named(name):
         InputError: no scheme has this name.
     """
     known = registered_schemes()
-    if name in known:
-        return known[name]
-    names = ", ".join(sorted(known))
-    raise InputError(f"unknown scheme {name!r}; known: {names}{meant(name, known)}")
+    return known[word("scheme", name, sorted(known))]

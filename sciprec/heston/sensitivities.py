@@ -5,20 +5,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.arguments import flag, whole
 from sciprec.heston import analytic
 from sciprec.heston.bumps import first_bumps
 from sciprec.heston.greek_estimates import ROWS
 from sciprec.heston.greek_plan import GreekPricing
 from sciprec.heston.greek_sampler import GreekSampler
+from sciprec.heston.model import require_model
 from sciprec.heston.monitoring import payoff_tuple, steps_for
-from sciprec.heston.pricing import LEAST_BUDGET, BoundedResult, fixed_point_of, level_rows
+from sciprec.heston.pricing import BoundedResult, fixed_point_of, level_rows
 from sciprec.heston.pricing_arguments import (
     check_scheme,
     probability,
     seconds_allowed,
     tolerance_function,
-    whole_number,
 )
+from sciprec.limits import PATHS, THREADS
 from sciprec.precision import resolve_backend
 from sciprec.precision.streams import seed_words
 
@@ -137,6 +139,7 @@ def greeks(
         (sciprec.heston.greek_plan).
     """
     start = time.perf_counter()
+    require_model(model)
     given = payoff_tuple(payoffs)
     for payoff in given:
         payoff.check(model)
@@ -150,9 +153,9 @@ def greeks(
         tolerance=limit,
         risk=1 - probability(confidence),
         seed=int(seed),
-        correction=bool(correction),
-        n_threads=whole_number("n_threads", n_threads, 1),
-        max_paths=whole_number("max_paths", max_paths, LEAST_BUDGET),
+        correction=flag("correction", correction),
+        n_threads=whole("n_threads", n_threads, *THREADS),
+        max_paths=whole("max_paths", max_paths, *PATHS),
         deadline=start + seconds_allowed(max_seconds),
     )
     bound = pricing.run()

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sciprec.arguments import word
 from sciprec.errors import InputError
 from sciprec.heston.conditional import ConditionalSampler, integrable
 from sciprec.heston.controlled import PaymentSampler
@@ -35,10 +36,7 @@ def choose_sampler(model, payoffs, scheme, choice="auto", seed=0):
     Raises:
         InputError: an unknown choice, or "conditional" where it is impossible.
     """
-    if choice not in CHOICES:
-        raise InputError(
-            f"variance_reduction is {choice!r}; accepted: {', '.join(map(repr, CHOICES))}"
-        )
+    word("variance_reduction", choice, CHOICES)
     possible = integrable(payoffs) and scheme_named(scheme).lifts
     if choice == "conditional" and not possible:
         names = ", ".join(sorted({payoff.name for payoff in payoffs}))

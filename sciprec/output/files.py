@@ -8,7 +8,7 @@ from typing import Any
 
 import xarray as xr
 
-from sciprec.errors import InputError
+from sciprec.arguments import word
 from sciprec.output import netcdf, zarr_store
 
 NETCDF = "netcdf"
@@ -22,8 +22,7 @@ def suffix_of(name: str) -> str:
     Raises:
         InputError: no such format, or the package that writes it is missing.
     """
-    if name not in SUFFIXES:
-        raise InputError(f"unknown format {name!r}; known: {', '.join(SUFFIXES)}")
+    word("format", name, SUFFIXES)
     if name == "zarr":
         zarr_store.require()
     return SUFFIXES[name]

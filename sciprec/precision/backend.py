@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sciprec.arguments import shown
 from sciprec.errors import InputError, meant
 from sciprec.precision.fixed_format import (
     ACCUMULATOR,
@@ -195,7 +196,7 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
         return uniform_backend(f"{backend.format.name},round={backend.rounding}", backend)
     if not isinstance(backend, str):
         raise InputError(
-            f"backend {backend!r} is a {type(backend).__name__}; give a name such as 'mlu370', "
+            f"backend is {shown(backend)}; give a name such as 'mlu370', "
             "a spec string such as 'float:p=11,round=rz', or a sciprec Backend"
         )
     if backend in _BACKENDS:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.arguments import shown
 from sciprec.errors import InputError
 from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.precision.lifting import lift
@@ -123,7 +124,7 @@ def resolve_compensation(given) -> Compensation | dict[str, Compensation] | None
     if isinstance(given, str) and given in COMPENSATIONS:
         return COMPENSATIONS[given]
     raise InputError(
-        f"unknown compensation {given!r}; known: {', '.join(COMPENSATIONS)}, a "
+        f"unknown compensation {shown(given)}; known: {', '.join(COMPENSATIONS)}, a "
         "sciprec.Compensation(alpha=..., beta=..., reset_every=...), or a mapping from variables "
         "to these"
     )

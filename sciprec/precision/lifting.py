@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from sciprec.errors import InputError
+from sciprec.arguments import flag, shown, whole
 from sciprec.precision.backend import resolve_backend
 from sciprec.precision.compiling import cache_folder, module_of
 from sciprec.precision.fixed_lifting import FixedLifted
@@ -73,14 +73,17 @@ def lift(
         np.sum, @ and np.dot have another order than Numba's sum and BLAS.
     """
     resolved = resolve_backend(backend)
-    if path not in ("auto", "software"):
-        raise LiftError(f"path '{path}' is unknown; give 'auto' or 'software'")
+    if not isinstance(path, str) or path not in ("auto", "software"):
+        raise LiftError(f"path {shown(path)} is unknown; give 'auto' or 'software'")
+    seed = whole("seed", seed, -(2**63), 2**64 - 1, "an integer")
+    trust_inputs = flag("trust_inputs", trust_inputs)
     function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
     if function is None:
         raise LiftError(
-            f"{kernel!r} is a {type(kernel).__name__}; lift takes a Python function or an @njit "
+            f"the kernel is a {type(kernel).__name__}; lift takes a Python function or an @njit "
             "function: define the kernel with `def`"
         )
+    _check_adapt(adapt)
     again = partial(
         lift, backend=resolved, seed=seed, path=path, trust_inputs=trust_inputs, ranges=ranges,
         adapt=adapt,
@@ -88,7 +91,6 @@ def lift(
     if not resolved.fixed:
         program = Program(function, resolved, path, trust_inputs)
         return Lifted(function, resolved, program, module_of(program), seed, again)
-    _check_adapt(adapt)
 
     def variant(name: str):
         made = Program(function, resolved, path, trust_inputs, name)
@@ -98,8 +100,6 @@ def lift(
 
 
 def _check_adapt(adapt) -> None:
-    whole = isinstance(adapt, int) and not isinstance(adapt, bool) and adapt > 0
-    if not (adapt in ("headroom", None) or whole):
-        raise InputError(
-            f"adapt is {adapt!r}; accepted: 'headroom', None, or a number of calls above zero"
-        )
+    if adapt is not None and not (isinstance(adapt, str) and adapt == "headroom"):
+        calls = "'headroom', None, or a number of calls above zero"
+        whole("adapt", adapt, 1, 2**63 - 1, calls)

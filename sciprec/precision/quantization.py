@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 
+from sciprec.arguments import whole
 from sciprec.errors import InputError
 from sciprec.precision.backend import Backend, resolve_backend, uniform_backend
 from sciprec.precision.fixed_point import adaptive_quantize, dequantize
@@ -44,6 +45,7 @@ def quantize(x, backend, *, seed: int = 0):
         the ends of the range, NaN zero.
     """
     resolved = resolve_backend(backend)
+    whole("seed", seed, -(2**63), 2**64 - 1, "an integer")
     if resolved.storage.fixed and hasattr(x, "dask") and hasattr(x, "map_blocks"):
         return x.map_blocks(_in_unit, abs(x).max(), resolved, dtype=_result_dtype(x.dtype))
     if hasattr(x, "data_vars"):

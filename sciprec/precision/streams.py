@@ -8,7 +8,7 @@ Python integers, on NumPy int64 arrays and in compiled kernels, and gives the sa
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.arguments import whole
 from sciprec.precision.registry import kernel
 
 MASK32 = 0xFFFFFFFF
@@ -108,8 +108,5 @@ def seed_words(seed):
     Raises:
         InputError: the seed is no integer or lies outside [0, 2**64).
     """
-    accepted = isinstance(seed, int) or hasattr(seed, "__index__")
-    if isinstance(seed, bool) or not accepted or not 0 <= int(seed) < 2**64:
-        raise InputError(f"seed is {seed!r}; accepted: an integer from 0 to 2**64 - 1")
-    seed = int(seed)
+    seed = whole("seed", seed, 0, 2**64 - 1, "an integer from 0 to 2**64 - 1")
     return seed & MASK32, seed >> 32

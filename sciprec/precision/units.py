@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.arguments import Range
 from sciprec.errors import InputError
 from sciprec.precision import fixed_rounding as words
 from sciprec.precision.backend import Arithmetic, Backend
@@ -163,6 +164,9 @@ class Units:
         )  # fmt: skip
 
 
+_SIZE = Range("a finite number above zero, the largest size there", above=0)
+
+
 def from_ranges(backend: Backend, sites, rows, ranges) -> Units:
     """Units from given ranges instead of a profile.
 
@@ -176,12 +180,7 @@ def from_ranges(backend: Backend, sites, rows, ranges) -> Units:
     """
     given = dict(ranges) if hasattr(ranges, "items") else {"*": ranges}
     for key, value in given.items():
-        usable = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not usable or not (math.isfinite(value) and value > 0):
-            raise InputError(
-                f"the range of {key!r} is {value!r}; accepted: a finite number above zero, the "
-                "largest size there"
-            )
+        _SIZE.number(f"the range of {key!r}", value)
     used, largest = {"*"}, np.zeros(len(rows))
     for number, row in enumerate(rows):
         keys = [k for k in _names_of(sites[row.site]) if k in given]

@@ -107,7 +107,8 @@ def test_blow_up_says_when_what_where_and_the_remedy():
     words = (
         r"blow-up between day .* and day .*: .*divergence.* not finite; just before, the strongest "
         r"wind was .* m/s at latitude .*, longitude .*; usual remedies: a shorter step "
-        r"\(step_seconds = 10800 instead of 21600\), more diffusion"
+        r"\(step_seconds = 10800 instead of 21600\), time_scheme = 'semi_implicit_leapfrog', more "
+        "diffusion"
     )
     assert re.match(words, run.blow_up)
     assert run.time_days[-1] < 20 and run.steps < 80
@@ -154,8 +155,8 @@ def test_what_was_lost_is_named_with_its_first_level():
         ),
         ({"parameters": {"diffusion_m4_per_s": -1.0}}, "accepted: zero or above, such as 5.0e15"),
         ({"parameters": {"diffusion_m4_per_s": float("nan")}}, "accepted: a finite number"),
-        ({"days": 0.0}, "days is 0.0; accepted: a number above zero"),
-        ({"days": "two"}, "days is 'two'; accepted: a number above zero"),
+        ({"days": 0.0}, "days is 0.0; accepted: a number of days > 0"),
+        ({"days": "two"}, "days is 'two'; accepted: a number of days > 0"),
         ({"output_hours": -1.0}, "output_hours is -1.0; accepted"),
         ({"step_seconds": 7000.0}, "no whole number of steps of 7000 s; with step_seconds = 6646"),
     ],

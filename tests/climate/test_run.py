@@ -1,5 +1,7 @@
 """`climate.run`: the labelled dataset of a run, and what it is asked with."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -8,6 +10,7 @@ from sciprec import climate, workflow
 from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import Run
 from sciprec.climate.grid import Truncation
+from sciprec.climate.initial import CASES
 from sciprec.climate.model import integrate
 from sciprec.errors import InputError
 from sciprec.output.dataset import trajectory_dataset
@@ -56,6 +59,35 @@ def test_only_the_named_variables_are_kept():
 def test_wrong_parameters_get_a_sentence(parameters, words):
     with pytest.raises(InputError, match=words):
         climate.run("williamson_2", **parameters, **SHORT)
+
+
+def holed(values):
+    """The same with NaN at one place."""
+    return np.where(np.arange(values.size).reshape(values.shape) == 7, np.nan, values)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda s: replace(s, height=holed(s.height)), "height is nan at 1 of 512 points, firs"),
+        (lambda s: replace(s, vorticity=s.vorticity * np.inf), "vorticity is .* accepted: finite"),
+        (lambda s: replace(s, height=s.height.T), r"height has the type float64 and the .* \(1"),
+        (lambda s: replace(s, height=s.height[0]), r"accepted: real numbers of shape \(32, 16\)"),
+        (lambda s: replace(s, height=8000.0), r"height has the type float64 and the shape \(\);"),
+        (lambda s: replace(s, height=s.height + 0j), "height has the type complex128 and"),
+        (lambda s: replace(s, height="flat"), "height has the type <U4 and the shape"),
+        (lambda s: replace(s, height=None), "height has the type object"),
+        (lambda s: None, "initial state of case 'mine' is None; accepted: a sciprec.climate.ini"),
+        (lambda s: vars(s), "initial state of case 'mine' is .*; accepted: a sciprec.climate"),
+    ],
+)
+def test_initial_states_that_are_none_get_a_sentence(monkeypatch, spoil, words):
+    case = CASES["williamson_5"]
+    mine = replace(case, name="mine", initial=lambda lon, lat: spoil(case.initial(lon, lat)))
+    monkeypatch.setitem(CASES, "mine", mine)
+    with pytest.raises(InputError, match=words) as caught:
+        climate.run("mine", **SHORT)
+    assert len(str(caught.value).splitlines()) == 1
 
 
 def test_the_fourier_stage_changes_nothing_but_roundings():

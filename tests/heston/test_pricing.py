@@ -142,7 +142,7 @@ def test_lost_coupling_is_said():
 
 
 def test_time_budget_ends_a_run():
-    result = heston.price(LEWIS, CALL, tolerance=1e-7, max_paths=2**40, max_seconds=0.3)
+    result = heston.price(LEWIS, CALL, tolerance=1e-7, max_paths=10**11, max_seconds=0.3)
     assert not result.met and result.seconds < 3
 
 
@@ -189,19 +189,19 @@ def test_estimators_agree():
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"tolerance": 0}, "tolerance is 0.0; accepted: a number above zero"),
-        ({"tolerance": float("nan")}, "tolerance is nan; accepted: a finite number"),
-        ({"confidence": 1}, "confidence is 1.0; accepted: above 0 and below 1, such as 0.95"),
-        ({"confidence": 0}, "confidence is 0.0; accepted: above 0 and below 1"),
+        ({"tolerance": 0}, "tolerance is 0; accepted: a share > 0, at most 1"),
+        ({"tolerance": float("nan")}, "tolerance is nan; accepted: a share > 0"),
+        ({"confidence": 1}, "confidence is 1; accepted: a probability above 0 and below 1, such"),
+        ({"confidence": 0}, "confidence is 0; accepted: a probability above 0 and below 1"),
         ({"scheme": "milstein"}, "unknown scheme 'milstein'; known:"),
         ({"scheme": "gamma_expansion"}, "paths of different steps have nothing in common"),
         ({"backend": "bf61"}, "unknown backend 'bf61'"),
         ({"seed": -1}, r"seed is -1; accepted: an integer from 0 to 2\*\*64 - 1"),
-        ({"max_paths": 10}, "max_paths is 10; accepted: an integer of at least 65536"),
-        ({"max_seconds": 0}, "max_seconds is 0.0; accepted: a number above zero"),
-        ({"n_threads": 0}, "n_threads is 0; accepted: an integer of at least 1"),
+        ({"max_paths": 10}, "max_paths is 10; accepted: an integer from 65536 to"),
+        ({"max_seconds": 0}, "max_seconds is 0; accepted: a number of seconds > 0"),
+        ({"n_threads": 0}, "n_threads is 0; accepted: an integer from 1 to"),
         ({"payoffs": 100}, "payoff is 100; accepted: a payoff such as Call"),
-        ({"variance_reduction": "all"}, "variance_reduction is 'all'; accepted: 'auto',"),
+        ({"variance_reduction": "all"}, "unknown variance_reduction 'all'; known: auto,"),
         (
             {
                 "payoffs": AsianArithmetic(strike=1, maturity=1, fixings=2),

@@ -1,14 +1,19 @@
-"""Thousands of spoilt scenarios and files: a sentence each, no traceback, nothing computed."""
+"""Spoilt scenarios, files, arguments and options by the thousand: a sentence each, no traceback,
+nothing computed."""
 
 import copy
 import random
 import tomllib
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
+import sciprec
+from sciprec import cli, climate, heston
 from sciprec.batch.perform import check
 from sciprec.batch.plan import plan
 from sciprec.compare.comparison import compare
@@ -18,9 +23,11 @@ from sciprec.output.dataset import prices_dataset, trajectory_dataset
 from sciprec.scenario import load_scenario, parse_scenario
 from tests.shell.conftest import little_trajectory
 
+ROOT = Path(__file__).parents[2]
+LEWIS = ROOT / "data" / "heston" / "lewis.toml"
+SCENARIO = ROOT / "scenarios" / "quickstart_heston.toml"
 SHIPPED = [
-    tomllib.loads(p.read_text(encoding="utf-8"))
-    for p in sorted(Path(__file__).parents[2].glob("scenarios/*.toml"))
+    tomllib.loads(p.read_text(encoding="utf-8")) for p in sorted(ROOT.glob("scenarios/*.toml"))
 ]
 VALUES = [
     None, True, False, 0, -1, 1, 7, 10**30, -(10**30), 0.0, -0.0, 1e-320, 1e308, -2.5, float("nan"),
@@ -173,3 +180,148 @@ def test_long_words_are_shown_by_their_beginning():
     assert said.endswith("\nsecond line")
     assert str(InputError("short")) == "short"
     assert len(str(InputError("much " * 1000))) < 1100
+
+
+class Reached(InputError):
+    """Stands for the computation."""
+
+
+def stop(*_, **__):
+    raise Reached("the computation")
+
+
+@pytest.fixture
+def nothing_is_computed(monkeypatch, tmp_path):
+    """Every door ends where its computation would begin; paths are in an empty folder."""
+    monkeypatch.setattr("sciprec.climate.model.Run.__init__", stop)
+    monkeypatch.setattr("sciprec.heston.plan.Pricing.run", stop)
+    monkeypatch.setattr("sciprec.heston.greek_plan.GreekPricing.run", stop)
+    monkeypatch.setattr("sciprec.workflow.execute", stop)
+    monkeypatch.chdir(tmp_path)
+
+
+class Odd:
+    """Something that no door knows."""
+
+
+ODD = [
+    None, True, float("nan"), float("inf"), -1, 0, 0.5, 1e308, 10**400, -(10**30), 2**63, "", "cal",
+    "nan", "x" * 3000, "../../x", "a\x00b", "2 years", b"x", [], [1], (1, 2), {}, {"a": 1}, {1},
+    [None], ["a"], [float("nan")], {"a": {}}, object(), Odd, Odd(), np.float64("inf"),
+    np.float32(2), np.int64(-3), np.array([]), np.array([1.0, np.nan]), np.array("x"),
+    np.zeros((2, 2)), np.array(True), 1j, Ellipsis, range(3), lambda x: x, xr.Dataset(),
+    xr.DataArray([1.0]), np.datetime64("2020-01-01"), Path("x"), Fraction(1, 3), Decimal("nan"),
+]  # fmt: skip
+MODEL = {"spot": 100.0, "v0": 0.04, "kappa": 2.0, "theta": 0.04, "sigma": 0.5, "rho": -0.5,
+         "rate": 0.01, "dividend_yield": 0.0}  # fmt: skip
+USUAL = {"strike": 100.0, "maturity": 1.0, "fixings": 4, "start": 0.5, "moneyness": 1.0}
+
+
+def halve(x, out):
+    """A kernel."""
+    for i in range(x.size):
+        out[i] = 0.5 * x[i]
+
+
+def doors():
+    """Each public door with arguments that it takes: name -> (function, arguments)."""
+    model, call = heston.Model(**MODEL), heston.Call(strike=100, maturity=1)
+    pricing = {
+        "model": model, "payoffs": call, "backend": "fp32", "tolerance": 0.01, "confidence": 0.95,
+        "seed": 0, "scheme": "quadratic_exponential_martingale", "max_paths": 2**24,
+        "max_seconds": None, "correction": True, "n_threads": 1,
+    }  # fmt: skip
+    lifted = {"kernel": halve, "seed": 0, "path": "auto", "trust_inputs": False, "ranges": None,
+              "adapt": "headroom"}  # fmt: skip
+    found = {
+        "climate.run": (climate.run, {
+            "case": "williamson_2", "truncation": "T5", "days": 1, "backend": "fp32",
+            "compensation": None, "step_seconds": 600, "output_hours": 24, "time_scheme": None,
+            "stored": None, "stages": None, "variables": None, "checkpoints": None,
+            "progress": None, "perturbation": None, "angle_degrees": 0.0, "viscosity": 0.0,
+            "formulation": "careful",
+        }),
+        "Perturbation": (climate.Perturbation, {"member": 1, "amplitude": 1e-10, "seed": 0}),
+        "Model": (heston.Model, MODEL),
+        "price": (heston.price, pricing | {"relative": True, "variance_reduction": "auto"}),
+        "greeks": (heston.greeks, pricing),
+        "run": (sciprec.run, {
+            "scenarios": str(SCENARIO), "out": "out", "backends": ["fp32"], "scheduler": None,
+            "workers": None, "threads": None, "format": "netcdf", "fresh": False,
+        }),
+        "load_scenario": (sciprec.load_scenario, {"path": SCENARIO}),
+        "lift": (sciprec.lift, lifted | {"backend": "fp32"}),
+        "lift to fixed point": (sciprec.lift, lifted | {"backend": "fixed32"}),
+        "quantize": (sciprec.quantize, {"x": 1.5, "backend": "fp16", "seed": 0}),
+        "compare": (
+            lambda golden, actual, **limits: sciprec.compare(golden, actual, **limits),
+            {"golden": np.ones(3), "actual": np.ones(3), "rtol": (), "atol": (), "max_ulp": ()},
+        ),
+        "call_prices": (
+            lambda model, strikes, maturity: heston.analytic.call_prices(model, strikes, maturity),
+            {"model": model, "strikes": [90.0], "maturity": 1.0},
+        ),
+    }  # fmt: skip
+    for name, entry in heston.payoffs().items():
+        usual = USUAL | {"barrier": 80.0 if "down" in name else 120.0}
+        found[name] = (entry, {p: usual[p] for p in entry.parameters})
+    return found
+
+
+def is_one_clear_sentence(said):
+    """Of one line, bounded, without what only programs read, and with what is accepted."""
+    assert said.strip() and len(said.splitlines()) == 1 and len(said) < 1200, said
+    assert "Traceback" not in said and " object at 0x" not in said, said
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("share", [24, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_argument_of_every_door_is_taken_or_refused(nothing_is_computed, share):
+    """Each argument of each door beside good others: every odd value, or one of 24 of them."""
+    pairs = [(name, key, value) for name, (_, usual) in doors().items() for key in usual
+             for value in ODD]  # fmt: skip
+    random.Random(3).shuffle(pairs)
+    known, refused = doors(), 0
+    for name, key, value in pairs[::share]:
+        door, usual = known[name]
+        said = sentences(lambda d=door, g=usual | {key: value}: d(**g))
+        if said is not None:
+            is_one_clear_sentence(said)
+            refused += said != "the computation"
+    assert refused > 0.5 * len(pairs) / share
+
+
+WORDS = [
+    "", " ", "nan", "inf", "-inf", "-1", "0", "1e400", "9" * 5000, "8.5", "cal", "../../x", "/",
+    "x" * 3000, "{}", "T42", "0x10", "1_000", "--", "-", "100%", "\u202e", "\u0663", "1,5", "a=b",
+]  # fmt: skip
+VERBS = {
+    ("price", "--model", LEWIS, "--payoff", "call", "--strike", "100", "--maturity", "1"): (
+        "--model", "--payoff", "--strike", "--maturity", "--tol", "--backend", "--fixings",
+        "--barrier", "--start", "--moneyness", "--scheme", "--confidence", "--seed", "--max-paths",
+        "--greeks-tol", "--max-seconds", "--variance-reduction", "--threads", "--spot", "--v0",
+        "--kappa", "--theta", "--sigma", "--rho", "--rate", "--dividend-yield",
+    ),
+    ("run", SCENARIO): (
+        "", "--backend", "--out", "--workers", "--scheduler", "--threads", "--format",
+    ),
+    ("compare", "one.npy", "one.npy"): (
+        "", "--rtol", "--atol", "--max-ulp", "--stored", "--html", "--junit-xml",
+    ),
+    ("report",): ("",),
+    ("backends",): ("--scenario",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [8, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_word_on_the_command_line_is_taken_or_refused(call, nothing_is_computed, share):
+    """An internal error would be exit code 3."""
+    np.save("one.npy", np.ones(3))
+    given = [(*verb, *filter(None, [option]), word) for verb, options in VERBS.items()
+             for option in options for word in WORDS]  # fmt: skip
+    random.Random(4).shuffle(given)
+    for arguments in given[::share]:
+        code, out, err = call(*arguments)
+        assert code in (cli.GOOD, cli.NOT_MET, cli.USAGE), (arguments, err)
+        assert "Traceback" not in out + err, arguments
+        assert code == cli.GOOD or err or out, arguments
