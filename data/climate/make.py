@@ -2,8 +2,9 @@
 
 climate T42 20: Held and Suarez's climate, a mean of 1,000 days after 200. arithmetics: their
 climates at T21 with ten levels in several arithmetics, and how far these lie from an ensemble in
-binary64. waves: Jablonowski and Williamson's wave in several arithmetics. Runs are kept in the
-folder that `--work` names: what is interrupted goes on from there.
+binary64. waves: Jablonowski and Williamson's wave in several arithmetics. first: the first days of
+the three climates, by which a test knows today's code again. Runs are kept in the folder that
+`--work` names: what is interrupted goes on from there.
 """
 
 from __future__ import annotations
@@ -113,6 +114,34 @@ def blocks_of(climate: Climate, work: Path) -> dict[str, np.ndarray]:
     found |= {"blow_up": np.array(made.blow_up or ""), "seconds": np.array(made.timing.seconds)}
     np.savez(path, **found)
     return found
+
+
+FIRST_DAYS = (1, 2, 5, 10)
+STORED = (Climate("T21", 10), Climate("T31", 8), Climate("T42", 20))
+"""The climates whose means are stored."""
+
+
+def first_days(climate: Climate, days: tuple[int, ...] = FIRST_DAYS) -> dict[str, np.ndarray]:
+    """Zonal means at single days from rest: field -> (days, levels, nlat), every bit of them."""
+    made = integrate(
+        "held_suarez", climate.truncation, max(days), step_seconds=STEP_SECONDS,
+        variables=CLIMATE_VARIABLES,
+        parameters={
+            "levels": climate.levels, "seed": climate.seed, "diffusion_hours": DIFFUSION_HOURS
+        },
+    )  # fmt: skip
+    return {name.removeprefix(ZONAL_MEAN): x[list(days)] for name, x in made.fields.items()}
+
+
+def make_first_days(folder: Path = FOLDER) -> Path:
+    """Store the first days of the climates whose means are stored."""
+    path = folder / "held_suarez_first_days.npz"
+    found = {"days": np.array(FIRST_DAYS)}
+    for climate in STORED:
+        place = f"{climate.truncation}L{climate.levels}"
+        found |= {f"{place}/{name}": x for name, x in first_days(climate).items()}
+    np.savez_compressed(path, **found)
+    return path
 
 
 def fields_of(blocks: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -297,6 +326,7 @@ def main() -> None:
     one.add_argument("levels", type=int)
     one.add_argument("--days", type=int, default=1200)
     verbs.add_parser("arithmetics", help="several arithmetics against an ensemble in binary64")
+    verbs.add_parser("first", help="the first days of the stored climates")
     verbs.add_parser("waves", help="the baroclinic wave in several arithmetics")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
@@ -305,6 +335,8 @@ def main() -> None:
         print(make_climate(asked, given.work))
     elif given.verb == "arithmetics":
         print(make_arithmetics(given.work))
+    elif given.verb == "first":
+        print(make_first_days())
     else:
         print(make_waves(given.work))
 

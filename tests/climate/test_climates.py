@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec.climate.climatology import CLIMATE_VARIABLES, gates, time_means
+from sciprec.climate.climatology import CLIMATE_VARIABLES, ZONAL_MEAN, gates, time_means
 from sciprec.climate.model import integrate
 
 FOLDER = Path(__file__).parents[2] / "data" / "climate"
@@ -57,6 +57,34 @@ def test_the_usual_climate_is_that_of_other_models(name):
     assert stored["samples"] == 1000
     low, high = GATES[name]
     assert low <= stored["gates"][name] <= high
+
+
+FIRST_DAYS = np.load(FOLDER / "held_suarez_first_days.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "last"),
+    [
+        ("T21L10", 2),
+        pytest.param("T21L10", 10, marks=pytest.mark.slow),
+        pytest.param("T31L8", 5, marks=pytest.mark.slow),
+        pytest.param("T42L20", 1, marks=pytest.mark.slow),
+    ],
+)
+def test_todays_code_makes_the_first_days_of_the_stored_climates(name, last):
+    """Within 1e-9 of each field's largest value: another processor may differ in the last bits."""
+    stored, _ = climate(FOLDER / f"held_suarez_{name.lower()}.json")
+    made = integrate(
+        "held_suarez", stored["truncation"], last, step_seconds=stored["step_seconds"],
+        variables=CLIMATE_VARIABLES,
+        parameters={key: stored[key] for key in ("levels", "seed", "diffusion_hours")},
+    )  # fmt: skip
+    days = [day for day in FIRST_DAYS["days"] if day <= last]
+    for variable in CLIMATE_VARIABLES:
+        kept = FIRST_DAYS[f"{name}/{variable.removeprefix(ZONAL_MEAN)}"]
+        for day, values in zip(days, kept, strict=False):
+            apart = np.abs(made.fields[variable][day] - values).max()
+            assert apart <= 1e-9 * np.abs(values).max(), (variable, day)
 
 
 @pytest.mark.slow
