@@ -157,7 +157,7 @@ def test_bad_strikes(strike):
 
 
 def test_bad_maturity_and_payoff():
-    with pytest.raises(InputError, match="maturity is 0.0; accepted: a number above zero"):
+    with pytest.raises(InputError, match="maturity is 0.0; accepted: years > 0"):
         analytic.put_prices(LEWIS, 100.0, 0.0)
     with pytest.raises(
         InputError, match="payoff 'str' has no semi-analytic price; accepted: asian-g"
