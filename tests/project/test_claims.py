@@ -140,6 +140,7 @@ def steady_error(compensation):
     return relative_l2(steady("mlu370", compensation), steady("fp64", "none"))
 
 
+@functools.cache
 def free_surface_of_t42():
     """Case 5, day 15, published step and diffusion, against the stored T213."""
     finer = reference_dataset(ROOT / "data" / "climate" / "williamson_5_day15.npz", "T42")
