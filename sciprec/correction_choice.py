@@ -1,6 +1,6 @@
-"""The key `compensation` of a Heston scenario: whether the rounding error of a price is removed.
+"""The key `compensation` of a Heston scenario: what is done about the rounding errors of its paths.
 
-compensation = ["none", "correction"]
+compensation = ["none", "carry", "correction"]
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from sciprec.compensation_choice import as_tables
 from sciprec.sections import Section, key
 
 CORRECTION = "correction"
+CARRY = "carry"
 
 
 class CorrectionChoice(Section):
-    """One way to price: the mean rounding error measured and removed, or measured and left."""
+    """One way to price: residuals forgotten, carried, or the mean error removed as well."""
 
-    name: Literal["none", "correction"] = key(
-        '"none" or "correction" (paths of kind "heston" always carry the residuals of log-spot and '
-        "variance)", 'name = "correction"',
+    name: Literal["none", "carry", "correction"] = key(
+        '"none" (no residuals), "carry" (of log-spot, variance and its integral) or "correction" '
+        "(carry, and the mean rounding error removed from the price)", 'name = "carry"',
     )  # fmt: skip
 
-    def resolved(self) -> bool:
-        """Whether the mean rounding error is removed from the price."""
-        return self.name == CORRECTION
+    def resolved(self) -> str:
+        """What `sciprec.heston.price` takes."""
+        return self.name
 
 
 CorrectionChoices = Annotated[tuple[CorrectionChoice, ...], BeforeValidator(as_tables)]

@@ -126,6 +126,7 @@ def _course(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """How the prices were made, in words."""
     prices = content["prices"]
     rules = list(dict.fromkeys(row["extrapolation"] for row in prices))
+    how = content["compensation"]
     relative = max((abs(row["rounding_error"] / row["price"]) for row in prices), default=0.0)
     lines = [
         ("paths, steps", f"{content['n_paths']}, {content['n_steps']}"),
@@ -135,8 +136,7 @@ def _course(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("steps", "; ".join(_RULES[rule] for rule in rules)),
     ]
     if any(level["level"] == "rounding" for level in content["levels"]):
-        removed = "removed" if content["correction"] else "left in the price"
-        lines.append(("rounding error", f"{100 * relative:.2g} % of the price, {removed}"))
+        lines.append(("rounding error", f"{100 * relative:.2g} % of the price, {_LEFT[how]}"))
     if (done := content["fixed_point"]) is not None:
         words = (
             "{saturations} saturations, {places_short_of_bits} places short of bits, {calls} calls"
@@ -145,6 +145,11 @@ def _course(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
+_LEFT = {
+    "none": "left in the price; no residuals",
+    "carry": "left in the price; residuals carried",
+    "correction": "removed; residuals carried",
+}
 _RULES = {
     "order 2": "extrapolated (order 2)",
     "order 1": "extrapolated (order 1)",

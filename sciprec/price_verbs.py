@@ -50,9 +50,10 @@ def price(
         int | None, typer.Option(help="Budget of paths [default: 2^24, of greeks 2^26].")
     ] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Budget of time.")] = None,
-    correction: Annotated[
-        bool, typer.Option(help="Remove the rounding error from the price.")
-    ] = True,
+    compensation: Annotated[
+        str,
+        typer.Option(help="Of rounding errors: none, carry (residuals), correction (both)."),
+    ] = "correction",
     variance_reduction: Annotated[
         str, typer.Option(help="auto, conditional, control or none.")
     ] = "auto",
@@ -91,7 +92,7 @@ def price(
     )  # fmt: skip
     how = {
         "backend": backend, "confidence": confidence, "seed": seed, "scheme": scheme,
-        "max_seconds": max_seconds, "correction": correction,
+        "max_seconds": max_seconds, "compensation": compensation,
         "n_threads": threads if threads is not None else os.cpu_count() or 1,
     } | ({} if max_paths is None else {"max_paths": max_paths})  # fmt: skip
     try:
@@ -102,7 +103,7 @@ def price(
         derived = heston.greeks(checked, payoffs, tolerance=share, **how) if greeks else None
     except KeyboardInterrupt:
         raise Interrupted("no price was made") from None
-    content = result_as_dict(checked, source, result) | {"correction": correction}
+    content = result_as_dict(checked, source, result) | {"compensation": compensation}
     if derived is not None:
         content["greeks"] = greeks_as_dict(checked, derived)
     if json:

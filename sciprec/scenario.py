@@ -20,7 +20,7 @@ from pydantic import (
 from sciprec import arguments
 from sciprec.compensation_choice import CompensationChoice, CompensationChoices
 from sciprec.complaints import complaint
-from sciprec.correction_choice import CORRECTION, CorrectionChoice, CorrectionChoices
+from sciprec.correction_choice import CARRY, CORRECTION, CorrectionChoice, CorrectionChoices
 from sciprec.ensemble import Ensemble
 from sciprec.errors import InputError, meant
 from sciprec.heston_sections import HestonRun
@@ -220,8 +220,8 @@ class HestonScenario(Scenario):
     kind: Literal["heston"] = key('"heston"', 'kind = "heston"')
     heston: HestonRun = key("the table [heston]", "[heston.model]")
     compensation: CorrectionChoices = Field(
-        default=(), examples=['compensation = ["none", "correction"]'],
-        description='an array of "none" and "correction"; left out, the correction',
+        default=(), examples=['compensation = ["none", "carry", "correction"]'],
+        description='an array of "none", "carry" and "correction"; left out, "carry"',
     )  # fmt: skip
     takes_compensation: ClassVar[bool] = False
 
@@ -237,19 +237,20 @@ class HestonScenario(Scenario):
 
     @model_validator(mode="after")
     def _corrected_where_a_bound_is_made(self) -> HestonScenario:
-        if self.compensation and self.heston.simulation.tolerance is None:
+        named = [choice.name for choice in self.compensation]
+        if CORRECTION in named and self.heston.simulation.tolerance is None:
             raise ValueError(
-                "the key 'compensation' was given; paths of kind 'heston' always carry the "
-                "residuals of log-spot and variance, and only prices with a 'tolerance' are "
-                "corrected: leave the key out, or give a tolerance instead of 'n_paths'"
+                "the key 'compensation' has \"correction\", and only prices with a 'tolerance' are "
+                "corrected; accepted with 'n_paths': \"none\" and \"carry\"; or give a tolerance "
+                "instead"
             )
+        if len(set(named)) < len(named):
+            raise ValueError("a compensation is named twice")
         return self
 
     def choices(self) -> tuple[CorrectionChoice, ...]:
-        """What its runs take: the correction where nothing is said and a bound is made."""
-        if self.compensation or self.heston.simulation.tolerance is None:
-            return self.compensation
-        return (CorrectionChoice(name=CORRECTION),)
+        """What its runs take: residuals where nothing is said."""
+        return self.compensation or (CorrectionChoice(name=CARRY),)
 
 
 class AccumulationScenario(Scenario):

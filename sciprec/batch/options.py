@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.correction_choice import CARRY
 from sciprec.errors import InputError
 from sciprec.heston_sections import HestonPayoffs, HestonRun, HestonSimulation
 from sciprec.output.bounded_prices import PRICED
@@ -33,20 +34,21 @@ def stored_variables(given: HestonRun) -> tuple[str, ...]:
     return (*PRICED, RELATIVE_ROUNDING, *_OF_A_SURFACE)
 
 
-def run(given: HestonRun, backend: str, correction: bool | None) -> xr.Dataset:
+def run(given: HestonRun, backend: str, compensation: str | None) -> xr.Dataset:
     """Price a grid of options, one simulation per maturity.
 
     Args:
         given: the table of the scenario.
         backend: arithmetic of the paths.
-        correction: whether the mean rounding error is removed, where a bound is made.
+        compensation: "none", "carry" or, where a bound is made, "correction"; None, of the truth:
+            "carry".
     """
     if given.simulation.tolerance is None:
-        return _with_a_number_of_paths(given, backend)
-    return _with_a_bound(given, backend, bool(correction))
+        return _with_a_number_of_paths(given, backend, compensation or CARRY)
+    return _with_a_bound(given, backend, compensation or CARRY)
 
 
-def check(given: HestonRun, correction: bool | None) -> None:
+def check(given: HestonRun, compensation: str | None) -> None:
     """Look at what only the model knows, before anything is computed.
 
     Raises:
@@ -89,7 +91,7 @@ def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
     return [entry(strike=strike, maturity=maturity, **named) for strike in given.strikes]
 
 
-def _with_a_number_of_paths(given: HestonRun, backend: str) -> xr.Dataset:
+def _with_a_number_of_paths(given: HestonRun, backend: str, compensation: str) -> xr.Dataset:
     """Means of payments and their standard errors."""
     from sciprec import heston
     from sciprec.heston import paths
@@ -98,7 +100,9 @@ def _with_a_number_of_paths(given: HestonRun, backend: str) -> xr.Dataset:
     model = heston.Model(**given.model.model_dump())
     strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
     simulation = given.simulation
-    how = _how(simulation, backend) | {"block_paths": simulation.block_paths}
+    how = _how(simulation, backend) | {
+        "block_paths": simulation.block_paths, "compensation": compensation,
+    }  # fmt: skip
     grid = {name: np.empty((len(maturities), len(strikes))) for name in _PER_STRIKE}
     per_maturity = {name: np.empty(len(maturities)) for name in _PER_MATURITY}
     timing, done = Timing(), []
@@ -128,7 +132,7 @@ def _with_a_number_of_paths(given: HestonRun, backend: str) -> xr.Dataset:
     )
 
 
-def _with_a_bound(given: HestonRun, backend: str, correction: bool) -> xr.Dataset:
+def _with_a_bound(given: HestonRun, backend: str, compensation: str) -> xr.Dataset:
     """Prices whose bounds meet a tolerance; one pricing per maturity, at the maturity's own steps.
 
     The measured time is that of the paths of all levels, without the pilots.
@@ -142,7 +146,7 @@ def _with_a_bound(given: HestonRun, backend: str, correction: bool) -> xr.Datase
     how = _how(given.simulation, backend) | {
         "tolerance": tolerance.value,
         "relative": tolerance.relative,
-        "correction": correction,
+        "compensation": compensation,
     }
     for name in ("confidence", "max_paths"):
         if getattr(given.simulation, name) is not None:
@@ -155,7 +159,7 @@ def _with_a_bound(given: HestonRun, backend: str, correction: bool) -> xr.Datase
     grid = {name: np.stack([row[name] for row in extra]) for name in extra[0]}
     return surface_dataset(
         given.payoffs.strikes, given.payoffs.maturities_years, results, grid,
-        correction=str(correction), blow_up="", notes=_notes(given, results),
+        blow_up="", notes=_notes(given, results),
         **timing_attributes(_timing(results)),
         **fixed_point_attributes(added(result.fixed_point for result in results)),
     )  # fmt: skip

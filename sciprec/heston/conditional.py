@@ -23,6 +23,7 @@ class ConditionalSampler:
         model: a Model.
         payoffs: Calls, Puts, Digitals and Spots, of any maturities.
         scheme: name of a path scheme that can leave out the independent Brownian motion.
+        carried: whether states carry their rounding errors along, see Simulation.
 
     Attributes:
         controls: per payoff the rows of the controls that may be used for it.
@@ -37,8 +38,9 @@ class ConditionalSampler:
     name = "conditional"
     width = 1  # simulated paths for each path
 
-    def __init__(self, model, payoffs, scheme):
+    def __init__(self, model, payoffs, scheme, carried=True):
         self.model, self.payoffs, self.scheme = model, tuple(payoffs), scheme
+        self.carried = carried
         self.dates = sorted({payoff.maturity for payoff in payoffs})
         share = model.rho**2
         self._spot_controls = [
@@ -64,6 +66,7 @@ class ConditionalSampler:
         simulation = Simulation(
             self.model, block, step_years=longest / n_steps, backend=backend, seed=seed,
             scheme=self.scheme, draws_per_step=draws_per_step, conditional=True,
+            carried=self.carried,
         )  # fmt: skip
         values = np.empty((len(self.payoffs), block.n_paths))
         controls = np.empty((2 * len(self.dates), block.n_paths))

@@ -19,6 +19,7 @@ class PaymentSampler:
         scheme: name of a path scheme.
         use_controls: whether there are any.
         antithetic: whether every path is the mean of a pair with opposite normal variates.
+        carried: whether states carry their rounding errors along, see Simulation.
 
     Attributes:
         controls: per payoff the rows of its controls.
@@ -29,8 +30,11 @@ class PaymentSampler:
 
     name = "payments"
 
-    def __init__(self, model, payoffs, scheme, use_controls=True, antithetic=False):
+    def __init__(
+        self, model, payoffs, scheme, use_controls=True, antithetic=False, carried=True
+    ):  # fmt: skip
         self.model, self.payoffs, self.scheme = model, tuple(payoffs), scheme
+        self.carried = carried
         wanted = [_controls_of(model, p) if use_controls else [] for p in self.payoffs]
         self._extra = list(dict.fromkeys(control for row in wanted for control in row))
         self.controls = [[self._extra.index(control) for control in row] for row in wanted]
@@ -47,7 +51,7 @@ class PaymentSampler:
         """
         everything = [*self.payoffs, *self._extra]
         given = {"backend": backend, "scheme": self.scheme, "n_steps": n_steps, "seed": seed}
-        given["draws_per_step"] = draws_per_step
+        given |= {"draws_per_step": draws_per_step, "carried": self.carried}
         paid = observed_payments(self.model, everything, block, **given)
         if self.width == 2:
             paid += observed_payments(self.model, everything, block, mirrored=True, **given)

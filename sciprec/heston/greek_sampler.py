@@ -44,8 +44,9 @@ class GreekSampler:
 
     name = "greeks"
 
-    def __init__(self, model, payoffs, scheme, bumps):
+    def __init__(self, model, payoffs, scheme, bumps, carried=True):
         self.model, self.scheme, self.bumps = model, scheme, bumps
+        self.carried = carried
         self.given = tuple(payoffs)
         self.names = tuple(_estimated(payoff) for payoff in payoffs)
         self.payoffs = tuple(p for p, names in zip(payoffs, self.names, strict=True) for _ in names)
@@ -67,7 +68,7 @@ class GreekSampler:
 
     def with_bumps(self, bumps):
         """Return this sampler with other Bumps."""
-        return GreekSampler(self.model, self.given, self.scheme, bumps)
+        return GreekSampler(self.model, self.given, self.scheme, bumps, self.carried)
 
     @property
     def width(self):
@@ -94,6 +95,7 @@ class GreekSampler:
         options = {
             "backend": backend, "seed": seed, "scheme": self.scheme, "block": block,
             "draws_per_step": draws_per_step, "n_steps": n_steps, "longest": self._longest,
+            "carried": self.carried,
         }  # fmt: skip
         values = [None] * len(self.given)
         controls = np.empty((self._n_controls, block.n_paths))

@@ -57,6 +57,7 @@ def observed_payments(
     words=None,
     draws_per_step=1,
     mirrored=False,
+    carried=True,
 ):
     """Simulate one block of paths and return what every payoff pays on every path.
 
@@ -73,6 +74,7 @@ def observed_payments(
             (n_steps, 2, block.n_paths).
         draws_per_step: r; these paths then see the same Brownian motion as those of r n_steps.
         mirrored: run the antithetic paths.
+        carried: whether states carry their rounding errors along, see Simulation.
 
     Returns:
         Undiscounted payments in binary64, shape (payoffs, block.n_paths), each due at its
@@ -101,6 +103,7 @@ def observed_payments(
         words=words,
         draws_per_step=draws_per_step,
         mirrored=mirrored,
+        carried=carried,
     )
     with np.errstate(over="ignore", invalid="ignore"):  # nonfinite paths stay nonfinite
         rows = _observe(simulation, schedule, _longest(payoffs), n_steps)

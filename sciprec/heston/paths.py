@@ -14,6 +14,7 @@ import numpy as np
 
 from sciprec.errors import InputError
 from sciprec.heston.fixed_counts import added
+from sciprec.heston.pricing_arguments import resolve_residuals
 from sciprec.heston.simulation import Simulation, lifted
 from sciprec.precision import resolve_backend
 from sciprec.precision.fixed_lifting import fixed_point_summary
@@ -79,6 +80,7 @@ def estimate(
     n_steps,
     seed=0,
     block_paths=4096,
+    compensation="carry",
 ):
     """Price payoffs of one maturity by Monte Carlo.
 
@@ -92,6 +94,7 @@ def estimate(
         n_paths, n_steps: integers; n_paths at least 2.
         seed: integer in [0, 2**64).
         block_paths: paths simulated together, rounded up to whole groups; changes no bit.
+        compensation: "carry" (the rounding errors of each state's additions) or "none".
 
     Returns:
         An Estimate.
@@ -105,6 +108,7 @@ def estimate(
     """
     payoffs = _payoff_tuple(payoffs)
     given = {"backend": backend, "scheme": scheme, "n_steps": n_steps, "seed": seed}
+    given["carried"] = resolve_residuals(compensation, ("none", "carry")) != "none"
     results = [
         simulate_block(model, payoffs, block, **given) for block in blocks(n_paths, block_paths)
     ]
@@ -129,11 +133,12 @@ def blocks(n_paths, block_paths=4096):
     return tuple(Block(first, min(size, n_paths - first)) for first in range(0, n_paths, size))
 
 
-def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed):
+def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed, carried=True):
     """Simulate one block of paths and return the sums of its undiscounted payments.
 
     Args:
         block: a Block whose first path is a multiple of GROUP.
+        carried: whether states carry their rounding errors along, see Simulation.
         model, payoffs, backend, scheme, n_steps, seed: as for estimate.
 
     Returns:
@@ -146,8 +151,9 @@ def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed):
     n_steps = _count("n_steps", n_steps, 1)
     maturity = payoffs[0].maturity
     simulation = Simulation(
-        model, block, step_years=maturity / n_steps, backend=backend, scheme=scheme, seed=seed
-    )
+        model, block, step_years=maturity / n_steps, backend=backend, scheme=scheme, seed=seed,
+        carried=carried,
+    )  # fmt: skip
     simulation.advance(n_steps)
     log_ratio = simulation.log_ratio()
     start = time.thread_time()

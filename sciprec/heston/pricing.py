@@ -13,6 +13,7 @@ from sciprec.heston.plan import Pricing
 from sciprec.heston.pricing_arguments import (
     check_scheme,
     probability,
+    resolve_residuals,
     seconds_allowed,
     tolerance_function,
 )
@@ -94,7 +95,7 @@ class PriceResult(BoundedResult):
         bound: |price - true price| exceeds it with probability 1 - confidence at most.
         statistical, discretisation, rounding: its parts, which add up to it.
         rounding_error: measured, of prices in binary64 less those in the backend; removed from
-            the price where correction is on.
+            the price with the correction.
         tolerance: the largest bound that was accepted, in units of currency.
         extrapolation: per payoff "order 2", "order 1" or "larger difference".
 
@@ -129,7 +130,7 @@ def price(
     scheme="quadratic_exponential_martingale",
     max_paths=2**24,
     max_seconds=None,
-    correction=True,
+    compensation="correction",
     variance_reduction="auto",
     n_threads=1,
 ):
@@ -149,7 +150,9 @@ def price(
         scheme: name of a path scheme.
         max_paths: simulated paths of all levels together.
         max_seconds: None, or the time after which no more paths are started.
-        correction: whether the mean rounding error is removed from the price.
+        compensation: "none" (states forget the rounding errors of their additions), "carry" (they
+            carry them along) or "correction" (they do, and the mean rounding error that is left,
+            measured by few paths in fp64, is removed from the price).
         variance_reduction: "auto", "conditional", "antithetic", "control" or "none".
         n_threads: blocks of paths that are simulated at a time.
 
@@ -159,8 +162,8 @@ def price(
     Raises:
         InputError: an argument outside its domain.
 
-    Precision: every operation of the cheap paths is rounded in the backend; payments, means and
-        bounds are binary64, in a fixed order.
+    Precision: every operation of the cheap paths is rounded in the backend; random numbers,
+        payments, means and bounds are binary64, in a fixed order.
     """
     start = time.perf_counter()
     require_model(model)
@@ -171,13 +174,14 @@ def price(
     check_scheme(scheme)
     risk = 1 - probability(confidence)
     limit = tolerance_function(tolerance, flag("relative", relative))
+    carried = resolve_residuals(compensation) != "none"
     pricing = Pricing(
-        sampler=choose_sampler(model, given, scheme, variance_reduction, int(seed)),
+        sampler=choose_sampler(model, given, scheme, variance_reduction, int(seed), carried),
         backend=resolve_backend(backend),
         tolerance=limit,
         risk=risk,
         seed=int(seed),
-        correction=flag("correction", correction),
+        correction=compensation == "correction",
         n_threads=whole("n_threads", n_threads, *THREADS),
         max_paths=whole("max_paths", max_paths, *PATHS),
         deadline=start + seconds_allowed(max_seconds),
@@ -251,5 +255,5 @@ def _missed(bound, accepted, pricing):
     )
     if pricing.rounding is not None and not pricing.correction:
         if bound.rounding[worst] > 0.5 * accepted[worst]:
-            return text + "switch correction on"
+            return text + "switch the correction on"
     return text + "allow more paths or a larger tolerance"

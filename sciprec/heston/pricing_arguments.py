@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from sciprec.arguments import Range
+from sciprec.arguments import Range, word
 from sciprec.errors import InputError
 from sciprec.heston.schemes import scheme_named
 from sciprec.limits import CONFIDENCE
@@ -12,6 +12,20 @@ from sciprec.limits import CONFIDENCE
 _SHARE = Range("a share > 0, at most 1, such as 0.001", above=0, most=1)
 _AMOUNT = Range("an amount > 0", above=0)
 _SECONDS = Range("a number of seconds > 0, or None", above=0)
+
+COMPENSATIONS = ("none", "carry", "correction")
+
+
+def resolve_residuals(compensation, known=COMPENSATIONS):
+    """Return what is done about rounding errors, one of the known names.
+
+    "none" forgets the rounding errors of additions to the state, "carry" carries them along, and
+    "correction" carries them and removes the mean rounding error, measured in fp64, from the price.
+
+    Raises:
+        InputError: something else.
+    """
+    return word("compensation", compensation, known)
 
 
 def check_scheme(scheme):

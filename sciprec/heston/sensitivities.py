@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.arguments import flag, whole
+from sciprec.arguments import whole
 from sciprec.heston import analytic
 from sciprec.heston.bumps import first_bumps
 from sciprec.heston.greek_estimates import ROWS
@@ -17,6 +17,7 @@ from sciprec.heston.pricing import BoundedResult, fixed_point_of, level_rows
 from sciprec.heston.pricing_arguments import (
     check_scheme,
     probability,
+    resolve_residuals,
     seconds_allowed,
     tolerance_function,
 )
@@ -95,7 +96,7 @@ def greeks(
     scheme="quadratic_exponential_martingale",
     max_paths=2**26,
     max_seconds=None,
-    correction=True,
+    compensation="correction",
     n_threads=1,
 ):
     """Price payoffs and their derivatives until the bound of each one's whole error is met.
@@ -123,7 +124,7 @@ def greeks(
         scheme: name of a path scheme.
         max_paths: simulated paths of all levels and bumped models together.
         max_seconds: None, or the time after which no more paths are started.
-        correction: whether the mean rounding error is removed.
+        compensation: "none", "carry" or "correction", as for sciprec.heston.price.
         n_threads: blocks of paths that are simulated at a time.
 
     Returns:
@@ -145,7 +146,7 @@ def greeks(
         payoff.check(model)
     seed_words(seed)
     check_scheme(scheme)
-    sampler = _sampler(model, given, scheme)
+    sampler = _sampler(model, given, scheme, resolve_residuals(compensation) != "none")
     limit = _limit(sampler, tolerance)
     pricing = GreekPricing(
         sampler=sampler,
@@ -153,7 +154,7 @@ def greeks(
         tolerance=limit,
         risk=1 - probability(confidence),
         seed=int(seed),
-        correction=flag("correction", correction),
+        correction=compensation == "correction",
         n_threads=whole("n_threads", n_threads, *THREADS),
         max_paths=whole("max_paths", max_paths, *PATHS),
         deadline=start + seconds_allowed(max_seconds),
@@ -191,11 +192,12 @@ def greeks(
     )
 
 
-def _sampler(model, payoffs, scheme):
+def _sampler(model, payoffs, scheme, carried):
     """Return the sampler with its first bumps."""
     longest = max(payoff.maturity for payoff in payoffs)
     step_years = longest / steps_for(payoffs, max(1, int(np.ceil(longest))))
-    return GreekSampler(model, payoffs, scheme, first_bumps(model, payoffs, scheme, step_years))
+    bumps = first_bumps(model, payoffs, scheme, step_years)
+    return GreekSampler(model, payoffs, scheme, bumps, carried)
 
 
 def _limit(sampler, tolerance):

@@ -36,6 +36,8 @@ class Simulation:
         conditional: leave out the Brownian motion of the log spot that is independent of the
             variance: log_ratio() is then the mean of log(S_t / F_t) given the path of the
             variance, and conditional_variance() its variance.
+        carried: whether log spot, variance and integral carry the rounding errors of their
+            additions along; without, these are forgotten after every step, but in fp64, the truth.
 
     Raises:
         InputError: an argument outside its domain, or a scheme that the backend cannot run.
@@ -52,7 +54,7 @@ class Simulation:
 
     def __init__(
         self, model, block, *, step_years, backend, scheme, seed,
-        words=None, draws_per_step=1, mirrored=False, conditional=False,
+        words=None, draws_per_step=1, mirrored=False, conditional=False, carried=True,
     ):  # fmt: skip
         resolved = resolve_backend(backend)
         path_scheme = scheme_named(scheme)
@@ -73,6 +75,7 @@ class Simulation:
             seed, block.first_path, words=words, draws_per_step=draws_per_step, mirrored=mirrored
         )
         self._across = not conditional
+        self._carried = carried or resolved == resolve_backend("fp64")
 
     def begin_stretch(self, step_years):
         """Go on with steps of another length, and with both Brownian motions.
@@ -134,7 +137,17 @@ class Simulation:
             if not self._across:
                 draws[:, 1] = 0.0
             self._variates.fill(column, step, draws, self._across)
-            self._run(self._constants, draws, *state)
+            if self._carried:
+                self._run(self._constants, draws, *state)
+            else:
+                self._forget_after_each_step(draws, state)
+
+    def _forget_after_each_step(self, draws, state):
+        """Advance without residuals: value + (0 + change) is the plain addition."""
+        for step in range(len(draws)):
+            self._run(self._constants, draws[step : step + 1], *state)
+            for carry in state[1::2]:
+                carry[:] = 0.0
 
     def log_ratio(self):
         """Return log(S_t / F_t) with its carried rounding error, binary64, shape (n_paths,)."""

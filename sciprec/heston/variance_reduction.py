@@ -17,7 +17,7 @@ TRIAL_PATHS = 1024
 WORTH_WHILE = 0.75  # variance of pairs, at the same cost, below which they are taken
 
 
-def choose_sampler(model, payoffs, scheme, choice="auto", seed=0):
+def choose_sampler(model, payoffs, scheme, choice="auto", seed=0, carried=True):
     """Return the sampler of payments for some payoffs.
 
     Args:
@@ -29,6 +29,7 @@ def choose_sampler(model, payoffs, scheme, choice="auto", seed=0):
             integrates the spot out where all payoffs are Europeans and the scheme can, and takes
             payments with controls elsewhere, in pairs where a trial of TRIAL_PATHS gains by it.
         seed: of the trial.
+        carried: whether states carry their rounding errors along, see Simulation.
 
     Returns:
         An object with raw(), controls, name and sentence: see ConditionalSampler.
@@ -45,11 +46,13 @@ def choose_sampler(model, payoffs, scheme, choice="auto", seed=0):
             "accepted: calls, puts, digitals and spots, and a scheme that lifts: try 'auto'"
         )
     if possible and choice in ("auto", "conditional"):
-        return ConditionalSampler(model, payoffs, scheme)
-    single = PaymentSampler(model, payoffs, scheme, use_controls=choice != "none")
+        return ConditionalSampler(model, payoffs, scheme, carried)
+    single = PaymentSampler(
+        model, payoffs, scheme, use_controls=choice != "none", carried=carried
+    )  # fmt: skip
     if choice not in ("auto", "antithetic"):
         return single
-    pairs = PaymentSampler(model, payoffs, scheme, antithetic=True)
+    pairs = PaymentSampler(model, payoffs, scheme, antithetic=True, carried=carried)
     if choice == "antithetic":
         return pairs
     gain = _trial(pairs, seed) / _trial(single, seed)

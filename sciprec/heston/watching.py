@@ -89,7 +89,7 @@ def watch(group, model, views, block, *, n_steps, longest, nearer=0.0, **options
         block: a Block.
         n_steps: from today to `longest` years.
         nearer: years by which all dates come nearer; below zero they move away.
-        options: backend, scheme, seed and draws_per_step of Simulation.
+        options: backend, scheme, seed, draws_per_step and carried of Simulation.
 
     Returns:
         A Watched.

@@ -216,7 +216,8 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
         svg,
         "Filled: size of the mean rounding error of the cheap paths, measured on the same random "
         "numbers as in fp64, one mark for each option. Hollow: what rounding adds to the bound of "
-        "the price, its mean removed where the correction is on. An "
+        "the price, its mean removed with +correction. With +carry and +correction paths carry the "
+        "rounding errors of their additions along, without they forget them. An "
         "arithmetic without marks was not used: its notes say why."
         + (" Dashed: the tolerance." if limits else ""),
     )

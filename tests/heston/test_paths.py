@@ -9,7 +9,9 @@ from sciprec import precision
 from sciprec.errors import InputError
 from sciprec.heston import analytic, paths
 from sciprec.heston.model import Model
+from sciprec.heston.paths import Block
 from sciprec.heston.payoffs import Call, Put
+from sciprec.heston.simulation import Simulation
 from sciprec.precision.elementary import normal_from_bits
 from sciprec.precision.streams import word_at
 
@@ -162,3 +164,40 @@ def test_bad_arguments(change, message):
     given = {"payoffs": Call(strike=100, maturity=1), "n_paths": 8, "n_steps": 2, **change}
     with pytest.raises(InputError, match=message):
         paths.estimate(LEWIS, given.pop("payoffs"), **given)
+
+
+@pytest.mark.parametrize("backend", ["bf16", "fixed32"])
+def test_without_residuals_every_step_begins_with_zero_carries(references, backend):
+    """The same as one step at a time with the carries cleared, and another result than carried."""
+    model = references["lewis_K100"][0]
+    found = {}
+    for carried in (True, False):
+        simulation = Simulation(
+            model, Block(0, 512), step_years=0.125, backend=backend, seed=3, carried=carried,
+            scheme="quadratic_exponential_martingale",
+        )  # fmt: skip
+        simulation.advance(8)
+        found[carried] = simulation.log_ratio()
+        assert all(np.all(carry == 0) != carried for carry in simulation._arrays[1::2])
+    truth = paths.simulate_log_ratio(
+        model, Block(0, 512), 1.0, backend="fp64", n_steps=8, seed=3,
+        scheme="quadratic_exponential_martingale",
+    )[0]  # fmt: skip
+    errors = {carried: np.std(found[carried] - truth) for carried in found}
+    assert errors[False] > errors[True]
+
+
+def test_fp64_carries_in_any_case(references):
+    model, strike, maturity, _ = references["lewis_K100"]
+    option = Call(strike=strike, maturity=maturity)
+    prices = {
+        (backend, how): paths.estimate(
+            model, option, backend=backend, n_paths=2048, n_steps=16, compensation=how
+        ).price[0]
+        for backend in ("fp64", "mlu370")
+        for how in ("none", "carry")
+    }
+    assert prices["fp64", "none"] == prices["fp64", "carry"]
+    assert prices["mlu370", "none"] != prices["mlu370", "carry"]
+    with pytest.raises(InputError, match="unknown compensation 'correction'; known: none, carry"):
+        paths.estimate(model, option, n_paths=2, n_steps=1, compensation="correction")

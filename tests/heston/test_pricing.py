@@ -72,7 +72,7 @@ def test_threads_change_no_bit():
 def test_rounding_left_in_the_price_is_bounded():
     """Without correction in 8 bits the bound takes the measured error, and is missed."""
     given = {"backend": "bf16", "seed": 2, "max_paths": LEAST}
-    left = heston.price(LEWIS, CALL, tolerance=1e-4, correction=False, **given)
+    left = heston.price(LEWIS, CALL, tolerance=1e-4, compensation="carry", **given)
     assert left.rounding >= abs(left.rounding_error) > 0
     assert abs(left.price - analytic.price(LEWIS, CALL)) <= left.bound
     removed = heston.price(LEWIS, CALL, tolerance=1e-4, **given)
@@ -121,9 +121,9 @@ def test_a_missed_tolerance_is_said():
 
 def test_uncorrected_rounding_advises_the_correction():
     result = heston.price(
-        LEWIS, CALL, backend="e5m2", tolerance=0.005, seed=1, max_paths=2**18, correction=False
+        LEWIS, CALL, backend="e5m2", tolerance=0.005, seed=1, max_paths=2**18, compensation="carry"
     )
-    assert not result.met and result.sentences[-1].endswith("switch correction on")
+    assert not result.met and result.sentences[-1].endswith("switch the correction on")
 
 
 def test_paths_out_of_range_fall_back():
@@ -200,6 +200,8 @@ def test_estimators_agree():
         ({"max_paths": 10}, "max_paths is 10; accepted: an integer from 65536 to"),
         ({"max_seconds": 0}, "max_seconds is 0; accepted: a number of seconds > 0"),
         ({"n_threads": 0}, "n_threads is 0; accepted: an integer from 1 to"),
+        ({"compensation": "carri"}, "known: none, carry, correction; did you mean 'carry'"),
+        ({"compensation": True}, "unknown compensation True; known: none, carry, correction"),
         ({"payoffs": 100}, "payoff is 100; accepted: a payoff such as Call"),
         ({"variance_reduction": "all"}, "unknown variance_reduction 'all'; known: auto,"),
         (

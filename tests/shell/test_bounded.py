@@ -66,7 +66,8 @@ def scenario(*edits):
     return parse_scenario(tomllib.loads(text))
 
 
-BOTH = ('kind = "heston"', 'kind = "heston"\ncompensation = ["none", "correction"]')
+BOTH = ('kind = "heston"', 'kind = "heston"\ncompensation = ["carry", "correction"]')
+CORRECTED = ('kind = "heston"', 'kind = "heston"\ncompensation = ["correction"]')
 
 
 def little_result(strikes, shift=0.0, rounding=0.0):
@@ -89,10 +90,10 @@ def heston_level():
     return LevelRow("base", "fp16", 4, 128, 10.0, 2.0, 6.0, 0.25, 0.2, 0.3)
 
 
-def stand_in(given, backend, correction=None):
+def stand_in(given, backend, compensation=None):
     """Stands for the pricing of a surface."""
     strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
-    shift = 0.0 if backend == "fp64" else 0.001 if correction else 0.05
+    shift = 0.0 if backend == "fp64" else 0.001 if compensation == "correction" else 0.05
     results = [little_result(strikes, shift, rounding=shift) for _ in maturities]
     exact = np.stack([result.price - shift for result in results])
     volatility = 0.2 + 0 * exact
@@ -106,15 +107,16 @@ def stand_in(given, backend, correction=None):
     )  # fmt: skip
 
 
-def test_prices_with_a_tolerance_are_corrected_unless_told_otherwise():
+def test_residuals_are_carried_unless_told_otherwise():
     runs = plan([scenario()])
-    assert [run.label for run in runs] == ["fp64", "mlu370+correction", "bf16+correction"]
-    assert [run.compensation.resolved() for run in runs] == [None, True, True]
-    runs = plan([scenario(BOTH)])
-    labels = ["fp64", "mlu370", "mlu370+correction", "bf16", "bf16+correction"]
-    assert [run.label for run in runs] == labels
-    assert [run.compensation.resolved() for run in runs[1:]] == [False, True, False, True]
-    assert len({run.file for run in runs}) == 5
+    assert [run.label for run in runs] == ["fp64", "mlu370+carry", "bf16+carry"]
+    assert [run.compensation.resolved() for run in runs] == [None, "carry", "carry"]
+    three = 'kind = "heston"\ncompensation = ["none", "carry", "correction"]'
+    runs = plan([scenario(('kind = "heston"', three))])
+    labels = ["fp64", "mlu370", "mlu370+carry", "mlu370+correction"]
+    assert [run.label for run in runs][:4] == labels
+    assert [run.compensation.resolved() for run in runs[1:4]] == ["none", "carry", "correction"]
+    assert len({run.file for run in runs}) == 7
 
 
 def test_dumped_scenario_loads_again():
@@ -145,7 +147,7 @@ def test_what_only_the_model_knows_is_checked_before_computing(old, new, words):
 @pytest.mark.parametrize("backend", ["fp64", "mlu370"])
 def test_a_small_surface_holds_its_bounds_and_its_parts_add_up(backend):
     given = scenario().heston
-    data = options.run(given, backend, True)
+    data = options.run(given, backend, "correction")
     assert data["price"].dims == ("maturity", "strike")
     model = heston.Model(**given.model.model_dump())
     for i, maturity in enumerate(given.payoffs.maturities_years):
@@ -169,13 +171,15 @@ def test_a_small_surface_holds_its_bounds_and_its_parts_add_up(backend):
 
 def test_without_correction_the_bound_holds_the_whole_rounding_error():
     given = scenario(("[0.5, 1.0]", "[1.0]")).heston
-    left, removed = (options.run(given, "bf16", correction) for correction in (False, True))
-    for data in (left, removed):
+    plain, left, removed = (
+        options.run(given, "bf16", how) for how in ("none", "carry", "correction")
+    )
+    assert (plain["rounding_error"] != left["rounding_error"]).all()
+    for data in (plain, left, removed):
         assert (abs(data["rounding_error"]) > 0).all()
         assert (abs(data["price"] - data["analytic_price"]) <= data["bound"]).all()
     assert (left["rounding"] > abs(left["rounding_error"])).all()
     assert (removed["rounding"] < abs(removed["rounding_error"])).all()
-    assert (left.attrs["correction"], removed.attrs["correction"]) == ("False", "True")
 
 
 def test_along_the_path_there_is_a_price_without_a_truth():
@@ -230,7 +234,7 @@ def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
     batch = workflow.run([scenario(BOTH)], out=tmp_path / "out")
     assert not batch.failures
     status = {row["label"]: row["status"] for row in batch.table}
-    assert status["mlu370"] == "beyond" and status["mlu370+correction"] == "good"
+    assert status["mlu370+carry"] == "beyond" and status["mlu370+correction"] == "good"
     text = " ".join(batch.page.read_text(encoding="utf-8").split())
     assert text.count("<svg") == 6
     assert "<li><code>mlu370+correction</code> made up</li>" in text
@@ -247,15 +251,15 @@ def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
 
 
 def test_the_tolerance_of_prices_is_one_that_runs_are_judged_by(monkeypatch, models, tmp_path):
-    def wider(given, backend, correction=None):
-        data = stand_in(given, backend, correction)
+    def wider(given, backend, compensation=None):
+        data = stand_in(given, backend, compensation)
         if backend == "bf16":
             data["bound"][1, 0] = 0.5
         return data
 
     monkeypatch.setitem(models, "heston", wider)
     monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder)
-    alone = scenario().model_copy(update={"tolerance": ()})
+    alone = scenario(CORRECTED).model_copy(update={"tolerance": ()})
     rows = {row["label"]: row for row in workflow.run([alone], out=tmp_path / "out").table}
     good, missed = rows["mlu370+correction"], rows["bf16+correction"]
     assert (good["status"], missed["status"]) == ("good", "beyond")
@@ -268,8 +272,8 @@ def test_the_tolerance_of_prices_is_one_that_runs_are_judged_by(monkeypatch, mod
 
 
 def test_without_a_truth_prices_are_shown_against_fp64(monkeypatch, models, tmp_path):
-    def unknown(given, backend, correction=None):
-        data = stand_in(given, backend, correction)
+    def unknown(given, backend, compensation=None):
+        data = stand_in(given, backend, compensation)
         for name in ("analytic_price", "implied_volatility", "analytic_implied_volatility"):
             data[name] = math.nan * data[name]
         return data
@@ -282,15 +286,15 @@ def test_without_a_truth_prices_are_shown_against_fp64(monkeypatch, models, tmp_
 
 
 def test_wild_prices_make_the_axis_logarithmic_and_no_warning(monkeypatch, models, tmp_path):
-    def wild(given, backend, correction=None):
-        data = stand_in(given, backend, correction)
+    def wild(given, backend, compensation=None):
+        data = stand_in(given, backend, compensation)
         if backend == "bf16":
             data["price"][0, 0], data["bound"][0, 0] = -50.0, 100.0
             data["price"][0, 1], data["bound"][0, 1] = math.nan, math.inf
         return data
 
     monkeypatch.setitem(models, "heston", wild)
-    batch = workflow.run([scenario()], out=tmp_path / "out")
+    batch = workflow.run([scenario(CORRECTED)], out=tmp_path / "out")
     assert {row["label"]: row["status"] for row in batch.table}["bf16+correction"] == "broken"
     _, intervals, *others = batch.page.read_text(encoding="utf-8").split("<svg")
     assert len(others) == 4

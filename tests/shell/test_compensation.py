@@ -87,11 +87,16 @@ def test_complaints_name_file_key_given_accepted(value, words):
     assert words in str(caught.value)
 
 
-def test_paths_of_heston_carry_by_themselves():
-    with pytest.raises(InputError, match='accepted: "none" or "correction" .paths .* always carry'):
-        with_key(["carry"], HESTON)
-    with pytest.raises(InputError, match="only prices with a 'tolerance' are corrected: leave the"):
+def test_paths_of_heston_carry_unless_told_otherwise():
+    assert [choice.name for choice in with_key(["none", "carry"], HESTON).choices()] == [
+        "none", "carry",
+    ]  # fmt: skip
+    with pytest.raises(InputError, match='accepted: "none" .no residuals., "carry" .* or "corre'):
+        with_key(["kahan"], HESTON)
+    with pytest.raises(InputError, match="only prices with a 'tolerance' are corrected; accepted"):
         with_key(["correction"], HESTON)
+    with pytest.raises(InputError, match="a compensation is named twice"):
+        with_key(["none", "none"], HESTON)
 
 
 def test_unknown_variables_are_refused_before_anything_is_computed(tmp_path):
