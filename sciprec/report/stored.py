@@ -70,7 +70,8 @@ class StoredRun:
     @cached_property
     def carries_residual(self) -> bool:
         """Whether what rounding loses of the state is kept and added later."""
-        return self.compensation != PLAIN or self.description.get("kind") == "heston"
+        truth = self.description.get("kind") == "heston" and self.backend == TRUTH
+        return self.compensation != PLAIN or truth  # paths of fp64 carry in any case
 
     @cached_property
     def _stored_in(self) -> str:

@@ -40,6 +40,7 @@ title = "A little smile"
 source = "nobody (2000), table 1"
 kind = "heston"
 backends = ["fp32", "fp16"]
+compensation = ["none"]
 
 [heston.model]
 spot = 100.0

@@ -115,7 +115,7 @@ def test_dumped_scenario_loads_again(scenario_files):
         ("heston", "n_paths = 1024", "n_paths = 4\nconfidence = 1.0", "a probability above 0 and"),
         ("heston", "n_paths = 1024", "n_paths = 4\nmax_paths = 99", "paths from 65536 to 1e11"),
         (
-            "heston", 'kind = "heston"', 'kind = "heston"\ncompensation = ["correction"]',
+            "heston", 'compensation = ["none"]', 'compensation = ["correction"]',
             "and only prices with a 'tolerance' are corrected; accepted with 'n_paths'",
         ),
         ("heston", "n_paths = 1024", "n_paths = 1", "accepted: a whole number of paths from 2"),
