@@ -229,7 +229,7 @@ def doors():
     pricing = {
         "model": model, "payoffs": call, "backend": "fp32", "tolerance": 0.01, "confidence": 0.95,
         "seed": 0, "scheme": "quadratic_exponential_martingale", "max_paths": 2**24,
-        "max_seconds": None, "correction": True, "n_threads": 1,
+        "max_seconds": None, "compensation": "correction", "n_threads": 1,
     }  # fmt: skip
     lifted = {"kernel": halve, "seed": 0, "path": "auto", "trust_inputs": False, "ranges": None,
               "adapt": "headroom"}  # fmt: skip
