@@ -329,10 +329,17 @@ def run_twin(kernel, backend, args: tuple):
     with np.errstate(over="ignore"):
         result = twin.function(kernel)(*(seen[id(a)] for a in args))
     for original in args:
-        made = seen[id(original)]
-        if isinstance(made, ExactArray):
-            original[...] = _plain(made)
+        _write(original, seen[id(original)])
     return _plain(twin.returned(result))
+
+
+def _write(original, made) -> None:
+    """What a kernel has written into an argument, an array in a tuple included."""
+    if isinstance(made, ExactArray):
+        original[...] = _plain(made)
+    elif isinstance(made, tuple):
+        for before, after in zip(original, made, strict=True):
+            _write(before, after)
 
 
 def _updated(value, new):
