@@ -270,21 +270,18 @@ def {f}(y, x, {captured}, {array}):
 
 
 def names() -> list[Form]:
-    """Every name in every place, the names of one place in one kernel."""
+    """Every name in every place, eight names in one kernel."""
     out = []
     for number, (place, text) in enumerate(PLACES.items()):
-        f = f"named_{number}"
-        given = [n for n in NAMES if n not in ("int", "len") or place != "constant"]
-        if place in ("constant", "kernel"):
-            given = [n for n in given if n.startswith(("sp_", "own_"))]
-        usual = [f"usual_{k}" for k in range(len(given))]
-        sources = [
-            _with_names(f if shown is given else f"plain_{f}", place, text, shown)
-            for shown in (given, usual)
-        ]
-        count = len(given) if place == "parameter" else 0
-        arguments = lambda count=count: (1.25, vector(7), *(0.1 * k for k in range(count)))  # noqa: E731
-        out.append(Form(f, sources[0], arguments, sources[1]))
+        every = [n for n in NAMES if place not in ("constant", "kernel") or "_" in n]
+        for first in range(0, len(every), 8):
+            f, given = f"named_{number}_{first}", every[first : first + 8]
+            usual = [f"usual_{k}" for k in range(len(given))]
+            source = _with_names(f, place, text, given)
+            plain = _with_names(f"plain_{f}", place, text, usual)
+            count = len(given) if place == "parameter" else 0
+            arguments = lambda count=count: (1.25, vector(7), *(0.1 * k for k in range(count)))  # noqa: E731
+            out.append(Form(f, source, arguments, plain))
     roles = ("captured", "array", "reduced", "variable", "private")
     for turn in range(len(OF_LOOPS)):
         f, ends = f"named_loop_{turn}", ("70", "0, 70, 3")[turn % 2]
