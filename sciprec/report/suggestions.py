@@ -119,14 +119,14 @@ def _changes(run: StoredRun, others: Sequence[StoredRun]) -> list[tuple[str, Sto
     if run.compensation == PLAIN and carried:
         best = min(carried, key=_error)
         found.append((f"keep the residual (compensation '{best.compensation}')", best))
-    if as_wide:
-        best = min(as_wide, key=_error)
-        found.append((f"{best.backend} takes as many bytes", best))
-    if wider and not run.verdict.acceptable:
-        best = min(wider, key=lambda o: (_size(o), _error(o)))
+    smallest = min(wider, key=lambda o: (_size(o), _error(o)), default=None)
+    nearest = min(as_wide, key=_error, default=None)
+    if nearest is not None and (nearest is not smallest or run.verdict.acceptable):
+        found.append((f"{nearest.backend} takes as many bytes", nearest))
+    if smallest is not None and not run.verdict.acceptable:
         kept = "out compensation" if run.compensation == PLAIN else f" '{run.compensation}'"
-        said = f"{best.backend} ({_size(best)[1]} bits) is the smallest with{kept} that meets the"
-        found.append((f"{said} tolerances", best))
+        size = f"{smallest.backend} ({_size(smallest)[1]} bits)"
+        found.append((f"{size} is the smallest with{kept} that meets the tolerances", smallest))
     return found
 
 
