@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from sciprec.errors import InputError
@@ -26,7 +26,10 @@ from sciprec.timing import Timing
 REFERENCE = ("a100", "fp64")
 """Modelled costs are multiples of this arithmetic's on this machine."""
 QUIET = "#808080"
-JOINED = "; a line joins those that no other beats in both, ranges taken into account"
+JOINED = (
+    "; a line joins those that no other of the same scenarios beats in both, ranges taken into "
+    "account"
+)
 
 
 class Cost(NamedTuple):
@@ -67,6 +70,7 @@ class TradeOff:
             the machine does not have the arithmetic.
         bytes_per_number: of the state between steps, with its residual where there is one: the
             sizes in the scenarios, ascending.
+        scenarios: in which it ran; errors in others say nothing about it.
         front: on which Pareto fronts it lies: "measured", and names of machines.
     """
 
@@ -77,6 +81,7 @@ class TradeOff:
     measured: Cost | None
     modelled: dict[str, Modelled | None]
     bytes_per_number: tuple[int, ...]
+    scenarios: tuple[str, ...]
     front: tuple[str, ...] = field(default=())
 
 
@@ -84,12 +89,15 @@ def trade_offs(batch: StoredBatch) -> list[TradeOff]:
     """A row for each arithmetic of a batch, the truth first."""
     drift = {name: drift_rows(batch.of_scenario(name)) for name in batch.scenarios}
     rows = [_row(batch, label, drift) for label in batch.labels]
-    errors = [row.error for row in rows]
-    fronts = {n: pareto(errors, [_cost(row, n) for row in rows]) for n in ("measured", *MACHINES)}
-    return [
-        TradeOff(**{**vars(row), "front": tuple(n for n, held in fronts.items() if held[i])})
-        for i, row in enumerate(rows)
-    ]
+    return [replace(row, front=_fronts_of(row, rows)) for row in rows]
+
+
+def _fronts_of(mine: TradeOff, rows: Sequence[TradeOff]) -> tuple[str, ...]:
+    """The fronts on which an arithmetic lies, among those of the same scenarios and the truth."""
+    beside = [row for row in rows if row.scenarios == mine.scenarios or row.label == TRUTH]
+    errors, place = [row.error for row in beside], beside.index(mine)
+    names = ("measured", *MACHINES)
+    return tuple(n for n in names if pareto(errors, [_cost(row, n) for row in beside])[place])
 
 
 def pareto(errors: Sequence[float], costs: Sequence[Cost | None]) -> list[bool]:
@@ -192,9 +200,13 @@ def _cost(row: TradeOff, name: str) -> Cost | None:
 def _panel(axes, rows: Sequence[TradeOff], name: str, order: Sequence[str]) -> bool:
     """Draw one kind of cost; whether a line joins what no other beats."""
     shown = [(row, cost) for row in rows if (cost := _cost(row, name)) is not None]
-    front = sorted((cost.value, row.error) for row, cost in shown if name in row.front)
-    if len(front) > 1:
-        axes.plot(*zip(*front, strict=True), color=QUIET, linewidth=1, zorder=1)
+    joined = False
+    for scenarios in dict.fromkeys(row.scenarios for row, _ in shown):
+        alike = [(row, cost) for row, cost in shown if row.scenarios == scenarios]
+        front = sorted((cost.value, row.error) for row, cost in alike if name in row.front)
+        if len(front) > 1:
+            axes.plot(*zip(*front, strict=True), color=QUIET, linewidth=1, zorder=1)
+            joined = True
     for row, cost in shown:
         look = label_style(row.label, order) | {"linestyle": "none"}
         axes.plot(cost.value, row.error, label=short(row.label), **look)
@@ -204,7 +216,7 @@ def _panel(axes, rows: Sequence[TradeOff], name: str, order: Sequence[str]) -> b
     axes.set_title("measured here" if name == "measured" else f"modelled: {MACHINES[name].title}")
     axes.set_xlabel("fp64 here = 1" if name == "measured" else "fp64 on an A100 = 1")
     axes.set_xlim(0, 1.1 * max(1.0, *(cost.high for _, cost in shown)))
-    return len(front) > 1
+    return joined
 
 
 def _row(batch: StoredBatch, label: str, drift: dict[str, list[dict]]) -> TradeOff:
@@ -227,6 +239,7 @@ def _row(batch: StoredBatch, label: str, drift: dict[str, list[dict]]) -> TradeO
         measured=measured_cost(batch, runs),
         modelled={name: _modelled(batch, runs, name) for name in MACHINES},
         bytes_per_number=tuple(sorted({run.bytes_per_number for run in runs})),
+        scenarios=tuple(run.scenario for run in runs),
     )
 
 

@@ -142,6 +142,20 @@ def test_times_within_their_range_are_neither_bold_nor_on_a_card(batch):
     assert "a line joins those" in text  # of the modelled traffic
 
 
+def test_arithmetics_of_other_scenarios_beat_nobody(batch):
+    """Prices in fp16 are more exact than flows in fp32, and say nothing about them."""
+    runs = [
+        replace(run, label="fp16+carry")
+        if (run.scenario, run.label) == ("little_heston", "fp16") else run
+        for run in timed(batch, fp16=(0.5, 0.4, 0.6)).runs
+    ]  # fmt: skip
+    apart = replace(batch, runs=tuple(run for run in runs if run.label != "fp32"))
+    rows = {row.label: row for row in trade_offs(apart)}
+    assert rows["fp16"].scenarios == ("little_climate",)
+    assert rows["fp16+carry"].error < rows["fp16"].error
+    assert all("a100" in rows[label].front for label in ("fp64", "fp16", "fp16+carry"))
+
+
 def test_a_run_without_a_time_has_a_dash(batch):
     bare = []
     for run in batch.runs:
