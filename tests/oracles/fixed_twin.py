@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from sciprec.precision import reduce
-from tests.oracles import fixed, functions
+from tests.oracles import fixed, functions, parallel_loops
 from tests.oracles.fixed_marks import marked
 from tests.oracles.fixed_places import Places
 from tests.oracles.fixed_scalar import (
@@ -51,6 +51,7 @@ OPERATIONS = {
 }  # fmt: skip
 ELEMENTARY = {getattr(m, n): n for m in (math, np) for n in functions.FUNCTIONS if hasattr(m, n)}
 ELEMENTARY |= {np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.arctan2: "atan2"}
+PREDICATES = {np.isnan: math.isnan, np.isinf: math.isinf, np.isfinite: math.isfinite}
 CREATING = {np.empty: 0, np.zeros: 0, np.ones: 1, np.full: None}
 LIKE = {np.empty_like: 0, np.zeros_like: 0, np.ones_like: 1}
 
@@ -158,6 +159,8 @@ class FixedTwin(Places):
             function = REDUCTIONS[function]
         if function in CREATING or function in LIKE:
             return self._created(function, *operands, **named)
+        if function in PREDICATES and not isinstance(operands[0], np.ndarray):
+            return PREDICATES[function](*operands)
         self.last = "call"
         plain = getattr(function, "py_func", function)
         if isinstance(getattr(plain, "__globals__", None), _Namespace):
@@ -189,10 +192,7 @@ class FixedTwin(Places):
 
     def chunks(self, *ends):
         """The iterations of a parallel loop in at most 64 parts."""
-        every = range(*map(int, ends))
-        count = min(len(every), 64)
-        for n in range(count):
-            yield every[len(every) * n // count : len(every) * (n + 1) // count]
+        return parallel_loops.chunks(*ends)
 
     def rebuilt(self, function: types.FunctionType) -> types.FunctionType:
         """The marked function, its constants exact."""

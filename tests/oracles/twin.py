@@ -20,7 +20,8 @@ import numba
 import numpy as np
 
 from sciprec.precision import reduce
-from tests.oracles import derived, exact, functions
+from sciprec.precision.formats import FORMATS
+from tests.oracles import derived, exact, functions, parallel_loops
 from tests.oracles.scalar import WHOLE, Exact, elementwise, exactly
 
 ELEMENTARY = {getattr(math, n): n for n in functions.FUNCTIONS if hasattr(math, n)}
@@ -42,35 +43,66 @@ OPERATIONS = {
 }  # fmt: skip
 REDUCTIONS = {  # whose order the engine names: its own kernels, run on exact scalars
     np.sum: reduce.total, np.mean: reduce.mean, np.dot: reduce.dot, np.max: reduce.largest,
-    np.min: reduce.smallest,
+    np.min: reduce.smallest, np.prod: reduce.running_product, np.cumsum: reduce.running_sum,
 }  # fmt: skip
-INTEGER_ALIKE = {abs, min, max, np.abs, np.minimum, np.maximum, np.mod, np.floor_divide}
+INTEGER_ALIKE = {
+    abs, min, max, np.abs, np.minimum, np.maximum, np.mod, np.floor_divide, np.add, np.subtract,
+    np.multiply, np.negative, np.square, np.sign, np.fmin, np.fmax,
+}  # fmt: skip
+PREDICATES = {np.isnan: math.isnan, np.isinf: math.isinf, np.isfinite: math.isfinite}
 CASTS = {float, np.float64, np.float32, np.float16}
 ENGINE = "sciprec.precision"
 
 
 class ExactArray(np.ndarray):
-    """An array of self-rounding scalars; what is stored is rounded to the storage arithmetic."""
+    """An array of self-rounding scalars; what is stored is rounded to the storage arithmetic.
+
+    Attributes:
+        backend: whose arithmetics these are.
+        narrow: None, or binary32 in the storage's rounding, to which an array of float32 of a wide
+            arithmetic rounds what it is given once more.
+        first: of an argument, its elements as they came.
+    """
 
     backend = None
+    narrow = None
+    first = None
 
     def __array_finalize__(self, source) -> None:
         self.backend = getattr(source, "backend", None)
+        self.narrow = getattr(source, "narrow", None)
 
     def __setitem__(self, index, value) -> None:
         if isinstance(value, np.ndarray):
             value = _array(value, self.backend)
         else:
             value = _number(value, self.backend.storage, self.backend)
+        if self.narrow is not None:
+            value = _narrowed(value, self)
         super().__setitem__(index, value)
+
+    def _reduced(self, function, *others):
+        return Twin(self.backend).rebuild(function)(self, *others)
 
     def max(self):
         """The largest element."""
-        return max(self.flat)
+        return self._reduced(reduce.largest)
 
     def min(self):
         """The smallest element."""
-        return min(self.flat)
+        return self._reduced(reduce.smallest)
+
+    def sum(self):
+        """The pairwise sum."""
+        return self._reduced(reduce.total)
+
+    def mean(self):
+        """The pairwise sum over the number of elements."""
+        return self._reduced(reduce.mean)
+
+    def dot(self, other):
+        """The sequential sum of products."""
+        return self._reduced(reduce.dot, other)
 
 
 def _number(value, arithmetic, backend) -> Exact:
@@ -91,8 +123,21 @@ def _array(values: np.ndarray, backend) -> ExactArray:
     return made
 
 
+def _narrowed(value, array: ExactArray):
+    """A number or an array of numbers as an array of float32 in a wide arithmetic keeps it."""
+    if isinstance(value, np.ndarray):
+        return elementwise(lambda x: _narrowed(x, array), [value])
+    return exactly(exact.round_exact(value.value, array.narrow), array.backend.compute)
+
+
 class _Source(ast.NodeTransformer):
-    """Marks float literals, divisions and powers; everything else runs as it is written."""
+    """Marks float literals, divisions and powers, and cuts parallel loops into chunks; everything
+    else runs as it is written.
+    """
+
+    def __init__(self) -> None:
+        self.outside: dict[ast.For, set[str]] = {}
+        self.parallel = False
 
     def _call(self, name: str, *operands: ast.expr) -> ast.Call:
         return ast.Call(ast.Name(name, ast.Load()), list(operands), [])
@@ -113,10 +158,21 @@ class _Source(ast.NodeTransformer):
             updated = self._call("_updated", read, updated)
         return ast.Assign([node.target], updated)
 
+    def visit_For(self, node):
+        if self.parallel or not parallel_loops.is_parallel(node):
+            return self.generic_visit(node)
+        reduced = parallel_loops.reductions(node, self.outside[node])
+        self.parallel = True
+        node = self.generic_visit(node)
+        self.parallel = False
+        return parallel_loops.chunked(node, reduced) if reduced else node
+
     def visit_FunctionDef(self, node):
         node.decorator_list, node.returns = [], None
         for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
             argument.annotation = None
+        for loop in (n for n in ast.walk(node) if isinstance(n, ast.For)):
+            self.outside[loop] = parallel_loops.names_outside(node, loop)
         return self.generic_visit(node)
 
 
@@ -130,6 +186,7 @@ class Twin:
             "_literal": self.literal,
             "_divide": self.divide,
             "_power": self.power,
+            "_chunks": parallel_loops.chunks,
             "_updated": _updated,
             "_matmul": lambda a, b: self.rebuild(reduce.dot)(a, b),
         } | {name: self.convert(getattr(builtins, name)) for name in ("float", "min", "max", "abs")}
@@ -141,13 +198,25 @@ class Twin:
     def argument(self, value):
         """A number, array or tuple from outside, rounded to the storage arithmetic."""
         if isinstance(value, np.ndarray):
-            return _array(value, self.backend) if value.dtype.kind == "f" else value
+            return self._given_array(value) if value.dtype.kind == "f" else value
         if isinstance(value, tuple):
             items = [self.argument(v) for v in value]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
         if isinstance(value, (float, np.floating)):
             return _number(value, self.backend.storage, self.backend)
         return value
+
+    def _given_array(self, values: np.ndarray) -> ExactArray:
+        made = _array(values, self.backend)
+        wide = np.dtype(getattr(self.backend, "carrier", np.float64)) == np.float64
+        if values.dtype == np.float32 and wide:
+            rounding = self.backend.storage.rounding
+            rounding = "rn" if rounding == "sr" else rounding
+            made.narrow = types.SimpleNamespace(
+                format=FORMATS["binary32"], rounding=rounding, aligned=False
+            )
+        made.first = np.array(made)
+        return made
 
     def returned(self, value):
         """A result, rounded to the storage arithmetic like everything that leaves a kernel."""
@@ -225,12 +294,20 @@ class Twin:
             return functools.partial(self.elementary, ELEMENTARY[value])
         if value in OPERATIONS:
             return functools.partial(self._operation, value)
+        if value in PREDICATES:
+            return lambda x: (
+                elementwise(PREDICATES[value], [x]).astype(bool)
+                if isinstance(x, np.ndarray)
+                else PREDICATES[value](x)
+            )
         if module.startswith(ENGINE):
             counterpart = self._engine_function(name)
             if counterpart is not None:
                 return counterpart
         if value in (np.empty, np.zeros, np.ones):
             return functools.partial(self.filled, float(value is np.ones))
+        if value is np.full:
+            return lambda shape, filling: self.filled(filling, shape)
         if value is numba.prange:
             return range
         if value in REDUCTIONS:
@@ -240,16 +317,13 @@ class Twin:
             return self.rebuild(plain)
         return value
 
-    def _created(self, fill: float, shape, dtype=float):
-        if np.dtype(np.float64 if dtype == self.literal else dtype).kind != "f":
-            return np.full(shape, fill, dtype)
-        return _array(np.full(shape, fill), self.backend)
-
     def _operation(self, function, *operands):
         if function in INTEGER_ALIKE and all(isinstance(x, WHOLE) for x in operands):
             return function(*operands)
         if len(operands) > 2:
             return functools.reduce(functools.partial(self._operation, function), operands)
+        if len(operands) == 1 and function in (min, max):
+            return self.rebuild(reduce.smallest if function is min else reduce.largest)(*operands)
         return self.apply(OPERATIONS[function], *operands)
 
     def _engine_function(self, name: str):
@@ -314,7 +388,8 @@ class _Shim:
 
 
 def run_twin(kernel, backend, args: tuple):
-    """Run a kernel's Python source in exact arithmetic; arrays among the arguments are written.
+    """Run a kernel's Python source in exact arithmetic; arrays among the arguments are written
+    where the kernel writes them.
 
     Args:
         kernel: a plain Python function, or a jitted one.
@@ -336,7 +411,9 @@ def run_twin(kernel, backend, args: tuple):
 def _write(original, made) -> None:
     """What a kernel has written into an argument, an array in a tuple included."""
     if isinstance(made, ExactArray):
-        original[...] = _plain(made)
+        for index in np.ndindex(made.shape):
+            if made[index] is not made.first[index]:
+                original[index] = made[index].value
     elif isinstance(made, tuple):
         for before, after in zip(original, made, strict=True):
             _write(before, after)

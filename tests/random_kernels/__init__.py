@@ -1,0 +1,18 @@
+"""Random kernels: a net for faults of the engine.
+
+    cases         a kernel with its arguments, and a trial: a case in one backend
+    values        arguments that find mistakes, for a format and a seed
+    scopes        what a kernel being written may name
+    expressions   random expressions
+    statements    random statements and loops
+    generator     whole kernels from a seed
+    trials        one trial in this process: lifted and compiled, against the exact oracle
+    random_twin   the exact oracle of backends with random bits
+    worker        many trials in a process that may die
+    runner        starts workers, restarts them, and knows which trial killed one
+    shrinking     a failing kernel, reduced to a few lines
+    backends      where random kernels are run, and which oracle takes which kernel
+    faults        planted faults, by which the net's power is proved
+    power         the sample of the slow tests, and which of its trials find the planted faults
+    survey        many kernels in many backends, in chunks that a stop does not lose
+"""

@@ -1,0 +1,66 @@
+"""The backends that random kernels are run in, and which kernels each can take."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from sciprec.precision import backends, resolve_backend
+from tests.random_kernels.cases import Case, Trial
+
+SPECS = (
+    "float:p=24,round=ru", "float:p=24,round=rd", "float:p=11,emin=-14,emax=15,round=ru",
+    "float:p=14,round=rz", "float:p=21,round=ro", "float:p=2,emin=-4,emax=4",
+    "float:p=11,emin=-14,emax=15,round=rz,subnormals=flush,overflow=saturate",
+    "float:p=8,emin=-30,emax=30,overflow=saturate", "float:p=30", "float:p=40,round=rz",
+    "float:p=53,emin=-1022,emax=1023,round=rd", "float:p=5,emin=-10,emax=10,subnormals=flush",
+    "float:p=12,emin=-200,emax=200", "float:p=24,emin=-300,emax=300,round=ru",
+    "float:p=10,emin=-20,emax=20,round=rd", "fixed:bits=11,round=rd", "fixed:bits=9,saturate=no",
+    "float:p=8,round=sr", "float:p=11,emin=-14,emax=15,round=sr", "float:p=20,round=sr",
+)  # fmt: skip
+ALL = (*backends(), *SPECS)
+SLOW = tuple(name for name in ALL if resolve_backend(name).fixed)
+"""Compiled three times: for the profile, and for two variants."""
+
+
+def takes(backend: str, case: Case) -> bool:
+    """Whether the oracle of the backend knows all that the kernel does."""
+    arithmetic = resolve_backend(backend)
+    if not arithmetic.fixed and arithmetic.compute.format.significand_bits > 24:
+        return not case.is_elementary
+    if arithmetic.fixed and not arithmetic.compute.fixed:  # products in integers of their own
+        return not any(word in case.source for word in ("product(", "dot(", " @ "))
+    return True
+
+
+def trial_of(case: Case, backend: str) -> Trial:
+    """The trial of a case in a backend; one in four by the software path, one in six trusted."""
+    rng = random.Random(f"{case.seed} {backend}")
+    arithmetic = resolve_backend(backend)
+    fixed = arithmetic.fixed
+    if arithmetic.compute.fixed:
+        case = _in_binary64(case)
+    whole = "emin=-1022" in backend  # needs the processor's mode
+    path = "software" if rng.random() < 0.25 and not (fixed or whole) else "auto"
+    return Trial(case, backend, path, rng.random() < 0.17 and not fixed, case.seed)
+
+
+def _in_binary64(case: Case) -> Case:
+    """The case without arrays of float32, which do not hold every number of fixed point."""
+    arguments = [
+        replace(a, dtype="float64") if a.dtype == "float32" else a for a in case.arguments
+    ]
+    return replace(case, arguments=tuple(arguments))
+
+
+def drawn(case: Case, count: int) -> list[Trial]:
+    """Trials in `count` different backends; those of fixed point are drawn a third as often."""
+    rng = random.Random(f"{case.seed} drawn")
+    order = sorted(ALL, key=lambda name: rng.random() ** (1 / 3 if name not in SLOW else 1))
+    taken = [name for name in reversed(order) if takes(name, case)]
+    return [trial_of(case, name) for name in taken[:count]]
+
+
+def everywhere(case: Case) -> list[Trial]:
+    """A trial in every backend that takes the case."""
+    return [trial_of(case, name) for name in ALL if takes(name, case)]

@@ -1,0 +1,182 @@
+"""Whole random kernels, the same for the same seed."""
+
+from __future__ import annotations
+
+import ast
+import random
+
+from tests.random_kernels.cases import Argument, Case
+from tests.random_kernels.expressions import condition, leaf, number
+from tests.random_kernels.scopes import DIMENSIONS, Array, Scope
+from tests.random_kernels.statements import (
+    Block,
+    field_loop,
+    local_array,
+    neighbours,
+    over_elements,
+    rendered,
+    statements,
+    table_sum,
+    whole_arrays,
+)
+
+HEADER = """import math
+
+import numpy as np
+from numba import prange
+
+from sciprec.precision.reduce import accumulate, fma, product
+
+SCALE = {scale}
+COUNT = {count}
+TABLE = np.array([{table}])
+"""
+LENGTHS = (
+    (5, 3, 2), (9, 2, 2), (14, 4, 2), (8, 3, 2), (20, 3, 2), (5, 3, 2), (9, 4, 2), (12, 2, 3),
+    (1, 3, 2), (0, 2, 3), (6, 0, 2), (70, 2, 1),
+)  # fmt: skip
+LAYOUTS = ("plain", "plain", "plain", "plain", "strided", "reversed", "offset")
+
+
+def random_case(seed: int) -> Case:
+    """The kernel of a seed: source and arguments."""
+    rng = random.Random(seed)
+    ndim = rng.choice((1, 1, 1, 2, 2, 3))
+    parallel = rng.random() < 0.06
+    helpers, functions = _helpers(rng)
+    arrays, arguments = _arguments(rng, ndim)
+    scope = Scope(
+        rng,
+        extra=random.Random(f"{seed} extra"),
+        arrays=[*arrays, Array("TABLE", length=3)],
+        fixed=["SCALE", *(a.name for a in arguments if a.kind == "number")],
+        integers=["COUNT", *(a.name for a in arguments if a.kind == "integer")],
+        functions=functions,
+        elementary=rng.random() < 0.12,
+    )
+    body = _body(scope, ndim, parallel)
+    names = ", ".join(a.name for a in arguments)
+    table = ", ".join(str(rng.choice((0.1, 0.25, -1.7, 3.0, 1e-3, 2049.0))) for _ in range(3))
+    scale, count = rng.choice((0.1, 0.5, 3.7, -0.3, 1e-4)), rng.choice((2, 3, 2049))
+    source = HEADER.format(scale=scale, count=count, table=table)
+    source += "\n\n".join(["", *helpers, "\n".join(rendered([(f"def kernel({names}):", body)]))])
+    return Case(seed, ast.unparse(ast.parse(source)) + "\n", tuple(arguments))
+
+
+def _arguments(rng: random.Random, ndim: int) -> tuple[list[Array], list[Argument]]:
+    lengths = rng.choice(LENGTHS)
+    arrays, arguments = [], []
+    common = rng.choice(("float64", "float32", "float64", "float32", ""))
+
+    def add(name: str, axes: int, written=False, length=0, whole=False):
+        dtype = "int64" if whole else common or rng.choice(("float32", "float64"))
+        if whole and rng.random() < 0.3:
+            dtype = "int32"
+        shape = (length,) if length else lengths[:axes]
+        layout = rng.choice((*LAYOUTS, "transposed") if axes > 1 else LAYOUTS)
+        arrays.append(Array(name, axes if not length else 1, written, whole, length))
+        arguments.append(Argument(name, "array", dtype, shape, layout))
+
+    add("x", ndim)
+    if rng.random() < 0.5:
+        add("z", rng.randint(1, ndim))
+    if rng.random() < 0.5:
+        add("c", 1, length=rng.randint(2, 4))
+    if rng.random() < 0.2:
+        add("w", rng.randint(1, ndim), whole=True)
+    add("y", ndim, written=True)
+    if rng.random() < 0.3:
+        add("u", rng.randint(1, ndim), written=True)
+    if rng.random() < 0.5:
+        arguments.append(Argument("a", "number", rng.choice(("float64", "float64", "float32"))))
+    if rng.random() < 0.4:
+        arguments.append(Argument("g", "integer", layout=rng.choice(("small", "large"))))
+    return arrays, arguments
+
+
+def _helpers(rng: random.Random) -> tuple[list[str], dict[str, int]]:
+    """Up to two functions that kernels call; the second may call the first."""
+    sources, functions = [], {}
+    for place in range(rng.choice((0, 0, 0, 1, 1, 2))):
+        names = ["p", "q", "r"][: rng.randint(1, 3)]
+        scope = Scope(
+            rng,
+            [Array("TABLE", length=3)],
+            fixed=[*names, *names, "SCALE"],
+            functions=dict(functions),
+            elementary=rng.random() < 0.1,
+            depth=2,
+        )
+        body: Block = statements(scope, rng.randint(0, 1))
+        if rng.random() < 0.3:
+            body.append((f"if {condition(scope, 1)}:", [f"return {number(scope, 2)}"]))
+        body.append(f"return {number(scope, 2)}")
+        name = f"helper{place + 1}"
+        sources.append("\n".join(rendered([(f"def {name}({', '.join(names)}):", body)])))
+        functions[name] = len(names)
+    return sources, functions
+
+
+def _body(scope: Scope, ndim: int, parallel: bool) -> Block:
+    rng = scope.rng
+    sizes = ", ".join(DIMENSIONS[:ndim])
+    body: Block = [f"{sizes} = y.shape" if ndim > 1 else f"n = {rng.choice(SIZES)}"]
+    for name in ("s", "t")[: rng.randint(1, 2)]:
+        body.append(f"{name} = {number(scope, rng.randint(0, 2))}")
+        scope.floats.append(name)
+    if rng.random() < 0.25:
+        body += local_array(scope, rng.randint(1, ndim))
+    if rng.random() < 0.08:
+        body += table_sum(scope)
+    if rng.random() < 0.06:
+        body += [f"e = {rng.choice(('3', '70000', '2049', '0'))}",
+                 (f"if {condition(scope, 1)}:", [f"e = {number(scope, 2)}"])]  # fmt: skip
+        scope.fixed.append("(e * 1.0)")
+    if rng.random() < 0.2:
+        body.append(f"v = {rng.choice(('0', '1', '2049'))}")
+        scope.totals = ("v",)
+        scope.fixed.append("(v * 1.0)")
+    if rng.random() < 0.03:
+        body += whole_arrays(scope)
+    body += _parallel_loop(scope, ndim) if parallel else _loops(scope, ndim)
+    if rng.random() < 0.03:
+        body += whole_arrays(scope)
+    return [*body, *neighbours(scope, ndim), *over_elements(scope), *_returned(scope)]
+
+
+SIZES = ("y.shape[0]", "y.size", "len(y)", "x.size")
+
+
+def _loops(scope: Scope, ndim: int) -> Block:
+    body: Block = []
+    for _ in range(scope.rng.choice((1, 1, 1, 1, 2))):
+        body += field_loop(scope, ndim)
+        if scope.chance(0.1):
+            body.append((f"if {condition(scope, 1)}:", [f"s = {number(scope, 1)}"]))
+    return body
+
+
+def _parallel_loop(scope: Scope, ndim: int) -> Block:
+    reduced = tuple(n for n in ("s1", "d1", "p1", "h1", "l1") if scope.chance(0.3))
+    if scope.totals:
+        scope.fixed.remove("(v * 1.0)")
+        scope.totals = ()
+    body: Block = [f"{name} = {leaf(scope)}" for name in reduced]
+    scope.reduced = reduced
+    body += field_loop(scope, ndim, parallel=True)
+    scope.floats += reduced
+    scope.reduced = ()
+    return body
+
+
+def _returned(scope: Scope) -> Block:
+    rng, numbers = scope.rng, [*scope.floats, *(f"{v} * 1.0" for v in scope.totals)]
+    kind = rng.random()
+    if kind < 0.25:
+        return []
+    if kind < 0.65:
+        return [f"return {rng.choice(numbers)}"]
+    local = [a.name for a in scope.arrays if a.name[0] == "b" and not a.length]
+    if kind < 0.75 and local:
+        return [f"return {local[0]}, {rng.choice(numbers)}"]
+    return [f"return {', '.join([*numbers, 'n'])}"]

@@ -1,0 +1,99 @@
+"""Random kernels against the exact oracle, and how much they find."""
+
+import ast
+from dataclasses import replace
+
+import pytest
+
+from tests.random_kernels.backends import ALL, drawn, takes, trial_of
+from tests.random_kernels.cases import Argument, Case, Trial
+from tests.random_kernels.faults import FAULTS
+from tests.random_kernels.generator import random_case
+from tests.random_kernels.power import FOUND_BY, sample
+from tests.random_kernels.runner import run_trials
+from tests.random_kernels.shrinking import shrunk
+from tests.random_kernels.trials import Outcome
+
+
+def told(trial: Trial, outcome: Outcome) -> str:
+    """A finding, as short as it can be made."""
+    return f"{outcome.kind}: {outcome.detail}\n{shrunk(trial, outcome).text()}"
+
+
+@pytest.mark.slow
+def test_sample():
+    wrong = [(t, o) for t, o in run_trials(sample(), per_process=40) if o.kind != "same"]
+    assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FOUND_BY)
+def test_planted_faults_are_found(fault):
+    seed, backend = FOUND_BY[fault]
+    (trial,) = (t for t in drawn(random_case(seed), 3) if t.backend == backend)
+    assert trial in sample()
+    ((_, outcome),) = run_trials([trial], fault=fault)
+    assert outcome.kind in ("differs", "aborted", "hung", "raised"), outcome
+
+
+def test_at_least_ten_mechanisms_are_planted():
+    assert len(FOUND_BY) >= 10 and FOUND_BY.keys() <= FAULTS.keys()
+
+
+def test_kernels_belong_to_their_seeds():
+    cases = [random_case(seed) for seed in range(200)]
+    assert cases == [random_case(seed) for seed in range(200)]
+    assert len({c.source for c in cases}) == 200
+    text = "\n".join(c.source for c in cases)
+    for construct in ("prange(", "while ", " else ", "y[i, j, k]", " -= ", "fma(", "math.exp(",
+                      "np.sum(", "helper1(", "break", "for v"):  # fmt: skip
+        assert construct in text, construct
+    shapes = {a.shape for c in cases for a in c.arguments}
+    assert (0,) in shapes and any(len(s) == 3 for s in shapes)
+
+
+def test_trials_are_drawn_over_all_backends():
+    trials = [t for seed in range(300) for t in drawn(random_case(seed), 3)]
+    assert {t.backend for t in trials} == set(ALL)
+    assert {t.path for t in trials} == {"auto", "software"}
+    assert Trial.from_json(trials[0].as_json()) == trials[0]
+    elementary = next(c for c in map(random_case, range(100)) if c.is_elementary)
+    assert takes("mlu370", elementary) and not takes("fp64", elementary)
+
+
+def test_findings_are_reduced_to_what_fails():
+    """As if every in-place subtraction inside an `if` were wrong."""
+
+    def run(trials):
+        for trial in trials:
+            tree = ast.parse(trial.case.source)
+            inside = [n for i in ast.walk(tree) if isinstance(i, ast.If) for n in ast.walk(i)]
+            bad = any(isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Sub) for n in inside)
+            yield trial, Outcome("differs" if bad else "same")
+
+    trials = [trial_of(random_case(seed), "fp32") for seed in range(60)]
+    found = [(t, o) for t, o in run(trials) if o.kind == "differs"]
+    assert found
+    small = shrunk(*found[0], run)
+    assert len(small.case.source.splitlines()) <= 9, small.text()
+
+
+ABORTING = """
+import os
+
+def kernel(x, y):
+    y[0] = x[0]
+
+os.abort()
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_names_its_trial():
+    pair = (Argument("x", "array", shape=(2,)), Argument("y", "array", shape=(2,)))
+    good = Trial(Case(0, ABORTING.replace("os.abort()", ""), pair), "fp32")
+    bad = replace(good, case=replace(good.case, source=ABORTING))
+    stuck = replace(good, case=replace(good.case, source=ABORTING.replace(
+        "os.abort()", "while True: pass")))  # fmt: skip
+    kinds = [o.kind for _, o in run_trials([good, bad, stuck, good], limit=15.0)]
+    assert kinds == ["same", "aborted", "hung", "same"]

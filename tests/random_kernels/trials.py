@@ -1,0 +1,179 @@
+"""One trial in this process: the lifted, compiled kernel against the exact oracle."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+import warnings
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sciprec.precision import lift, resolve_backend
+from sciprec.precision.syntax import LiftError
+from sciprec.precision.units import Units
+from tests.oracles.fixed_twin import run_fixed_twin
+from tests.oracles.twin import run_twin
+from tests.random_kernels.cases import Case, Trial
+from tests.random_kernels.random_twin import run_random_twin
+from tests.random_kernels.values import values_of
+
+KINDS = ("same", "differs", "refused", "raised", "oracle", "aborted", "hung")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a trial gave.
+
+    Args:
+        kind: "same" bits; "differs"; "refused" by a LiftError; "raised" anything else; "oracle",
+            where the oracle itself failed; "aborted" and "hung", which the runner finds.
+        detail: of what is not the same.
+    """
+
+    kind: str
+    detail: str = ""
+
+
+def kernel_of(case: Case, folder: Path):
+    """The function `kernel` of the case, imported from a file of its own."""
+    stem = f"random_{hashlib.sha256(case.source.encode()).hexdigest()[:16]}"
+    path = folder / f"{stem}.py"
+    path.write_text(case.source)
+    spec = importlib.util.spec_from_file_location(stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[stem] = module
+    spec.loader.exec_module(module)
+    return module.kernel
+
+
+def flat(value) -> list[float]:
+    """All numbers of a result, in order."""
+    if value is None:
+        return []
+    if isinstance(value, tuple):
+        return [x for v in value for x in flat(v)]
+    return np.asarray(value, dtype=float).ravel().tolist()
+
+
+def difference(found, expected, what: str, signed: bool) -> str:
+    """The first numbers that differ, any NaN equal to any other, and -0 to 0 unless `signed`; ''
+    where none does.
+    """
+    found, expected = np.array(flat(found)), np.array(flat(expected))
+    if found.shape != expected.shape:
+        return f"{what}: {found.size} numbers, expected {expected.size}"
+    same = (found == expected) & ((np.signbit(found) == np.signbit(expected)) | (not signed))
+    wrong = np.flatnonzero(~(same | (np.isnan(found) & np.isnan(expected))))
+    if not wrong.size:
+        return ""
+    shown = [(int(n), float(found[n]), float(expected[n])) for n in wrong[:3]]
+    return f"{what}: {wrong.size} of {found.size} differ; (index, lifted, exact): {shown}"
+
+
+def run_trial(trial: Trial, folder: Path) -> Outcome:
+    """Lift, call and compare; the case's module is written into the folder."""
+    backend = resolve_backend(trial.backend)
+    kernel = kernel_of(trial.case, folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            lifted = lift(kernel, trial.backend, **_options(trial, backend))
+        except Exception as error:
+            return _failed(error)
+        run = _fixed_call if backend.compute.fixed else _float_call
+        for call in range(trial.calls):
+            args = values_of(trial.case.arguments, backend, trial.seed, call, trial.trust)
+            outcome = run(trial, lifted, args)
+            if outcome.kind != "same":
+                return Outcome(outcome.kind, f"call {call}: {outcome.detail}")
+    return Outcome("same")
+
+
+def _options(trial: Trial, backend) -> dict:
+    if backend.fixed:
+        return {"adapt": None}
+    return {"path": trial.path, "trust_inputs": trial.trust, "seed": trial.seed}
+
+
+def _float_call(trial: Trial, lifted, args: list) -> Outcome:
+    given, expected = deepcopy(args), deepcopy(args)
+    try:
+        found = lifted(*given)
+    except Exception as error:
+        return _failed(error)
+    try:
+        if lifted.backend.random:
+            exact = run_random_twin(lifted, tuple(expected))
+        else:
+            exact = run_twin(lifted.kernel, lifted.backend, tuple(expected))
+    except AssertionError as error:
+        return Outcome("differs", str(error))
+    except Exception as error:
+        return _oracle_failed(error)
+    return _compared(trial.case, (found, exact), given, expected)
+
+
+def _failed(error: Exception) -> Outcome:
+    kind = "refused" if isinstance(error, LiftError) else "raised"
+    return Outcome(kind, f"{type(error).__name__}: {str(error)[:600]}")
+
+
+def _oracle_failed(error: Exception) -> Outcome:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return Outcome("oracle", f"{type(error).__name__}: {error} ({last.filename}:{last.lineno})")
+
+
+def _compared(
+    case: Case, results: tuple, given: list, expected: list, signed: bool = True
+) -> Outcome:
+    found = [difference(*results, "returned", signed)]
+    for argument, a, b in zip(case.arguments, given, expected, strict=True):
+        if argument.kind == "array":
+            found.append(difference(a, b, argument.name, signed))
+    wrong = [f for f in found if f]
+    return Outcome("differs", "; ".join(wrong)) if wrong else Outcome("same")
+
+
+def _fixed_call(trial: Trial, lifted, args: list) -> Outcome:
+    """In the units of a profile, and in those of a quarter of its ranges, where more saturates."""
+    try:
+        lifted.profile(*deepcopy(args))
+    except Exception as error:
+        return _failed(error)
+    units = lifted.units
+    for share in (1.0, 0.25):
+        largest = np.where(units.used, units.largest, 0.0) * share
+        lifted.units = Units(
+            units.backend, units.sites, units.rows, largest, units.spread, units.zero
+        )
+        outcome = _in_units(trial, lifted, args)
+        if outcome.kind != "same":
+            return Outcome(outcome.kind, f"{outcome.detail} (ranges times {share})")
+    return Outcome("same")
+
+
+def _in_units(trial: Trial, lifted, args: list) -> Outcome:
+    given, expected = deepcopy(args), deepcopy(args)
+    before = lifted._saturated.copy(), lifted._invalid.copy()
+    try:
+        found = lifted(*given)
+    except Exception as error:
+        return _failed(error)
+    try:
+        exact, places = run_fixed_twin(lifted.kernel, lifted.units, tuple(expected))
+    except Exception as error:
+        return _oracle_failed(error)
+    outcome = _compared(trial.case, (found, exact), given, expected, signed=False)
+    counts = lifted._saturated - before[0], lifted._invalid - before[1]
+    for row, place, *own in zip(lifted.units.rows, places, *counts, strict=True):
+        if outcome.kind == "same" and tuple(own) != (place.saturated, place.invalid):
+            site = lifted.units.sites[row.site]
+            exactly = place.saturated, place.invalid
+            said = f"{site}: {tuple(map(int, own))} saturated and invalid, exactly {exactly}"
+            return Outcome("differs", said)
+    return outcome
