@@ -85,7 +85,11 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
         lines.append(f"    {part} = sp_results({stem}_count, {stem}_first[{i}])")
     lines += [f"    {spread}", f"    for {stem}_c in range({stem}_count):", "        pass"]
     block = parse("\n".join(lines)).body
-    block[0].body[-1].body = [
+    outer, drawn = rewriter.key, []
+    if program.random:  # each combination draws its own bits
+        rewriter.key = rewriter.fresh("key")
+        drawn = [assign(rewriter.key, rewriter.descended(name(f"{stem}_key"), name(f"{stem}_c")))]
+    block[0].body[-1].body = drawn + [
         assign(
             r.variable,
             rewriter.op(
@@ -97,6 +101,7 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
         )
         for r, part in zip(reductions, parts, strict=True)
     ]
+    rewriter.key = outer
     return head + block
 
 

@@ -9,6 +9,7 @@ from numba import prange
 
 import sciprec
 from tests.precision.test_lift_contract import bits, has_mode
+from tests.random_kernels.random_twin import run_random_twin
 
 PATHS = (
     "mlu370", "mlu370-noguard", "mlu370-noise", "float:p=9,emin=-10,emax=10,round=rz",
@@ -92,6 +93,15 @@ def test_random_bits_belong_to_the_seed(backend):
     for out in outs:
         lifted(x, out)
     assert bits(outs[0]) != bits(outs[1]), "the second call draws other bits"
+
+
+def test_combined_chunks_draw_their_own_bits():
+    """The random twin refuses operations that draw what others drew."""
+    lifted = sciprec.lift(parallel_thirds, "float:p=11,emin=-14,emax=15,round=sr", seed=1)
+    x, out, expected = np.linspace(1, 2, 64), np.zeros(64), np.zeros(64)
+    total = lifted(x, out)
+    assert run_random_twin(lifted, (x, expected)) == total
+    assert bits(out) == bits(expected)
 
 
 def test_stochastic_rounding_is_unbiased():
