@@ -163,10 +163,13 @@ class FixedTwin(Places):
             return PREDICATES[function](*operands)
         self.last = "call"
         plain = getattr(function, "py_func", function)
-        if isinstance(getattr(plain, "__globals__", None), _Namespace):
-            return plain(self.chain_of(place), *operands, **named)
+        own = plain if isinstance(getattr(plain, "__globals__", None), _Namespace) else None
         if isinstance(plain, types.FunctionType) and not plain.__module__.startswith("numpy"):
-            return self.rebuilt(plain)(self.chain_of(place), *operands, **named)
+            own = own or self.rebuilt(plain)
+        if own is not None:
+            result = own(self.chain_of(place), *operands, **named)
+            self.last = "call"
+            return result
         assert chain is not None
         return plain(*operands, **named)
 
