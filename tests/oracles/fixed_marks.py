@@ -272,7 +272,9 @@ class Marker(ast.NodeTransformer):
         combined: list[ast.stmt] = []
         for n, (name, operation, _) in enumerate(reductions):
             part = ast.Subscript(_read(f"{outer}_part"), ast.Constant(n), ast.Load())
-            combined.append(_let(name, _do("operate", self.at(node, operation), _read(name), part)))
+            method = "operate" if operation in ("min", "max") else "updated"
+            place = self.at(node, operation if method == "operate" else f"i{operation}")
+            combined.append(_let(name, _do(method, place, _read(name), part)))
         part = ast.Name(f"{outer}_part", ast.Store())
         return [
             *[_let(f"_{n}_before", _read(n)) for n in names],

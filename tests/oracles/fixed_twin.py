@@ -163,11 +163,13 @@ class FixedTwin(Places):
             return PREDICATES[function](*operands)
         self.last = "call"
         plain = getattr(function, "py_func", function)
-        own = plain if isinstance(getattr(plain, "__globals__", None), _Namespace) else None
-        if isinstance(plain, types.FunctionType) and not plain.__module__.startswith("numpy"):
-            own = own or self.rebuilt(plain)
-        if own is not None:
-            result = own(self.chain_of(place), *operands, **named)
+        inside = None
+        if isinstance(getattr(plain, "__globals__", None), _Namespace):
+            inside = plain
+        elif isinstance(plain, types.FunctionType) and not plain.__module__.startswith("numpy"):
+            inside = self.rebuilt(plain)
+        if inside is not None:
+            result = inside(self.chain_of(place), *operands, **named)
             self.last = "call"
             return result
         assert chain is not None
