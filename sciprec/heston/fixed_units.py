@@ -37,11 +37,11 @@ def fixed_kernel(path_scheme, backend, model, step_years, last_step):
 @functools.lru_cache(maxsize=64)
 def _with_units(path_scheme, backend, model, step_years, horizon):
     """Return the kernel with units for `horizon` steps."""
-    lifted = lift(path_scheme.kernel, backend)
+    blank, truth = _lifted(path_scheme.kernel, backend)
+    lifted = blank.unprofiled()
     constants = np.asarray(path_scheme.constants(model, step_years, Units.of(model, step_years)))
     rows = 3 if path_scheme.exponential(model, step_years) else 2
     variates = PhiloxVariates(PILOT_SEED, 0)
-    truth = lift(path_scheme.kernel, "fp64")
 
     def advance(step):
         """Call step(first, constants, draws, state...) for pieces of the pilot's time."""
@@ -59,3 +59,9 @@ def _with_units(path_scheme, backend, model, step_years, horizon):
     advance(lambda first, *args: lifted(*args))
     lifted.freeze(SPARE_BITS)
     return lifted
+
+
+@functools.lru_cache(maxsize=16)
+def _lifted(kernel, backend):
+    """Return a kernel in fixed point, never called, and in binary64."""
+    return lift(kernel, backend), lift(kernel, "fp64")

@@ -157,6 +157,13 @@ class FixedLifted(Lifted):
             other._saturated, other._invalid = self._saturated * 0, self._invalid * 0
         return other
 
+    def unprofiled(self) -> FixedLifted:
+        """The same kernel as before its first call: its units are still to be found."""
+        self._made_recorder()  # shared by all of them, as the compiled variants are
+        other = self.fresh()
+        other.units, other._unknown = None, True
+        return other
+
     def report(self) -> FixedPointReport:
         """What happened so far: saturations, and where bits are short."""
         with self._state:

@@ -129,13 +129,18 @@ class Lifted:
             LiftError: the kernel calls itself, or calls a function that is given as an argument.
         """
         args = self.bound(args, {})
+        recorder = self._made_recorder()
+        with native(args, lambda args: [False] * len(args)) as taken:
+            return recorder.run(taken, self._enter)
+
+    def _made_recorder(self) -> Recorder:
+        """What profiles this kernel, made once."""
         with self._lock:
             if self._recorder is None:
                 truth = resolve_backend("fp64")
                 program = self._programs(self.kernel, truth, "auto", self._trusting, "profile")
                 self._recorder = Recorder(program, module_of(program).sp_entry)
-        with native(args, lambda args: [False] * len(args)) as taken:
-            return self._recorder.run(taken, self._enter)
+            return self._recorder
 
     def __repr__(self) -> str:
         return f"<{self.kernel.__name__} lifted to {self.backend.name}>"
