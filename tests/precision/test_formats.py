@@ -125,7 +125,7 @@ def test_unknown_backend_names_the_known_ones_and_the_nearest():
 
 
 def test_backend_of_another_type_is_refused():
-    with pytest.raises(InputError, match="backend 16 is a int; give a name such as 'mlu370'"):
+    with pytest.raises(InputError, match="backend is 16; give a name such as 'mlu370'"):
         resolve_backend(16)
 
 
