@@ -234,6 +234,10 @@ class Pricing:
         """Add paths until the bound meets the tolerance or the budget ends; return the Bound."""
         variances = self._planned(self.base.n_steps)
         for _ in range(MOST_ROUNDS):
+            self._extend_steps(variances)
+            if self._hopeless():
+                variances = self._restart_with_shorter_steps()
+                continue
             self._add_paths(variances)
             bound = self._bound()
             missed = ~(bound.total <= self.tolerance(bound.price))
@@ -244,12 +248,12 @@ class Pricing:
                     return bound
                 variances = self._restart_in_binary64()
                 continue
-            if self._hopeless(bound):
+            if self._hopeless():
                 variances = self._restart_with_shorter_steps()
                 continue
             used = [one for one in (self.base, self.rounding) if one is not None]
             variances = np.stack([one.variance() for one in used])
-        return bound
+        return self._bound()
 
     def _bound(self):
         """Return the Bound of the levels as they stand."""
@@ -266,10 +270,10 @@ class Pricing:
         silent = (price == 0) & (variance == 0)
         return self.rare.beyond(self.max_paths, price, silent, self.tolerance)
 
-    def _hopeless(self, bound):
+    def _hopeless(self):
         """Return whether the differences of the steps, better known by now, leave no room, and
         the budget leaves some for shorter ones."""
-        taken = np.any(bound.bias.size() > HOPELESS * self._aim(self.pilot))
+        taken = np.any(bias_of(self.steps).size() > HOPELESS * self._aim(self.pilot))
         early = self.n_paths < 0.5 * self._budget(self.pilot)
         return taken and early and 2 * self.steps.n_steps <= MOST_STEPS
 
@@ -292,9 +296,8 @@ class Pricing:
         return self._planned(self.base.n_steps)
 
     def _add_paths(self, variances):
-        """Extend every level to the sizes that the bound still needs."""
+        """Extend the base and its rounding to the sizes that the bound still needs."""
         used = [one for one in (self.base, self.rounding) if one is not None]
-        self._extend_steps(variances)
         needed = self._noise_target()
         step_noise = self._step_variance(self.base.n_steps) / self.steps.moments.paths
         target = np.maximum(needed - step_noise, 0.1 * needed)
