@@ -327,15 +327,17 @@ def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     if scheduler is not None:
         _require_scheduler(scheduler)
         client = Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
-        log = logging.getLogger("distributed.client")
-        before = log.level
-        log.setLevel(logging.CRITICAL)  # a lost scheduler has its sentence
+        logs = [logging.getLogger(f"distributed.{name}") for name in ("client", "batched")]
+        before = [log.level for log in logs]
+        for log in logs:
+            log.setLevel(logging.CRITICAL)  # a lost scheduler has its sentence
         try:
             yield client
         finally:
             with contextlib.suppress(Exception):  # without its scheduler it cannot say good-bye
                 client.close(timeout=_CLOSE_SECONDS)
-            log.setLevel(before)
+            for log, level in zip(logs, before, strict=True):
+                log.setLevel(level)
         return
     if workers is None or workers < 1:
         raise InputError(f"{workers} workers were asked for; give a number of processes >= 1")
