@@ -173,7 +173,8 @@ def test_errors_against_bounds_spot_and_volatility():
     assert found.expected_outside == pytest.approx(0.05 * 24)
     assert found.sentence == (
         "24 of 24 prices are within their bounds of the semi-analytic price, the furthest at 0.5 "
-        "bounds; at most 2 basis points of spot and 2.5 of implied volatility from fp64"
+        "bounds; at most 2 basis points of spot and 2.5 of implied volatility from "
+        "fp64, sampling included"
     )
     actual["bound"][0, 0], actual["price"][1, 1] = 0.019, math.nan
     assert price_errors(truth, actual).outside == 2  # too far away, and not a number

@@ -65,7 +65,7 @@ def test_the_page_shows_sums_and_errors(result):
     ("key", "value", "words"),
     [
         ("updates", 0, "key 'accumulation.updates' was given 0"),
-        ("members", 1.5, "accepted: a number of sums from 1 to 1e5; write for example `members ="),
+        ("members", 1.5, "accepted: a whole number of sums from 1 to 1e5; write for example `"),
         ("member", 3, "unknown key 'accumulation.member'"),
     ],
 )

@@ -70,7 +70,7 @@ def test_dumped_compensations_load_again():
             "accepted: a number from 0 to 2: the share of the residual",
         ),
         ([{"name": "w", "beta": -1.0}], "accepted: a number from 0 to 2: the share of an update"),
-        ([{"name": "w", "alpha": 1.0, "reset_every": 0}], "accepted: a number of updates >= 1"),
+        ([{"name": "w", "alpha": 1.0, "reset_every": 0}], "accepted: a whole number of updates"),
         ([{"name": "w", "alpha": 1.0, "gamma": 0}], "unknown key 'compensation.0.gamma'; known: "),
         ([{"name": "W", "alpha": 1.0}], "or a name of your own with coefficients: lower-case"),
         ([{"name": "carry", "alpha": 0.5}], "'carry' has coefficients of its own already; give"),

@@ -111,7 +111,7 @@ def test_the_command_exits_with_one_when_a_member_failed(climate, undrawn, call,
 @pytest.mark.parametrize(
     ("kind", "ensemble", "words"),
     [
-        ("climate", {"members": 0}, "ensemble.members.*accepted: a number of members from 1"),
+        ("climate", {"members": 0}, "ensemble.members.*accepted: a whole number of members from 1"),
         ("climate", {}, "key 'ensemble.members' is missing"),
         ("climate", {"members": 2, "perturbation": 0.5}, "accepted: of kind 'climate': a share"),
         ("heston", {"members": 2, "seed": 1}, "members of kind 'heston' draw paths of their own"),
@@ -143,7 +143,7 @@ def test_members_of_options_draw_other_paths_in_every_arithmetic_alike(tmp_path)
     batch = read_batch(result.folder)
     truth, run = (
         np.stack([d["price"].values for _, d in batch.members_of("smile", label)])
-        for label in ("fp64", "fp32")
+        for label in ("fp64", "fp32+carry")
     )
     error = netcdf.read(result.files[0])["standard_error"].values
     assert np.array_equal(truth[0], netcdf.read(single.files[0])["price"].values)

@@ -66,7 +66,7 @@ def one_thread(scenarios, tmp_path_factory):
     assert not result.failures and len(result.files) == 8
     found = variables(result.files)
     assert found["flow__fp64", "height"] != found["flow__fp64__m0001", "height"]
-    assert found["smile__fp32", "price"] != found["smile__fp32__m0001", "price"]
+    assert found["smile__fp32+carry", "price"] != found["smile__fp32+carry__m0001", "price"]
     return found
 
 

@@ -41,7 +41,9 @@ def test_files_are_read_once_where_they_fit(tmp_path, reads, monkeypatch):
 def test_a_file_that_was_written_again_is_read_again(tmp_path):
     runs = (("fp64", "a.nc", 1, ""), ("fp64", "b.nc", 2, "failed"), ("fp32", "c.nc", 1, ""))
     further = [
-        SimpleNamespace(scenario="s", label=label, file=file, member=member, failure=failure)
+        SimpleNamespace(
+            scenario="s", label=label, file=file, member=member, has_file=not failure
+        )
         for label, file, member, failure in runs
     ]
     batch = SimpleNamespace(folder=tmp_path, further=further)
