@@ -46,6 +46,10 @@ class HestonPayoffs(Section):
         description="a whole number from 1 to 1e6: of Asians, lookbacks and barriers",
     )  # fmt: skip
     barrier: float | None = limited(PAYOFF["barrier"], "barrier = 90.0", default=None)
+    parameters: dict[str, int | float] | None = Field(
+        default=None, examples=["parameters = { power = 2.0 }"],
+        description="a table of numbers: the payoff's other parameters by name",
+    )  # fmt: skip
 
     @field_validator("strikes", "maturities_years")
     @classmethod

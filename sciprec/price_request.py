@@ -12,9 +12,10 @@ from pydantic import ValidationError
 from sciprec.complaints import complaint
 from sciprec.errors import InputError
 from sciprec.heston.model import Model
-from sciprec.heston.payoff_registry import PayoffEntry
+from sciprec.heston.payoff_registry import PayoffEntry, payoff_grid
 from sciprec.heston.payoffs import payoff_named
 from sciprec.heston_sections import HestonModel
+from sciprec.limits import PAYOFF
 from sciprec.sections import Section, key
 from sciprec.toml_file import read_toml
 
@@ -88,11 +89,7 @@ def make_payoffs(
     _check_names(entry, given)
     if "fixings" in entry.parameters and "fixings" not in entry.optional:
         single.setdefault("fixings", USUAL_FIXINGS)
-    made = [single]
-    for word, values in reversed(lists.items()):
-        if word in entry.parameters:
-            made = [{word: value, **rest} for rest in made for value in values]
-    return [entry(**parameters) for parameters in made]
+    return payoff_grid(name, lists["strike"], lists["maturity"], **single)
 
 
 def _check_names(entry: PayoffEntry, given: Sequence[str]) -> None:
@@ -118,9 +115,34 @@ def _sorted(names: Sequence[str]) -> list[str]:
     return sorted(names, key=lambda name: (order.index(name) if name in order else 9, name))
 
 
+def read_parameters(written: Sequence[str]) -> dict[str, float]:
+    """A payoff's own parameters by name.
+
+    Args:
+        written: texts such as "power=2".
+
+    Raises:
+        InputError: a text is none of this form.
+    """
+    found = {}
+    for text in written:
+        name, _, number = (part.strip() for part in text.partition("="))
+        if not (option := _option(name)).startswith("--parameter"):
+            raise InputError(f"--parameter is given {text!r}; write it as the option {option}")
+        try:
+            found[name] = float(number)
+        except ValueError:
+            raise InputError(
+                f"--parameter is given {text!r}; it takes a name and a number, such as power=2"
+            ) from None
+    return found
+
+
 def _option(name: str) -> str:
-    """The option of the command line for a parameter."""
-    return "--" + name.replace("_", "-")
+    """The option of the command line for a parameter of a model or a payoff."""
+    if name in HestonModel.model_fields or name in PAYOFF or name == "fixings":
+        return "--" + name.replace("_", "-")
+    return f"--parameter {name}="
 
 
 def result_as_dict(model: Model, source: str, result: Any) -> dict[str, Any]:

@@ -37,6 +37,9 @@ def price(
     ] = None,
     start: Annotated[float | None, typer.Option(help="Years, of forward starts.")] = None,
     moneyness: Annotated[float | None, typer.Option(help="Of forward starts [default: 1].")] = None,
+    parameter: Annotated[
+        list[str] | None, typer.Option(help="NAME=NUMBER, of a payoff of your own; repeat it.")
+    ] = None,
     scheme: Annotated[str, typer.Option(help="Path scheme.")] = "quadratic_exponential_martingale",
     confidence: Annotated[float, typer.Option(help="Of the bound.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
@@ -77,7 +80,13 @@ def price(
     from sciprec import heston
     from sciprec.console import print_json
     from sciprec.price_console import print_greeks, print_prices
-    from sciprec.price_request import greeks_as_dict, make_payoffs, read_model, result_as_dict
+    from sciprec.price_request import (
+        greeks_as_dict,
+        make_payoffs,
+        read_model,
+        read_parameters,
+        result_as_dict,
+    )
     from sciprec.price_tolerance import price_tolerance, share_of
 
     tolerance, share = price_tolerance(tol), share_of(greeks_tol)
@@ -88,7 +97,8 @@ def price(
     checked, source = read_model(model, given)
     payoffs = make_payoffs(
         payoff, strike or [], maturity,
-        fixings=fixings, barrier=barrier, start=start, moneyness=moneyness,
+        **{"fixings": fixings, "barrier": barrier, "start": start, "moneyness": moneyness}
+        | read_parameters(parameter or []),
     )  # fmt: skip
     how = {
         "backend": backend, "confidence": confidence, "seed": seed, "scheme": scheme,

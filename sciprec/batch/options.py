@@ -80,15 +80,14 @@ def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
     Raises:
         InputError: the payoff is unknown, has no strike, or takes other parameters.
     """
+    from sciprec.heston.payoff_registry import payoff_grid
     from sciprec.heston.payoffs import payoff_named, payoffs
 
-    entry = payoff_named(given.kind)
-    if "strike" not in entry.parameters:
+    if "strike" not in payoff_named(given.kind).parameters:
         known = sorted(name for name, one in payoffs().items() if "strike" in one.parameters)
         raise InputError(f"payoff {given.kind!r} has no strike; accepted: {', '.join(known)}")
-    further = {"fixings": given.fixings, "barrier": given.barrier}
-    named = {name: value for name, value in further.items() if value is not None}
-    return [entry(strike=strike, maturity=maturity, **named) for strike in given.strikes]
+    others = {"fixings": given.fixings, "barrier": given.barrier} | (given.parameters or {})
+    return payoff_grid(given.kind, given.strikes, [maturity], **others)
 
 
 def _with_a_number_of_paths(given: HestonRun, backend: str, compensation: str) -> xr.Dataset:

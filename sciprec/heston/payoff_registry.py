@@ -1,13 +1,13 @@
 """How a payoff is registered under a name, and what all payoffs share."""
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 
 import numpy as np
 
-from sciprec.arguments import whole, word
+from sciprec.arguments import Range, whole, word
 from sciprec.errors import InputError
-from sciprec.limits import FIXINGS, PAYOFF
+from sciprec.limits import FIXINGS, PARAMETER, PAYOFF
 
 _CHOICES = {"kind": ("call", "put"), "direction": ("down", "up"), "knock": ("in", "out")}
 _REGISTRY = {}
@@ -55,12 +55,25 @@ def payoff(name, **fixed):
     """
 
     def register(cls):
-        left = [field for field in fields(cls) if field.name not in fixed]
-        optional = tuple(field.name for field in left if field.default is not MISSING)
+        left = [one for one in fields(cls) if one.name not in fixed]
+        optional = tuple(one.name for one in left if one.default is not MISSING)
         _REGISTRY[name] = PayoffEntry(name, cls, fixed, tuple(f.name for f in left), optional)
         return cls
 
     return register
+
+
+def parameter(words, *, least=None, above=None, most=None, default=MISSING):
+    """Return a payoff's own parameter, a number of a range, for the body of its class.
+
+    power: float = parameter("a power from 1 to 4", least=1, most=4)
+
+    Args:
+        words: what is accepted, for messages.
+        least, above, most: the ends of the range, `above` excluded; None where there is none.
+        default: the number where none is given; without it the parameter has to be given.
+    """
+    return field(default=default, metadata={"limits": Range(words, least, above, most)})
 
 
 def payoffs():
@@ -77,6 +90,26 @@ def payoff_named(name):
     return _REGISTRY[word("payoff", name, sorted(_REGISTRY))]
 
 
+def payoff_grid(name, strikes, maturities, **others):
+    """Return payoffs of one name: every strike at every maturity, by maturity.
+
+    Args:
+        name: of a registered payoff.
+        strikes, maturities: numbers in units of currency and years; either is left out where the
+            payoff has no such parameter.
+        others: the payoff's other parameters; those that are None are left out.
+
+    Raises:
+        InputError: the name is unknown, or a parameter is missing, unknown or outside its domain.
+    """
+    entry = payoff_named(name)
+    made = [{key: value for key, value in others.items() if value is not None}]
+    for key, values in (("maturity", maturities), ("strike", strikes)):
+        if key in entry.parameters:
+            made = [{key: value, **rest} for rest in made for value in values]
+    return [entry(**parameters) for parameters in made]
+
+
 class Payoff:
     """What all payoffs share: validation, name, call and put.
 
@@ -88,9 +121,8 @@ class Payoff:
     kind = "call"
 
     def __post_init__(self):
-        for field in fields(self):
-            value = _checked(field.name, getattr(self, field.name), field.default)
-            object.__setattr__(self, field.name, value)
+        for one in fields(self):
+            object.__setattr__(self, one.name, _checked(one, getattr(self, one.name)))
 
     @property
     def name(self):
@@ -109,12 +141,14 @@ class Payoff:
         return np.maximum(price - strike if self.kind == "call" else strike - price, 0.0)
 
 
-def _checked(name, value, default):
+def _checked(field, value):
     """Return one parameter in its own type, or refuse it by a sentence."""
+    name = field.name
     if name in _CHOICES:
         return word(name, value, _CHOICES[name])
-    if value is None and default is None:
+    if value is None and field.default is None:
         return None
     if name == "fixings":
         return whole("fixings", value, *FIXINGS)
-    return PAYOFF[name].number(name, value)
+    limits = field.metadata.get("limits") or PAYOFF.get(name, PARAMETER)
+    return limits.number(name, value)
