@@ -106,7 +106,8 @@ def blocks_of(climate: Climate, work: Path) -> dict[str, np.ndarray]:
             "levels": climate.levels, "seed": climate.seed, "diffusion_hours": DIFFUSION_HOURS
         },
     )  # fmt: skip
-    print(f"{climate.file}: {made.timing.seconds:.0f} s; {made.blow_up or 'to the end'}", flush=True)
+    end = made.blow_up or "to the end"
+    print(f"{climate.file}: {made.timing.seconds:.0f} s; {end}", flush=True)
     found = {
         name.removeprefix(ZONAL_MEAN): block_means(x, SPIN_UP_DAYS + 1, BLOCK_DAYS)
         for name, x in made.fields.items()
@@ -267,7 +268,8 @@ def pressure_of(wave: tuple, bump: float, work: Path) -> tuple[np.ndarray, str]:
                 "diffusion_hours": DIFFUSION_HOURS,
             },
         )  # fmt: skip
-        print(f"{path.name}: {made.timing.seconds:.0f} s; {made.blow_up or 'to the end'}", flush=True)
+        end = made.blow_up or "to the end"
+        print(f"{path.name}: {made.timing.seconds:.0f} s; {end}", flush=True)
         np.savez(path, pressure=made.fields["surface_pressure"] / 100, end=made.blow_up or "")
     stored = np.load(path)
     return stored["pressure"], str(stored["end"])
