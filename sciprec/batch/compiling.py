@@ -53,9 +53,8 @@ def kernels_of(run: Run) -> str:
         table = [table["payoffs"]["kind"], chosen["scheme"], chosen["tolerance"] is None]
     if kind == "climate":
         table["parameters"] = {k: v for k, v in table["parameters"].items() if isinstance(v, str)}
-        table["stored"] = run.stored
-    parts = (kind, table, _written(run.backend), run.compensation.model_dump(mode="json"),
-             run.stages.model_dump(mode="json"), code_digest())  # fmt: skip
+        table["stored"] = run.variant.stored
+    parts = (kind, table, _written(run.backend), run.variant.choices(), code_digest())
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
 

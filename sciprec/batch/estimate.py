@@ -53,7 +53,7 @@ def estimate(run: Run) -> Estimate:
     """The forecast of a run, from its scenario alone, its kernels being compiled."""
     backend = resolve_backend(run.backend)
     given = getattr(run.scenario, run.scenario.kind)
-    slowness = _slowness(backend) * (1.0 if run.stages == MODEL_STAGES else _STAGED)
+    slowness = _slowness(backend) * (1.0 if run.variant.stages == MODEL_STAGES else _STAGED)
     return _ESTIMATES[run.scenario.kind](given, slowness)
 
 

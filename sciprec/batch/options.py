@@ -18,6 +18,7 @@ from sciprec.output.dataset import fixed_point_attributes, prices_dataset, timin
 from sciprec.output.surfaces import RELATIVE_ROUNDING, surface_dataset
 from sciprec.price_tolerance import price_tolerance
 from sciprec.timing import Timing
+from sciprec.variant import Variant
 
 _PER_STRIKE = ("price", "standard_error", "analytic_price", "implied_volatility")
 _PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
@@ -48,7 +49,7 @@ def run(given: HestonRun, backend: str, compensation: str | None) -> xr.Dataset:
     return _with_a_bound(given, backend, compensation or CARRY)
 
 
-def check(given: HestonRun, compensation: str | None) -> None:
+def check(given: HestonRun, variant: Variant) -> None:
     """Look at what only the model knows, before anything is computed.
 
     Raises:

@@ -15,7 +15,7 @@ import xarray as xr
 from sciprec.batch import options
 from sciprec.batch.compiling import remember
 from sciprec.batch.members import section_of
-from sciprec.batch.plan import Outcome, Run, stages_of
+from sciprec.batch.plan import Outcome, Run, variants_of
 from sciprec.batch.resume import (
     RUN,
     SECONDS,
@@ -25,7 +25,6 @@ from sciprec.batch.resume import (
 )
 from sciprec.batch.tolerable import check_tolerances
 from sciprec.compare.verdicts import stopped_early
-from sciprec.compensation_choice import NO_COMPENSATION
 from sciprec.errors import InputError
 from sciprec.output import files
 from sciprec.output.dataset import (
@@ -36,9 +35,9 @@ from sciprec.output.dataset import (
 from sciprec.output.health import with_health, with_quantization
 from sciprec.output.provenance import provenance
 from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.scenario import TRUTH, AccumulationRun, ClimateRun, ClimateScenario, Scenario
-from sciprec.stages import resolve_stages
+from sciprec.scenario import TRUTH, AccumulationRun, ClimateRun, Scenario
 from sciprec.toml_file import inside
+from sciprec.variant import Variant
 
 Days = Callable[[Run, float], None]
 """Called with a run and the simulated days so far."""
@@ -112,9 +111,9 @@ def run_dataset(run: Run) -> xr.Dataset:
     """The complete dataset of a run, identity included."""
     scenario = run.scenario
     backend = resolve_backend(run.backend)
-    compensation = run.compensation.resolved()
+    compensation = run.variant.compensation.resolved()
     given, further = section_of(run)
-    if (stages := run.stages.resolved()) is not None:
+    if (stages := run.variant.stages.resolved()) is not None:
         further["stages"] = stages
     dataset = MODELS[scenario.kind](given, run.backend, compensation, **further)
     return with_identity(
@@ -123,18 +122,10 @@ def run_dataset(run: Run) -> xr.Dataset:
         source=scenario.source,
         scenario=scenario.model_dump(mode="json"),
         backend=properties(backend),
-        compensation=run.compensation.model_dump(mode="json"),
-        label=run.label,
+        variant=run.variant,
         member=run.member,
-        stages=_stages_of(run),
         made_by=provenance(),
     )
-
-
-def _stages_of(run: Run) -> dict[str, Any] | None:
-    """Name and arithmetics of the transforms' stages as plain data; None: those of the backend."""
-    stages = resolve_stages(run.stages.resolved())
-    return None if stages is None else {"name": run.stages.name, **vars(stages)}
 
 
 def properties(backend: Backend) -> dict[str, Any]:
@@ -192,40 +183,34 @@ def check(scenario: Scenario) -> None:
             names what these runs do not have.
     """
     try:
-        for choice in scenario.choices() or (NO_COMPENSATION,):
-            _CHECKS[scenario.kind](getattr(scenario, scenario.kind), choice.resolved())
-            if isinstance(scenario, ClimateScenario):
-                _check_stages(scenario, choice.resolved())
+        for variant in variants_of(scenario, scenario.backends or (TRUTH,)):
+            _CHECKS[scenario.kind](getattr(scenario, scenario.kind), variant)
     except InputError as error:
         raise InputError(f"scenario '{scenario.name}', table [{scenario.kind}]: {error}") from None
     check_tolerances(scenario)
 
 
-def _check_climate(given: ClimateRun, compensation: Any) -> None:
-    """Names of case, scheme and parameters; steps that fit the output times."""
+def _check_climate(given: ClimateRun, variant: Variant) -> None:
+    """Names of case, scheme and parameters; steps that fit the output times; arithmetics of the
+    transforms' stages that the case, its parameters and backends take.
+    """
     from sciprec.climate.request import check_request
 
     arguments = given.model_dump(exclude={"checkpoints"})
+    compensation = variant.compensation.resolved()
     check_request(**arguments, compensation=compensation)
+    check_request(
+        **(arguments | {"stored": None}), compensation=compensation, backend=variant.backend,
+        stages=variant.stages.resolved(),
+    )  # fmt: skip
 
 
-def _check_stages(scenario: ClimateScenario, compensation: Any) -> None:
-    """Arithmetics of the transforms' stages that the case, its parameters and backends take."""
-    from sciprec.climate.request import check_request
-
-    arguments = scenario.climate.model_dump(exclude={"checkpoints", "stored"})
-    for chosen in stages_of(scenario):
-        for name in scenario.backends or (TRUTH,):
-            stages = chosen.resolved()
-            check_request(**arguments, compensation=compensation, backend=name, stages=stages)
-
-
-def _check_accumulation(given: AccumulationRun, compensation: Any) -> None:
+def _check_accumulation(given: AccumulationRun, variant: Variant) -> None:
     """Increments whose sums are exact."""
     from sciprec.accumulation.model import check_request, one_compensation
 
     check_request(**given.model_dump())
-    one_compensation(compensation)
+    one_compensation(variant.compensation.resolved())
 
 
 MODELS: dict[str, Callable[..., xr.Dataset]] = {
@@ -233,7 +218,7 @@ MODELS: dict[str, Callable[..., xr.Dataset]] = {
     "heston": options.run,
     "accumulation": _accumulation,
 }
-_CHECKS: dict[str, Callable[[Any, Any], None]] = {
+_CHECKS: dict[str, Callable[[Any, Variant], None]] = {
     "climate": _check_climate,
     "heston": options.check,
     "accumulation": _check_accumulation,

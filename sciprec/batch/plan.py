@@ -1,105 +1,71 @@
-"""The plan of a batch: which scenario runs in which arithmetic with which compensation, and as
-which member of its ensemble, as pure data.
-"""
+"""The plan of a batch: which scenario runs in which variant and as which member, as pure data."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from sciprec.compensation_choice import NO_COMPENSATION, CompensationChoice, choice_of
+from sciprec.compensation_choice import NO_COMPENSATION, choice_of
 from sciprec.errors import InputError
 from sciprec.machine.modes import MODES, PRECISION, in_force
 from sciprec.precision.backend import resolve_backend
 from sciprec.scenario import TRUTH, Scenario
-from sciprec.stages_choice import MODEL_STAGES, StagesChoice
+from sciprec.stages_choice import MODEL_STAGES
+from sciprec.variant import OfVariant, Variant
 
 
 @dataclass(frozen=True)
-class Run:
-    """One scenario in one arithmetic with one compensation, as one member of its ensemble.
+class Run(OfVariant):
+    """One scenario in one variant, as one member of its ensemble.
 
     Args:
         scenario: what to compute.
-        backend: name or spec string of the arithmetic.
+        variant: in which arithmetic, with what belongs to it.
         file: name of the file that the run writes, inside the batch's folder.
-        compensation: of the state's updates.
         member: of the scenario's ensemble; 0 is the undisturbed one.
-        stages: arithmetics of the stages of a climate run's transforms.
         code, state: digests of what is behind the scenario where it was planned, see `behind`.
     """
 
     scenario: Scenario
-    backend: str
+    variant: Variant
     file: str
-    compensation: CompensationChoice = NO_COMPENSATION
     member: int = 0
-    stages: StagesChoice = MODEL_STAGES
     code: str = ""
     state: str = ""
 
-    @property
-    def label(self) -> str:
-        """What the run is called beside the others of its scenario: "mlu370", "mlu370+carry"."""
-        return label_of(self.backend, self.compensation.name, self.stored, self.stages.name)
-
-    @property
-    def stored(self) -> str | None:
-        """The format of the state between steps, where it is not that of the arithmetic."""
-        given = getattr(self.scenario, self.scenario.kind)
-        return None if self.is_truth else getattr(given, "stored", None)
-
-    @property
-    def is_truth(self) -> bool:
-        """Whether this run is what other runs of its scenario and member are compared with."""
-        return self.backend == TRUTH
-
-    def outcome(
-        self, seconds: float, failure: str = "", kept: bool = False, pace: str = "",
-        partial: bool = False,
-    ) -> Outcome:  # fmt: skip
-        """What became of the run."""
+    def outcome(self, seconds: float, failure: str = "", **more: Any) -> Outcome:
+        """What became of the run; `more`: the rest of an Outcome."""
         return Outcome(
-            self.scenario.name, self.backend, self.file, seconds, failure,
-            self.compensation.name, kept, self.stored, self.member, pace, self.stages.name, partial,
-        )  # fmt: skip
+            self.scenario.name, self.variant, self.file, seconds, failure, self.member, **more
+        )
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(OfVariant):
     """What became of a run.
 
     Args:
-        scenario, backend: names.
+        scenario: name.
+        variant: as in `Run`.
         file: what the run was to write; it exists when `failure` is empty, or the run is `partial`.
         seconds: wall time, compilation included; of a run that is kept, when it was computed.
         failure: empty, or a sentence.
-        compensation: name.
+        member: as in `Run`.
         kept: whether its file was there already and nothing was computed.
-        stored, member: as in `Run`.
         pace: how fast its model went, in words; empty where that says nothing.
-        stages: name.
         partial: whether it stopped early; its file holds what came before.
     """
 
     scenario: str
-    backend: str
+    variant: Variant
     file: str
     seconds: float
     failure: str = ""
-    compensation: str = NO_COMPENSATION.name
-    kept: bool = False
-    stored: str | None = None
     member: int = 0
+    kept: bool = False
     pace: str = ""
-    stages: str = MODEL_STAGES.name
     partial: bool = False
-
-    @property
-    def label(self) -> str:
-        """What the run is called beside the others of its scenario and member."""
-        return label_of(self.backend, self.compensation, self.stored, self.stages)
 
 
 def plan(
@@ -131,44 +97,29 @@ def plan(
         scenario = _with_backends(scenario, environ or {}, override)
         scenario = _with_compensation(scenario, environ or {})
         names = _canonical(override or scenario.backends)
-        kinds = [(TRUTH, NO_COMPENSATION, MODEL_STAGES)]
-        kinds += [
-            (name, choice, stages)
-            for name in names
-            if name != TRUTH
-            for stages in stages_of(scenario)
-            for choice in scenario.choices() or (NO_COMPENSATION,)
-        ]
-        members = range(scenario.members)
-        runs += [_run(scenario, *kind, member, suffix) for member in members for kind in kinds]
+        chosen = [Variant(TRUTH), *variants_of(scenario, [n for n in names if n != TRUTH])]
+        for member in range(scenario.members):
+            runs += [_run(scenario, variant, member, suffix) for variant in chosen]
     return tuple(runs)
 
 
-def stages_of(scenario: Scenario) -> tuple[StagesChoice, ...]:
-    """The arithmetics of transforms that the runs of a scenario take, one after another."""
-    return getattr(scenario, "stages", ()) or (MODEL_STAGES,)
+def variants_of(scenario: Scenario, backends: Iterable[str]) -> list[Variant]:
+    """These arithmetics with the stages and compensations of a scenario, one after another."""
+    stored = getattr(getattr(scenario, scenario.kind), "stored", None)
+    return [
+        Variant(name, choice, stages, None if name == TRUTH else stored)
+        for name in backends
+        for stages in getattr(scenario, "stages", ()) or (MODEL_STAGES,)
+        for choice in scenario.choices() or (NO_COMPENSATION,)
+    ]
 
 
-def label_of(
-    backend: str, compensation: str, stored: str | None = None, stages: str = MODEL_STAGES.name
-) -> str:
-    """The name of an arithmetic, with the state's format, the stages of the transforms and the
-    compensation if there are such: "fp32, stages mixed-m0+carry".
-    """
-    name = backend if stored is None else f"{backend} with state in {stored}"
-    name = name if stages == MODEL_STAGES.name else f"{name}, stages {stages}"
-    return name if compensation == NO_COMPENSATION.name else f"{name}+{compensation}"
-
-
-def _run(
-    scenario: Scenario, backend: str, choice: CompensationChoice, stages: StagesChoice,
-    member: int, suffix: str,
-) -> Run:  # fmt: skip
+def _run(scenario: Scenario, variant: Variant, member: int, suffix: str) -> Run:
     """A run and the name of its file, in which member 0 has no number."""
     numbered = f"__m{member:04d}" if member else ""
-    label = label_of(backend, choice.name, stages=stages.name)
-    file = f"{scenario.name}__{file_part(label)}{numbered}{suffix}"
-    return Run(scenario, backend, file, choice, member, stages)
+    return Run(
+        scenario, variant, f"{scenario.name}__{variant.file_part}{numbered}{suffix}", member
+    )
 
 
 def _with_compensation(scenario: Scenario, environ: Mapping[str, str]) -> Scenario:
@@ -194,14 +145,6 @@ def _with_backends(
             f"--backend, or set {PRECISION} to one of {', '.join(MODES)}"
         )
     return scenario if scenario.backends else scenario.model_copy(update={"backends": chosen})
-
-
-def file_part(backend: str) -> str:
-    """A backend's name with everything that file systems dislike replaced by '-'.
-
-    The sign in `emin=-14` stays and the '=' goes, so that two specs never share a file.
-    """
-    return re.sub(r"[^A-Za-z0-9.+]+", "-", backend.replace("=", "")).strip("-")
 
 
 def _canonical(names: Iterable[str]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Runs whose files are there already: a batch computes only what is missing.
 
 Every file says by a digest which run it holds: what was computed (not in which company, nor how it
-is judged), in which arithmetic with which compensation, by which code, that of registered cases,
-equations, schemes and payoffs included.
+is judged), in which variant, by which code, that of registered cases, equations, schemes and
+payoffs included.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ def run_digest(run: Run) -> str:
     content = {
         "scenario": {k: v for k, v in scenario.items() if k not in _COMPANY} | own,
         "backend": asdict(resolve_backend(run.backend)),
-        "compensation": run.compensation.model_dump(mode="json"),
-        "stages": run.stages.model_dump(mode="json"),
+        **run.variant.choices(),
         "member": identity_of(run),
         "code": code_digest(),
         "behind": (run.code, run.state),

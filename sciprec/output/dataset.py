@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.output.variables import ZONAL_MEAN, describe
+from sciprec.variant import Variant
 
 CIRCLE = "circle"
 """Name of the longitude of zonal means."""
@@ -18,8 +19,6 @@ PROCESSOR_SECONDS = "processor_seconds"
 """Attribute of a file: processor time inside the model, without compilation."""
 PROCESSOR_SECONDS_RANGE = "processor_seconds_range"
 """Attribute of a file: the least and the most that this time may be."""
-STAGES = "sciprec_stages"
-"""Attribute of a file: arithmetics of the transforms' stages, where they are not the backend's."""
 
 
 def trajectory_dataset(trajectory: Any) -> xr.Dataset:
@@ -146,10 +145,8 @@ def with_identity(
     scenario: dict,
     backend: dict,
     made_by: dict,
-    compensation: dict | None = None,
-    label: str | None = None,
+    variant: Variant,
     member: int = 0,
-    stages: dict | None = None,
 ) -> xr.Dataset:
     """The dataset with its global attributes: what it is, how it was made, and by what.
 
@@ -158,12 +155,10 @@ def with_identity(
         scenario: the scenario as resolved; a plain dictionary with `name` and `kind`.
         backend: the properties of the arithmetic; a plain dictionary with `name`.
         made_by: versions, processor and so on.
-        compensation: a plain dictionary with `name`; None: the run has none.
-        label: what the run is called beside others; the backend's name when left out.
+        variant: the arithmetic with what belongs to it.
         member: of the scenario's ensemble.
-        stages: arithmetics of the transforms' stages; None: those of the backend.
     """
-    shown = (label or backend["name"]) + (f", member {member}" if member else "")
+    shown = variant.label + (f", member {member}" if member else "")
     dataset.attrs = {
         "Conventions": "CF-1.11",
         "title": f"{title} ({shown})",
@@ -175,12 +170,10 @@ def with_identity(
         "sciprec_scenario": json.dumps(scenario, sort_keys=True),
         "sciprec_backend": backend["name"],
         "sciprec_backend_properties": json.dumps(backend, sort_keys=True),
-        "sciprec_compensation": json.dumps(compensation or {"name": "none"}, sort_keys=True),
         "sciprec_member": member,
         "sciprec_provenance": json.dumps(made_by, sort_keys=True),
+        **variant.as_attributes(),
     } | dataset.attrs
-    if stages is not None:
-        dataset.attrs[STAGES] = json.dumps(stages, sort_keys=True)
     return dataset
 
 

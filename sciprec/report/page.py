@@ -87,9 +87,7 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
     for run in batch.runs:
         row: dict[str, Any] = {
             "scenario": run.scenario,
-            "backend": run.backend,
-            "compensation": run.compensation,
-            "label": run.label,
+            **run.variant.as_dict(),
             "member": run.member,
             "status": run.verdict.status,
             "reason": run.verdict.short,
@@ -115,8 +113,7 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
 def _failed_member(one: StoredMember) -> dict[str, Any]:
     """The row of a failed member of an ensemble; members that succeeded have none."""
     return {
-        "scenario": one.scenario, "backend": one.backend, "compensation": one.compensation,
-        "label": one.label, "member": one.member, "status": "failed",
+        "scenario": one.scenario, **one.variant.as_dict(), "member": one.member, "status": "failed",
         "reason": f"member {one.member}: {one.failure}", "file": None, "seconds": None,
         "variable": None, "units": None, "nonfinite": None, "errors": {}, "growth": None,
         "drift": None, "fixed_point": None,

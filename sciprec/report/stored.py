@@ -20,25 +20,25 @@ from sciprec.compare.verdicts import Verdict, judge, stopped_early, with_evidenc
 from sciprec.errors import InputError
 from sciprec.machine.work import Work, stored_bytes, update_work
 from sciprec.output import files
-from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE, STAGES
+from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
 from sciprec.report.evidence import evidence_of
 from sciprec.scenario import TRUTH
 from sciprec.timing import Timing
+from sciprec.variant import NAMES, OfVariant, Variant
 
 MANIFEST = "batch.json"
 MANIFEST_VERSION = 2
 PLAIN = "none"
 """The name of no compensation."""
-_NAMES = ("scenario", "backend", "compensation", "label", "file")
 
 
 @dataclass(frozen=True)
-class StoredRun:
+class StoredRun(OfVariant):
     """One run of a batch: what was asked, what is stored, and how it compares with the truth.
 
     Args:
-        scenario, backend, compensation, file: names.
-        label: backend, stages and compensation in one name, by which pages tell runs apart.
+        scenario, file: names.
+        variant: by whose label pages tell runs apart.
         seconds: wall time of the whole run.
         dataset: None where the run left no file; a run that stopped early leaves one.
         comparison: None where the run or its truth failed or stopped early.
@@ -48,9 +48,7 @@ class StoredRun:
     """
 
     scenario: str
-    backend: str
-    compensation: str
-    label: str
+    variant: Variant
     file: str
     seconds: float
     dataset: xr.Dataset | None
@@ -70,14 +68,13 @@ class StoredRun:
     @cached_property
     def carries_residual(self) -> bool:
         """Whether what rounding loses of the state is kept and added later."""
-        truth = self.description.get("kind") == "heston" and self.backend == TRUTH
+        truth = self.description.get("kind") == "heston" and self.is_truth
         return self.compensation != PLAIN or truth  # paths of fp64 carry in any case
 
     @cached_property
     def _stored_in(self) -> str:
         """In which format the state lies between steps."""
-        given = self.description.get(self.description.get("kind"), {})
-        return self.backend if self.backend == TRUTH else given.get("stored") or self.backend
+        return self.variant.stored or self.backend
 
     @cached_property
     def bytes_per_number(self) -> int:
@@ -92,7 +89,8 @@ class StoredRun:
     @cached_property
     def stages(self) -> dict[str, Any] | None:
         """Arithmetics of the transforms' stages as plain data, or None: those of the backend."""
-        return None if self.dataset is None else json.loads(self.dataset.attrs.get(STAGES, "null"))
+        told = {} if self.dataset is None else self.dataset.attrs
+        return json.loads(told.get("sciprec_stages", "null"))
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -101,16 +99,14 @@ class StoredRun:
 
 
 @dataclass(frozen=True)
-class StoredMember:
+class StoredMember(OfVariant):
     """A run of an ensemble beyond member 0: where it is, or why it failed.
 
     Its file is there where it succeeded, or is `partial`: it stopped early.
     """
 
     scenario: str
-    backend: str
-    compensation: str
-    label: str
+    variant: Variant
     file: str
     member: int
     failure: str
@@ -185,7 +181,8 @@ def write_manifest(
         "command": command,
         "made_by": made_by,
         "runs": [
-            {key: getattr(o, key) for key in (*_NAMES, "member", "seconds", "failure", "partial")}
+            {"scenario": o.scenario, **o.variant.as_dict()}
+            | {key: getattr(o, key) for key in ("file", "member", "seconds", "failure", "partial")}
             for o in outcomes
         ],
     }
@@ -233,9 +230,9 @@ def read_batch(folder: str | Path) -> StoredBatch:
     )
     further = tuple(
         StoredMember(
-            **{key: e[key] for key in (*_NAMES, "member", "failure")},
-            partial=e.get("partial", False),
-        )
+            e["scenario"], Variant.read(e), e["file"], e["member"], e["failure"],
+            e.get("partial", False),
+        )  # fmt: skip
         for e in content["runs"]
         if e.get("member", 0)
     )
@@ -267,7 +264,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
             name = entry["file"]
             if Path(name).name != name:
                 raise ValueError(f"the file name {name!r} leaves the folder")
-            float(entry["seconds"]), entry["failure"], [entry[key] for key in _NAMES]
+            float(entry["seconds"]), entry["failure"], [entry[key] for key in ("scenario", *NAMES)]
             if not isinstance(entry.get("member", 0), int):
                 raise ValueError(f"the member {entry['member']!r} is no number")
         content["command"], content["made_by"]
@@ -308,5 +305,7 @@ def _stored_run(
             verdict = judge(truth, dataset, comparison)
         except InputError as error:
             verdict = Verdict("failed", str(error))
-    names = {key: entry[key] for key in (*_NAMES, "seconds")}
-    return StoredRun(**names, dataset=dataset, comparison=comparison, verdict=verdict)
+    return StoredRun(
+        entry["scenario"], Variant.read(entry), entry["file"], entry["seconds"],
+        dataset=dataset, comparison=comparison, verdict=verdict,
+    )  # fmt: skip

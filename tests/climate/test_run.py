@@ -15,6 +15,7 @@ from sciprec.climate.model import integrate
 from sciprec.errors import InputError
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.scenario import parse_scenario
+from sciprec.variant import Variant
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 SHORT = {"truncation": SMALL, "days": 0.05, "step_seconds": 1080.0}
@@ -114,7 +115,7 @@ def test_a_scenario_runs_the_same_function():
             },
         }
     )  # fmt: skip
-    run = run_dataset(Run(scenario, "fp32", "tilted.nc"))
+    run = run_dataset(Run(scenario, Variant("fp32"), "tilted.nc"))
     same = climate.run("williamson_2", 21, 0.05, "fp32", step_seconds=1080.0, angle_degrees=45)
     xr.testing.assert_equal(run["height"], same["height"])
     assert "u" not in run

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 from sciprec.compare import compare
+from sciprec.compensation_choice import CompensationChoice
 from sciprec.report.distribution import (
     class_rows,
     differing,
@@ -22,6 +23,7 @@ from sciprec.report.rounded import rounded_in_words
 from sciprec.report.stored import read_batch
 from sciprec.report.suggestions import magnitude_correlation, suggestions
 from sciprec.report.svg import LONGEST_LABEL, legend, new_figure, short, style
+from sciprec.variant import Variant
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +145,8 @@ def test_what_is_rounded_is_said_with_each_scenario(batch):
     assert "evaluated from the stored states in binary64" in rounded_in_words("climate", flow)
     assert "residual" not in rounded_in_words("climate", flow)
     assert "computed from the paths in binary64" in rounded_in_words("heston", prices)
-    carried = [flow[0], flow[1], replace(flow[2], compensation="carry", label="fp16+carry")]
+    carry = Variant("fp16", CompensationChoice(name="carry"))
+    carried = [flow[0], flow[1], replace(flow[2], variant=carry)]
     said = rounded_in_words("climate", carried)
     assert "carried along as a residual in fp16+carry." in said
     assert rounded_in_words("something else", flow) == ""

@@ -7,13 +7,15 @@ import pytest
 from sciprec import workflow
 from sciprec.batch.compiling import remember
 from sciprec.batch.estimate import estimates
-from sciprec.batch.plan import file_part, plan
+from sciprec.batch.plan import plan
 from sciprec.batch.tolerable import compared_variables
-from sciprec.compensation_choice import NO_COMPENSATION
+from sciprec.compensation_choice import NO_COMPENSATION, CompensationChoice
 from sciprec.errors import InputError
 from sciprec.precision.backend import backends
 from sciprec.precision.compensation import Compensation
 from sciprec.scenario import load_scenario, parse_scenario
+from sciprec.stages_choice import StagesChoice
+from sciprec.variant import Variant
 from tests.shell.conftest import CLIMATE
 
 CONTENT = tomllib.loads(CLIMATE)
@@ -44,8 +46,8 @@ def test_files_have_different_and_plain_names(scenarios):
     files = [r.file for r in plan(scenarios, [*backends(), *specs])]
     assert len(set(files)) == len(files)
     assert all(set(f) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-.") for f in files)
-    assert file_part("mlu370-noguard") == "mlu370-noguard"
-    assert file_part("float:p=5,emin=-3") != file_part("float:p=5,emin=3")
+    assert Variant("mlu370-noguard").file_part == "mlu370-noguard"
+    assert Variant("float:p=5,emin=-3").file_part != Variant("float:p=5,emin=3").file_part
 
 
 def test_each_arithmetic_runs_with_each_compensation_and_the_truth_with_none(scenarios):
@@ -55,7 +57,7 @@ def test_each_arithmetic_runs_with_each_compensation_and_the_truth_with_none(sce
     assert [r.backend for r in runs] == ["fp64", "fp32", "fp32", "fp16", "fp16"]
     assert [r.is_truth for r in runs] == [True, False, False, False, False]
     assert runs[2].file == "little_climate__fp32+carry.nc"
-    assert [r.compensation.resolved() for r in runs[:3]] == [None, None, Compensation()]
+    assert [r.variant.compensation.resolved() for r in runs[:3]] == [None, None, Compensation()]
 
 
 @pytest.mark.parametrize(
@@ -74,8 +76,9 @@ def test_environment_serves_scenarios_that_name_no_compensation(
 ):
     climate, heston = (plan([s], environ=environ)[1] for s in scenarios)
     assert climate.label == label
-    assert climate.compensation.resolved() == expected
-    assert climate.scenario.compensation == (() if expected is None else (climate.compensation,))
+    chosen = climate.variant.compensation
+    assert chosen.resolved() == expected
+    assert climate.scenario.compensation == (() if expected is None else (chosen,))
     assert heston.label == "fp32" and len(heston.scenario.compensation) == 1
     own = scenarios[0].model_copy(update={"compensation": (NO_COMPENSATION,)})
     assert [r.label for r in plan([own], environ=environ)] == ["fp64", "fp32", "fp16"]
@@ -143,4 +146,18 @@ def test_tolerances_know_which_variables_are_kept_and_how_prices_are_made(scenar
     changed = heston.heston.model_copy(update={"simulation": bounded})
     assert compared_variables(heston.model_copy(update={"heston": changed})) == (
         "price", "relative_rounding",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("stored", [None, "fp16"])
+@pytest.mark.parametrize("stages", ["none", "mixed-m0"])
+@pytest.mark.parametrize("compensation", ["none", "carry", "weak"])
+@pytest.mark.parametrize("backend", ["fp32", "float:p=11,emin=-14,emax=15,round=rz"])
+def test_a_list_of_runs_tells_variants_apart(backend, compensation, stages, stored):
+    given = CompensationChoice(name=compensation, alpha=0.5 if compensation == "weak" else None)
+    variant = Variant(backend, given, StagesChoice(name=stages), stored)
+    again = Variant.read(variant.as_dict())
+    assert (again.label, again.file_part) == (variant.label, variant.file_part)
+    assert (again.compensation.name, again.stages.name, again.stored) == (
+        compensation, stages, stored,
     )  # fmt: skip

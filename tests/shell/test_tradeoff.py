@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sciprec.compensation_choice import CompensationChoice
 from sciprec.machine.cost import MACHINES
 from sciprec.report.page import render
 from sciprec.report.stored import read_batch
 from sciprec.report.tradeoff import Cost, measured_cost, modelled_traffic, pareto, trade_offs
 from sciprec.timing import Sections, Timing, timing_of
+from sciprec.variant import Variant
 
 
 def exact(costs):
@@ -144,8 +146,9 @@ def test_times_within_their_range_are_neither_bold_nor_on_a_card(batch):
 
 def test_arithmetics_of_other_scenarios_beat_nobody(batch):
     """Prices in fp16 are more exact than flows in fp32, and say nothing about them."""
+    carried = Variant("fp16", CompensationChoice(name="carry"))
     runs = [
-        replace(run, label="fp16+carry")
+        replace(run, variant=carried)
         if (run.scenario, run.label) == ("little_heston", "fp16") else run
         for run in timed(batch, fp16=(0.5, 0.4, 0.6)).runs
     ]  # fmt: skip
@@ -169,8 +172,9 @@ def test_a_run_without_a_time_has_a_dash(batch):
 
 
 def test_modelled_traffic_counts_the_residual(batch):
+    carry = CompensationChoice(name="carry")
     carried = [
-        replace(run, compensation="carry", label=f"{run.label}+carry")
+        replace(run, variant=Variant(run.backend, carry))
         for run in batch.of_scenario("little_climate")
         if run.backend != "fp64"
     ]

@@ -81,7 +81,7 @@ def test_labels_and_digests_tell_runs_apart():
     assert len({run_digest(run) for run in runs}) == len({run.file for run in runs}) == 7
     fewer = plan([with_stages("mixed")])[1]
     assert run_digest(fewer) == run_digest(runs[2])
-    renamed = replace(runs[2], stages=runs[3].stages)
+    renamed = replace(runs[2], variant=runs[3].variant)
     assert run_digest(renamed) == run_digest(runs[3])
 
 
