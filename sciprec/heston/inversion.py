@@ -22,7 +22,8 @@ from numba.extending import intrinsic
 
 from sciprec.heston.inversion_tables import DENOMINATOR, LOG2, NUMERATOR
 from sciprec.precision.disk_cache import kept
-from sciprec.precision.elementary import erfc, log
+from sciprec.precision.logarithm import log
+from sciprec.precision.normal import erfc
 from sciprec.precision.streams import philox4x32
 
 PLUS_TWO = ((2.0, 1.0), (2.0, 1.0))

@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from sciprec.errors import InputError
 from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.precision.fixed_format import FixedFormat
+from sciprec.precision.operation import OPERATIONS
 from sciprec.precision.profile import Profile
-from sciprec.precision.symbols import OPERATIONS
 
 FLOPS_PER_SPECIAL = 20
 SPECIAL_ASSUMPTION = (
@@ -27,9 +27,6 @@ ARITHMETIC = {
 
 FREE = frozenset(("neg", "pos", "abs", "fabs", "copysign", "sign", "cast"))
 """Operations on the sign bit alone, and conversions that a load or a store makes."""
-
-SPECIAL = frozenset(OPERATIONS.values()) - ARITHMETIC.keys() - FREE
-"""Elementary functions, and whatever else takes more than one operation."""
 
 LOAD, STORE = "load", "store"
 PRODUCT, ACCUMULATE = "product", "accumulate"  # in arithmetics of their own: see Backend
@@ -97,7 +94,7 @@ class Work:
                 whole = fixed.get(operation, roles.compute.fixed)
                 int_ops += count * ARITHMETIC[operation] * whole
                 flops += count * ARITHMETIC[operation] * (not whole)
-            elif operation in SPECIAL:
+            elif operation in OPERATIONS and operation not in FREE:
                 special += count
         size = stored_bytes(backend)
         return cls(flops, int_ops, size * counts.get(LOAD, 0), size * counts.get(STORE, 0), special)

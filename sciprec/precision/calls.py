@@ -9,6 +9,7 @@ import numba
 import numpy as np
 
 from sciprec.precision import reduce, symbols
+from sciprec.precision.operation import Operation, operation_called
 from sciprec.precision.own_names import own_name
 from sciprec.precision.syntax import is_known, name, plain_function, static_value
 
@@ -32,7 +33,7 @@ class Calls:
 
     def known_call(self, node, function):
         text = ast.unparse(node.func)
-        operation = _lookup(symbols.OPERATIONS, function)
+        operation = operation_called(function)
         if operation is not None:
             return self.operation_call(node, operation, text)
         reduction = _lookup(symbols.REDUCTIONS, function)
@@ -82,11 +83,10 @@ class Calls:
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
         return ast.Call(function, arguments, keywords)
 
-    def operation_call(self, node, operation: str, text: str):
+    def operation_call(self, node, row: Operation, text: str):
         if node.keywords:
             self.refuse(node, f"{text} with keywords", "give the operands in order")
-        operands = [self.visit(a) for a in node.args]
-        arity = self.program.arity(operation)
+        operands, operation = [self.visit(a) for a in node.args], row.name
         if operation in ("min", "max") and len(operands) > 2:
             result = operands[0]
             for operand in operands[1:]:
@@ -101,11 +101,11 @@ class Calls:
                 return self.op(f"power({exponent})", node, operands[0])
         if static_value(node.func, self.namespace, self.local) is math.pow:
             operands = [self.op("cast", node, operand) for operand in operands]
-        if len(operands) != arity:
+        if len(operands) != row.arity:
             self.refuse(
                 node,
                 f"{text} with {len(operands)} operands",
-                f"it takes {arity}; assign the result",
+                f"it takes {row.arity}; assign the result",
             )
         return self.op(operation, node, *operands)
 

@@ -24,7 +24,9 @@ def module_of(program: Program) -> types.ModuleType:
     The module is made of the program's own text: the file is for people and for messages.
     """
     text = program.text()
-    digest = hashlib.sha256(f"{disk_cache.engine_digest()}\n{text}".encode()).hexdigest()[:24]
+    outside = "".join(map(disk_cache.outside_digest, program.named_functions()))
+    content = f"{disk_cache.engine_digest()}{outside}\n{text}"
+    digest = hashlib.sha256(content.encode()).hexdigest()[:24]
     stem = f"{program.kernel.__name__}_{digest}"
     qualified = f"sciprec_lifted.{stem}"
     with _import_lock:

@@ -2,7 +2,7 @@
 
 Where a function comes so close to a number of the format that binary64 does not tell them apart
 (sin x to x, exp x to 1, tanh x to 1), the result is one ulp off that number, on the function's
-side: truncated, sin x of a tiny x > 0 is the number below x. As in `elementary.NARROW` the last
+side: truncated, sin x of a tiny x > 0 is the number below x. As in `elementary` the last
 three bits are rounded off by integers; a result of these functions is never exact but at 0.
 """
 
@@ -24,15 +24,14 @@ from sciprec.precision.bits import (
 )
 from sciprec.precision.coefficients import EXP
 from sciprec.precision.elementary import (
-    BOUNDED,
-    ELEMENTARY,
-    NARROW,
     bound,
     is_limit,
     narrow_pow,
     snap,
+    snapped_and_bounded,
 )
-from sciprec.precision.exponential import OVERFLOW, UNDERFLOW, reduce_exp
+from sciprec.precision.exponential import OVERFLOW, UNDERFLOW, exp2, reduce_exp
+from sciprec.precision.normal import erfc
 from sciprec.precision.trigonometric import atan2
 
 
@@ -62,41 +61,24 @@ def downward(v):
     return from_bits(snapped - ((snapped >> 63) | 1))
 
 
-SIDES = {
-    "sin": toward_zero,  # below x and below 1, in size
-    "cos": toward_zero,
-    "tan": from_zero,
-    "asin": from_zero,
-    "atan": toward_zero,
-    "sinh": from_zero,
-    "cosh": from_zero,
-    "tanh": toward_zero,
-    "asinh": toward_zero,
-    "atanh": from_zero,
-    "erf": toward_zero,
-    "expm1": upward,  # above x, and above -1
-    "log1p": downward,  # below x
-}
-"""Functions of one argument, exact at 0 alone -> the side of close numbers on which they are."""
-INFINITE = ("sinh", "cosh", "asinh", "atanh", "expm1", "log1p")
-"""Those of them that have infinite limits."""
-
-
-def on_side(name: str):
-    """The function of one argument with its result on its own side of what it comes close to."""
-    function, move, finite = ELEMENTARY[name], SIDES[name], name not in INFINITE
-    bounded = name in BOUNDED
+def on_side(function, move, bounded: bool, infinite: bool):
+    """A function of one argument, exact at 0 alone, with its result moved to its own side of what
+    it comes close to; `bounded` and `infinite` as in `Operation`.
+    """
 
     def directed(x):
         value = function(x)
         if bounded:
             value = bound(value, is_limit(x))
         moves = fabs(x) > 0.0
-        if not finite:
+        if infinite:
             moves = moves & (fabs(value) < inf)
         return select(moves, move(value), value)
 
-    return inlined(distinct(directed, name))
+    return inlined(distinct(directed, function.__name__))
+
+
+narrow_exp2, narrow_erfc = snapped_and_bounded(exp2), snapped_and_bounded(erfc)
 
 
 @inlined
@@ -166,14 +148,3 @@ def directed_atan2(y, x):
     """atan2, exact where it is zero: below |y / x|, in size."""
     value = atan2(y, x)
     return select(fabs(value) > 0.0, toward_zero(value), value)
-
-
-narrow_exp2, narrow_erfc = NARROW["exp2"], NARROW["erfc"]
-
-DIRECTED = (
-    NARROW
-    | {name: on_side(name) for name in SIDES}
-    | {"exp": directed_exp, "exp2": directed_exp2, "erfc": directed_erfc}
-    | {"pow": directed_pow, "hypot": directed_hypot, "atan2": directed_atan2}
-)
-"""Every elementary function by name, for results rounded once toward one side into <= 24 bits."""

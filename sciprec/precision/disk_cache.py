@@ -68,6 +68,17 @@ def engine_digest() -> str:
     return sources_digest("precision")
 
 
+def outside_digest(function) -> str:
+    """A hash of a function of the engine's tables that stands outside of the engine's sources, with
+    the file that it is in; "" for the engine's own.
+    """
+    if function.__module__.startswith("sciprec.precision."):
+        return ""
+    code = function.__code__
+    content = read(Path(code.co_filename)) or repr(code.co_consts).encode()
+    return hashlib.sha256(code.co_code + content).hexdigest()
+
+
 def kept(**options) -> Callable:
     """A decorator: numba.njit with these options, its code kept on disk. It may depend on its own
     package and on the engine.

@@ -6,66 +6,25 @@ more rounding into a format of at most 24 bits is off by less than 2^-24 of an u
 calls a library (a library is written for rounding to nearest), none branches, and all special
 values are those of C99, Annex F.
 
-`ELEMENTARY` has the functions for results kept in binary64: overflow gives infinity, underflow
-zero. `NARROW` has them for results that are rounded once into a format of at most 24 bits:
+The functions themselves (`exponential`, `logarithm`, `trigonometric`, ...) are for results kept in
+binary64: overflow gives infinity, underflow zero. What is made of them here is for results that are
+rounded once into a format of at most 24 bits:
 - a result that is too large or too small for binary64 stays finite and nonzero, so that the
   rounding into the format decides (toward zero: its largest number; upward: its smallest one);
 - the last three bits are rounded off to nearest by integer arithmetic, so that a result that is
   exact in the format (log10(1000), pow(3, 2)) is met exactly in every rounding mode.
 
-For results that are rounded toward one side see `directed`.
+For results that are rounded toward one side see `directed`; for the table of them `operation`.
 """
+
+from functools import cache
+from inspect import signature
 
 from numpy import inf
 
 from sciprec.precision.bits import bits, copysign, distinct, fabs, from_bits, inlined, select
-from sciprec.precision.exponential import cosh, exp, exp2, expm1, sinh, tanh
-from sciprec.precision.logarithm import (
-    acosh,
-    asinh,
-    atanh,
-    exponential_from_bits,
-    log,
-    log1p,
-    log2,
-    log10,
-    pow,
-)
-from sciprec.precision.normal import erf, erfc, normal_from_bits, uniform_from_bits
-from sciprec.precision.power import cbrt, hypot
-from sciprec.precision.trigonometric import acos, asin, atan, atan2, cos, sin, tan
-
-ELEMENTARY = {
-    "exp": exp,
-    "exp2": exp2,
-    "expm1": expm1,
-    "log": log,
-    "log2": log2,
-    "log10": log10,
-    "log1p": log1p,
-    "sin": sin,
-    "cos": cos,
-    "tan": tan,
-    "asin": asin,
-    "acos": acos,
-    "atan": atan,
-    "atan2": atan2,
-    "sinh": sinh,
-    "cosh": cosh,
-    "tanh": tanh,
-    "asinh": asinh,
-    "acosh": acosh,
-    "atanh": atanh,
-    "pow": pow,
-    "erf": erf,
-    "erfc": erfc,
-    "hypot": hypot,
-    "cbrt": cbrt,
-    "uniform_from_bits": uniform_from_bits,
-    "exponential_from_bits": exponential_from_bits,
-    "normal_from_bits": normal_from_bits,
-}
-"""Every elementary function by name, for results kept in binary64."""
+from sciprec.precision.logarithm import pow
+from sciprec.precision.power import hypot
 
 LARGEST = 8.98846567431158e307
 """2^1023, what a finite result beyond binary64 becomes before it is rounded into a format."""
@@ -93,24 +52,21 @@ def is_limit(x):
     return (x == 0.0) | (fabs(x) == inf)
 
 
+@cache
 def snapped(function):
-    """`function` of one argument with its last three bits rounded off."""
+    """`function` of one or two arguments with its last three bits rounded off."""
 
     def narrow(x):
         return snap(function(x))
 
-    return inlined(distinct(narrow, f"snapped_{function.__name__}"))
-
-
-def snapped_of_two(function):
-    """`function` of two arguments with its last three bits rounded off."""
-
-    def narrow(x, y):
+    def narrow_of_two(x, y):
         return snap(function(x, y))
 
-    return inlined(distinct(narrow, f"snapped_of_two_{function.__name__}"))
+    one = len(signature(function.py_func).parameters) == 1
+    return inlined(distinct(narrow if one else narrow_of_two, f"snapped_{function.__name__}"))
 
 
+@cache
 def snapped_and_bounded(function):
     """As `snapped`, for a function that leaves the range of binary64 at finite arguments."""
 
@@ -131,13 +87,3 @@ def narrow_hypot(x, y):
     """hypot for a result that is rounded once into a format of at most 24 bits."""
     value = hypot(x, y)
     return snap(bound(value, (value == 0.0) | (fabs(x) == inf) | (fabs(y) == inf)))
-
-
-BOUNDED = ("exp", "exp2", "expm1", "sinh", "cosh", "erfc")
-"""The functions of one argument that leave the range of binary64 at finite arguments."""
-
-NARROW = {
-    name: snapped_and_bounded(function) if name in BOUNDED else snapped(function)
-    for name, function in ELEMENTARY.items()
-} | {"pow": narrow_pow, "hypot": narrow_hypot, "atan2": snapped_of_two(atan2)}
-"""Every elementary function by name, for results rounded once into at most 24 bits."""

@@ -3,59 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import math
-import operator
 from collections.abc import Callable
 
 import numpy as np
 from llvmlite import ir
-from numba import njit
 from numba.core import types
 
+from sciprec.errors import InputError
 from sciprec.precision import keys, recording
 from sciprec.precision.backend import Arithmetic, Backend
-from sciprec.precision.directed import DIRECTED
-from sciprec.precision.elementary import ELEMENTARY, NARROW
 from sciprec.precision.fixed_rounding import ROW_BYTES, Fixed
 from sciprec.precision.kinds import call_inlined, forward
 from sciprec.precision.native import Native
+from sciprec.precision.operation import OPERATIONS
 from sciprec.precision.recording import Recording
 from sciprec.precision.sticky import Sticky
 from sciprec.precision.technique import rounder
 from sciprec.precision.words import F32, F64, I32, I64, V64, call
-
-_LIBM = {  # in more than 24 bits, where our own function is off by more than an ulp of binary64
-    "expm1": math.expm1, "log1p": math.log1p, "log10": math.log10, "sin": math.sin, "cos": math.cos,
-    "tan": math.tan, "asin": math.asin, "acos": math.acos, "atan": math.atan, "atan2": math.atan2,
-    "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh, "asinh": math.asinh,
-    "acosh": math.acosh, "atanh": math.atanh, "pow": math.pow, "erf": math.erf, "erfc": math.erfc,
-    "hypot": math.hypot,
-}  # fmt: skip
-
-
-@njit
-def _smaller(x, y):
-    return min(x, y)
-
-
-@njit
-def _larger(x, y):
-    return max(x, y)
-
-
-OPERATORS = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "mod": operator.mod,
-    "floordiv": operator.floordiv, "pow": operator.pow, "neg": operator.neg, "pos": operator.pos,
-    "abs": abs, "min": _smaller, "max": _larger, "minimum": np.minimum, "maximum": np.maximum,
-    "fmin": np.fmin, "fmax": np.fmax, "square": np.square, "sign": np.sign,
-}  # fmt: skip
-EXACT = {  # results are operands, or need no more bits than they have
-    "min": _smaller, "max": _larger, "minimum": np.minimum, "maximum": np.maximum, "fmin": np.fmin,
-    "fmax": np.fmax, "copysign": math.copysign,
-}  # fmt: skip
-ROUNDED_TO_INTEGER = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "roundeven"}
-UNARY = ("neg", "pos", "abs", "fabs", "sqrt", "square", "reciprocal", "sign", *ROUNDED_TO_INTEGER)
-BINARY = ("add", "sub", "mul", "div", "mod", "floordiv", "fmod", *EXACT)
 
 
 class Evaluation:
@@ -117,29 +81,33 @@ class Evaluation:
 
     def _emit(self, name: str, role: Native) -> Callable:
         """emit(context, builder, values, key) -> value, all in the carrier."""
+        row = OPERATIONS[name]
+        if row.evaluate is not None:
+            return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
+        if row.toward:
+            return lambda c, b, v, key: self._reround(b, role, call(b, row.toward, v[0]), key)
+        if row.exact is not None:
+            return lambda c, b, v, key: self._native(c, b, row.exact, v)
         if name in ("add", "sub", "mul", "div", "sqrt", "fma", "accumulate"):
             return lambda c, b, v, key: getattr(role, name)(b, *v, **self._draw(b, role, key))
         if name in ("neg", "pos", "abs", "fabs"):
             return lambda c, b, v, key: self._signs(b, role, name, v[0], key)
-        if name in ROUNDED_TO_INTEGER:
-            function = ROUNDED_TO_INTEGER[name]
-            return lambda c, b, v, key: self._reround(b, role, call(b, function, v[0]), key)
         if name == "fmod":
             return lambda c, b, v, key: b.frem(*v)
-        if name in EXACT:
-            return lambda c, b, v, key: self._native(c, b, EXACT[name], v)
         if name == "mod" and role.arithmetic.native is None:
             return lambda c, b, v, key: self._modulus(c, b, role, v, key)
         if name in ("mod", "floordiv"):
-            return lambda c, b, v, key: self._by_binary64(c, b, role, OPERATORS[name], v, key)
+            return lambda c, b, v, key: self._by_binary64(c, b, role, row.whole, v, key)
         if name == "square":
             return lambda c, b, v, key: role.mul(b, v[0], v[0], **self._draw(b, role, key))
         if name == "reciprocal":
             one = ir.Constant(self.kind, 1.0)
             return lambda c, b, v, key: role.div(b, one, v[0], **self._draw(b, role, key))
         if name == "sign":
-            return lambda c, b, v, key: self._native(c, b, np.sign, v)
-        return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
+            return lambda c, b, v, key: self._native(c, b, row.whole, v)
+        raise InputError(
+            f"operation '{name}' has no evaluation: give its row `evaluate`, `exact` or `toward`"
+        )
 
     def _signs(self, b, role: Native, name, x, key):
         place = self._draw(b, role, key) if role.placed else {}
@@ -199,12 +167,12 @@ class Evaluation:
         """Evaluated in binary64 and rounded once; in wide formats the platform's function where
         ours is worse.
         """
-        narrow = role.arithmetic.format.significand_bits <= 24
-        if not (narrow or self.word) and name in _LIBM:
-            return self._by_binary64(context, b, role, _LIBM[name], values, key)
+        row, narrow = OPERATIONS[name], role.arithmetic.format.significand_bits <= 24
+        if not (narrow or self.word) and row.platform is not None:
+            return self._by_binary64(context, b, role, row.platform, values, key)
         wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
         directed = role.arithmetic.rounding in ("rz", "ru", "rd", "ro")
-        function = (DIRECTED if narrow and directed else NARROW if narrow else ELEMENTARY)[name]
+        function = (row.directed if directed else row.narrow) if narrow else row.evaluate
         result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
         return role.from_binary64(b, result, **self._draw(b, role, key))
 

@@ -22,8 +22,6 @@ from sciprec.precision import arrays, keys
 from sciprec.precision.backend import Backend
 from sciprec.precision.bits import distinct
 from sciprec.precision.boundaries import BOUNDARIES, Boundaries
-from sciprec.precision.elementary import ELEMENTARY, NARROW
-from sciprec.precision.evaluation import BINARY, EXACT, OPERATORS, UNARY
 from sciprec.precision.kinds import (
     call_inlined,
     forward,
@@ -33,6 +31,7 @@ from sciprec.precision.kinds import (
     refuse_complex,
 )
 from sciprec.precision.mode import NORMAL, call_in_mode
+from sciprec.precision.operation import OPERATIONS, Operation
 from sciprec.precision.words import I64
 
 
@@ -87,15 +86,13 @@ class Operations(Boundaries):
             if self.variant and not self.backend.accumulate.fixed:
                 return self._operation(2, self._product_of_integers, None)
             return self._operation(2, self._emit("mul", self.matmul_role), None)
-        if name == "fma":
-            return self._operation(3, self._emit("fma", self.compute), None)
-        if name in ELEMENTARY and name.endswith("_from_bits"):
-            return self._from_bits(name)
-        if name in ELEMENTARY or name in UNARY or name in BINARY:
-            arity = 2 if name in BINARY or name in ("atan2", "pow", "hypot") else 1
-            emit, native = self._emit(name, self.compute), OPERATORS.get(name)
-            return self._operation(arity, emit, native, brings_in=name in EXACT)
-        raise AttributeError(f"no operation '{name}'")
+        row = OPERATIONS.get(name)
+        if row is None:
+            raise AttributeError(f"no operation '{name}'")
+        if row.of_bits:
+            return self._from_bits(row)
+        emit, brings_in = self._emit(name, self.compute), row.exact is not None
+        return self._operation(row.arity, emit, row.whole, brings_in)
 
     def _operand(self, b, kind, value, key, salt: int):
         """An operand in the carrier; carrier values are in the format already."""
@@ -228,19 +225,19 @@ class Operations(Boundaries):
         """x **= n with a literal integer n."""
         return self._in_place(self.power_of(exponent))
 
-    def _from_bits(self, name):
+    def _from_bits(self, row: Operation):
         """A function of a 32-bit integer (uniform, normal, exponential variates): rounded once."""
 
         def resolve(typingctx, key, u):
             if not isinstance(types.unliteral(u), types.Integer):
-                raise TypingError(f"{name} takes a 32-bit integer, not {u}")
+                raise TypingError(f"{row.name} takes a 32-bit integer, not {u}")
 
             def codegen(context, b, signature, args):
                 word, (value,) = keys.split(key, args)
                 wide = context.cast(b, value, types.unliteral(u), types.int64)
                 role = self.compute
                 narrow = role.arithmetic.format.significand_bits <= 24
-                function = (NARROW if narrow else ELEMENTARY)[name]
+                function = row.narrow if narrow else row.evaluate
                 result = call_inlined(context, b, function, (types.int64,), [wide])
                 return role.from_binary64(b, result, **self._draw(b, role, word))
 

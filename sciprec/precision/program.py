@@ -8,7 +8,7 @@ import ast
 import inspect
 from collections import ChainMap
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from sciprec.precision.backend import Backend
 from sciprec.precision.keys import site_number
 from sciprec.precision.layout import Frame, Layout
 from sciprec.precision.literal import round_array
+from sciprec.precision.operation import OPERATIONS
 from sciprec.precision.own_names import own_name, set_apart
 from sciprec.precision.parallel import rewrite_parallel_loop
 from sciprec.precision.rewrite import Rewriter
@@ -23,14 +24,7 @@ from sciprec.precision.syntax import LiftError, Site, name, parse, source_text
 from sciprec.precision.technique import processor_word
 
 _LARGEST_CONSTANT = 1 << 20
-_TERNARY = ("fma",)
 _RESULTS = ("add", "sub", "mul", "div", "sqrt", "fma", "neg", "abs", "fabs")
-_UNARY_OPERATIONS = {
-    "neg", "pos", "abs", "fabs", "sqrt", "square", "reciprocal", "sign", "floor", "ceil", "trunc",
-    "rint", "cast", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
-    "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc",
-    "cbrt",
-}  # fmt: skip
 _HEADER = '''"""Generated: kernel '{kernel}' in the arithmetic '{backend}'. Do not edit."""
 
 import math
@@ -168,17 +162,16 @@ class Program:
         """The generated names of operations on numbers, as far as they have been used."""
         return {f"sp_{operation}" for operation in _RESULTS} & self._operations.keys()
 
+    def named_functions(self) -> list[FunctionType]:
+        """What the generated module depends on and names by a row of a table only."""
+        used = [OPERATIONS[o] for o in self._operations.values() if o in OPERATIONS]
+        return [row.evaluate.py_func for row in used if row.evaluate is not None]
+
     @property
     def literals(self) -> tuple[float, ...]:
         """The floating-point constants of the program, rounded as it uses them."""
         named = [o for o in self._operations.values() if o.startswith("constant(")]
         return tuple(float.fromhex(o.split("'")[1]) for o in named)
-
-    def arity(self, operation: str) -> int:
-        """How many operands an operation takes."""
-        if operation in _TERNARY:
-            return 3
-        return 1 if operation in _UNARY_OPERATIONS or operation.endswith("_from_bits") else 2
 
     def number(self, value: float) -> ast.expr:
         """A floating-point constant of the carrier's type."""

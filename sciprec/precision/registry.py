@@ -1,9 +1,39 @@
-"""The registry of the project's own kernels: what the generated twin tests run over."""
+"""Registries: rows of one kind by name, and the kernels that the generated twin tests run over."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from sciprec.errors import InputError
+
+Row = TypeVar("Row")
+
+
+class Rows(dict[str, Row], Generic[Row]):
+    """Rows of one kind by their `name`.
+
+    Args:
+        kind: what a row is called in messages.
+        rows: the first ones.
+    """
+
+    def __init__(self, kind: str, *rows: Row):
+        self.kind = kind
+        for row in rows:
+            self.add(row)
+
+    def add(self, row: Row) -> Row:
+        """One more row, under its name.
+
+        Raises:
+            InputError: the name is taken.
+        """
+        if row.name in self:
+            raise InputError(f"{self.kind} '{row.name}' is there already: give another name")
+        self[row.name] = row
+        return row
 
 
 @dataclass(frozen=True)

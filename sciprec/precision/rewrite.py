@@ -89,7 +89,7 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
             prefix = [self.at_site(site)]
         if self.program.rows:
             frame = self.program.frame(self.frame_name)
-            row = frame.add(site, operation, self.program.arity(operation), as_written(array))
+            row = frame.add(site, operation, len(operands), as_written(array))
             prefix = [name("sp_key"), ast.Constant(row)]
         return ast.Call(name(self.program.operation(operation)), [*prefix, *operands], [])
 

@@ -1,60 +1,20 @@
-"""What a name in a kernel means to the engine: one table of Python's, math's and NumPy's
-functions.
-"""
+"""What a name in a kernel means to the engine, besides the operations (`operation`)."""
 
 from __future__ import annotations
 
 import ast
 import math
-import operator
 
 import numba
 import numpy as np
 
 from sciprec.precision import reduce
-from sciprec.precision.elementary import ELEMENTARY
 
 BINARY_OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod",
     ast.FloorDiv: "floordiv", ast.Pow: "pow",
 }  # fmt: skip
 INTEGER_OPERATORS = (ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)
-_MATH = (
-    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
-    "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "pow",
-    "erf", "erfc", "hypot", "cbrt", "sqrt", "fabs",
-    "copysign", "fmod", "fma",
-)  # fmt: skip
-_NUMPY = {
-    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10",
-    "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos",
-    "arctan": "atan", "arctan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
-    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-    "power": "pow", "hypot": "hypot", "cbrt": "cbrt", "sqrt": "sqrt", "fabs": "fabs",
-    "abs": "abs", "absolute": "abs", "copysign": "copysign", "fmod": "fmod", "add": "add",
-    "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div", "mod": "mod",
-    "remainder": "mod", "floor_divide": "floordiv", "negative": "neg", "positive": "pos",
-    "square": "square", "reciprocal": "reciprocal", "sign": "sign", "minimum": "minimum",
-    "maximum": "maximum", "fmin": "fmin", "fmax": "fmax", "floor": "floor", "ceil": "ceil",
-    "trunc": "trunc", "rint": "rint",
-}  # fmt: skip
-
-
-def _operations() -> dict:
-    table = {getattr(math, n): n for n in _MATH if hasattr(math, n)}
-    table |= {getattr(np, n): op for n, op in _NUMPY.items() if hasattr(np, n)}
-    table |= {function: name for name, function in ELEMENTARY.items()}
-    table |= {abs: "abs", pow: "pow", min: "min", max: "max", float: "cast"}
-    table |= {operator.add: "add", operator.sub: "sub", operator.mul: "mul"}
-    table |= {operator.truediv: "div", operator.neg: "neg"}
-    table |= {reduce.accumulate: "accumulate", reduce.product: "product", reduce.fma: "fma"}
-    table |= dict.fromkeys((np.float64, np.float32, np.float16, np.double, np.single), "cast")
-    return table
-
-
-OPERATIONS = _operations()
-"""function -> operation of the backend."""
-
 REDUCTIONS = {
     np.sum: reduce.total, np.mean: reduce.mean, np.prod: reduce.running_product, np.dot: reduce.dot,
     np.vdot: reduce.dot, np.matmul: reduce.dot, np.max: reduce.largest, np.amax: reduce.largest,

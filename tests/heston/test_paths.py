@@ -12,7 +12,7 @@ from sciprec.heston.model import Model
 from sciprec.heston.paths import Block
 from sciprec.heston.payoffs import Call, Put
 from sciprec.heston.simulation import Simulation
-from sciprec.precision.elementary import normal_from_bits
+from sciprec.precision.normal import normal_from_bits
 from sciprec.precision.streams import word_at
 
 LEWIS = Model(

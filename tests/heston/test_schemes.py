@@ -22,7 +22,8 @@ from sciprec.heston.registry import Units, state_arrays
 from sciprec.heston.schemes import scheme_named, schemes
 from sciprec.heston.simulation import Simulation
 from sciprec.heston.variates import PhiloxVariates
-from sciprec.precision.elementary import exponential_from_bits, normal_from_bits
+from sciprec.precision.logarithm import exponential_from_bits
+from sciprec.precision.normal import normal_from_bits
 from sciprec.precision.streams import word_at
 
 ANDERSEN_1 = Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9)

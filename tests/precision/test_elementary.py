@@ -11,14 +11,16 @@ from numba import njit
 
 from sciprec.precision import mode
 from sciprec.precision.bits import fast_two_sum, scale, to_integer, to_number, two_product, two_sum
-from sciprec.precision.elementary import BOUNDED, ELEMENTARY, NARROW
+from sciprec.precision.operation import OPERATIONS
 from sciprec.precision.trigonometric import FIRST_EXPONENT, REDUCTION, pi_bits
 from tests.oracles import functions as oracle
 
 BOUND = 2.0**-49
 MODES = [(r, flush) for r in ("rn", "rz", "ru", "rd") for flush in (False, True)]
-PAIRS = ("atan2", "pow", "hypot")
-FROM_BITS = ("uniform_from_bits", "exponential_from_bits", "normal_from_bits")
+ELEMENTARY = [name for name, row in OPERATIONS.items() if row.evaluate]
+PAIRS = [name for name in ELEMENTARY if OPERATIONS[name].arity == 2]
+FROM_BITS = [name for name in ELEMENTARY if OPERATIONS[name].of_bits]
+BOUNDED = [name for name in ELEMENTARY if OPERATIONS[name].bounded]
 MEASURED_ULPS = {
     "exp": 0.7,
     "log": 0.8,
@@ -65,11 +67,8 @@ def loop(function, arity):
 
 @functools.cache
 def plain(name, narrow):
-    return loop((NARROW if narrow else ELEMENTARY)[name], arity(name))
-
-
-def arity(name):
-    return 2 if name in PAIRS else 1
+    row = OPERATIONS[name]
+    return loop(row.narrow if narrow else row.evaluate, row.arity)
 
 
 def evaluate(name, *arguments, narrow=False):
@@ -82,7 +81,7 @@ def evaluate(name, *arguments, narrow=False):
 @functools.cache
 def in_modes(name, narrow):
     """The compiled function over arrays in all of MODES, one row each."""
-    plainly, pair = plain(name, narrow), arity(name) == 2
+    plainly, pair = plain(name, narrow), OPERATIONS[name].arity == 2
 
     @njit(error_model="numpy")
     def run(packed, out):
@@ -308,7 +307,7 @@ def test_narrow_keeps_every_nan():
     ones = np.array([-1], dtype=np.int64).view(np.float64)
     for name in ELEMENTARY:
         if name not in FROM_BITS:
-            assert np.isnan(evaluate(name, *[ones] * arity(name), narrow=True)[0]), name
+            assert np.isnan(evaluate(name, *[ones] * OPERATIONS[name].arity, narrow=True)[0]), name
 
 
 @pytest.mark.parametrize("name", ELEMENTARY)
@@ -316,7 +315,7 @@ def test_loops_vectorise_and_call_nothing(name):
     if not (mode.has_feature("avx2") and mode.has_feature("fma")):
         pytest.skip("the processor has no vectors of four binary64 numbers with fma")
     dtype = np.int64 if name in FROM_BITS else np.float64
-    evaluate(name, *[np.zeros(8, dtype)] * arity(name))
+    evaluate(name, *[np.zeros(8, dtype)] * OPERATIONS[name].arity)
     assembly = "\n".join(plain(name, False).inspect_asm().values())
     assert re.search(r"\bv(fn?m|add|mul|sub)\w*pd\b.*%[yz]mm", assembly)
     code = "\n".join(plain(name, False).inspect_llvm().values())

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from llvmlite import ir
 from numba import njit
 from numba.extending import intrinsic
 
-from sciprec.precision import evaluation, mode, operations, parallel, sticky, technique
+from sciprec.precision import mode, operation, operations, parallel, sticky, technique
 from sciprec.precision.backend import resolve_backend
 from sciprec.precision.evaluation import Evaluation
 from sciprec.precision.fixed_rounding import LOW, UNIT, Fixed, constant_at
@@ -160,7 +161,8 @@ def minimum_of_nan() -> None:
     def larger(x, y):
         return x if x != x or x > y else y
 
-    evaluation.EXACT.update(min=smaller, max=larger)
+    for name, native in (("min", smaller), ("max", larger)):
+        operation.OPERATIONS[name] = replace(operation.OPERATIONS[name], exact=native)
 
 
 @fault(_not_fixed)
