@@ -185,7 +185,7 @@ def greeks_as_dict(model: Model, result: Any) -> dict[str, Any]:
 
     rows = []
     for k, payoff in enumerate(result.payoffs):
-        known = _known_greeks(model, payoff)
+        known = payoff.analytic_greeks(model) if payoff.knows("analytic_greeks") else {}
         for column, name in enumerate(result.greeks):
             row = {"payoff": payoff.name} | asdict(payoff) | {"greek": name}
             row |= {part: float(getattr(result, part)[k, column]) for part in PARTS}
@@ -198,13 +198,3 @@ def greeks_as_dict(model: Model, result: Any) -> dict[str, Any]:
         "levels": [asdict(level) for level in result.levels],
         "sentences": list(result.sentences),
     }
-
-
-def _known_greeks(model: Model, payoff: Any) -> dict[str, float]:
-    """Semi-analytic greeks by name; empty for payoffs without them."""
-    from sciprec.heston.analytic_greeks import known_greeks
-
-    try:
-        return {name: float(value) for name, value in known_greeks(model, payoff).items()}
-    except InputError:
-        return {}

@@ -4,7 +4,12 @@ Each is Lewis's integral (sciprec.heston.contour) with the characteristic functi
 (sciprec.heston.affine) of the logarithm of what the option is written on.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sciprec.arguments import refused
 from sciprec.errors import InputError
@@ -16,48 +21,43 @@ from sciprec.heston.affine import (
     maturity_slope,
 )
 from sciprec.heston.contour import lewis_integrals, one
-from sciprec.heston.model import require_model
-from sciprec.heston.payoffs import (
-    AsianGeometric,
-    Call,
-    Digital,
-    ForwardStart,
-    Put,
-    Spot,
-    payoffs,
-)
+from sciprec.heston.model import Model, require_model
+from sciprec.heston.payoff_registry import Payoff, payoffs
 from sciprec.limits import PAYOFF
 
 GREEKS = ("delta", "gamma", "vega_v0", "vega_sqrt_v0", "rho", "theta")
 
 
-def price(model, payoff):
+def price(model: Model, payoff: Payoff) -> float:
     """Return the semi-analytic price of one payoff.
 
     Args:
         model: a Model.
-        payoff: a Call, Put, Digital, AsianGeometric, ForwardStart or Spot.
+        payoff: a Call, Put, Digital, AsianGeometric, ForwardStart or Spot, or one of your own with
+            the formula `analytic_price`.
+
+    Returns:
+        In units of currency, binary64.
 
     Raises:
         InputError: the payoff has no semi-analytic price here.
     """
-    formula = _FORMULAS.get(type(payoff))
-    if formula is None:
+    if not has_price(payoff):
         name = getattr(payoff, "name", type(payoff).__name__)
+        known = sorted(n for n, entry in payoffs().items() if entry.cls.knows("analytic_price"))
         raise InputError(
-            f"payoff {name!r} has no semi-analytic price; accepted: "
-            f"{', '.join(sorted(n for n, e in payoffs().items() if e.cls in _FORMULAS))}; "
+            f"payoff {name!r} has no semi-analytic price; accepted: {', '.join(known)}; "
             "price it by Monte Carlo"
         )
-    return float(formula(model, payoff))
+    return float(payoff.analytic_price(model))
 
 
-def has_price(payoff):
+def has_price(payoff: Any) -> bool:
     """Return whether a payoff has a semi-analytic price."""
-    return type(payoff) in _FORMULAS
+    return isinstance(payoff, Payoff) and payoff.knows("analytic_price")
 
 
-def call_prices(model, strikes, maturity):
+def call_prices(model: Model, strikes: ArrayLike, maturity: float) -> np.ndarray:
     """Return European call prices for any array of strikes at one maturity.
 
     call = D (F - sqrt(F K) I), kept above the intrinsic value max(D (F - K), 0).
@@ -80,7 +80,7 @@ def call_prices(model, strikes, maturity):
     return discount * np.maximum(forward - covered, intrinsic)
 
 
-def put_prices(model, strikes, maturity):
+def put_prices(model: Model, strikes: ArrayLike, maturity: float) -> np.ndarray:
     """Return European put prices for any array of strikes at one maturity.
 
     put = D (K - sqrt(F K) I), kept above the intrinsic value max(D (K - F), 0).
@@ -92,7 +92,9 @@ def put_prices(model, strikes, maturity):
     return discount * np.maximum(strikes - covered, intrinsic)
 
 
-def digital_prices(model, strikes, maturity, kind="call"):
+def digital_prices(
+    model: Model, strikes: ArrayLike, maturity: float, kind: str = "call"
+) -> np.ndarray:
     """Return prices of 1 paid at maturity if S > strike (call) or S < strike (put).
 
     call = -d(European call)/dK = D sqrt(F / K) I with the factor 1/2 - i u, put = D - call.
@@ -116,7 +118,9 @@ def digital_prices(model, strikes, maturity, kind="call"):
     return discount * (above if kind == "call" else 1.0 - above)
 
 
-def asian_geometric_prices(model, strikes, maturity, fixings, kind="call"):
+def asian_geometric_prices(
+    model: Model, strikes: ArrayLike, maturity: float, fixings: int, kind: str = "call"
+) -> np.ndarray:
     """Return prices of options on the geometric mean G of the spots at k maturity / fixings.
 
     With log G = m + Y, m the mean of log F_t, and phi the characteristic function of Y:
@@ -141,7 +145,9 @@ def asian_geometric_prices(model, strikes, maturity, fixings, kind="call"):
     return _option(mean, strikes, covered, model.discount(maturity), kind)
 
 
-def forward_start_prices(model, moneyness, start, maturity, kind="call"):
+def forward_start_prices(
+    model: Model, moneyness: ArrayLike, start: float, maturity: float, kind: str = "call"
+) -> np.ndarray:
     """Return prices of options struck at start at moneyness times the spot of that day.
 
     With F_s, F the forwards to start and maturity, G = F / F_s and x = log(G / moneyness):
@@ -166,7 +172,7 @@ def forward_start_prices(model, moneyness, start, maturity, kind="call"):
     return _option(growth, moneyness, covered, model.discount(maturity) * first, kind)
 
 
-def greeks(model, payoff):
+def greeks(model: Model, payoff: Payoff) -> dict[str, float]:
     """Return the derivatives of the price of a European call or put.
 
     All are the integral I with factors under it, p = 1/2 + i u = d/d(log F) first of all:
@@ -184,8 +190,8 @@ def greeks(model, payoff):
     Raises:
         InputError: another payoff.
     """
-    if type(payoff) not in (Call, Put):
-        name = getattr(payoff, "name", type(payoff).__name__)
+    name = getattr(payoff, "name", type(payoff).__name__)
+    if name not in ("call", "put"):
         raise InputError(f"payoff {name!r} has no semi-analytic greeks; accepted: call, put")
     strike, years = payoff.strike, payoff.maturity
     forward, discount = model.forward(years), model.discount(years)
@@ -255,13 +261,3 @@ def _domain(model, strikes, maturity):
     if bad.any():
         raise refused("strike", float(given[bad].flat[0]), PAYOFF["strike"].words)
     return given, maturity
-
-
-_FORMULAS = {
-    Call: lambda m, p: call_prices(m, p.strike, p.maturity),
-    Put: lambda m, p: put_prices(m, p.strike, p.maturity),
-    Digital: lambda m, p: digital_prices(m, p.strike, p.maturity, p.kind),
-    AsianGeometric: lambda m, p: asian_geometric_prices(m, p.strike, p.maturity, p.fixings, p.kind),
-    ForwardStart: lambda m, p: forward_start_prices(m, p.moneyness, p.start, p.maturity, p.kind),
-    Spot: lambda m, p: m.discount(p.maturity) * m.forward(p.maturity),
-}

@@ -1,19 +1,22 @@
 """Derivatives of semi-analytic prices of more than Europeans: what the greeks' controls need."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from sciprec.heston import analytic
 from sciprec.heston.affine import affine_step, maturity_slope
 from sciprec.heston.contour import lewis_integrals, one
-from sciprec.heston.payoffs import AsianGeometric, Spot
+from sciprec.heston.model import Model
+from sciprec.heston.payoff_registry import Payoff
 
 
-def known_greeks(model, payoff):
+def known_greeks(model: Model, payoff: Payoff) -> dict[str, float]:
     """Return the derivatives of a price.
 
     Args:
         model: a Model.
-        payoff: a Call, Put, Spot or AsianGeometric.
+        payoff: one that has the formula `analytic_greeks`: a Call, Put, Spot or AsianGeometric.
 
     Returns:
         {name: derivative} as analytic.greeks: theta is the price's change as time passes and the
@@ -22,23 +25,30 @@ def known_greeks(model, payoff):
     Raises:
         InputError: another payoff.
     """
-    if isinstance(payoff, Spot):
-        carried = model.spot * np.exp(-model.dividend_yield * payoff.maturity)
-        values = (carried / model.spot, 0.0, 0.0, 0.0, 0.0, model.dividend_yield * carried)
-        return dict(zip(analytic.GREEKS, values, strict=True))
-    if isinstance(payoff, AsianGeometric):
-        return _asian_geometric(model, payoff)
-    return analytic.greeks(model, payoff)
+    if payoff.knows("analytic_greeks"):
+        return payoff.analytic_greeks(model)
+    return analytic.greeks(model, payoff)  # says which ones it takes
 
 
-def _asian_geometric(model, payoff):
-    """Return the derivatives for the geometric mean at k maturity / fixings.
+def asian_geometric_greeks(
+    model: Model, strike: float, years: float, n: int, kind: str
+) -> dict[str, float]:
+    """Return the derivatives of options on the geometric mean of the spots at k years / n.
 
     With log G = m + Y and E[exp(i u Y)] = exp(a + B v0), as for Europeans: the factors under the
     integral are 1, p, p - p^2, B and kappa theta B + v0 dB/dt, t the first stretch, the only one
     that time shortens; the mean D exp(m) phi(-i) has the same ones at u = -i.
+
+    Args:
+        model: a Model.
+        strike: in units of currency.
+        years: the maturity.
+        n: number of fixings, at k years / n, k = 1 to n.
+        kind: "call" or "put".
+
+    Returns:
+        As known_greeks.
     """
-    years, n = payoff.maturity, payoff.fixings
     middle_years = years * (n + 1) / (2 * n)
     growth = model.rate - model.dividend_yield
     middle, discount = model.spot * np.exp(growth * middle_years), model.discount(years)
@@ -64,11 +74,11 @@ def _asian_geometric(model, payoff):
         lambda u: slope(u - 0.5j),
         lambda u: maturity_slope(model, u - 0.5j, slope(u - 0.5j)),
     )
-    integrals = lewis_integrals(exponent, np.log(middle / payoff.strike), factors, model)
-    covered, first, second, to_v0, to_time = discount * np.sqrt(middle * payoff.strike) * integrals
+    integrals = lewis_integrals(exponent, np.log(middle / strike), factors, model)
+    covered, first, second, to_v0, to_time = discount * np.sqrt(middle * strike) * integrals
     top = np.array(-1j)
-    mean = 0.0 if payoff.kind == "put" else discount * middle * np.exp(exponent(top).real)
-    value = (discount * payoff.strike if payoff.kind == "put" else mean) - covered
+    mean = 0.0 if kind == "put" else discount * middle * np.exp(exponent(top).real)
+    value = (discount * strike if kind == "put" else mean) - covered
     per_log_spot = mean - first
     vega = mean * slope(top).real - to_v0
     later = mean * maturity_slope(model, top, slope(top)).real - to_time

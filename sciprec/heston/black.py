@@ -1,6 +1,9 @@
 """Black's formula on the forward, and its inverse: the implied volatility."""
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from sciprec.errors import InputError
@@ -9,7 +12,9 @@ from sciprec.limits import PAYOFF
 ITERATIONS = 100
 
 
-def call_prices(forward, strikes, deviation, discount=1.0):
+def call_prices(
+    forward: float, strikes: ArrayLike, deviation: ArrayLike, discount: float = 1.0
+) -> np.ndarray:
     """Return Black's call prices D (F N(d + s/2) - K N(d - s/2)), d = log(F/K) / s.
 
     Args:
@@ -29,7 +34,45 @@ def call_prices(forward, strikes, deviation, discount=1.0):
     return discount * (forward * ndtr(middle + half) - strikes * ndtr(middle - half))
 
 
-def implied_volatility(calls, forward, strikes, maturity, discount=1.0):
+def expected_puts(forward: np.ndarray, strike: float, spread: np.ndarray) -> np.ndarray:
+    """Return the undiscounted put prices K N(-d) - F N(-d - s), d = (log(F/K) - s^2 / 2) / s.
+
+    Args:
+        forward: forward prices, shape (n,).
+        strike: a number above zero.
+        spread: s^2, variances of log(S), zero or more, shape (n,).
+
+    Returns:
+        Shape (n,), binary64; NaN where forward or spread is.
+    """
+    lower, deviation = _exercise_edge(forward, strike, spread)
+    upper = ndtr(-(lower + deviation))
+    with np.errstate(invalid="ignore", over="ignore"):
+        return strike * ndtr(-lower) - np.where(upper > 0, forward * upper, 0.0)
+
+
+def exercise_chances(
+    forward: np.ndarray, strike: float, spread: np.ndarray, kind: str
+) -> np.ndarray:
+    """Return the probability that S > K (kind "call") or S < K ("put"); arguments as before."""
+    lower, _ = _exercise_edge(forward, strike, spread)
+    return ndtr(lower if kind == "call" else -lower)
+
+
+def _exercise_edge(
+    forward: np.ndarray, strike: float, spread: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return d and s; d is infinite where nothing is left to chance."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        deviation = np.sqrt(spread)
+        lower = (np.log(forward / strike) - 0.5 * spread) / deviation
+        lower = np.where(deviation > 0, lower, np.where(forward > strike, np.inf, -np.inf))
+        return np.where(np.isnan(forward + spread), np.nan, lower), deviation
+
+
+def implied_volatility(
+    calls: ArrayLike, forward: float, strikes: ArrayLike, maturity: float, discount: float = 1.0
+) -> np.ndarray:
     """Return the volatility at which Black's formula gives these call prices.
 
     Newton's method in the deviation s = volatility * sqrt(maturity), kept in a bracket, on the

@@ -10,20 +10,26 @@ Random models are priced once each, every one with a seed of its own, and counte
 interval, in quadrature.
 """
 
+from __future__ import annotations
+
 import functools
 import json
 import math
+import sys
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from sciprec.arguments import whole
 from sciprec.errors import InputError
 from sciprec.heston import analytic
 from sciprec.heston.model import Model
 from sciprec.heston.monitoring import payoff_tuple
-from sciprec.heston.payoffs import Call
+from sciprec.heston.payoffs import Call, Payoff
 from sciprec.heston.pricing import price
 from sciprec.heston.random_cases import RARE, random_case, set_names
 from sciprec.heston.statistics import quantile
@@ -45,6 +51,7 @@ WIDEST = 4.0  # mean bound over the width needed
 IN_TURN = "in turn"  # the arithmetics of random models, where there are several
 RANDOM_PATHS = 2**20  # that the price of a random model may take
 EXACT = 0.15  # share of the tolerance that the error of a random model's truth may have
+_AT_LEAST_2 = "an integer of at least 2"
 _PARAMETERS = ("spot", "v0", "kappa", "theta", "sigma", "rho", "rate", "dividend_yield")
 
 
@@ -61,7 +68,7 @@ class Case:
 
     name: str
     model: Model
-    payoff: object
+    payoff: Payoff
     truth: float
 
 
@@ -97,33 +104,33 @@ class CoverageRow:
     tight: bool = True
 
     @property
-    def share(self):
+    def share(self) -> float:
         """The share of the seeds that were covered."""
         return self.covered / self.n_seeds
 
     @property
-    def width(self):
+    def width(self) -> float:
         """The mean bound over the width needed."""
         return self.mean_bound / self.needed if self.needed > 0 else math.inf
 
     @property
-    def passed(self):
+    def passed(self) -> bool:
         """Whether the bound holds often enough and, where that counts, is no wider than WIDEST."""
         return self.covered >= self.required and (self.width <= WIDEST or not self.tight)
 
 
 def coverage(
-    cases,
+    cases: Sequence[Case | tuple[str, Model, Payoff]],
     *,
-    backends=BACKENDS,
-    n_seeds=400,
-    first_seed=0,
-    tolerance=0.01,
-    confidence=0.95,
-    n_threads=1,
-    progress=None,
-    **options,
-):
+    backends: Sequence[str] = BACKENDS,
+    n_seeds: int = 400,
+    first_seed: int = 0,
+    tolerance: float = 0.01,
+    confidence: float = 0.95,
+    n_threads: int = 1,
+    progress: Callable[[CoverageRow], Any] | None = None,
+    **options: Any,
+) -> list[CoverageRow]:
     """Price every case with many seeds and count how often the bound covers the truth.
 
     Args:
@@ -145,7 +152,7 @@ def coverage(
     cases = [_case(case) for case in cases]
     if not cases or not backends:
         raise InputError("no case or no backend was given; accepted: at least one of each")
-    n_seeds = _number("n_seeds", n_seeds)
+    n_seeds = whole("n_seeds", n_seeds, 2, sys.maxsize, _AT_LEAST_2)
     rows = []
     for case in cases:
         for backend in backends:
@@ -164,15 +171,15 @@ def coverage(
 
 def random_coverage(
     *,
-    n_prices=400,
-    seed=0,
-    backends=BACKENDS,
-    tolerance=0.02,
-    confidence=0.95,
-    n_threads=1,
-    progress=None,
-    sets=None,
-):
+    n_prices: int = 400,
+    seed: int = 0,
+    backends: Sequence[str] = BACKENDS,
+    tolerance: float = 0.02,
+    confidence: float = 0.95,
+    n_threads: int = 1,
+    progress: Callable[[CoverageRow], Any] | None = None,
+    sets: Sequence[str] | None = None,
+) -> list[CoverageRow]:
     """Price random models, each once, and count by set how often the bound covers the truth.
 
     Args:
@@ -191,7 +198,8 @@ def random_coverage(
     Raises:
         InputError: too few prices, no backend, an unknown set, or an argument outside its domain.
     """
-    n_prices, names = _number("n_prices", n_prices), tuple(sets or set_names())
+    n_prices = whole("n_prices", n_prices, 2, sys.maxsize, _AT_LEAST_2)
+    names = tuple(sets or set_names())
     if not backends:
         raise InputError("no backend was given; accepted: at least one")
     for unknown in set(names) - set(set_names()):
@@ -225,13 +233,6 @@ def _random_price(name, seed, number, *, backends, tolerance, confidence):
         confidence=confidence, seed=case.seed, max_paths=RANDOM_PATHS,
     )  # fmt: skip
     return case, result
-
-
-def _number(name, value):
-    """Return a number of prices of at least two."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 2:
-        raise InputError(f"{name} is {value!r}; accepted: an integer of at least 2")
-    return int(value)
 
 
 def _priced(case, seed, **options):
@@ -279,7 +280,7 @@ def least_covered(n_seeds, confidence):
     return max(0, math.ceil(confidence * n_seeds - DEVIATIONS * spread))
 
 
-def reference_cases(path, names=CASES):
+def reference_cases(path: str | Path, names: Sequence[str] = CASES) -> list[Case]:
     """Return Cases of calls from a file of reference prices such as data/heston/europeans.json.
 
     Args:

@@ -7,10 +7,8 @@ is nearly a straight line in f and W, whose means are known: they are the contro
 """
 
 import numpy as np
-from scipy.special import ndtr
 
 from sciprec.heston.moments import mean_integrated_variance, moment_explosion
-from sciprec.heston.payoffs import Call, Digital, Put, Spot
 from sciprec.heston.simulation import Simulation
 
 FINITE_MOMENT = 4  # a control needs it, for the interval of its mean
@@ -21,7 +19,7 @@ class ConditionalSampler:
 
     Args:
         model: a Model.
-        payoffs: Calls, Puts, Digitals and Spots, of any maturities.
+        payoffs: of any maturities, each with the formula `expected`.
         scheme: name of a path scheme that can leave out the independent Brownian motion.
         carried: whether states carry their rounding errors along, see Simulation.
 
@@ -78,7 +76,8 @@ class ConditionalSampler:
             controls[2 * row + 1] = spread - self._mean_spread(date, step)
             for k, payoff in enumerate(self.payoffs):
                 if payoff.maturity == date:
-                    values[k] = _expected(self.model, payoff, forward, spread)
+                    expected = payoff.expected(self.model, forward, spread)
+                    values[k] = self.model.discount(date) * expected
         return values, controls
 
     def _given_variance(self, simulation, date):
@@ -109,25 +108,6 @@ class ConditionalSampler:
         return text + f"; not by the spot, whose moment of order {FINITE_MOMENT} is infinite"
 
 
-def _expected(model, payoff, forward, spread):
-    """Return the discounted expected payments of lognormal spots, shape (paths,)."""
-    discount = model.discount(payoff.maturity)
-    if isinstance(payoff, Spot):
-        return discount * forward
-    strike = payoff.strike
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        deviation = np.sqrt(spread)
-        lower = (np.log(forward / strike) - 0.5 * spread) / deviation
-        lower = np.where(deviation > 0, lower, np.where(forward > strike, np.inf, -np.inf))
-        lower = np.where(np.isnan(forward + spread), np.nan, lower)
-        if isinstance(payoff, Digital):
-            return discount * ndtr(lower if payoff.kind == "call" else -lower)
-        upper = ndtr(-(lower + deviation))
-        put = strike * ndtr(-lower) - np.where(upper > 0, forward * upper, 0.0)
-    parity = model.forward(payoff.maturity) - strike if isinstance(payoff, Call) else 0.0
-    return discount * (put + parity)
-
-
 def integrable(payoffs):
     """Return whether every payoff is a European whose spot can be integrated out."""
-    return all(isinstance(payoff, Call | Put | Digital | Spot) for payoff in payoffs)
+    return all(payoff.knows("expected") for payoff in payoffs)

@@ -5,7 +5,7 @@ import numpy as np
 from sciprec.heston import analytic
 from sciprec.heston.moments import moment_explosion
 from sciprec.heston.monitoring import observed_payments
-from sciprec.heston.payoffs import AsianArithmetic, AsianGeometric, Call, Digital, Put, Spot
+from sciprec.heston.payoffs import Put, Spot
 
 FINITE_MOMENT = 4  # a control needs it, for the interval of its mean
 
@@ -35,7 +35,7 @@ class PaymentSampler:
     ):  # fmt: skip
         self.model, self.payoffs, self.scheme = model, tuple(payoffs), scheme
         self.carried = carried
-        wanted = [_controls_of(model, p) if use_controls else [] for p in self.payoffs]
+        wanted = [controls_of(model, p) if use_controls else [] for p in self.payoffs]
         self._extra = list(dict.fromkeys(control for row in wanted for control in row))
         self.controls = [[self._extra.index(control) for control in row] for row in wanted]
         self._means = np.array([analytic.price(model, control) for control in self._extra])
@@ -68,20 +68,13 @@ class PaymentSampler:
         return f"payments along the path, controlled by payoffs of known price: {', '.join(names)}"
 
 
-def _controls_of(model, payoff):
-    """Return payoffs of known price that go with a payoff."""
+def controls_of(model, payoff):
+    """Return payoffs of known price that go with a payoff: the spot, where it has the moment that
+    a control needs, the European put, and those that the payoff names."""
     maturity = payoff.maturity
-    controls = []
+    found = []
     if moment_explosion(model, FINITE_MOMENT) > maturity:
-        controls.append(Spot(maturity=maturity))
-    if isinstance(payoff, Call | Put | Digital | Spot):
-        return [control for control in controls if control != payoff]
-    strike = getattr(payoff, "strike", model.spot)
-    controls.append(Put(strike=strike, maturity=maturity))
-    if isinstance(payoff, AsianArithmetic):
-        controls.append(
-            AsianGeometric(
-                strike=strike, maturity=maturity, fixings=payoff.fixings, kind=payoff.kind
-            )
-        )
-    return controls
+        found.append(Spot(maturity=maturity))
+    if not payoff.knows("expected"):
+        found.append(Put(strike=getattr(payoff, "strike", model.spot), maturity=maturity))
+    return [control for control in (*found, *payoff.controls()) if control != payoff]

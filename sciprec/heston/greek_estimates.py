@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from sciprec.heston.bumps import SMOOTH_RATE, central_difference
-from sciprec.heston.level_payments import level_piece, mean_payments
+from sciprec.heston.level_payments import mean_payments
 from sciprec.heston.moments import mean_integrated_variance
 
 ROWS = ("price", "delta", "gamma", "vega_v0", "rho", "theta")
@@ -123,7 +123,7 @@ def _payment(group, payoff, watched, k):
     rows = watched.rows[k][payoff.observation]
     if not group.smooth:
         return payoff.payment(rows)[None]
-    return mean_payments(level_piece(payoff, rows), watched.mean, watched.spread)
+    return mean_payments(payoff.level_piece(rows), watched.mean, watched.spread)
 
 
 def _level_rows(group, model, base, moved, nearer):

@@ -7,6 +7,7 @@ import numpy as np
 from sciprec.heston import analytic
 from sciprec.heston.analytic_greeks import known_greeks
 from sciprec.heston.conditional import FINITE_MOMENT
+from sciprec.heston.controlled import controls_of
 from sciprec.heston.greek_estimates import (
     LEVEL_ROWS,
     ROWS,
@@ -14,9 +15,8 @@ from sciprec.heston.greek_estimates import (
     estimates,
     level_means,
 )
-from sciprec.heston.level_payments import integrates_level, is_proportional
 from sciprec.heston.moments import moment_explosion
-from sciprec.heston.payoffs import AsianArithmetic, AsianGeometric, Call, Digital, Put, Spot
+from sciprec.heston.payoffs import Spot
 from sciprec.heston.watching import Group, watch
 
 LEVEL_CONTROLS = {"vega_v0": (0, 1, 2, 3), "theta": (0, 1, 4, 5)}  # of level rows; else 0 and 1
@@ -162,12 +162,12 @@ class GreekSampler:
 
 def is_smooth(model, payoff):
     """Return whether the level of the spot at a payoff's first date is integrated out."""
-    return integrates_level(payoff) and abs(model.rho) < 1
+    return payoff.integrates_level and abs(model.rho) < 1
 
 
 def _estimated(payoff):
     """Return the names of the rows that a payoff needs."""
-    if is_proportional(payoff):
+    if payoff.proportional:
         return tuple(name for name in ROWS if name not in ("delta", "gamma"))
     return ROWS
 
@@ -178,36 +178,16 @@ def _first_years(payoff):
 
 
 def _simulated(model, payoff, smooth):
-    """Return the payoff to simulate, and what its rows lack, shape (len(ROWS),).
-
-    A smooth call is the put and D (F - K), so that it is bounded.
-    """
-    if not (smooth and isinstance(payoff, Call)):
-        return payoff, np.zeros(len(ROWS))
-    years, strike = payoff.maturity, payoff.strike
-    carried = model.discount(years) * model.forward(years)
-    banked = model.discount(years) * strike
-    lacking = {
-        "price": carried - banked,
-        "delta": carried / model.spot,
-        "rho": years * banked,
-        "theta": model.dividend_yield * carried - model.rate * banked,
-    }
-    return Put(strike=strike, maturity=years), np.array([lacking.get(n, 0.0) for n in ROWS])
+    """Return the payoff to simulate, and what its rows lack, shape (len(ROWS),)."""
+    twin, lacking = payoff.bounded_twin(model) if smooth else (payoff, {})
+    return twin, np.array([lacking.get(name, 0.0) for name in ROWS])
 
 
 def _extras(model, payoff, smooth):
     """Return payoffs of known price and greeks that control a payoff."""
-    maturity = payoff.maturity
-    extras = [Spot(maturity=maturity)] if _finite(model, maturity, 1.0) else []
-    if isinstance(payoff, Call | Put | Digital | Spot):
-        return [] if smooth else [extra for extra in extras if extra != payoff]
-    strike = getattr(payoff, "strike", model.spot)
-    extras.append(Put(strike=strike, maturity=maturity))
-    if isinstance(payoff, AsianArithmetic):
-        same = {"strike": strike, "maturity": maturity, "fixings": payoff.fixings}
-        extras.append(AsianGeometric(**same, kind=payoff.kind))
-    return extras
+    if smooth and payoff.knows("expected"):
+        return []
+    return [extra for extra in controls_of(model, payoff) if extra.knows("analytic_greeks")]
 
 
 def _known_rows(model, payoff):

@@ -14,40 +14,7 @@ normal densities; the derivative to log(spot) is that to M.
 import numpy as np
 from scipy.special import ndtr
 
-from sciprec.heston.payoffs import (
-    AsianArithmetic,
-    AsianGeometric,
-    Barrier,
-    Call,
-    Digital,
-    ForwardStart,
-    LookbackFixed,
-    LookbackFloating,
-    Put,
-    Spot,
-)
-
 LEAST_DEVIATION = 1e-150  # of a path whose variance is zero all along
-
-
-def level_piece(payoff, rows):
-    """Return slope, shift, lower and upper of a payment, each of shape (n_paths,) or a number.
-
-    Args:
-        payoff: a payoff for which `integrates_level` holds.
-        rows: of its observation, for paths whose log spots lack y.
-    """
-    return _PIECES[type(payoff)](payoff, rows)
-
-
-def integrates_level(payoff):
-    """Return whether a payoff observes spots at dates alone, and its piece is known."""
-    return type(payoff) in _PIECES and not payoff.observation.every_step
-
-
-def is_proportional(payoff):
-    """Return whether a payment is proportional to the spot: delta is price / spot, gamma 0."""
-    return isinstance(payoff, Spot | LookbackFloating | ForwardStart)
 
 
 def mean_payments(piece, mean, spread):
@@ -100,55 +67,16 @@ def _between(low, high):
     return ndtr(np.where(mirrored, -low, high)) - ndtr(np.where(mirrored, -high, low))
 
 
-def _option(kind, slope, strike):
-    """Return the piece of an option on slope exp(y)."""
+def option_piece(kind, slope, strike):
+    """Return the piece of an option on slope exp(y): slope, shift, lower, upper.
+
+    Args:
+        kind: "call" or "put".
+        slope: shape (n_paths,).
+        strike: a number above zero.
+    """
     with np.errstate(divide="ignore"):
         edge = np.log(strike / slope)
     if kind == "call":
         return slope, -strike, edge, np.inf
     return -slope, strike, -np.inf, edge
-
-
-def _digital(payoff, rows):
-    """1 above the strike or below it."""
-    _, _, lower, upper = _option(payoff.kind, rows[0], payoff.strike)
-    return 0.0, 1.0, lower, upper
-
-
-def _proportional(payoff, rows):
-    """A payment proportional to the level."""
-    return payoff.payment(rows), 0.0, -np.inf, np.inf
-
-
-def _extreme(payoff, rows):
-    """An option on the highest or the lowest spot."""
-    return _option(payoff.kind, rows[2] if payoff.kind == "call" else rows[1], payoff.strike)
-
-
-def _barrier(payoff, rows):
-    """An option, for levels that keep all fixings on one side of the barrier, or don't."""
-    slope, shift, lower, upper = _option(payoff.kind, rows[0], payoff.strike)
-    down, out = payoff.direction == "down", payoff.knock == "out"
-    edge = np.log(payoff.barrier / (rows[1] if down else rows[2]))
-    if down == out:
-        return slope, shift, np.maximum(lower, edge), upper
-    return slope, shift, lower, np.minimum(upper, edge)
-
-
-def _on_first_row(payoff, rows):
-    """An option on what the first row holds."""
-    return _option(payoff.kind, rows[0], payoff.strike)
-
-
-_PIECES = {
-    Call: _on_first_row,
-    Put: _on_first_row,
-    Spot: _proportional,
-    Digital: _digital,
-    AsianArithmetic: _on_first_row,
-    AsianGeometric: _on_first_row,
-    LookbackFixed: _extreme,
-    LookbackFloating: _proportional,
-    ForwardStart: _proportional,
-    Barrier: _barrier,
-}

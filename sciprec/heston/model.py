@@ -1,7 +1,10 @@
 """The Heston model: parameters, their domain, and the few numbers derived from them."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, fields
+from typing import Any
 
 from sciprec.arguments import refused
 from sciprec.limits import HESTON_MODEL
@@ -39,12 +42,12 @@ class Model:
     rate: float = 0.0
     dividend_yield: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field in fields(self):
             value = HESTON_MODEL[field.name].number(field.name, getattr(self, field.name))
             object.__setattr__(self, field.name, value)
 
-    def forward(self, maturity):
+    def forward(self, maturity: float) -> float:
         """Return the forward price spot * exp((rate - dividend_yield) * maturity).
 
         Args:
@@ -52,7 +55,7 @@ class Model:
         """
         return self.spot * math.exp((self.rate - self.dividend_yield) * maturity)
 
-    def discount(self, maturity):
+    def discount(self, maturity: float) -> float:
         """Return the discount factor exp(-rate * maturity).
 
         Args:
@@ -61,12 +64,12 @@ class Model:
         return math.exp(-self.rate * maturity)
 
     @property
-    def feller_ratio(self):
+    def feller_ratio(self) -> float:
         """2 kappa theta / sigma**2; below one the variance reaches zero."""
         return 2 * self.kappa * self.theta / self.sigma**2
 
 
-def require_model(model):
+def require_model(model: Any) -> None:
     """Make sure that something is a Model.
 
     Raises:

@@ -10,42 +10,62 @@ An observation is a frozen class with `dates` (years, rising, the last one the m
 where now and before are Snapshots of the block at this date and at the one shown before.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 
-@dataclass(frozen=True)
-class Terminal:
-    """The spot at maturity: rows (S_T,)."""
+class Observation:
+    """What a payoff of one's own may look at; see above."""
 
-    maturity: float
     every_step = False
 
     @property
-    def dates(self):
+    def dates(self) -> tuple[float, ...]:
+        """Years, rising; the last one is the maturity."""
+        raise NotImplementedError
+
+    def start(self, n_paths: int) -> np.ndarray:
+        """Return the rows before the first date, binary64, shape (rows, n_paths)."""
+        raise NotImplementedError
+
+    def observe(self, rows: np.ndarray, k: int, now: Any, before: Any) -> None:
+        """Change the rows in place at the k-th date, or at step k of all."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Terminal(Observation):
+    """The spot at maturity: rows (S_T,)."""
+
+    maturity: float
+
+    @property
+    def dates(self) -> tuple[float, ...]:
         """The maturity alone, in years."""
         return (self.maturity,)
 
-    def start(self, n_paths):
+    def start(self, n_paths: int) -> np.ndarray:
         """Return the empty row."""
         return np.empty((1, n_paths))
 
-    def observe(self, rows, k, now, before):
+    def observe(self, rows: np.ndarray, k: int, now: Any, before: Any) -> None:
         """Keep the spot."""
         rows[0] = now.spot
 
 
 @dataclass(frozen=True)
-class _AtFixings:
+class _AtFixings(Observation):
     """An observation at k maturity / fixings, k = 1 to fixings; today's spot is none of them."""
 
     maturity: float
     fixings: int
-    every_step = False
 
     @property
-    def dates(self):
+    def dates(self) -> tuple[float, ...]:
         """The fixing dates in years; the last one is the maturity, exactly."""
         return fixing_dates(self.maturity, self.fixings)
 
@@ -54,11 +74,11 @@ class _AtFixings:
 class ArithmeticAverage(_AtFixings):
     """The mean of the spots at the fixings: rows (mean,)."""
 
-    def start(self, n_paths):
+    def start(self, n_paths: int) -> np.ndarray:
         """Return a row of zeros."""
         return np.zeros((1, n_paths))
 
-    def observe(self, rows, k, now, before):
+    def observe(self, rows: np.ndarray, k: int, now: Any, before: Any) -> None:
         """Add the spot; after the last one divide."""
         rows[0] += now.spot
         if k == self.fixings - 1:
@@ -69,11 +89,11 @@ class ArithmeticAverage(_AtFixings):
 class GeometricAverage(_AtFixings):
     """The geometric mean of the spots at the fixings: rows (mean,)."""
 
-    def start(self, n_paths):
+    def start(self, n_paths: int) -> np.ndarray:
         """Return a row of zeros."""
         return np.zeros((1, n_paths))
 
-    def observe(self, rows, k, now, before):
+    def observe(self, rows: np.ndarray, k: int, now: Any, before: Any) -> None:
         """Add the log spot; after the last one divide and exponentiate."""
         rows[0] += now.log_spot
         if k == self.fixings - 1:
@@ -85,13 +105,13 @@ class GeometricAverage(_AtFixings):
 class Extremes(_AtFixings):
     """Terminal spot, lowest and highest spot at the fixings: rows (S_T, min, max)."""
 
-    def start(self, n_paths):
+    def start(self, n_paths: int) -> np.ndarray:
         """Return rows that any spot replaces."""
         rows = np.empty((3, n_paths))
         rows[1], rows[2] = np.inf, -np.inf
         return rows
 
-    def observe(self, rows, k, now, before):
+    def observe(self, rows: np.ndarray, k: int, now: Any, before: Any) -> None:
         """Keep the spot if it is an extreme one."""
         rows[0] = now.spot
         np.minimum(rows[1], now.spot, out=rows[1])
@@ -99,29 +119,28 @@ class Extremes(_AtFixings):
 
 
 @dataclass(frozen=True)
-class StartAndEnd:
+class StartAndEnd(Observation):
     """The spots at two dates: rows (S_start, S_T)."""
 
     start_years: float
     maturity: float
-    every_step = False
 
     @property
-    def dates(self):
+    def dates(self) -> tuple[float, ...]:
         """Start and maturity in years."""
         return (self.start_years, self.maturity)
 
-    def start(self, n_paths):
+    def start(self, n_paths: int) -> np.ndarray:
         """Return empty rows."""
         return np.empty((2, n_paths))
 
-    def observe(self, rows, k, now, before):
+    def observe(self, rows: np.ndarray, k: int, now: Any, before: Any) -> None:
         """Keep the spot."""
         rows[k] = now.spot
 
 
 @dataclass(frozen=True)
-class Survival:
+class Survival(Observation):
     """Terminal spot and the chance of never having met a barrier: rows (S_T, probability).
 
     Between neighbouring points of the path the log spot is taken for a Brownian bridge with the
@@ -142,15 +161,15 @@ class Survival:
     every_step = True
 
     @property
-    def dates(self):
+    def dates(self) -> tuple[float, ...]:
         """The maturity alone, in years; in between every step is shown."""
         return (self.maturity,)
 
-    def start(self, n_paths):
+    def start(self, n_paths: int) -> np.ndarray:
         """Return rows of certain survival."""
         return np.ones((2, n_paths))
 
-    def observe(self, rows, k, now, before):
+    def observe(self, rows: np.ndarray, k: int, now: Any, before: Any) -> None:
         """Multiply by the probability of surviving the step."""
         level = np.log(self.barrier)
         distance = np.maximum(self.side * (before.log_spot - level), 0.0)
@@ -164,6 +183,6 @@ class Survival:
         rows[0] = now.spot
 
 
-def fixing_dates(maturity, fixings):
+def fixing_dates(maturity: float, fixings: int) -> tuple[float, ...]:
     """Return k maturity / fixings for k = 1 to fixings, in years, as a tuple."""
     return tuple(maturity * (k / fixings) for k in range(1, fixings + 1))

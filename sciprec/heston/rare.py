@@ -18,19 +18,6 @@ from functools import cached_property
 
 import numpy as np
 
-from sciprec.heston import analytic
-from sciprec.heston.payoffs import (
-    AsianArithmetic,
-    Barrier,
-    Call,
-    Digital,
-    ForwardStart,
-    LookbackFixed,
-    LookbackFloating,
-    Put,
-    Spot,
-)
-
 PAYMENTS = 16  # in units of G, from which on a normal interval knows them
 LEAST_SIZE = 1e-150  # in place of zero, where something is divided by it or its square
 SMALL = 10.0  # prices below so many times what unseen payments may add may be worthless
@@ -54,17 +41,22 @@ class Rare:
     @cached_property
     def scale(self):
         """G, in units of currency, shape (n_payoffs,)."""
-        return np.array([payment_scale(self.model, payoff) for payoff in self.payoffs])
+        return np.array([payoff.payment_scale(self.model) for payoff in self.payoffs])
 
     @cached_property
     def certain(self):
         """The parts of the prices that do not rest on chance, shape (n_payoffs,)."""
-        return np.array([certain(self.model, payoff) for payoff in self.payoffs])
+        return np.array([payoff.certain(self.model) for payoff in self.payoffs])
 
     @cached_property
     def ceiling(self):
         """Prices that the true ones do not exceed, shape (n_payoffs,)."""
-        return np.array([ceiling(self.model, payoff) for payoff in self.payoffs])
+        return np.array([self._ceiling(payoff) for payoff in self.payoffs])
+
+    def _ceiling(self, payoff):
+        """The price of options that pay at least as much, with its own error."""
+        spot = self.model.discount(payoff.maturity) * self.model.forward(payoff.maturity)
+        return max(payoff.ceiling(self.model), 0.0) + SLACK * spot
 
     def unseen(self, n_paths, ignored=0.0):
         """Return what payments that n_paths have not shown may add, shape (n_payoffs,).
@@ -104,72 +96,3 @@ class Rare:
         if not np.any(silent | (np.abs(price) < SMALL * size)):
             return silent
         return (size >= self.ceiling) | (silent & (size > tolerance(self.ceiling)))
-
-
-def payment_scale(model, payoff):
-    """Return G, in units of currency: zero for payments that are never rare."""
-    if isinstance(payoff, Spot):
-        return 0.0
-    discount = model.discount(payoff.maturity)
-    if isinstance(payoff, Digital):
-        return discount
-    forward = model.forward(payoff.maturity)
-    years = -np.expm1(-model.kappa * payoff.maturity) / model.kappa
-    spread = model.theta * payoff.maturity + (model.v0 - model.theta) * years
-    size = forward * np.sqrt(spread)
-    if isinstance(payoff, Barrier):  # knocked in where the payment is large
-        size += abs(forward - payoff.strike)
-    return discount * min(size, getattr(payoff, "strike", np.inf))  # a call is a put and parity
-
-
-def certain(model, payoff):
-    """Return what the option is worth if the spot follows its forward, zero at least."""
-    discount = model.discount(payoff.maturity)
-    if isinstance(payoff, Barrier | ForwardStart | LookbackFloating | LookbackFixed | Spot):
-        return 0.0
-    spot = np.mean([model.forward(date) for date in payoff.observation.dates])
-    if isinstance(payoff, Digital):
-        return discount * float((spot > payoff.strike) == (payoff.kind == "call"))
-    above = float(spot - payoff.strike)
-    return discount * max(0.0, above if payoff.kind == "call" else -above)
-
-
-def ceiling(model, payoff):
-    """Return the price of options that pay at least as much, semi-analytic.
-
-    Convex functions of a mean are below the mean of the functions, and those of an extreme below
-    their sum; what is paid at t_i then waits until maturity.
-    """
-    maturity = payoff.maturity
-    if analytic.has_price(payoff):
-        price = analytic.price(model, payoff)
-    elif isinstance(payoff, Barrier):
-        european = Call if payoff.kind == "call" else Put
-        price = analytic.price(model, european(strike=payoff.strike, maturity=maturity))
-    elif isinstance(payoff, AsianArithmetic | LookbackFixed):
-        price = _at_fixings(model, payoff)
-        price /= payoff.fixings if isinstance(payoff, AsianArithmetic) else 1
-    elif isinstance(payoff, LookbackFloating):
-        price = _against_fixings(model, payoff)
-    else:
-        price = np.inf
-    return max(price, 0.0) + SLACK * model.discount(maturity) * model.forward(maturity)
-
-
-def _at_fixings(model, payoff):
-    """Return the sum of the prices of Europeans at the fixings, paid at maturity."""
-    strike, total = np.array([payoff.strike], dtype=float), 0.0
-    of_kind = analytic.call_prices if payoff.kind == "call" else analytic.put_prices
-    for date in payoff.observation.dates:
-        total += float(of_kind(model, strike, date)[0]) * model.discount(payoff.maturity - date)
-    return total
-
-
-def _against_fixings(model, payoff):
-    """Return the sum of forward starts from the fixings on: S_T - S_i (call), S_i - S_T (put)."""
-    one, total = np.array([1.0]), 0.0
-    for date in payoff.observation.dates[:-1]:
-        total += float(
-            analytic.forward_start_prices(model, one, date, payoff.maturity, payoff.kind)[0]
-        )
-    return total

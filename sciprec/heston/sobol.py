@@ -5,8 +5,11 @@ unbiased for the scheme, so that their spread gives the error. A Brownian bridge
 coordinates, which are spread best, to the ends of the paths.
 """
 
+from __future__ import annotations
+
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +17,11 @@ from scipy.special import ndtr, ndtri, stdtrit
 from scipy.stats import qmc
 
 from sciprec.errors import InputError
+from sciprec.heston.model import Model
 from sciprec.heston.monitoring import observed_payments, payoff_tuple
 from sciprec.heston.paths import Block
+from sciprec.heston.payoff_registry import Payoff
+from sciprec.precision import Backend
 
 LEAST_REPLICATIONS = 16
 MOST_STEPS = qmc.Sobol.MAXDIM // 2
@@ -42,18 +48,18 @@ class SobolEstimate:
 
 
 def estimate(
-    model,
-    payoffs,
+    model: Model,
+    payoffs: Payoff | Sequence[Payoff],
     *,
-    backend="fp64",
-    scheme="quadratic_exponential_martingale",
-    n_paths,
-    n_steps,
-    replications=LEAST_REPLICATIONS,
-    confidence=0.95,
-    seed=0,
-    block_paths=4096,
-):
+    backend: str | Backend = "fp64",
+    scheme: str = "quadratic_exponential_martingale",
+    n_paths: int,
+    n_steps: int,
+    replications: int = LEAST_REPLICATIONS,
+    confidence: float = 0.95,
+    seed: int = 0,
+    block_paths: int = 4096,
+) -> SobolEstimate:
     """Price payoffs by scrambled Sobol points.
 
     price = mean over replications r of D mean(payment of replication r),

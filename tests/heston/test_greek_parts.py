@@ -13,12 +13,7 @@ from sciprec.heston.analytic_greeks import known_greeks
 from sciprec.heston.bumps import Bumps, central_difference, first_bumps, forward_difference
 from sciprec.heston.greek_estimates import ROWS
 from sciprec.heston.greek_sampler import GreekSampler, is_smooth
-from sciprec.heston.level_payments import (
-    integrates_level,
-    is_proportional,
-    level_piece,
-    mean_payments,
-)
+from sciprec.heston.level_payments import mean_payments
 from sciprec.heston.monitoring import observed_payments
 from sciprec.heston.paths import Block
 from sciprec.heston.watching import Group, watch
@@ -67,22 +62,22 @@ def rows_of(payoff, spots):
 def test_a_piece_is_the_payment_at_every_level(name):
     """Also that every registered payoff either has a piece or is watched all the time."""
     payoff = made(name)
-    assert integrates_level(payoff)
+    assert payoff.integrates_level
     rng = np.random.default_rng(5)
     rest = np.exp(rng.normal(0.0, 0.2, (len(payoff.observation.dates), 400)))
     y = rng.normal(math.log(97.0), 0.2, 400)
-    slope, shift, lower, upper = level_piece(payoff, rows_of(payoff, rest))
+    slope, shift, lower, upper = payoff.level_piece(rows_of(payoff, rest))
     got = np.where((y > lower) & (y < upper), slope * np.exp(y) + shift, 0.0)
     expected = payoff.payment(rows_of(payoff, rest * np.exp(y)))
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-11)
     assert np.count_nonzero(expected) > 10
-    if is_proportional(payoff):
+    if payoff.proportional:
         doubled = payoff.payment(rows_of(payoff, 2 * rest))
         np.testing.assert_allclose(doubled, 2 * payoff.payment(rows_of(payoff, rest)), rtol=1e-12)
 
 
 def test_continuous_barriers_have_no_piece_and_straight_correlation_no_level():
-    assert not integrates_level(made("barrier-up-in", fixings=None))
+    assert not made("barrier-up-in", fixings=None).integrates_level
     assert is_smooth(LEWIS, made("call")) and not is_smooth(replace(LEWIS, rho=-1), made("call"))
 
 
@@ -162,7 +157,7 @@ def test_the_level_left_out_is_normal(scheme):
     options = {"backend": "fp64", "scheme": scheme, "seed": 3, "draws_per_step": 1}
     group = Group((asian,), 0.25, True)
     seen = watch(group, LEWIS, [LEWIS], block, n_steps=8, longest=1.0, **options)
-    piece = level_piece(asian, seen.rows[0][asian.observation])
+    piece = asian.level_piece(seen.rows[0][asian.observation])
     smooth = mean_payments(piece, seen.mean, seen.spread)[0]
     plain = observed_payments(LEWIS, asian, block, n_steps=8, **options)[0]
     error = math.hypot(smooth.std(), plain.std()) / 2**7

@@ -19,7 +19,7 @@ from sciprec.heston.payoffs import (
     Spot,
     payoffs,
 )
-from sciprec.heston.rare import PAYMENTS, Rare, certain
+from sciprec.heston.rare import PAYMENTS, Rare
 
 MODEL = Model(spot=100, v0=0.04, kappa=1.5, theta=0.04, sigma=0.5, rho=-0.7, rate=0.03)
 AT = {"strike": 101.0, "maturity": 0.5}
@@ -56,7 +56,7 @@ def test_ceilings_and_certain_parts_enclose_the_price():
     assert np.all(rare.ceiling[:2] < 20) and np.all(rare.scale >= 0)
     for payoff, price, bound in zip(GIVEN, result.price, result.bound, strict=True):
         if not isinstance(payoff, Digital):
-            assert certain(MODEL, payoff) <= price + bound
+            assert payoff.certain(MODEL) <= price + bound
 
 
 def test_the_rule_of_three():
