@@ -32,6 +32,19 @@ def check_tolerances(scenario: Scenario) -> None:
                     f"scenario '{scenario.name}': [[tolerance]] names the unknown {key} '{given}'; "
                     f"known{whose}: {', '.join(known)}{meant(given, known)}"
                 )
+        if tolerance.metric == "standard_errors" and not _estimated(tolerance.variable, of_kind):
+            estimated = ", ".join(n for n in of_kind if _estimated(n, of_kind)) or "none"
+            raise InputError(
+                f"scenario '{scenario.name}': [[tolerance]] holds '{tolerance.variable}' against "
+                f"its standard error, which it does not have; of these runs' variables have one: "
+                f"{estimated}; name another metric, such as relative_l2"
+            )
+
+
+def _estimated(name: str, stored: tuple[str, ...]) -> bool:
+    """Whether a variable is a Monte Carlo mean whose standard error is stored beside it."""
+    error = dict(VARIABLES[name].attributes).get("ancillary_variables") if name in VARIABLES else ""
+    return error in stored
 
 
 def compared_variables(scenario: Scenario) -> tuple[str, ...]:

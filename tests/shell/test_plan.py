@@ -137,6 +137,26 @@ def test_tolerances_on_what_a_run_does_not_have_are_refused_before_anything_runs
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("which", "variable", "words"),
+    [
+        ("climate", "height", "have one: none; name another"),
+        ("heston", "nonfinite_paths", "have one: price, martingale; name"),
+    ],
+)
+def test_standard_errors_are_refused_where_nothing_is_estimated(
+    scenarios, tmp_path, which, variable, words
+):
+    """Their metric is NaN there, and the tolerance would never be judged."""
+    scenario = scenarios[["climate", "heston"].index(which)]
+    wrong = scenario.tolerance[0].model_copy(
+        update={"variable": variable, "metric": "standard_errors"}
+    )
+    scenario = scenario.model_copy(update={"tolerance": (wrong,)})
+    with pytest.raises(InputError, match=f"holds '{variable}' against its st.*{words}"):
+        workflow.forecast(scenario, out=tmp_path / "out")
+
+
 def test_tolerances_know_which_variables_are_kept_and_how_prices_are_made(scenarios):
     climate, heston = scenarios
     kept = climate.climate.model_copy(update={"variables": ("zonal_mean_u",)})
