@@ -1,6 +1,6 @@
 """Prices and their derivatives along paths, one row of numbers for each.
 
-In a smooth group (sciprec.heston.watching) the level of the spot at the first date is integrated
+In a smooth group (sciprec.heston.monitoring) the level of the spot at the first date is integrated
 out (sciprec.heston.level_payments): delta and gamma are derivatives of that, path by path, and the
 smooth payment is differenced in the rate, the variance and the time. In other groups payments are
 differenced in the spot, too. Differences are central, but for a v0 near zero, and their paths share

@@ -16,8 +16,8 @@ from sciprec.heston.greek_estimates import (
     level_means,
 )
 from sciprec.heston.moments import moment_explosion
+from sciprec.heston.monitoring import Group, watch
 from sciprec.heston.payoffs import Spot
-from sciprec.heston.watching import Group, watch
 
 LEVEL_CONTROLS = {"vega_v0": (0, 1, 2, 3), "theta": (0, 1, 4, 5)}  # of level rows; else 0 and 1
 

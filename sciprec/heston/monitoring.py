@@ -1,80 +1,136 @@
-"""Payments of any payoffs along one set of paths.
+"""Payments of any payoffs along one set of paths, seen from one model or from several at once.
 
 The paths run from date to date on a grid of equal steps that contains every date. What several
 payoffs observe alike is observed once, so that many strikes and maturities cost one simulation.
+
+The log of spot over forward knows neither the spot nor the rates, so that one simulation serves
+every model that differs in these alone. Dates are shifted together by stretching the time up to the
+first of them: steps there are shorter or longer, those after it as they are.
 """
 
+from __future__ import annotations
+
 import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from sciprec.arguments import refused
+from sciprec.arguments import refused, whole
 from sciprec.errors import InputError
+from sciprec.heston.model import Model
+from sciprec.heston.observations import Observation
 from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.simulation import Simulation
+from sciprec.precision import Backend
 
 ON_GRID = 1e-9  # by which share of a step a date may miss the grid
 
 
-class Snapshot:
-    """A block of paths at one date; what is looked at is computed once, in binary64.
+@dataclass(frozen=True)
+class Group:
+    """Payoffs that are watched along the same paths.
+
+    Args:
+        payoffs: a tuple.
+        first_years: the date up to which time is stretched: no payoff observes an earlier one,
+            save those that are shown every step.
+        smooth: whether the level of the spot at first_years is left to be integrated out.
+    """
+
+    payoffs: tuple[Payoff, ...]
+    first_years: float
+    smooth: bool
+
+    @property
+    def watches(self) -> tuple[Observation, ...]:
+        """The distinct observations."""
+        return tuple(dict.fromkeys(payoff.observation for payoff in self.payoffs))
+
+
+class Look:
+    """What an observation sees at one date; what is looked at is computed once, in binary64.
 
     Attributes:
         time: years.
-        log_ratio: log(S_t / F_t); log_spot: log S_t; spot: S_t; variance: per year, or None where
-            nobody looks at it; all of shape (n_paths,).
+        variance: per year, or None where nobody looks at it.
+        log_spot, spot: log S_t and S_t, less a level that is left out; all of shape (n_paths,).
     """
 
-    def __init__(self, simulation, time, with_variance):
+    def __init__(self, paths: _Snapshot, model: Model) -> None:
+        self.time, self.variance = paths.time, paths.variance
+        self._paths, self._forward = paths, model.forward(paths.time)
+
+    @cached_property
+    def log_spot(self) -> np.ndarray:
+        """log S_t."""
+        return self._paths.log_ratio + math.log(self._forward)
+
+    @cached_property
+    def spot(self) -> np.ndarray:
+        """S_t."""
+        return self._forward * self._paths.ratio
+
+
+class _Snapshot:
+    """A block of paths at one date, which all models see: log(S_t / F_t) less a level."""
+
+    def __init__(
+        self, simulation: Simulation, time: float, level: np.ndarray | float, with_variance: bool
+    ) -> None:
         self.time = time
-        self._forward = simulation.model.forward(time)
-        self.log_ratio = simulation.log_ratio()
+        self.log_ratio = simulation.log_ratio() - level
         self.variance = simulation.variance() if with_variance else None
 
     @cached_property
-    def log_spot(self):
-        """log S_t."""
-        return self.log_ratio + math.log(self._forward)
-
-    @cached_property
-    def spot(self):
-        """S_t."""
+    def ratio(self) -> np.ndarray:
+        """S_t / F_t."""
         with np.errstate(over="ignore"):  # counted as nonfinite by those who average
-            return self._forward * np.exp(self.log_ratio)
+            return np.exp(self.log_ratio)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What was seen.
+
+    Attributes:
+        rows: for every model {observation: rows}.
+        mean, spread: M and W of sciprec.heston.level_payments, shape (n_paths,); None where the
+            level was not left out.
+    """
+
+    rows: tuple[dict[Observation, np.ndarray], ...]
+    mean: np.ndarray | None = None
+    spread: np.ndarray | None = None
 
 
 def observed_payments(
-    model,
-    payoffs,
-    block,
+    model: Model,
+    payoffs: Payoff | Sequence[Payoff],
+    block: Any,
     *,
-    backend="fp64",
-    scheme="quadratic_exponential_martingale",
-    n_steps,
-    seed=0,
-    words=None,
-    draws_per_step=1,
-    mirrored=False,
-    carried=True,
-):
+    n_steps: int,
+    backend: str | Backend = "fp64",
+    scheme: str = "quadratic_exponential_martingale",
+    seed: int = 0,
+    **options: Any,
+) -> np.ndarray:
     """Simulate one block of paths and return what every payoff pays on every path.
 
     Args:
         model: a Model.
-        payoffs: a sequence of payoffs, of any maturities.
+        payoffs: one payoff or a sequence, of any maturities.
         block: a Block (first_path, n_paths).
-        backend: arithmetic of the paths, a name, a spec string or a Backend.
-        scheme: name of a registered path scheme.
         n_steps: steps from today to the longest maturity, an integer; every date that a payoff
             observes has to be a whole number of steps (see `steps_for`).
+        backend: arithmetic of the paths, a name, a spec string or a Backend.
+        scheme: name of a registered path scheme.
         seed: integer in [0, 2**64).
-        words: None for Philox words of the seed, or random words of another kind: int64, shape
-            (n_steps, 2, block.n_paths).
-        draws_per_step: r; these paths then see the same Brownian motion as those of r n_steps.
-        mirrored: run the antithetic paths.
-        carried: whether states carry their rounding errors along, see Simulation.
+        options: words, draws_per_step, mirrored and carried of Simulation.
 
     Returns:
         Undiscounted payments in binary64, shape (payoffs, block.n_paths), each due at its
@@ -91,30 +147,65 @@ def observed_payments(
     for payoff in payoffs:
         payoff.check(model)
     n_steps = _steps(n_steps)
-    schedule = _schedule(payoffs, n_steps)
-    step_years = _longest(payoffs) / n_steps
+    longest = _longest(payoffs)
     simulation = Simulation(
-        model,
-        block,
-        step_years=step_years,
-        backend=backend,
-        scheme=scheme,
-        seed=seed,
-        words=words,
-        draws_per_step=draws_per_step,
-        mirrored=mirrored,
-        carried=carried,
-    )
+        model, block, step_years=longest / n_steps, backend=backend, scheme=scheme, seed=seed,
+        **options,
+    )  # fmt: skip
+    group = Group(payoffs, longest, False)
+
+    def time_at(step: int) -> float:
+        return step * longest / n_steps
+
     with np.errstate(over="ignore", invalid="ignore"):  # nonfinite paths stay nonfinite
-        rows = _observe(simulation, schedule, _longest(payoffs), n_steps)
+        (rows,) = _walk(simulation, group, [model], n_steps, longest, time_at).rows
         return np.stack([payoff.payment(rows[payoff.observation]) for payoff in payoffs])
 
 
-def steps_for(payoffs, least):
+def watch(
+    group: Group,
+    model: Model,
+    views: Sequence[Model],
+    block: Any,
+    *,
+    n_steps: int,
+    longest: float,
+    nearer: float = 0.0,
+    **options: Any,
+) -> Watched:
+    """Simulate one block of paths and show it to the observations of a group.
+
+    Args:
+        group: a Group.
+        model: of the paths.
+        views: Models that differ in spot and rate; each sees its own spots.
+        block: a Block.
+        n_steps: from today to `longest` years.
+        nearer: years by which all dates come nearer; below zero they move away.
+        options: backend, scheme, seed, draws_per_step and carried of Simulation.
+
+    Returns:
+        A Watched.
+
+    Raises:
+        InputError: as observed_payments.
+    """
+    step_years = longest / n_steps
+    first = round(group.first_years / longest * n_steps)
+    short = step_years * (1 - nearer / group.first_years)
+    simulation = Simulation(model, block, step_years=short, conditional=group.smooth, **options)
+
+    def time_at(step: int) -> float:
+        return step * short if step < first else step * step_years - nearer
+
+    return _walk(simulation, group, views, n_steps, longest, time_at)
+
+
+def steps_for(payoffs: Payoff | Sequence[Payoff], least: int) -> int:
     """Return the smallest n_steps of at least `least` that puts every date on the grid.
 
     Args:
-        payoffs: a sequence of payoffs.
+        payoffs: one payoff or a sequence.
         least: integer of at least 1.
 
     Returns:
@@ -137,70 +228,92 @@ def steps_for(payoffs, least):
     return common * -(-_steps(least) // common)
 
 
-def payoff_tuple(payoffs):
+def payoff_tuple(payoffs: Payoff | Sequence[Payoff]) -> tuple[Payoff, ...]:
     """Return one payoff or a sequence of them as a tuple.
 
     Raises:
         InputError: nothing given, or something that is no payoff.
     """
-    payoffs = tuple(payoffs) if isinstance(payoffs, list | tuple) else (payoffs,)
-    for payoff in payoffs:
+    given = tuple(payoffs) if isinstance(payoffs, list | tuple) else (payoffs,)
+    for payoff in given:
         if not isinstance(payoff, Payoff):
             raise refused(
                 "payoff", payoff,
                 "a payoff such as Call(strike=100, maturity=1), or a sequence of them",
             )  # fmt: skip
-    if not payoffs:
+    if not given:
         raise InputError("no payoff was given; accepted: one payoff or a sequence of them")
-    return payoffs
+    return given
 
 
-def _observe(simulation, schedule, longest, n_steps):
-    """Run the paths over all stops; return {observation: rows}."""
-    n_paths = simulation.block.n_paths
-    rows = {watch: watch.start(n_paths) for stops in schedule.values() for watch, _ in stops}
-    last = {watch: step for step, stops in schedule.items() for watch, _ in stops}
-    through = [watch for watch in rows if watch.every_step]
-    before = Snapshot(simulation, 0.0, True) if through else None
-    for step in range(1, max(schedule) + 1):
-        watching = [watch for watch in through if step <= last[watch]]
-        if not watching and step not in schedule:
-            continue
+def _walk(
+    simulation: Simulation,
+    group: Group,
+    views: Sequence[Model],
+    n_steps: int,
+    longest: float,
+    time_at: Callable[[int], float],
+) -> Watched:
+    """Run the paths over all stops, each shown to those who watch it."""
+    stops = _schedule(group, n_steps, longest)
+    first, last = round(group.first_years / longest * n_steps), max(stops)
+    rows = tuple({w: w.start(simulation.block.n_paths) for w in group.watches} for _ in views)
+    level, spread = 0.0, None
+
+    def looks(time: float, with_variance: bool) -> list[Look]:
+        paths = _Snapshot(simulation, time, level, with_variance)
+        return [Look(paths, view) for view in views]
+
+    through = any(one.every_step for one in group.watches)
+    before = looks(0.0, True) if through else [None for _ in views]
+    for step in sorted({*stops, first}):
         simulation.advance(step - simulation.step)
-        now = Snapshot(simulation, step * longest / n_steps, bool(watching))
-        for watch in watching:
-            watch.observe(rows[watch], step, now, before)
-        for watch, k in schedule.get(step, ()):
-            if not watch.every_step:
-                watch.observe(rows[watch], k, now, before)
+        if step == first and group.smooth:
+            level = simulation.log_ratio()
+            spread = np.maximum(simulation.conditional_variance(), 0.0)
+        shown = stops.get(step, [])
+        now = looks(time_at(step), any(one.every_step for one, _ in shown))
+        for one, k in shown:
+            for seen, look, earlier in zip(rows, now, before, strict=True):
+                one.observe(seen[one], k, look, earlier)
         before = now
-    return rows
+        if step == first < last:
+            simulation.begin_stretch(longest / n_steps)
+    return Watched(rows, level, spread) if group.smooth else Watched(rows)
 
 
-def _schedule(payoffs, n_steps):
-    """Return {step: [(observation, number of its date)]}, each observation once."""
-    longest = _longest(payoffs)
-    schedule = {}
-    for watch in dict.fromkeys(payoff.observation for payoff in payoffs):
-        for k, date in enumerate(watch.dates):
-            step = round(date / longest * n_steps)
-            if step < 1 or abs(date / longest * n_steps - step) > ON_GRID * n_steps:
-                raise InputError(
-                    f"the date {date} is no whole number of steps of {longest / n_steps:.6g} "
-                    f"years; accepted: n_steps a multiple of {steps_for(payoffs, 1)}: try "
-                    f"{steps_for(payoffs, n_steps)} in place of {n_steps}"
-                )
-            schedule.setdefault(step, []).append((watch, k))
-    return schedule
+def _schedule(
+    group: Group, n_steps: int, longest: float
+) -> dict[int, list[tuple[Observation, int]]]:
+    """Return {step: [(observation, number of its date or step)]}."""
+    stops: dict[int, list[tuple[Observation, int]]] = {}
+    for one in group.watches:
+        steps = [_step_of(date, group, n_steps, longest) for date in one.dates]
+        numbered = zip(steps, range(len(steps)), strict=True)
+        if one.every_step:
+            numbered = ((step, step) for step in range(1, steps[-1] + 1))
+        for step, k in numbered:
+            stops.setdefault(step, []).append((one, k))
+    return stops
 
 
-def _longest(payoffs):
+def _step_of(date: float, group: Group, n_steps: int, longest: float) -> int:
+    """Return the step at a date, or say that there is none."""
+    step = round(date / longest * n_steps)
+    if step < 1 or abs(date / longest * n_steps - step) > ON_GRID * n_steps:
+        raise InputError(
+            f"the date {date} is no whole number of steps of {longest / n_steps:.6g} "
+            f"years; accepted: n_steps a multiple of {steps_for(group.payoffs, 1)}: try "
+            f"{steps_for(group.payoffs, n_steps)} in place of {n_steps}"
+        )
+    return step
+
+
+def _longest(payoffs: Sequence[Payoff]) -> float:
     """Return the longest maturity in years."""
     return max(payoff.maturity for payoff in payoffs)
 
 
-def _steps(value):
+def _steps(value: Any) -> int:
     """Return n_steps as an integer of at least 1, or say that it is none."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < 1:
-        raise InputError(f"n_steps is {value!r}; accepted: an integer of at least 1")
-    return int(value)
+    return whole("n_steps", value, 1, sys.maxsize, "an integer of at least 1")

@@ -7,11 +7,13 @@ order change no bit.
 """
 
 import math
+import sys
 import time
 from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.arguments import whole
 from sciprec.errors import InputError
 from sciprec.heston.fixed_counts import added
 from sciprec.heston.pricing_arguments import resolve_residuals
@@ -128,8 +130,9 @@ def blocks(n_paths, block_paths=4096):
     Raises:
         InputError: a count outside its domain.
     """
-    n_paths = _count("n_paths", n_paths, 2)
-    size = -(-_count("block_paths", block_paths, 1) // GROUP) * GROUP
+    n_paths = whole("n_paths", n_paths, 2, sys.maxsize, "an integer of at least 2")
+    block_paths = whole("block_paths", block_paths, 1, sys.maxsize, "an integer of at least 1")
+    size = -(-block_paths // GROUP) * GROUP
     return tuple(Block(first, min(size, n_paths - first)) for first in range(0, n_paths, size))
 
 
@@ -148,7 +151,7 @@ def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed, car
         InputError: an argument outside its domain.
     """
     payoffs = _payoff_tuple(payoffs)
-    n_steps = _count("n_steps", n_steps, 1)
+    n_steps = whole("n_steps", n_steps, 1, sys.maxsize, "an integer of at least 1")
     maturity = payoffs[0].maturity
     simulation = Simulation(
         model, block, step_years=maturity / n_steps, backend=backend, scheme=scheme, seed=seed,
@@ -266,10 +269,3 @@ def _payoff_tuple(payoffs):
             "call once for each maturity"
         )
     return payoffs
-
-
-def _count(name, value, least):
-    """Return value as an integer of at least `least`, or say that it is none."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < least:
-        raise InputError(f"{name} is {value!r}; accepted: an integer of at least {least}")
-    return int(value)

@@ -1,28 +1,29 @@
 """A price by Monte Carlo whose stated bound holds, in any arithmetic."""
 
+from __future__ import annotations
+
 import time
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sciprec.arguments import flag, whole
+from sciprec.arguments import flag
+from sciprec.heston.bound import Bound
 from sciprec.heston.fixed_counts import added
-from sciprec.heston.model import require_model
-from sciprec.heston.monitoring import payoff_tuple
+from sciprec.heston.levels import Level
+from sciprec.heston.model import Model
+from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.plan import Pricing
-from sciprec.heston.pricing_arguments import (
-    check_scheme,
-    probability,
-    resolve_residuals,
-    seconds_allowed,
-    tolerance_function,
-)
+from sciprec.heston.pricing_arguments import Request, tolerance_function
 from sciprec.heston.rare import LEAST_SIZE, Rare
 from sciprec.heston.variance_reduction import choose_sampler
-from sciprec.limits import PATHS, THREADS
-from sciprec.precision import resolve_backend
-from sciprec.precision.streams import seed_words
+from sciprec.precision import Backend
 from sciprec.timing import timing_of
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 @dataclass(frozen=True)
@@ -71,18 +72,18 @@ class BoundedResult:
             sciprec.precision.fixed_lifting.fixed_point_summary); None in floats.
     """
 
-    payoffs: tuple
+    payoffs: tuple[Payoff, ...]
     met: bool
     n_paths: int
     n_steps: int
     seconds: float
-    levels: tuple
+    levels: tuple[LevelRow, ...]
     backend: str
     scheme: str
     confidence: float
     seed: int
     variance_reduction: str
-    sentences: tuple
+    sentences: tuple[str, ...]
     fixed_point: dict | None
 
 
@@ -102,16 +103,16 @@ class PriceResult(BoundedResult):
     The rest is as in BoundedResult.
     """
 
-    price: object
-    bound: object
-    statistical: object
-    discretisation: object
-    rounding: object
-    rounding_error: object
-    tolerance: object
-    extrapolation: tuple
+    price: float | np.ndarray
+    bound: float | np.ndarray
+    statistical: float | np.ndarray
+    discretisation: float | np.ndarray
+    rounding: float | np.ndarray
+    rounding_error: float | np.ndarray
+    tolerance: float | np.ndarray
+    extrapolation: tuple[str, ...]
 
-    def to_dataset(self):
+    def to_dataset(self) -> xr.Dataset:
         """Return an xarray Dataset with dimensions payoff, maturity, strike and backend."""
         from sciprec import price_dataset
 
@@ -119,21 +120,21 @@ class PriceResult(BoundedResult):
 
 
 def price(
-    model,
-    payoffs,
+    model: Model,
+    payoffs: Payoff | Sequence[Payoff],
     *,
-    backend="fp32",
-    tolerance=0.001,
-    relative=True,
-    confidence=0.95,
-    seed=0,
-    scheme="quadratic_exponential_martingale",
-    max_paths=2**24,
-    max_seconds=None,
-    compensation="correction",
-    variance_reduction="auto",
-    n_threads=1,
-):
+    backend: str | Backend = "fp32",
+    tolerance: float = 0.001,
+    relative: bool = True,
+    confidence: float = 0.95,
+    seed: int = 0,
+    scheme: str = "quadratic_exponential_martingale",
+    max_paths: int = 2**24,
+    max_seconds: float | None = None,
+    compensation: str = "correction",
+    variance_reduction: str = "auto",
+    n_threads: int = 1,
+) -> PriceResult:
     """Price payoffs by Monte Carlo until the stated bound of the whole error meets a tolerance.
 
     price = mean of cheap paths + mean rounding error + mean step differences,
@@ -165,40 +166,27 @@ def price(
     Precision: every operation of the cheap paths is rounded in the backend; random numbers,
         payments, means and bounds are binary64, in a fixed order.
     """
-    start = time.perf_counter()
-    require_model(model)
-    given = payoff_tuple(payoffs)
-    for payoff in given:
-        payoff.check(model)
-    seed_words(seed)
-    check_scheme(scheme)
-    risk = 1 - probability(confidence)
+    request = Request.checked(
+        model, payoffs, backend=backend, confidence=confidence, seed=seed, scheme=scheme,
+        max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
+        n_threads=n_threads,
+    )  # fmt: skip
+    given, carried = request.payoffs, request.carried
     limit = tolerance_function(tolerance, flag("relative", relative))
-    carried = resolve_residuals(compensation) != "none"
     pricing = Pricing(
-        sampler=choose_sampler(model, given, scheme, variance_reduction, int(seed), carried),
-        backend=resolve_backend(backend),
+        sampler=choose_sampler(model, given, scheme, variance_reduction, request.seed, carried),
         tolerance=limit,
-        risk=risk,
-        seed=int(seed),
-        correction=compensation == "correction",
-        n_threads=whole("n_threads", n_threads, *THREADS),
-        max_paths=whole("max_paths", max_paths, *PATHS),
-        deadline=start + seconds_allowed(max_seconds),
-        rare=Rare(model, given, risk),
+        rare=Rare(model, given, 1 - request.confidence),
+        **request.course(),
     )
     bound = pricing.run()
     accepted = limit(bound.price)
-    met = bool(np.all(bound.total <= accepted))
-    sentences = list(pricing.notes)
-    if not met:
-        sentences.append(_missed(bound, accepted, pricing))
+    missed = "" if np.all(bound.total <= accepted) else _missed(bound, accepted, pricing)
 
-    def shaped(values):
-        return np.array(values) if isinstance(payoffs, list | tuple) else float(values[0])
+    def shaped(values: np.ndarray) -> Any:
+        return np.array(values) if request.several else float(values[0])
 
     return PriceResult(
-        payoffs=given,
         price=shaped(bound.price),
         bound=shaped(bound.total),
         statistical=shaped(bound.statistical),
@@ -206,28 +194,35 @@ def price(
         rounding=shaped(bound.rounding),
         rounding_error=shaped(bound.rounding_error),
         tolerance=shaped(accepted),
-        met=met,
-        n_paths=pricing.n_paths,
-        n_steps=pricing.steps.n_steps,
-        seconds=time.perf_counter() - start,
-        levels=level_rows(pricing),
-        backend=resolve_backend(backend).name,
-        scheme=scheme,
-        confidence=float(confidence),
-        seed=int(seed),
-        variance_reduction=pricing.sampler.sentence,
         extrapolation=bound.bias.rule,
-        sentences=tuple(sentences),
-        fixed_point=fixed_point_of(pricing),
+        **how_made(request, pricing, missed),
     )
 
 
-def fixed_point_of(pricing):
-    """Return what fixed point did in all levels; None in floats."""
-    return added(one.fixed_point for one in _levels(pricing))
+def how_made(request: Request, pricing: Pricing, missed: str) -> dict[str, Any]:
+    """Return the fields of a BoundedResult.
+
+    Args:
+        missed: the sentence about a missed tolerance, empty where all are met.
+    """
+    return {
+        "payoffs": request.payoffs,
+        "met": not missed,
+        "n_paths": pricing.n_paths,
+        "n_steps": pricing.steps.n_steps,
+        "seconds": time.perf_counter() - request.start,
+        "levels": level_rows(pricing),
+        "backend": request.backend.name,
+        "scheme": request.scheme,
+        "confidence": request.confidence,
+        "seed": request.seed,
+        "variance_reduction": pricing.sampler.sentence,
+        "sentences": (*pricing.notes, missed) if missed else tuple(pricing.notes),
+        "fixed_point": added(one.fixed_point for one in _levels(pricing)),
+    }
 
 
-def level_rows(pricing):
+def level_rows(pricing: Pricing) -> tuple[LevelRow, ...]:
     """Return the levels' table."""
     return tuple(
         LevelRow(
@@ -238,12 +233,12 @@ def level_rows(pricing):
     )  # fmt: skip
 
 
-def _levels(pricing):
+def _levels(pricing: Pricing) -> list[Level]:
     """Return the levels that a price is made of."""
     return [one for one in (pricing.base, pricing.rounding, pricing.steps) if one is not None]
 
 
-def _missed(bound, accepted, pricing):
+def _missed(bound: Bound, accepted: np.ndarray, pricing: Pricing) -> str:
     """Say that, and by how much, the tolerance was missed."""
     ratio = bound.total / np.maximum(accepted, LEAST_SIZE)
     worst = int(np.argmax(np.where(np.isfinite(bound.total), ratio, np.inf)))

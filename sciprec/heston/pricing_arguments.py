@@ -1,13 +1,24 @@
-"""Arguments of a pricing: each in its domain, or a sentence."""
+"""What a pricing is asked for: each argument in its domain, or a sentence."""
+
+from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from sciprec.arguments import Range, word
+from sciprec.arguments import Range, whole, word
 from sciprec.errors import InputError
+from sciprec.heston.model import Model, require_model
+from sciprec.heston.monitoring import payoff_tuple
+from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.schemes import scheme_named
-from sciprec.limits import CONFIDENCE
+from sciprec.limits import CONFIDENCE, PATHS, THREADS
+from sciprec.precision import Backend, resolve_backend
+from sciprec.precision.streams import seed_words
 
 _SHARE = Range("a share > 0, at most 1, such as 0.001", above=0, most=1)
 _AMOUNT = Range("an amount > 0", above=0)
@@ -16,7 +27,85 @@ _SECONDS = Range("a number of seconds > 0, or None", above=0)
 COMPENSATIONS = ("none", "carry", "correction")
 
 
-def resolve_residuals(compensation, known=COMPENSATIONS):
+@dataclass(frozen=True)
+class Request:
+    """What `price` and `greeks` are both asked for, checked.
+
+    Attributes:
+        several: whether a sequence of payoffs was given.
+        start, deadline: of time.perf_counter; infinite without a budget of time.
+
+    The others are as sciprec.heston.price takes them.
+    """
+
+    model: Model
+    payoffs: tuple[Payoff, ...]
+    several: bool
+    backend: Backend
+    confidence: float
+    seed: int
+    scheme: str
+    max_paths: int
+    compensation: str
+    n_threads: int
+    start: float
+    deadline: float
+
+    @classmethod
+    def checked(
+        cls, model: Model, payoffs: Payoff | Sequence[Payoff], *,
+        backend: str | Backend, confidence: float, seed: int, scheme: str, max_paths: int,
+        max_seconds: float | None, compensation: str, n_threads: int,
+    ) -> Request:  # fmt: skip
+        """Return the Request of some arguments.
+
+        Raises:
+            InputError: an argument outside its domain.
+        """
+        start, allowed = time.perf_counter(), math.inf
+        require_model(model)
+        given = payoff_tuple(payoffs)
+        for payoff in given:
+            payoff.check(model)
+        seed_words(seed)
+        if not scheme_named(scheme).lifts:
+            raise InputError(
+                f"scheme {scheme!r} draws as many random numbers as it needs, so that paths of "
+                "different steps have nothing in common; accepted: a scheme that lifts, such as "
+                "'quadratic_exponential_martingale'"
+            )
+        if max_seconds is not None:
+            allowed = _SECONDS.number("max_seconds", max_seconds)
+        return cls(
+            model,
+            given,
+            isinstance(payoffs, list | tuple),
+            resolve_backend(backend),
+            CONFIDENCE.number("confidence", confidence),
+            int(seed),
+            scheme,
+            whole("max_paths", max_paths, *PATHS),
+            resolve_residuals(compensation),
+            whole("n_threads", n_threads, *THREADS),
+            start,
+            start + allowed,
+        )
+
+    @property
+    def carried(self) -> bool:
+        """Whether states carry the rounding errors of their additions along."""
+        return self.compensation != "none"
+
+    def course(self) -> dict[str, Any]:
+        """Arguments of a Pricing."""
+        names = ("backend", "seed", "n_threads", "max_paths", "deadline")
+        return {name: getattr(self, name) for name in names} | {
+            "risk": 1 - self.confidence,
+            "correction": self.compensation == "correction",
+        }
+
+
+def resolve_residuals(compensation: str, known: Sequence[str] = COMPENSATIONS) -> str:
     """Return what is done about rounding errors, one of the known names.
 
     "none" forgets the rounding errors of additions to the state, "carry" carries them along, and
@@ -28,31 +117,13 @@ def resolve_residuals(compensation, known=COMPENSATIONS):
     return word("compensation", compensation, known)
 
 
-def check_scheme(scheme):
-    """Refuse schemes whose step lengths cannot be compared on the same paths."""
-    if not scheme_named(scheme).lifts:
-        raise InputError(
-            f"scheme {scheme!r} draws as many random numbers as it needs, so that paths of "
-            "different steps have nothing in common; accepted: a scheme that lifts, such as "
-            "'quadratic_exponential_martingale'"
-        )
+def tolerance_function(tolerance: float, relative: bool) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function from prices to the largest accepted bounds.
 
-
-def tolerance_function(tolerance, relative):
-    """Return the function from prices to the largest accepted bounds."""
+    Raises:
+        InputError: the tolerance is no share, or no amount, above zero.
+    """
     value = (_SHARE if relative else _AMOUNT).number("tolerance", tolerance)
     if relative:
         return lambda prices: value * np.abs(prices)
     return lambda prices: np.full(np.shape(prices), value)
-
-
-def probability(confidence):
-    """Return the confidence, a number between 0 and 1."""
-    return CONFIDENCE.number("confidence", confidence)
-
-
-def seconds_allowed(max_seconds):
-    """Return the time budget, infinite where none was given."""
-    if max_seconds is None:
-        return math.inf
-    return _SECONDS.number("max_seconds", max_seconds)

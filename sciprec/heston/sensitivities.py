@@ -1,29 +1,27 @@
 """Greeks by Monte Carlo, each with a bound of its whole error, in any arithmetic."""
 
-import time
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sciprec.arguments import whole
 from sciprec.heston import analytic
-from sciprec.heston.bumps import first_bumps
+from sciprec.heston.bumps import Bumps, first_bumps
 from sciprec.heston.greek_estimates import ROWS
 from sciprec.heston.greek_plan import GreekPricing
 from sciprec.heston.greek_sampler import GreekSampler
-from sciprec.heston.model import require_model
-from sciprec.heston.monitoring import payoff_tuple, steps_for
-from sciprec.heston.pricing import BoundedResult, fixed_point_of, level_rows
-from sciprec.heston.pricing_arguments import (
-    check_scheme,
-    probability,
-    resolve_residuals,
-    seconds_allowed,
-    tolerance_function,
-)
-from sciprec.limits import PATHS, THREADS
-from sciprec.precision import resolve_backend
-from sciprec.precision.streams import seed_words
+from sciprec.heston.model import Model
+from sciprec.heston.monitoring import steps_for
+from sciprec.heston.payoff_registry import Payoff
+from sciprec.heston.pricing import BoundedResult, how_made
+from sciprec.heston.pricing_arguments import Request, tolerance_function
+from sciprec.precision import Backend
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 NAMES = ("price", *analytic.GREEKS)
 PARTS = ("value", "bound", "statistical", "discretisation", "rounding", "difference", "tolerance")
@@ -41,13 +39,13 @@ class Greek:
         tolerance: the largest bound that was accepted.
     """
 
-    value: object
-    bound: object
-    statistical: object
-    discretisation: object
-    rounding: object
-    difference: object
-    tolerance: object
+    value: float | np.ndarray
+    bound: float | np.ndarray
+    statistical: float | np.ndarray
+    discretisation: float | np.ndarray
+    rounding: float | np.ndarray
+    difference: float | np.ndarray
+    tolerance: float | np.ndarray
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class GreeksResult(BoundedResult):
     The rest is as in BoundedResult.
     """
 
-    greeks: tuple
+    greeks: tuple[str, ...]
     value: np.ndarray
     bound: np.ndarray
     statistical: np.ndarray
@@ -71,14 +69,14 @@ class GreeksResult(BoundedResult):
     rounding: np.ndarray
     difference: np.ndarray
     tolerance: np.ndarray
-    bumps: object
+    bumps: Bumps
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Greek:
         """Return the Greek of a name."""
         at = self.greeks.index(name)
         return Greek(**{part: getattr(self, part)[..., at] for part in PARTS})
 
-    def to_dataset(self):
+    def to_dataset(self) -> xr.Dataset:
         """Return an xarray Dataset with dimensions payoff, maturity, strike, backend and greek."""
         from sciprec import greeks_dataset
 
@@ -86,19 +84,19 @@ class GreeksResult(BoundedResult):
 
 
 def greeks(
-    model,
-    payoffs,
+    model: Model,
+    payoffs: Payoff | Sequence[Payoff],
     *,
-    backend="fp32",
-    tolerance=0.01,
-    confidence=0.95,
-    seed=0,
-    scheme="quadratic_exponential_martingale",
-    max_paths=2**26,
-    max_seconds=None,
-    compensation="correction",
-    n_threads=1,
-):
+    backend: str | Backend = "fp32",
+    tolerance: float = 0.01,
+    confidence: float = 0.95,
+    seed: int = 0,
+    scheme: str = "quadratic_exponential_martingale",
+    max_paths: int = 2**26,
+    max_seconds: float | None = None,
+    compensation: str = "correction",
+    n_threads: int = 1,
+) -> GreeksResult:
     """Price payoffs and their derivatives until the bound of each one's whole error is met.
 
         delta         dV/dS
@@ -139,26 +137,14 @@ def greeks(
         the bound is that of sciprec.heston.bound, with a part for the differences
         (sciprec.heston.greek_plan).
     """
-    start = time.perf_counter()
-    require_model(model)
-    given = payoff_tuple(payoffs)
-    for payoff in given:
-        payoff.check(model)
-    seed_words(seed)
-    check_scheme(scheme)
-    sampler = _sampler(model, given, scheme, resolve_residuals(compensation) != "none")
+    request = Request.checked(
+        model, payoffs, backend=backend, confidence=confidence, seed=seed, scheme=scheme,
+        max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
+        n_threads=n_threads,
+    )  # fmt: skip
+    sampler = _sampler(request)
     limit = _limit(sampler, tolerance)
-    pricing = GreekPricing(
-        sampler=sampler,
-        backend=resolve_backend(backend),
-        tolerance=limit,
-        risk=1 - probability(confidence),
-        seed=int(seed),
-        correction=compensation == "correction",
-        n_threads=whole("n_threads", n_threads, *THREADS),
-        max_paths=whole("max_paths", max_paths, *PATHS),
-        deadline=start + seconds_allowed(max_seconds),
-    )
+    pricing = GreekPricing(sampler=sampler, tolerance=limit, **request.course())
     bound = pricing.run()
     parts = {
         "value": bound.price,
@@ -169,38 +155,26 @@ def greeks(
         "difference": pricing.difference,
         "tolerance": limit(bound.price),
     }
-    several = isinstance(payoffs, list | tuple)
     tables = {name: _with_root(model, _table(sampler, rows)) for name, rows in parts.items()}
-    met = bool(np.all(tables["bound"] <= tables["tolerance"]))
+    met = np.all(tables["bound"] <= tables["tolerance"])
     return GreeksResult(
-        payoffs=given,
         greeks=NAMES,
-        **{name: table if several else table[0] for name, table in tables.items()},
-        met=met,
-        n_paths=pricing.n_paths,
-        n_steps=pricing.steps.n_steps,
-        seconds=time.perf_counter() - start,
-        levels=level_rows(pricing),
-        backend=resolve_backend(backend).name,
-        scheme=scheme,
-        confidence=float(confidence),
-        seed=int(seed),
-        variance_reduction=sampler.sentence,
+        **{name: table if request.several else table[0] for name, table in tables.items()},
         bumps=pricing.sampler.bumps,
-        sentences=tuple(pricing.notes) if met else (*pricing.notes, _missed(given, tables)),
-        fixed_point=fixed_point_of(pricing),
+        **how_made(request, pricing, "" if met else _missed(request.payoffs, tables)),
     )
 
 
-def _sampler(model, payoffs, scheme, carried):
+def _sampler(request: Request) -> GreekSampler:
     """Return the sampler with its first bumps."""
+    model, payoffs, scheme = request.model, request.payoffs, request.scheme
     longest = max(payoff.maturity for payoff in payoffs)
     step_years = longest / steps_for(payoffs, max(1, int(np.ceil(longest))))
     bumps = first_bumps(model, payoffs, scheme, step_years)
-    return GreekSampler(model, payoffs, scheme, bumps, carried)
+    return GreekSampler(model, payoffs, scheme, bumps, request.carried)
 
 
-def _limit(sampler, tolerance):
+def _limit(sampler: GreekSampler, tolerance: float) -> Callable[[np.ndarray], np.ndarray]:
     """Return the function from a sampler's rows to the largest accepted bounds."""
     share, model = tolerance_function(tolerance, relative=True), sampler.model
     years = np.array([payoff.maturity for payoff in sampler.given])
@@ -212,14 +186,14 @@ def _limit(sampler, tolerance):
     per[:, ROWS.index("theta")] = 1 / years
     estimated = np.array([[name in names for name in ROWS] for names in sampler.names])
 
-    def limit(rows):
+    def limit(rows: np.ndarray) -> np.ndarray:
         values = np.abs(_table(sampler, rows))
         return share(np.maximum(values, values[:, :1] * per))[estimated]
 
     return limit
 
 
-def _table(sampler, rows):
+def _table(sampler: GreekSampler, rows: np.ndarray) -> np.ndarray:
     """Return a sampler's rows as (n_payoffs, len(ROWS)); for payments proportional to the spot
     the delta is the price over the spot, and the gamma zero."""
     table, start = np.zeros((len(sampler.given), len(ROWS))), 0
@@ -231,14 +205,14 @@ def _table(sampler, rows):
     return table
 
 
-def _with_root(model, table):
+def _with_root(model: Model, table: np.ndarray) -> np.ndarray:
     """Return a table with the columns NAMES, the derivative to sqrt(v0) among them."""
     columns = dict(zip(ROWS, table.T, strict=True))
     columns["vega_sqrt_v0"] = 2 * np.sqrt(model.v0) * columns["vega_v0"]
     return np.stack([columns[name] for name in NAMES], axis=1)
 
 
-def _missed(payoffs, tables):
+def _missed(payoffs: Sequence[Payoff], tables: dict[str, np.ndarray]) -> str:
     """Say that, and by how much, a tolerance was missed."""
     bound, accepted = tables["bound"], tables["tolerance"]
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -14,9 +14,8 @@ from sciprec.heston.bumps import Bumps, central_difference, first_bumps, forward
 from sciprec.heston.greek_estimates import ROWS
 from sciprec.heston.greek_sampler import GreekSampler, is_smooth
 from sciprec.heston.level_payments import mean_payments
-from sciprec.heston.monitoring import observed_payments
+from sciprec.heston.monitoring import Group, observed_payments, watch
 from sciprec.heston.paths import Block
-from sciprec.heston.watching import Group, watch
 from tests.oracles.heston_derivatives import analytic_derivatives
 
 LEWIS = heston.Model(

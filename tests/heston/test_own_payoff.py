@@ -1,0 +1,164 @@
+"""A payoff and a path scheme of one's own, made outside the package: one class, one function."""
+
+import json
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sciprec
+from sciprec import cli, heston
+from sciprec.errors import InputError
+from sciprec.heston import analytic, paths, payoff_registry, registry
+from sciprec.heston.registry import add_carried
+from sciprec.scenario import parse_scenario
+
+MODEL = heston.Model(
+    spot=100, v0=0.04, kappa=1.5, theta=0.04, sigma=0.5, rho=-0.7, rate=0.02, dividend_yield=0.01
+)
+SCENARIO = {
+    "name": "gap",
+    "title": "A gap call",
+    "source": "made up",
+    "kind": "heston",
+    "backends": ["fp32"],
+    "heston": {
+        "model": {name: getattr(MODEL, name) for name in MODEL.__dataclass_fields__},
+        "payoffs": {
+            "kind": "gap-call", "strikes": [95.0], "maturities_years": [0.5],
+            "parameters": {"trigger": 105},
+        },
+        "simulation": {"tolerance": "5%", "seed": 1},
+    },
+    "tolerance": [
+        {"variable": "price", "metric": "relative_l2", "at_most": 0.1, "reason": "made up"}
+    ],
+}  # fmt: skip
+
+
+def gap_price(model, strike, trigger, maturity):
+    """A call struck at the trigger, and trigger - strike of cash."""
+    cash = analytic.digital_prices(model, trigger, maturity)
+    return float(analytic.call_prices(model, trigger, maturity) + (trigger - strike) * cash)
+
+
+@pytest.fixture
+def gap_call(monkeypatch):
+    """The class, registered during a test."""
+    monkeypatch.setattr(payoff_registry, "_REGISTRY", heston.payoffs())
+
+    @heston.payoff("gap-call")
+    @dataclass(frozen=True, kw_only=True)
+    class GapCall(heston.European):
+        """Pays S - strike at maturity (years) where S is above the trigger."""
+
+        strike: float
+        maturity: float
+        trigger: float = heston.parameter("a price from 1 to 1e6", least=1, most=1e6)
+
+        def at_maturity(self, spot):
+            return np.where(np.asarray(spot) > self.trigger, spot - self.strike, 0.0)
+
+    return GapCall
+
+
+def test_a_class_is_enough_for_a_price_and_greeks_with_bounds(gap_call):
+    option = gap_call(strike=95, maturity=0.5, trigger=105)
+    assert option.name == "gap-call" and not analytic.has_price(option)
+    truth = gap_price(MODEL, 95, 105, 0.5)
+    for backend in ("fp64", "mlu370"):
+        result = heston.price(MODEL, option, backend=backend, tolerance=0.03, seed=4)
+        assert result.met and abs(result.price - truth) <= result.bound
+    found = heston.greeks(MODEL, option, backend="fp64", tolerance=0.5, seed=4, max_paths=2**17)
+    up, down = (
+        gap_price(heston.Model(**{**vars(MODEL), "spot": spot}), 95, 105, 0.5)
+        for spot in (100.01, 99.99)
+    )
+    assert abs(found["delta"].value - (up - down) / 0.02) <= found["delta"].bound
+    with pytest.raises(InputError, match="payoff 'gap-call' has no semi-analytic price; accepted"):
+        analytic.price(MODEL, option)
+
+
+def test_its_own_parameter_has_a_range_and_has_to_be_given(gap_call):
+    with pytest.raises(InputError, match="trigger is 0.5; accepted: a price from 1 to 1e6"):
+        gap_call(strike=95, maturity=1, trigger=0.5)
+    with pytest.raises(InputError, match="was given strike, maturity; accepted: .*, trigger"):
+        heston.payoff_named("gap-call")(strike=95, maturity=1)
+
+
+def test_a_scenario_prices_it_with_its_own_parameter(gap_call, tmp_path):
+    sciprec.run(parse_scenario(SCENARIO), out=tmp_path, threads=1)
+    (path,) = tmp_path.glob("*fp64.nc")
+    with xr.open_dataset(path) as data:
+        error = abs(data["price"].item() - gap_price(MODEL, 95, 105, 0.5))
+        assert error <= data["bound"].item() <= 0.05 * data["price"].item()
+
+
+def test_the_command_line_prices_it_with_its_own_parameter(gap_call, capsys):
+    model = [f"--{name.replace('_', '-')}={value}" for name, value in vars(MODEL).items()]
+    option = ["--payoff", "gap-call", "--strike", "95", "--maturity", "0.5", "--tol", "5%"]
+    cases = {
+        (): "payoff 'gap-call' needs --parameter trigger=; it takes --strike, --maturity",
+        ("--parameter", "trigger"): "--parameter is given 'trigger'; it takes a name and a number",
+        ("--parameter", "strike=90"): "'strike=90'; write it as the option --strike",
+        ("--parameter", "triger=1"): "does not take --parameter triger=; it takes --strike",
+    }
+    for given, words in cases.items():
+        with pytest.raises(SystemExit, match=str(cli.USAGE)):
+            cli.main(["price", *model, *option, *given])
+        assert words in capsys.readouterr().err
+    given = ["--parameter", "trigger=105", "--backend", "fp64", "--json"]
+    with pytest.raises(SystemExit, match=str(cli.GOOD)):
+        cli.main(["price", *model, *option, *given])
+    (row,) = json.loads(capsys.readouterr().out)["prices"]
+    error = abs(row["price"] - gap_price(MODEL, 95, 105, 0.5))
+    assert row["trigger"] == 105 and error <= row["bound"]
+
+
+def test_what_is_no_payoff_is_refused():
+    class Plain(heston.European):
+        strike: float
+        maturity: float
+
+    for cls in (Plain, dataclass(type("Undated", (heston.Payoff,), {}))):
+        with pytest.raises(InputError, match=f"payoff 'own' is given the class {cls.__name__}; ac"):
+            heston.payoff("own")(cls)
+
+
+def test_a_path_scheme_is_a_function(monkeypatch):
+    """Euler's scheme, absorbed at zero, against the semi-analytic price in two arithmetics."""
+    monkeypatch.setattr(registry, "_SCHEMES", registry.registered_schemes())
+
+    @heston.path_scheme(
+        constants=lambda model, years, units: np.array([
+            model.theta / units.variance_unit, model.kappa * years,
+            model.sigma * math.sqrt(years / units.variance_unit), model.rho,
+            math.sqrt(1 - model.rho**2),
+            math.sqrt(years * units.variance_unit) / units.log_spot_unit,
+            0.5 * years * units.variance_unit / units.log_spot_unit,
+        ]),
+        source="made up",
+    )  # fmt: skip
+    def absorbed_euler(
+        constants, draws, log_spot, log_spot_carry, variance, variance_carry,
+        integral, integral_carry,
+    ):  # fmt: skip
+        level, reversion, volatility, rho, across, unit, convexity = constants
+        for step in range(draws.shape[0]):
+            for i in range(log_spot.shape[0]):
+                v = max(variance[i], 0.0)
+                root = math.sqrt(v)
+                variance[i] = v + (level - v) * reversion + volatility * root * draws[step, 0, i]
+                shock = unit * root * (rho * draws[step, 0, i] + across * draws[step, 1, i])
+                add_carried(log_spot, log_spot_carry, i, shock - convexity * v)
+                add_carried(integral, integral_carry, i, v)
+
+    option = heston.Call(strike=100, maturity=0.5)
+    for backend in ("fp64", "mlu370"):
+        given = {"backend": backend, "scheme": "absorbed_euler", "seed": 5}
+        found = paths.estimate(MODEL, option, n_paths=2**14, n_steps=64, **given)
+        assert abs(found.martingale - 1) < 4 * found.martingale_standard_error
+    result = heston.price(MODEL, option, tolerance=0.05, max_paths=2**18, **given)
+    assert abs(result.price - analytic.price(MODEL, option)) <= result.bound
