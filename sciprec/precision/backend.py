@@ -14,21 +14,43 @@ from sciprec.precision.fixed_format import (
     ACCUMULATOR,
     FIXED16,
     FIXED32,
+    FIXED_ROUNDINGS,
     FixedFormat,
     parse_fixed_spec,
 )
-from sciprec.precision.formats import ALIASES, FORMATS, ROUNDINGS, Format, parse_spec
+from sciprec.precision.formats import ALIASES, FORMATS, Format, parse_spec, unfit_rounding
+from sciprec.precision.rounding_rules import ROUNDINGS, Rounding
 
 
 @dataclass(frozen=True)
 class Arithmetic:
     """A format and the rounding of every result into it; `aligned` marks additions without guard
     bits.
+
+    Raises:
+        InputError: the rounding is unknown, or not offered for the format.
     """
 
     format: Format | FixedFormat
     rounding: str = "rn"
     aligned: bool = False
+
+    def __post_init__(self) -> None:
+        fmt, known = self.format, FIXED_ROUNDINGS if self.fixed else tuple(ROUNDINGS)
+        if self.rounding not in known:
+            raise InputError(
+                f"unknown rounding {shown(self.rounding)} of '{fmt.name}'; known: "
+                f"{', '.join(known)}"
+            )
+        if not self.fixed and (
+            wrong := unfit_rounding(self.rounding, fmt.significand_bits, fmt.emin)
+        ):
+            raise InputError(f"'{fmt.name}': {wrong}")
+
+    @property
+    def rule(self) -> Rounding:
+        """The rounding's row."""
+        return ROUNDINGS[self.rounding]
 
     @property
     def fixed(self) -> bool:
@@ -41,20 +63,20 @@ class Arithmetic:
         nearest, 2 u otherwise.
         """
         u = self.format.unit_roundoff
-        return u if self.rounding == "rn" else 2 * u
+        return u if self.rule.nearest else 2 * u
 
     @property
     def beyond(self) -> str:
         """What a finite result beyond the largest number becomes."""
-        fmt = self.format
-        if self.fixed or fmt.overflow == "saturate" or self.rounding in ("rn", "sr"):
+        fmt, (above, below) = self.format, self.rule.overflows
+        if self.fixed or fmt.overflow == "saturate" or above and below:
             return fmt.overflow
-        return {"ru": "largest below", "rd": "largest above"}.get(self.rounding, "largest")
+        return "largest below" if above else "largest above" if below else "largest"
 
     @property
     def native(self) -> np.dtype | None:
         """The dtype in which the processor does this arithmetic by itself, or None."""
-        if self.rounding == "rn" and not self.aligned:
+        if self.rule.mode == 0 and not self.aligned:
             if self.format.is_binary64:
                 return np.dtype(np.float64)
             if self.format.is_binary32:
@@ -109,7 +131,7 @@ class Backend:
     @property
     def random(self) -> bool:
         """Whether results use counter-based random bits (stochastic rounding or noise)."""
-        return self.noise is not None or any(r.rounding == "sr" for r in self.roles)
+        return self.noise is not None or any(r.rule.random for r in self.roles)
 
     @property
     def fixed(self) -> bool:
@@ -177,13 +199,19 @@ _BACKENDS = {
 
 
 def backends() -> dict[str, Backend]:
-    """All named backends, by name, in the order of the table."""
-    return dict(_BACKENDS)
+    """All named backends, by name, in the order of the table; after it, formats that were added."""
+    known = {backend.compute.format.name for backend in _BACKENDS.values()}
+    added = [
+        uniform_backend(fmt.name, Arithmetic(fmt), about=f"{fmt.significand_bits} significand bits")
+        for fmt in FORMATS.values()
+        if fmt.name not in known
+    ]
+    return _BACKENDS | {backend.name: backend for backend in added}
 
 
 def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
-    """The backend of that name, standard format name or spec string; a Backend is returned as it
-    is.
+    """The backend of that name, standard format name ("binary32", "binary32,round=rz") or spec
+    string; a Backend is returned as it is.
 
     Raises:
         InputError: unknown name or malformed spec, with the known ones and the nearest.
@@ -199,21 +227,25 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
             f"backend is {shown(backend)}; give a name such as 'mlu370', "
             "a spec string such as 'float:p=11,round=rz', or a sciprec Backend"
         )
-    if backend in _BACKENDS:
-        return _BACKENDS[backend]
+    named = backends()
+    if backend in named:
+        return named[backend]
     if backend.startswith("float:"):
         fmt, rounding = parse_spec(backend)
         return uniform_backend(f"{fmt.name},round={rounding}", Arithmetic(fmt, rounding))
     if backend.startswith("fixed:"):
         fixed, rounding = parse_fixed_spec(backend)
         return fixed_backend(f"{fixed.name},round={rounding}", Arithmetic(fixed, rounding))
-    standard = ALIASES.get(backend, backend)
-    for known in _BACKENDS.values():
+    name, equals, rounding = backend.partition(",round=")
+    standard = ALIASES.get(name, name)
+    if standard in FORMATS and equals:
+        return resolve_backend(Arithmetic(FORMATS[standard], rounding))
+    for known in named.values():
         if known.compute.format.name == standard and known.compute.rounding == "rn":
             return known
-    names = [*_BACKENDS, *ALIASES, *FORMATS]
+    names = [*named, *ALIASES, *FORMATS]
     raise InputError(
-        f"unknown backend '{backend}'; known: {', '.join(_BACKENDS)}, "
+        f"unknown backend '{backend}'; known: {', '.join(named)}, "
         "or a spec string such as 'float:p=11,emin=-14,emax=15,round=rz' or "
         f"'fixed:bits=24'{meant(backend, names)}"
     )
@@ -221,7 +253,7 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
 
 def table() -> list[dict]:
     """One row per named backend with its properties, for `sciprec backends` and the docs."""
-    return [_row(b) for b in _BACKENDS.values()]
+    return [_row(b) for b in backends().values()]
 
 
 def _row(backend: Backend) -> dict:
@@ -232,7 +264,7 @@ def _row(backend: Backend) -> dict:
         "significand_bits": fmt.significand_bits,
         "emin": fmt.emin,
         "emax": fmt.emax,
-        "rounding": ROUNDINGS[backend.compute.rounding],
+        "rounding": backend.compute.rule.words,
         "subnormals": None if fixed else "kept" if fmt.subnormals else "flushed",
         "overflow": backend.compute.beyond,
         "unit_roundoff": fmt.unit_roundoff,

@@ -189,11 +189,11 @@ class Boundaries(Evaluation):
         """What rounds numbers of a wide carrier for an array of float32 in the storage's direction;
         None where the processor does it by converting them.
         """
-        rounding = self.backend.storage.rounding
-        nearest = self.backend.storage.fixed or rounding in ("rn", "sr")
-        if dtype != types.float32 or self.carrier == types.float32 or nearest or self.word:
+        storage = self.backend.storage
+        usual = storage.fixed or storage.rule.usual
+        if dtype != types.float32 or self.carrier == types.float32 or usual or self.word:
             return None
-        return Sticky(Arithmetic(FORMATS["binary32"], rounding), F64, F64, None)
+        return Sticky(Arithmetic(FORMATS["binary32"], storage.rounding), F64, F64, None)
 
     def _noisy(self, b, value, key):
         """value * (1 + eps), eps = n * 2^-31 uniform in the backend's interval: exact in binary64,

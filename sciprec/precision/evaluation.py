@@ -75,7 +75,7 @@ class Evaluation:
             part = salt if salt < 4 else salt - 10
             step = ir.Constant(I64, part * self.row_bytes)
             return {"row": b.add(key, step) if part else key}
-        if role.arithmetic.rounding != "sr":
+        if not role.rule.random:
             return {}
         return {"draw": b.lshr(keys.emit_hash(b, key, salt), ir.Constant(I32, 8))}
 
@@ -155,7 +155,7 @@ class Evaluation:
         if role.placed:  # one rounding, since each is counted; exact, whatever y is
             moves = b.and_(other, b.fcmp_ordered("!=", rest, zero))
             return role.fma(b, rest, V64.constant(1.0), b.select(moves, y, zero), **draw)
-        if role.mode or role.arithmetic.rounding in ("rn", "sr"):
+        if role.mode or role.rule.usual:
             moved = role.from_binary64(b, b.fadd(rest, y), **draw)
         else:
             moved = Sticky(role.arithmetic, self.kind, F64, None).add(b, rest, y)
@@ -171,7 +171,7 @@ class Evaluation:
         if not (narrow or self.word) and row.platform is not None:
             return self._by_binary64(context, b, role, row.platform, values, key)
         wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
-        directed = role.arithmetic.rounding in ("rz", "ru", "rd", "ro")
+        directed = not (role.rule.nearest or role.rule.random)
         function = (row.directed if directed else row.narrow) if narrow else row.evaluate
         result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
         return role.from_binary64(b, result, **self._draw(b, role, key))

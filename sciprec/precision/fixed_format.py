@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sciprec.errors import InputError, meant
+from sciprec.precision.rounding_rules import ROUNDINGS
 
-FIXED_ROUNDINGS = ("rn", "rz", "ru", "rd")
+FIXED_ROUNDINGS = tuple(name for name, rule in ROUNDINGS.items() if rule.mode is not None)
 MIN_BITS, MAX_BITS, ACCUMULATOR_BITS = 3, 32, 50
 SPEC_EXAMPLE = "fixed:bits=24,round=rn,saturate=yes,headroom=2"
 _SPEC_KEYS = ("bits", "round", "saturate", "headroom")

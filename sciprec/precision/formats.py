@@ -12,15 +12,9 @@ import math
 from dataclasses import dataclass
 
 from sciprec.errors import InputError, meant
+from sciprec.precision.registry import Rows
+from sciprec.precision.rounding_rules import ROUNDINGS
 
-ROUNDINGS = {
-    "rn": "to nearest, ties to even",
-    "rz": "toward zero",
-    "ru": "toward +infinity",
-    "rd": "toward -infinity",
-    "ro": "to odd (Boldo & Melquiond 2008)",
-    "sr": "stochastic, counter-based bits",
-}
 OVERFLOWS = ("infinity", "saturate", "nan")
 
 
@@ -36,6 +30,9 @@ class Format:
         overflow: "infinity" (IEEE 754-2019 section 7.4), "saturate" (largest finite number), or
             "nan" (the format has no infinity).
         largest: the largest finite number, where it is not (2 - 2^(1-p)) * 2^emax.
+
+    Raises:
+        InputError: it is none that is emulated.
     """
 
     name: str
@@ -45,6 +42,15 @@ class Format:
     subnormals: bool = True
     overflow: str = "infinity"
     largest: float | None = None
+
+    def __post_init__(self) -> None:
+        if wrong := _out_of_reach(self.significand_bits, self.emin, self.emax):
+            raise InputError(f"format '{self.name}': {wrong}")
+        if self.overflow not in OVERFLOWS:
+            raise InputError(
+                f"format '{self.name}': overflow={self.overflow!r} is not one of "
+                f"{', '.join(OVERFLOWS)}"
+            )
 
     @property
     def max_finite(self) -> float:
@@ -88,19 +94,42 @@ def _shape(fmt: Format) -> tuple:
     return (fmt.significand_bits, fmt.emin, fmt.emax, fmt.subnormals, fmt.overflow, fmt.max_finite)
 
 
-FORMATS = {
-    f.name: f
-    for f in (
-        Format("binary64", 53, -1022, 1023),
-        Format("binary32", 24, -126, 127),
-        Format("binary16", 11, -14, 15),
-        Format("bfloat16", 8, -126, 127),
-        Format("tf32", 11, -126, 127),
-        Format("float8_e4m3fn", 4, -6, 8, overflow="nan", largest=448.0),
-        Format("float8_e5m2", 3, -14, 15),
-        Format("mlu370", 21, -126, 127, subnormals=False),
-    )
-}
+def _out_of_reach(p: int, emin: int, emax: int) -> str:
+    """What is wrong with the numbers of a format; "" if nothing is."""
+    if not 2 <= p <= 53:
+        return f"p={p} is outside 2 to 53"
+    if emin >= emax:
+        return f"emin={emin} is not below emax={emax}"
+    if (p, emin, emax) != (53, -1022, 1023) and (emin - p + 1 < -450 or emax > 450):
+        return (
+            f"emin={emin}, emax={emax} reach too far: emin - p + 1 >= -450 and emax <= 450 are "
+            "emulated, or p=53,emin=-1022,emax=1023"
+        )
+    return ""
+
+
+def unfit_rounding(rounding: str, p: int, emin: int) -> str:
+    """Why a rounding is not offered for a format; "" if it is."""
+    rule = ROUNDINGS[rounding]
+    if rule.random and p > 24:
+        return f"round={rounding} is offered up to p=24, not p={p}"
+    if rule.mode is None and emin < -450:
+        return f"round={rounding} needs exponents within emin - p + 1 >= -450, emax <= 450"
+    return ""
+
+
+FORMATS: Rows[Format] = Rows(
+    "format",
+    Format("binary64", 53, -1022, 1023),
+    Format("binary32", 24, -126, 127),
+    Format("binary16", 11, -14, 15),
+    Format("bfloat16", 8, -126, 127),
+    Format("tf32", 11, -126, 127),
+    Format("float8_e4m3fn", 4, -6, 8, overflow="nan", largest=448.0),
+    Format("float8_e5m2", 3, -14, 15),
+    Format("mlu370", 21, -126, 127, subnormals=False),
+)
+"""Every format by its standard name; `add` takes more of them."""
 
 ALIASES = {
     "fp64": "binary64",
@@ -118,20 +147,15 @@ ALIASES = {
 }
 
 SPEC_EXAMPLE = "float:p=11,emin=-14,emax=15,round=rz,subnormals=flush,overflow=saturate"
-_SPEC_KEYS = {
-    "p": "significand bits, the implicit bit counted: 2 to 53",
-    "emin": "least exponent",
-    "emax": "greatest exponent",
-    "round": " ".join(ROUNDINGS),
-    "subnormals": "keep or flush",
-    "overflow": "infinity or saturate",
-}
+_SPEC_KEYS = ("p", "emin", "emax", "round", "subnormals", "overflow")
 
 
 def parse_spec(spec: str) -> tuple[Format, str]:
     """Read a spec string such as 'float:p=11,emin=-14,emax=15,round=rz' into (Format, rounding).
 
-    Defaults: emin = 1 - emax, emax = 127, round=rn, subnormals=keep, overflow=infinity.
+    Keys: p, significand bits with the implicit one (2 to 53); emin and emax, the least and greatest
+    exponent; round, a name in `ROUNDINGS`; subnormals, keep or flush; overflow, infinity or
+    saturate. Defaults: emin = 1 - emax, emax = 127, round=rn, subnormals=keep, overflow=infinity.
 
     Raises:
         InputError: with the part that is wrong and what is accepted in its place.
@@ -157,31 +181,10 @@ def parse_spec(spec: str) -> tuple[Format, str]:
     rounding = _choice(spec, "round", given.get("round", "rn"), tuple(ROUNDINGS))
     subnormals = _choice(spec, "subnormals", given.get("subnormals", "keep"), ("keep", "flush"))
     overflow = _choice(spec, "overflow", given.get("overflow", "infinity"), OVERFLOWS[:2])
-    _check_range(spec, p, emin, emax, rounding)
+    if wrong := _out_of_reach(p, emin, emax) or unfit_rounding(rounding, p, emin):
+        raise InputError(_bad(spec, wrong))
     name = f"float:p={p},emin={emin},emax={emax},subnormals={subnormals},overflow={overflow}"
     return Format(name, p, emin, emax, subnormals == "keep", overflow), rounding
-
-
-def _check_range(spec: str, p: int, emin: int, emax: int, rounding: str) -> None:
-    if not 2 <= p <= 53:
-        raise InputError(_bad(spec, f"p={p} is outside 2 to 53"))
-    if emin >= emax:
-        raise InputError(_bad(spec, f"emin={emin} is not below emax={emax}"))
-    whole_binary64 = (p, emin, emax) == (53, -1022, 1023)
-    if not whole_binary64 and (emin - p + 1 < -450 or emax > 450):
-        raise InputError(
-            _bad(
-                spec,
-                f"emin={emin}, emax={emax} reach too far: emin - p + 1 >= -450 and emax <= 450 are "
-                "emulated, or p=53,emin=-1022,emax=1023",
-            )
-        )
-    if rounding == "sr" and p > 24:
-        raise InputError(_bad(spec, f"round=sr is offered up to p=24, not p={p}"))
-    if rounding == "ro" and whole_binary64:
-        raise InputError(
-            _bad(spec, "round=ro needs exponents within emin - p + 1 >= -450, emax <= 450")
-        )
 
 
 def _integer(spec: str, key: str, text: str) -> int:

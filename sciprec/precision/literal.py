@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from sciprec.precision.backend import Arithmetic
+from sciprec.precision.rounding_rules import Lost
 
 
 def round_literal(x: float, arithmetic: Arithmetic) -> float:
@@ -21,7 +22,6 @@ def round_literal(x: float, arithmetic: Arithmetic) -> float:
     if arithmetic.fixed:
         return _round_fixed(x, x, arithmetic)
     fmt = arithmetic.format
-    rounding = "rn" if arithmetic.rounding == "sr" else arithmetic.rounding
     if math.isnan(x) or x == 0.0:
         return x
     if math.isinf(x):
@@ -32,17 +32,12 @@ def round_literal(x: float, arithmetic: Arithmetic) -> float:
         exponent = max(exponent, fmt.emin)
     spacing = Fraction(2) ** (exponent - fmt.significand_bits + 1)
     kept, rest = divmod(size, spacing)
-    away = (rounding == "ru" and not negative) or (rounding == "rd" and negative)
-    up = {
-        "rn": 2 * rest > spacing or (2 * rest == spacing and kept % 2 == 1),
-        "rz": False,
-        "ro": rest > 0 and kept % 2 == 0,
-    }.get(rounding, away and rest > 0)
-    size = (kept + up) * spacing
+    known = rest > 0, 2 * rest > spacing, 2 * rest == spacing, kept % 2 == 1, negative
+    size = (kept + int(arithmetic.rule.up(Lost(*map(np.bool_, known))))) * spacing
     if not fmt.subnormals and size < Fraction(fmt.min_normal):
         return math.copysign(0.0, x)
     if size > Fraction(fmt.max_finite):
-        return math.copysign(_beyond(arithmetic, rounding, away), x)
+        return math.copysign(_beyond(arithmetic, negative), x)
     return math.copysign(float(size), x)
 
 
@@ -74,8 +69,8 @@ def _round_fixed(x: float, largest: float, arithmetic: Arithmetic) -> float:
     return float(round(Fraction(x) / unit) * unit)
 
 
-def _beyond(arithmetic: Arithmetic, rounding: str, away: bool) -> float:
+def _beyond(arithmetic: Arithmetic, negative: bool) -> float:
     fmt = arithmetic.format
-    if fmt.overflow == "saturate" or not (rounding == "rn" or away):
+    if fmt.overflow == "saturate" or not arithmetic.rule.overflows[negative]:
         return fmt.max_finite
     return math.nan if fmt.overflow == "nan" else math.inf

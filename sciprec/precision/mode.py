@@ -16,12 +16,13 @@ from llvmlite import binding, ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from sciprec.precision.rounding_rules import ROUNDINGS
+
 binding.initialize_native_asmparser()  # the register is read and written by inline assembler
 
-_DIRECTION = {"rn": 0x0000, "rd": 0x2000, "ru": 0x4000, "rz": 0x6000}
 _FLUSH = 0x8040  # flush-to-zero and denormals-are-zero
 _MASKED = 0x1F80  # all exceptions masked, no flags
-NORMAL = _MASKED | _DIRECTION["rn"]
+NORMAL = _MASKED
 """The mode in which processes start."""
 
 
@@ -37,7 +38,7 @@ def has_feature(name: str) -> bool:
 
 def control_word(rounding: str, flush: bool) -> int:
     """The MXCSR value for a rounding direction, with or without flushing of subnormals."""
-    return _MASKED | _DIRECTION[rounding] | (_FLUSH if flush else 0)
+    return _MASKED | ROUNDINGS[rounding].mode | (_FLUSH if flush else 0)
 
 
 def _store(builder, slot):

@@ -24,7 +24,7 @@ class Native:
     def __init__(
         self, arithmetic: Arithmetic, carrier: ir.Type, evaluation: ir.Type, mode: str | None
     ):
-        self.arithmetic, self.format = arithmetic, arithmetic.format
+        self.arithmetic, self.format, self.rule = arithmetic, arithmetic.format, arithmetic.rule
         self.carrier, self.evaluation, self.mode = carrier, evaluation, mode
         self.view = self.grid_view(evaluation)
 
@@ -56,7 +56,7 @@ class Native:
         """-x. LLVM moves a sign that it sees into products and quotients, which is right only where
         the rounding is symmetric: upward and downward it is changed by a hidden mask.
         """
-        if self.mode not in ("ru", "rd"):
+        if not self.mode or self.rule.symmetric:
             return b.fneg(x)
         view = View(x.type)
         sign = opaque(b, f"sciprec.sign{view.width}", view.word(view.sign))
@@ -64,7 +64,7 @@ class Native:
 
     def magnitude(self, b, x):
         """|x|, under the same condition."""
-        if self.mode not in ("ru", "rd"):
+        if not self.mode or self.rule.symmetric:
             return call(b, "fabs", x)
         view = View(x.type)
         rest = opaque(b, f"sciprec.rest{view.width}", view.word(view.sign - 1))
@@ -107,19 +107,19 @@ class Native:
         """Apply the overflow rule where `beyond`: r is the unrounded result; its infinities stay
         infinite.
         """
-        fmt, view, rounding = self.format, self.view, self.arithmetic.rounding
+        fmt, view, (above, below) = self.format, self.view, self.rule.overflows
         size, infinity = call(b, "fabs", r), view.constant(float("inf"))
         largest = view.constant(fmt.max_finite)
         if beyond is None:
             beyond = b.fcmp_ordered(">", call(b, "fabs", rounded), largest)
-        if fmt.overflow == "saturate" or rounding in ("rz", "ro"):
+        if fmt.overflow == "saturate" or not (above or below):
             limit = largest
-        elif rounding in ("ru", "rd"):
-            negative = b.icmp_unsigned("!=", sign_word, view.word(0))
-            up, down = (largest, infinity) if rounding == "ru" else (infinity, largest)
-            limit = b.select(negative, up, down)
-        else:
+        elif above and below:
             limit = infinity
+        else:
+            negative = b.icmp_unsigned("!=", sign_word, view.word(0))
+            ends = (infinity, largest) if below else (largest, infinity)
+            limit = b.select(negative, *ends)
         if fmt.overflow == "nan":
             nan = view.constant(float("nan"))
             limit = (

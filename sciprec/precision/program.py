@@ -165,7 +165,8 @@ class Program:
     def named_functions(self) -> list[FunctionType]:
         """What the generated module depends on and names by a row of a table only."""
         used = [OPERATIONS[o] for o in self._operations.values() if o in OPERATIONS]
-        return [row.evaluate.py_func for row in used if row.evaluate is not None]
+        rules = [role.rule.up for role in self.backend.roles]
+        return rules + [row.evaluate.py_func for row in used if row.evaluate is not None]
 
     @property
     def literals(self) -> tuple[float, ...]:

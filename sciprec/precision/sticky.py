@@ -9,7 +9,24 @@ from __future__ import annotations
 from llvmlite import ir
 
 from sciprec.precision.native import Native
+from sciprec.precision.rounding_rules import Lost
 from sciprec.precision.words import BIT, F64, I64, V64, call, jammed
+
+
+class _Condition:
+    """A condition of compiled code, for rules of rounding."""
+
+    def __init__(self, b, value):
+        self.b, self.value = b, value
+
+    def __and__(self, other):
+        return _Condition(self.b, self.b.and_(self.value, other.value))
+
+    def __or__(self, other):
+        return _Condition(self.b, self.b.or_(self.value, other.value))
+
+    def __invert__(self):
+        return _Condition(self.b, self.b.not_(self.value))
 
 
 class Sticky(Native):
@@ -18,7 +35,7 @@ class Sticky(Native):
     """
 
     def finish(self, b, r, error=None):
-        fmt, rounding = self.format, self.arithmetic.rounding
+        fmt = self.format
         sign, size = V64.sign_word(b, r), call(b, "fabs", r)
         inexact = ir.Constant(BIT, 0)
         if error is not None:
@@ -34,30 +51,29 @@ class Sticky(Native):
         y = b.fmul(size, V64.inverse(b, spacing))
         kept = call(b, "floor", y)
         rest = b.fsub(y, kept)
-        up = self._up(b, rounding, kept, rest, inexact, sign)
+        up = self._up(b, kept, rest, inexact, sign)
         kept = b.fadd(kept, b.uitofp(up, F64))
         rounded = V64.with_sign(b, b.fmul(kept, spacing), sign)
-        if fmt.significand_bits == 53 and rounding == "rn":  # r is the rounding, but for subnormals
+        if fmt.significand_bits == 53 and self.rule.mode == 0:  # r is rounded, unless subnormal
             normal = b.fcmp_ordered(">=", call(b, "fabs", r), V64.constant(fmt.min_normal))
             rounded = b.select(normal, r, rounded)
         if not fmt.subnormals:
             rounded = self._flush(b, rounded, sign)
         return self._overflow(b, r, rounded, sign)
 
-    def _up(self, b, rounding, kept, rest, inexact, sign):
-        zero, half = V64.constant(0.0), V64.constant(0.5)
-        some = b.or_(inexact, b.fcmp_ordered(">", rest, zero))
-        if rounding == "rz":
-            return ir.Constant(BIT, 0)
-        if rounding in ("ru", "rd"):
-            wanted = "==" if rounding == "ru" else "!="
-            return b.and_(some, b.icmp_unsigned(wanted, sign, V64.word(0)))
-        halved = b.fmul(kept, half)
-        odd = b.fcmp_ordered("!=", halved, call(b, "floor", halved))
-        if rounding == "ro":
-            return b.and_(some, b.not_(odd))
-        tie = b.and_(b.fcmp_ordered("==", rest, half), b.or_(inexact, odd))
-        return b.or_(b.fcmp_ordered(">", rest, half), tie)
+    def _up(self, b, kept, rest, inexact, sign):
+        """Whether the rule takes kept + 1, for the number kept + rest and, where inexact, more."""
+        half, halved = V64.constant(0.5), b.fmul(kept, V64.constant(0.5))
+        inexact = _Condition(b, inexact)
+        middle = _Condition(b, b.fcmp_ordered("==", rest, half))
+        lost = Lost(
+            some=inexact | _Condition(b, b.fcmp_ordered(">", rest, V64.constant(0.0))),
+            more=_Condition(b, b.fcmp_ordered(">", rest, half)) | middle & inexact,
+            tie=middle & ~inexact,
+            odd=_Condition(b, b.fcmp_ordered("!=", halved, call(b, "floor", halved))),
+            negative=_Condition(b, b.icmp_unsigned("!=", sign, V64.word(0))),
+        )
+        return self.rule.up(lost).value
 
     def add(self, b, x, y, **key):
         x, y = self.widen(b, x), self.widen(b, y)
@@ -122,7 +138,7 @@ class Sticky(Native):
 
     def _zero_sum(self, b, rounded, r, x, y):
         """Toward -infinity an exact zero sum is -0, unless both terms are +0 (IEEE 754, 6.3)."""
-        if self.arithmetic.rounding != "rd":
+        if not self.rule.negative_zero:
             return rounded
         sign = b.or_(V64.sign_word(b, x), V64.sign_word(b, y))
         zero = self.narrow(b, V64.to_float(b, sign))

@@ -11,11 +11,10 @@ from sciprec.precision.backend import Arithmetic, Backend
 from sciprec.precision.mode import available, control_word, has_feature
 from sciprec.precision.native import Native
 from sciprec.precision.rounding import Bits, BitsNearest, Grid, Half, Single
+from sciprec.precision.rounding_rules import ROUNDINGS
 from sciprec.precision.sticky import Sticky
 from sciprec.precision.stochastic import Stochastic, StochasticBits
 from sciprec.precision.words import F32, F64, I32
-
-_DIRECTED = ("rz", "ru", "rd")
 
 
 def aligned_pair(b, x, y, significand_bits: int):
@@ -55,9 +54,10 @@ def processor_word(backend: Backend, path: str = "auto") -> int:
     if path == "software" or not available() or not has_feature("fma") or len(rounding) != 1:
         return 0
     direction = rounding.pop()
+    rule = ROUNDINGS[direction]
     narrow = all(r.format.significand_bits <= 24 or r.format.is_binary64 for r in backend.roles)
-    limited = direction != "rz" and any(r.format.overflow != "infinity" for r in backend.roles)
-    if direction not in _DIRECTED or not narrow or limited:
+    limited = any(rule.overflows) and any(r.format.overflow != "infinity" for r in backend.roles)
+    if not rule.mode or not narrow or limited:
         return 0
     return control_word(
         direction, all(_flushes_as_binary32(r) for r in backend.roles) and direction == "rz"
@@ -108,12 +108,12 @@ def _directed(arithmetic, carrier, word) -> tuple[type, ir.Type]:
 
 def _nearest(arithmetic, carrier) -> tuple[type, ir.Type]:
     fmt, p = arithmetic.format, arithmetic.format.significand_bits
-    if arithmetic.rounding == "sr":
+    if arithmetic.rule.random:
         if not (p <= 11 and arithmetic.fits_binary32 and fmt.overflow == "infinity"):
             return Stochastic, F64
         plain = (fmt.emin, fmt.emax, fmt.subnormals) == (-126, 127, True)
         return (StochasticBits if plain else Stochastic), F32
-    if arithmetic.rounding != "rn" or arithmetic.aligned or p > 25 and not fmt.is_binary64:
+    if arithmetic.rule.mode != 0 or arithmetic.aligned or p > 25 and not fmt.is_binary64:
         return Sticky, F64
     if arithmetic.native is not None:
         wide = arithmetic.native.itemsize == 4 and carrier == F64

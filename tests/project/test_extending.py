@@ -1,19 +1,31 @@
 """What a module outside the package adds to the engine, one row each."""
 
+import math
+from fractions import Fraction
+from pathlib import Path
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import sciprec
+from sciprec.cli import app
+from sciprec.precision import FORMATS, Arithmetic, Format
 from sciprec.precision.bits import inlined
 from sciprec.precision.compiling import module_of
 from sciprec.precision.exponential import exp
+from sciprec.precision.fixed_format import FIXED16
 from sciprec.precision.operation import OPERATIONS, Operation
 from sciprec.precision.program import Program
+from sciprec.precision.rounding_rules import ROUNDINGS, Rounding
+from sciprec.scenario import load_scenario
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 
 @pytest.fixture(autouse=True)
 def tables_restored():
-    tables = (OPERATIONS,)
+    tables = OPERATIONS, FORMATS, ROUNDINGS
     before = [dict(table) for table in tables]
     yield
     for table, rows in zip(tables, before, strict=True):
@@ -89,3 +101,83 @@ def test_a_row_without_its_arity_is_refused():
         Operation("logistic", 1, evaluate=logistic.py_func)
     with pytest.raises(sciprec.InputError, match="operation 'exp' is there already"):
         OPERATIONS.add(Operation("exp", 1, evaluate=logistic))
+
+
+# ---- a rounding: one row -----------------------------------------------------------------------
+
+AWAY = Rounding("rna", "to nearest, ties away", lambda lost: lost.more | lost.tie, (True, True),
+                nearest=True)  # fmt: skip
+
+
+def products(x, y, out):
+    for i in range(x.size):
+        out[i] = x[i] * y[i] * 1.125 + x[i]
+
+
+def away(value: Fraction, bits: int) -> float:
+    """The number of so many bits that is nearest, of two the larger one in size."""
+    if value == 0:
+        return 0.0
+    spacing = Fraction(2) ** (math.frexp(abs(value))[1] - bits)
+    kept, rest = divmod(abs(value), spacing)
+    return math.copysign((kept + (2 * rest >= spacing)) * spacing, value)
+
+
+@pytest.mark.parametrize("bits", [5, 30])
+def test_a_rounding_is_a_row(bits):
+    ROUNDINGS.add(AWAY)
+    backend = f"float:p={bits},emin=-30,emax=30,round=rna"
+    rng = np.random.default_rng(7)
+    x = rng.integers(-31, 32, 300) * 2.0 ** rng.integers(-3, 3, 300)
+    y = rng.integers(-31, 32, 300) / 16.0
+    found = np.zeros(300)
+    sciprec.lift(products, backend)(x, y, found)
+    constant, rounded = Fraction(away(Fraction(1.125), bits)), []
+    for a, b in zip(x, y, strict=True):
+        first = Fraction(away(Fraction(a) * Fraction(b), bits))
+        second = Fraction(away(first * constant, bits))
+        rounded.append(away(second + Fraction(a), bits))
+    np.testing.assert_array_equal(found, rounded)
+    ties = np.array([33.0, -33.0, 35.0])
+    assert sciprec.quantize(ties, "float:p=5,round=rna").tolist() == [34.0, -34.0, 36.0]
+    assert sciprec.quantize(ties, "float:p=5").tolist() == [32.0, -32.0, 36.0]
+
+
+def test_a_rounding_that_is_not_there_is_refused():
+    with pytest.raises(sciprec.InputError, match="unknown rounding 'rna' of 'binary16'; known: rn"):
+        Arithmetic(FORMATS["binary16"], "rna")
+    ROUNDINGS.add(AWAY)
+    assert Arithmetic(FORMATS["binary16"], "rna").rounding_error == 2.0**-11
+    with pytest.raises(sciprec.InputError, match="of 'fixed16'; known: rn, rz, ru, rd"):
+        Arithmetic(FIXED16, "rna")
+    with pytest.raises(sciprec.InputError, match="'binary64': round=rna needs exponents within"):
+        Arithmetic(FORMATS["binary64"], "rna")
+    with pytest.raises(sciprec.InputError, match="'up' has the rule None; accepted: a function"):
+        Rounding("up", "away from zero", None, (True, True))
+
+
+# ---- a format: one row -------------------------------------------------------------------------
+
+
+def test_a_format_is_a_row(tmp_path):
+    FORMATS.add(Format("binary24", 17, -62, 63))
+    x = np.array([1.0 + 2.0**-17 + 2.0**-30, -(2.0**63) * 1.999999, 2.0**-90])
+    found = np.zeros(3)
+    sciprec.lift(times, "binary24")(x, 1.0, found)
+    assert found.tolist() == [1.0 + 2.0**-16, -math.inf, 0.0]
+    sciprec.lift(times, "binary24,round=rz")(x, 1.0, found)
+    assert found.tolist() == [1.0, -(2.0 - 2.0**-16) * 2.0**63, 0.0]
+    assert "binary24" in sciprec.backends()
+    listed = CliRunner().invoke(app, ["backends"])
+    assert listed.exit_code == 0 and "binary24" in listed.output
+    text = (SCENARIOS / "long_accumulation.toml").read_text()
+    path = tmp_path / "scenario.toml"
+    path.write_text(text.replace('backends = ["', 'backends = ["binary24", "binary24,round=ru", "'))
+    assert load_scenario(path).backends[:2] == ("binary24", "binary24,round=ru")
+
+
+def test_a_format_that_is_not_emulated_is_refused():
+    with pytest.raises(sciprec.InputError, match="format 'wide': p=60 is outside 2 to 53"):
+        Format("wide", 60, -62, 63)
+    with pytest.raises(sciprec.InputError, match="format 'binary16' is there already"):
+        FORMATS.add(Format("binary16", 11, -14, 15))
