@@ -1,5 +1,6 @@
 """The page of a batch, made from stored files only."""
 
 from sciprec.report.page import write_page
+from sciprec.report.section import page_section
 
-__all__ = ["write_page"]
+__all__ = ["page_section", "write_page"]

@@ -8,12 +8,11 @@ import numpy as np
 
 from sciprec.compare.comparison import SETTLED, Comparison, Row
 from sciprec.compare.metrics import metrics
-from sciprec.compare.reasons import place, reason
-from sciprec.compare.wording import digits, number
+from sciprec.compare.reasons import reason
 from sciprec.report.distribution import share_by_error
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.svg import COLOURS, new_figure, style, to_svg
-from sciprec.report.templating import environment, page_style
+from sciprec.report.templating import page_style, template
 
 SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "max_relative", "max_ulp",
                  "decimal_digits", "correlation")  # fmt: skip
@@ -33,10 +32,7 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
     differing = [r for r in comparison.rows if r.severity not in SETTLED and r.statistics]
     shown = sorted(differing, key=_badness, reverse=True)[:MOST_PICTURES]
     known = metrics()
-    template = environment(number=number, digits=digits, place=place).get_template(
-        "comparison.html"
-    )
-    return template.render(
+    return template("comparison.html").render(
         style=page_style(),
         title=_title(comparison),
         golden=golden,

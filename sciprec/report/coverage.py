@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.compare.wording import duration, number
 from sciprec.errors import InputError
 from sciprec.folders import PAGE, require_own_page
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import write_text
 from sciprec.report.svg import legend, line_style, new_figure, style, to_svg
-from sciprec.report.templating import environment, page_style
+from sciprec.report.templating import page_style, template
 
 RESULTS = "coverage.json"
 KEYS = ("rows", "settings", "command", "made_by")
@@ -93,18 +92,14 @@ def render(content: Mapping[str, Any]) -> str:
     """The page as text; the same content gives the same bytes."""
     rows = content["rows"]
     passed = sum(row["passed"] for row in rows)
-    return (
-        environment(number=number, seconds=duration)
-        .get_template("coverage.html")
-        .render(
-            style=page_style(),
-            title=f"The bound holds in {passed} of {len(rows)} rows",
-            rows=rows,
-            settings=content["settings"],
-            pictures=[_share_picture(rows), _width_picture(rows)],
-            command=content["command"],
-            made_by=content["made_by"],
-        )
+    return template("coverage.html").render(
+        style=page_style(),
+        title=f"The bound holds in {passed} of {len(rows)} rows",
+        rows=rows,
+        settings=content["settings"],
+        pictures=[_share_picture(rows), _width_picture(rows)],
+        command=content["command"],
+        made_by=content["made_by"],
     )
 
 

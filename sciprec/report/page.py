@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.compare.error_growth import growth_as_dict
-from sciprec.compare.wording import digits, duration, factor, number
+from sciprec.compare.wording import factor
 from sciprec.folders import PAGE, require_own_page
 from sciprec.machine.cost import MACHINES
-from sciprec.report.drift import drift_rows, gain_in_words
+from sciprec.report.drift import drift_rows
 from sciprec.report.fixed_point import summary_of
-from sciprec.report.section import section
+from sciprec.report.section import scenario_part
 from sciprec.report.shown import main_error
 from sciprec.report.stages import stage_words
 from sciprec.report.stored import (
@@ -23,7 +23,7 @@ from sciprec.report.stored import (
     StoredRun,
     write_text,
 )
-from sciprec.report.templating import environment, page_script, page_style
+from sciprec.report.templating import page_script, page_style, template
 from sciprec.report.tradeoff import measured_cost, trade_off_picture, trade_offs
 from sciprec.scenario import TRUTH
 
@@ -55,11 +55,8 @@ def render(batch: StoredBatch, *, links: bool = True) -> str:
         batch: as stored.
         links: whether the page links to the files of the batch.
     """
-    template = environment(
-        number=number, seconds=duration, digits=digits, gain=gain_in_words
-    ).get_template("page.html")
     costs = trade_offs(batch)
-    return template.render(
+    return template("page.html").render(
         style=page_style(),
         script=page_script(),
         trade_offs=costs,
@@ -70,7 +67,7 @@ def render(batch: StoredBatch, *, links: bool = True) -> str:
         title=_title(batch),
         cards=[_card(batch, name) for name in batch.labels if name != TRUTH],
         rows=[row if links else row | {"file": None} for row in table(batch)],
-        sections=[section(batch, i, name) for i, name in enumerate(batch.scenarios)],
+        sections=[scenario_part(batch, i, name) for i, name in enumerate(batch.scenarios)],
         status_words=STATUS_WORDS,
         made_by=batch.made_by,
         command=batch.command,

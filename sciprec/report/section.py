@@ -1,8 +1,11 @@
-"""What the page says about one scenario, as plain data for its template."""
+"""What the page says about one scenario: a row for each section, in the order of the page."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sciprec.compare.metrics import metrics
@@ -21,47 +24,155 @@ from sciprec.report.fixed_point import fixed_point_sections
 from sciprec.report.growth import growth_section
 from sciprec.report.rounded import rounded_in_words
 from sciprec.report.stages import stage_rows
-from sciprec.report.stored import StoredBatch
+from sciprec.report.stored import StoredBatch, StoredRun
 from sciprec.report.suggestions import suggestions
+from sciprec.report.templating import template, template_of
 from sciprec.scenario import TRUTH
 
 SHOWN_METRICS = ("max_abs", "rms", "relative_l2", "decimal_digits", "standard_errors")
 
 
-def section(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
-    """A scenario's part of the page: its description, its figures and all of its numbers.
+@dataclass(frozen=True)
+class Subject:
+    """A scenario of a stored batch, of which sections are made.
+
+    Args:
+        batch: as stored.
+        scenario: its name.
+        prefix: unique on the page; begins the identifiers of figures.
+    """
+
+    batch: StoredBatch
+    scenario: str
+    prefix: str
+
+    @cached_property
+    def runs(self) -> tuple[StoredRun, ...]:
+        """The scenario's runs, the truth first."""
+        return self.batch.of_scenario(self.scenario)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """All labels of the batch: a label keeps its colour on the whole page."""
+        return self.batch.labels
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A part of every scenario on the page.
+
+    Args:
+        name: of the section.
+        data: what it shows of a scenario; nothing (None, an empty list) leaves the section out.
+        markup: Jinja's, of `data` and of `scenario`, the name; left out, templates/NAME.html.
+    """
+
+    name: str
+    data: Callable[[Subject], Any]
+    markup: str | None = None
+
+    def render(self, subject: Subject) -> str | None:
+        """The section of one scenario; None where there is nothing to show."""
+        data = self.data(subject)
+        if not data:
+            return None
+        own = self.markup is None
+        made = template(f"{self.name}.html") if own else template_of(self.markup)
+        return made.render(data=data, scenario=subject.scenario).removesuffix("\n")
+
+
+def _evidence(subject: Subject) -> dict[str, Any] | None:
+    """What was measured beside the pointwise errors."""
+    rows = evidence_rows(subject.runs)
+    return rows and {
+        "rows": rows,
+        "matrix": evidence_matrix(subject.runs),
+        "pictures": evidence_pictures(subject.runs, subject.order, subject.prefix),
+        "missing": list(dict.fromkeys(said for row in rows for said in row["missing"])),
+    }
+
+
+def _distribution(subject: Subject) -> dict[str, Any] | None:
+    """How the errors of the main variable are distributed."""
+    name = f"{subject.prefix}-distribution"
+    quantiles = quantile_rows(subject.runs)
+    return quantiles and {
+        "picture": distribution_picture(subject.runs, subject.order, name),
+        "quantiles": quantiles,
+        "worst": worst_rows(subject.runs),
+    }
+
+
+def _variables(subject: Subject) -> dict[str, Any] | None:
+    """All errors of all variables."""
+    runs = [r for r in subject.runs if r.comparison is not None and r.backend != TRUTH]
+    shown = [m for m in metrics().values() if m.name in SHOWN_METRICS]
+    return {"runs": runs, "metrics": shown} if runs else None
+
+
+def _settings(subject: Subject) -> str:
+    """The scenario's own table."""
+    described = _description(subject)
+    return json.dumps(described.get(described.get("kind", ""), {}), indent=2)
+
+
+_FINDINGS = (
+    PageSection("pictures", lambda of: pictures(of.runs, of.order, of.prefix)),
+    PageSection("notes", lambda of: notes(of.runs)),
+    PageSection("stages", lambda of: stage_rows(of.runs)),
+    PageSection("levels", lambda of: level_rows(of.runs)),
+    PageSection("evidence", _evidence),
+    PageSection("suggestions", lambda of: suggestions(of.runs, str(of.batch.folder))),
+    PageSection("distribution", _distribution),
+    PageSection("classes", lambda of: class_rows(of.runs)),
+    PageSection("drift", lambda of: drift_rows(of.runs)),
+    PageSection("growth", lambda of: growth_section(of.runs)),
+    PageSection("fixed_point", lambda of: fixed_point_sections(of.runs)),
+)
+_DETAILS = (PageSection("variables", _variables), PageSection("settings", _settings))
+_ADDED: dict[str, PageSection] = {}
+
+
+def page_section(markup: str) -> Callable:
+    """Register a function Subject -> data as a section, after what sciprec itself has found.
+
+    Args:
+        markup: Jinja's, of `data`, what the function returns, and of `scenario`, the name. Text is
+            escaped; `{% from "figure.html" import figure %}` shows a Picture.
+    """
+
+    def register(data: Callable[[Subject], Any]) -> Callable[[Subject], Any]:
+        _ADDED[data.__name__] = PageSection(data.__name__, data, markup)
+        return data
+
+    return register
+
+
+def page_sections() -> tuple[PageSection, ...]:
+    """All sections of a scenario, in the order of the page."""
+    return (*_FINDINGS, *_ADDED.values(), *_DETAILS)
+
+
+def scenario_part(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
+    """A scenario's part of the page: its description, and all sections that have something to show.
 
     Args:
         batch: as stored.
         index: of the scenario; makes identifiers unique on the page.
         name: of the scenario.
     """
-    runs = batch.of_scenario(name)
-    described = next((run.description for run in runs if run.dataset is not None), {})
-    kind = described.get("kind", "")
-    evidence = evidence_rows(runs)
+    subject = Subject(batch, name, f"s{index}")
+    described = _description(subject)
+    made = (one.render(subject) for one in page_sections())
     return {
         "name": name,
         "title": described.get("title", name),
         "source": described.get("source", ""),
-        "rounded": rounded_in_words(kind, runs),
-        "settings": json.dumps(described.get(kind, {}), indent=2),
-        "pictures": pictures(runs, batch.labels, f"s{index}"),
-        "levels": level_rows(runs),
-        "stages": stage_rows(runs),
-        "notes": notes(runs),
-        "runs": [run for run in runs if run.comparison is not None and run.backend != TRUTH],
-        "metrics": [m for m in metrics().values() if m.name in SHOWN_METRICS],
-        "drift": drift_rows(runs),
-        "growth": growth_section(runs),
-        "fixed_point": fixed_point_sections(runs),
-        "distribution": distribution_picture(runs, batch.labels, f"s{index}-distribution"),
-        "quantiles": quantile_rows(runs),
-        "worst": worst_rows(runs),
-        "classes": class_rows(runs),
-        "evidence": evidence,
-        "matrix": evidence_matrix(runs),
-        "evidence_pictures": evidence_pictures(runs, batch.labels, f"s{index}"),
-        "missing": list(dict.fromkeys(said for row in evidence for said in row["missing"])),
-        "suggestions": suggestions(runs, str(batch.folder)),
+        "rounded": rounded_in_words(described.get("kind", ""), subject.runs),
+        "parts": [part for part in made if part is not None],
     }
+
+
+def _description(subject: Subject) -> dict[str, Any]:
+    """The scenario as resolved, from the first file that there is."""
+    return next((run.description for run in subject.runs if run.dataset is not None), {})

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cache
 from importlib import resources
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from sciprec.compare.reasons import place
+from sciprec.compare.wording import digits, duration, number
+from sciprec.report.drift import gain_in_words
 
 
-def environment(**filters: Callable) -> Environment:
+def template(name: str) -> Template:
+    """One of the templates beside this module, by its file name."""
+    return _environment().get_template(name)
+
+
+def template_of(markup: str) -> Template:
+    """The template that a text is; it may take what is in the others, such as `figure`."""
+    return _environment().from_string(markup)
+
+
+@cache
+def _environment() -> Environment:
     """An environment in which unknown names are errors and text is escaped.
 
-    Args:
-        filters: by name, what templates may apply to values.
+    Templates may apply to values: number, seconds, digits, gain, place.
     """
     made = Environment(
         loader=PackageLoader("sciprec.report"),
@@ -21,7 +35,9 @@ def environment(**filters: Callable) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(filters)
+    made.filters.update(
+        number=number, seconds=duration, digits=digits, gain=gain_in_words, place=place
+    )
     return made
 
 

@@ -1,7 +1,9 @@
 """Sections of the page: distributions, evidence, and suggestions that a run verifies."""
 
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +12,7 @@ import xarray as xr
 
 from sciprec.compare import compare
 from sciprec.compensation_choice import CompensationChoice
+from sciprec.report import page_section, section
 from sciprec.report.distribution import (
     class_rows,
     differing,
@@ -19,6 +22,7 @@ from sciprec.report.distribution import (
 )
 from sciprec.report.evidence_matrix import evidence_matrix
 from sciprec.report.evidence_pictures import evidence_pictures, evidence_rows
+from sciprec.report.page import render
 from sciprec.report.rounded import rounded_in_words
 from sciprec.report.stored import read_batch
 from sciprec.report.suggestions import magnitude_correlation, suggestions
@@ -230,3 +234,33 @@ def test_values_that_become_another_kind_of_number_are_counted(runs):
     run = run_of("fp16", dataset_of(np.array([1.0, np.inf, np.nan, 0.0])), truth, "broken")
     rows = {(r["golden"], r["actual"]): r["count"] for r in class_rows([run])}
     assert rows == {("normal", "inf"): 1, ("normal", "nan"): 1, ("normal", "zero"): 1}
+
+
+@pytest.fixture
+def no_findings(monkeypatch):
+    """Pages without sciprec's own findings, which take long to draw, and without added sections."""
+    monkeypatch.setattr(section, "_FINDINGS", ())
+    monkeypatch.setattr(section, "_ADDED", {})
+
+
+def test_the_section_of_the_docs_stands_on_the_page_before_the_details(no_findings, own_batch):
+    text = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(from sciprec.report import page_section.*?)^```", text,
+                         flags=re.DOTALL | re.MULTILINE)  # fmt: skip
+    exec(code.replace("reports/quickstart", str(own_batch.folder)), {})
+    page = own_batch.page.read_text(encoding="utf-8")
+    assert page.count("<h3>Highest level</h3>") == 1  # prices have no heights
+    assert "<li>fp16: 5" in page
+    assert page.index("Highest level") < page.index("<summary>All variables")
+
+
+def test_what_a_section_shows_is_escaped_and_may_hold_figures(no_findings, batch):
+    @page_section('{% from "figure.html" import figure %}{{ figure(data[0]) }}<p>{{ data[1] }}</p>')
+    def drawn(subject):
+        figure = SimpleNamespace(svg="<svg>", caption=subject.scenario)
+        return [figure, "a < b"] if subject.prefix == "s0" else None
+
+    page = render(batch)
+    assert page.count("<figcaption>little_climate</figcaption>") == 1
+    assert "<p>a &lt; b</p>\n<details>" in page
+    assert "<figcaption>little_heston" not in page
