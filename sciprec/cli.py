@@ -19,6 +19,7 @@ from sciprec import (
 )
 from sciprec.errors import InputError, Interrupted, printable
 
+QUICKSTART = ("quickstart_climate", "quickstart_heston")
 GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 
 app = typer.Typer(
@@ -67,7 +68,9 @@ def _global_options(
 
 @app.command()
 def run(
-    files: Annotated[list[Path], typer.Argument(help="Scenario files (TOML).")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Scenario files (TOML), or names of shipped scenarios.")
+    ],
     backend: Annotated[
         list[str] | None,
         typer.Option("--backend", "-b", help="Arithmetic to use instead of the scenarios' own."),
@@ -138,6 +141,17 @@ def run(
         say(f"page: {result.page}")
     if _any_failed(result.table) or (enforce and result.beyond):
         raise typer.Exit(NOT_MET)
+
+
+@app.command()
+def quickstart(
+    out: Annotated[Path, typer.Option(help="Folder for files and page.")] = Path(
+        "reports/quickstart"
+    ),
+    json: Json = False,
+) -> None:
+    """Run a small scenario of each model, a flow and option prices, to their page."""
+    run([Path(name) for name in QUICKSTART], out=out, json=json)
 
 
 def _any_failed(table: list[dict[str, Any]]) -> bool:
@@ -301,8 +315,12 @@ def bench_compare(
 
 def _bench(name: str, out: Path | None, json: bool) -> None:
     """Run one benchmark by name."""
-    from sciprec import bench
-
+    try:
+        from sciprec import bench
+    except ImportError:
+        raise InputError(
+            "benchmarks are no part of an installed sciprec; run this in a checkout of its source"
+        ) from None
     bench.run(name, out=out or Path("reports") / f"bench-{name}.json", json=json)
 
 

@@ -13,9 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.errors import InputError, Interrupted, printable, why_no_file
+from sciprec.shipped import PRICES, shipped
 
 NOT_MET = 1
-REFERENCES = Path("data/heston/europeans.json")
+REFERENCES = "europeans.json"
 SMALL_CASES = ("lewis_K100", "broadie_kaya_2", "andersen_3_r5_K100")
 SEEDS, SMALL_SEEDS = 400, 40
 DRAW = 2026
@@ -40,7 +41,10 @@ def coverage(
     draw: Annotated[int, typer.Option(min=0, help="Seed of the random models.")] = DRAW,
     tol: Annotated[str, typer.Option(help="Of the bounds, as a share of the price.")] = "2%",
     confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the bounds.")] = 0.95,
-    references: Annotated[Path, typer.Option(help="File of reference prices (JSON).")] = REFERENCES,
+    references: Annotated[
+        Path | None,
+        typer.Option(help="File of reference prices (JSON) [default: the shipped one]."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("reports/coverage"),
     threads: Annotated[
         int | None, typer.Option(min=1, help="Change no result [default: all cores].")
@@ -68,7 +72,8 @@ def coverage(
             "which draw other models, one price each"
         )
     names = set_names() if random is not None else tuple(case or (SMALL_CASES if small else CASES))
-    cases = _reference_cases(references, names) if random is None else list(names)
+    known = references or shipped(PRICES) / REFERENCES
+    cases = _reference_cases(known, names) if random is None else list(names)
     backends = tuple(resolve_backend(name).name for name in backend or BACKENDS)
     n_seeds = seeds if seeds is not None else SMALL_SEEDS if small else SEEDS
     n_rows = len(cases) * (len(backends) if random is None else 1)
@@ -77,7 +82,7 @@ def coverage(
         "tolerance": f"{100 * tolerance:.6g}%", "confidence": confidence,
         "cases": ", ".join(names), "backends": ", ".join(backends),
     } | (
-        {"seeds": n_seeds, "references": str(references)}
+        {"seeds": n_seeds, "references": str(references or REFERENCES)}
         if random is None
         else {"prices of each set": random, "seed of the random models": draw}
     )  # fmt: skip
@@ -85,7 +90,8 @@ def coverage(
     content = {
         "rows": done, "settings": settings, "made_by": provenance(),
         "command": _command(
-            ["--seeds", n_seeds, "--references", references, *_each("--case", names)]
+            ["--seeds", n_seeds, *(["--references", references] if references else []),
+             *_each("--case", names)]
             if random is None else ["--random", random, "--draw", draw],
             backends, tol, confidence, out,
         ),
@@ -162,15 +168,15 @@ def _reference_cases(path: Path, names: tuple[str, ...]) -> list[Any]:
 
     if why := why_no_file(path):
         raise InputError(
-            f"file of reference prices '{path}' {why}; give one with --references, such as "
-            f"{REFERENCES}"
+            f"file of reference prices '{path}' {why}; give one with --references, or "
+            "leave it out for the shipped one"
         )
     try:
         return reference_cases(path, names)
     except (json_format.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
         raise InputError(
             f"{path}: holds no reference prices ({type(error).__name__}: {error}); accepted: JSON "
-            f"as in {REFERENCES}"
+            f"as in data/heston/{REFERENCES}"
         ) from None
 
 

@@ -24,7 +24,7 @@ MOST_BYTES = 1_000_000
 
 
 def make_gallery(
-    scenarios: str | Path = "scenarios",
+    scenarios: str | Path | None = None,
     out: str | Path = Path("reports") / "gallery",
     names: Iterable[str] | None = None,
     on_page: Callable[[Path], None] | None = None,
@@ -32,7 +32,7 @@ def make_gallery(
     """Run the scenarios of the gallery and write a page for each of its entries.
 
     Args:
-        scenarios: folder of the scenario files.
+        scenarios: folder of the scenario files; left out, those that come with sciprec.
         out: folder of the pages; what else is in it stays.
         names: of entries; all when left out.
         on_page: called with each page as it is written.
@@ -55,15 +55,17 @@ def make_gallery(
     pages = []
     with alone_in(folder):
         for name in chosen:
-            pages.append(_page(name, Path(scenarios), folder))
+            pages.append(_page(name, scenarios, folder))
             if on_page is not None:
                 on_page(pages[-1])
     return tuple(pages)
 
 
-def _page(name: str, scenarios: Path, folder: Path) -> Path:
+def _page(name: str, scenarios: str | Path | None, folder: Path) -> Path:
     """Run one entry in a folder that is thrown away, and keep its page."""
-    files = [scenarios / f"{scenario}.toml" for scenario in GALLERY[name]]
+    files = [
+        Path(one) if scenarios is None else Path(scenarios) / f"{one}.toml" for one in GALLERY[name]
+    ]
     with tempfile.TemporaryDirectory() as thrown_away:
         done = workflow.run(files, out=thrown_away)
         if done.failures:

@@ -10,9 +10,9 @@ import typer
 
 def gallery(
     names: Annotated[list[str] | None, typer.Argument(help="Pages to make [default: all].")] = None,
-    scenarios: Annotated[Path, typer.Option(help="Folder of the scenario files.")] = Path(
-        "scenarios"
-    ),
+    scenarios: Annotated[
+        Path | None, typer.Option(help="Folder of the scenario files [default: the shipped ones].")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder of the pages.")] = Path("reports/gallery"),
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
 ) -> None:

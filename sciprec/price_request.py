@@ -17,9 +17,10 @@ from sciprec.heston.payoffs import payoff_named
 from sciprec.heston_sections import HestonModel
 from sciprec.limits import PAYOFF
 from sciprec.sections import Section, key
+from sciprec.shipped import PRICES
 from sciprec.toml_file import read_toml
 
-EXAMPLE = "data/heston/lewis.toml"
+EXAMPLE = "lewis"
 USUAL_FIXINGS = 5  # of Asians and lookbacks, where nothing is said
 
 
@@ -34,7 +35,8 @@ def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Mo
     """The model of a file, single parameters replaced, and where it comes from.
 
     Args:
-        path: a TOML file with `source` and the table [model], or None.
+        path: a TOML file with `source` and the table [model], the name of one that comes with
+            sciprec, or None.
         given: parameters by name that replace those of the file; None where nothing is given.
 
     Returns:
@@ -47,10 +49,12 @@ def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Mo
     replaced = {name: value for name, value in given.items() if value is not None}
     if path is None and not replaced:
         raise InputError(
-            f"no model was given; give --model with a TOML file such as {EXAMPLE}, or all of "
-            f"{', '.join(map(_option, HestonModel.model_fields))}"
+            f"no model was given; give --model with a TOML file or a name such as {EXAMPLE}, or "
+            f"all of {', '.join(map(_option, HestonModel.model_fields))}"
         )
-    content = {"source": "options"} if path is None else read_toml(Path(path), "model", EXAMPLE)
+    content = (
+        {"source": "options"} if path is None else read_toml(Path(path), "model", PRICES, EXAMPLE)
+    )
     table = content.get("model", {})
     if replaced and isinstance(table, dict):
         content = content | {"model": table | replaced}

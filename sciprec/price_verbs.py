@@ -23,7 +23,7 @@ def price(
         typer.Option(help="Repeat it for several, priced from one set of paths."),
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="TOML file such as data/heston/lewis.toml.")
+        Path | None, typer.Option(help="TOML file, or the name of a shipped one such as lewis.")
     ] = None,
     tol: Annotated[
         str, typer.Option(help="Of the bound: 0.1% or 0.001 of the price, 0.01abs an amount.")

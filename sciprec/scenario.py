@@ -27,10 +27,11 @@ from sciprec.heston_sections import HestonRun
 from sciprec.limits import CLIMATE, MOST_STORED_STATES, PARAMETER, require_few_states
 from sciprec.precision.backend import resolve_backend
 from sciprec.sections import Names, Section, as_tuple, key, limited
+from sciprec.shipped import SCENARIOS
 from sciprec.stages_choice import StagesChoice, StagesChoices
 from sciprec.toml_file import is_inside, read_toml
 
-EXAMPLE = "scenarios/quickstart_climate.toml"
+EXAMPLE = "quickstart_climate"
 TRUTH = "fp64"
 
 
@@ -280,7 +281,7 @@ def load_scenario(path: str | Path) -> Scenario:
     """Read and validate one scenario file.
 
     Args:
-        path: a TOML file.
+        path: a TOML file, or the name of a scenario that comes with sciprec.
 
     Returns:
         A frozen scenario of its kind: ClimateScenario, HestonScenario or AccumulationScenario.
@@ -290,7 +291,7 @@ def load_scenario(path: str | Path) -> Scenario:
             complaint, each naming the file and the key.
     """
     file = Path(arguments.path("a scenario", path))
-    return parse_scenario(read_toml(file, "scenario", EXAMPLE), origin=str(file))
+    return parse_scenario(read_toml(file, "scenario", SCENARIOS, EXAMPLE), origin=str(file))
 
 
 def parse_scenario(content: dict[str, Any], origin: str = "scenario") -> Scenario:

@@ -7,26 +7,31 @@ import tomllib
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from sciprec.errors import InputError, why_no_file
+from sciprec.errors import InputError, meant, why_no_file
+from sciprec.shipped import named, names
 
 LARGEST_FILE_BYTES = 1_000_000
 
 
-def read_toml(path: Path, what: str, example: str) -> dict[str, Any]:
+def read_toml(given: Path, what: str, folder: str, name: str) -> dict[str, Any]:
     """The dictionary that a TOML file holds.
 
     Args:
-        path: the file.
+        given: the file, or the name of one that comes with sciprec.
         what: what it holds, such as "scenario", for the messages.
-        example: path of such a file, for the messages.
+        folder: of the files that come with sciprec, as `shipped` takes it.
+        name: of one of them, for the messages.
 
     Raises:
         InputError: there is no such file, it is too large, or it is no TOML.
     """
+    path = named(given, folder)
     if why := why_no_file(path):
         raise InputError(
-            f"{what} file '{path}' {why}; give the path of a TOML file, such as {example}"
+            f"{what} file '{path}' {why}; give the path of a TOML file, or the name of a {what} "
+            f"that comes with sciprec, such as {name}{meant(path.stem, names(folder))}"
         )
+    example = f"{folder}/{name}.toml"
     if path.stat().st_size > LARGEST_FILE_BYTES:
         raise InputError(
             f"{path}: holds {path.stat().st_size} bytes; a {what} has at most "

@@ -89,7 +89,7 @@ def plan(
     scenarios, override = tuple(scenarios), tuple(backends or ())
     if not scenarios:
         raise InputError(
-            "no scenario was given; give TOML files, such as scenarios/quickstart_climate.toml"
+            "no scenario was given; give TOML files, or names such as quickstart_climate"
         )
     _refuse_repeated_names(scenarios)
     runs = []

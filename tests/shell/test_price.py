@@ -157,7 +157,7 @@ def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
         ),
         (
             ("price", "--payoff", "call", "--strike", "1", "--maturity", "1"),
-            "no model was given; give --model with a TOML file such as data/heston/lewis.toml",
+            "no model was given; give --model with a TOML file or a name such as lewis",
         ),
         (
             ("price", "--payoff", "call", "--strike", "1", "--maturity", "1", "--spot", "100"),

@@ -228,7 +228,8 @@ def test_json_is_called_json(tmp_path):
     path = tmp_path / "model.json"
     path.write_text('{"spot": 100.0}')
     said = complaint(path)
-    assert said.endswith("holds JSON; a scenario is a TOML file, written like " + EXAMPLE)
+    assert said.endswith(f"a scenario is a TOML file, written like scenarios/{EXAMPLE}.toml")
+    assert "holds JSON" in said
 
 
 @pytest.mark.parametrize("name", HESTON_MODEL)
