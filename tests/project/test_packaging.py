@@ -1,13 +1,25 @@
-"""Packaging: the lock pins everything, and the documented commands are the ones that are run."""
+"""Packaging: the lock pins everything, the documented commands are the ones that are run, and an
+installed package needs no checkout.
+"""
 
 import importlib.util
+import json
+import os
 import re
 import subprocess
 import sys
+import sysconfig
+import tarfile
 import tomllib
+import venv
+import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
+
+import sciprec
+from sciprec.shipped import PRICES, SCENARIOS, names
 
 ROOT = Path(__file__).parents[2]
 BOOTSTRAP = ROOT / "bootstrap.py"
@@ -54,8 +66,9 @@ def test_readme_begins_with_the_two_commands_and_ci_calls_the_second():
     first = readme.index("python3 bootstrap.py quickstart")
     second = readme.index("python3 bootstrap.py test")
     assert first < second < readme.index("\n## ")
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert script.rstrip().endswith("python3 bootstrap.py test")
+    for name in (".ci/run", ".github/workflows/tests.yml"):
+        script = (ROOT / name).read_text(encoding="utf-8")
+        assert script.rstrip().endswith("python3 bootstrap.py test")
 
 
 def test_bootstrap_needs_only_the_standard_library():
@@ -99,3 +112,115 @@ def test_bootstrap_prints_its_help():
     command = [sys.executable, str(BOOTSTRAP), "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "python3 bootstrap.py quickstart" in done.stdout
+
+
+def test_the_version_is_written_once(project):
+    assert project["project"]["dynamic"] == ["version"] and "version" not in project["project"]
+    assert project["tool"]["hatch"]["version"]["path"] == "sciprec/__init__.py"
+
+
+def test_the_citation_is_complete(project):
+    told = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= set(told)  # what the format asks for
+    assert told["license"] == project["project"]["license"]
+
+
+def build(source, folder, *options):
+    """Build what hatchling is asked for, without network, and return the files."""
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder), *options]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    return sorted(folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The wheel and the sdist of this checkout."""
+    return build(ROOT, tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="module")
+def installed(built, tmp_path_factory):
+    """Runs the command of the wheel, in an environment with its dependencies and without this
+    checkout, from a folder with nothing in it.
+    """
+    environment = tmp_path_factory.mktemp("clean") / "environment"
+    venv.create(environment, with_pip=False)
+    place = {"base": str(environment), "platbase": str(environment)}
+    scripts, packages = (Path(sysconfig.get_path(n, vars=place)) for n in ("scripts", "purelib"))
+    pip = [sys.executable, "-m", "pip", "--python", str(scripts / "python"), "install", "--quiet"]
+    subprocess.run([*pip, "--no-deps", "--no-index", str(built[0])], check=True)
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    folder = tmp_path_factory.mktemp("elsewhere")
+    variables = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+
+    def run(name, *arguments):
+        return subprocess.run(
+            [scripts / name, *arguments], cwd=folder, env=variables, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
+
+    said = run("python", "-c", "import sciprec; print(sciprec.__file__, sciprec.__version__)")
+    assert said.stdout.split() == [str(packages / "sciprec" / "__init__.py"), sciprec.__version__]
+    return run
+
+
+@pytest.mark.slow
+def test_a_wheel_of_the_sdist_is_the_wheel_and_holds_no_experiments(built, tmp_path):
+    wheel, sdist = built
+    with tarfile.open(sdist) as packed:
+        packed.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    (again,) = build(source, tmp_path / "dist", "-t", "wheel")
+    held = [set(zipfile.ZipFile(one).namelist()) for one in (wheel, again)]
+    assert held[0] == held[1]
+    packages = {name.split("/")[1] for name in held[0] if name.startswith("sciprec/")}
+    assert "bench" not in packages and {"precision", "climate", "shipped"} <= packages
+    assert not [name for name in held[0] if name.startswith(("data/", "tests/", "scenarios/"))]
+
+
+@pytest.mark.slow
+def test_everything_in_the_wheel_can_be_imported(installed):
+    code = (
+        "import pkgutil, importlib, sciprec\n"
+        "for one in pkgutil.walk_packages(sciprec.__path__, 'sciprec.'):\n"
+        "    one.name.endswith('__main__') or importlib.import_module(one.name)"
+    )
+    done = installed("python", "-c", code)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.slow
+def test_scenarios_and_models_are_found_without_a_checkout(installed):
+    done = installed("sciprec", "run", *names(SCENARIOS), "--plan", "--json")
+    assert {row["scenario"] for row in json.loads(done.stdout)} == set(names(SCENARIOS))
+    code = (
+        "from sciprec.coverage_verb import REFERENCES\n"
+        "from sciprec.price_request import read_model\n"
+        "from sciprec.shipped import PRICES, names, shipped\n"
+        "for name in names(PRICES): print(name, read_model(name, {})[1])\n"
+        "assert (shipped(PRICES) / REFERENCES).is_file()"
+    )
+    done = installed("python", "-c", code)
+    assert (done.stderr, done.stdout.count("\n")) == ("", len(names(PRICES)))
+    asked = ("--payoff", "call", "--strike", "100", "--maturity", "1", "--tol", "5%", "--json")
+    done = installed("sciprec", "price", "--model", "lewis", "--backend", "fp64", *asked)
+    assert json.loads(done.stdout)["model"]["kappa"] == 4.0, done.stderr
+
+
+@pytest.mark.slow
+def test_a_shipped_scenario_runs_to_its_page_without_a_checkout(installed, tmp_path):
+    asked = ("run", "quickstart_heston", "--backend", "fp32", "--out", str(tmp_path), "--json")
+    done = installed("sciprec", *asked)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "sciprec run quickstart_heston" in page and page.rstrip().endswith("</html>")
+
+
+@pytest.mark.slow
+def test_benchmarks_say_where_they_are(installed):
+    done = installed("sciprec", "bench", "precision")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "sciprec: benchmarks are no part of an installed sciprec; run this in a checkout of its "
+        "source\n"
+    )
