@@ -58,7 +58,7 @@ def test_an_interrupted_run_goes_on_with_the_same_bits(scheme, compensation, tmp
     ("case", "given"),
     [
         ("williamson_5", {"backend": "mlu370-noise"}),
-        ("rossby_haurwitz", {"backend": "fixed32", "parameters": {"fourier": "matrix"}}),
+        ("williamson_6", {"backend": "fixed32"}),
     ],
     ids=["random bits", "fixed point"],
 )

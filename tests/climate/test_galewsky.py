@@ -15,8 +15,12 @@ from sciprec.climate.reference import Reference
 from sciprec.precision import backends
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "climate"
-BACKENDS = tuple(name for name in backends() if name not in ("mlu370-noise", "e4m3fn"))
-"""All but one with noise, which is not zonal, and one without numbers above 448."""
+BACKENDS = tuple(
+    name for name in backends() if name not in ("mlu370-noise", "e4m3fn", "tf32", "fixed16")
+)
+"""All but one with noise, which is not zonal, one without numbers above 448, and two that differ
+from fp16 and fixed32 in their bits alone, slow to compile.
+"""
 
 
 def errors_by_day(run, truncation, days=(4, 5, 6)):
@@ -78,8 +82,9 @@ def test_the_jet_without_its_bump_stays_zonal(backend):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_the_jet_without_its_bump_stays_zonal_for_five_days(backend):
-    zonal_for(5.0, backend, "T42")
+def test_the_jet_without_its_bump_stays_zonal_for_days(backend):
+    """Last bits of binary64 are seen when they have grown for five; of the others at once."""
+    zonal_for(5.0 if backend == "fp64" else 1.0, backend, "T42")
 
 
 def zonal_for(days, backend, truncation):

@@ -1,5 +1,7 @@
 """Learned predictors of losses: their training, their accuracy, and that the carry is better."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -106,6 +108,7 @@ def test_predicting_the_loss_does_not_help_beside_carrying_it(backend, kind):
             assert report.predicted < report.none / 10
 
 
+@functools.cache
 def climate_heights():
     """1 + height / 16 km at 16 places of a Rossby-Haurwitz wave in binary64, (steps + 1, 16)."""
     run = integrate("williamson_6", "T21", 10, output_hours=1 / 3)

@@ -174,18 +174,17 @@ RESTARTING = """
 WAVE = """
 name = "wave"
 title = "A little wave in fixed point"
-source = "Williamson et al. (1992), case 6, without divergence"
+source = "Williamson et al. (1992), case 6"
 kind = "climate"
 backends = ["fixed32"]
 
 [climate]
-case = "rossby_haurwitz"
+case = "williamson_6"
 truncation = 10
 days = 0.125
 step_seconds = 900.0
 output_hours = 0.5
 time_scheme = "rk4"
-parameters = { fourier = "matrix" }
 """
 
 
