@@ -13,8 +13,23 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is importe
 gc.set_threshold(50_000, 20, 50)
 
 TESTS = Path(__file__).parent
-DEAR = (  # half a minute of processor time and more, nothing compiled yet; dearest first
-    "random_kernels/test_random_kernels.py",
+DEAR = (  # half a minute of processor time or so, nothing compiled yet; dearest first
+    "precision/test_fixed_twins.py", "precision/test_twins.py", "precision/test_lift.py",
+    "precision/test_lift_escapes.py", "precision/test_lift_invariance.py",
+    "precision/test_functions.py", "precision/test_operations.py", "precision/test_views.py",
+    "precision/test_lift_forms.py", "precision/test_lift_contract.py",
+    "precision/test_elementary.py", "precision/test_fixed_matmul.py", "precision/test_predictor.py",
+    "precision/test_lift_refusals.py", "precision/test_fixed_lift.py",
+    "precision/test_fixed_operations.py",
+    "random_kernels/test_random_kernels.py", "climate/test_galewsky.py",
+    "climate/test_checkpoint.py", "shell/test_every_scenario.py", "climate/test_stages.py",
+    "climate/test_model.py", "climate/test_reduced_precision.py", "shell/test_same_bits.py",
+    "climate/test_baroclinic.py", "heston/test_greeks.py", "heston/test_coverage.py",
+    "climate/test_climates.py", "climate/test_stored.py", "climate/test_bounds.py",
+    "climate/test_compensation.py", "climate/test_staged_model.py", "shell/test_fuzz.py",
+    "project/test_readme.py", "project/test_claims.py", "shell/test_compare_docs.py",
+    "climate/test_advection.py", "climate/test_fixed_identity.py",
+    "climate/test_barotropic_vorticity.py", "climate/test_drift.py",
 )  # fmt: skip
 
 
@@ -23,4 +38,6 @@ def pytest_collection_modifyitems(items) -> None:
     to do.
     """
     order = {TESTS / name: number for number, name in enumerate(DEAR)}
+    gone = [path.name for path in order if not path.is_file()]
+    assert not gone, f"{gone} of DEAR in tests/conftest.py are no files any more"
     items.sort(key=lambda item: order.get(item.path, len(DEAR)))
