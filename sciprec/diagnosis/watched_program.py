@@ -15,6 +15,7 @@ from sciprec.precision.lifted import Lifted
 from sciprec.precision.program import Program
 from sciprec.precision.rewrite import Rewriter
 from sciprec.precision.syntax import LiftError, name, parse
+from sciprec.precision.variant import FLOATS, Variant
 
 _IMPORTS = """
 from sciprec.diagnosis.watch import containing as sp_watch_containing
@@ -154,7 +155,7 @@ class WatchedProgram(Program):
 
     imports, kept = _IMPORTS, False
 
-    def __init__(self, kernel, backend, path, trust_inputs, variant="", *, watched: Places):
+    def __init__(self, kernel, backend, path, trust_inputs, variant=FLOATS, *, watched: Places):
         self.watched = watched
         super().__init__(kernel, backend, path, trust_inputs, variant)
 
@@ -170,15 +171,14 @@ def lift_watched(kernel, backend, places: Places, seed: int = 0) -> Lifted:
     """A kernel lifted as by `lift`, watched. Functions that are given to it are watched, too."""
     program = partial(WatchedProgram, watched=places)
     again = lambda other, **_: lift_watched(other, backend, places)  # noqa: E731
-    if not backend.fixed:
-        made = program(kernel, backend, "auto", False)
-        return Lifted(kernel, backend, made, module_of(made), seed, again, program)
 
-    def variant(named: str):
-        made = program(kernel, backend, "auto", False, named)
+    def compiled(variant: Variant):
+        made = program(kernel, backend, "auto", False, variant)
         return made, module_of(made)
 
-    return FixedLifted(kernel, backend, variant, again, programs=program)
+    if not backend.fixed:
+        return Lifted(kernel, backend, *compiled(FLOATS), seed, again, program)
+    return FixedLifted(kernel, backend, compiled, again, programs=program)
 
 
 def _is_constant(node) -> bool:

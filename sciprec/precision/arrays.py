@@ -80,7 +80,7 @@ def _call(function, result, kinds, key):
 def _element(ops, op, arity):
     """apply(key, n, x, ...): the n-th element's operation on raw array elements."""
     enter = ops.enter
-    if ops.variant:
+    if ops.variant.row_bytes:
 
         def one(key, n, x):
             return enter(key, 0, x) if op is None else op(key, 0, enter(key, 1, x))
@@ -113,7 +113,7 @@ def _element(ops, op, arity):
 def _leaving(ops):
     """put(key, n, target, x): what is stored for the n-th element."""
     leave, enter = ops.leave, ops.enter
-    if ops.variant:
+    if ops.variant.row_bytes:
 
         def put(key, n, target, x):
             return leave(key, 0, target, enter(key, 0, x))

@@ -123,7 +123,7 @@ class Boundaries(Evaluation):
 
         def resolve(typingctx, key, x):
             kind = types.unliteral(x)
-            noted = self.variant == "profile"
+            noted = self.variant.notes
             if not is_float(kind) or kind == self.carrier and not noted:
                 return identity(x, key)
 
@@ -150,7 +150,7 @@ class Boundaries(Evaluation):
 
     def _stored(self):
         """stored(target, value): like leave, of a value that is in the array's unit already."""
-        return self._leave(in_unit=self.variant != "profile")
+        return self._leave(in_unit=not self.variant.notes)
 
     def _leave(self, in_unit: bool = False):
         """leave(target, value): what is stored into target: rounded to the storage format, with

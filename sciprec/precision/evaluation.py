@@ -10,15 +10,16 @@ from llvmlite import ir
 from numba.core import types
 
 from sciprec.errors import InputError
-from sciprec.precision import keys, recording
+from sciprec.precision import keys
 from sciprec.precision.backend import Arithmetic, Backend
-from sciprec.precision.fixed_rounding import ROW_BYTES, Fixed
+from sciprec.precision.fixed_rounding import Fixed
 from sciprec.precision.kinds import call_inlined, forward
 from sciprec.precision.native import Native
 from sciprec.precision.operation import OPERATIONS
 from sciprec.precision.recording import Recording
 from sciprec.precision.sticky import Sticky
 from sciprec.precision.technique import rounder
+from sciprec.precision.variant import FLOATS, Variant
 from sciprec.precision.words import F32, F64, I32, I64, V64, call
 
 
@@ -28,16 +29,15 @@ class Evaluation:
     Args:
         backend: what each role computes in.
         word: the MXCSR value under which kernels will run, 0 for the normal mode.
-        variant: of operations that have rows of a table: of fixed point (see `fixed_rounding`),
-            or "profile"; else "".
+        variant: what operations do with rows of a table.
     """
 
-    def __init__(self, backend: Backend, word: int, variant: str = ""):
+    def __init__(self, backend: Backend, word: int, variant: Variant = FLOATS):
         self.backend, self.word, self.variant = backend, word, variant
         self.key_type = types.uint32 if backend.random else None
-        if variant:
+        if variant.row_bytes:
             self.key_type = types.int64
-        self.label = hashlib.sha256(f"{backend!r} {word} {variant}".encode()).hexdigest()[:12]
+        self.label = hashlib.sha256(f"{backend!r} {word} {variant.name}".encode()).hexdigest()[:12]
         self.carrier = types.float32 if backend.carrier == np.float32 else types.float64
         self.kind = F32 if backend.carrier == np.float32 else F64
         self.storage = self._rounder(backend.storage)
@@ -46,7 +46,7 @@ class Evaluation:
         self.matmul_role = self._rounder(backend.matmul)
 
     def _rounder(self, arithmetic: Arithmetic) -> Native:
-        if self.variant == "profile":
+        if self.variant.notes:
             return Recording(arithmetic)
         if arithmetic.fixed:
             return Fixed(arithmetic, self.variant)
@@ -55,17 +55,11 @@ class Evaluation:
     @property
     def row(self):
         """row(key, n): the address n rows further in the table."""
-        return keys.row_step(self.row_bytes)
-
-    @property
-    def row_bytes(self) -> int:
-        """Size of a row of the variant's table."""
-        return recording.ROW_BYTES if self.variant == "profile" else ROW_BYTES
+        return keys.row_step(self.variant.row_bytes)
 
     def _intrinsic(self, arity: int, resolve: Callable):
         """An operation of `arity` operands, typed by resolve(typingctx, key, *operands)."""
-        row_bytes = self.row_bytes if self.variant else 0
-        return keys.intrinsic_of(arity, self.key_type, resolve, row_bytes)
+        return keys.intrinsic_of(arity, self.key_type, resolve, self.variant.row_bytes)
 
     def _draw(self, b, role: Native, key, salt: int = 0) -> dict:
         """What a rounder takes besides operands: the 24 random bits of a stochastic rounding, or
@@ -73,7 +67,7 @@ class Evaluation:
         """
         if role.placed:
             part = salt if salt < 4 else salt - 10
-            step = ir.Constant(I64, part * self.row_bytes)
+            step = ir.Constant(I64, part * self.variant.row_bytes)
             return {"row": b.add(key, step) if part else key}
         if not role.rule.random:
             return {}
@@ -123,7 +117,7 @@ class Evaluation:
         for number, value in enumerate(values, 1):
             wide = b.fpext(value, F64) if self.kind == F32 else value
             factors.append(role.from_binary64(b, wide, **self._draw(b, role, key, number)))
-        if self.variant == "profile":
+        if self.variant.notes:
             return role.mul(b, *factors, **self._draw(b, role, key))
         if self.backend.matmul.format.bits <= 26:
             return self.accumulate_role.from_binary64(b, b.fmul(*factors))

@@ -17,6 +17,7 @@ from sciprec.precision.profile import Profile
 from sciprec.precision.program import Program
 from sciprec.precision.syntax import LiftError
 from sciprec.precision.units import Place, Units, from_ranges
+from sciprec.precision.variant import CAREFUL, PLAIN, Variant
 
 _ATTEMPTS = 12
 _STATE = (
@@ -115,9 +116,9 @@ class FixedLifted(Lifted):
         programs=Program,
     ):  # fmt: skip
         self._compile = compile_variant
-        plain, module = compile_variant("plain")
+        plain, module = compile_variant(PLAIN)
         super().__init__(kernel, backend, plain, module, 0, lift_again, programs)
-        self._dispatchers = {"plain": module.sp_entry}
+        self._dispatchers = {PLAIN: module.sp_entry}
         self._layout, self._adapt = plain.layout, adapt
         self._literals = plain.literals
         if any(site.operation == "sign" or "(0)" in site.operation for site in plain.sites):
@@ -242,7 +243,7 @@ class FixedLifted(Lifted):
             units = wider
         return self._careful(units, args)
 
-    def _attempt(self, units: Units, variant: str, args):
+    def _attempt(self, units: Units, variant: Variant, args):
         """(result, whether nothing left its range) of one run; the table is this call's own.
 
         An exception may have come from numbers beyond their ranges: a careful run will tell.
@@ -261,7 +262,7 @@ class FixedLifted(Lifted):
         """A run in which every end of a range is enforced; its saturations are counted."""
         table = units.table.copy()
         try:
-            result, _ = self._enter(self._variant("careful"), (table.ctypes.data, *args))
+            result, _ = self._enter(self._variant(CAREFUL), (table.ctypes.data, *args))
         finally:
             with self._state:
                 self._careful_calls += 1
@@ -275,7 +276,7 @@ class FixedLifted(Lifted):
         """
         table = units.table.copy()
         with contextlib.suppress(Exception):  # the run that counts will raise it
-            self._enter(self._variant("careful"), (table.ctypes.data, *copied(args)))
+            self._enter(self._variant(CAREFUL), (table.ctypes.data, *copied(args)))
         beyond = table[:, words.LARGEST].copy().view(np.float64)
         with self._state:  # other threads may have widened others
             wider = self.units.widened(4.0 * np.minimum(beyond, 2.0**1000))
@@ -295,11 +296,11 @@ class FixedLifted(Lifted):
             "arrays and tuples: call the function by its own name in the kernel"
         )
 
-    def _variant(self, name: str):
+    def _variant(self, variant: Variant):
         with self._state:
-            if name not in self._dispatchers:
-                self._dispatchers[name] = self._compile(name)[1].sp_entry
-            return self._dispatchers[name]
+            if variant not in self._dispatchers:
+                self._dispatchers[variant] = self._compile(variant)[1].sp_entry
+            return self._dispatchers[variant]
 
     def _saved(self, args) -> list:
         """Copies of the arrays that the kernel may write."""

@@ -7,7 +7,7 @@ as forming it in a 64-bit integer and shifting with rounding. In range, the bits
 number above the format's are those of 1.5 2^52 u, so that one comparison of bit patterns tells
 whether anything left the range.
 
-Three variants of a program share these rows:
+Three variants of a program (see `variant`) share these rows:
 
     plain    sums of two operands are exact in binary64 (see `units.Units.variant`)
     wide     sums carry the sign of their binary64 error
@@ -20,6 +20,8 @@ Source: Dekker (1971) for the constant that rounds; Boldo & Melquiond (2008) for
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from llvmlite import ir
 from numba.core import cgutils
 
@@ -27,6 +29,9 @@ from sciprec.precision.backend import Arithmetic
 from sciprec.precision.native import Native
 from sciprec.precision.sticky import Sticky, odd, two_sum
 from sciprec.precision.words import BIT, F64, I64, V64, call, routine
+
+if TYPE_CHECKING:
+    from sciprec.precision.variant import Variant
 
 ROW_BYTES = 64
 SHIFT, UNIT, LOW, HIGH, SATURATED, INVALID, LOST, LARGEST = range(8)
@@ -89,7 +94,7 @@ class Fixed(Native):
 
     placed = True
 
-    def __init__(self, arithmetic: Arithmetic, variant: str):
+    def __init__(self, arithmetic: Arithmetic, variant: Variant):
         super().__init__(arithmetic, F64, F64, None)
         self.variant = variant
 
@@ -100,7 +105,7 @@ class Fixed(Native):
         return self._placed(b, row, r)
 
     def add(self, b, x, y, row):
-        if self.variant == "plain" and not (_is_integer(x) or _is_integer(y)):
+        if self.variant.exact_sums and not (_is_integer(x) or _is_integer(y)):
             return self._placed(b, row, b.fadd(x, y))
         return self._pair(b, row, *two_sum(b, x, y))
 
@@ -114,7 +119,7 @@ class Fixed(Native):
         return self._placed(b, row, call(b, "fabs", x))
 
     def mul(self, b, x, y, row):
-        if self.variant == "careful":
+        if self.variant.enforces:
             high = b.fmul(x, y)
             error = call(b, "fma", x, y, b.fneg(high))
             return self._pair(b, row, high, error)
@@ -142,7 +147,7 @@ class Fixed(Native):
         Terms that were made at this place are multiples of its unit, and so is their sum, exactly.
         """
         shift = constant_at(b, row, SHIFT)
-        if self.variant != "careful" and all(_made_at(v, row) for v in (total, term)):
+        if not self.variant.enforces and all(_made_at(v, row) for v in (total, term)):
             total = b.fadd(total, term)
             self._mark(b, row, b.fadd(total, shift))
             total.place = _place(row)
@@ -164,7 +169,7 @@ class Fixed(Native):
 
     def _pair(self, b, row, r, error):
         """r + error rounded to the row's unit."""
-        if self.variant != "careful" or self.format.saturate:
+        if not self.variant.enforces or self.format.saturate:
             return self._placed(b, row, odd(b, r, error))
         name = f"sciprec.wrapped.{self.arithmetic.rounding}.{self.format.bits}"
         kinds = (F64, F64, I64)
@@ -172,7 +177,7 @@ class Fixed(Native):
 
     def _placed(self, b, row, r, saturates=False):
         """A binary64 number (its last bit may be sticky) rounded to the row's unit."""
-        if self.variant == "careful":
+        if self.variant.enforces:
             if saturates or self.format.saturate:
                 return self._careful(b, row, r)
             return self._pair(b, row, r, V64.constant(0.0))

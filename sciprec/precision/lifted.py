@@ -21,6 +21,7 @@ from sciprec.precision.own_names import as_written
 from sciprec.precision.profile import Profile, Recorder
 from sciprec.precision.program import Program
 from sciprec.precision.syntax import LiftError, Site, carry_sources
+from sciprec.precision.variant import PROFILE
 from sciprec.precision.written import written_arrays
 
 _NAMED_ERROR = re.compile(r"\w*Error: (.+)")
@@ -138,7 +139,7 @@ class Lifted:
         with self._lock:
             if self._recorder is None:
                 truth = resolve_backend("fp64")
-                program = self._programs(self.kernel, truth, "auto", self._trusting, "profile")
+                program = self._programs(self.kernel, truth, "auto", self._trusting, PROFILE)
                 self._recorder = Recorder(program, module_of(program).sp_entry)
             return self._recorder
 

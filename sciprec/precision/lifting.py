@@ -11,6 +11,7 @@ from sciprec.precision.fixed_lifting import FixedLifted
 from sciprec.precision.lifted import Lifted
 from sciprec.precision.program import Program
 from sciprec.precision.syntax import LiftError, plain_function
+from sciprec.precision.variant import FLOATS, Variant
 
 __all__ = ["LiftError", "Lifted", "cache_folder", "lift"]
 
@@ -88,15 +89,14 @@ def lift(
         lift, backend=resolved, seed=seed, path=path, trust_inputs=trust_inputs, ranges=ranges,
         adapt=adapt,
     )  # fmt: skip
-    if not resolved.fixed:
-        program = Program(function, resolved, path, trust_inputs)
-        return Lifted(function, resolved, program, module_of(program), seed, again)
 
-    def variant(name: str):
-        made = Program(function, resolved, path, trust_inputs, name)
+    def compiled(variant: Variant):
+        made = Program(function, resolved, path, trust_inputs, variant)
         return made, module_of(made)
 
-    return FixedLifted(function, resolved, variant, again, ranges=ranges, adapt=adapt)
+    if not resolved.fixed:
+        return Lifted(function, resolved, *compiled(FLOATS), seed, again)
+    return FixedLifted(function, resolved, compiled, again, ranges=ranges, adapt=adapt)
 
 
 def _check_adapt(adapt) -> None:

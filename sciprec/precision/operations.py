@@ -32,6 +32,7 @@ from sciprec.precision.kinds import (
 )
 from sciprec.precision.mode import NORMAL, call_in_mode
 from sciprec.precision.operation import OPERATIONS, Operation
+from sciprec.precision.variant import VARIANTS
 from sciprec.precision.words import I64
 
 
@@ -62,9 +63,9 @@ class Operations(Boundaries):
     @property
     def careful(self) -> Operations:
         """What operations on arrays use: ends of a range are enforced where they are met."""
-        if self.variant in ("plain", "wide"):
-            return operations(self.backend, self.word, "careful")
-        return self
+        wanted = self.variant.of_arrays
+        same = wanted == self.variant
+        return self if same else operations(self.backend, self.word, wanted.name)
 
     def __getattr__(self, name: str):
         made = self._make(name)
@@ -83,7 +84,7 @@ class Operations(Boundaries):
             operation = "accumulate" if self.accumulate_role.placed else "add"
             return self._operation(2, self._emit(operation, self.accumulate_role), None)
         if name == "product":
-            if self.variant and not self.backend.accumulate.fixed:
+            if self.variant.row_bytes and not self.backend.accumulate.fixed:
                 return self._operation(2, self._product_of_integers, None)
             return self._operation(2, self._emit("mul", self.matmul_role), None)
         row = OPERATIONS.get(name)
@@ -176,11 +177,11 @@ class Operations(Boundaries):
                 word, (_, value) = keys.split(key, args)
                 values = [value] if known is not function or key is None else [word, value]
                 result = passed(context, b, resolved.return_type(*given), values)
-                opens = self.variant and known is function
+                opens = self.variant.row_bytes and known is function
                 return self._take_marks(b, result) if opens else result
 
             opened = resolved.return_type
-            if self.variant and known is function:
+            if self.variant.row_bytes and known is function:
                 opened = opened[0]
             return opened(*keys.join(key, [function, x])), codegen
 
@@ -253,13 +254,13 @@ class Operations(Boundaries):
                 careful = self.careful
                 return arrays.in_place(careful, op.of(careful), x, y, key)
             kinds = keys.join(key, [x, y])
-            given = [key, types.int64, x, y] if self.variant else kinds
+            given = [key, types.int64, x, y] if self.variant.row_bytes else kinds
             function = typingctx.resolve_value_type(op)
             resolved = function.get_call_type(typingctx, tuple(given), {})
             passed = forward(function, resolved)
 
             def codegen(context, b, signature, args):
-                if self.variant:
+                if self.variant.row_bytes:
                     args = [args[0], ir.Constant(I64, 0), *args[1:]]
                 return passed(context, b, resolved.return_type(*given), args)
 
@@ -270,5 +271,5 @@ class Operations(Boundaries):
 
 @lru_cache(maxsize=128)
 def operations(backend: Backend, word: int, variant: str = "") -> Operations:
-    """The (shared) operations of a backend under a control word, in a variant."""
-    return Operations(backend, word, variant)
+    """The (shared) operations of a backend under a control word, in the variant of that name."""
+    return Operations(backend, word, VARIANTS[variant])

@@ -59,7 +59,7 @@ class Recorder:
     """A kernel's profiling variant.
 
     Args:
-        program: the lifted program (variant "profile").
+        program: the lifted program (variant `PROFILE`).
         dispatcher: its compiled entry; takes the table's address first.
     """
 

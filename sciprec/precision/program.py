@@ -22,6 +22,7 @@ from sciprec.precision.parallel import rewrite_parallel_loop
 from sciprec.precision.rewrite import Rewriter
 from sciprec.precision.syntax import LiftError, Site, name, parse, source_text
 from sciprec.precision.technique import processor_word
+from sciprec.precision.variant import FLOATS, Variant
 
 _LARGEST_CONSTANT = 1 << 20
 _RESULTS = ("add", "sub", "mul", "div", "sqrt", "fma", "neg", "abs", "fabs")
@@ -74,15 +75,18 @@ class Program:
         backend: the arithmetic.
         path: "auto", or "software" for the path without the processor's rounding mode.
         trust_inputs: whether array elements are known to be in the storage format.
-        variant: of an arithmetic whose operations have rows of a table, see `layout`; else "".
+        variant: what operations do with rows of a table, see `layout`.
     """
 
     rewriter, imports, kept = Rewriter, "", True
 
-    def __init__(self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: str = ""):
+    def __init__(
+        self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: Variant = FLOATS
+    ):
         self.backend, self.trust_inputs, self.variant = backend, trust_inputs, variant
-        self.word = 0 if variant else processor_word(backend, path)
-        self.random, self.rows = backend.random and not variant, bool(variant)
+        self.rows = variant.row_bytes > 0
+        self.word = 0 if self.rows else processor_word(backend, path)
+        self.random = backend.random and not self.rows
         self.keyed = self.random or self.rows
         self.frames: dict[str, Frame] = {}
         self.sites: list[Site] = []
@@ -276,7 +280,7 @@ class Program:
                 backend=self.backend.name,
                 backend_text=repr(self.backend),
                 word=self.word,
-                variant=self.variant,
+                variant=self.variant.name,
                 carrier=self.backend.carrier.name,
             )
             + self.imports

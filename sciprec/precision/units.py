@@ -16,6 +16,7 @@ from sciprec.precision.literal import fixed_unit_exponent
 from sciprec.precision.profile import Profile
 from sciprec.precision.recording import BINS, LEAST_EXPONENT
 from sciprec.precision.syntax import Site
+from sciprec.precision.variant import PLAIN, WIDE, Variant
 
 _LEAST, _GREATEST = -960, 900  # exponents of units: sums of C and numbers stay normal and finite
 _EXACT_BITS = 53  # of binary64
@@ -91,7 +92,7 @@ class Units:
             for e, a, row in zip(self.exponents.tolist(), arithmetic, rows, strict=True)
             if sites[row.site].operation in _ADDITIONS
         ]
-        self._variant: str | None = None
+        self._variant: Variant | None = None
 
     @classmethod
     def of_profile(cls, backend: Backend, profile: Profile, known: Units | None = None) -> Units:
@@ -125,8 +126,8 @@ class Units:
             self.zero,
         )
 
-    def variant(self, literals: tuple[float, ...]) -> str:
-        """Which variant of a program these units need: "plain" where every sum of two numbers of
+    def variant(self, literals: tuple[float, ...]) -> Variant:
+        """Which variant of a program these units need: `PLAIN` where every sum of two numbers of
         its places and literals has at most 53 bits, as long as it is within its range.
         """
         if self._variant is None:
@@ -135,7 +136,7 @@ class Units:
                 over, under = literal.as_integer_ratio()
                 lows.append((over & -over).bit_length() - under.bit_length())
             bits = max(self._tops, default=-math.inf) - min(lows)
-            self._variant = "plain" if bits <= _EXACT_BITS else "wide"
+            self._variant = PLAIN if bits <= _EXACT_BITS else WIDE
         return self._variant
 
     def places(self, saturated: np.ndarray, invalid: np.ndarray) -> tuple[Place, ...]:
