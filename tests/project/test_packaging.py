@@ -175,7 +175,10 @@ def test_a_wheel_of_the_sdist_is_the_wheel_and_holds_no_experiments(built, tmp_p
     assert held[0] == held[1]
     packages = {name.split("/")[1] for name in held[0] if name.startswith("sciprec/")}
     assert "bench" not in packages and {"precision", "climate", "shipped"} <= packages
-    assert not [name for name in held[0] if name.startswith(("data/", "tests/", "scenarios/"))]
+    tops = {name.split("/")[0].rpartition(".")[2] for name in held[0]}
+    assert tops == {"sciprec", "dist-info"}
+    shipped = {name for name in held[0] if name.startswith("sciprec/shipped/")}
+    assert {Path(name).suffix for name in shipped} == {".toml", ".json"}
 
 
 @pytest.mark.slow
