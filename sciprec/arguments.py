@@ -76,7 +76,7 @@ def _as_float(value: Any) -> float:
         return math.nan
 
 
-def whole(name: str, value: Any, least: int, most: int, words: str = "") -> int:
+def whole(name: str, value: Any, least: int, most: float, words: str = "") -> int:
     """The value as an integer.
 
     Raises:
@@ -87,6 +87,15 @@ def whole(name: str, value: Any, least: int, most: int, words: str = "") -> int:
     if not fits or getattr(value, "ndim", 0) or not least <= int(value) <= most:
         raise refused(name, value, words or f"an integer from {least} to {most}")
     return int(value)
+
+
+def at_least(name: str, value: Any, least: int) -> int:
+    """The value as an integer.
+
+    Raises:
+        InputError: it is none of at least `least`; floats never are.
+    """
+    return whole(name, value, least, math.inf, f"an integer of at least {least}")
 
 
 def flag(name: str, value: Any) -> bool:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import functools
 import json
 import math
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.arguments import whole
+from sciprec.arguments import at_least
 from sciprec.errors import InputError
 from sciprec.heston import analytic
 from sciprec.heston.model import Model
@@ -51,7 +50,6 @@ WIDEST = 4.0  # mean bound over the width needed
 IN_TURN = "in turn"  # the arithmetics of random models, where there are several
 RANDOM_PATHS = 2**20  # that the price of a random model may take
 EXACT = 0.15  # share of the tolerance that the error of a random model's truth may have
-_AT_LEAST_2 = "an integer of at least 2"
 _PARAMETERS = ("spot", "v0", "kappa", "theta", "sigma", "rho", "rate", "dividend_yield")
 
 
@@ -152,7 +150,7 @@ def coverage(
     cases = [_case(case) for case in cases]
     if not cases or not backends:
         raise InputError("no case or no backend was given; accepted: at least one of each")
-    n_seeds = whole("n_seeds", n_seeds, 2, sys.maxsize, _AT_LEAST_2)
+    n_seeds = at_least("n_seeds", n_seeds, 2)
     rows = []
     for case in cases:
         for backend in backends:
@@ -198,8 +196,7 @@ def random_coverage(
     Raises:
         InputError: too few prices, no backend, an unknown set, or an argument outside its domain.
     """
-    n_prices = whole("n_prices", n_prices, 2, sys.maxsize, _AT_LEAST_2)
-    names = tuple(sets or set_names())
+    n_prices, names = at_least("n_prices", n_prices, 2), tuple(sets or set_names())
     if not backends:
         raise InputError("no backend was given; accepted: at least one")
     for unknown in set(names) - set(set_names()):

@@ -8,10 +8,8 @@ is nearly a straight line in f and W, whose means are known: they are the contro
 
 import numpy as np
 
-from sciprec.heston.moments import mean_integrated_variance, moment_explosion
+from sciprec.heston.moments import FINITE_MOMENT, may_control, mean_integrated_variance
 from sciprec.heston.simulation import Simulation
-
-FINITE_MOMENT = 4  # a control needs it, for the interval of its mean
 
 
 class ConditionalSampler:
@@ -41,9 +39,7 @@ class ConditionalSampler:
         self.carried = carried
         self.dates = sorted({payoff.maturity for payoff in payoffs})
         share = model.rho**2
-        self._spot_controls = [
-            moment_explosion(model, FINITE_MOMENT, share) > date for date in self.dates
-        ]
+        self._spot_controls = [may_control(model, date, share) for date in self.dates]
         self.controls = [self._rows(payoff) for payoff in payoffs]
         self.sentence = self._why()
 

@@ -3,11 +3,9 @@
 import numpy as np
 
 from sciprec.heston import analytic
-from sciprec.heston.moments import moment_explosion
+from sciprec.heston.moments import may_control
 from sciprec.heston.monitoring import observed_payments
 from sciprec.heston.payoffs import Put, Spot
-
-FINITE_MOMENT = 4  # a control needs it, for the interval of its mean
 
 
 class PaymentSampler:
@@ -72,9 +70,7 @@ def controls_of(model, payoff):
     """Return payoffs of known price that go with a payoff: the spot, where it has the moment that
     a control needs, the European put, and those that the payoff names."""
     maturity = payoff.maturity
-    found = []
-    if moment_explosion(model, FINITE_MOMENT) > maturity:
-        found.append(Spot(maturity=maturity))
+    found = [Spot(maturity=maturity)] if may_control(model, maturity) else []
     if not payoff.knows("expected"):
         found.append(Put(strike=getattr(payoff, "strike", model.spot), maturity=maturity))
     return [control for control in (*found, *payoff.controls()) if control != payoff]

@@ -18,11 +18,9 @@ class European(Payoff):
 
     @property
     def observation(self) -> Terminal:
-        """The terminal spot."""
         return Terminal(self.maturity)
 
     def payment(self, rows: np.ndarray) -> np.ndarray:
-        """Return the payments, shape (n_paths,)."""
         return self.at_maturity(rows[0])
 
     def at_maturity(self, spot: np.ndarray | float) -> np.ndarray:
@@ -41,15 +39,12 @@ class _Vanilla(European):
     strike: float
 
     def at_maturity(self, spot: np.ndarray | float) -> np.ndarray:
-        """Return the payment for terminal spots of any shape, in binary64."""
         return self.intrinsic(np.asarray(spot), self.strike)
 
     def analytic_greeks(self, model: Model) -> dict[str, float]:
-        """Return the derivatives of the price."""
         return analytic.greeks(model, self)
 
     def level_piece(self, rows: np.ndarray) -> tuple:
-        """An option on the spot."""
         return option_piece(self.kind, rows[0], self.strike)
 
 
@@ -62,7 +57,6 @@ class Call(_Vanilla):
     maturity: float
 
     def analytic_price(self, model: Model) -> float:
-        """Return the price."""
         return analytic.call_prices(model, self.strike, self.maturity)
 
     def expected(self, model: Model, forward: np.ndarray, spread: np.ndarray) -> np.ndarray:
@@ -93,7 +87,6 @@ class Put(_Vanilla):
     maturity: float
 
     def analytic_price(self, model: Model) -> float:
-        """Return the price."""
         return analytic.put_prices(model, self.strike, self.maturity)
 
     def expected(self, model: Model, forward: np.ndarray, spread: np.ndarray) -> np.ndarray:
@@ -110,21 +103,17 @@ class Spot(European):
     maturity: float
 
     def at_maturity(self, spot: np.ndarray | float) -> np.ndarray:
-        """Return the spot."""
         return np.array(spot, dtype=float)
 
     def analytic_price(self, model: Model) -> float:
-        """Return the price."""
         return model.discount(self.maturity) * model.forward(self.maturity)
 
     def analytic_greeks(self, model: Model) -> dict[str, float]:
-        """Return the derivatives of the price."""
         carried = float(model.spot * np.exp(-model.dividend_yield * self.maturity))
         values = (carried / model.spot, 0.0, 0.0, 0.0, 0.0, model.dividend_yield * carried)
         return dict(zip(analytic.GREEKS, values, strict=True))
 
     def expected(self, model: Model, forward: np.ndarray, spread: np.ndarray) -> np.ndarray:
-        """The forward."""
         return forward
 
     def payment_scale(self, model: Model) -> float:
@@ -149,7 +138,6 @@ class Digital(European):
         return np.where(np.isnan(spot), np.nan, above)
 
     def analytic_price(self, model: Model) -> float:
-        """Return the price."""
         return analytic.digital_prices(model, self.strike, self.maturity, self.kind)
 
     def expected(self, model: Model, forward: np.ndarray, spread: np.ndarray) -> np.ndarray:

@@ -6,7 +6,6 @@ import numpy as np
 
 from sciprec.heston import analytic
 from sciprec.heston.analytic_greeks import known_greeks
-from sciprec.heston.conditional import FINITE_MOMENT
 from sciprec.heston.controlled import controls_of
 from sciprec.heston.greek_estimates import (
     LEVEL_ROWS,
@@ -15,7 +14,7 @@ from sciprec.heston.greek_estimates import (
     estimates,
     level_means,
 )
-from sciprec.heston.moments import moment_explosion
+from sciprec.heston.moments import may_control
 from sciprec.heston.monitoring import Group, watch
 from sciprec.heston.payoffs import Spot
 
@@ -134,7 +133,7 @@ class GreekSampler:
         start, rows = self._starts[key], []
         if group.smooth:
             used = LEVEL_CONTROLS.get(name, (0, 1))
-            finite = _finite(self.model, group.first_years, self.model.rho**2)
+            finite = may_control(self.model, group.first_years, self.model.rho**2)
             rows = [start + k for k in used if k % 2 or finite]
             start += LEVEL_ROWS
         own = _extras(self.model, payoff, group.smooth)
@@ -194,8 +193,3 @@ def _known_rows(model, payoff):
     """Return price and greeks of a control."""
     known = known_greeks(model, payoff) | {"price": analytic.price(model, payoff)}
     return np.array([known[name] for name in ROWS])
-
-
-def _finite(model, years, share):
-    """Return whether a spot has the moment that a control needs."""
-    return moment_explosion(model, FINITE_MOMENT, share) > years

@@ -11,13 +11,15 @@ that mean to M are known in closed form. Kinks and jumps (strikes, barriers, dig
 normal densities; the derivative to log(spot) is that to M.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from scipy.special import ndtr
 
 LEAST_DEVIATION = 1e-150  # of a path whose variance is zero all along
 
 
-def mean_payments(piece, mean, spread):
+def mean_payments(piece: tuple, mean: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """Return the mean of a payment over y, normal with mean M and variance W, and two derivatives.
 
     With s = sqrt(W), l = (lower - M) / s, u = (upper - M) / s, N and n the normal distribution and
@@ -67,7 +69,7 @@ def _between(low, high):
     return ndtr(np.where(mirrored, -low, high)) - ndtr(np.where(mirrored, -high, low))
 
 
-def option_piece(kind, slope, strike):
+def option_piece(kind: str, slope: np.ndarray, strike: float) -> tuple:
     """Return the piece of an option on slope exp(y): slope, shift, lower, upper.
 
     Args:

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+FINITE_MOMENT = 4
+
 
 def moment_explosion(model, order, share=1.0):
     """Return the time from which on E[S^order] is infinite, in years; math.inf where it never is.
@@ -33,6 +35,16 @@ def moment_explosion(model, order, share=1.0):
         return math.inf
     root = math.sqrt(discriminant)
     return math.log((b + root) / (b - root)) / root if root > 0 else 2 / b
+
+
+def may_control(model, years, share=1.0):
+    """Return whether the spot has the moment that a control needs, for the interval of its mean.
+
+    Args:
+        model, share: as for moment_explosion.
+        years: the control's date.
+    """
+    return moment_explosion(model, FINITE_MOMENT, share) > years
 
 
 def mean_integrated_variance(model, years, n_steps):

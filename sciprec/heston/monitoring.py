@@ -11,16 +11,15 @@ first of them: steps there are shorter or longer, those after it as they are.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
-from sciprec.arguments import refused, whole
+from sciprec.arguments import at_least, refused
 from sciprec.errors import InputError
 from sciprec.heston.model import Model
 from sciprec.heston.observations import Observation
@@ -52,45 +51,34 @@ class Group:
         return tuple(dict.fromkeys(payoff.observation for payoff in self.payoffs))
 
 
+@dataclass(frozen=True)
 class Look:
     """What an observation sees at one date; what is looked at is computed once, in binary64.
 
-    Attributes:
+    Args:
         time: years.
-        variance: per year, or None where nobody looks at it.
-        log_spot, spot: log S_t and S_t, less a level that is left out; all of shape (n_paths,).
+        forward: of a model at this date.
+        log_ratio: log(S_t / F_t), less a level that is left out, shape (n_paths,).
+        ratio: returns S_t / F_t, less that level.
+        variance: per year, shape (n_paths,), or None where nobody looks at it.
     """
 
-    def __init__(self, paths: _Snapshot, model: Model) -> None:
-        self.time, self.variance = paths.time, paths.variance
-        self._paths, self._forward = paths, model.forward(paths.time)
+    time: float
+    forward: float
+    log_ratio: np.ndarray
+    ratio: Callable[[], np.ndarray]
+    variance: np.ndarray | None
 
     @cached_property
     def log_spot(self) -> np.ndarray:
         """log S_t."""
-        return self._paths.log_ratio + math.log(self._forward)
+        return self.log_ratio + math.log(self.forward)
 
     @cached_property
     def spot(self) -> np.ndarray:
         """S_t."""
-        return self._forward * self._paths.ratio
-
-
-class _Snapshot:
-    """A block of paths at one date, which all models see: log(S_t / F_t) less a level."""
-
-    def __init__(
-        self, simulation: Simulation, time: float, level: np.ndarray | float, with_variance: bool
-    ) -> None:
-        self.time = time
-        self.log_ratio = simulation.log_ratio() - level
-        self.variance = simulation.variance() if with_variance else None
-
-    @cached_property
-    def ratio(self) -> np.ndarray:
-        """S_t / F_t."""
         with np.errstate(over="ignore"):  # counted as nonfinite by those who average
-            return np.exp(self.log_ratio)
+            return self.forward * self.ratio()
 
 
 @dataclass(frozen=True)
@@ -146,7 +134,7 @@ def observed_payments(
     payoffs = payoff_tuple(payoffs)
     for payoff in payoffs:
         payoff.check(model)
-    n_steps = _steps(n_steps)
+    n_steps = at_least("n_steps", n_steps, 1)
     longest = _longest(payoffs)
     simulation = Simulation(
         model, block, step_years=longest / n_steps, backend=backend, scheme=scheme, seed=seed,
@@ -225,7 +213,7 @@ def steps_for(payoffs: Payoff | Sequence[Payoff], least: int) -> int:
                 f"the dates of the payoffs, up to {date} of {longest} years, have no common step; "
                 "accepted: dates whose ratios are fractions: price them by separate calls"
             )
-    return common * -(-_steps(least) // common)
+    return common * -(-at_least("n_steps", least, 1) // common)
 
 
 def payoff_tuple(payoffs: Payoff | Sequence[Payoff]) -> tuple[Payoff, ...]:
@@ -261,8 +249,10 @@ def _walk(
     level, spread = 0.0, None
 
     def looks(time: float, with_variance: bool) -> list[Look]:
-        paths = _Snapshot(simulation, time, level, with_variance)
-        return [Look(paths, view) for view in views]
+        log_ratio = simulation.log_ratio() - level
+        ratio = cache(lambda: np.exp(log_ratio))
+        variance = simulation.variance() if with_variance else None
+        return [Look(time, view.forward(time), log_ratio, ratio, variance) for view in views]
 
     through = any(one.every_step for one in group.watches)
     before = looks(0.0, True) if through else [None for _ in views]
@@ -289,10 +279,10 @@ def _schedule(
     stops: dict[int, list[tuple[Observation, int]]] = {}
     for one in group.watches:
         steps = [_step_of(date, group, n_steps, longest) for date in one.dates]
-        numbered = zip(steps, range(len(steps)), strict=True)
+        numbered = list(enumerate(steps))
         if one.every_step:
-            numbered = ((step, step) for step in range(1, steps[-1] + 1))
-        for step, k in numbered:
+            numbered = [(step, step) for step in range(1, steps[-1] + 1)]
+        for k, step in numbered:
             stops.setdefault(step, []).append((one, k))
     return stops
 
@@ -312,8 +302,3 @@ def _step_of(date: float, group: Group, n_steps: int, longest: float) -> int:
 def _longest(payoffs: Sequence[Payoff]) -> float:
     """Return the longest maturity in years."""
     return max(payoff.maturity for payoff in payoffs)
-
-
-def _steps(value: Any) -> int:
-    """Return n_steps as an integer of at least 1, or say that it is none."""
-    return whole("n_steps", value, 1, sys.maxsize, "an integer of at least 1")

@@ -30,11 +30,9 @@ class _Asian(Payoff):
     fixings: int
 
     def payment(self, rows: np.ndarray) -> np.ndarray:
-        """Return the payments, shape (n_paths,)."""
         return self.intrinsic(rows[0], self.strike)
 
     def level_piece(self, rows: np.ndarray) -> tuple:
-        """An option on the mean."""
         return option_piece(self.kind, rows[0], self.strike)
 
     def certain(self, model: Model) -> float:
@@ -56,7 +54,6 @@ class AsianArithmetic(_Asian):
 
     @property
     def observation(self) -> Observation:
-        """The mean spot."""
         return ArithmeticAverage(self.maturity, self.fixings)
 
     def controls(self) -> tuple[Payoff, ...]:
@@ -82,16 +79,13 @@ class AsianGeometric(_Asian):
 
     @property
     def observation(self) -> Observation:
-        """The geometric mean spot."""
         return GeometricAverage(self.maturity, self.fixings)
 
     def analytic_price(self, model: Model) -> float:
-        """Return the price."""
         given = self.strike, self.maturity, self.fixings, self.kind
         return analytic.asian_geometric_prices(model, *given)
 
     def analytic_greeks(self, model: Model) -> dict[str, float]:
-        """Return the derivatives of the price."""
         given = self.strike, self.maturity, self.fixings, self.kind
         return asian_geometric_greeks(model, *given)
 
@@ -109,11 +103,9 @@ class LookbackFixed(Payoff):
 
     @property
     def observation(self) -> Observation:
-        """The extreme spots."""
         return Extremes(self.maturity, self.fixings)
 
     def payment(self, rows: np.ndarray) -> np.ndarray:
-        """Return the payments, shape (n_paths,)."""
         return self.intrinsic(rows[2] if self.kind == "call" else rows[1], self.strike)
 
     def level_piece(self, rows: np.ndarray) -> tuple:
@@ -139,11 +131,9 @@ class LookbackFloating(Payoff):
 
     @property
     def observation(self) -> Observation:
-        """The extreme spots."""
         return Extremes(self.maturity, self.fixings)
 
     def payment(self, rows: np.ndarray) -> np.ndarray:
-        """Return the payments, shape (n_paths,)."""
         return self.intrinsic(rows[0], rows[1] if self.kind == "call" else rows[2])
 
     def ceiling(self, model: Model) -> float:
@@ -177,15 +167,12 @@ class ForwardStart(Payoff):
 
     @property
     def observation(self) -> Observation:
-        """The spots at start and maturity."""
         return StartAndEnd(self.start, self.maturity)
 
     def payment(self, rows: np.ndarray) -> np.ndarray:
-        """Return the payments, shape (n_paths,)."""
         return self.intrinsic(rows[1], self.moneyness * rows[0])
 
     def analytic_price(self, model: Model) -> float:
-        """Return the price."""
         given = self.moneyness, self.start, self.maturity, self.kind
         return analytic.forward_start_prices(model, *given)
 

@@ -6,19 +6,23 @@ number, and every group holds the same paths whatever the blocks, so that block 
 order change no bit.
 """
 
+from __future__ import annotations
+
 import math
-import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.arguments import whole
+from sciprec.arguments import at_least
 from sciprec.errors import InputError
+from sciprec.heston.european_payoffs import European
 from sciprec.heston.fixed_counts import added
+from sciprec.heston.model import Model
 from sciprec.heston.pricing_arguments import resolve_residuals
 from sciprec.heston.simulation import Simulation, lifted
-from sciprec.precision import resolve_backend
+from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.fixed_lifting import fixed_point_summary
 from sciprec.precision.registry import kernel
 from sciprec.timing import Timing, timing_of
@@ -73,17 +77,17 @@ class Estimate:
 
 
 def estimate(
-    model,
-    payoffs,
+    model: Model,
+    payoffs: European | Sequence[European],
     *,
-    backend="fp64",
-    scheme="quadratic_exponential_martingale",
-    n_paths,
-    n_steps,
-    seed=0,
-    block_paths=4096,
-    compensation="carry",
-):
+    backend: str | Backend = "fp64",
+    scheme: str = "quadratic_exponential_martingale",
+    n_paths: int,
+    n_steps: int,
+    seed: int = 0,
+    block_paths: int = 4096,
+    compensation: str = "carry",
+) -> Estimate:
     """Price payoffs of one maturity by Monte Carlo.
 
     price = D mean(payment), standard_error = D std(payment) / sqrt(n_paths)
@@ -117,7 +121,7 @@ def estimate(
     return combine(model, payoffs, results, n_steps=n_steps)
 
 
-def blocks(n_paths, block_paths=4096):
+def blocks(n_paths: int, block_paths: int = 4096) -> tuple[Block, ...]:
     """Split n_paths into blocks of block_paths, rounded up to a multiple of GROUP.
 
     Args:
@@ -130,13 +134,15 @@ def blocks(n_paths, block_paths=4096):
     Raises:
         InputError: a count outside its domain.
     """
-    n_paths = whole("n_paths", n_paths, 2, sys.maxsize, "an integer of at least 2")
-    block_paths = whole("block_paths", block_paths, 1, sys.maxsize, "an integer of at least 1")
-    size = -(-block_paths // GROUP) * GROUP
+    n_paths = at_least("n_paths", n_paths, 2)
+    size = -(-at_least("block_paths", block_paths, 1) // GROUP) * GROUP
     return tuple(Block(first, min(size, n_paths - first)) for first in range(0, n_paths, size))
 
 
-def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed, carried=True):
+def simulate_block(
+    model: Model, payoffs: European | Sequence[European], block: Block, *,
+    backend: str | Backend, scheme: str, n_steps: int, seed: int, carried: bool = True,
+) -> BlockSums:  # fmt: skip
     """Simulate one block of paths and return the sums of its undiscounted payments.
 
     Args:
@@ -151,7 +157,7 @@ def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed, car
         InputError: an argument outside its domain.
     """
     payoffs = _payoff_tuple(payoffs)
-    n_steps = whole("n_steps", n_steps, 1, sys.maxsize, "an integer of at least 1")
+    n_steps = at_least("n_steps", n_steps, 1)
     maturity = payoffs[0].maturity
     simulation = Simulation(
         model, block, step_years=maturity / n_steps, backend=backend, scheme=scheme, seed=seed,
@@ -174,7 +180,10 @@ def simulate_block(model, payoffs, block, *, backend, scheme, n_steps, seed, car
     return BlockSums(block, sums, squares, nonfinite, seconds, done)
 
 
-def simulate_log_ratio(model, block, maturity, *, backend, scheme, n_steps, seed, draws_per_step=1):
+def simulate_log_ratio(
+    model: Model, block: Block, maturity: float, *,
+    backend: str | Backend, scheme: str, n_steps: int, seed: int, draws_per_step: int = 1,
+) -> tuple[np.ndarray, float]:  # fmt: skip
     """Simulate log(S_T / F_T) of one block of paths.
 
     Args:
@@ -197,7 +206,10 @@ def simulate_log_ratio(model, block, maturity, *, backend, scheme, n_steps, seed
     return simulation.log_ratio(), simulation.seconds
 
 
-def combine(model, payoffs, results, *, n_steps):
+def combine(
+    model: Model, payoffs: European | Sequence[European], results: Sequence[BlockSums], *,
+    n_steps: int,
+) -> Estimate:  # fmt: skip
     """Add the sums of all blocks, exactly and so in any order, into an Estimate.
 
     Args:
@@ -247,7 +259,7 @@ def group_sums(values, group, sums, squares):
             squares[row, column] = total_of_squares
 
 
-def _exact_sums(parts):
+def _exact_sums(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Return the correctly rounded sum of each column; infinite and NaN columns stay so."""
     columns = np.concatenate(parts).T
     with np.errstate(invalid="ignore"):
@@ -256,7 +268,7 @@ def _exact_sums(parts):
         )
 
 
-def _payoff_tuple(payoffs):
+def _payoff_tuple(payoffs: European | Sequence[European]) -> tuple[European, ...]:
     """Return the payoffs as a tuple of one maturity."""
     payoffs = tuple(payoffs) if isinstance(payoffs, list | tuple) else (payoffs,)
     for payoff in payoffs:

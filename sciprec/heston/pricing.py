@@ -166,7 +166,7 @@ def price(
     Precision: every operation of the cheap paths is rounded in the backend; random numbers,
         payments, means and bounds are binary64, in a fixed order.
     """
-    request = Request.checked(
+    request = Request(
         model, payoffs, backend=backend, confidence=confidence, seed=seed, scheme=scheme,
         max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
         n_threads=n_threads,

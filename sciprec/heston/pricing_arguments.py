@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,69 +26,43 @@ _SECONDS = Range("a number of seconds > 0, or None", above=0)
 COMPENSATIONS = ("none", "carry", "correction")
 
 
-@dataclass(frozen=True)
 class Request:
-    """What `price` and `greeks` are both asked for, checked.
+    """What `price` and `greeks` are both asked for, checked; arguments as sciprec.heston.price's.
 
     Attributes:
         several: whether a sequence of payoffs was given.
         start, deadline: of time.perf_counter; infinite without a budget of time.
 
-    The others are as sciprec.heston.price takes them.
+    Raises:
+        InputError: an argument outside its domain.
     """
 
-    model: Model
-    payoffs: tuple[Payoff, ...]
-    several: bool
-    backend: Backend
-    confidence: float
-    seed: int
-    scheme: str
-    max_paths: int
-    compensation: str
-    n_threads: int
-    start: float
-    deadline: float
-
-    @classmethod
-    def checked(
-        cls, model: Model, payoffs: Payoff | Sequence[Payoff], *,
+    def __init__(
+        self, model: Model, payoffs: Payoff | Sequence[Payoff], *,
         backend: str | Backend, confidence: float, seed: int, scheme: str, max_paths: int,
         max_seconds: float | None, compensation: str, n_threads: int,
-    ) -> Request:  # fmt: skip
-        """Return the Request of some arguments.
-
-        Raises:
-            InputError: an argument outside its domain.
-        """
-        start, allowed = time.perf_counter(), math.inf
+    ) -> None:  # fmt: skip
+        self.start = self.deadline = time.perf_counter()
         require_model(model)
-        given = payoff_tuple(payoffs)
-        for payoff in given:
+        self.model, self.scheme = model, scheme
+        self.payoffs, self.several = payoff_tuple(payoffs), isinstance(payoffs, list | tuple)
+        for payoff in self.payoffs:
             payoff.check(model)
         seed_words(seed)
+        self.seed = int(seed)
         if not scheme_named(scheme).lifts:
             raise InputError(
                 f"scheme {scheme!r} draws as many random numbers as it needs, so that paths of "
                 "different steps have nothing in common; accepted: a scheme that lifts, such as "
                 "'quadratic_exponential_martingale'"
             )
-        if max_seconds is not None:
-            allowed = _SECONDS.number("max_seconds", max_seconds)
-        return cls(
-            model,
-            given,
-            isinstance(payoffs, list | tuple),
-            resolve_backend(backend),
-            CONFIDENCE.number("confidence", confidence),
-            int(seed),
-            scheme,
-            whole("max_paths", max_paths, *PATHS),
-            resolve_residuals(compensation),
-            whole("n_threads", n_threads, *THREADS),
-            start,
-            start + allowed,
-        )
+        self.backend = resolve_backend(backend)
+        self.confidence = CONFIDENCE.number("confidence", confidence)
+        self.compensation = resolve_residuals(compensation)
+        self.max_paths = whole("max_paths", max_paths, *PATHS)
+        self.n_threads = whole("n_threads", n_threads, *THREADS)
+        seconds = math.inf if max_seconds is None else _SECONDS.number("max_seconds", max_seconds)
+        self.deadline += seconds
 
     @property
     def carried(self) -> bool:

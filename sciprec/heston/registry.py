@@ -1,10 +1,15 @@
 """Path schemes: how one is registered, and the units in which every scheme keeps its state."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
+
+from sciprec.heston.model import Model
 
 
 @dataclass(frozen=True)
@@ -24,13 +29,13 @@ class Units:
     log_spot_unit: float
 
     @classmethod
-    def of(cls, model, step_years):
+    def of(cls, model: Model, step_years: float) -> Units:
         variance_unit = max(model.theta, model.v0)
         exponent = round(0.5 * math.log2(variance_unit * step_years))
         return cls(variance_unit, math.ldexp(1.0, exponent))
 
 
-def _never(model, step_years):
+def _never(model: Model, step_years: float) -> bool:
     """Whether a scheme of normal variates alone needs exponential ones."""
     return False
 
@@ -56,23 +61,32 @@ class PathScheme:
 
     name: str
     kernel: Callable
-    constants: Callable
+    constants: Callable[[Model, float, Units], np.ndarray]
     source: str
-    exponential: Callable = _never
+    exponential: Callable[[Model, float], bool] = _never
     lifts: bool = True
 
 
-_SCHEMES = {}
+_SCHEMES: dict[str, PathScheme] = {}
 
 
-def path_scheme(constants, source, *, exponential=_never, lifts=True):
+def path_scheme(
+    constants: Callable[[Model, float, Units], np.ndarray],
+    source: str,
+    *,
+    exponential: Callable[[Model, float], bool] = _never,
+    lifts: bool = True,
+) -> Callable[[Callable], Callable]:
     """Register a kernel as the path scheme of its own name.
 
     Args:
         constants, source, exponential, lifts: see PathScheme.
+
+    Returns:
+        The decorator of the kernel, which stays as it is.
     """
 
-    def register(function):
+    def register(function: Callable) -> Callable:
         name = function.__name__
         _SCHEMES[name] = PathScheme(name, function, constants, source, exponential, lifts)
         return function
@@ -80,12 +94,14 @@ def path_scheme(constants, source, *, exponential=_never, lifts=True):
     return register
 
 
-def registered_schemes():
+def registered_schemes() -> dict[str, PathScheme]:
     """Return the schemes registered so far, by name."""
     return dict(_SCHEMES)
 
 
-def state_arrays(model, step_years, n_paths, dtype=np.float64):
+def state_arrays(
+    model: Model, step_years: float, n_paths: int, dtype: DTypeLike = np.float64
+) -> tuple[np.ndarray, ...]:
     """Return the state of a block of paths at time zero.
 
     Args:
@@ -103,7 +119,9 @@ def state_arrays(model, step_years, n_paths, dtype=np.float64):
     return arrays
 
 
-def kernel_example(model, step_years, constants):
+def kernel_example(
+    model: Model, step_years: float, constants: Callable[[Model, float, Units], np.ndarray]
+) -> tuple[np.ndarray, ...]:
     """Return arguments of a lifted scheme's kernel: two steps of three paths."""
     draws = np.array([[0.3, -1.2, 0.7], [-0.4, 0.1, 1.9], [0.48, 0.12, 1.42]])
     given = constants(model, step_years, Units.of(model, step_years))

@@ -16,7 +16,7 @@ __all__ = [
 schemes = registered_schemes
 
 
-def scheme_named(name):
+def scheme_named(name: str) -> PathScheme:
     """Return the PathScheme of a name.
 
     Raises:

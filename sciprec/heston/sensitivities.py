@@ -137,7 +137,7 @@ def greeks(
         the bound is that of sciprec.heston.bound, with a part for the differences
         (sciprec.heston.greek_plan).
     """
-    request = Request.checked(
+    request = Request(
         model, payoffs, backend=backend, confidence=confidence, seed=seed, scheme=scheme,
         max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
         n_threads=n_threads,

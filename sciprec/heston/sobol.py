@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 from scipy.stats import qmc
 
+from sciprec.arguments import at_least
 from sciprec.errors import InputError
 from sciprec.heston.model import Model
 from sciprec.heston.monitoring import observed_payments, payoff_tuple
@@ -190,15 +191,10 @@ def _words(normals):
 
 def _check(n_paths, n_steps, replications, confidence, seed):
     """Refuse arguments outside their domain, a sentence each."""
-    for name, value, least in (
-        ("n_paths", n_paths, 2),
-        ("n_steps", n_steps, 1),
-        ("replications", replications, LEAST_REPLICATIONS),
-        ("seed", seed, 0),
-    ):
-        whole = hasattr(value, "__index__") and not isinstance(value, bool)
-        if not whole or int(value) < least:
-            raise InputError(f"{name} is {value!r}; accepted: an integer of at least {least}")
+    at_least("n_paths", n_paths, 2)
+    at_least("n_steps", n_steps, 1)
+    at_least("replications", replications, LEAST_REPLICATIONS)
+    at_least("seed", seed, 0)
     if int(n_paths) & (int(n_paths) - 1):
         raise InputError(
             f"n_paths is {n_paths}; accepted: a power of two, such as "

@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 
+from sciprec.arguments import at_least
 from sciprec.errors import InputError
 from sciprec.heston.inversion import combined_variates, given_variates, philox_variates
 from sciprec.precision.streams import seed_words
@@ -134,12 +135,8 @@ def variates_for(seed, first_path, *, words=None, draws_per_step=1, mirrored=Fal
     Raises:
         InputError: an argument outside its domain.
     """
-    whole = hasattr(draws_per_step, "__index__") and not isinstance(draws_per_step, bool)
-    if not whole or draws_per_step < 1:
-        raise InputError(
-            f"draws_per_step is {draws_per_step!r}; accepted: an integer of at least 1"
-        )
+    draws_per_step = at_least("draws_per_step", draws_per_step, 1)
     source = PhiloxVariates(seed, first_path) if words is None else GivenVariates(words)
     if draws_per_step > 1:
-        source = CombinedVariates(source, int(draws_per_step))
+        source = CombinedVariates(source, draws_per_step)
     return MirroredVariates(source) if mirrored else source
