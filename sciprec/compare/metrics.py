@@ -1,7 +1,7 @@
 """Error metrics: one function each, over the finite points of a pair, registered by name.
 
-A metric is a function of a Pair with the decorator `metric`. Those of other packages are found
-through entry points of the group `sciprec.metrics`.
+A metric is a function of a Pair with the decorator `metric`. Those of other packages are found in
+their plugins, or through entry points of the group `sciprec.metrics`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sciprec.compare.one_pass import HISTOGRAMS
 from sciprec.compare.pairing import Pair
 from sciprec.compare.statistics import digits_of
 from sciprec.errors import InputError
+from sciprec.plugins import load_plugins
 
 GROUP = "sciprec.metrics"
 
@@ -57,8 +58,9 @@ def metrics() -> dict[str, Metric]:
     """All registered metrics by name, those of this package first.
 
     Raises:
-        InputError: an entry point of the group `sciprec.metrics` cannot be used.
+        InputError: a plugin, or an entry point of the group `sciprec.metrics`, cannot be used.
     """
+    load_plugins()
     _load_plugins()
     return dict(_METRICS)
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from sciprec.compare.metrics import metrics
+from sciprec.plugins import load_plugins
 from sciprec.report.bounded import level_rows, notes
 from sciprec.report.distribution import (
     class_rows,
@@ -150,6 +151,7 @@ def page_section(markup: str) -> Callable:
 
 def page_sections() -> tuple[PageSection, ...]:
     """All sections of a scenario, in the order of the page."""
+    load_plugins()
     return (*_FINDINGS, *_ADDED.values(), *_DETAILS)
 
 

@@ -1,0 +1,62 @@
+"""An installed package extends sciprec by naming a module; what that module registers is known."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from sciprec.compare import compare, metrics
+from sciprec.errors import InputError
+from sciprec.plugins import load_plugins
+from sciprec.report import section
+
+PLUGIN = """
+from sciprec.compare import metric
+from sciprec.report import page_section
+
+@metric("first error", absolute=True)
+def first_error(pair):
+    return float(pair.actual.ravel()[0] - pair.golden.ravel()[0])
+
+@page_section("<p>{{ data }}</p>")
+def name_of_it(subject):
+    return subject.scenario
+"""
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Installs a package of one module for one test, found as any other is."""
+    registry = sys.modules["sciprec.compare.metrics"]._METRICS
+    monkeypatch.setattr(section, "_ADDED", {})
+    known = dict(registry)
+
+    def with_module(source):
+        (tmp_path / "extending_module.py").write_text(source)
+        told = tmp_path / "extending-1.0.dist-info"
+        told.mkdir()
+        (told / "METADATA").write_text("Metadata-Version: 2.1\nName: extending\nVersion: 1.0\n")
+        (told / "entry_points.txt").write_text("[sciprec.plugins]\nmine = extending_module\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        load_plugins.cache_clear()
+
+    yield with_module
+    monkeypatch.undo()
+    sys.modules.pop("extending_module", None)
+    load_plugins.cache_clear()
+    registry.clear()
+    registry.update(known)
+
+
+def test_metrics_and_sections_of_an_installed_package_are_known(install):
+    install(PLUGIN)
+    assert list(metrics())[-1] == "first_error"
+    assert compare(np.ones(9), np.full(9, 1.5)).row("values").errors["first_error"] == 0.5
+    names = [one.name for one in section.page_sections()]
+    assert names[-3:] == ["name_of_it", "variables", "settings"]
+
+
+def test_a_package_that_cannot_be_imported_is_named(install):
+    install("import nothing_of_that_name\n")
+    with pytest.raises(InputError, match=r"plugin 'mine' \(extending_module\) .* cannot be loaded"):
+        metrics()
