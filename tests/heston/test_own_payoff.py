@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import sciprec
 from sciprec import cli, heston
+from sciprec.batch.execute import execute
+from sciprec.batch.plan import plan
 from sciprec.errors import InputError
 from sciprec.heston import analytic, paths, payoff_registry, registry
 from sciprec.heston.registry import add_carried
@@ -89,9 +90,9 @@ def test_its_own_parameter_has_a_range_and_has_to_be_given(gap_call):
 
 
 def test_a_scenario_prices_it_with_its_own_parameter(gap_call, tmp_path):
-    sciprec.run(parse_scenario(SCENARIO), out=tmp_path, threads=1)
-    (path,) = tmp_path.glob("*fp64.nc")
-    with xr.open_dataset(path) as data:
+    outcomes = execute(plan([parse_scenario(SCENARIO)]), tmp_path, threads=1)
+    assert [outcome.failure for outcome in outcomes] == ["", ""]
+    with xr.open_dataset(tmp_path / outcomes[0].file) as data:
         error = abs(data["price"].item() - gap_price(MODEL, 95, 105, 0.5))
         assert error <= data["bound"].item() <= 0.05 * data["price"].item()
 
