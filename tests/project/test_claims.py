@@ -1,6 +1,10 @@
-"""Numbers of README and docs are those that today's code gives: see claims.toml."""
+"""Numbers of README and docs are those that today's code gives: see claims.toml.
+
+Whole tables are in test_tables.py, which says what neither holds.
+"""
 
 import functools
+import importlib
 import json
 import re
 import tomllib
@@ -12,10 +16,13 @@ import pytest
 import sciprec
 from sciprec import climate, heston
 from sciprec.accumulation import accumulate
-from sciprec.batch import options
 from sciprec.batch.estimate import estimate
+from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import plan
+from sciprec.climate.grid import GaussianGrid, resolve_truncation
+from sciprec.climate.reference import Reference
 from sciprec.climate_runs import reference_dataset
+from sciprec.heston import analytic
 from sciprec.machine import MACHINES, update_work
 from sciprec.precision.backend import table
 from sciprec.scenario import load_scenario, parse_scenario
@@ -28,6 +35,21 @@ T42L20 = ROOT / "data" / "climate" / "held_suarez_t42l20.json"
 def arithmetic(name, key):
     """A property in the table of `sciprec backends`."""
     return next(row[key] for row in table() if row["name"] == name)
+
+
+def named(module, name):
+    """A constant or a function of a module."""
+    return getattr(importlib.import_module(module), name)
+
+
+def compute(name):
+    """The format that a backend computes in."""
+    return sciprec.backends()[name].compute.format
+
+
+def unit_at(x, name):
+    """The last place of a number in an arithmetic."""
+    return 2.0 ** (np.floor(np.log2(x)) + 1 - compute(name).significand_bits)
 
 
 def tenths(method):
@@ -45,9 +67,23 @@ def one_less(backend):
     return sciprec.lift(less, backend)(1.0, 2.0**-40)
 
 
-def small_increments(compensation, lowest):
-    """The largest error of 64 sums of 3,000 increments around a third of a unit, in units."""
+def mean_lag(alpha, beta):
+    """How far sums in mlu370 of increments below a third of a unit are behind, in units."""
     backend = sciprec.backends()["mlu370"]
+    unit = backend.compute.rounding_error
+    drawn = np.random.default_rng(0).uniform(0.0, unit / 3, (3000, 64))
+    update = sciprec.CarriedUpdate(backend, sciprec.Compensation(alpha, beta))
+    exact, state, behind = 1.0, np.ones(64, np.float32), []
+    for increment in sciprec.quantize(drawn, backend).astype(np.float32):
+        update(state, increment)
+        exact = exact + increment.astype(np.float64)
+        behind.append(np.mean(exact - state) / unit)
+    return np.mean(behind[200:])
+
+
+def small_increments(compensation, lowest, backend="mlu370"):
+    """The largest error of 64 sums of 3,000 increments around a third of a unit, in units."""
+    backend = sciprec.backends()[backend]
     unit = backend.compute.rounding_error
     drawn = np.random.default_rng(0).uniform(lowest * unit / 3, unit / 3, (3000, 64))
     increments = sciprec.quantize(drawn, backend).astype(np.float32)
@@ -151,6 +187,27 @@ def free_surface_of_t42():
     return relative_l2(run["height"].isel(time=-1), finer["height"])
 
 
+def lost_below(name, degrees):
+    """Kelvins from equilibrium below which a leapfrog step of 2400 s, relaxing over 40 days, moves
+    a temperature by less than half a unit; `degrees` are a power of two of the model's units.
+    """
+    return degrees * 2.0 ** -compute(name).significand_bits * 40 * 86400 / 2400
+
+
+def extremes_of_the_jet():
+    """Height, vorticity (1e-5 / s), u and |v| of the stored truth at day 6, on the grid of T170."""
+    truth = Reference.load(ROOT / "data" / "climate" / "galewsky_day6.npz")
+    fields = truth.fields(GaussianGrid(resolve_truncation(170)))
+    height, vorticity = fields["height"], fields["vorticity"] * 1e5
+    extremes = [height.min(), height.max(), vorticity.min(), vorticity.max()]
+    return (*extremes, fields["u"].max(), np.abs(fields["v"]).max())
+
+
+def climate_of(name, *gates):
+    found = json.loads((ROOT / "data" / "climate" / f"held_suarez_{name}.json").read_text())
+    return tuple(found["gates"][gate] for gate in gates)
+
+
 def hemispheres():
     """Largest difference in deviations of 100-day means; how many; the largest in standard errors
     of ten of them; the least and the largest share within two standard errors, over the means.
@@ -178,20 +235,25 @@ def from_isca(name, theirs):
 SLOW = ["mlu370-noise", "fixed32", "fixed16"]
 
 
-@functools.cache
-def atmospheres():
-    """Forecasts of a climate of 100 days in ten arithmetics."""
-    quick = ["fp32", "fp16", "bf16", "tf32", "mlu370", "mlu370-noguard"]
+def forecasts(backends, **kept):
+    """Of a climate of 100 days, by arithmetic."""
     content = {
         "name": "many", "title": "Many", "source": "docs/batch.md", "kind": "climate",
-        "backends": [*quick, *SLOW],
+        "backends": backends,
         "climate": {
             "case": "held_suarez", "truncation": 42, "days": 100.0, "step_seconds": 1200.0,
-            "output_hours": 24.0, "variables": ["zonal_mean_u", "zonal_mean_temperature"],
-            "parameters": {"levels": 20},
+            "output_hours": 24.0, "parameters": {"levels": 20}, **kept,
         },
     }  # fmt: skip
-    found = {run.backend: estimate(run) for run in plan([parse_scenario(content)])}
+    return {run.variant.backend: estimate(run) for run in plan([parse_scenario(content)])}
+
+
+@functools.cache
+def atmospheres():
+    """Forecasts in ten arithmetics, zonal means kept."""
+    quick = ["fp32", "fp16", "bf16", "tf32", "mlu370", "mlu370-noguard"]
+    means = ["zonal_mean_u", "zonal_mean_temperature"]
+    found = forecasts([*quick, *SLOW], variables=means)
     assert len(found) == 10
     return found
 
@@ -206,17 +268,25 @@ def megabytes():
     return max(found.megabytes for found in atmospheres().values())
 
 
+def gigabytes_of_all_fields():
+    return max(found.megabytes for found in forecasts(["fp32"]).values()) / 1000
+
+
 @functools.cache
 def quickstart(backend):
-    scenario = load_scenario(ROOT / "scenarios" / "quickstart_heston.toml")
-    return options.run(scenario.heston, backend, None)
+    """The file of the quickstart's prices in an arithmetic."""
+    runs = plan([load_scenario(ROOT / "scenarios" / "quickstart_heston.toml")])
+    return run_dataset(next(run for run in runs if run.variant.backend == backend))
 
 
-def quickstart_prices(backend):
-    """Largest difference from fp64, in standard errors and in basis points of spot."""
-    truth, found = quickstart("fp64"), quickstart(backend)
-    apart = np.abs(found["price"] - truth["price"])
-    return float((apart / truth["standard_error"]).max()), float(apart.max()) / 100.0 * 1e4
+def calls(file, maturity, *strikes, **changed):
+    """Semi-analytic prices for parameters of data/heston."""
+    text = (ROOT / "data" / "heston" / f"{file}.toml").read_text(encoding="utf-8")
+    model = heston.Model(**tomllib.loads(text)["model"] | changed)
+    return tuple(
+        float(analytic.price(model, heston.Call(strike=strike, maturity=maturity)))
+        for strike in strikes
+    )
 
 
 def asian():

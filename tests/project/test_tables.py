@@ -1,0 +1,160 @@
+"""Tables of docs/ hold what is stored in data/, or what the code gives at once, to the last digit.
+
+Single numbers are in claims.toml. Neither holds timings and memory (of one machine), counts over
+hundreds of prices, errors of runs of many days, and what other programs gave: these take minutes to
+hours, or cannot be had here. What has to hold of them stands in the tests of the models.
+"""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import sciprec
+from sciprec.compare.price_errors import price_errors
+from tests.project.test_claims import quickstart, small_increments
+
+ROOT = Path(__file__).parents[2]
+NUMBER = re.compile(r"(?<![\w.^])[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
+def table(page, header):
+    """The cells of the first table of a page in whose header something stands, by their first."""
+    lines = iter((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").splitlines())
+    next(line for line in lines if line.startswith("|") and header in line)
+    next(lines)
+    found = {}
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        first, *cells = line.strip("| ").split(" | ")
+        found[first] = cells
+    return found
+
+
+def wrong(cells, values):
+    """Cells whose numbers are not these, each to its last printed digit."""
+    assert len(cells) == len(values), f"{cells} for {values}"
+    return [
+        f"{cell!r} should be {value}"
+        for cell, value in zip(cells, values, strict=True)
+        if not all(_stands(NUMBER.findall(cell), value if isinstance(value, list) else [value]))
+    ]
+
+
+def _stands(printed, values):
+    yield len(printed) == len(values)
+    for text, value in zip(printed, values, strict=False):
+        mantissa, _, exponent = text.replace(",", "").partition("e")
+        last = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+        yield abs(float(text.replace(",", "")) - value) <= 0.5001 * last
+
+
+def stored(name):
+    return json.loads((ROOT / "data" / "climate" / name).read_text())
+
+
+ARITHMETICS = {row["name"]: row for row in stored("held_suarez_arithmetics.json")["arithmetics"]}
+WAVES = {row["name"]: row for row in stored("baroclinic_wave_arithmetics.json")["arithmetics"]}
+
+
+def departures(name, what):
+    """Mean, rms and largest of the temperature; rms and largest of the wind."""
+    temperature, u = (ARITHMETICS[name][field][what] for field in ("temperature", "u"))
+    return [temperature["mean"], temperature["rms"], temperature["largest"], u["rms"], u["largest"]]
+
+
+def test_climates_in_few_bits():
+    shown = table("climate_precision", "T: mean, K")
+    for name, row in ARITHMETICS.items():
+        label = f"`{name}`" + ("" if row["days"] == 1000 else f" ({row['days']} days)")
+        *cells, beyond = shown.pop(label)
+        assert not wrong(cells, departures(name, "departure")), name
+        missed = [n for n, field in (("T", "temperature"), ("u", "u")) if not row[field]["within"]]
+        assert beyond.split(",")[0] == (" and ".join(missed) or "no"), name
+    typical, limits, shorter = shown.values()
+    assert not wrong(typical[:5], departures("fp32", "own"))
+    assert not wrong(limits[:5], departures("fp32", "limits"))
+    assert not wrong(shorter[:5], departures("fp16, stochastic", "limits"))
+
+
+def test_baroclinic_waves_in_few_bits():
+    shown = table("climate_precision", "place at day 9")
+    for name, row in WAVES.items():
+        place = [row["lon"]["9"], row["lat"]["9"]]
+        *cells, where, rms, steady = shown.pop(f"`{name}`")
+        where = where.replace("E", "").replace("N", "")
+        values = [*row["lowest"].values(), place, row["rms"]["9"], row["steady"]]
+        assert not wrong([*cells, where, rms, steady], values), name
+    assert not shown
+
+
+def test_the_baroclinic_wave_beside_other_models():
+    shown = table("climate_primitive", "| day | here |")
+    for day, lowest in WAVES["fp64"]["lowest"].items():
+        assert not wrong([shown.pop(day)[0].split(" at ")[0]], [lowest])
+    assert not shown
+
+
+GATES = {
+    "jet, m/s, latitude, sigma": ("jet", "jet_lat", "jet_sigma"),
+    "lowest westerly, easterly, m/s": ("lowest_westerly", "lowest_easterly"),
+    "coldest, K": ("coldest",),
+    "lowest level, equator, pole, K": ("lowest_equator", "lowest_pole"),
+    "variance of temperature, K^2, latitude, sigma": (
+        "temperature_variance", "temperature_variance_lat", "temperature_variance_sigma",
+    ),
+    "v'T', K m/s; u'v', m^2/s^2": ("eddy_heat_flux", "eddy_momentum_flux"),
+}  # fmt: skip
+
+
+def test_the_usual_climate():
+    """Means, and the standard deviation of means over 100 days where one is given."""
+    found, shown = stored("held_suarez_t42l20.json"), table("climate_primitive", "| quantity |")
+    assert shown.keys() == GATES.keys()
+    for row, names in GATES.items():
+        values = []
+        for name, text in zip(names, re.split("[,;] ", shown[row][0]), strict=True):
+            both = [found["gates"][name], found["gates_block_std"][name]]
+            values += both if "+-" in text else both[:1]
+        assert not wrong([shown[row][0].replace("+- ", "")], [values]), row
+
+
+FILES = {
+    "Lewis": "lewis", "Broadie-Kaya 2": "broadie_kaya_2", "Andersen I": "andersen_1",
+    "Andersen II": "andersen_2", "Andersen III": "andersen_3",
+}  # fmt: skip
+
+
+def test_ratios_of_feller():
+    shown = table("heston", "2 kappa theta / sigma²")
+    for case, file in FILES.items():
+        path = ROOT / "data" / "heston" / f"{file}.toml"
+        model = tomllib.loads(path.read_text(encoding="utf-8"))["model"]
+        ratio = 2 * model["kappa"] * model["theta"] / model["sigma"] ** 2
+        assert not wrong(shown[case][:1], [ratio]), case
+
+
+WAYS = ("none", "carry", (0.1, 0.9), (0.15, 0.85), (0.0, 1.0), (1.0, 0.0, 100))
+
+
+@pytest.mark.parametrize("backend", ["mlu370", "fp32", "fp16"])
+def test_sums_of_small_increments(backend):
+    cells = table("compensation", "0.1, 0.9 |")[f"`{backend}`"]
+    given = [way if isinstance(way, str) else sciprec.Compensation(*way) for way in WAYS]
+    found = [[small_increments(way, low, backend) for low in (0, -1)] for way in given]
+    assert not wrong(cells, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["fp32", "mlu370", "fp16"])
+def test_the_quickstarts_prices(backend):
+    found = price_errors(quickstart("fp64"), quickstart(backend))
+    cells = table("verdicts", "bp of implied volatility")[f"`{backend}`"]
+    values = [
+        found.in_standard_errors, found.basis_points_of_spot, found.basis_points_of_volatility,
+        found.parity_basis_points,
+    ]  # fmt: skip
+    assert not wrong(cells[:4], values)
