@@ -13,6 +13,7 @@ from sciprec.errors import InputError
 from sciprec.heston.model import Model
 from sciprec.heston.observations import Observation
 from sciprec.limits import FIXINGS, PARAMETER, PAYOFF
+from sciprec.plugins import load_plugins
 
 _CHOICES = {"kind": ("call", "put"), "direction": ("down", "up"), "knock": ("in", "out")}
 _REGISTRY: dict[str, PayoffEntry] = {}
@@ -102,7 +103,12 @@ def parameter(
 
 
 def payoffs() -> dict[str, PayoffEntry]:
-    """Return the registered payoffs, PayoffEntries by name."""
+    """Return the registered payoffs, PayoffEntries by name, those of this package first.
+
+    Raises:
+        InputError: a plugin cannot be imported.
+    """
+    load_plugins()
     return dict(_REGISTRY)
 
 
@@ -112,7 +118,8 @@ def payoff_named(name: str) -> PayoffEntry:
     Raises:
         InputError: no payoff has this name.
     """
-    return _REGISTRY[word("payoff", name, sorted(_REGISTRY))]
+    known = payoffs()
+    return known[word("payoff", name, sorted(known))]
 
 
 def payoff_grid(

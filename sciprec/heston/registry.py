@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from sciprec.heston.model import Model
+from sciprec.plugins import load_plugins
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ def path_scheme(
 
 
 def registered_schemes() -> dict[str, PathScheme]:
-    """Return the schemes registered so far, by name."""
+    """Return the schemes registered so far, by name; those of plugins, too."""
+    load_plugins()
     return dict(_SCHEMES)
 
 
