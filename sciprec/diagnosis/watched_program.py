@@ -14,7 +14,7 @@ from sciprec.precision.fixed_lifting import FixedLifted
 from sciprec.precision.lifted import Lifted
 from sciprec.precision.program import Program
 from sciprec.precision.rewrite import Rewriter
-from sciprec.precision.syntax import LiftError, name, parse
+from sciprec.precision.syntax import LiftError, name, parse, static_value
 from sciprec.precision.variant import FLOATS, Variant
 
 _IMPORTS = """
@@ -67,8 +67,9 @@ class WatchedRewriter(Rewriter):
 
     comprehending = False
 
-    def known_call(self, node, function):
-        made = super().known_call(node, function)
+    def visit_Call(self, node):
+        made = super().visit_Call(node)
+        function = static_value(node.func, self.namespace, self.local)
         if function is not np.empty and function is not np.empty_like:
             return made
         return ast.Call(name("sp_watch_filled"), [made, self._place(node, "made")], [])

@@ -57,11 +57,11 @@ class Evaluation:
         """row(key, n): the address n rows further in the table."""
         return keys.row_step(self.variant.row_bytes)
 
-    def _intrinsic(self, arity: int, resolve: Callable):
+    def intrinsic(self, arity: int, resolve: Callable):
         """An operation of `arity` operands, typed by resolve(typingctx, key, *operands)."""
         return keys.intrinsic_of(arity, self.key_type, resolve, self.variant.row_bytes)
 
-    def _draw(self, b, role: Native, key, salt: int = 0) -> dict:
+    def draw(self, b, role: Native, key, salt: int = 0) -> dict:
         """What a rounder takes besides operands: the 24 random bits of a stochastic rounding, or
         the address of a row (`salt` numbers further draws and rows; 1 to 3 are the operands').
         """
@@ -73,7 +73,7 @@ class Evaluation:
             return {}
         return {"draw": b.lshr(keys.emit_hash(b, key, salt), ir.Constant(I32, 8))}
 
-    def _emit(self, name: str, role: Native) -> Callable:
+    def emit(self, name: str, role: Native) -> Callable:
         """emit(context, builder, values, key) -> value, all in the carrier."""
         row = OPERATIONS[name]
         if row.evaluate is not None:
@@ -83,7 +83,7 @@ class Evaluation:
         if row.exact is not None:
             return lambda c, b, v, key: self._native(c, b, row.exact, v)
         if name in ("add", "sub", "mul", "div", "sqrt", "fma", "accumulate"):
-            return lambda c, b, v, key: getattr(role, name)(b, *v, **self._draw(b, role, key))
+            return lambda c, b, v, key: getattr(role, name)(b, *v, **self.draw(b, role, key))
         if name in ("neg", "pos", "abs", "fabs"):
             return lambda c, b, v, key: self._signs(b, role, name, v[0], key)
         if name == "fmod":
@@ -93,10 +93,10 @@ class Evaluation:
         if name in ("mod", "floordiv"):
             return lambda c, b, v, key: self._by_binary64(c, b, role, row.whole, v, key)
         if name == "square":
-            return lambda c, b, v, key: role.mul(b, v[0], v[0], **self._draw(b, role, key))
+            return lambda c, b, v, key: role.mul(b, v[0], v[0], **self.draw(b, role, key))
         if name == "reciprocal":
             one = ir.Constant(self.kind, 1.0)
-            return lambda c, b, v, key: role.div(b, one, v[0], **self._draw(b, role, key))
+            return lambda c, b, v, key: role.div(b, one, v[0], **self.draw(b, role, key))
         if name == "sign":
             return lambda c, b, v, key: self._native(c, b, row.whole, v)
         raise InputError(
@@ -104,28 +104,28 @@ class Evaluation:
         )
 
     def _signs(self, b, role: Native, name, x, key):
-        place = self._draw(b, role, key) if role.placed else {}
+        place = self.draw(b, role, key) if role.placed else {}
         if name == "neg":
             return role.negated(b, x, **place)
         return x if name == "pos" else role.magnitude(b, x, **place)
 
-    def _product_of_integers(self, context, b, values, key):
+    def product_of_integers(self, context, b, values, key):
         """The product of a floating-point accumulator: factors to integers of their own units,
         multiplied exactly, rounded to the accumulator.
         """
         role, factors = self.matmul_role, []
         for number, value in enumerate(values, 1):
             wide = b.fpext(value, F64) if self.kind == F32 else value
-            factors.append(role.from_binary64(b, wide, **self._draw(b, role, key, number)))
+            factors.append(role.from_binary64(b, wide, **self.draw(b, role, key, number)))
         if self.variant.notes:
-            return role.mul(b, *factors, **self._draw(b, role, key))
+            return role.mul(b, *factors, **self.draw(b, role, key))
         if self.backend.matmul.format.bits <= 26:
             return self.accumulate_role.from_binary64(b, b.fmul(*factors))
         return Sticky(self.backend.accumulate, self.kind, F64, None).mul(b, *factors)
 
     def _reround(self, b, role, value, key):
         convert = role.from_binary32 if self.kind == F32 else role.from_binary64
-        return convert(b, value, **self._draw(b, role, key))
+        return convert(b, value, **self.draw(b, role, key))
 
     def _native(self, context, b, function, values, kind=None):
         """Numba's own function on values of one floating type (the carrier unless said)."""
@@ -138,12 +138,12 @@ class Evaluation:
     def _by_binary64(self, context, b, role, function, values, key):
         wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
         result = self._native(context, b, function, wide, types.float64)
-        return role.from_binary64(b, result, **self._draw(b, role, key))
+        return role.from_binary64(b, result, **self.draw(b, role, key))
 
     def _modulus(self, context, b, role, values, key):
         """Python's x % y: the exact remainder, or its sum with y, rounded once."""
         x, y = (b.fpext(v, F64) if self.kind == F32 else v for v in values)
-        draw, zero = self._draw(b, role, key), V64.constant(0.0)
+        draw, zero = self.draw(b, role, key), V64.constant(0.0)
         rest = b.frem(x, y)
         other = b.xor(b.fcmp_ordered("<", rest, zero), b.fcmp_ordered("<", y, zero))
         if role.placed:  # one rounding, since each is counted; exact, whatever y is
@@ -168,28 +168,28 @@ class Evaluation:
         directed = not (role.rule.nearest or role.rule.random)
         function = (row.directed if directed else row.narrow) if narrow else row.evaluate
         result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
-        return role.from_binary64(b, result, **self._draw(b, role, key))
+        return role.from_binary64(b, result, **self.draw(b, role, key))
 
-    def _repeated(self, b, x, exponent: int, key):
+    def repeated(self, b, x, exponent: int, key):
         result, square, left, salt = None, x, abs(exponent), 11
         while left:
             if left & 1:
-                draw = self._draw(b, self.compute, key, salt)
+                draw = self.draw(b, self.compute, key, salt)
                 result = square if result is None else self.compute.mul(b, result, square, **draw)
             left >>= 1
             if left:
-                draw = self._draw(b, self.compute, key, salt + 1)
+                draw = self.draw(b, self.compute, key, salt + 1)
                 square = self.compute.mul(b, square, square, **draw)
             salt += 2
         one = ir.Constant(self.kind, 1.0)
         result = one if result is None else result
         if exponent < 0:
-            result = self.compute.div(b, one, result, **self._draw(b, self.compute, key, salt))
+            result = self.compute.div(b, one, result, **self.draw(b, self.compute, key, salt))
         return result
 
-    def _rounded(self, b, kind, value, role: Native, key, salt: int):
+    def rounded(self, b, kind, value, role: Native, key, salt: int):
         """A number of any real type, rounded into the role's format (carrier values included)."""
-        draw = self._draw(b, role, key, salt)
+        draw = self.draw(b, role, key, salt)
         if isinstance(kind, types.Boolean):
             return role.from_integer(b, b.zext(value, I64), False, **draw)
         if isinstance(kind, types.Integer):

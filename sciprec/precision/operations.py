@@ -18,10 +18,10 @@ from numba import njit
 from numba.core import types
 from numba.core.errors import TypingError
 
-from sciprec.precision import arrays, keys
+from sciprec.precision import arrays, boundaries, keys
 from sciprec.precision.backend import Backend
 from sciprec.precision.bits import distinct
-from sciprec.precision.boundaries import BOUNDARIES, Boundaries
+from sciprec.precision.evaluation import Evaluation
 from sciprec.precision.kinds import (
     call_inlined,
     forward,
@@ -55,7 +55,7 @@ _REDUCTIONS = {"total": _sum, "running_product": _product, "running_sum": _runni
 _IN_PLACE = {f"i{name}": name for name in ("add", "sub", "mul", "div", "mod", "floordiv", "pow")}
 
 
-class Operations(Boundaries):
+class Operations(Evaluation):
     """The operations of one backend under one processor control word; attributes are made when
     first used. Its arguments are those of `Evaluation`.
     """
@@ -76,31 +76,31 @@ class Operations(Boundaries):
     def _make(self, name: str):
         if name in _IN_PLACE:
             return self._in_place(getattr(self, _IN_PLACE[name]))
-        if name in BOUNDARIES:
-            return getattr(self, f"_{name}")()
+        if name in boundaries.BOUNDARIES:
+            return boundaries.BOUNDARIES[name](self)
+        if name == "cast":
+            return self._cast()
         if name in _REDUCTIONS:
             return self._reduction(_REDUCTIONS[name])
         if name == "accumulate":
             operation = "accumulate" if self.accumulate_role.placed else "add"
-            return self._operation(2, self._emit(operation, self.accumulate_role), None)
+            return self._operation(2, self.emit(operation, self.accumulate_role), None)
         if name == "product":
             if self.variant.row_bytes and not self.backend.accumulate.fixed:
-                return self._operation(2, self._product_of_integers, None)
-            return self._operation(2, self._emit("mul", self.matmul_role), None)
+                return self._operation(2, self.product_of_integers, None)
+            return self._operation(2, self.emit("mul", self.matmul_role), None)
         row = OPERATIONS.get(name)
         if row is None:
             raise AttributeError(f"no operation '{name}'")
         if row.of_bits:
             return self._from_bits(row)
-        emit, brings_in = self._emit(name, self.compute), row.exact is not None
+        emit, brings_in = self.emit(name, self.compute), row.exact is not None
         return self._operation(row.arity, emit, row.whole, brings_in)
 
     def _operand(self, b, kind, value, key, salt: int):
         """An operand in the carrier; carrier values are in the format already."""
         return (
-            value
-            if kind == self.carrier
-            else self._rounded(b, kind, value, self.compute, key, salt)
+            value if kind == self.carrier else self.rounded(b, kind, value, self.compute, key, salt)
         )
 
     def _operation(self, arity: int, emit: Callable, native: Callable | None, brings_in=False):
@@ -127,7 +127,7 @@ class Operations(Boundaries):
                 )
             return self._pass_to(typingctx, native, operands, key)
 
-        made = self._intrinsic(arity, resolve)
+        made = self.intrinsic(arity, resolve)
         return made
 
     def _scalar(self, emit, kinds, key, places: bool):
@@ -139,7 +139,7 @@ class Operations(Boundaries):
             ]
             result = emit(context, b, operands, word)
             if places:
-                result = self.compute.from_binary64(b, result, **self._draw(b, self.compute, word))
+                result = self.compute.from_binary64(b, result, **self.draw(b, self.compute, word))
             return result
 
         return self.carrier(*keys.join(key, kinds)), codegen
@@ -178,14 +178,18 @@ class Operations(Boundaries):
                 values = [value] if known is not function or key is None else [word, value]
                 result = passed(context, b, resolved.return_type(*given), values)
                 opens = self.variant.row_bytes and known is function
-                return self._take_marks(b, result) if opens else result
+                return boundaries.take_marks(b, result) if opens else result
 
             opened = resolved.return_type
             if self.variant.row_bytes and known is function:
                 opened = opened[0]
             return opened(*keys.join(key, [function, x])), codegen
 
-        return self._intrinsic(2, resolve)
+        return self.intrinsic(2, resolve)
+
+    def constant(self, text: str):
+        """An intrinsic without operands: a number of the carrier, given by its hexadecimal text."""
+        return boundaries.constant(self, text)
 
     def call(self, arity: int):
         """call(function, x1, ..., x_arity): a jitted function called in the backend's processor
@@ -206,7 +210,7 @@ class Operations(Boundaries):
             return x**exponent
 
         def emit(context, b, values, key):
-            return self._repeated(b, values[0], exponent, key)
+            return self.repeated(b, values[0], exponent, key)
 
         made = self._operation(1, emit, njit(distinct(raised, f"to_{exponent}")))
         made.label, made.of = f"power_{exponent}", lambda ops: ops.power(exponent)
@@ -216,7 +220,7 @@ class Operations(Boundaries):
         """The same of two operands, the second of them this exponent, for x **= n."""
 
         def emit(context, b, values, key):
-            return self._repeated(b, values[0], exponent, key)
+            return self.repeated(b, values[0], exponent, key)
 
         made = self._operation(2, emit, operator.pow)
         made.label, made.of = f"power_of_{exponent}", lambda ops: ops.power_of(exponent)
@@ -240,11 +244,11 @@ class Operations(Boundaries):
                 narrow = role.arithmetic.format.significand_bits <= 24
                 function = row.narrow if narrow else row.evaluate
                 result = call_inlined(context, b, function, (types.int64,), [wide])
-                return role.from_binary64(b, result, **self._draw(b, role, word))
+                return role.from_binary64(b, result, **self.draw(b, role, word))
 
             return self.carrier(*keys.join(key, [u])), codegen
 
-        return self._intrinsic(1, resolve)
+        return self.intrinsic(1, resolve)
 
     def _in_place(self, op):
         """y += x on arrays writes into y; on everything else it is the operation."""
@@ -266,7 +270,7 @@ class Operations(Boundaries):
 
             return resolved.return_type(*kinds), codegen
 
-        return self._intrinsic(2, resolve)
+        return self.intrinsic(2, resolve)
 
 
 @lru_cache(maxsize=128)

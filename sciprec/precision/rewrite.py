@@ -14,18 +14,15 @@ import types as python_types
 
 import numpy as np
 
-from sciprec.precision import keys, reduce, symbols
-from sciprec.precision.calls import Calls
+from sciprec.precision import calls, constants, keys, reduce, statements, symbols
 from sciprec.precision.literal import round_literal
 from sciprec.precision.own_names import as_written
-from sciprec.precision.statements import Statements
 from sciprec.precision.syntax import (
     LiftError,
     Site,
     assign,
     is_known,
     name,
-    plain_function,
     static_value,
     stored_names,
 )
@@ -42,14 +39,23 @@ _REFUSED = {
 _PLAIN = ("shape", "size", "ndim", "strides")
 
 
-class Rewriter(Calls, Statements, ast.NodeTransformer):
-    """Rewrites the body of one kernel.
+class Rewriter(ast.NodeTransformer):
+    """Rewrites the body of one kernel; calls, assignments and loops by functions of modules of
+    their own, which take the rewriter.
 
     Args:
         program: the lift that collects callees, constants, operations and sites.
         function: the kernel's plain Python function (its namespace, file and defaults).
         tree: its definition.
     """
+
+    visit_Call = calls.call
+    visit_Assign = statements.assignment
+    visit_AnnAssign = statements.annotated_assignment
+    visit_AugAssign = statements.update
+    visit_For = statements.for_loop
+    visit_While = statements.while_loop
+    visit_ListComp = statements.comprehension
 
     def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
         self.program, self.function, self.tree = program, function, tree
@@ -134,12 +140,14 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
     def visit_Name(self, node):
         if not isinstance(node.ctx, ast.Load) or node.id in self.local:
             return node
-        return self.constant(node, static_value(node, self.namespace, self.local), node.id)
+        return constants.constant(
+            self, node, static_value(node, self.namespace, self.local), node.id
+        )
 
     def visit_Attribute(self, node):
         value = static_value(node, self.namespace, self.local)
         if is_known(value):
-            return self.constant(node, value, ast.unparse(node))
+            return constants.constant(self, node, value, ast.unparse(node))
         self.check_module(node)
         owner = self.visit(node.value)
         if isinstance(owner, ast.Name) and isinstance(node.value, ast.Name):
@@ -157,83 +165,14 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
         if isinstance(owner, python_types.ModuleType):
             self.refuse(node, f"the unknown name '{ast.unparse(node)}'", "look up how it is spelt")
 
-    def constant(self, node, value, text: str) -> ast.expr:
-        """A module constant, closure variable, function or type as an expression of the generated
-        module.
-        """
-        if not is_known(value):
-            self.refuse(
-                node, f"the unknown name '{text}'", "define it before lifting, or pass it in"
-            )
-        embedded = self.embed(value)
-        if embedded is None:
-            self.refuse(
-                node,
-                f"'{text}', a {type(value).__name__},",
-                "constants may be numbers, strings, tuples and arrays: pass it as an argument",
-            )
-        return embedded
-
-    def embed(self, value) -> ast.expr | None:
-        """The expression for a constant's value, or None where there is none."""
-        if isinstance(value, (bool, type(None))):
-            return ast.Constant(value)
-        if isinstance(value, (int, str)):
-            return ast.Constant(int(value) if isinstance(value, int) else str(value))
-        if isinstance(value, (float, np.floating)):
-            return self.literal(float(value))
-        if isinstance(value, (np.integer, np.bool_)):
-            return ast.Constant(value.item())
-        if isinstance(value, tuple):
-            items = [self.embed(v) for v in value]
-            return None if None in items else ast.Tuple(items, ast.Load())
-        if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
-            return self.held(name(self.program.array(value)))
-        if value in (float, int, bool) or isinstance(value, type) and issubclass(value, np.generic):
-            return self.dtype(value)
-        function = plain_function(value)
-        if function is not None:
-            return name(self.program.callee(function))
-        return None
-
-    def held(self, value: ast.expr) -> ast.expr:
-        """A constant from the module, out of the compiler's sight under a processor mode."""
-        if not self.program.word:
-            return value
-        return ast.Call(name(self.program.operation("held")), [value], [])
-
-    def default(self, value) -> ast.expr:
-        """A parameter's default value, in Python, when the generated module is imported."""
-        if isinstance(value, (float, np.floating)):
-            rounded = round_literal(float(value), self.program.backend.storage)
-            text = ast.Constant(rounded.hex())
-            number = ast.Call(ast.Attribute(name("float"), "fromhex", ast.Load()), [text], [])
-            return ast.Call(name("sp_carrier"), [number], [])
-        if isinstance(value, tuple):
-            return ast.Tuple([self.default(v) for v in value], ast.Load())
-        if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
-            return name(self.program.array(value))
-        function = plain_function(value)
-        if function is not None:
-            return name(self.program.callee_before(function))
-        return self.constant(self.tree, value, "a default value")
-
-    def dtype(self, kind) -> ast.expr:
-        """A type used as a value (a dtype argument); arrays have to hold the backend's numbers."""
-        if isinstance(kind, type) and issubclass(kind, np.floating) and kind is not np.float64:
-            return name("sp_carrier")
-        kind = {float: np.float64, int: np.int64, bool: np.bool_}.get(kind, kind)
-        return ast.Attribute(name("np"), kind.__name__, ast.Load())
-
     # ---- operators -----------------------------------------------------------------------------
 
     def visit_BinOp(self, node):
         if isinstance(node.op, symbols.INTEGER_OPERATORS):
             return self.generic_visit(node)
         if isinstance(node.op, ast.MatMult):
-            return self.call_kernel(
-                reduce.dot, node, [self.visit(node.left), self.visit(node.right)]
-            )
+            operands = [self.visit(node.left), self.visit(node.right)]
+            return calls.call_kernel(self, reduce.dot, node, operands)
         left = self.visit(node.left)
         if isinstance(node.op, ast.Pow):
             exponent = self.literal_integer(node.right)
@@ -300,6 +239,28 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
         else:
             value = self.visit(value)
         return value, self.visit(node.slice)
+
+    # ---- blocks --------------------------------------------------------------------------------
+
+    def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """A rewritten block."""
+        out: list[ast.stmt] = []
+        for statement in body:
+            visited = self.visit(statement)
+            if isinstance(visited, list):
+                out += visited
+            elif visited is not None:
+                out.append(visited)
+        return out
+
+    def visit_If(self, node):
+        test = self.visit(node.test)
+        return ast.If(
+            test, self.statements(node.body) or [ast.Pass()], self.statements(node.orelse)
+        )
+
+    def visit_GeneratorExp(self, node):
+        self.refuse(node, "a generator expression", "write a list comprehension, or the loop")
 
     # ---- definitions ---------------------------------------------------------------------------
 
@@ -381,14 +342,14 @@ class Rewriter(Calls, Statements, ast.NodeTransformer):
         if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
             body = body[1:]
         arguments = _bare(self.tree.args)
-        arguments.defaults = [self.default(value) for value in defaults]
+        arguments.defaults = [constants.default(self, value) for value in defaults]
         if self.program.keyed:
             arguments.args.insert(0, ast.arg("sp_key"))
         hidden = []
         if self.program.word:  # None stays in sight: branches on it are chosen by type
             given = arguments.args[len(arguments.args) - len(defaults) :]
             numbers = [a.arg for a, v in zip(given, defaults, strict=True) if v is not None]
-            hidden = [assign(a, self.held(name(a))) for a in numbers]
+            hidden = [assign(a, constants.held(self, name(a))) for a in numbers]
         statements = hidden + self.statements(body) or [ast.Pass()]
         if self.program.rows and not isinstance(statements[-1], ast.Return):
             statements.append(ast.Return(self.closed(None)))

@@ -1,15 +1,12 @@
 """`check_memory`: every seeded fault is named by its line, and right kernels are left in peace."""
 
-import importlib
-import pkgutil
-
 import numpy as np
 import pytest
 
 import sciprec
-from sciprec.precision import KERNELS
 from tests.diagnosis import memory_kernels as kernels
 from tests.precision import foreign_kernels as foreign
+from tests.precision.registered import registered_kernels
 
 QUICK = (kernels.beyond_what_was_written, kernels.written_too_far, kernels.until_small)
 SLOW = [kernel for kernel in kernels.FAULTY if kernel not in QUICK]
@@ -94,10 +91,7 @@ def test_what_cannot_be_checked_is_said():
 
 
 def registered() -> dict:
-    for package in (sciprec.precision, sciprec.accumulation, sciprec.climate, sciprec.heston):
-        for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
-            importlib.import_module(found.name)
-    return {entry.function: entry.example() for entry in KERNELS.values()}
+    return {entry.function: entry.example() for entry in registered_kernels().values()}
 
 
 def right_kernels() -> dict:

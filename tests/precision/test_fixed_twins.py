@@ -3,28 +3,20 @@ result, and every saturation.
 """
 
 import collections
-import importlib
-import pkgutil
 from copy import deepcopy
 
 import numpy as np
 import pytest
 
-import sciprec.accumulation
-import sciprec.climate
-import sciprec.heston
-import sciprec.precision
-from sciprec.precision import KERNELS, LiftError, lift
+from sciprec.precision import LiftError, lift
 from sciprec.precision.units import Units
 from tests.oracles.fixed_twin import run_fixed_twin
 from tests.precision import fixed_constructs as constructs
 from tests.precision import fixed_kernels as kernels
+from tests.precision.registered import registered_kernels
 from tests.precision.test_twins import COMPOSITIONS
 
-for package in (sciprec.precision, sciprec.accumulation, sciprec.climate, sciprec.heston):
-    for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
-        importlib.import_module(found.name)
-
+KERNELS = registered_kernels()
 ALIKE = ("sciprec.heston.quadratic_exponential.quadratic_exponential_martingale",)
 """Kernels of the same operations as another; slow to compile in fixed point."""
 SHARES = (1.0, 0.25)

@@ -1,25 +1,17 @@
 """Every registered kernel: its source on self-rounding scalars equals the compiled, lifted one."""
 
-import importlib
-import pkgutil
 from copy import deepcopy
 
 import numpy as np
 import pytest
 
-import sciprec.accumulation
-import sciprec.climate
-import sciprec.heston
-import sciprec.precision
 from sciprec.climate.transform import rounded
-from sciprec.precision import FORMATS, KERNELS, Arithmetic, Backend, lift, resolve_backend
+from sciprec.precision import FORMATS, Arithmetic, Backend, lift, resolve_backend
 from tests.oracles.twin import run_twin
 from tests.precision.arithmetic_kernels import constant_expressions
+from tests.precision.registered import registered_kernels
 
-for package in (sciprec.precision, sciprec.accumulation, sciprec.climate, sciprec.heston):
-    for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
-        importlib.import_module(found.name)
-
+KERNELS = registered_kernels()
 _ROLES = {
     "storage": Arithmetic(FORMATS["binary16"]),
     "compute": Arithmetic(FORMATS["bfloat16"]),
