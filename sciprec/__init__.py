@@ -32,7 +32,7 @@ _PUBLIC = {
     "check_memory": "sciprec.diagnosis.memory",
     "MemoryReport": "sciprec.diagnosis.memory",
     "MemoryFinding": "sciprec.diagnosis.memory",
-    "load_scenario": "sciprec.scenario",
+    "load_scenario": "sciprec.kinds",
     "run": "sciprec.workflow",
     "run_climate": "sciprec.climate_runs",
     "on_pressure_levels": "sciprec.output.pressure",

@@ -208,7 +208,7 @@ def _keys_of(scenario: Path | None) -> dict[str, Any]:
     """The keys of a scenario that the environment could have said too."""
     if scenario is None:
         return {}
-    from sciprec.scenario import load_scenario
+    from sciprec.kinds import load_scenario
 
     loaded = load_scenario(scenario)
     choices = tuple(choice.name for choice in loaded.compensation)

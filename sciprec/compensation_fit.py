@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import optimize
 
 from sciprec.errors import InputError
+from sciprec.kinds import kind_of, kinds
 from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.precision.compensation import LARGEST_COEFFICIENT, Compensation
-from sciprec.scenario import TRUTH, Scenario
+from sciprec.scenario import Scenario
 
 FIRST_STEP = 0.25
 """By which the search first changes each coefficient."""
@@ -77,15 +77,16 @@ def fit_compensation(
 
     Source: Nelder and Mead (1965), as in scipy.optimize.
     """
-    if scenario.kind not in _PROBLEMS:
+    make = kind_of(scenario).fitting
+    if make is None:
+        known = [kind.name for kind in kinds().values() if kind.fitting is not None]
         raise InputError(
             f"scenario '{scenario.name}' is of kind '{scenario.kind}', whose compensation has no "
-            f"coefficients; accepted: {', '.join(_PROBLEMS)}"
+            f"coefficients; accepted: {', '.join(known)}"
         )
     if isinstance(evaluations, bool) or not isinstance(evaluations, int) or evaluations < 1:
         raise InputError(f"evaluations is {evaluations!r}; accepted: a whole number >= 1")
-    given, name = getattr(scenario, scenario.kind), resolve_backend(backend).name
-    make = _PROBLEMS[scenario.kind]
+    given, name = scenario.table, resolve_backend(backend).name
     variables, error = make(given, name, length, 1)
     _, unseen = make(given, name, length, 2)
     carry, without = _same(variables, 1.0, 0.0, sums), error(None)
@@ -131,71 +132,3 @@ def _same(variables, alpha: float, beta: float, sums: bool) -> dict[str, Compens
 def _each(variables, shares, sums: bool) -> dict[str, Compensation]:
     pairs = np.reshape(shares, (-1, 2)).tolist()
     return {n: Compensation(a, b, sums=sums) for n, (a, b) in zip(variables, pairs, strict=True)}
-
-
-def _climate_problem(given: Any, backend: str, length: float | None, times: int):
-    """Names of the variables, and the error of a compensation."""
-    from sciprec.climate.catalogue import EQUATIONS
-    from sciprec.climate.diagnostics import scalar_errors, wind_errors
-    from sciprec.climate.grid import GaussianGrid, resolve_truncation
-    from sciprec.climate.initial import resolve_case
-    from sciprec.climate.model import integrate
-
-    days = times * (given.days / 10 if length is None else length)
-    hours = min(given.output_hours, 24.0 * days)
-    options = {
-        "step_seconds": given.step_seconds, "output_hours": hours,
-        "parameters": dict(given.parameters), "time_scheme": given.time_scheme,
-    }  # fmt: skip
-    equations = EQUATIONS[resolve_case(given.case).equations]
-    if "height" not in equations.fields:
-        raise InputError(
-            f"case '{given.case}' of the equations '{equations.name}' has no height of a free "
-            "surface, whose error is fitted; accepted: cases of shallow water, such as "
-            "'williamson_5'"
-        )
-    grid = GaussianGrid(resolve_truncation(given.truncation))
-    exact = integrate(given.case, given.truncation, days, backend=TRUTH, **options)
-    truth = exact.fields
-    if exact.blow_up is not None:
-        raise InputError(
-            f"case '{given.case}' breaks down in {TRUTH} already; fit a shorter run with "
-            f"length=...: {exact.blow_up}"
-        )
-
-    def error(compensation) -> float:
-        """The error that the fit makes small: that of a run with this compensation."""
-        run = integrate(given.case, given.truncation, days, backend=backend,
-                        compensation=compensation, **options)  # fmt: skip
-        if run.blow_up is not None:
-            return math.inf
-        fields, each = run.fields, []
-        for t in range(1, fields["height"].shape[0]):
-            winds = [(f["u"][t], f["v"][t]) for f in (fields, truth)]
-            height = scalar_errors(grid, fields["height"][t], truth["height"][t])["l2"]
-            each.append((height, wind_errors(grid, *winds)["l2"]))
-        return float(np.exp(np.mean(np.log(np.sqrt(np.mean(np.square(each), axis=0))))))
-
-    return equations.variables, error
-
-
-def _accumulation_problem(given: Any, backend: str, length: float | None, times: int):
-    """Names of the variables, and the error of a compensation."""
-    from sciprec.accumulation.model import VARIABLE, accumulate
-
-    request = given.model_dump()
-    updates = max(round(times * (request["updates"] / 10 if length is None else length)), 1)
-    request |= {"updates": updates, "outputs": min(request["outputs"], updates)}
-
-    def error(compensation) -> float:
-        run = accumulate(**request, backend=backend, compensation=compensation)
-        return float(np.sqrt(np.mean((run.values / run.exact - 1.0) ** 2)))
-
-    return (VARIABLE,), error
-
-
-_PROBLEMS: dict[str, Callable] = {
-    "climate": _climate_problem,
-    "accumulation": _accumulation_problem,
-}
-"""Kind of scenario -> function (its table, backend, length, times) of (variables, error)."""

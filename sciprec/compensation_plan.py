@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from sciprec.error_cache import ERROR_CACHE, ErrorCache, TileLayout, tile_layout
+from sciprec.errors import InputError
+from sciprec.kinds import kind_of, kinds
 from sciprec.precision.backend import Backend, resolve_backend
 from sciprec.scenario import Scenario
 
@@ -84,12 +84,18 @@ def compensation_footprint(
         A Footprint.
 
     Raises:
-        InputError: an unknown arithmetic, or a tile that is none.
+        InputError: an unknown arithmetic, a kind without residuals, or a tile that is none.
     """
-    resolved = resolve_backend(backend)
+    resolved, kind = resolve_backend(backend), kind_of(scenario)
+    if kind.residuals is None:
+        known = [one.name for one in kinds().values() if one.residuals is not None]
+        raise InputError(
+            f"scenario '{scenario.name}' is of kind '{kind.name}', which carries no residuals; "
+            f"accepted: {', '.join(known)}"
+        )
     size = element_bytes(resolved)
     rows, left = [], cache.size_bytes
-    for name, elements, levels in _STATES[scenario.kind](getattr(scenario, scenario.kind)):
+    for name, elements, levels in kind.residuals(scenario.table):
         needed = elements * levels * size
         rows.append(VariableFootprint(name, elements, levels, needed, needed <= left))
         left -= needed if needed <= left else 0
@@ -115,38 +121,3 @@ def element_bytes(backend: str | Backend) -> int:
     exponents = fmt.emax - fmt.emin + 2
     bits = fmt.significand_bits + max(math.ceil(math.log2(exponents)), 1)
     return 2 ** max(math.ceil(math.log2(bits / 8)), 0)
-
-
-def _climate_state(given: Any) -> list[tuple[str, int, int]]:
-    """Complex coefficients of each prognostic variable, one set for each level."""
-    from sciprec.climate.legendre import coefficient_orders
-    from sciprec.climate.request import check_request
-
-    request = check_request(
-        given.case, given.truncation, given.days, step_seconds=given.step_seconds,
-        output_hours=given.output_hours, parameters=given.parameters,
-        time_scheme=given.time_scheme,
-    )  # fmt: skip
-    elements = 2 * coefficient_orders(request.truncation.number)[0].size
-    layout = request.equations.layout(request.parameters.equations)
-    return [(name, elements * count, request.scheme.levels) for name, count in layout]
-
-
-def _heston_state(given: Any) -> list[tuple[str, int, int]]:
-    """The carries of a block of paths."""
-    simulation = given.simulation
-    paths = min(simulation.block_paths, simulation.n_paths or simulation.block_paths)
-    return [("log_spot", paths, 1), ("variance", paths, 1)]
-
-
-def _accumulation_state(given: Any) -> list[tuple[str, int, int]]:
-    """One residual for each sum."""
-    return [("parameter", given.members, 1)]
-
-
-_STATES: dict[str, Callable[[Any], list[tuple[str, int, int]]]] = {
-    "climate": _climate_state,
-    "heston": _heston_state,
-    "accumulation": _accumulation_state,
-}
-"""Kind of scenario -> (variable, elements of a level, levels)."""

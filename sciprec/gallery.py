@@ -10,9 +10,9 @@ from pathlib import Path
 from sciprec import workflow
 from sciprec.errors import InputError, meant
 from sciprec.folders import alone_in
+from sciprec.kinds import load_scenario
 from sciprec.report.page import render
 from sciprec.report.stored import read_batch, write_text
-from sciprec.scenario import load_scenario
 
 GALLERY = {
     "quickstart": ("quickstart_climate", "quickstart_heston"),

@@ -20,11 +20,12 @@ from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.batch.resume import is_kept, kept_outcomes, left_beside, remove_leftovers
 from sciprec.errors import InputError
 from sciprec.folders import alone_in, require_own_page
+from sciprec.kinds import load_scenario
 from sciprec.limits import THREADS
 from sciprec.machine.modes import shell_assignments
 from sciprec.output.files import NETCDF, suffix_of
 from sciprec.output.provenance import provenance
-from sciprec.scenario import Scenario, load_scenario
+from sciprec.scenario import Scenario
 
 _MOST_NAMED = 3
 """Files that a sentence names."""

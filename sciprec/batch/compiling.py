@@ -18,16 +18,11 @@ from numba.core import event
 
 from sciprec.batch.plan import Run
 from sciprec.definitions import code_digest
+from sciprec.kinds import kind_of
 from sciprec.precision.backend import resolve_backend
 from sciprec.precision.compiling import cache_folder
 
 FOLDER = "compiled-runs"
-_IRRELEVANT = {
-    "climate": ("days", "output_hours", "step_seconds", "truncation", "checkpoints", "variables"),
-    "heston": ("model",),
-    "accumulation": ("updates", "members", "smallest", "largest", "start", "outputs", "seed"),
-}
-"""Keys of a model's table that no kernel depends on."""
 _here = threading.local()
 
 
@@ -46,15 +41,9 @@ def remember(run: Run) -> None:
 
 def kernels_of(run: Run) -> str:
     """What decides which kernels a run calls, as 24 hexadecimal digits."""
-    kind = run.scenario.kind
-    table = getattr(run.scenario, kind).model_dump(mode="json", exclude=set(_IRRELEVANT[kind]))
-    if kind == "heston":
-        chosen = table["simulation"]
-        table = [table["payoffs"]["kind"], chosen["scheme"], chosen["tolerance"] is None]
-    if kind == "climate":
-        table["parameters"] = {k: v for k, v in table["parameters"].items() if isinstance(v, str)}
-        table["stored"] = run.variant.stored
-    parts = (kind, table, _written(run.backend), run.variant.choices(), code_digest())
+    kind = kind_of(run.scenario)
+    table = kind.kernels(run.scenario.table, run.variant)
+    parts = (kind.name, table, _written(run.backend), run.variant.choices(), code_digest())
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
 

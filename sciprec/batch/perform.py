@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
-from sciprec.batch import options
 from sciprec.batch.compiling import remember
-from sciprec.batch.members import section_of
+from sciprec.batch.members import member_of
 from sciprec.batch.plan import Outcome, Run, variants_of
 from sciprec.batch.resume import (
     RUN,
@@ -26,39 +24,16 @@ from sciprec.batch.resume import (
 from sciprec.batch.tolerable import check_tolerances
 from sciprec.compare.verdicts import stopped_early
 from sciprec.errors import InputError
+from sciprec.kinds import Surroundings, kind_of
 from sciprec.output import files
-from sciprec.output.dataset import (
-    PROCESSOR_SECONDS,
-    accumulation_dataset,
-    with_identity,
-)
+from sciprec.output.dataset import PROCESSOR_SECONDS, with_identity
 from sciprec.output.health import with_health, with_quantization
 from sciprec.output.provenance import provenance
 from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.scenario import TRUTH, AccumulationRun, ClimateRun, Scenario
-from sciprec.toml_file import inside
-from sciprec.variant import Variant
+from sciprec.scenario import TRUTH, Scenario
 
 Days = Callable[[Run, float], None]
 """Called with a run and the simulated days so far."""
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What a model that takes long finds beside its table, in the run's own thread.
-
-    Args:
-        listening: told the simulated days now and then, or None.
-        interrupted: folder of what an interrupted run has left, or None.
-        folder: of the batch.
-    """
-
-    listening: Callable[[float], None] | None = None
-    interrupted: Path | None = None
-    folder: Path = Path()
-
-
-_SURROUNDINGS: ContextVar[Surroundings | None] = ContextVar("surroundings", default=None)
 
 
 def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = None) -> Outcome:
@@ -67,9 +42,9 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     failure = pace = stopped = ""
     listening = None if on_days is None else partial(on_days, run)
     interrupted = interrupted_folder(run, folder)
-    _SURROUNDINGS.set(Surroundings(listening, interrupted, Path(folder)))
+    around = Surroundings(listening, interrupted, Path(folder))
     try:
-        dataset = run_dataset(run)
+        dataset = run_dataset(run, around)
         dataset.attrs |= {RUN: run_digest(run), SECONDS: time.perf_counter() - start}
         files.write(dataset, Path(folder) / run.file)
         remove_interrupted(interrupted)
@@ -107,15 +82,13 @@ def sentence(error: BaseException) -> str:
     return f"failed inside sciprec with {type(error).__name__}: {error}; please report this"
 
 
-def run_dataset(run: Run) -> xr.Dataset:
+def run_dataset(run: Run, around: Surroundings | None = None) -> xr.Dataset:
     """The complete dataset of a run, identity included."""
-    scenario = run.scenario
+    scenario, kind = run.scenario, kind_of(run.scenario)
     backend = resolve_backend(run.backend)
-    compensation = run.variant.compensation.resolved()
-    given, further = section_of(run)
-    if (stages := run.variant.stages.resolved()) is not None:
-        further["stages"] = stages
-    dataset = MODELS[scenario.kind](given, run.backend, compensation, **further)
+    around = replace(around or Surroundings(), member=member_of(run))
+    dataset = kind.run(scenario.table, run.variant, around)
+    dataset.attrs = {**kind.attributes, **dataset.attrs}
     return with_identity(
         with_health(with_quantization(dataset, properties(backend))),
         title=scenario.title,
@@ -146,35 +119,6 @@ def properties(backend: Backend) -> dict[str, Any]:
     return found
 
 
-def _climate(
-    given: ClimateRun, backend: str, compensation: Any, perturbation: Any = None,
-    stages: Any = None,
-) -> xr.Dataset:  # fmt: skip
-    """Integrate a global model."""
-    from sciprec.climate.checkpoint import Restart
-    from sciprec.climate_runs import run_climate
-
-    around = _SURROUNDINGS.get() or Surroundings()
-    changed: dict[str, Any] = {"stored": None} if backend == TRUTH else {}
-    if given.checkpoints is not None:
-        changed["checkpoints"] = inside(around.folder, given.checkpoints)
-    elif around.interrupted is not None:
-        changed["checkpoints"] = Restart(around.interrupted)
-    return run_climate(
-        **(given.arguments() | changed), backend=backend, compensation=compensation,
-        progress=around.listening, perturbation=perturbation, stages=stages,
-    )  # fmt: skip
-
-
-def _accumulation(given: AccumulationRun, backend: str, compensation: Any) -> xr.Dataset:
-    """Sum many small increments."""
-    from sciprec.accumulation import accumulate
-
-    return accumulation_dataset(
-        accumulate(**given.model_dump(), backend=backend, compensation=compensation)
-    )
-
-
 def check(scenario: Scenario) -> None:
     """Let the scenario's model check what it is asked to do, before anything is computed.
 
@@ -184,42 +128,7 @@ def check(scenario: Scenario) -> None:
     """
     try:
         for variant in variants_of(scenario, scenario.backends or (TRUTH,)):
-            _CHECKS[scenario.kind](getattr(scenario, scenario.kind), variant)
+            kind_of(scenario).check(scenario.table, variant)
     except InputError as error:
         raise InputError(f"scenario '{scenario.name}', table [{scenario.kind}]: {error}") from None
     check_tolerances(scenario)
-
-
-def _check_climate(given: ClimateRun, variant: Variant) -> None:
-    """Names of case, scheme and parameters; steps that fit the output times; arithmetics of the
-    transforms' stages that the case, its parameters and backends take.
-    """
-    from sciprec.climate.request import check_request
-
-    arguments = given.model_dump(exclude={"checkpoints"})
-    compensation = variant.compensation.resolved()
-    check_request(**arguments, compensation=compensation)
-    check_request(
-        **(arguments | {"stored": None}), compensation=compensation, backend=variant.backend,
-        stages=variant.stages.resolved(),
-    )  # fmt: skip
-
-
-def _check_accumulation(given: AccumulationRun, variant: Variant) -> None:
-    """Increments whose sums are exact."""
-    from sciprec.accumulation.model import check_request, one_compensation
-
-    check_request(**given.model_dump())
-    one_compensation(variant.compensation.resolved())
-
-
-MODELS: dict[str, Callable[..., xr.Dataset]] = {
-    "climate": _climate,
-    "heston": options.run,
-    "accumulation": _accumulation,
-}
-_CHECKS: dict[str, Callable[[Any, Variant], None]] = {
-    "climate": _check_climate,
-    "heston": options.check,
-    "accumulation": _check_accumulation,
-}

@@ -105,7 +105,7 @@ def plan(
 
 def variants_of(scenario: Scenario, backends: Iterable[str]) -> list[Variant]:
     """These arithmetics with the stages and compensations of a scenario, one after another."""
-    stored = getattr(getattr(scenario, scenario.kind), "stored", None)
+    stored = getattr(scenario.table, "stored", None)
     return [
         Variant(name, choice, stages, None if name == TRUTH else stored)
         for name in backends

@@ -21,6 +21,7 @@ from sciprec.batch.plan import Outcome, Run
 from sciprec.compare.verdicts import stopped_early
 from sciprec.definitions import code_digest
 from sciprec.errors import InputError
+from sciprec.kinds import kind_of
 from sciprec.output import files
 from sciprec.precision.backend import resolve_backend
 
@@ -38,8 +39,8 @@ INTERRUPTED = ".interrupted"
 def run_digest(run: Run) -> str:
     """What a run is, as 64 hexadecimal digits."""
     scenario = run.scenario.model_dump(mode="json")
-    table = scenario[run.scenario.kind]
-    own = {run.scenario.kind: {k: v for k, v in table.items() if k not in _FOLDERS}}
+    kind = run.scenario.kind
+    own = {kind: {k: v for k, v in scenario[kind].items() if k not in _FOLDERS}}
     content = {
         "scenario": {k: v for k, v in scenario.items() if k not in _COMPANY} | own,
         "backend": asdict(resolve_backend(run.backend)),
@@ -117,7 +118,7 @@ def interrupted_folder(run: Run, folder: str | Path) -> Path | None:
 
     The name holds the run's digest: other code, or another scenario of that name, begins again.
     """
-    if run.scenario.kind != "climate":
+    if not kind_of(run.scenario).restarts:
         return None
     return Path(folder) / INTERRUPTED / f"{run.file}-{run_digest(run)[:16]}"
 

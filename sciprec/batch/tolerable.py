@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from sciprec.batch import options
 from sciprec.compare.metrics import metrics
 from sciprec.errors import InputError, meant
+from sciprec.kinds import kind_of
+from sciprec.output.stated import is_compared
 from sciprec.output.variables import VARIABLES
 from sciprec.scenario import Scenario
-
-_SUMS = ("parameter", "largest_error_in_u", "mean_error_in_u")
 
 
 def check_tolerances(scenario: Scenario) -> None:
@@ -27,12 +23,14 @@ def check_tolerances(scenario: Scenario) -> None:
             ("variable", of_kind, f" for runs of kind '{scenario.kind}' with these keys"),
         ):
             given = getattr(tolerance, key)
-            if given not in known:
+            if known is not None and given not in known:
                 raise InputError(
                     f"scenario '{scenario.name}': [[tolerance]] names the unknown {key} '{given}'; "
                     f"known{whose}: {', '.join(known)}{meant(given, known)}"
                 )
-        if tolerance.metric == "standard_errors" and not _estimated(tolerance.variable, of_kind):
+        if of_kind is None or tolerance.metric != "standard_errors":
+            continue
+        if not _estimated(tolerance.variable, of_kind):
             estimated = ", ".join(n for n in of_kind if _estimated(n, of_kind)) or "none"
             raise InputError(
                 f"scenario '{scenario.name}': [[tolerance]] holds '{tolerance.variable}' against "
@@ -47,26 +45,15 @@ def _estimated(name: str, stored: tuple[str, ...]) -> bool:
     return error in stored
 
 
-def compared_variables(scenario: Scenario) -> tuple[str, ...]:
-    """Names of the variables of a scenario's files that are compared with the truth.
+def compared_variables(scenario: Scenario) -> tuple[str, ...] | None:
+    """Names of the variables of a scenario's files that are compared with the truth; None where its
+    kind does not say so.
 
     Raises:
-        InputError: as `perform.check`, of kind "climate".
+        InputError: as `perform.check`.
     """
-    names = _STORED[scenario.kind](getattr(scenario, scenario.kind))
-    return tuple(name for name in names if name not in VARIABLES or VARIABLES[name].compared)
-
-
-def _climate(given: Any) -> tuple[str, ...]:
-    """The variables that are kept, and the budgets of the equations."""
-    from sciprec.climate.request import check_request
-
-    request = check_request(**given.model_dump(exclude={"checkpoints"}))
-    return (*request.variables, *request.equations.budgets)
-
-
-_STORED: dict[str, Callable[[Any], tuple[str, ...]]] = {
-    "climate": _climate,
-    "heston": options.stored_variables,
-    "accumulation": lambda given: _SUMS,
-}
+    kind = kind_of(scenario)
+    if kind.variables is None:
+        return None
+    names = kind.variables(scenario.table)
+    return tuple(name for name in names if is_compared(name, kind.attributes))

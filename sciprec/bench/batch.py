@@ -21,7 +21,7 @@ from sciprec.batch.execute import execute
 from sciprec.batch.perform import perform
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.bench.precision import machine
-from sciprec.scenario import parse_scenario
+from sciprec.kinds import parse_scenario
 
 TITLE = "Batches on one machine"
 CAPTION = "efficiency: the time of one at a time over N times that of N, without their start"

@@ -19,7 +19,7 @@ from sciprec.compare.number_format import NumberFormat
 from sciprec.compare.pairing import Pair, pair
 from sciprec.compare.statistics import Statistics
 from sciprec.compare.tolerances import WITHIN, Given, Limits, Tolerances
-from sciprec.output.variables import VARIABLES
+from sciprec.output.stated import primary_name
 
 SETTLED = ("identical", "empty")
 """Severities that no tolerance changes."""
@@ -66,12 +66,14 @@ class Comparison:
         tolerances: as given.
         growth: the laws of error growth fitted to the main variable, or None without steps.
         steps: of the run; 1 where it makes none.
+        main: the variable that summaries show first; empty: by its name.
     """
 
     rows: tuple[Row, ...]
     tolerances: Tolerances = field(default_factory=Tolerances)
     growth: Growth | None = None
     steps: int = 1
+    main: str = ""
 
     @property
     def within(self) -> bool:
@@ -100,6 +102,7 @@ class Comparison:
             "within": self.within,
             "tolerances": vars(self.tolerances),
             "steps": self.steps,
+            "main": self.main,
             "growth": growth_as_dict(self.growth),
             "variables": [_row_as_dict(row) for row in self.rows],
         })  # fmt: skip
@@ -132,7 +135,9 @@ def compare(
         truth, run = with_axes_of(truth, run), with_axes_of(run, truth)
         stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
         rows = tuple(_row(p, stated) for p in pair(truth, run))
-        found = judged(Comparison(rows, steps=steps), tolerances)
+        names = [row.variable for row in rows]
+        shown = primary_name(names, truth.attrs) if names else ""
+        found = judged(Comparison(rows, steps=steps, main=shown), tolerances)
         main = main_row(found)
         if main.severity in SETTLED:
             return found
@@ -152,10 +157,8 @@ def judged(comparison: Comparison, tolerances: Tolerances) -> Comparison:
 
 def main_row(comparison: Comparison) -> Row:
     """The row that summaries show first."""
-    for row in comparison.rows:
-        if row.variable in VARIABLES and VARIABLES[row.variable].primary:
-            return row
-    return comparison.rows[0]
+    names = [row.variable for row in comparison.rows]
+    return comparison.row(comparison.main or primary_name(names, {}))
 
 
 def growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ from sciprec.compare.markets import is_surface
 from sciprec.compare.price_errors import price_errors
 from sciprec.compare.spectra import spectrum_ratio
 from sciprec.errors import InputError
-from sciprec.output.variables import VARIABLES
+from sciprec.output.stated import primary_name
 
 ULP = 2.0**-52
 MEMBER = "sciprec_member"
@@ -103,7 +103,7 @@ def main_field(dataset: xr.Dataset) -> str:
             "the run holds no field over time, lat and lon; store one with the key 'variables' of "
             "[climate]"
         )
-    return next((n for n in names if n in VARIABLES and VARIABLES[n].primary), names[0])
+    return primary_name(names, dataset.attrs)
 
 
 def _is_field(variable: xr.DataArray) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from sciprec.errors import InputError
+from sciprec.output.stated import MARKET
 
 
 @dataclass(frozen=True)
@@ -46,21 +48,22 @@ def is_surface(dataset: xr.Dataset) -> bool:
 
 
 def market_of(dataset: xr.Dataset) -> Market:
-    """The market of a stored surface, from its scenario.
+    """The market of a stored surface.
 
     Raises:
         InputError: the dataset holds no surface of prices, or no scenario of kind heston.
     """
-    scenario = json.loads(dataset.attrs.get("sciprec_scenario", "{}"))
-    if scenario.get("kind") != "heston" or not is_surface(dataset):
+    told = json.loads(dataset.attrs.get(MARKET, "null")) or _of_earlier_files(dataset)
+    if told is None or not is_surface(dataset):
         raise InputError(
             "the dataset is no surface of prices with its scenario; accepted: the file of a "
             "scenario of kind 'heston'"
         )
-    model = scenario["heston"]["model"]
-    return Market(
-        float(model["spot"]),
-        float(model.get("rate") or 0.0),
-        float(model.get("dividend_yield") or 0.0),
-        str(scenario["heston"]["payoffs"]["kind"]),
-    )
+    numbers = (float(told.get(name) or 0.0) for name in ("spot", "rate", "dividend_yield"))
+    return Market(*numbers, str(told["payoff"]))
+
+
+def _of_earlier_files(dataset: xr.Dataset) -> dict[str, Any] | None:
+    """The market in the scenario of a file that does not name it by itself."""
+    given = json.loads(dataset.attrs.get("sciprec_scenario", "{}")).get("heston")
+    return None if given is None else given["model"] | {"payoff": given["payoffs"]["kind"]}

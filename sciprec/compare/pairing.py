@@ -17,7 +17,7 @@ from sciprec.compare.statistics import Statistics, statistics_of
 from sciprec.compare.tally import Tally
 from sciprec.compare.units import same_units
 from sciprec.errors import InputError
-from sciprec.output.variables import VARIABLES
+from sciprec.output.stated import is_compared
 
 MOST_DIFFERENCES = 4  # named in a message
 
@@ -150,16 +150,12 @@ def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
 def compared_names(dataset: xr.Dataset) -> list[str]:
     """Numeric variables that hold results: no cell bounds, nothing that no arithmetic changes."""
     bounds = {v.attrs.get("bounds") for v in dataset.variables.values()}
+    about = dataset.attrs
     return [
         str(name)
         for name, variable in dataset.data_vars.items()
-        if variable.dtype.kind in "fiu" and name not in bounds and _compared(str(name))
+        if variable.dtype.kind in "fiu" and name not in bounds and is_compared(str(name), about)
     ]
-
-
-def _compared(name: str) -> bool:
-    """Whether the table of variables lets this one be compared; unknown ones are."""
-    return name not in VARIABLES or VARIABLES[name].compared
 
 
 def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:

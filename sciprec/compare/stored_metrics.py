@@ -32,7 +32,8 @@ def judge_again(
     content = _read(Path(path))
     rows = tuple(_row(stored) for stored in content["variables"])
     tolerances = Tolerances.read(rtol=rtol, atol=atol, max_ulp=max_ulp)
-    return judged(Comparison(rows, steps=content["steps"]), tolerances)
+    stored = Comparison(rows, steps=content["steps"], main=content.get("main", ""))
+    return judged(stored, tolerances)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.output.stated import is_compared
 from sciprec.output.variables import VARIABLES, describe
 
 HEALTH, QUANTIZATION = "health", "quantization_info"
@@ -24,7 +25,8 @@ def with_health(dataset: xr.Dataset) -> xr.Dataset:
     ended before its time (2); saturated: fixed point met its largest number (4); tolerance_missed:
     a price's bound is above its tolerance (8).
     """
-    compared = (dataset[name] for name in dataset.data_vars if _compared(str(name)))
+    names, about = dataset.data_vars, dataset.attrs
+    compared = (dataset[name] for name in names if is_compared(str(name), about))
     fixed = json.loads(dataset.attrs.get("sciprec_fixed_point", "{}"))
     found = (
         any(v.dtype.kind == "f" and not np.isfinite(v.values).all() for v in compared),
@@ -77,7 +79,3 @@ def with_quantization(dataset: xr.Dataset, backend: Mapping[str, Any]) -> xr.Dat
         "implementation": "sciprec, every operation of the model rounded to nearest even",
     }
     return made.assign({QUANTIZATION: ((), np.int8(0), container)})
-
-
-def _compared(name: str) -> bool:
-    return name not in VARIABLES or VARIABLES[name].compared

@@ -14,7 +14,6 @@ class Variable:
         long_name: a phrase for people.
         standard_name: from the CF standard name table, where it has one.
         attributes: further CF attributes (axis, positive, cell_methods, ...).
-        primary: whether summaries show it first.
         compared: whether it is compared with the truth; not so what no arithmetic changes, and
             what a run says about its own accuracy.
         in_format: whether its values are numbers of the format in which the run keeps its state.
@@ -24,7 +23,6 @@ class Variable:
     long_name: str
     standard_name: str | None = None
     attributes: tuple[tuple[str, str], ...] = ()
-    primary: bool = False
     compared: bool = True
     in_format: bool = False
 
@@ -75,7 +73,7 @@ VARIABLES: dict[str, Variable] = {
     ),
     "top_pressure": Variable("Pa", "pressure at the top of the model", compared=False),
     # fields of the atmosphere
-    "height": Variable("m", "height of the free surface", None, _POINT, primary=True),
+    "height": Variable("m", "height of the free surface", None, _POINT),
     "u": Variable("m s-1", "eastward wind", "eastward_wind", _POINT),
     "v": Variable("m s-1", "northward wind", "northward_wind", _POINT),
     "vorticity": Variable("s-1", "relative vorticity", "atmosphere_relative_vorticity", _POINT),
@@ -90,7 +88,7 @@ VARIABLES: dict[str, Variable] = {
         (*_POINT, ("units_metadata", "temperature: on_scale")),
     ),
     "surface_pressure": Variable(
-        "Pa", "pressure at the ground", "surface_air_pressure", _POINT, primary=True
+        "Pa", "pressure at the ground", "surface_air_pressure", _POINT
     ),
     "omega": Variable(
         "Pa s-1", "vertical velocity in pressure", "lagrangian_tendency_of_air_pressure", _POINT
@@ -121,7 +119,6 @@ VARIABLES: dict[str, Variable] = {
         "Monte Carlo price, in units of currency",
         None,
         (("ancillary_variables", "standard_error"),),
-        primary=True,
     ),
     "standard_error": Variable("1", "standard error of the Monte Carlo price"),
     "analytic_price": Variable("1", "semi-analytic price of the continuous model", compared=False),
@@ -169,7 +166,7 @@ VARIABLES: dict[str, Variable] = {
     ),
     # long accumulation
     "parameter": Variable(
-        "1", "sum of the start and all increments so far", primary=True, in_format=True
+        "1", "sum of the start and all increments so far", in_format=True
     ),
     "largest_error_in_u": Variable(
         "1", "largest relative error of all sums, in unit roundoffs u = 2^-p of the format"
@@ -192,7 +189,7 @@ def describe(name: str) -> Variable:
         attributes = [(k, v) for k, v in row.attributes if k == "units_metadata"]
         attributes.append(("cell_methods", "time: lat: point circle: mean"))
         name = f"zonal mean of {row.long_name}"
-        return replace(row, long_name=name, attributes=tuple(attributes), primary=False)
+        return replace(row, long_name=name, attributes=tuple(attributes))
     if name not in VARIABLES:
         raise KeyError(f"no row for the variable '{name}' in sciprec/output/variables.py; add one")
     return VARIABLES[name]

@@ -1,8 +1,8 @@
-"""The figures of a scenario, chosen by the axes of its datasets."""
+"""The figures of a scenario, named by its files or chosen by their axes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import xarray as xr
@@ -10,7 +10,9 @@ from cmcrameri import cm
 
 from sciprec.compare.comparison import growth
 from sciprec.compare.verdicts import main_row
+from sciprec.output.stated import DRAWN
 from sciprec.report.bounded import bounded_pictures, maturity_rows
+from sciprec.report.lines import lines_picture
 from sciprec.report.picture import WIDTH, Picture, Switch
 from sciprec.report.stored import StoredRun
 from sciprec.report.sums import accumulation_picture
@@ -37,22 +39,29 @@ def pictures(
     truth = next(run for run in done if run.backend == TRUTH)
     variable = main_row(others[0].comparison).variable
     begun = [run for run in runs if run.dataset is not None and run.backend != TRUTH]
-    dims = set(truth.dataset[variable].dims)
-    if {"time", "lat", "lon"} <= dims:
-        return [
-            _growth_picture(truth, begun, variable, order, f"{prefix}-growth"),
-            _maps(truth, others, variable, f"{prefix}-map"),
-        ]
-    if {"maturity", "strike"} <= dims:
-        if "bound" in truth.dataset:
-            return bounded_pictures(done, order, prefix)
-        return [
+    drawing: dict[str, Callable[[], list[Picture | Switch]]] = {
+        "growth": lambda: [_growth_picture(truth, begun, variable, order, f"{prefix}-growth")],
+        "map": lambda: [_maps(truth, others, variable, f"{prefix}-map")],
+        "lines": lambda: [lines_picture(done, variable, order, f"{prefix}-lines")],
+        "bounds": lambda: bounded_pictures(done, order, prefix),
+        "prices": lambda: [
             _rounding_picture(truth, others, order, f"{prefix}-rounding"),
             _analytic_picture(done, order, f"{prefix}-analytic"),
-        ]
-    if {"update", "member"} <= dims:
-        return [accumulation_picture(truth, others, order, f"{prefix}-sums")]
-    return []
+        ],
+        "sums": lambda: [accumulation_picture(truth, others, order, f"{prefix}-sums")],
+    }
+    named = str(truth.dataset.attrs.get(DRAWN, "")).split() or _by_axes(truth.dataset, variable)
+    return [made for name in named if name in drawing for made in drawing[name]()]
+
+
+def _by_axes(dataset: xr.Dataset, variable: str) -> tuple[str, ...]:
+    """Names of the figures of a dataset that names none itself."""
+    dims = set(dataset[variable].dims)
+    if {"time", "lat", "lon"} <= dims:
+        return "growth", "map"
+    if {"maturity", "strike"} <= dims:
+        return ("bounds",) if "bound" in dataset else ("prices",)
+    return ("sums",) if {"update", "member"} <= dims else ()
 
 
 def block_maximum(values: np.ndarray, rows: int, columns: int) -> np.ndarray:

@@ -170,7 +170,7 @@ def scenario_part(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
         "name": name,
         "title": described.get("title", name),
         "source": described.get("source", ""),
-        "rounded": rounded_in_words(described.get("kind", ""), subject.runs),
+        "rounded": rounded_in_words(subject.runs),
         "parts": [part for part in made if part is not None],
     }
 

@@ -16,11 +16,13 @@ from typing import Any
 import xarray as xr
 
 from sciprec.compare.comparison import Comparison, compare
+from sciprec.compare.markets import is_surface
 from sciprec.compare.verdicts import Verdict, judge, stopped_early, with_evidence
 from sciprec.errors import InputError
 from sciprec.machine.work import Work, stored_bytes, update_work
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
+from sciprec.output.stated import TRUTH_CARRIES
 from sciprec.report.evidence import evidence_of
 from sciprec.scenario import TRUTH
 from sciprec.timing import Timing
@@ -68,8 +70,10 @@ class StoredRun(OfVariant):
     @cached_property
     def carries_residual(self) -> bool:
         """Whether what rounding loses of the state is kept and added later."""
-        truth = self.description.get("kind") == "heston" and self.is_truth
-        return self.compensation != PLAIN or truth  # paths of fp64 carry in any case
+        if not self.is_truth or self.dataset is None:
+            return self.compensation != PLAIN
+        carried = is_surface(self.dataset)  # what files of earlier versions do not say
+        return bool(self.dataset.attrs.get(TRUTH_CARRIES, carried))
 
     @cached_property
     def _stored_in(self) -> str:

@@ -6,7 +6,7 @@ from sciprec import workflow
 from sciprec.climate import shallow_water
 from sciprec.climate.grid import Truncation
 from sciprec.climate.model import integrate
-from sciprec.scenario import parse_scenario
+from sciprec.kinds import parse_scenario
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 

@@ -5,7 +5,7 @@ import pytest
 
 from sciprec.climate.grid import Truncation
 from sciprec.climate.model import integrate
-from sciprec.scenario import load_scenario
+from sciprec.kinds import load_scenario
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 FORMULATIONS = ("careful", "anomaly", "whole", "naive")

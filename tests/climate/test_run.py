@@ -13,8 +13,8 @@ from sciprec.climate.grid import Truncation
 from sciprec.climate.initial import CASES
 from sciprec.climate.model import integrate
 from sciprec.errors import InputError
+from sciprec.kinds import parse_scenario
 from sciprec.output.dataset import trajectory_dataset
-from sciprec.scenario import parse_scenario
 from sciprec.variant import Variant
 
 SMALL = Truncation(10, 16, 32, 1200.0)

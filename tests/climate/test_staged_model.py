@@ -14,7 +14,7 @@ from sciprec.climate.grid import Truncation
 from sciprec.climate.model import integrate
 from sciprec.climate.request import check_request
 from sciprec.errors import InputError
-from sciprec.scenario import parse_scenario
+from sciprec.kinds import parse_scenario
 from sciprec.stages import STAGES, Stages, resolve_stages
 
 SMALL = Truncation(10, 16, 32, 1200.0)

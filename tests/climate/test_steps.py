@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sciprec.climate.grid import resolve_truncation
 from sciprec.climate.request import check_request
 from sciprec.errors import InputError
-from sciprec.scenario import load_scenario
+from sciprec.kinds import load_scenario
 from tests.shell.test_scenario import SHIPPED
 
 

@@ -12,8 +12,8 @@ from sciprec.climate.model import integrate
 from sciprec.climate.perturbation import Perturbation
 from sciprec.climate.request import check_request
 from sciprec.errors import InputError
+from sciprec.kinds import parse_scenario
 from sciprec.precision import lift
-from sciprec.scenario import parse_scenario
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 SHORT = {"truncation": SMALL, "days": 0.25}

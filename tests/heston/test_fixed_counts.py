@@ -8,12 +8,12 @@ from unittest.mock import ANY
 import pytest
 
 from sciprec import heston
-from sciprec.batch import options
 from sciprec.heston import paths
 from sciprec.heston.fixed_counts import added, counted
 from sciprec.heston.levels import BLOCK
 from sciprec.heston.simulation import Simulation
 from sciprec.heston_sections import HestonRun
+from sciprec.kinds import heston_grid as options
 from sciprec.precision.fixed_lifting import fixed_point_summary
 from tests.heston.test_fixed_units import MODEL
 
@@ -99,6 +99,6 @@ def test_the_file_of_a_run_has_it_as_an_attribute(how):
             "simulation": {"scheme": EULER, **how},
         }
     )
-    done = json.loads(options.run(given, "fixed16", None).attrs["sciprec_fixed_point"])
+    done = json.loads(options.run(given, "fixed16", "carry").attrs["sciprec_fixed_point"])
     assert done["calls"] >= 2 and len(done["short"]) <= 10
-    assert "sciprec_fixed_point" not in options.run(given, "fp32", None).attrs
+    assert "sciprec_fixed_point" not in options.run(given, "fp32", "carry").attrs

@@ -14,7 +14,7 @@ from sciprec.batch.plan import plan
 from sciprec.errors import InputError
 from sciprec.heston import analytic, paths, payoff_registry, registry
 from sciprec.heston.registry import add_carried
-from sciprec.scenario import parse_scenario
+from sciprec.kinds import parse_scenario
 
 MODEL = heston.Model(
     spot=100, v0=0.04, kappa=1.5, theta=0.04, sigma=0.5, rho=-0.7, rate=0.02, dividend_yield=0.01

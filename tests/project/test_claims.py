@@ -23,9 +23,9 @@ from sciprec.climate.grid import GaussianGrid, resolve_truncation
 from sciprec.climate.reference import Reference
 from sciprec.climate_runs import reference_dataset
 from sciprec.heston import analytic
+from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.machine import MACHINES, update_work
 from sciprec.precision.backend import table
-from sciprec.scenario import load_scenario, parse_scenario
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = tomllib.loads((ROOT / "tests/project/claims.toml").read_text(encoding="utf-8"))["claim"]

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import sciprec
 from sciprec.cli import app
+from sciprec.kinds import load_scenario
 from sciprec.precision import FORMATS, Arithmetic, Format
 from sciprec.precision.bits import inlined
 from sciprec.precision.compiling import module_of
@@ -18,7 +19,6 @@ from sciprec.precision.fixed_format import FIXED16
 from sciprec.precision.operation import OPERATIONS, Operation
 from sciprec.precision.program import Program
 from sciprec.precision.rounding_rules import ROUNDINGS, Rounding
-from sciprec.scenario import load_scenario
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sciprec import LiftError, lift
-from sciprec.scenario import load_scenario, parse_scenario
+from sciprec.kinds import load_scenario, parse_scenario
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

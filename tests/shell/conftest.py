@@ -1,8 +1,12 @@
 """Small stand-ins for the models, so that the shell is tested without computing anything."""
 
+from __future__ import annotations
+
 import shutil
 import textwrap
+from collections import UserDict
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +15,9 @@ import pytest
 
 from sciprec import cli, workflow
 from sciprec.batch import perform
+from sciprec.climate.perturbation import Perturbation
+from sciprec.kinds import kind, kinds, register
+from sciprec.kinds.climate import ClimateRun
 from sciprec.output.dataset import prices_dataset, timing_attributes, trajectory_dataset
 from sciprec.precision.backend import resolve_backend
 from sciprec.timing import Timing
@@ -119,7 +126,7 @@ def call(capsys):
 
 @pytest.fixture
 def models(monkeypatch):
-    """The registry of models with both stand-ins in place; a test may put in another."""
+    """The models of kinds with both stand-ins in place; a test may put in another."""
     return stand_in(monkeypatch)
 
 
@@ -152,12 +159,45 @@ def own_batch(little_batch, tmp_path):
     return replace(little_batch, folder=folder, page=folder / little_batch.page.name, files=files)
 
 
-def stand_in(patch: pytest.MonkeyPatch) -> dict:
-    """Put the stand-ins into the registry of models."""
+def stand_in(patch: pytest.MonkeyPatch) -> Models:
+    """Put the stand-ins into the registry of kinds."""
     patch.setattr(perform, "remember", lambda run: None)  # nothing is compiled
-    patch.setitem(perform.MODELS, "climate", little_climate)
-    patch.setitem(perform.MODELS, "heston", little_heston)
-    return perform.MODELS
+    models = Models(patch)
+    models.update(climate=little_climate, heston=little_heston)
+    return models
+
+
+class Models(UserDict):
+    """Models in place of those of registered kinds, by name of the kind, put back by a patch."""
+
+    def __init__(self, patch: pytest.MonkeyPatch | None = None):
+        self.patch = patch
+        super().__init__()
+
+    def __setitem__(self, name, model):
+        """Let a model stand in: a function of table, backend, compensation, and of stages and
+        perturbation where there are such.
+        """
+        put_in(self.patch, replace(kinds()[name], run=partial(_told, model)))
+        super().__setitem__(name, model)
+
+
+def put_in(patch: pytest.MonkeyPatch | None, changed) -> None:
+    """Register a kind in place of the one of its name; a patch puts that back."""
+    if patch is None:
+        register(changed)
+    else:
+        patch.setitem(kind._KINDS, changed.name, changed)
+
+
+def _told(model, table, variant, around):
+    """What a stand-in is told of a variant and its surroundings."""
+    further = {}
+    if (stages := variant.stages.resolved()) is not None:
+        further["stages"] = stages
+    if around.member is not None and isinstance(table, ClimateRun):
+        further["perturbation"] = Perturbation(*vars(around.member).values())
+    return model(table, variant.backend, variant.compensation.resolved(), **further)
 
 
 def write_scenarios(folder: Path) -> list[Path]:

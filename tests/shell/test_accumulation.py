@@ -8,10 +8,10 @@ import pytest
 
 from sciprec import workflow
 from sciprec.errors import InputError
+from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import netcdf
 from sciprec.report.page import table
 from sciprec.report.stored import read_batch
-from sciprec.scenario import load_scenario, parse_scenario
 
 SHIPPED = Path(__file__).parents[2] / "scenarios" / "long_accumulation.toml"
 SMALL = {

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from sciprec import heston, workflow
-from sciprec.batch import options
 from sciprec.batch.perform import check
 from sciprec.batch.plan import plan
 from sciprec.errors import InputError
 from sciprec.heston import analytic
+from sciprec.kinds import heston_grid as options
+from sciprec.kinds import parse_scenario
 from sciprec.output import netcdf
 from sciprec.output.bounded_prices import PRICED
 from sciprec.output.dataset import timing_attributes
 from sciprec.output.surfaces import surface_dataset
 from sciprec.report.stored import read_batch
-from sciprec.scenario import parse_scenario
 from sciprec.timing import Timing
 
 BOUNDED = """
@@ -185,7 +185,7 @@ def test_without_correction_the_bound_holds_the_whole_rounding_error():
 def test_along_the_path_there_is_a_price_without_a_truth():
     asian = ('kind = "call"', 'kind = "asian-arithmetic"\nfixings = 2')
     given = scenario(asian, ('"2%"', '"5%"'), ("[0.5, 1.0]", "[1.0]")).heston
-    data = options.run(given, "fp64", None)
+    data = options.run(given, "fp64", "carry")
     assert (data["bound"] <= data["tolerance"]).all() and (data["price"] > 0).all()
     assert np.isnan(data["analytic_price"]).all() and np.isnan(data["implied_volatility"]).all()
 
@@ -209,7 +209,7 @@ def test_implied_volatilities_know_calls_and_puts_and_their_limits():
 @pytest.mark.slow
 def test_prices_of_a_number_of_paths_have_implied_volatilities():
     given = scenario(('tolerance = "2%"', "n_paths = 2048\nsteps_per_year = 4")).heston
-    data = options.run(given, "fp64", None)
+    data = options.run(given, "fp64", "carry")
     model = heston.Model(**given.model.model_dump())
     for i, maturity in enumerate(given.payoffs.maturities_years):
         forward, discount = model.forward(maturity), model.discount(maturity)

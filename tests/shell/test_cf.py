@@ -10,8 +10,8 @@ from sciprec.batch.perform import perform
 from sciprec.batch.plan import plan
 from sciprec.batch.tolerable import compared_variables
 from sciprec.compare.pairing import compared_names
+from sciprec.kinds import parse_scenario
 from sciprec.output import netcdf
-from sciprec.scenario import parse_scenario
 
 CHECKER = Path(sysconfig.get_path("scripts")) / "compliance-checker"
 COMMON = {"title": "A small run", "source": "nobody (2000), case 1", "backends": ["fp32"]}

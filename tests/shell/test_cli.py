@@ -7,12 +7,13 @@ import socket
 import subprocess
 import sys
 import threading
+from typing import get_args
 
 import pytest
 
 import sciprec
 from sciprec import cli
-from sciprec.batch import perform
+from sciprec.kinds import kinds
 from sciprec.output import netcdf
 
 
@@ -293,7 +294,7 @@ def test_a_scenario_without_arithmetic_takes_the_environments(
     assert json.loads(stored.attrs["sciprec_scenario"])["backends"] == ["mlu370"]
 
 
-def test_every_kind_of_scenario_has_a_model():
-    from sciprec.scenario import KINDS
-
-    assert set(perform.MODELS) == set(KINDS)
+def test_every_kind_is_the_one_of_its_scenarios():
+    for name, kind in kinds().items():
+        assert kind.name == name == get_args(kind.scenario.model_fields["kind"].annotation)[0]
+        assert name in kind.scenario.model_fields

@@ -8,10 +8,10 @@ import pytest
 from sciprec import compare, workflow
 from sciprec.compensation_choice import CompensationChoice, choice_of
 from sciprec.errors import InputError
+from sciprec.kinds import parse_scenario
 from sciprec.output import netcdf
 from sciprec.precision.compensation import Compensation
 from sciprec.report.stored import read_batch
-from sciprec.scenario import parse_scenario
 from tests.shell.conftest import CLIMATE, HESTON, little_climate, stand_in
 
 LAYERED = """

@@ -7,13 +7,13 @@ import pytest
 
 from sciprec import workflow
 from sciprec.batch import resume
-from sciprec.batch.members import member_seed
 from sciprec.batch.plan import plan
 from sciprec.errors import InputError
+from sciprec.kinds import load_scenario, parse_scenario
+from sciprec.kinds.heston import member_seed
 from sciprec.output import netcdf
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.report.stored import read_batch
-from sciprec.scenario import load_scenario, parse_scenario
 from tests.shell.conftest import little_trajectory, unit_roundoff
 from tests.shell.test_cf import CALLS, COMMON, MODEL, PATHS
 

@@ -6,15 +6,16 @@ faults on the way from stored runs to the page. Models in all arithmetics are ru
 """
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sciprec import workflow
-from sciprec.batch import perform
-from sciprec.scenario import parse_scenario
-from tests.shell.conftest import unit_roundoff
+from sciprec.kinds import kinds, parse_scenario
+from sciprec.variant import Variant
+from tests.shell.conftest import put_in, unit_roundoff
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 STEPS = 4
@@ -51,25 +52,26 @@ def standing_in(monkeypatch):
         buffer.write('<svg viewBox="0 0 1 1"></svg>')
 
     def stand_in(kind):
-        model, truths, made = perform.MODELS[kind], {}, []
+        usual, truths, made = kinds()[kind], {}, []
 
-        def run(given, backend, compensation=None, stages=None, **member):
-            if str(member) not in truths:
-                truths[str(member)] = model(given, "fp64", None, **member)
-            dataset = truths[str(member)].copy(deep=True)
-            if backend == "fp64":
+        def run(table, variant, around):
+            if around.member not in truths:
+                truths[around.member] = usual.run(table, Variant("fp64"), around)
+            dataset = truths[around.member].copy(deep=True)
+            if variant.is_truth:
                 return dataset
-            error = unit_roundoff(backend) * (0.1 if compensation else 1.0)
+            carried = variant.compensation.resolved()
+            error = unit_roundoff(variant.backend) * (0.1 if carried else 1.0)
             for name, field in dataset.data_vars.items():
                 if field.ndim and not str(name).endswith("_bnds"):
                     wave = np.sin(np.arange(field.size)).reshape(field.shape)
                     dataset[name] = field * (1.0 + error * wave)
-            made.append(backend)
+            made.append(variant)
             if kind != "climate" or len(made) % 2 == 0:
                 return dataset
             return dataset.isel(time=slice(0, 1)).assign_attrs(blow_up=AT_ONCE)
 
-        monkeypatch.setitem(perform.MODELS, kind, run)
+        put_in(monkeypatch, replace(usual, run=run))
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", written)
     return stand_in

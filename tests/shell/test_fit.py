@@ -1,15 +1,16 @@
 """Fitted coefficients: what a fit returns, that it is never worse than the carry, and messages."""
 
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import sciprec
-from sciprec.compensation_fit import _PROBLEMS, _search, fit_compensation
+from sciprec.compensation_fit import _search, fit_compensation
 from sciprec.errors import InputError
+from sciprec.kinds import kinds, parse_scenario
 from sciprec.precision.compensation import Compensation
-from sciprec.scenario import KINDS, parse_scenario
 from tests.shell.conftest import CLIMATE, HESTON
 
 SUM = {
@@ -46,7 +47,8 @@ def test_search_finds_a_minimum_inside_the_bounds():
 
 
 def test_kinds_with_compensation_can_be_fitted():
-    assert set(_PROBLEMS) == {name for name, kind in KINDS.items() if kind.takes_compensation}
+    fitted = [kind.fitting is not None for kind in kinds().values()]
+    assert fitted == [kind.scenario.takes_compensation for kind in kinds().values()]
     assert Compensation() == Compensation(1.0, 0.0)
 
 
@@ -74,6 +76,7 @@ def test_messages(text, options, words):
 
 
 def test_runs_that_break_down_are_not_fitted(monkeypatch):
-    monkeypatch.setitem(_PROBLEMS, "climate", lambda *how: (("a",), lambda c: float("inf")))
+    broken = replace(kinds()["climate"], fitting=lambda *how: (("a",), lambda c: float("inf")))
+    monkeypatch.setattr("sciprec.compensation_fit.kind_of", lambda scenario: broken)
     with pytest.raises(InputError, match="breaks down in 'mlu370' without compensation; fit a sh"):
         fit_compensation(parse_scenario(tomllib.loads(CLIMATE)))

@@ -18,9 +18,9 @@ from sciprec.batch.perform import check
 from sciprec.batch.plan import plan
 from sciprec.compare.comparison import compare
 from sciprec.errors import InputError
+from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import netcdf
 from sciprec.output.dataset import prices_dataset, trajectory_dataset
-from sciprec.scenario import load_scenario, parse_scenario
 from tests.shell.conftest import little_trajectory
 
 ROOT = Path(__file__).parents[2]

@@ -18,15 +18,15 @@ SLOW_MODEL = """
     import hashlib, sys
     import numpy as np
     from sciprec import cli
-    from sciprec.batch import perform
     from sciprec.output.dataset import prices_dataset
+    from tests.shell.conftest import Models
 
     def slow(given, backend, compensation=None):
         if backend == "fp16":
             hashlib.pbkdf2_hmac("sha512", b"word", b"salt", 40_000_000)
         return prices_dataset((90.0, 100.0), (0.5,), {"price": np.ones((1, 2))}, blow_up="")
 
-    perform.MODELS["heston"] = slow
+    Models()["heston"] = slow
     cli.main(sys.argv[1:])
 """
 # A command line that stands still in the middle of its first file.
@@ -34,8 +34,8 @@ SLOW_FILE = """
     import sys, time
     import numpy as np, xarray
     from sciprec import cli
-    from sciprec.batch import perform
     from sciprec.output.dataset import prices_dataset
+    from tests.shell.conftest import Models
 
     def half(self, path, **how):
         path.write_bytes(b"CDF half of a file")
@@ -43,7 +43,7 @@ SLOW_FILE = """
         time.sleep(60)
 
     xarray.Dataset.to_netcdf = half
-    perform.MODELS["heston"] = lambda given, backend, compensation=None: prices_dataset(
+    Models()["heston"] = lambda given, backend, compensation=None: prices_dataset(
         (90.0, 100.0), (0.5,), {"price": np.ones((1, 2))}, blow_up=""
     )
     cli.main(sys.argv[1:])

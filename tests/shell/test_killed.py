@@ -24,8 +24,7 @@ from tests.shell.conftest import little_climate
 PRELOAD = """
     import os, signal
     from pathlib import Path
-    from tests.shell.conftest import little_climate
-    from sciprec.batch import perform
+    from tests.shell.conftest import Models, little_climate
 
     def deadly(given, backend, compensation=None):
         marks = list(Path("{marks}").glob(backend + "*"))
@@ -34,7 +33,7 @@ PRELOAD = """
             os.kill(os.getpid(), signal.SIGKILL)
         return little_climate(given, backend, compensation)
 
-    perform.MODELS["climate"] = deadly
+    Models()["climate"] = deadly
 """
 
 
@@ -87,9 +86,8 @@ def test_a_run_that_kills_its_workers_is_one_red_row(deadly, scenario_files, tmp
 FULL = """
     import resource, signal, sys
     from sciprec import cli
-    from sciprec.batch import perform
     from sciprec.report import page
-    from tests.shell.conftest import little_climate, little_trajectory, unit_roundoff
+    from tests.shell.conftest import Models, little_climate, little_trajectory, unit_roundoff
     from sciprec.output.dataset import trajectory_dataset
     import numpy as np
 
@@ -100,7 +98,7 @@ FULL = """
         large.fields["height"] = np.random.default_rng(1).random(large.fields["height"].shape)
         return trajectory_dataset(large)
 
-    perform.MODELS["climate"] = growing
+    Models()["climate"] = growing
     page.write_page = lambda batch: batch.folder / "index.html"
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))

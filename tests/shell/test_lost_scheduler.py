@@ -18,14 +18,13 @@ pytestmark = [
 # What the worker loads: the truth ends at once, another run does not end.
 PRELOAD = """
     import time
-    from tests.shell.conftest import little_climate
-    from sciprec.batch import perform
+    from tests.shell.conftest import Models, little_climate
 
     def endless(given, backend, compensation=None):
         time.sleep(0 if backend == "fp64" else 600)
         return little_climate(given, backend, compensation)
 
-    perform.MODELS["climate"] = endless
+    Models()["climate"] = endless
 """
 COMMAND = """
 import sys

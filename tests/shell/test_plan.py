@@ -11,9 +11,9 @@ from sciprec.batch.plan import plan
 from sciprec.batch.tolerable import compared_variables
 from sciprec.compensation_choice import NO_COMPENSATION, CompensationChoice
 from sciprec.errors import InputError
+from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.precision.backend import backends
 from sciprec.precision.compensation import Compensation
-from sciprec.scenario import load_scenario, parse_scenario
 from sciprec.stages_choice import StagesChoice
 from sciprec.variant import Variant
 from tests.shell.conftest import CLIMATE

@@ -12,8 +12,8 @@ from sciprec.batch import execute
 from sciprec.batch.compiling import remember
 from sciprec.batch.perform import pace_of, perform
 from sciprec.batch.plan import plan
+from sciprec.kinds import load_scenario
 from sciprec.output.dataset import prices_dataset
-from sciprec.scenario import load_scenario
 from tests.shell.conftest import little_climate
 
 

@@ -10,8 +10,8 @@ import pytest
 import xarray as xr
 
 from sciprec import workflow
+from sciprec.kinds import load_scenario
 from sciprec.output import netcdf
-from sciprec.scenario import load_scenario
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 

@@ -9,8 +9,8 @@ from sciprec import workflow
 from sciprec.batch import resume
 from sciprec.batch.plan import plan
 from sciprec.errors import InputError
+from sciprec.kinds import load_scenario
 from sciprec.output import netcdf
-from sciprec.scenario import load_scenario
 from tests.shell.conftest import little_climate
 from tests.shell.test_scenario import SHIPPED
 

@@ -14,8 +14,8 @@ import pytest
 from sciprec import workflow
 from sciprec.batch.execute import execute
 from sciprec.batch.plan import plan
+from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import files, netcdf
-from sciprec.scenario import load_scenario, parse_scenario
 from tests.shell.test_cf import CALLS, COMMON, MODEL, PATHS
 
 pytestmark = pytest.mark.slow

@@ -12,15 +12,10 @@ from sciprec.climate.request import check_request
 from sciprec.errors import InputError
 from sciprec.heston.model import Model
 from sciprec.heston_sections import HestonModel
+from sciprec.kinds import kinds, load_scenario, parse_scenario
+from sciprec.kinds.climate import ClimateRun
 from sciprec.limits import HESTON_MODEL
-from sciprec.scenario import (
-    EXAMPLE,
-    KINDS,
-    ClimateRun,
-    Scenario,
-    load_scenario,
-    parse_scenario,
-)
+from sciprec.scenario import EXAMPLE, Scenario
 from sciprec.toml_file import LARGEST_FILE_BYTES
 
 SHIPPED = sorted(Path(__file__).parents[2].glob("scenarios/*.toml"))
@@ -218,7 +213,7 @@ def sections(model):
 
 def test_keys_for_whole_numbers_say_so():
     """`steps_per_year = 8.5` was refused with "accepted: a number"."""
-    for section in (one for kind in KINDS.values() for one in sections(kind)):
+    for section in (one for kind in kinds().values() for one in sections(kind.scenario)):
         for name, field in section.model_fields.items():
             if int in (field.annotation, *getattr(field.annotation, "__args__", ())):
                 assert "whole number" in field.description, (section, name)
@@ -276,8 +271,8 @@ def test_a_climate_run_has_the_same_limits_in_python(name, values):
 
 
 def test_every_key_says_what_it_accepts_and_how_to_write_it():
-    for kind in KINDS.values():
-        for section in sections(kind):
+    for kind in kinds().values():
+        for section in sections(kind.scenario):
             for name, field in section.model_fields.items():
                 assert field.description, (section, name)
                 assert field.examples, (section, name)

@@ -11,6 +11,7 @@ import pytest
 
 from sciprec import workflow
 from sciprec.accumulation import accumulate
+from sciprec.kinds import parse_scenario
 from sciprec.output import netcdf
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.report.drift import gain_in_words
@@ -18,7 +19,6 @@ from sciprec.report.fixed_point import fixed_point_sections
 from sciprec.report.page import write_page
 from sciprec.report.stored import read_batch
 from sciprec.report.svg import label_style
-from sciprec.scenario import parse_scenario
 from tests.shell.conftest import CLIMATE, little_trajectory, stand_in
 
 PLACE = {

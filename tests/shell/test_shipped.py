@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sciprec.errors import InputError
+from sciprec.kinds import load_scenario
 from sciprec.price_request import read_model
-from sciprec.scenario import load_scenario
 from sciprec.shipped import PRICES, SCENARIOS, named, names, shipped
 
 ROOT = Path(__file__).parents[2]

@@ -13,6 +13,7 @@ from sciprec.batch.estimate import estimate
 from sciprec.batch.plan import plan
 from sciprec.batch.resume import run_digest
 from sciprec.errors import InputError
+from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import netcdf
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.report.drift import drift_rows
@@ -20,7 +21,6 @@ from sciprec.report.stages import stage_rows
 from sciprec.report.stored import read_batch
 from sciprec.report.suggestions import suggestions
 from sciprec.report.svg import label_style, short
-from sciprec.scenario import load_scenario, parse_scenario
 from sciprec.stages import STAGES
 from tests.shell.conftest import CLIMATE, HESTON, little_climate, little_trajectory, stand_in
 

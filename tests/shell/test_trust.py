@@ -3,7 +3,7 @@
 import pytest
 
 from sciprec.errors import InputError
-from sciprec.scenario import load_scenario
+from sciprec.kinds import load_scenario
 from sciprec.toml_file import inside, is_inside
 
 OUTSIDE = [

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from sciprec import workflow
-from sciprec.batch import perform
 from sciprec.compare.consistency import LEAST_MEMBERS, MEMBERS_PER_COMPONENT
 from sciprec.compare.error_budget import error_budget
 from sciprec.ensemble import Ensemble
+from sciprec.kinds import parse_scenario
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.report.stored import read_batch
-from sciprec.scenario import parse_scenario
-from tests.shell.conftest import little_trajectory
+from tests.shell.conftest import Models, little_trajectory
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8")
@@ -40,7 +39,7 @@ def stand_in(monkeypatch):
                 values += (name == "height") * growth * wave + (name == "u") * 2 * growth * wave
         return trajectory_dataset(made)
 
-    monkeypatch.setitem(perform.MODELS, "climate", run)
+    Models(monkeypatch)["climate"] = run
     monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder / "index.html")
 
 

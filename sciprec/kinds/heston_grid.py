@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.correction_choice import CARRY
 from sciprec.errors import InputError
 from sciprec.heston_sections import HestonPayoffs, HestonRun, HestonSimulation
 from sciprec.output.bounded_prices import PRICED
@@ -35,18 +34,17 @@ def stored_variables(given: HestonRun) -> tuple[str, ...]:
     return (*PRICED, RELATIVE_ROUNDING, *_OF_A_SURFACE)
 
 
-def run(given: HestonRun, backend: str, compensation: str | None) -> xr.Dataset:
+def run(given: HestonRun, backend: str, compensation: str) -> xr.Dataset:
     """Price a grid of options, one simulation per maturity.
 
     Args:
         given: the table of the scenario.
         backend: arithmetic of the paths.
-        compensation: "none", "carry" or, where a bound is made, "correction"; None, of the truth:
-            "carry".
+        compensation: "none", "carry" or, where a bound is made, "correction".
     """
     if given.simulation.tolerance is None:
-        return _with_a_number_of_paths(given, backend, compensation or CARRY)
-    return _with_a_bound(given, backend, compensation or CARRY)
+        return _with_a_number_of_paths(given, backend, compensation)
+    return _with_a_bound(given, backend, compensation)
 
 
 def check(given: HestonRun, variant: Variant) -> None:

@@ -1,0 +1,276 @@
+"""Scenarios of kind "climate": a global model from one of its cases."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+from pydantic import Field, field_validator, model_validator
+
+from sciprec.errors import InputError
+from sciprec.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
+from sciprec.limits import CLIMATE as LIMITS
+from sciprec.limits import PARAMETER, require_few_states
+from sciprec.output.stated import stated
+from sciprec.output.variables import ZONAL_MEAN
+from sciprec.scenario import TRUTH, Scenario
+from sciprec.sections import Names, Section, key, limited
+from sciprec.stages_choice import StagesChoice, StagesChoices
+from sciprec.toml_file import inside, is_inside
+from sciprec.variant import Variant
+
+_TENDENCY = 6e-5, 1.3, 2.6
+"""Seconds of a climate tendency in fp64 at T42: a V^b (T/42)^c for V prognostic fields, levels
+counted; from docs/climate_transform.md (V = 3) and docs/climate_primitive.md (V = 61).
+"""
+_ROUNDED = (
+    "Every operation of a step is rounded in the arithmetic, and so is the state between "
+    "steps{residuals}. Tables and initial state are made in binary64 and rounded once; fields "
+    "and budgets are evaluated from the stored states in binary64."
+)
+_NO_KERNEL = {"days", "output_hours", "step_seconds", "truncation", "checkpoints", "variables"}
+"""Keys of the table that no kernel depends on."""
+
+
+class ClimateRun(Section):
+    """One integration of a global model."""
+
+    case: str = key("the name of a registered initial state", 'case = "williamson_5"')
+    truncation: int = key(
+        "a triangular truncation, a whole number from 1 to 1023, such as 42", "truncation = 42",
+        ge=1, le=1023,
+    )  # fmt: skip
+    days: float = limited(LIMITS["days"], "days = 5.0")
+    step_seconds: float | None = limited(
+        LIMITS["step_seconds"], "step_seconds = 600.0", default=None
+    )
+    output_hours: float = limited(LIMITS["output_hours"], "output_hours = 6.0", default=24.0)
+    time_scheme: str | None = Field(
+        default=None, examples=['time_scheme = "rk4"'],
+        description="the name of a registered time scheme; left out, the model chooses",
+    )  # fmt: skip
+    parameters: dict[str, Any] = Field(
+        default_factory=dict, examples=["parameters = { angle_degrees = 45.0 }"],
+        description="a table of values that the case, its equations or the diffusion know",
+    )  # fmt: skip
+    variables: Names | None = Field(
+        default=None, min_length=1, examples=['variables = ["height", "vorticity"]'],
+        description="an array of names of fields to store; left out, all of them",
+    )  # fmt: skip
+    stored: str | None = Field(
+        default=None, examples=['stored = "fp16"'],
+        description="the format of the state between steps in all runs but the truth",
+    )  # fmt: skip
+    checkpoints: str | None = Field(
+        default=None, min_length=1, max_length=200, examples=['checkpoints = "checkpoints"'],
+        description="a folder inside the output folder, whose checkpoints longer runs go on from",
+    )  # fmt: skip
+
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of `sciprec.climate.run`."""
+        given = self.model_dump()
+        return given | given.pop("parameters")
+
+    @field_validator("checkpoints")
+    @classmethod
+    def _stays_inside(cls, folder: str | None) -> str | None:
+        if folder is not None and not is_inside(folder):
+            raise ValueError("it leaves the output folder")
+        return folder
+
+    @field_validator("parameters")
+    @classmethod
+    def _plain_values(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: value if isinstance(value, (bool, str))
+            else PARAMETER.number(f"parameter {name!r}", value)
+            for name, value in given.items()
+        }  # fmt: skip
+
+    @model_validator(mode="after")
+    def _states_fit_into_memory(self) -> ClimateRun:
+        require_few_states(self.days, self.output_hours)
+        return self
+
+class ClimateScenario(Scenario):
+    """A scenario of kind "climate"."""
+
+    kind: Literal["climate"] = key('"climate"', 'kind = "climate"')
+    climate: ClimateRun = key("the table [climate]", "[climate]")
+    stages: StagesChoices = Field(
+        default=(), examples=['stages = ["none", "fp16-legendre", "mixed-m0"]'],
+        description="an array of names of stages, or tables [[stages]]",
+    )  # fmt: skip
+
+    @field_validator("stages")
+    @classmethod
+    def _stages_once(cls, given: tuple[StagesChoice, ...]) -> tuple[StagesChoice, ...]:
+        names = [choice.name for choice in given]
+        if len(set(names)) < len(names):
+            raise ValueError("stages are named twice")
+        return given
+
+
+def _request(given: ClimateRun, **more: Any) -> Any:
+    """The checked request of a table [climate]; `more`: further or other arguments."""
+    from sciprec.climate.request import check_request
+
+    return check_request(**(given.model_dump(exclude={"checkpoints"}) | more))
+
+
+def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Dataset:
+    """Integrate a global model; members differ by a perturbation of the initial state."""
+    from sciprec.climate.checkpoint import Restart
+    from sciprec.climate.perturbation import Perturbation
+    from sciprec.climate_runs import run_climate
+
+    changed: dict[str, Any] = {"stored": None} if variant.is_truth else {}
+    if given.checkpoints is not None:
+        changed["checkpoints"] = inside(around.folder, given.checkpoints)
+    elif around.interrupted is not None:
+        changed["checkpoints"] = Restart(around.interrupted)
+    if around.member is not None:
+        changed["perturbation"] = Perturbation(*vars(around.member).values())
+    return run_climate(
+        **(given.arguments() | changed), backend=variant.backend,
+        compensation=variant.compensation.resolved(), stages=variant.stages.resolved(),
+        progress=around.listening,
+    )  # fmt: skip
+
+
+def _check(given: ClimateRun, variant: Variant) -> None:
+    """Names of case, scheme and parameters; steps that fit the output times; arithmetics of the
+    transforms' stages that the case, its parameters and backends take.
+    """
+    compensation = variant.compensation.resolved()
+    _request(given, compensation=compensation)
+    _request(
+        given, stored=None, compensation=compensation, backend=variant.backend,
+        stages=variant.stages.resolved(),
+    )  # fmt: skip
+
+
+def _variables(given: ClimateRun) -> tuple[str, ...]:
+    """The variables that are kept, and the budgets of the equations."""
+    request = _request(given)
+    return (*request.variables, *request.equations.budgets)
+
+
+def _estimate(given: ClimateRun, slowness: float) -> Estimate:
+    request = _request(given)
+    steps, scheme, number = request.stops[-1], request.scheme, request.truncation.number
+    layout = request.equations.layout(request.parameters.equations)
+    fields = sum(levels for _, levels in layout)
+    a, b, c = _TENDENCY
+    tendency = a * fields**b * (number / 42) ** c
+    levels = max(levels for _, levels in layout)
+    points = sum(_points(name, request.truncation) for name in request.variables)
+    numbers = (len(request.stops) + 1) * levels * points
+    return Estimate(
+        f"{steps:,} steps of {scheme.name} at {request.truncation.name}",
+        steps * scheme.tendencies * tendency * slowness,
+        numbers * NUMBER_BYTES / 1e6,
+    )
+
+
+def _points(name: str, truncation: Any) -> int:
+    """Values of a variable on one level."""
+    if name.endswith("_spectrum"):
+        return truncation.number + 1
+    return truncation.nlat * (1 if name.startswith(ZONAL_MEAN) else truncation.nlon)
+
+
+def _kernels(given: ClimateRun, variant: Variant) -> dict[str, Any]:
+    """The table without what only changes sizes and numbers."""
+    table = given.model_dump(mode="json", exclude=_NO_KERNEL)
+    table["parameters"] = {k: v for k, v in table["parameters"].items() if isinstance(v, str)}
+    return table | {"stored": variant.stored}
+
+
+def _sources(given: ClimateRun) -> tuple[str]:
+    from sciprec.climate.identity import code_behind
+
+    return (code_behind(_request(given)),)
+
+
+def _state(given: ClimateRun) -> str:
+    from sciprec.climate.identity import state_behind
+
+    return state_behind(_request(given))
+
+
+def _residuals(given: ClimateRun) -> list[tuple[str, int, int]]:
+    """Complex coefficients of each prognostic variable, one set for each level."""
+    from sciprec.climate.legendre import coefficient_orders
+
+    request = _request(given, stored=None, variables=None)
+    elements = 2 * coefficient_orders(request.truncation.number)[0].size
+    layout = request.equations.layout(request.parameters.equations)
+    return [(name, elements * count, request.scheme.levels) for name, count in layout]
+
+
+def _fitting(given: ClimateRun, backend: str, length: float | None, times: int):
+    """Names of the variables, and the error of a compensation."""
+    from sciprec.climate.catalogue import EQUATIONS
+    from sciprec.climate.diagnostics import scalar_errors, wind_errors
+    from sciprec.climate.grid import GaussianGrid, resolve_truncation
+    from sciprec.climate.initial import resolve_case
+    from sciprec.climate.model import integrate
+
+    days = times * (given.days / 10 if length is None else length)
+    hours = min(given.output_hours, 24.0 * days)
+    options = {
+        "step_seconds": given.step_seconds, "output_hours": hours,
+        "parameters": dict(given.parameters), "time_scheme": given.time_scheme,
+    }  # fmt: skip
+    equations = EQUATIONS[resolve_case(given.case).equations]
+    if "height" not in equations.fields:
+        raise InputError(
+            f"case '{given.case}' of the equations '{equations.name}' has no height of a free "
+            "surface, whose error is fitted; accepted: cases of shallow water, such as "
+            "'williamson_5'"
+        )
+    grid = GaussianGrid(resolve_truncation(given.truncation))
+    exact = integrate(given.case, given.truncation, days, backend=TRUTH, **options)
+    truth = exact.fields
+    if exact.blow_up is not None:
+        raise InputError(
+            f"case '{given.case}' breaks down in {TRUTH} already; fit a shorter run with "
+            f"length=...: {exact.blow_up}"
+        )
+
+    def error(compensation) -> float:
+        """The error that the fit makes small: that of a run with this compensation."""
+        run = integrate(given.case, given.truncation, days, backend=backend,
+                        compensation=compensation, **options)  # fmt: skip
+        if run.blow_up is not None:
+            return math.inf
+        fields, each = run.fields, []
+        for t in range(1, fields["height"].shape[0]):
+            winds = [(f["u"][t], f["v"][t]) for f in (fields, truth)]
+            height = scalar_errors(grid, fields["height"][t], truth["height"][t])["l2"]
+            each.append((height, wind_errors(grid, *winds)["l2"]))
+        return float(np.exp(np.mean(np.log(np.sqrt(np.mean(np.square(each), axis=0))))))
+
+    return equations.variables, error
+
+
+CLIMATE = Kind(
+    "climate",
+    ClimateScenario,
+    _run,
+    check=_check,
+    attributes=stated(primary="height surface_pressure", rounded=_ROUNDED),
+    variables=_variables,
+    estimate=_estimate,
+    compile_seconds=10.0,  # docs/engine.md
+    kernels=_kernels,
+    sources=_sources,
+    state=_state,
+    ensembles=True,
+    restarts=True,
+    residuals=_residuals,
+    fitting=_fitting,
+)

@@ -1,0 +1,145 @@
+"""Kinds of scenario: all that is known of one kind is one record, registered under its name.
+
+A kind of one's own is registered in the same way, from anywhere:
+
+    class Lorenz(Section):
+        forcing: float = key("a number", "forcing = 8.0")
+
+    class LorenzScenario(Scenario):
+        kind: Literal["lorenz"] = key('"lorenz"', 'kind = "lorenz"')
+        lorenz: Lorenz = key("the table [lorenz]", "[lorenz]")
+
+    register(Kind("lorenz", LorenzScenario, run))
+
+where `run(table, variant, surroundings)` gives an xarray Dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from sciprec.scenario import Scenario
+from sciprec.variant import Variant
+
+NUMBER_BYTES = 8
+"""Of a number in a file, before compression."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of an ensemble beyond the undisturbed one.
+
+    Args:
+        member: its number, 1 or above.
+        amplitude: the largest relative change of an initial value.
+        seed: of the ensemble.
+    """
+
+    member: int
+    amplitude: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a model finds beside its table.
+
+    Args:
+        listening: told the simulated days now and then, or None.
+        interrupted: folder of what an interrupted run has left, or None.
+        folder: of the batch.
+        member: of the scenario's ensemble; None: the undisturbed one.
+    """
+
+    listening: Callable[[float], None] | None = None
+    interrupted: Path | None = None
+    folder: Path = Path()
+    member: Member | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A rough forecast of a run.
+
+    Args:
+        work: what there is to do, in words.
+        seconds: on one core of the machine of the docs, without compilation; None where it depends
+            on the numbers themselves, or is not known.
+        megabytes: of its file before compression, at most; None where that is not known.
+        compile_seconds: of its kernels, where they are not compiled yet.
+    """
+
+    work: str
+    seconds: float | None
+    megabytes: float | None
+    compile_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of scenario. `table` is what a scenario holds under the kind's name.
+
+    Args:
+        name: of the kind and of its table.
+        scenario: the schema, whose field of the kind's name is the schema of the table.
+        run: (table, variant, surroundings) -> Dataset; what compare and report are to know of it
+            beyond units and names are attributes, see `sciprec.output.stated`.
+        check: (table, variant); raises InputError for what only the model knows, before anything
+            is computed.
+        attributes: of every dataset that does not have them itself.
+        variables: table -> names of the variables of a file; left out, tolerances name what they
+            like.
+        estimate: (table, slowness against fp64) -> Estimate.
+        compile_seconds: of the kernels of a run, roughly.
+        kernels: (table, variant) -> plain data, what decides which kernels are called; left out,
+            the whole table.
+        sources: table -> functions and values whose code belongs into the digest of a run; left
+            out, `run` with all that it calls.
+        state: table -> a digest of initial values that no code tells; empty where there are none.
+        ensembles: whether there may be a table [ensemble]; `run` then finds its member.
+        restarts: whether `run` goes on from what it left in `surroundings.interrupted`.
+        residuals: table -> (variable, elements of a level, levels) of what is carried; None where
+            nothing is.
+        fitting: (table, backend, length, times) -> (names, error of a compensation), for fits of
+            coefficients; None where there are none.
+    """
+
+    name: str
+    scenario: type[Scenario]
+    run: Callable[[Any, Variant, Surroundings], xr.Dataset]
+    check: Callable[[Any, Variant], None] = lambda table, variant: None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    variables: Callable[[Any], tuple[str, ...]] | None = None
+    estimate: Callable[[Any, float], Estimate] = lambda table, slowness: Estimate("", None, None)
+    compile_seconds: float = 0.0
+    kernels: Callable[[Any, Variant], Any] = lambda table, variant: table.model_dump(mode="json")
+    sources: Callable[[Any], tuple[Any, ...]] | None = None
+    state: Callable[[Any], str] = lambda table: ""
+    ensembles: bool = False
+    restarts: bool = False
+    residuals: Callable[[Any], list[tuple[str, int, int]]] | None = None
+    fitting: Callable[..., tuple[tuple[str, ...], Callable]] | None = None
+
+
+_KINDS: dict[str, Kind] = {}
+
+
+def register(kind: Kind) -> Kind:
+    """Make a kind known under its name, in place of one of that name."""
+    _KINDS[kind.name] = kind
+    return kind
+
+
+def kinds() -> dict[str, Kind]:
+    """All registered kinds by name, those of this package first."""
+    return dict(_KINDS)
+
+
+def kind_of(scenario: Scenario) -> Kind:
+    """The kind of a scenario."""
+    return _KINDS[scenario.kind]

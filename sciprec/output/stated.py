@@ -1,0 +1,66 @@
+"""What a file says of itself to comparison and page, beside units and names of its variables.
+
+Where it says nothing, as files of earlier versions and of others do, names serve that sciprec's own
+variables have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sciprec.output.variables import VARIABLES
+
+PRIMARY = "sciprec_primary"
+"""Names of variables, the first one that a file has is shown first."""
+AUXILIARY = "sciprec_auxiliary"
+"""Names of variables that are not compared with the truth."""
+_USUAL = "height surface_pressure price parameter"
+_ABOUT = ("health", "quantization_info")
+DRAWN = "sciprec_drawn"
+"""Names of the page's figures: growth, map, lines, prices, bounds, sums; left out, by the axes."""
+ROUNDED = "sciprec_rounded"
+"""A text: what is rounded in the arithmetic; {residuals}: where carried residuals are told."""
+TRUTH_CARRIES = "sciprec_truth_carries"
+"""1 where the truth carries residuals in any case, else 0."""
+MARKET = "sciprec_market"
+"""Spot, rate, dividend yield and payoff of a surface of prices, as JSON."""
+
+
+def stated(
+    *, primary: str = "", auxiliary: str | None = None, drawn: str = "", rounded: str = "",
+    truth_carries: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """The attributes of a file that say how it is compared and shown.
+
+    Args:
+        primary, auxiliary, drawn: names with spaces between them; left out, the usual ones.
+        rounded: sentences, with {residuals} where those of a run are to be told.
+        truth_carries: whether fp64 carries residuals, too.
+    """
+    said = {PRIMARY: primary, DRAWN: drawn, ROUNDED: rounded, TRUTH_CARRIES: int(truth_carries)}
+    said = {name: value for name, value in said.items() if value != ""}
+    return said if auxiliary is None else said | {AUXILIARY: auxiliary}
+
+
+def primary_name(names: Sequence[str], attributes: Mapping[str, Any]) -> str:
+    """The variable among some that summaries show first.
+
+    Args:
+        names: of variables, at least one.
+        attributes: of their file.
+    """
+    first = str(attributes.get(PRIMARY, _USUAL)).split()
+    return next((name for name in names if name in first), names[0])
+
+
+def is_compared(name: str, attributes: Mapping[str, Any]) -> bool:
+    """Whether a variable is compared with the truth.
+
+    Args:
+        name: of the variable.
+        attributes: of its file.
+    """
+    if AUXILIARY in attributes:
+        return name not in (*_ABOUT, *str(attributes[AUXILIARY]).split())
+    return name not in VARIABLES or VARIABLES[name].compared
