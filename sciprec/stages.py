@@ -90,15 +90,11 @@ def resolve_stages(given: str | Stages | Mapping | None) -> Stages | None:
     )
 
 
-def require_stages(
-    stages: Stages, equations: str, staged: Mapping, backend: Backend, fourier: str, sums: bool
-) -> None:
+def require_stages(stages: Stages, backend: Backend, fourier: str, sums: bool) -> None:
     """Make sure that a model can have its transforms in these arithmetics.
 
     Args:
         stages: the arithmetics.
-        equations: name of the equation set.
-        staged: those sets whose transforms can have arithmetics of their own, by name.
         backend: of the rest of the model.
         fourier: the Fourier stage that is asked for.
         sums: whether sums inside transforms are to be compensated.
@@ -106,12 +102,6 @@ def require_stages(
     Raises:
         InputError: it cannot.
     """
-    if equations not in staged:
-        raise InputError(
-            f"stages were given beside the equations {equations!r}, whose transforms have the "
-            f"model's arithmetic; accepted: cases with the equations {', '.join(staged)}, such as "
-            "williamson_5, or no stages"
-        )
     if fourier != "fft" or sums:
         asked = "compensated sums" if sums else f"the Fourier stage {fourier!r}"
         raise InputError(

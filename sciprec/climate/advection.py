@@ -9,27 +9,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from sciprec.climate.aligned import aligned_zeros
-from sciprec.climate.barotropic_vorticity import (
-    flux_convergence,
-    no_linear_part,
-    nothing_to_solve,
-)
+from sciprec.climate.barotropic_vorticity import flux_convergence
 from sciprec.climate.constants import RADIUS_M, SECONDS_PER_DAY, Units
-from sciprec.climate.equations import equation_set
-from sciprec.climate.grid import Truncation
+from sciprec.climate.equations import equation_set, unchanged
 from sciprec.climate.initial import case
 from sciprec.climate.spherical import spectral_constants
-from sciprec.climate.transform import (
-    SpectralTransform,
-    analyze,
-    make_tables,
-    make_work,
-    synthesize,
-)
+from sciprec.climate.transform import SpectralTransform
 from sciprec.precision.registry import kernel
 
 
@@ -53,7 +42,9 @@ class InitialTracer:
     parameters={"angle_degrees": 90.0},
     equations="advection",
 )
-def cosine_bell(lon, lat, angle_degrees=90.0) -> InitialTracer:
+def cosine_bell(
+    lon: np.ndarray, lat: np.ndarray, angle_degrees: float = 90.0
+) -> InitialTracer:
     """A bell of 1000 m on the equator; a rotation of 12 days brings it back, at 90 degrees over
     both poles.
 
@@ -90,6 +81,8 @@ class TracerConversion:
     units: Units
     wind: np.ndarray
     unit: float
+    transformed: ClassVar = (1, 2)
+    vertical: ClassVar[dict] = {}
 
     @classmethod
     def of(
@@ -101,20 +94,11 @@ class TracerConversion:
         return cls(transform, units, np.stack([initial.u, initial.v]), unit)
 
     @property
-    def vertical(self) -> dict[str, np.ndarray]:
-        """No levels."""
-        return {}
-
-    @property
     def constants(self) -> tuple[tuple, np.ndarray]:
         """Constants in binary64: of the coefficients; wind over cos(lat) on the grid."""
         grid = self.transform.grid
         factors = spectral_constants(self.transform.truncation, 0.0)
         return factors, self.wind / (self.units.velocity * np.cos(grid.lat_radians))
-
-    def work(self, dtype: type) -> tuple:
-        """Work arrays of the tendency."""
-        return make_advection_work(self.transform.truncation, dtype)
 
     def to_state(self, initial: InitialTracer) -> np.ndarray:
         """Coefficients (coefficients, 2) of an initial state."""
@@ -136,73 +120,41 @@ def _random(*shape):
     return np.random.default_rng(12).uniform(-1.0, 1.0, shape)
 
 
-@kernel(example=lambda: (_random(1, 8, 4), _random(2, 8, 4), np.zeros((2, 8, 4))))
-def tracer_fluxes(fields, wind, fluxes):
+@kernel(example=lambda: (_random(1, 8, 4), (0.0, _random(2, 8, 4)), (), np.zeros((2, 8, 4))))
+def tracer_fluxes(fields, constants, work, fluxes):
     """h u / cos(lat) and h v / cos(lat).
 
     Args:
         fields: (1, nlon, nlat): h.
-        wind: (2, nlon, nlat): u and v over cos(lat).
+        constants: of the set; the second are u and v over cos(lat) (2, nlon, nlat).
+        work: none.
         fluxes: (2, nlon, nlat), written.
     """
+    wind = constants[1]
     for component in range(2):
         for i in range(fields.shape[1]):
             for j in range(fields.shape[2]):
                 fluxes[component, i, j] = fields[0, i, j] * wind[component, i, j]
 
 
-def make_advection_work(truncation: Truncation, dtype=np.float64) -> tuple:
-    """Work arrays of `advection`: on the grid, fluxes there, from it, the transforms'."""
-    size = spectral_constants(truncation, 0.0)[0].size
-    shape = truncation.nlon, truncation.nlat
-    return (
-        aligned_zeros((1, *shape), dtype),
-        aligned_zeros((2, *shape), dtype),
-        aligned_zeros((size, 4), dtype),
-        make_work(truncation, 1, dtype),
-        make_work(truncation, 2, dtype),
-    )
-
-
-def _small_model():
-    small = Truncation(1, 4, 8, 3600.0)
-    factors = spectral_constants(small, 0.0)
-    state = _random(factors[0].size, 2)
-    constants = factors, _random(2, small.nlon, small.nlat)
-    return (
-        state,
-        np.zeros_like(state),
-        constants,
-        make_tables(small),
-        make_advection_work(small),
-    )
-
-
 @equation_set(
     "advection",
     prognostic=(("height", 1),),
-    linear=no_linear_part,
-    solve=nothing_to_solve,
+    spectra=unchanged,
+    products=tracer_fluxes,
     conversion=TracerConversion,
     state=InitialTracer,
     fields=("height", "u", "v"),
     budgets=("mass",),
     source="Williamson et al. (1992), eq 74",
 )
-@kernel(example=lambda: _small_model())
-def advection(state, tendency, constants, tables, work):
-    """Tendency of a transported field: to the grid, fluxes there, and back.
+def advection(state, spectra, constants, tendency):
+    """Tendency of a transported field from the coefficients of its fluxes.
 
     Args:
         state: (coefficients, 2).
-        tendency: (coefficients, 2), written.
+        spectra: (coefficients, 4), of the products of `tracer_fluxes`.
         constants: (`spectral_constants`, wind over cos(lat) (2, nlon, nlat)).
-        tables: from `transform.make_tables`.
-        work: from `make_advection_work`.
+        tendency: (coefficients, 2), written.
     """
-    factors, wind = constants
-    fields, fluxes, flux_spectra, synthesis_work, analysis_work = work
-    synthesize(state, tables[0], synthesis_work, fields)
-    tracer_fluxes(fields, wind, fluxes)
-    analyze(fluxes, tables[1], analysis_work, flux_spectra)
-    flux_convergence(flux_spectra, factors, tendency)
+    flux_convergence(spectra, constants[0], tendency)

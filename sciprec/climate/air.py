@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from sciprec.climate.constants import Units
 from sciprec.climate.mass import mass_constants
 from sciprec.climate.primitive_implicit import implicit_constants
 from sciprec.climate.primitive_spectral import (
-    make_primitive_work,
+    make_air_work,
     primitive_factors,
     primitive_spectra,
 )
@@ -149,8 +150,13 @@ class AirConversion:
         return {"sigma": self.levels.full, "sigma_bnds": np.stack([half[:-1], half[1:]], axis=1)}
 
     def work(self, dtype: type) -> tuple:
-        """Work arrays of the tendency."""
-        return make_primitive_work(self.transform.truncation, self.levels.count, dtype)
+        """The work arrays of the set."""
+        return make_air_work(self.transform.truncation, self.levels.count, dtype)
+
+    @property
+    def transformed(self) -> tuple[int, int]:
+        """How many fields go to the grid, and how many products come from it."""
+        return 5 * self.levels.count + 3, 6 * self.levels.count + 1
 
     @property
     def kelvin(self) -> float:
@@ -162,9 +168,9 @@ class AirConversion:
         """T_0 in model units, a number of 8 bits."""
         return few_bits(REFERENCE_TEMPERATURE_K / self.kelvin)
 
-    @property
+    @cached_property
     def constants(self) -> tuple:
-        """The constants of the equations in binary64, as `primitive_equations` wants them."""
+        """The constants of the equations in binary64, as `air_tendency` wants them."""
         transform, grid, planet = self.transform, self.transform.grid, self.planet
         twice_rotation = 2 * planet.rotation_per_second / self.units.vorticity
         reference, kappa = self.reference, planet.kappa
@@ -196,7 +202,7 @@ class AirConversion:
             _joined(transform.to_spectrum(wind / (self.units.velocity * cosine), extra_degree=True))
             for wind in (u, v)
         )
-        factors = primitive_factors(transform.truncation)
+        factors = self.constants[2]
         zonal, up, down = (factors[k][:, None] for k in (0, 4, 5))
 
         def across(x):
@@ -214,9 +220,7 @@ class AirConversion:
         count, units = self.levels.count, self.units
         grid = self.transform.grid
         spectra = np.zeros((state.shape[0], 2 * (5 * count + 3)))
-        air = np.array([self.reference, 1.0 / self.reference, self.planet.kappa])
-        factors = primitive_factors(self.transform.truncation)
-        compiled(primitive_spectra, "fp64")(np.ascontiguousarray(state), factors, air, spectra)
+        compiled(primitive_spectra, "fp64")(np.ascontiguousarray(state), self.constants, spectra)
         model = self.transform.to_grid(np.concatenate([spectra, self.ground], axis=1))
         rows = np.stack([grid.to_output(row) for row in model])
         vorticity, divergence, anomaly, u, v = rows[: 5 * count].reshape(5, count, *rows.shape[1:])

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 LINE_BYTES = 64
 
 
-def aligned_zeros(shape: int | tuple[int, ...], dtype=np.float64) -> np.ndarray:
+def aligned_zeros(shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> np.ndarray:
     """An array of zeros whose first number begins a cache line.
 
     Args:
@@ -27,7 +28,7 @@ def aligned_zeros(shape: int | tuple[int, ...], dtype=np.float64) -> np.ndarray:
     return memory[first : first + size].view(kind).reshape(shape)
 
 
-def aligned_copy(values: np.ndarray, dtype=None) -> np.ndarray:
+def aligned_copy(values: np.ndarray, dtype: DTypeLike = None) -> np.ndarray:
     """A contiguous copy of an array whose first number begins a cache line.
 
     Args:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from sciprec.climate.air import AirState, Planet
 from sciprec.climate.initial import case
-from sciprec.climate.vertical import resolve_levels
+from sciprec.climate.vertical import SigmaLevels, resolve_levels
 
 PLANET = Planet(
     radius_m=6.371229e6,
@@ -32,7 +33,10 @@ _BUMP_LON, _BUMP_LAT, _BUMP_WIDTH = math.pi / 9, 2 * math.pi / 9, 0.1
     equations="primitive_equations",
     radius_m=PLANET.radius_m,
 )
-def jablonowski_williamson(lon, lat, levels=24, perturbation_m_per_s=1.0) -> AirState:
+def jablonowski_williamson(
+    lon: np.ndarray, lat: np.ndarray, levels: int | Sequence[float] | SigmaLevels = 24,
+    perturbation_m_per_s: float = 1.0,
+) -> AirState:  # fmt: skip
     """Two balanced jets, and a bump of the wind in the northern one from which waves grow.
 
     Args:

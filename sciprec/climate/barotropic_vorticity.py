@@ -9,27 +9,22 @@ Source: Haurwitz (1940); Williamson et al. (1992), section 3.6.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-from sciprec.climate.aligned import aligned_zeros
 from sciprec.climate.compiled import compiled
 from sciprec.climate.constants import ROTATION_PER_SECOND, Units
 from sciprec.climate.equations import equation_set
-from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.grid import Truncation
 from sciprec.climate.initial import case
 from sciprec.climate.spherical import (
     inverse_cosine_squared,
     rotation_constants,
     spectral_constants,
 )
-from sciprec.climate.transform import (
-    SpectralTransform,
-    analyze,
-    make_tables,
-    make_work,
-    synthesize,
-)
+from sciprec.climate.transform import SpectralTransform
 from sciprec.precision.registry import kernel
 
 
@@ -52,7 +47,9 @@ class InitialVorticity:
     parameters={"wavenumber": 4},
     equations="barotropic_vorticity",
 )
-def rossby_haurwitz(lon, lat, wavenumber=4) -> InitialVorticity:
+def rossby_haurwitz(
+    lon: np.ndarray, lat: np.ndarray, wavenumber: int = 4
+) -> InitialVorticity:
     """A wave that moves round the sphere without changing its shape: an exact solution.
 
     Args:
@@ -90,6 +87,8 @@ class VorticityConversion:
     transform: SpectralTransform
     units: Units
     twice_rotation: float
+    transformed: ClassVar = (3, 2)
+    vertical: ClassVar[dict] = {}
 
     @classmethod
     def of(
@@ -99,22 +98,13 @@ class VorticityConversion:
         """The conversion for an initial state; nothing is implicit here."""
         return cls(transform, units, 2 * initial.rotation_per_second / units.vorticity)
 
-    @property
-    def vertical(self) -> dict[str, np.ndarray]:
-        """No levels."""
-        return {}
-
-    @property
+    @cached_property
     def constants(self) -> tuple[tuple, np.ndarray, np.ndarray]:
         """Constants in binary64: of the coefficients, of the grid, of the rotation."""
         truncation = self.transform.truncation
         turning = rotation_constants(truncation, self.twice_rotation)[2]
         factors = spectral_constants(truncation, 0.0)
         return factors, inverse_cosine_squared(self.transform.grid), turning
-
-    def work(self, dtype: type) -> tuple:
-        """Work arrays of the tendency."""
-        return make_vorticity_work(self.transform.truncation, dtype)
 
     def to_state(self, initial: InitialVorticity) -> np.ndarray:
         """Coefficients (coefficients, 2) of an initial state."""
@@ -124,9 +114,7 @@ class VorticityConversion:
         """vorticity (1/s), u, v (m/s), streamfunction (m2/s), each (nlat, nlon), of a state."""
         grid, units, degree = self.transform.grid, self.units, self.transform.degree
         spectra = np.zeros((state.shape[0], 6))
-        compiled(rotation_spectra, "fp64")(
-            np.ascontiguousarray(state), *self.constants[0][1:4], spectra
-        )
+        compiled(rotation_spectra, "fp64")(np.ascontiguousarray(state), self.constants, spectra)
         stream = -state / np.maximum(degree * (degree + 1.0), 1.0)[:, None]
         fields = self.transform.to_grid(np.concatenate([spectra, stream], axis=1))
         vorticity, u_cos, v_cos, stream = (grid.to_output(field) for field in fields)
@@ -157,17 +145,18 @@ def _small_factors():
     return spectral_constants(Truncation(2, 4, 8, 3600.0), 0.0)
 
 
-@kernel(example=lambda: (_random(9, 2), *_small_factors()[1:4], np.zeros((9, 6))))
-def rotation_spectra(state, zonal_inverse, wind_above, wind_below, spectra):
+@kernel(example=lambda: (_random(9, 2), (_small_factors(),), np.zeros((9, 6))))
+def rotation_spectra(state, constants, spectra):
     """Coefficients of vorticity, u cos(lat) and v cos(lat) from those of vorticity.
 
     U[l] = eps(l+1) / (l+1) zeta[l+1] - eps(l) / l zeta[l-1];  V[l] = -i m / (l (l+1)) zeta[l]
 
     Args:
         state: (coefficients, 2).
-        zonal_inverse, wind_above, wind_below: (coefficients,), from `spectral_constants`.
+        constants: of the set; the first are `spectral_constants`.
         spectra: (coefficients, 6), written.
     """
+    _, zonal_inverse, wind_above, wind_below, _, _, _, _ = constants[0]
     last = state.shape[0] - 1
     for i in range(last + 1):
         above = min(i + 1, last)
@@ -180,15 +169,19 @@ def rotation_spectra(state, zonal_inverse, wind_above, wind_below, spectra):
         spectra[i, 5] = -(zonal_inverse[i] * state[i, 0])
 
 
-@kernel(example=lambda: (_random(3, 8, 4), 1.0 + _random(4) ** 2, np.zeros((2, 8, 4))))
-def vorticity_fluxes(fields, inverse_cos2, fluxes):
+@kernel(
+    example=lambda: (_random(3, 8, 4), (0.0, 1.0 + _random(4) ** 2), (), np.zeros((2, 8, 4)))
+)
+def vorticity_fluxes(fields, constants, work, fluxes):
     """zeta u and zeta v, both over cos(lat).
 
     Args:
         fields: (3, nlon, nlat): vorticity, u cos(lat), v cos(lat).
-        inverse_cos2: (nlat,): 1 / cos(lat)**2.
+        constants: of the set; the second is 1 / cos(lat)**2 (nlat,).
+        work: none.
         fluxes: (2, nlon, nlat), written.
     """
+    inverse_cos2 = constants[1]
     for component in range(2):
         for i in range(fields.shape[1]):
             vorticity = fields[0, i]
@@ -231,60 +224,11 @@ def turn_vorticity(state, turning, tendency):
         tendency[i, 1] = tendency[i, 1] + turning[i] * state[i, 0]
 
 
-@kernel(example=lambda: (_random(9, 2), _small_factors(), np.ones((9, 2))))
-def no_linear_part(state, constants, out):
-    """out = 0: nothing is stiff.
-
-    Args:
-        state, out: (coefficients, 2); out is written.
-        constants: of the set.
-    """
-    for i in range(state.shape[0]):
-        for part in range(2):
-            out[i, part] = 0.0
-
-
-@kernel(example=lambda: (_random(9, 2), _small_factors(), np.zeros((9, 2))))
-def nothing_to_solve(known, constants, out):
-    """out = known: nothing is implicit.
-
-    Args:
-        known, out: (coefficients, 2); out is written.
-        constants: of the set.
-    """
-    for i in range(known.shape[0]):
-        for part in range(2):
-            out[i, part] = known[i, part]
-
-
-def make_vorticity_work(truncation: Truncation, dtype=np.float64) -> tuple:
-    """Work arrays of `barotropic_vorticity`: to the grid, on it, fluxes, from it, transforms'."""
-    size = spectral_constants(truncation, 0.0)[0].size
-    shape = truncation.nlon, truncation.nlat
-    return (
-        aligned_zeros((size, 6), dtype),
-        aligned_zeros((3, *shape), dtype),
-        aligned_zeros((2, *shape), dtype),
-        aligned_zeros((size, 4), dtype),
-        make_work(truncation, 3, dtype),
-        make_work(truncation, 2, dtype),
-    )
-
-
-def _small_model():
-    small = Truncation(1, 4, 8, 3600.0)
-    factors = spectral_constants(small, 0.0)
-    state = _random(factors[0].size, 2)
-    work = make_vorticity_work(small)
-    constants = factors, inverse_cosine_squared(GaussianGrid(small)), _random(factors[0].size)
-    return state, np.zeros_like(state), constants, make_tables(small), work
-
-
 @equation_set(
     "barotropic_vorticity",
     prognostic=(("vorticity", 1),),
-    linear=no_linear_part,
-    solve=nothing_to_solve,
+    spectra=rotation_spectra,
+    products=vorticity_fluxes,
     conversion=VorticityConversion,
     state=InitialVorticity,
     fields=("vorticity", "u", "v", "streamfunction"),
@@ -292,22 +236,14 @@ def _small_model():
     source="Haurwitz (1940); Williamson et al. (1992), section 3.6",
     units={"energy": "m2 s-2"},
 )
-@kernel(example=lambda: _small_model())
-def barotropic_vorticity(state, tendency, constants, tables, work):
-    """Tendency of vorticity: to the grid, products there, and back.
+def barotropic_vorticity(state, spectra, constants, tendency):
+    """Tendency of vorticity from the coefficients of its fluxes.
 
     Args:
         state: (coefficients, 2).
-        tendency: (coefficients, 2), written.
+        spectra: (coefficients, 4), of the products of `vorticity_fluxes`.
         constants: (`spectral_constants`, 1 / cos(lat)**2, the last of `rotation_constants`).
-        tables: from `transform.make_tables`.
-        work: from `make_vorticity_work`.
+        tendency: (coefficients, 2), written.
     """
-    factors, inverse_cos2, turning = constants
-    state_spectra, fields, fluxes, flux_spectra, synthesis_work, analysis_work = work
-    rotation_spectra(state, factors[1], factors[2], factors[3], state_spectra)
-    synthesize(state_spectra, tables[0], synthesis_work, fields)
-    vorticity_fluxes(fields, inverse_cos2, fluxes)
-    analyze(fluxes, tables[1], analysis_work, flux_spectra)
-    flux_convergence(flux_spectra, factors, tendency)
-    turn_vorticity(state, turning, tendency)
+    flux_convergence(spectra, constants[0], tendency)
+    turn_vorticity(state, constants[2], tendency)

@@ -8,6 +8,7 @@ from sciprec.climate import (  # noqa: F401 - imported for what they register
     held_suarez,
     imex,
     primitive_equations,
+    runge_kutta,
     shallow_water,
 )
 from sciprec.climate.equations import EQUATIONS

@@ -16,6 +16,7 @@ from sciprec.climate.transform import suited, with_stages
 from sciprec.precision import Backend, lift, resolve_backend
 from sciprec.precision.fixed_lifting import FixedLifted
 from sciprec.precision.keys import mix
+from sciprec.precision.lifted import Lifted
 
 staged = lru_cache(maxsize=64)(with_stages)
 """`with_stages`, the same function again for the same arguments."""
@@ -53,7 +54,7 @@ class Drawing:
         self.calls = int(state["calls"])
 
 
-def compiled(kernel: Callable, backend: str | Backend):
+def compiled(kernel: Callable, backend: str | Backend) -> Drawing | Lifted:
     """The lifted kernel, inputs trusted.
 
     Kernels have state, numbers of calls or units, where bits are random and in fixed point. There

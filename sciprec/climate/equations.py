@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from sciprec.climate.constants import Units
 from sciprec.climate.transform import SpectralTransform
+from sciprec.precision.registry import kernel
 
 
 class Conversion(Protocol):
@@ -19,6 +20,7 @@ class Conversion(Protocol):
         transform: the binary64 transform.
         units: the model's units.
         constants: nested tuples of arrays for the set's kernels.
+        transformed: how many fields go to the grid, and how many products come from it.
         vertical: coordinates of the levels by name, such as {"sigma": (levels,), "sigma_bnds":
             (levels, 2)}; empty where fields have no levels.
     """
@@ -26,6 +28,7 @@ class Conversion(Protocol):
     transform: SpectralTransform
     units: Units
     constants: tuple
+    transformed: tuple[int, int]
     vertical: dict[str, np.ndarray]
 
     @classmethod
@@ -42,9 +45,6 @@ class Conversion(Protocol):
             parameters: those of the set.
         """
 
-    def work(self, dtype: type) -> tuple:
-        """Work arrays of the tendency."""
-
     def to_state(self, initial: Any) -> np.ndarray:
         """Coefficients (coefficients, columns) of an initial state."""
 
@@ -55,29 +55,68 @@ class Conversion(Protocol):
         """Global means of what the equations conserve, or nearly."""
 
 
+def _small():
+    """(state, constants, out) of three coefficients of two fields."""
+    return np.linspace(-1.0, 1.0, 12).reshape(3, 4), (np.ones(3),), np.ones((3, 4))
+
+
+@kernel(example=lambda: _small())
+def nothing_stiff(state, constants, out):
+    """out = L state = 0: nothing is stiff.
+
+    Args:
+        state, out: (coefficients, columns); out is written.
+        constants: of the set.
+    """
+    for i in range(state.shape[0]):
+        for c in range(state.shape[1]):
+            out[i, c] = 0.0
+
+
+@kernel(example=lambda: _small())
+def unchanged(state, constants, out):
+    """out = state: nothing is implicit, or the state itself is what is wanted on the grid.
+
+    Args:
+        state, out: (coefficients, columns); out is written.
+        constants: of the set.
+    """
+    for i in range(state.shape[0]):
+        for c in range(state.shape[1]):
+            out[i, c] = state[i, c]
+
+
 @dataclass(frozen=True)
 class EquationSet:
-    """A registered set of equations.
+    """A registered set of equations. Its tendency is three kernels, with transforms between them;
+    `tendency` composes them.
 
     Args:
         name: as in scenarios.
         prognostic: (name, levels) of each variable; levels is a number or the name of the parameter
             that gives it. The state has 2 x levels columns for each, in this order, real and
             imaginary parts in turn.
-        tendency: kernel (state, out, constants, tables, work): the whole right-hand side, its
-            linear part included.
-        linear: kernel (state, constants, out): out = L state, the stiff linear part.
-        solve: kernel (known, constants, out): out = (1 - c L)^-1 known.
+        spectra: kernel (state, constants, out): coefficients (coefficients, 2 fields) of what the
+            products need on the grid.
+        products: kernel (fields, constants, work, out): products (products, nlon, nlat) of the
+            fields (fields, nlon, nlat); work is the set's own.
+        tendency: kernel (state, spectra, constants, out): the whole right-hand side, its linear
+            part included, from the state and the coefficients of the products.
         conversion: a class as `Conversion`.
         fields: names of the SI fields of its conversion.
         budgets: names of the budgets of its conversion, which tolerances may name.
         source: author, year, equations.
+        linear: kernel (state, constants, out): out = L state, the stiff linear part; left out: 0.
+        solve: kernel (known, constants, out): out = (1 - c L)^-1 known.
+        work: None, or function (conversion, dtype): the set's own work arrays.
+        in_place: whether products take the place of their fields, longitude by longitude; then
+            fields and products have a spare longitude at the end.
         parameters: those of the set and their usual values; a tuple of words is a choice, whose
             first word is the usual one.
         undiffused: prognostic variables without diffusion.
         units: of budgets and fields whose unit is not that of the table in `output.variables`.
         adjust: None, or kernel (state, constants, tables, work) that changes each new state, as a
-            mass fixer does.
+            mass fixer does; tables and work are those of `tendency.whole_tendency`.
         time_scheme: the usual one.
         state: the dataclass of initial states that its conversion takes, fields (..., nlon, nlat);
             None: they are not looked at.
@@ -85,12 +124,16 @@ class EquationSet:
 
     name: str
     prognostic: tuple[tuple[str, int | str], ...]
+    spectra: Callable
+    products: Callable
     tendency: Callable
-    linear: Callable
-    solve: Callable
     conversion: type[Conversion]
     fields: tuple[str, ...]
     source: str
+    linear: Callable = nothing_stiff
+    solve: Callable = unchanged
+    work: Callable[[Any, type], tuple] | None = None
+    in_place: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
     budgets: tuple[str, ...] = ()
     undiffused: tuple[str, ...] = ()
@@ -98,6 +141,11 @@ class EquationSet:
     adjust: Callable | None = None
     time_scheme: str = "rk4"
     state: type | None = None
+
+    @property
+    def kernels(self) -> tuple[Callable, Callable, Callable]:
+        """The three of the tendency, in the order of their calls."""
+        return self.spectra, self.products, self.tendency
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -110,18 +158,19 @@ class EquationSet:
         return tuple((n, given[k] if isinstance(k, str) else k) for n, k in self.prognostic)
 
 
+_Kernel = TypeVar("_Kernel", bound=Callable)
 EQUATIONS: dict[str, EquationSet] = {}
 
 
-def equation_set(name: str, **parts: Any) -> Callable[[Callable], Callable]:
-    """Register the decorated tendency kernel as a set of equations; it is returned unchanged.
+def equation_set(name: str, **parts: Any) -> Callable[[_Kernel], _Kernel]:
+    """Register the decorated kernel `tendency` as a set of equations; it is returned unchanged.
 
     Args:
         name: as in scenarios.
         parts: the other arguments of `EquationSet`.
     """
 
-    def register(tendency: Callable) -> Callable:
+    def register(tendency: _Kernel) -> _Kernel:
         EQUATIONS[name] = EquationSet(name=name, tendency=tendency, **parts)
         return tendency
 

@@ -20,7 +20,9 @@ _NODES = 400
     source="Galewsky, Scott and Polvani (2004), Tellus 56A, 429-440",
     parameters={"bump_metres": 120.0, "viscosity": 1.0e5},
 )
-def unstable_jet(lon, lat, bump_metres=120.0) -> InitialState:
+def unstable_jet(
+    lon: np.ndarray, lat: np.ndarray, bump_metres: float = 120.0
+) -> InitialState:
     """A zonal jet at 45 N in balance, with a bump in the height that makes it roll up.
 
     h = h0 - I(lat) / g + bump cos(lat) exp(-(3 lon)**2) exp(-(15 (pi/4 - lat))**2)

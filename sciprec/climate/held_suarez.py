@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from sciprec.climate.air import (
-    AirConversion,
-    AirState,
-    Planet,
-)
+from sciprec.climate.air import AirConversion, AirState, Planet
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.equations import equation_set
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.initial import case
 from sciprec.climate.primitive_equations import AIR_SET
-from sciprec.climate.primitive_spectral import (
-    air_tendency,
-    primitive_fields,
-    primitive_products,
-)
-from sciprec.climate.transform import analyze
+from sciprec.climate.primitive_spectral import air_tendency, primitive_products
 from sciprec.climate.vertical import SigmaLevels, even_levels, resolve_levels
 from sciprec.precision.registry import kernel
 
@@ -53,7 +46,10 @@ def _near_ground(levels: SigmaLevels) -> np.ndarray:
     equations="held_suarez",
     radius_m=PLANET.radius_m,
 )
-def held_suarez(lon, lat, levels=20, seed=1) -> AirState:
+def held_suarez(
+    lon: np.ndarray, lat: np.ndarray, levels: int | Sequence[float] | SigmaLevels = 20,
+    seed: int = 1,
+) -> AirState:  # fmt: skip
     """An isothermal atmosphere at rest with a small random wind, from which the climate develops.
 
     Args:
@@ -185,23 +181,24 @@ def brake_wind(state, friction, tendency):
                 tendency[i, d] = tendency[i, d] - friction[k] * state[i, d]
 
 
-def forced_air_products(constants, work):
+def forced_air_products(fields, constants, work, products):
     """`air_products`, the relaxation of the temperature added.
 
     Args:
-        constants, work: as in `forced_primitive_equations`.
+        fields, work, products: as there.
+        constants: as in `forced_air_tendency`.
     """
-    for i in range(work[3].shape[1] - 1):
-        primitive_products(i, constants, work)
-        relax_temperature(work[2][0], i, constants[7], constants[3], work[6][2], work[3])
+    for i in range(products.shape[1] - 1):
+        primitive_products(i, fields, constants, work[0], products)
+        relax_temperature(work[0][0], i, constants[7], constants[3], work[1][2], products)
 
 
 class ForcedConversion(AirConversion):
     """The conversion of the primitive equations, with the tables of the forcing."""
 
-    @property
+    @cached_property
     def constants(self) -> tuple:
-        """The constants of `forced_primitive_equations` in binary64."""
+        """The constants of `forced_air_tendency` in binary64."""
         grid, kappa = self.transform.grid, self.planet.kappa
         return (
             *super().constants,
@@ -211,21 +208,19 @@ class ForcedConversion(AirConversion):
 
 @equation_set(
     "held_suarez",
+    products=forced_air_products,
     conversion=ForcedConversion,
+    state=AirState,
     source="Held and Suarez (1994); Simmons and Burridge (1981)",
     **AIR_SET,
 )
-def forced_primitive_equations(state, tendency, constants, tables, work):
-    """Tendency of the primitive equations under the forcing of Held and Suarez.
-
-    Friction is part of the tendency and of the implicit part; relaxation is explicit.
+def forced_air_tendency(state, spectra, constants, tendency):
+    """`air_tendency` under the forcing of Held and Suarez: with friction, which is of the implicit
+    part, too.
 
     Args:
-        state, tendency, tables, work: as in `primitive_equations`.
-        constants: those of `primitive_equations`, and `forcing_constants`.
+        state, spectra, tendency: as there.
+        constants: those of `air_tendency`, and `forcing_constants`.
     """
-    primitive_fields(state, constants, tables, work)
-    forced_air_products(constants, work)
-    analyze(work[3], tables[1], work[5], work[4])
-    air_tendency(state, constants, work, tendency)
+    air_tendency(state, spectra, constants, tendency)
     brake_wind(state, constants[1][0], tendency)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -62,6 +62,7 @@ class Case:
     radius_m: float = RADIUS_M
 
 
+_Initial = TypeVar("_Initial", bound=Callable[..., Any])
 CASES: dict[str, Case] = {}
 _OFF_THE_GRID = ("friction",)
 """Arrays of initial states that are by level alone."""
@@ -69,10 +70,10 @@ _OFF_THE_GRID = ("friction",)
 
 def case(name: str, *, source: str, parameters: Mapping[str, Any] | None = None,
          steady: bool = False, equations: str = "shallow_water",
-         radius_m: float = RADIUS_M):  # fmt: skip
+         radius_m: float = RADIUS_M) -> Callable[[_Initial], _Initial]:  # fmt: skip
     """Register the decorated function as a test case; it is returned unchanged."""
 
-    def register(initial: Callable[..., Any]) -> Callable[..., Any]:
+    def register(initial: _Initial) -> _Initial:
         given = dict(parameters or {})
         CASES[name] = Case(name, equations, initial, given, steady, source, radius_m)
         return initial
@@ -146,7 +147,9 @@ def _bare(name: str) -> str:
     parameters={"angle_degrees": 0.0},
     steady=True,
 )
-def steady_zonal_flow(lon, lat, angle_degrees=0.0) -> InitialState:
+def steady_zonal_flow(
+    lon: np.ndarray, lat: np.ndarray, angle_degrees: float = 0.0
+) -> InitialState:
     """Solid-body rotation in balance, about an axis tilted by an angle: a steady solution.
 
     Args:
@@ -173,7 +176,7 @@ def _tilted_rotation(lon, lat, speed, height, angle) -> InitialState:
 
 
 @case("williamson_5", source="Williamson et al. (1992), case 5")
-def flow_over_mountain(lon, lat) -> InitialState:
+def flow_over_mountain(lon: np.ndarray, lat: np.ndarray) -> InitialState:
     """Zonal flow of 20 m/s against a conical mountain of 2000 m at 30 N, 90 W.
 
     Args:
@@ -191,7 +194,7 @@ def flow_over_mountain(lon, lat) -> InitialState:
 
 
 @case("williamson_6", source="Williamson et al. (1992), case 6")
-def rossby_haurwitz_wave(lon, lat) -> InitialState:
+def rossby_haurwitz_wave(lon: np.ndarray, lat: np.ndarray) -> InitialState:
     """The Rossby-Haurwitz wave of zonal wavenumber 4.
 
     Args:

@@ -7,11 +7,12 @@ the coefficient (0, 0) of a field is its global mean. There is no Condon-Shortle
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 _NEWTON_STEPS = 8
 
 
-def gauss_nodes(count: int, dtype=np.float64) -> tuple[np.ndarray, np.ndarray]:
+def gauss_nodes(count: int, dtype: type = np.float64) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights of Gauss-Legendre quadrature, from +1 down to -1; the weights add up to 1.
 
     Newton's iteration on P_n from the estimate cos(pi (k + 3/4) / (n + 1/2)), in extended precision
@@ -63,7 +64,7 @@ def coefficient_orders(truncation: int) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(l_by_m), m
 
 
-def epsilon(l, m) -> np.ndarray:  # noqa: E741
+def epsilon(l: ArrayLike, m: ArrayLike) -> np.ndarray:  # noqa: E741
     """The recurrence coefficient sqrt((l**2 - m**2) / (4 l**2 - 1)) in extended precision."""
     degree, order = np.asarray(l, np.longdouble), np.asarray(m, np.longdouble)
     return np.sqrt((degree * degree - order * order) / (4 * degree * degree - 1))

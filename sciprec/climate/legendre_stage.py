@@ -425,7 +425,7 @@ def analysis_table(functions: np.ndarray, number: int) -> np.ndarray:
 
 
 def make_products_work(
-    number: int, nlat: int, fields: int, dtype=np.float64
+    number: int, nlat: int, fields: int, dtype: type = np.float64
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
     """Work arrays of the Legendre stage for up to so many fields.
 

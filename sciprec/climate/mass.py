@@ -10,8 +10,8 @@ import math
 import numpy as np
 
 from sciprec.climate.grid import GaussianGrid, Truncation
-from sciprec.climate.primitive_spectral import make_primitive_work
-from sciprec.climate.transform import make_tables, synthesize
+from sciprec.climate.primitive_spectral import make_air_work
+from sciprec.climate.transform import make_tables, make_work, synthesize
 from sciprec.precision.reduce import accumulate
 from sciprec.precision.registry import kernel
 
@@ -32,7 +32,8 @@ def _mass_example():
     air = np.array([21.0, 1 / 21.0, 2 / 7])
     mass = mass_constants(GaussianGrid(small), 0.125)
     constants = 0.0, 0.0, 0.0, air, 0.0, mass
-    return state, constants, make_tables(small), make_primitive_work(small, 2)
+    work = 0.0, 0.0, 0.0, 0.0, make_work(small, 13), make_air_work(small, 2)
+    return state, constants, make_tables(small), work
 
 
 @kernel(example=lambda: _mass_example())
@@ -44,20 +45,19 @@ def restore_mass(state, constants, tables, work):
     Args:
         state: (coefficients, 6 levels + 2), the mean of P changed in place.
         constants: of the set: air and `mass_constants` are read.
-        tables: from `transform.make_tables`.
-        work: from `make_primitive_work`.
+        tables, work: as in `tendency.whole_tendency`; the set's own are from `make_air_work`.
 
     Precision: sums of exp(q) - 1 over longitudes first, then over latitudes in the model's order,
         in the accumulate role.
     """
     air = constants[3]
     weights, target = constants[5]
-    spectrum, grid, sums = work[6]
+    spectrum, grid, sums = work[5][1]
     p = state.shape[1] - 2
     for i in range(state.shape[0]):
         spectrum[i, 0] = state[i, p] * air[1]
         spectrum[i, 1] = state[i, p + 1] * air[1]
-    synthesize(spectrum, tables[0], work[5], grid)
+    synthesize(spectrum, tables[0], work[4], grid)
     for j in range(sums.shape[0]):
         sums[j] = 0.0
     for i in range(grid.shape[1]):

@@ -21,8 +21,8 @@ from sciprec.climate.levels import LEVEL_KERNELS, addition
 from sciprec.climate.perturbation import Perturbation
 from sciprec.climate.request import Request, check_request
 from sciprec.climate.running import Run, stacked
-from sciprec.climate.staged_tendency import STAGED, staged_tendency
 from sciprec.climate.staged_transform import StagedTransform
+from sciprec.climate.tendency import in_one_kernel, make_tendency_work, staged_tendency
 from sciprec.climate.timestepping import STEP_KERNELS, WORK_ARRAYS, System
 from sciprec.climate.transform import make_tables, reference_transform, rounded
 from sciprec.precision import Backend
@@ -178,7 +178,7 @@ class _Model:
         self.shape = convert.transform.degree.size, self.columns.size
         self.constants = rounded(convert.constants, self.backend)
         self.tables = rounded(make_tables(request.truncation), self.backend)
-        self.work = convert.work(self.backend.carrier)
+        self.work = make_tendency_work(request.equations, convert, self.backend.carrier)
         self.lifted: list = []
         self.system = self._system(convert)
         self.adjust = self._adjust()
@@ -190,7 +190,7 @@ class _Model:
             for name, k in STEP_KERNELS.items()
         }
         linear, solve = (self._lift(k) for k in (equations.linear, equations.solve))
-        constants, tendency = self.constants, self._tendency(convert)
+        constants, tendency = self.constants, self._tendency()
         degree = convert.transform.degree
         rate = diffusion_rate(degree, request.case.radius_m, request.parameters.diffusion)
         diffused = ~np.isin(self.columns, equations.undiffused)
@@ -208,13 +208,13 @@ class _Model:
             tables=rounded(request.scheme.tables, self.backend),
         )
 
-    def _tendency(self, convert: Conversion) -> Callable:
+    def _tendency(self) -> Callable:
         """The function (state, out), both (coefficients, columns), of the right-hand side."""
         request = self.request
         if request.stages is not None:
-            parts = STAGED[request.equations.name](convert, self.backend)
             transform = StagedTransform(request.truncation, request.stages, self.backend)
-            return staged_tendency(parts, transform)
+            kernels = [self._lift(kernel) for kernel in request.equations.kernels]
+            return staged_tendency(kernels, self.constants, self.work, transform)
         kernel, rest = self._lift(_tendency(request)), (self.constants, self.tables, self.work)
         return lambda x, out: kernel(x, out, *rest)
 
@@ -232,7 +232,7 @@ class _Model:
 def _tendency(request: Request) -> Callable:
     """The tendency kernel with the Fourier stage and the sums that are asked for."""
     sums = any(compensation.sums for compensation in request.compensation.values())
-    return staged(request.equations.tendency, request.parameters.fourier, sums)
+    return staged(in_one_kernel(*request.equations.kernels), request.parameters.fourier, sums)
 
 
 def _trajectory(run: Run, grid: GaussianGrid, model: _Model) -> Trajectory:

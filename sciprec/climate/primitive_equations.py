@@ -13,11 +13,13 @@ from sciprec.climate.air import (
 from sciprec.climate.equations import equation_set
 from sciprec.climate.mass import restore_mass
 from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
-from sciprec.climate.primitive_spectral import air_products, air_tendency, primitive_fields
-from sciprec.climate.transform import analyze
+from sciprec.climate.primitive_spectral import air_products, air_tendency, primitive_spectra
 
 AIR_SET = {
     "prognostic": AIR_PROGNOSTIC,
+    "spectra": primitive_spectra,
+    "work": AirConversion.work,
+    "in_place": True,
     "linear": primitive_linear,
     "solve": primitive_solve,
     "fields": AIR_FIELDS,
@@ -31,25 +33,11 @@ AIR_SET = {
 """What every set has whose state is that of the air: see `EquationSet`."""
 
 
-@equation_set(
+equation_set(
     "primitive_equations",
+    products=air_products,
     conversion=AirConversion,
     state=AirState,
     source="Simmons and Burridge (1981); Hoskins and Simmons (1975)",
     **AIR_SET,
-)
-def primitive_equations(state, tendency, constants, tables, work):
-    """Tendency of the dry primitive equations: to the grid, products there, and back.
-
-    Args:
-        state: (coefficients, 6 levels + 2): zeta, D, T', P; real and imaginary parts in turn.
-        tendency: (coefficients, 6 levels + 2), written; without friction.
-        constants: (column of the levels, `implicit_constants`, `primitive_factors`, air,
-            (1 / cos(lat)**2, Phi_s), those of `restore_mass`, `rotation_constants`).
-        tables: from `transform.make_tables`.
-        work: from `make_primitive_work`.
-    """
-    primitive_fields(state, constants, tables, work)
-    air_products(constants, work)
-    analyze(work[3], tables[1], work[5], work[4])
-    air_tendency(state, constants, work, tendency)
+)(air_tendency)

@@ -26,7 +26,6 @@ from sciprec.climate.primitive_grid import (
     thermal_products,
 )
 from sciprec.climate.spherical import coriolis_terms, spectral_constants
-from sciprec.climate.transform import make_work, synthesize
 from sciprec.climate.vertical import even_levels, hydrostatic
 from sciprec.precision.registry import kernel
 
@@ -51,25 +50,15 @@ def primitive_factors(truncation: Truncation) -> tuple[np.ndarray, ...]:
     return (*factors, (degree + 2) * above, (degree - 1) * below, kept.astype(np.float64))
 
 
-def make_primitive_work(truncation: Truncation, levels: int, dtype=np.float64) -> tuple:
-    """Work arrays: to the grid, on it, rows and sums, from it, the transform's, those of mass.
-
-    Fields and products are in one place: those of a longitude are needed one after the other. One
-    longitude is spare, so that fields do not lie apart by a power of two, where caches hold few.
-    """
+def make_air_work(truncation: Truncation, levels: int, dtype: type = np.float64) -> tuple:
+    """Work arrays of the air: rows and sums of a longitude, and what `restore_mass` needs."""
     size = coefficient_orders(truncation.number)[0].size
     shape = truncation.nlon, truncation.nlat
-    products = aligned_zeros((6 * levels + 1, truncation.nlon + 1, truncation.nlat), dtype)
     return (
-        aligned_zeros((size, 2 * (5 * levels + 3)), dtype),
-        products[: 5 * levels + 3],
         tuple(
             aligned_zeros((count, truncation.nlat), dtype)
             for count in (5 * levels + 3, levels, levels + 1, levels + 1)
         ),
-        products,
-        aligned_zeros((size, 2 * (6 * levels + 1)), dtype),
-        make_work(truncation, 6 * levels + 1, dtype),
         (
             aligned_zeros((size, 2), dtype),
             aligned_zeros((1, *shape), dtype),
@@ -90,8 +79,12 @@ def _small_state():
     return _random(5, 14)
 
 
-@kernel(example=lambda: (_small_state(), _small_factors(), _SMALL_AIR, np.zeros((5, 26))))
-def primitive_spectra(state, factors, air, spectra):
+def _small_constants():
+    return 0.0, 0.0, _small_factors(), _SMALL_AIR
+
+
+@kernel(example=lambda: (_small_state(), _small_constants(), np.zeros((5, 26))))
+def primitive_spectra(state, constants, spectra):
     """Coefficients of everything that the products need on the grid.
 
     U and V as in shallow water; q = P / T_0 and its slopes
@@ -99,10 +92,10 @@ def primitive_spectra(state, factors, air, spectra):
 
     Args:
         state: (coefficients, 6 levels + 2).
-        factors: from `primitive_factors`.
-        air: (3,): T_0, 1 / T_0, kappa.
+        constants: as in `air_tendency`.
         spectra: (coefficients, 2 (5 levels + 3)), written: rows of `primitive_grid` in pairs.
     """
+    factors, air = constants[2], constants[3]
     zonal, zonal_inverse, wind_above, wind_below, _, _, _, slope_above, slope_below, _ = factors
     last = state.shape[0] - 1
     levels = (state.shape[1] - 2) // 6
@@ -200,49 +193,45 @@ def primitive_spectral_tendency(state, spectra, factors, column, ground, tendenc
         tendency[i, p + 1] = kept[i] * spectra[i, 12 * levels + 1]
 
 
-def air_tendency(state, constants, work, tendency):
-    """The tendency of the air from the coefficients of the products in the work.
+def air_tendency(state, spectra, constants, tendency):
+    """Tendency of the air from the coefficients of the products.
 
     Args:
-        state, tendency, constants, work: as in `primitive_equations`.
+        state: (coefficients, 6 levels + 2): zeta, D, T', P; real and imaginary parts in turn.
+        spectra: (coefficients, 2 (6 levels + 1)), of the products of `air_products`.
+        constants: (column of the levels, `implicit_constants`, `primitive_factors`, air,
+            (1 / cos(lat)**2, Phi_s), those of `restore_mass`, `rotation_constants`).
+        tendency: (coefficients, 6 levels + 2), written; without friction.
     """
     ground = constants[4][1]
-    primitive_spectral_tendency(state, work[4], constants[2], constants[0], ground, tendency)
+    primitive_spectral_tendency(state, spectra, constants[2], constants[0], ground, tendency)
     coriolis_terms(state, constants[6], (state.shape[1] - 2) // 6, tendency)
 
 
-def primitive_fields(state, constants, tables, work):
-    """Everything that the products need, on the grid in the work.
-
-    Args:
-        state: (coefficients, 6 levels + 2).
-        constants, tables, work: as in `primitive_equations`.
-    """
-    primitive_spectra(state, constants[2], constants[3], work[0])
-    synthesize(work[0], tables[0], work[5], work[1])
-
-
-def air_products(constants, work):
+def air_products(fields, constants, work, products):
     """The products of all longitudes, in the place of their fields.
 
     Args:
-        constants, work: as in `primitive_equations`.
+        fields: (5 levels + 3, nlon + 1, nlat).
+        constants: as in `air_tendency`.
+        work: from `make_air_work`.
+        products: (6 levels + 1, nlon + 1, nlat), written.
     """
-    for i in range(work[3].shape[1] - 1):
-        primitive_products(i, constants, work)
+    for i in range(products.shape[1] - 1):
+        primitive_products(i, fields, constants, work[0], products)
 
 
-def primitive_products(i, constants, work):
+def primitive_products(i, fields, constants, work, products):
     """The products of a longitude, in the place of its fields; these stay in the rows of the work.
 
     Args:
         i: which longitude.
-        constants, work: as in `primitive_equations`.
+        fields, constants, products: as in `air_products`.
+        work: the first of `make_air_work`.
     """
     column, air, places = constants[0], constants[3], constants[4]
-    rows, flow, sums, velocity = work[2]
-    products = work[3]
-    gather_rows(work[1], i, rows)
+    rows, flow, sums, velocity = work
+    gather_rows(fields, i, rows)
     mass_flux(rows, places[0], column[3], column[5], flow, sums, velocity)
     momentum_products(rows, i, places[0], column[4], velocity, products)
     thermal_products(rows, i, places[0], column, air, flow, sums, velocity, products)

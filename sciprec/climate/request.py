@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +17,6 @@ from sciprec.climate.grid import Truncation, resolve_truncation
 from sciprec.climate.initial import Case, resolve_case
 from sciprec.climate.parameters import Parameters, check_parameters
 from sciprec.climate.perturbation import Perturbation
-from sciprec.climate.staged_tendency import STAGED
 from sciprec.climate.timestepping import FILTER, TimeScheme
 from sciprec.errors import InputError, meant
 from sciprec.limits import CLIMATE, require_few_states
@@ -60,10 +59,21 @@ class Request:
 
 
 def check_request(
-    case, truncation, days, *, backend="fp64", step_seconds=None, output_hours=24.0,
-    parameters=None, time_scheme=None, compensation=None, stored=None, variables=None,
-    perturbation=None, stages=None,
-) -> Request:  # fmt: skip
+    case: str,
+    truncation: str | int | Truncation,
+    days: float,
+    *,
+    backend: str | Backend = "fp64",
+    step_seconds: float | None = None,
+    output_hours: float = 24.0,
+    parameters: Mapping[str, object] | None = None,
+    time_scheme: str | None = None,
+    compensation: str | Compensation | Mapping | None = None,
+    stored: str | Backend | None = None,
+    stages: str | Stages | Mapping | None = None,
+    variables: Sequence[str] | None = None,
+    perturbation: Perturbation | None = None,
+) -> Request:
     """Check the arguments of `model.integrate`.
 
     Raises:
@@ -94,7 +104,7 @@ def check_request(
     chosen = resolve_stages(stages)
     if chosen is not None:
         sums = any(each.sums for each in compensations.values())
-        require_stages(chosen, equations.name, STAGED, arithmetic, checked.fourier, sums)
+        require_stages(chosen, arithmetic, checked.fourier, sums)
     return Request(
         case=found,
         equations=equations,

@@ -14,17 +14,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-from sciprec.climate.aligned import aligned_zeros
 from sciprec.climate.compiled import compiled
 from sciprec.climate.constants import Units
 from sciprec.climate.diagnostics import budgets
 from sciprec.climate.equations import equation_set
-from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.initial import InitialState
-from sciprec.climate.legendre import coefficient_orders
 from sciprec.climate.shallow_water_kernels import (
     gravity_waves,
     grid_fluxes,
@@ -40,14 +39,7 @@ from sciprec.climate.spherical import (
     rotation_constants,
     spectral_constants,
 )
-from sciprec.climate.transform import (
-    SpectralTransform,
-    analyze,
-    make_tables,
-    make_work,
-    synthesize,
-)
-from sciprec.precision.registry import kernel
+from sciprec.climate.transform import SpectralTransform
 
 CAREFUL, ANOMALY, WHOLE, NAIVE = "careful", "anomaly", "whole", "naive"
 _ROUNDING = 1e-13
@@ -79,6 +71,8 @@ class ShallowWaterConversion:
     coriolis: np.ndarray
     twice_rotation: float
     implicit_time: float
+    transformed: ClassVar = (4, 5)
+    vertical: ClassVar[dict] = {}
 
     @classmethod
     def of(
@@ -118,26 +112,17 @@ class ShallowWaterConversion:
         )
 
     @property
-    def vertical(self) -> dict[str, np.ndarray]:
-        """No levels."""
-        return {}
-
-    @property
     def orography(self) -> np.ndarray:
         """Height of the ground in m (nlat, nlon), south to north."""
         return self.transform.grid.to_output(self.ground) * self.units.height
 
-    @property
-    def factors(self) -> tuple[np.ndarray, ...]:
-        """`spectral_constants` in the model's units."""
-        return spectral_constants(self.transform.truncation, self.reference, self.units.radius)
-
-    @property
+    @cached_property
     def constants(self) -> tuple[tuple, tuple, tuple, tuple]:
         """Constants in binary64: of the coefficients, of the grid, of gravity waves, of Coriolis
         terms.
         """
-        factors, transform = self.factors, self.transform
+        transform = self.transform
+        factors = spectral_constants(transform.truncation, self.reference, self.units.radius)
         rest = self.coriolis - self.twice_rotation * transform.grid.sin_lat
         rest[np.abs(rest) < _ROUNDING * np.abs(self.coriolis).max()] = 0.0
         return (
@@ -146,10 +131,6 @@ class ShallowWaterConversion:
             wave_constants(factors[6], self.mean, self.implicit_time),
             rotation_constants(transform.truncation, self.twice_rotation),
         )
-
-    def work(self, dtype: type) -> tuple:
-        """Work arrays of the tendency."""
-        return make_shallow_water_work(self.transform.truncation, dtype)
 
     def to_state(self, initial: InitialState) -> np.ndarray:
         """Coefficients (coefficients, 6) of an initial state."""
@@ -167,7 +148,7 @@ class ShallowWaterConversion:
         """height (m), u, v (m/s), vorticity and divergence (1/s), each (nlat, nlon), of a state."""
         grid, units = self.transform.grid, self.units
         spectra = np.zeros((state.shape[0], 8))
-        compiled(grid_spectra, "fp64")(np.ascontiguousarray(state), *self.factors[1:4], spectra)
+        compiled(grid_spectra, "fp64")(np.ascontiguousarray(state), self.constants, spectra)
         fields = self.transform.to_grid(np.concatenate([spectra, state[:, 2:4]], axis=1))
         vorticity, surface, u_cos, v_cos, divergence = (grid.to_output(field) for field in fields)
         per_cos = units.velocity / np.cos(np.radians(grid.lat))[:, None]
@@ -195,40 +176,11 @@ def _twice_rotation(coriolis: np.ndarray, transform: SpectralTransform) -> float
     return found if abs(found) > _ROUNDING * np.abs(coriolis).max() else 0.0
 
 
-def make_shallow_water_work(truncation: Truncation, dtype=np.float64) -> tuple:
-    """Work arrays of `shallow_water`: to the grid, on the grid, from the grid, the transform's."""
-    size = coefficient_orders(truncation.number)[0].size
-    shape = truncation.nlon, truncation.nlat
-    return (
-        aligned_zeros((size, 8), dtype),
-        aligned_zeros((4, *shape), dtype),
-        aligned_zeros((5, *shape), dtype),
-        aligned_zeros((size, 10), dtype),
-        make_work(truncation, 5, dtype),
-    )
-
-
-def _small_model():
-    small = Truncation(1, 4, 8, 3600.0)
-    random = np.random.default_rng(5).uniform
-    shape = small.nlon, small.nlat
-    places = random(-1, 1, shape), random(-1, 1, shape), inverse_cosine_squared(GaussianGrid(small))
-    factors = spectral_constants(small, 8.0)
-    state = random(-1, 1, (factors[0].size, 6))
-    waves = wave_constants(factors[6], 8.0, 0.125)
-    constants = factors, places, waves, rotation_constants(small, 12.5)
-    return (
-        state,
-        np.zeros_like(state),
-        constants,
-        make_tables(small),
-        make_shallow_water_work(small),
-    )
-
-
 @equation_set(
     "shallow_water",
     prognostic=(("vorticity", 1), ("divergence", 1), ("geopotential", 1)),
+    spectra=grid_spectra,
+    products=grid_fluxes,
     linear=gravity_waves,
     solve=solve_gravity_waves,
     conversion=ShallowWaterConversion,
@@ -238,25 +190,15 @@ def _small_model():
     source="Williamson et al. (1992), eqs 3 to 7",
     parameters={"formulation": (CAREFUL, ANOMALY, WHOLE, NAIVE)},
 )
-@kernel(example=lambda: _small_model())
-def shallow_water(state, tendency, constants, tables, work):
-    """Tendency of the shallow-water state: to the grid, products there, and back.
+def shallow_water(state, spectra, constants, tendency):
+    """Tendency of the shallow-water state from the coefficients of the products.
 
     Args:
         state: (coefficients, 6): vorticity, divergence, Phi; real and imaginary parts in turn.
-        tendency: (coefficients, 6), written.
+        spectra: (coefficients, 10), of the products of `grid_fluxes`.
         constants: (`spectral_constants`, (what `rotation_constants` leave of f, Phi_s,
             1 / cos(lat)**2), `wave_constants`, `rotation_constants`).
-        tables: from `transform.make_tables`.
-        work: from `make_shallow_water_work`.
+        tendency: (coefficients, 6), written.
     """
-    factors, places, _, rotation = constants
-    synthesis_tables, analysis_tables = tables
-    state_spectra, fields, fluxes, flux_spectra, transform_work = work
-    coriolis, ground, inverse_cos2 = places
-    grid_spectra(state, factors[1], factors[2], factors[3], state_spectra)
-    synthesize(state_spectra, synthesis_tables, transform_work, fields)
-    grid_fluxes(fields, coriolis, ground, inverse_cos2, fluxes)
-    analyze(fluxes, analysis_tables, transform_work, flux_spectra)
-    spectral_tendency(state, flux_spectra, factors, tendency)
-    coriolis_terms(state, rotation, 1, tendency)
+    spectral_tendency(state, spectra, constants[0], tendency)
+    coriolis_terms(state, constants[3], 1, tendency)

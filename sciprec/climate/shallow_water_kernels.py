@@ -42,8 +42,8 @@ def _small_waves():
     return _small_factors(), 0.0, wave_constants(_small_factors()[6], 8.0, 0.125)
 
 
-@kernel(example=lambda: (_random(9, 6), *_small_factors()[1:4], np.zeros((9, 8))))
-def grid_spectra(state, zonal_inverse, wind_above, wind_below, spectra):
+@kernel(example=lambda: (_random(9, 6), _small_waves(), np.zeros((9, 8))))
+def grid_spectra(state, constants, spectra):
     """Coefficients of vorticity, Phi, u cos(lat) and v cos(lat) from those of the state.
 
     U[l] = -i m / (l (l+1)) delta[l] + eps(l+1) / (l+1) zeta[l+1] - eps(l) / l zeta[l-1]
@@ -51,9 +51,10 @@ def grid_spectra(state, zonal_inverse, wind_above, wind_below, spectra):
 
     Args:
         state: (coefficients, 6): vorticity, divergence, Phi; real and imaginary parts in turn.
-        zonal_inverse, wind_above, wind_below: (coefficients,), from `spectral_constants`.
+        constants: of the set; the first are `spectral_constants`.
         spectra: (coefficients, 8), written.
     """
+    _, zonal_inverse, wind_above, wind_below, _, _, _, _ = constants[0]
     last = state.shape[0] - 1
     for i in range(last + 1):
         above = min(i + 1, last)
@@ -73,10 +74,11 @@ def grid_spectra(state, zonal_inverse, wind_above, wind_below, spectra):
 
 @kernel(
     example=lambda: (
-        _random(4, 8, 4), _random(8, 4), _random(8, 4), 1.0 + _random(4) ** 2, np.zeros((5, 8, 4))
+        _random(4, 8, 4), (0.0, (_random(8, 4), _random(8, 4), 1.0 + _random(4) ** 2)), (),
+        np.zeros((5, 8, 4))
     )
 )  # fmt: skip
-def grid_fluxes(fields, coriolis, ground, inverse_cos2, fluxes):
+def grid_fluxes(fields, constants, work, fluxes):
     """Products on the grid: fluxes of absolute vorticity and of depth anomaly, and kinetic energy.
 
     With u = U / cos(lat)**2, v = V / cos(lat)**2:
@@ -84,10 +86,12 @@ def grid_fluxes(fields, coriolis, ground, inverse_cos2, fluxes):
 
     Args:
         fields: (4, nlon, nlat): vorticity, Phi, U, V.
-        coriolis, ground: (nlon, nlat): what of f is multiplied here, and Phi_s.
-        inverse_cos2: (nlat,): 1 / cos(lat)**2.
+        constants: of the set; the second are what of f is multiplied here, Phi_s (nlon, nlat), and
+            1 / cos(lat)**2 (nlat,).
+        work: none.
         fluxes: (5, nlon, nlat), written.
     """
+    coriolis, ground, inverse_cos2 = constants[1]
     for i in range(fields.shape[1]):
         vorticity = fields[0, i]
         surface = fields[1, i]

@@ -11,12 +11,13 @@ from dataclasses import replace
 import numpy as np
 
 from sciprec.bands import BANDS
+from sciprec.climate.compiled import compiled
 from sciprec.climate.constants import Units
+from sciprec.climate.equations import EQUATIONS
 from sciprec.climate.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.climate.initial import resolve_case
 from sciprec.climate.model import integrate
 from sciprec.climate.shallow_water import ShallowWaterConversion
-from sciprec.climate.staged_tendency import ShallowWaterParts
 from sciprec.climate.staged_transform import StagedTransform
 from sciprec.climate.transform import reference_transform
 from sciprec.errors import InputError
@@ -101,24 +102,32 @@ class _Given:
     """
 
     def __init__(self, convert: ShallowWaterConversion, state: np.ndarray) -> None:
-        self.parts, self.state = ShallowWaterParts(convert, "fp64"), state
+        self.kernels = [compiled(k, "fp64") for k in EQUATIONS["shallow_water"].kernels]
+        self.constants, self.state = convert.constants, state
         self.exact = StagedTransform(convert.transform.truncation, Stages())
         self.degree, self.order = convert.transform.degree, convert.transform.order
-        self.spectra = self.parts.spectra(state)
-        self.products = self.parts.products(self.exact.to_grid(self.spectra))
+        self.spectra = np.zeros((state.shape[0], 2 * convert.transformed[0]))
+        self.kernels[0](state, self.constants, self.spectra)
+        self.products = self.on_grid(self.exact.to_grid(self.spectra))
         self.from_grid = self.exact.to_spectrum(self.products)
         self.tendency = self.from_products(self.from_grid)
+
+    def on_grid(self, fields: np.ndarray) -> np.ndarray:
+        """Products (5, nlon, nlat) of fields (4, nlon, nlat)."""
+        products = np.zeros((5, *fields.shape[1:]))
+        self.kernels[1](fields, self.constants, (), products)
+        return products
 
     def from_products(self, spectra: np.ndarray) -> np.ndarray:
         """Tendencies (coefficients, 6) from coefficients of the products."""
         tendency = np.zeros_like(self.state)
-        self.parts.tendency(self.state, spectra, tendency)
+        self.kernels[2](self.state, spectra, self.constants, tendency)
         return tendency
 
     def errors(self, transform: StagedTransform) -> dict:
         """What a transform's errors are, as `stage_errors` gives them."""
         fields = transform.to_grid(self.spectra)
-        tendency = self.from_products(transform.to_spectrum(self.parts.products(fields)))
+        tendency = self.from_products(transform.to_spectrum(self.on_grid(fields)))
         synthesis = self.exact.to_spectrum(fields)
         analysis = transform.to_spectrum(self.products)
         return {

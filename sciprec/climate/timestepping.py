@@ -41,11 +41,16 @@ WORK_ARRAYS = 10
 """Arrays shaped as the state that a scheme may use."""
 
 
-def time_scheme(name: str, *, order: int, tendencies: int, source: str, levels: int = 1,
-                implicit_share: float = 0.0, tables: tuple[np.ndarray, ...] = ()):  # fmt: skip
+_Advance = Callable[["System", list[Level]], None]
+
+
+def time_scheme(
+    name: str, *, order: int, tendencies: int, source: str, levels: int = 1,
+    implicit_share: float = 0.0, tables: tuple[np.ndarray, ...] = (),
+) -> Callable[[_Advance], _Advance]:  # fmt: skip
     """Register the decorated function as a time scheme; it is returned unchanged."""
 
-    def register(advance: Callable) -> Callable:
+    def register(advance: _Advance) -> _Advance:
         how = tendencies, levels, implicit_share, source, advance, tables
         TIME_SCHEMES[name] = TimeScheme(name, order, *how)
         return advance

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -156,7 +157,7 @@ def make_tables(truncation: Truncation) -> tuple[tuple, tuple]:
     return synthesis, (weighted, (fast, analysis_waves(number, nlon)))
 
 
-def make_work(truncation: Truncation, fields: int, dtype=np.float64) -> tuple:
+def make_work(truncation: Truncation, fields: int, dtype: type = np.float64) -> tuple:
     """Work arrays of transforms of up to `fields` fields: Fourier coefficients of a group of them,
     and the stages'.
     """
@@ -173,7 +174,7 @@ def make_work(truncation: Truncation, fields: int, dtype=np.float64) -> tuple:
     )
 
 
-def rounded(values, backend: Backend):
+def rounded(values: Any, backend: Backend) -> Any:
     """An array, or nested tuples of them, rounded once to the backend's storage, in its carrier.
 
     Arrays of integers stay as they are.

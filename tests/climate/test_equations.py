@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 
 from sciprec.climate.catalogue import CASES, EQUATIONS
-from sciprec.climate.compiled import compiled
 from sciprec.climate.constants import Units
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.shallow_water import ShallowWaterConversion
-from sciprec.climate.transform import make_tables, reference_transform, rounded
-from sciprec.precision import resolve_backend
+from sciprec.climate.transform import reference_transform
+from tests.climate.tendencies import tendency
 
 SMALL = Truncation(10, 16, 32, 1200.0)
-TABLES = make_tables(SMALL)
 SHALLOW = [name for name, case in CASES.items() if case.equations == "shallow_water"]
 
 
@@ -24,15 +22,9 @@ def setup(name="williamson_5"):
     return convert, convert.to_state(initial)
 
 
-def tendency(state, constants, backend="fp64"):
+def slope(state, constants, backend="fp64"):
     """The tendency in a backend, as float64."""
-    resolved = resolve_backend(backend)
-    equations = EQUATIONS["shallow_water"]
-    work = setup()[0].work(resolved.carrier)
-    state, constants, tables = (rounded(x, resolved) for x in (state, constants, TABLES))
-    out = np.zeros_like(state)
-    compiled(equations.tendency, resolved)(state, out, constants, tables, work)
-    return out.astype(float)
+    return tendency("shallow_water", setup()[0], state, backend, constants)
 
 
 @pytest.mark.parametrize("backend", ["fp64", "mlu370"])
@@ -41,19 +33,19 @@ def test_rest_over_a_mountain_is_steady_to_the_last_bit(backend):
     state[:] = 0.0
     state[0, 4] = 0.25
     assert np.abs(convert.ground).max() > 1
-    assert not tendency(state, convert.constants, backend).any()
+    assert not slope(state, convert.constants, backend).any()
 
 
 @pytest.mark.parametrize("case", SHALLOW)
 def test_mean_vorticity_divergence_and_mass_have_no_tendency(case):
     convert, state = setup(case)
-    np.testing.assert_array_equal(tendency(state, convert.constants)[0], 0.0)
+    np.testing.assert_array_equal(slope(state, convert.constants)[0], 0.0)
 
 
 def test_nothing_grows_above_the_truncation():
     convert, state = setup()
     above = convert.transform.degree > SMALL.number
-    np.testing.assert_array_equal(tendency(state, convert.constants)[above], 0.0)
+    np.testing.assert_array_equal(slope(state, convert.constants)[above], 0.0)
 
 
 @pytest.mark.parametrize("backend", ["fp64", "mlu370"])
@@ -65,8 +57,8 @@ def test_scaling_by_a_power_of_two_changes_no_bit(backend):
     twice = tuple(2 * x for x in rotation)
     scaled = (*factors[:7], 4 * factors[7]), (2 * coriolis, 4 * ground, inverse_cos2), waves, twice
     size = np.array([2.0, 2.0, 2.0, 2.0, 4.0, 4.0])
-    plain = tendency(state, convert.constants, backend)
-    np.testing.assert_array_equal(tendency(size * state, scaled, backend), 2 * size * plain)
+    plain = slope(state, convert.constants, backend)
+    np.testing.assert_array_equal(slope(size * state, scaled, backend), 2 * size * plain)
 
 
 def test_wind_and_height_of_the_state_are_those_of_the_case():

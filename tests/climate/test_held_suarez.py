@@ -6,12 +6,10 @@ import pytest
 from sciprec.climate import held_suarez as hs
 from sciprec.climate.climatology import eddy_product, folded, gates, time_means
 from sciprec.climate.constants import Units
-from sciprec.climate.equations import EQUATIONS
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.model import integrate
-from sciprec.climate.primitive_equations import primitive_equations
-from sciprec.climate.transform import make_tables, reference_transform
-from sciprec.precision import lift
+from sciprec.climate.transform import reference_transform
+from tests.climate.tendencies import tendency
 
 SMALL = Truncation(5, 10, 16, 1800.0)
 LEVELS = 8
@@ -33,19 +31,11 @@ def model():
     return convert, convert.to_state(state)
 
 
-def slope(kernel, convert, state):
-    out = np.zeros_like(state)
-    lift(kernel, "fp64", trust_inputs=True)(
-        state, out, convert.constants, make_tables(SMALL), convert.work(np.float64)
-    )
-    return out
-
-
 def test_forcing_is_that_of_the_paper(model):
     """The difference that the forcing makes, against its formulas in SI units on the grid."""
     convert, state = model
-    forced = slope(EQUATIONS["held_suarez"].tendency, convert, state)
-    difference = forced - slope(primitive_equations, convert, state)
+    forced = tendency("held_suarez", convert, state)
+    difference = forced - tendency("primitive_equations", convert, state)
     grid, fields = convert.transform.grid, convert.to_fields(state)
     lat = np.radians(grid.lat)[:, None]
     sigma = convert.levels.full[:, None, None]

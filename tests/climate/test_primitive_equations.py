@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from sciprec.climate.air import REFERENCE_PRESSURE_PA, AirConversion, AirState, Planet
+from sciprec.climate.catalogue import EQUATIONS
 from sciprec.climate.constants import Units
 from sciprec.climate.grid import GaussianGrid, Truncation
 from sciprec.climate.mass import restore_mass
-from sciprec.climate.primitive_equations import primitive_equations
 from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
-from sciprec.climate.primitive_spectral import make_primitive_work
+from sciprec.climate.tendency import make_tendency_work
 from sciprec.climate.transform import SpectralTransform, make_tables, rounded
 from sciprec.climate.vertical import SigmaLevels
 from sciprec.precision import lift, resolve_backend
+from tests.climate.tendencies import tendency
 from tests.oracles.primitive_equations import Sphere, tendencies
 
 SMALL = Truncation(5, 10, 16, 1800.0)
@@ -46,15 +47,9 @@ def weather():
     return convert, convert.to_state(initial), initial
 
 
-def tendency(convert, state, backend="fp64"):
+def slope(convert, state, backend="fp64", constants=None):
     """The tendency of a state in a backend, as float64."""
-    resolved = resolve_backend(backend)
-    arguments = (rounded(x, resolved) for x in (convert.constants, make_tables(SMALL)))
-    state = rounded(state, resolved)
-    out = np.zeros_like(state)
-    work = make_primitive_work(SMALL, COUNT, resolved.carrier)
-    lift(primitive_equations, resolved, trust_inputs=True)(state, out, *arguments, work)
-    return out.astype(float)
+    return tendency("primitive_equations", convert, state, backend, constants)
 
 
 def complex_parts(state, convert):
@@ -78,7 +73,7 @@ def test_tendency_is_that_of_an_independent_model(weather):
         (anomaly + convert.reference * reference) * convert.kelvin,
         rows[-1] / convert.reference + np.log(REFERENCE_PRESSURE_PA) * reference,
     )  # fmt: skip
-    got = complex_parts(tendency(convert, state), convert)
+    got = complex_parts(slope(convert, state), convert)
     scales = [units.vorticity, units.vorticity, convert.kelvin, 1 / convert.reference]
     for k, (truth, scale) in enumerate(zip(expected, scales, strict=True)):
         mine = (got[-1] if k == 3 else got[k * COUNT : (k + 1) * COUNT]) * scale / units.seconds
@@ -109,7 +104,7 @@ def test_rest_at_the_reference_over_a_mountain_is_steady_to_the_last_bit(weather
     rest = np.zeros_like(state)
     rest[:, -2:] = -ground
     assert np.abs(ground).max() > 0.5
-    got = tendency(convert, rest, backend)
+    got = slope(convert, rest, backend)
     assert not got[1:].any() and not got[0].any()
 
 
@@ -121,12 +116,12 @@ def test_an_isothermal_atmosphere_rests_over_a_mountain_to_rounding(weather):
     rest[:, -2:] = -convert.ground * convert.reference / (convert.reference + anomaly)
     laplacian = SMALL.number * (SMALL.number + 1)
     size = laplacian * np.abs(convert.ground).max()
-    assert np.abs(tendency(convert, rest)).max() < 64 * EPS * size
+    assert np.abs(slope(convert, rest)).max() < 64 * EPS * size
 
 
 def test_nothing_grows_above_the_truncation_and_means_of_the_wind_stay(weather):
     convert, state, _ = weather
-    got = tendency(convert, state)
+    got = slope(convert, state)
     np.testing.assert_array_equal(got[convert.transform.degree > SMALL.number], 0.0)
     np.testing.assert_array_equal(got[0, : 4 * COUNT], 0.0)
 
@@ -138,13 +133,7 @@ def test_linear_part_is_the_derivative_of_the_tendency_at_rest(weather):
     places = constants[4][0], np.zeros_like(constants[4][1])
     still = tuple(np.zeros_like(x) for x in constants[6])
     constants = (*constants[:4], places, constants[5], still)
-    work, tables = make_primitive_work(SMALL, COUNT), make_tables(SMALL)
-    kernel = lift(primitive_equations, "fp64", trust_inputs=True)
-    slopes = []
-    for sign in (1.0, -1.0):
-        out = np.zeros_like(state)
-        kernel(sign * 2.0**-20 * state, out, constants, tables, work)
-        slopes.append(out)
+    slopes = [slope(convert, sign * 2.0**-20 * state, constants=constants) for sign in (1.0, -1.0)]
     expected = (slopes[0] - slopes[1]) * 2.0**19
     got = np.zeros_like(state)
     lift(primitive_linear, "fp64", trust_inputs=True)(state, constants, got)
@@ -165,7 +154,8 @@ def test_solve_inverts_the_linear_part(weather, friction):
 
 def test_mass_is_restored(weather):
     convert, state, _ = weather
-    work, tables = make_primitive_work(SMALL, COUNT), make_tables(SMALL)
+    work = make_tendency_work(EQUATIONS["primitive_equations"], convert, np.float64)
+    tables = make_tables(SMALL)
     grid = convert.transform.grid
     before = grid.mean(convert.to_fields(state)["surface_pressure"])
     changed = state.copy()
@@ -185,9 +175,5 @@ def test_scaling_by_powers_of_two_changes_no_bit(weather):
     doubled = tuple(2 * x for x in rotation)
     constants = column, implicit, factors, scaled, (cosine, 4 * ground), mass, doubled
     size = np.repeat([2.0, 4.0], [4 * COUNT, 2 * COUNT + 2])
-    tables, work = make_tables(SMALL), make_primitive_work(SMALL, COUNT)
-    kernel = lift(primitive_equations, "fp64", trust_inputs=True)
-    plain, doubled = np.zeros_like(state), np.zeros_like(state)
-    kernel(state, plain, convert.constants, tables, work)
-    kernel(size * state, doubled, constants, tables, work)
-    np.testing.assert_array_equal(doubled, 2 * size * plain)
+    doubled = slope(convert, size * state, constants=constants)
+    np.testing.assert_array_equal(doubled, 2 * size * slope(convert, state))

@@ -1,6 +1,7 @@
 """Every registered time scheme converges with its declared order; diffusion is what it says."""
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ SMALL = Truncation(10, 16, 32, 1200.0)
 HOURS = 12.0
 
 
+@cache
 def heights(scheme, step_seconds):
     run = integrate(
         "williamson_6", SMALL, HOURS / 24, step_seconds=step_seconds, time_scheme=scheme

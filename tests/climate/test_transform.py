@@ -84,7 +84,7 @@ def test_wind_of_a_potential_has_no_vorticity_and_its_divergence():
         state[:, given : given + 2] = random_spectrum(transform, 1) * decay
         state[0] = 0.0
         spectra, tendency = np.zeros((state.shape[0], 8)), np.zeros_like(state)
-        lift(grid_spectra, "fp64")(state, *factors[1:4], spectra)
+        lift(grid_spectra, "fp64")(state, (factors,), spectra)
         wind = transform.to_grid(spectra[:, 4:8]) / (1 - transform.grid.sin_lat**2)
         fluxes = np.zeros((state.shape[0], 10))
         fluxes[:, :4] = transform.to_spectrum(wind, extra_degree=True)

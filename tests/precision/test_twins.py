@@ -5,7 +5,11 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from sciprec.climate.transform import rounded
+from sciprec.climate.catalogue import CASES, EQUATIONS
+from sciprec.climate.constants import Units
+from sciprec.climate.grid import GaussianGrid, Truncation
+from sciprec.climate.tendency import in_one_kernel, make_tendency_work
+from sciprec.climate.transform import make_tables, reference_transform, rounded
 from sciprec.precision import FORMATS, Arithmetic, Backend, lift, resolve_backend
 from tests.oracles.twin import run_twin
 from tests.precision.arithmetic_kernels import constant_expressions
@@ -83,26 +87,17 @@ def test_constant_expressions_are_rounded_like_any_other(backend, path):
 
 
 COMPOSITIONS = (
-    "sciprec.climate.advection.advection",
-    "sciprec.climate.barotropic_vorticity.barotropic_vorticity",
-    "sciprec.climate.shallow_water.shallow_water",
     "sciprec.climate.mass.restore_mass",
     "sciprec.climate.real_fourier.fft_analysis",
     "sciprec.climate.real_fourier.fft_synthesis",
 )
 """Kernels that do little but call others, which have twins of their own; slow to compile."""
-ALIKE = COMPOSITIONS[:2]
-"""Compositions of what shallow water is made of, too: no twin of their own."""
-AS_IN_RUNS = COMPOSITIONS[2]
-"""Lifted as runs of the model do, whose compiled code it shares: on numbers of the format."""
 
 
 def pairs() -> list:
     """Every kernel in the first backend and in one of the others in turn, but compositions."""
     rows = []
     for number, name in enumerate(KERNELS):
-        if name in ALIKE:
-            continue
         rows.append(pytest.param(name, OFTEN, id=f"{name}-{OFTEN.name}"))
         if name in COMPOSITIONS:
             continue
@@ -121,11 +116,15 @@ def test_twin(name, backend):
     entry = KERNELS[name]
     if backend.name == "fp64" and platform_functions_named(entry.function):
         pytest.skip("in binary64 these functions are the platform's, within 1 ulp, not exact")
-    trusted = name == AS_IN_RUNS
-    args = rounded(entry.example(), backend) if trusted else entry.example()
+    require_twin(entry.function, entry.example(), backend)
+
+
+def require_twin(function, args, backend, trusted=False):
+    """A lifted kernel's results and what it writes are its twin's, to the last bit."""
+    name = function.__name__
     lifted_args, twin_args = deepcopy(args), deepcopy(args)
-    returned = lift(entry.function, backend, trust_inputs=trusted)(*lifted_args)
-    expected = run_twin(entry.function, backend, twin_args)
+    returned = lift(function, backend, trust_inputs=trusted)(*lifted_args)
+    expected = run_twin(function, backend, twin_args)
     assert_same_bits(returned, expected, f"{name} in {backend.name}: returned value")
     written = [
         n
@@ -135,3 +134,15 @@ def test_twin(name, backend):
     for n in written:
         assert_same_bits(lifted_args[n], twin_args[n], f"{name} in {backend.name}: argument {n}")
     assert written or as_floats(returned), f"the example of {name} writes and returns nothing"
+
+
+def test_twin_of_a_whole_tendency():
+    """Transforms and the kernels around them, compiled as runs of the model compile them."""
+    small, equations = Truncation(1, 4, 8, 3600.0), EQUATIONS["shallow_water"]
+    grid = GaussianGrid(small)
+    initial = CASES["williamson_5"].initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
+    convert = equations.conversion.of(initial, reference_transform(small), Units(3600.0), 0.125)
+    state = np.random.default_rng(5).uniform(-1.0, 1.0, (convert.transform.degree.size, 6))
+    work = make_tendency_work(equations, convert, np.float64)
+    args = state, np.zeros_like(state), convert.constants, make_tables(small), work
+    require_twin(in_one_kernel(*equations.kernels), rounded(args, OFTEN), OFTEN, trusted=True)

@@ -1,0 +1,142 @@
+"""An equation set, a case and time schemes from outside the package: a class and a row or two."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from sciprec.climate import runge_kutta as rk
+from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
+from sciprec.climate.constants import SECONDS_PER_DAY
+from sciprec.climate.equations import equation_set, unchanged
+from sciprec.climate.grid import Truncation
+from sciprec.climate.initial import case
+from sciprec.climate.model import integrate
+from sciprec.errors import InputError
+from sciprec.stages import Stages
+
+SMALL = Truncation(10, 16, 32, 1200.0)
+FIRST, RATE_PER_DAY = 0.125, 3.0
+
+
+@dataclass(frozen=True)
+class Population:
+    """How to get from a share of what the ground feeds to coefficients, and back."""
+
+    transform: Any
+    units: Any
+    rates: np.ndarray
+    transformed: ClassVar = (1, 1)
+    vertical: ClassVar = {}
+
+    @classmethod
+    def of(cls, initial, transform, units, implicit_time):
+        rate = RATE_PER_DAY / SECONDS_PER_DAY * units.seconds
+        return cls(transform, units, np.where(transform.degree <= SMALL.number, rate, 0.0))
+
+    @property
+    def constants(self):
+        return (self.rates,)
+
+    def to_state(self, initial):
+        return self.transform.to_spectrum(initial[None])
+
+    def to_fields(self, state):
+        return {"share": self.transform.grid.to_output(self.transform.to_grid(state)[0])}
+
+    def budgets(self, fields):
+        return {"living": self.transform.grid.mean(fields["share"])}
+
+
+def squares(fields, constants, work, out):
+    for i in range(fields.shape[1]):
+        for j in range(fields.shape[2]):
+            out[0, i, j] = fields[0, i, j] * fields[0, i, j]
+
+
+def growth(state, spectra, constants, out):
+    for i in range(state.shape[0]):
+        for c in range(state.shape[1]):
+            out[i, c] = constants[0][i] * (state[i, c] - spectra[i, c])
+
+
+@pytest.fixture
+def registered():
+    """Registries that forget what a test adds."""
+    registries = CASES, EQUATIONS, TIME_SCHEMES
+    before = [dict(registry) for registry in registries]
+    yield
+    for registry, kept in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(kept)
+
+
+@pytest.fixture
+def logistic(registered):
+    """dh/dt = r h (1 - h), from an even share: 1 / h - 1 decays with the rate r."""
+    equation_set(
+        "logistic", prognostic=(("share", 1),), spectra=unchanged, products=squares,
+        conversion=Population, fields=("share",), budgets=("living",), source="Verhulst (1838)",
+    )(growth)  # fmt: skip
+    case("even", source="Verhulst (1838)", equations="logistic")(
+        lambda lon, lat: np.full(np.broadcast(lon, lat).shape, FIRST)
+    )
+
+
+def share(days, scheme, step_seconds=1200.0, **options):
+    run = integrate(
+        "even", SMALL, days, time_scheme=scheme, step_seconds=step_seconds, **options
+    )
+    return run.fields["share"][-1]
+
+
+def exact(days):
+    return 1.0 / (1.0 + (1.0 / FIRST - 1.0) * np.exp(-RATE_PER_DAY * days))
+
+
+@pytest.mark.parametrize("scheme", ["rk4", "semi_implicit_leapfrog"])
+def test_equations_of_ones_own_run_with_any_scheme(logistic, scheme):
+    """Nothing is stiff: linear part and solution are left out."""
+    order = TIME_SCHEMES[scheme].order
+    error = np.abs(share(0.5, scheme) / exact(0.5) - 1.0).max()
+    assert error < (RATE_PER_DAY * 1200.0 / SECONDS_PER_DAY) ** order
+
+
+@pytest.mark.slow
+def test_their_transforms_take_stages(logistic):
+    plain, staged = (share(0.25, "rk4", stages=stages) for stages in (None, Stages()))
+    np.testing.assert_array_equal(plain, staged)
+
+
+TABLEAUS = {
+    "heun": (2, ((1,),), (0.5, 0.5)),
+    "kutta": (3, ((0.5,), (-1, 2)), (Fraction(1, 6), Fraction(2, 3), Fraction(1, 6))),
+}
+
+
+@pytest.mark.parametrize("name", TABLEAUS)
+def test_a_time_scheme_is_a_row(logistic, name):
+    order, rows, weights = TABLEAUS[name]
+    made = rk.runge_kutta(name, order=order, rows=rows, weights=weights, source="Kutta (1901)")
+    assert TIME_SCHEMES[name] is made and made.tendencies == len(weights)
+    steps = [7200.0, 3600.0, 1800.0]
+    errors = [np.abs(share(0.5, name, s) - exact(0.5)).max() for s in steps]
+    slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert abs(slope - order) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("rows", "weights", "words"),
+    [
+        ((), (0.5, 0.5), "has 2 weights and 0 rows; accepted: 1 to 8 weights, and a row for each"),
+        ([[0.1] * i for i in range(1, 9)], [1 / 9] * 9, "has 9 weights and 8 rows"),
+        (((1, 1),), (0.5, 0.5), "row 1 has 2 numbers; accepted: 1, one for each stage before"),
+        (((1,),), (0.5, 0.4), "the weights sum to 0.9; accepted: 1"),
+    ],
+)
+def test_what_is_no_tableau_gets_a_sentence(registered, rows, weights, words):
+    with pytest.raises(InputError, match=f"the time scheme 'own'.*{words}"):
+        rk.runge_kutta("own", order=2, rows=rows, weights=weights, source="nobody")
+    assert "own" not in TIME_SCHEMES
