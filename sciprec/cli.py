@@ -18,6 +18,7 @@ from sciprec import (
     price_verbs,
 )
 from sciprec.errors import InputError, Interrupted, printable
+from sciprec.plugins import load_plugins
 
 QUICKSTART = ("quickstart_climate", "quickstart_heston")
 GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
@@ -64,6 +65,7 @@ def _global_options(
     ] = False,
 ) -> None:
     _Settings.debug = debug
+    load_plugins()
 
 
 @app.command()
@@ -94,6 +96,10 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
     ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option("--plugin", help="Python file to import first, here and on workers."),
+    ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Show what would be computed, and compute nothing.")
     ] = False,
@@ -109,7 +115,9 @@ def run(
     from sciprec.progress import Progress
 
     if plan:
-        rows = workflow.forecast(files, out=out, backends=backend, format=format, fresh=fresh)
+        rows = workflow.forecast(
+            files, out=out, backends=backend, format=format, fresh=fresh, plugins=plugin or ()
+        )
         return print_json(rows) if json else print_forecast(rows)
     try:
         with Progress(quiet=json) as progress:
@@ -127,6 +135,7 @@ def run(
                 on_compiling=progress.compiling,
                 on_cluster=progress.cluster,
                 fresh=fresh,
+                plugins=plugin or (),
                 debug=_Settings.debug,
             )
     except KeyboardInterrupt:

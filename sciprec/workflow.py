@@ -25,6 +25,7 @@ from sciprec.limits import THREADS
 from sciprec.machine.modes import shell_assignments
 from sciprec.output.files import NETCDF, suffix_of
 from sciprec.output.provenance import provenance
+from sciprec.plugins import load_files
 from sciprec.scenario import Scenario
 
 _MOST_NAMED = 3
@@ -73,6 +74,7 @@ def run(
     on_compiling: Callable[[Run], None] | None = None,
     on_cluster: Callable[[str], None] | None = None,
     fresh: bool = False,
+    plugins: str | Path | Sequence[str | Path] = (),
     debug: bool = False,
 ) -> BatchResult:
     """Run scenarios in all their arithmetics, store every run, and write the page.
@@ -96,6 +98,8 @@ def run(
             machine; not on clusters.
         on_cluster: called with a line about the cluster, where there is one.
         fresh: compute runs again whose files are there.
+        plugins: Python files of one's own, imported here and on workers before anything else; they
+            register kinds, cases, equations, schemes, payoffs, metrics or formats.
         debug: let the first failing run end the batch with its traceback.
 
     Returns:
@@ -114,17 +118,18 @@ def run(
         if count is not None:
             whole(what, count, *THREADS)
     fresh = flag("fresh", fresh)
+    files = load_files(plugins)
     loaded, runs = _planned(given, backends, suffix_of(format))
     folder = prepare_folder(out if out is not None else default_folder(loaded))
     try:
         with alone_in(folder):
             require_own_page(folder)
             return _run_in(
-                folder, runs, _command(given, backends, folder), fresh=fresh, debug=debug,
+                folder, runs, _command(given, backends, files, folder), fresh=fresh, debug=debug,
                 on_plan=on_plan or (lambda runs: None), on_done=on_done or (lambda outcome: None),
                 on_days=on_days, on_compiling=on_compiling,
                 on_cluster=on_cluster or (lambda words: None),
-                scheduler=scheduler, workers=workers, threads=threads,
+                scheduler=scheduler, workers=workers, threads=threads, plugins=files,
             )  # fmt: skip
     except InputError:
         with contextlib.suppress(OSError):  # an empty folder would say that something had run
@@ -174,6 +179,7 @@ def forecast(
     backends: Iterable[str] | None = None,
     format: str = NETCDF,
     fresh: bool = False,
+    plugins: str | Path | Sequence[str | Path] = (),
 ) -> list[dict[str, Any]]:
     """What `run` would do with the same arguments; nothing is computed or written.
 
@@ -188,6 +194,7 @@ def forecast(
         InputError: as `run`.
     """
     backends = _names(backends)
+    load_files(plugins)
     loaded, runs = _planned(_listed(scenarios), backends, suffix_of(format))
     folder = Path(out) if out is not None else default_folder(loaded)
     kept = set() if fresh else {run.file for run in runs if is_kept(run, folder)}
@@ -268,11 +275,15 @@ def _report(folder: Path, outcomes: Sequence[Outcome], command: str) -> BatchRes
     )
 
 
-def _command(given: Sequence[Any], backends: Sequence[str] | None, folder: Path) -> str:
+def _command(
+    given: Sequence[Any], backends: Sequence[str] | None, plugins: Sequence[str], folder: Path
+) -> str:
     """The command line that makes this batch again."""
     parts = [*shell_assignments(os.environ), "sciprec", "run"]
     for one in given:
         parts.append(f"{one.name}.toml" if isinstance(one, Scenario) else os.fspath(one))
     for name in backends or ():
         parts += ["--backend", name]
+    for file in plugins:
+        parts += ["--plugin", file]
     return shlex.join([*parts, "--out", os.fspath(folder)])

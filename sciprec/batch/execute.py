@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import logging
 import os
+import pickle
 import signal
 import threading
 import time
@@ -23,6 +24,7 @@ from sciprec.batch.perform import Days, perform, sentence
 from sciprec.batch.plan import Outcome, Run
 from sciprec.batch.resume import kept_outcomes
 from sciprec.errors import InputError
+from sciprec.plugins import load_files
 
 CONNECT_SECONDS = 8
 SECONDS_BETWEEN_EVENTS = 5.0
@@ -54,6 +56,7 @@ def execute(
     on_compiling: Callable[[Run], None] | None = None,
     on_cluster: Callable[[str], None] = lambda words: None,
     fresh: bool = False,
+    plugins: Sequence[str] = (),
     debug: bool = False,
     action: Callable[..., Outcome] = perform,
 ) -> tuple[Outcome, ...]:
@@ -71,6 +74,7 @@ def execute(
             clusters.
         on_cluster: called with a line about the cluster, where there is one.
         fresh: files that are there already do not count.
+        plugins: files that workers import first, under the same paths.
         debug: let the first failing run end the batch with its traceback.
         action: what is done with a run: a function like `perform`.
 
@@ -90,7 +94,14 @@ def execute(
             there = partial(
                 on_worker, action=action, folder=folder, debug=debug, topic=topic, fresh=fresh
             )
-            return _on_cluster(client, runs, there, on_done, debug)
+            unpacking = partial(_unpacked, action=there, plugins=plugins)
+            return _on_cluster(client, runs, unpacking, on_done, debug)
+
+
+def _unpacked(packed: bytes, action: Callable[[Run], Outcome], plugins: Sequence[str]) -> Outcome:
+    """Perform a pickled run on a worker; the scheduler need not know what plugins bring."""
+    load_files(plugins)
+    return action(pickle.loads(packed))
 
 
 def _telling(
@@ -204,7 +215,7 @@ def on_worker(
 def _on_cluster(
     client: Any,
     runs: Sequence[Run],
-    action: Callable[[Run], Outcome],
+    action: Callable[[bytes], Outcome],
     on_done: Callable[[Outcome], None],
     debug: bool,
 ) -> tuple[Outcome, ...]:
@@ -214,7 +225,8 @@ def _on_cluster(
     those with it that wait there. One that fails again is a failed run, and so are all that are
     left where the scheduler is lost.
     """
-    futures = client.map(action, runs, pure=False, batch_size=TASKS_AT_A_TIME)
+    packed = [pickle.dumps(run) for run in runs]
+    futures = client.map(action, packed, pure=False, batch_size=TASKS_AT_A_TIME)
     outcomes: dict[str, Outcome] = {}
 
     def ended(outcome: Outcome) -> None:
@@ -309,11 +321,11 @@ def _fetched(client: Any, futures: Sequence[Any], debug: bool) -> list[Outcome]:
     return found
 
 
-def _alone(client: Any, run: Run, action: Callable[[Run], Outcome]) -> Outcome:
+def _alone(client: Any, run: Run, action: Callable[[bytes], Outcome]) -> Outcome:
     """The outcome of a run with nothing else on the cluster."""
     _require_connection(client)
     try:
-        return client.submit(action, run, pure=False).result()
+        return client.submit(action, pickle.dumps(run), pure=False).result()
     except Exception as error:  # of the cluster: what a model raises is a sentence already
         _require_connection(client)
         return run.outcome(0.0, f"its worker was lost or failed: {sentence(error)}")

@@ -23,6 +23,7 @@ from typing import Any
 
 import xarray as xr
 
+from sciprec.plugins import load_plugins
 from sciprec.scenario import Scenario
 from sciprec.variant import Variant
 
@@ -136,10 +137,16 @@ def register(kind: Kind) -> Kind:
 
 
 def kinds() -> dict[str, Kind]:
-    """All registered kinds by name, those of this package first."""
+    """All registered kinds by name, those of this package first.
+
+    Raises:
+        InputError: an installed plugin cannot be loaded.
+    """
+    load_plugins()
     return dict(_KINDS)
 
 
 def kind_of(scenario: Scenario) -> Kind:
     """The kind of a scenario."""
+    load_plugins()
     return _KINDS[scenario.kind]

@@ -1,0 +1,117 @@
+"""Plugins: files of a user's own that register a kind, here and on workers, and their sentences."""
+
+import sys
+import textwrap
+
+import pytest
+
+import sciprec
+from sciprec import cli
+from sciprec.batch.behind import code_behind
+from sciprec.errors import InputError
+from sciprec.kinds import kind, kinds, load_scenario
+from sciprec.plugins import load_files
+
+MODEL = """
+    from typing import Literal
+
+    import numpy as np
+    import xarray as xr
+
+    from sciprec.kinds import Kind, register
+    from sciprec.output.stated import stated
+    from sciprec.scenario import Scenario
+    from sciprec.sections import Section, key
+
+
+    class Decay(Section):
+        rate: float = key("a number > 0", "rate = 0.5", gt=0)
+
+
+    class DecayScenario(Scenario):
+        kind: Literal["decay"] = key('"decay"', 'kind = "decay"')
+        decay: Decay = key("the table [decay]", "[decay]")
+
+
+    def run(table, variant, surroundings):
+        kept = np.float64 if variant.is_truth else np.float32
+        level = np.exp(-table.rate * 0.01 * np.arange(100)).astype(kept).astype(float)
+        level = ("time", level, {"units": "1", "long_name": "what is left"})
+        return xr.Dataset({"level": level}, coords={"time": 0.01 * np.arange(100)})
+
+
+    register(Kind("decay", DecayScenario, run, attributes=stated(primary="level", drawn="lines")))
+"""
+SCENARIO = """
+    name = "decay"
+    title = "A decay"
+    source = "nobody (2000)"
+    kind = "decay"
+    backends = ["fp32"]
+
+    [decay]
+    rate = 0.5
+"""
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Paths of a model and a scenario of its kind; afterwards, nobody has heard of them."""
+    monkeypatch.setattr(kind, "_KINDS", dict(kind._KINDS))
+    before = set(sys.modules)
+    model, scenario = tmp_path / "decay.py", tmp_path / "decay.toml"
+    model.write_text(textwrap.dedent(MODEL))
+    scenario.write_text(textwrap.dedent(SCENARIO))
+    yield model, scenario
+    for name in set(sys.modules) - before:
+        if name.startswith("sciprec_plugin_"):
+            del sys.modules[name]
+
+
+def test_a_file_of_ones_own_brings_a_kind(written, call, tmp_path):
+    model, scenario = written
+    assert call("run", scenario, "--out", tmp_path / "out")[0] == cli.USAGE
+    code, out, _ = call("run", scenario, "--plugin", model, "--plan")
+    assert code == cli.GOOD and "fp32" in out
+    code, out, _ = call("run", scenario, "--plugin", model, "--out", tmp_path / "out")
+    assert code == cli.GOOD and "level agrees with fp64" in " ".join(out.split())
+    assert f"--plugin {model}" in (tmp_path / "out" / "batch.json").read_text()
+    load_files(model)  # once is enough
+    assert "decay" in kinds()
+
+
+def test_its_code_is_in_the_digest_of_what_it_computes(written):
+    model, scenario = written
+    load_files(model)
+    before = code_behind(load_scenario(scenario))
+    del sys.modules["sciprec_plugin_decay"]
+    model.write_text(model.read_text().replace("-table.rate * 0.01", "-table.rate * 0.02"))
+    load_files(model)
+    assert code_behind(load_scenario(scenario)) != before
+
+
+@pytest.mark.slow
+def test_workers_import_it_too(written, tmp_path):
+    model, scenario = written
+    result = sciprec.run(scenario, out=tmp_path / "out", plugins=model, workers=1)
+    assert not result.failures and len(result.files) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("absent.py", None, "the plugin '.*absent.py' does not exist; give the path of a file s"),
+        ("model.txt", "", "the plugin '.*model.txt' is no Python file; give the path of a file su"),
+        ("odd.py", "1 / 0", r"odd.py' cannot be loaded \(ZeroDivisionError: .*\); correct it"),
+        ("odd.py", "def", r"odd.py' cannot be loaded \(SyntaxError: .*\); correct it"),
+        ("decay.py", "", "the plugins '.*decay.py' and '.*decay.py' have the same name; rename o"),
+    ],
+)
+def test_files_that_cannot_be_used_get_a_sentence(written, tmp_path, name, text, words):
+    load_files(written[0])
+    (tmp_path / "other").mkdir()
+    if text is not None:
+        (tmp_path / "other" / name).write_text(text)
+    with pytest.raises(InputError, match=words):
+        load_files([tmp_path / "other" / name])
+    assert not {f"sciprec_plugin_{stem}" for stem in ("odd", "model")} & set(sys.modules)
