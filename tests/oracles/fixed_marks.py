@@ -260,9 +260,10 @@ class Marker(ast.NodeTransformer):
         body = self.block(node.body)
         names = [r[0] for r in reductions]
         start = [
-            _let(n, ast.Constant(neutral)) for n, _, neutral in reductions if neutral is not None
+            _let(n, before if neutral is None else _do("begun", before, ast.Constant(neutral)))
+            for n, _, neutral in reductions
+            for before in [_read(f"_{n}_before")]
         ]
-        start += [_let(n, _read(f"_{n}_before")) for n, _, neutral in reductions if neutral is None]
         chunk = f"{outer}_chunk"
         inner = ast.For(node.target, _read(chunk), body, [])
         kept = ast.Tuple([_read(n) for n in names], ast.Load())
@@ -272,9 +273,8 @@ class Marker(ast.NodeTransformer):
         combined: list[ast.stmt] = []
         for n, (name, operation, _) in enumerate(reductions):
             part = ast.Subscript(_read(f"{outer}_part"), ast.Constant(n), ast.Load())
-            method = "operate" if operation in ("min", "max") else "updated"
-            place = self.at(node, operation if method == "operate" else f"i{operation}")
-            combined.append(_let(name, _do(method, place, _read(name), part)))
+            method = "updated" if operation[0] == "i" else "operate"
+            combined.append(_let(name, _do(method, self.at(node, operation), _read(name), part)))
         part = ast.Name(f"{outer}_part", ast.Store())
         return [
             *[_let(f"_{n}_before", _read(n)) for n in names],

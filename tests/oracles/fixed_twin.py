@@ -199,6 +199,11 @@ class FixedTwin(Places):
         """The iterations of a parallel loop in at most 64 parts."""
         return parallel_loops.chunks(*ends)
 
+    def begun(self, before, start: int):
+        """What a chunk of a parallel loop begins with."""
+        made = parallel_loops.begun(before, start)
+        return each(exactly, made) if isinstance(made, np.ndarray) else made
+
     def rebuilt(self, function: types.FunctionType) -> types.FunctionType:
         """The marked function, its constants exact."""
         if function not in self.functions:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 
 CHUNKS = 64
-NEUTRAL = {ast.Add: ("add", 0), ast.Sub: ("add", 0), ast.Mult: ("mul", 1),
-           ast.Div: ("mul", 1)}  # fmt: skip
+OPERATIONS = {ast.Add: "add", ast.Sub: "add", ast.Mult: "mul", ast.Div: "mul"}
+NEUTRAL = {"add": 0, "mul": 1, "iadd": 0, "imul": 1}
 COMBINED = {
-    "add": "{0} = _updated({0}, {0} + {1})", "mul": "{0} = _updated({0}, {0} * {1})",
+    "iadd": "{0} = _updated({0}, {0} + {1})", "imul": "{0} = _updated({0}, {0} * {1})",
+    "add": "{0} = {0} + {1}", "mul": "{0} = {0} * {1}",
     "max": "{0} = max({0}, {1})", "min": "{0} = min({0}, {1})",
 }  # fmt: skip
+"""How the result of a chunk is taken in; an array that is updated in place keeps its place."""
 
 
 def chunks(*ends):
@@ -19,6 +21,15 @@ def chunks(*ends):
     count = min(len(every), CHUNKS)
     for n in range(count):
         yield every[len(every) * n // count : len(every) * (n + 1) // count]
+
+
+def begun(before, start: int):
+    """What a chunk begins with: a number, or an array like the one before the loop."""
+    if not hasattr(before, "shape") or not before.shape:
+        return start
+    made = before.copy()
+    made[...] = start
+    return made
 
 
 def is_parallel(node: ast.For) -> bool:
@@ -36,25 +47,41 @@ def names_outside(function: ast.FunctionDef, loop: ast.For) -> set[str]:
 def reductions(node: ast.For, outside: set[str]) -> list[tuple[str, str, int | None]]:
     """(variable, operation, what a chunk starts from; None: what was there before the loop), of the
     variables that are known outside the loop."""
-    found = {}
+    found: dict[str, str] = {}
     for n in ast.walk(node):
         target = getattr(n, "target", None) or getattr(n, "targets", [None])[0]
         if not isinstance(target, ast.Name) or target.id not in outside:
             continue
-        if isinstance(n, ast.AugAssign) and type(n.op) in NEUTRAL:
-            found[target.id] = (target.id, *NEUTRAL[type(n.op)])
-        elif isinstance(n, ast.Assign) and isinstance(n.value, ast.Call):
-            own = any(isinstance(a, ast.Name) and a.id == target.id for a in n.value.args)
-            if own and ast.unparse(n.value.func) in ("min", "max"):
-                found[target.id] = (target.id, ast.unparse(n.value.func), None)
-    return [found[name] for name in sorted(found)]
+        if isinstance(n, ast.AugAssign) and type(n.op) in OPERATIONS:
+            found.setdefault(target.id, "i" + OPERATIONS[type(n.op)])
+        elif isinstance(n, ast.Assign) and _carries(n.value, target.id):
+            found.setdefault(target.id, _operation(n.value))
+    return [(name, found[name], NEUTRAL.get(found[name])) for name in sorted(found)]
+
+
+def _operation(value: ast.expr) -> str:
+    """How chunks of `s = value` are combined; '' where the value is no reduction."""
+    if isinstance(value, ast.BinOp):
+        return OPERATIONS.get(type(value.op), "")
+    called = ast.unparse(value.func) if isinstance(value, ast.Call) else ""
+    return called if called in ("min", "max") else ""
+
+
+def _carries(value: ast.expr, variable: str) -> bool:
+    """Whether the value is a sum, a product, a max or a min that takes in the variable."""
+    operands = getattr(value, "args", None) or [getattr(value, n, None) for n in ("left", "right")]
+    return bool(_operation(value)) and any(
+        isinstance(x, ast.Name) and x.id == variable
+        or _operation(x) == _operation(value) and _carries(x, variable)
+        for x in operands
+    )  # fmt: skip
 
 
 def chunked(node: ast.For, reduced: list[tuple[str, str, int | None]]) -> list[ast.stmt]:
-    """The same loop in plain Python; the names that it calls are `_chunks`,
+    """The same loop in plain Python; the names that it calls are `_chunks`, `_begun`,
     `_updated` (an array keeps its place), `min` and `max`."""
     names = ", ".join(f"{name}," for name, *_ in reduced).replace(",,", ",")
-    starts = [f"{name} = {start}" for name, _, start in reduced if start is not None]
+    starts = [f"{name} = _begun({name}, {start})" for name, _, start in reduced if start is not None]
     lines = [
         f"_before = ({names})", "_parts = []", "for _chunk in _chunks():",
         *(f"    {line}" for line in (f"({names}) = _before", *starts)),

@@ -187,6 +187,7 @@ class Twin:
             "_divide": self.divide,
             "_power": self.power,
             "_chunks": parallel_loops.chunks,
+            "_begun": parallel_loops.begun,
             "_updated": _updated,
             "_matmul": lambda a, b: self.rebuild(reduce.dot)(a, b),
         } | {name: self.convert(getattr(builtins, name)) for name in ("float", "min", "max", "abs")}

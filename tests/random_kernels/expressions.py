@@ -6,7 +6,7 @@ from tests.random_kernels.scopes import Scope
 
 LITERALS = (
     "0.1", "0.5", "2.0", "3.0", "1.0", "0.0", "1e-3", "0.7", "-1.3", "1e5", "65519.0", "1e-7",
-    "3.3e38", "2.5", "1.0009765625", "448.0", "1e-39", "0.3333",
+    "3.3e38", "2.5", "1.0009765625", "448.0", "1e-39", "0.3333", "65520.0",
 )  # fmt: skip
 ORDINARY = 10  # of the literals come first: sizes around one
 BINARY = ("+", "-", "*", "+", "-", "*", "/")

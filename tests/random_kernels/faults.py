@@ -129,7 +129,7 @@ def _all_below(kind: type) -> list[type]:
     return [c for below in kind.__subclasses__() for c in (below, *_all_below(below))]
 
 
-@fault(_written("prange(", lambda trial: "s1 +=" in trial.case.source or "d1" in trial.case.source))
+@fault(_written("prange(", lambda trial: re.search(r"\b(s1|d1) ", trial.case.source)))
 def chunks_start_from_one() -> None:
     """Each chunk of a parallel sum starts from one."""
     parallel._START = {**parallel._START, "add": parallel._START["mul"]}

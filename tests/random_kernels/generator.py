@@ -15,6 +15,7 @@ from tests.random_kernels.statements import (
     neighbours,
     over_elements,
     rendered,
+    rows_reduced,
     statements,
     table_sum,
     whole_arrays,
@@ -42,7 +43,7 @@ def random_case(seed: int) -> Case:
     """The kernel of a seed: source and arguments."""
     rng = random.Random(seed)
     ndim = rng.choice((1, 1, 1, 2, 2, 3))
-    parallel = rng.random() < 0.06
+    parallel = rng.random() < 0.1
     helpers, functions = _helpers(rng)
     arrays, arguments = _arguments(rng, ndim)
     scope = Scope(
@@ -157,13 +158,15 @@ def _loops(scope: Scope, ndim: int) -> Block:
 
 
 def _parallel_loop(scope: Scope, ndim: int) -> Block:
-    reduced = tuple(n for n in ("s1", "d1", "p1", "h1", "l1") if scope.chance(0.3))
+    reduced = tuple(n for n in ("s1", "d1", "p1", "q1", "h1", "l1") if scope.chance(0.3))
     if scope.totals:
         scope.fixed.remove("(v * 1.0)")
         scope.totals = ()
     body: Block = [f"{name} = {leaf(scope)}" for name in reduced]
     scope.reduced = reduced
-    body += field_loop(scope, ndim, parallel=True)
+    made, inside = rows_reduced(scope)
+    ((header, block),) = field_loop(scope, ndim, parallel=True)
+    body += [*made, (header, inside + block)]
     scope.floats += reduced
     scope.reduced = ()
     return body
@@ -172,6 +175,8 @@ def _parallel_loop(scope: Scope, ndim: int) -> Block:
 def _returned(scope: Scope) -> Block:
     rng, numbers = scope.rng, [*scope.floats, *(f"{v} * 1.0" for v in scope.totals)]
     kind = rng.random()
+    if scope.rows:
+        return [f"return {', '.join([*scope.rows, *numbers])}"]
     if kind < 0.25:
         return []
     if kind < 0.65:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.oracles import derived, exact, functions
+from tests.oracles import derived, exact, functions, parallel_loops
 from tests.oracles.random_bits import GOLDEN, lowbias32
 from tests.oracles.scalar import WHOLE, Exact, exactly
 
@@ -245,8 +245,9 @@ def run_random_twin(lifted, args: tuple):
     namespace = {
         "sp_ops": noting, "sp_at": at_site, "sp_descend": descend,
         "sp_prange": range, "sp_lesser": min, "sp_greater": max, "math": math,
-        "np": _Numpy("np"), "sp_start_of_sum": lambda s: 0, "sp_start_of_product": lambda s: 1,
-        "sp_results": np.full,
+        "np": _Numpy("np"), "sp_start_of_sum": lambda s: parallel_loops.begun(s, 0),
+        "sp_start_of_product": lambda s: parallel_loops.begun(s, 1),
+        "sp_results": lambda count, first: [first] * count,
     }  # fmt: skip
     exec(compile(text, str(lifted.path), "exec"), namespace)
     key = lowbias32(lowbias32(lifted.seed + _ENTRY) + (lifted._calls - 1) * GOLDEN & _MASK)

@@ -43,6 +43,7 @@ class Scope:
         elementary: whether elementary functions may be used.
         depth: of blocks around.
         reduced: variables that a parallel loop reduces into; the first letter tells how.
+        rows: arrays that a parallel loop has reduced rows into, to be returned.
         totals: variables that began as an integer, and are added to.
         extra: chooses what was added later, so that the kernels of most seeds stay as they were.
         count: numbers new names.
@@ -59,6 +60,7 @@ class Scope:
     elementary: bool = False
     depth: int = 0
     reduced: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
     totals: tuple[str, ...] = ()
     extra: random.Random = field(default_factory=random.Random)
     count: itertools.count = field(default_factory=lambda: itertools.count(1))

@@ -10,6 +10,19 @@ UPDATES = ("+", "-", "*", "+", "-", "/")
 NEIGHBOURS = (
     "math.sqrt({0}) * {1} + {2}", "{2} / ({1} * {0})", "math.sqrt({0}) / {2} - {1}",
 )  # fmt: skip
+REDUCED = {
+    "s": ("{0} += {1}", "{0} = {0} + {1}", "{0} = {1} + {0}", "{0} = {0} + {1} - {2}"),
+    "d": ("{0} -= {1}", "{0} = {0} - {1}", "{0} = {2} + ({0} - {1})"),
+    "p": ("{0} *= {1}", "{0} = {0} * {1}", "{0} = {1} * {0}"),
+    "q": ("{0} /= {1}", "{0} = {0} / {1}", "{0} = {0} * {2} / {1}"),
+    "h": ("{0} = max({0}, {1})", "{0} = max({1}, {0})", "{0} = max({0}, {1}, {2})",
+          "{0} = max(max({0}, {1}), {2})"),
+    "l": ("{0} = min({0}, {1})", "{0} = min({1}, {0})", "{0} = min({1}, {2}, {0})",
+          "{0} = min({2}, min({0}, {1}))"),
+}  # fmt: skip
+"""How a parallel loop may reduce into a variable, by the first letter of its name."""
+ROWS_REDUCED = ("{0} += {1}", "{0} -= {1}", "{0} = {0} + {1}", "{0} = {1} + {0}", "{0} = {0} - {1}",
+                "{0} *= {1}", "{0} /= {1}", "{0} = {0} * {1}")  # fmt: skip
 MAPPED = ("{} * {}", "{} + {}", "{} - {}", "np.maximum({}, {})", "{} / {}")
 
 
@@ -125,16 +138,30 @@ def repeated(scope: Scope) -> Block:
 
 
 def reduction(scope: Scope) -> str:
-    """One of the forms in which a parallel loop may reduce; each variable has its own."""
+    """One of the forms in which a parallel loop may reduce into a variable."""
     target = scope.rng.choice(scope.reduced)
-    value = number(scope, 2)
-    return {
-        "s": f"{target} += {value}",
-        "d": f"{target} -= {value}",
-        "p": f"{target} *= {value}",
-        "h": f"{target} = max({target}, {value})",
-        "l": f"{target} = min({target}, {value})",
-    }[target[0]]
+    form = scope.rng.choice(REDUCED[target[0]])
+    return form.format(target, f"({number(scope, 2)})", f"({number(scope, 1)})")
+
+
+def rows_reduced(scope: Scope) -> tuple[Block, Block]:
+    """Arrays that a parallel loop reduces rows into: what makes them, and the loop's statements."""
+    rng = scope.rng
+    inner = scope.inner(parallel=True, indices=[(INDICES[0], 0, 0)])
+    inner.fixed, inner.floats = [f for f in inner.fixed + inner.floats if f not in scope.reduced], []
+    matrices = [a for a in scope.arrays if a.ndim == 2 and not (a.written or a.whole)]
+    tables = [a for a in scope.arrays if a.length and not a.whole]
+    made, loop = [], []
+    for _ in range(rng.choice((0, 0, 1, 1, 2))):
+        source = rng.choice(matrices if matrices and scope.chance(0.6) else tables)
+        row = source.name if source.length else f"{source.name}[{INDICES[0]}]"
+        if scope.chance(0.6):
+            row = f"({row} * ({number(inner, 1)}))"
+        name, start = scope.fresh("b"), rng.choice(("zeros({0})", "full({0}, 0.1)", "ones({0})"))
+        made.append(f"{name} = np.{start.format(source.length or DIMENSIONS[1])}")
+        loop.append(rng.choice(ROWS_REDUCED).format(name, row))
+        scope.rows += (name,)
+    return made, loop
 
 
 def field_loop(scope: Scope, ndim: int, parallel: bool = False) -> Block:

@@ -13,21 +13,28 @@ from tests.precision.samples import landmarks
 from tests.random_kernels.cases import Argument
 
 SPECIAL_SHARE = 0.12
-FLAVOURS = ("ordinary", "ordinary", "short", "short", "ties", "small", "wide")
+FLAVOURS = ("ordinary", "ordinary", "short", "short", "ties", "small", "wide", "edges")
+
+
+@lru_cache(maxsize=64)
+def edges(fmt) -> np.ndarray:
+    """Ends of the range and their neighbours, the tie beyond the largest (twice), subnormals."""
+    largest, least = fmt.max_finite, fmt.min_positive
+    half = 2.0 ** (fmt.emax - fmt.significand_bits)  # of the spacing at the end of the range
+    found = [largest, largest + half, largest + half, largest + half * (1 - 2.0**-6),
+             largest + 1.5 * half, 2 * largest, least / 2, 0.75 * least, 1.5 * least,
+             fmt.min_normal, fmt.min_normal * (1 - 2.0**-fmt.significand_bits), largest**0.5,
+             least**0.5]  # fmt: skip
+    return np.concatenate([found, np.negative(found)])
 
 
 @lru_cache(maxsize=64)
 def special_values(fmt) -> np.ndarray:
-    """Zeros, ends of the range and their neighbours, ties beyond them, subnormals, specials."""
-    largest, least = fmt.max_finite, fmt.min_positive
-    half = 2.0 ** (fmt.emax - fmt.significand_bits)  # of the spacing at the end of the range
-    edges = [largest, largest + half, largest + 1.5 * half, 2 * largest, least / 2, 0.75 * least,
-             1.5 * least, fmt.min_normal, fmt.min_normal * (1 - 2.0**-fmt.significand_bits),
-             largest**0.5, least**0.5]  # fmt: skip
-    with np.errstate(over="ignore"):
-        edges = np.concatenate([edges, np.negative(edges)])
-    usual = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.0, 1.0]
-    return np.concatenate([usual, edges, landmarks(fmt)])
+    """Zeros, infinities, NaN, the edges and the landmarks of a format, each kind as often."""
+    usual = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.0, 1.0])
+    kinds = [usual, edges(fmt), landmarks(fmt)]
+    most = max(kind.size for kind in kinds)
+    return np.concatenate([np.resize(kind, most) for kind in kinds])
 
 
 def numbers(size: int, fmt, rng: np.random.Generator) -> np.ndarray:
@@ -40,6 +47,9 @@ def numbers(size: int, fmt, rng: np.random.Generator) -> np.ndarray:
         x = rng.integers(-32, 33, size) / 8.0
     elif flavour == "ties":  # one bit more than the format has
         x = signs * (2 * rng.integers(2 ** (p - 1), 2**p, size) + 1) * 2.0**-p
+    elif flavour == "edges":
+        short = rng.integers(-32, 33, size) / 8.0
+        x = np.where(rng.random(size) < 0.5, rng.choice(edges(fmt), size), short)
     else:
         low, high = (fmt.emin - p, fmt.emin + p) if flavour == "small" else (-p, p)
         x = signs * rng.uniform(1.0, 2.0, size) * 2.0 ** rng.integers(low, high + 1, size)
