@@ -46,7 +46,8 @@ def names_outside(function: ast.FunctionDef, loop: ast.For) -> set[str]:
 
 def reductions(node: ast.For, outside: set[str]) -> list[tuple[str, str, int | None]]:
     """(variable, operation, what a chunk starts from; None: what was there before the loop), of the
-    variables that are known outside the loop."""
+    variables that are known outside the loop.
+    """
     found: dict[str, str] = {}
     for n in ast.walk(node):
         target = getattr(n, "target", None) or getattr(n, "targets", [None])[0]
@@ -81,7 +82,8 @@ def chunked(node: ast.For, reduced: list[tuple[str, str, int | None]]) -> list[a
     """The same loop in plain Python; the names that it calls are `_chunks`, `_begun`,
     `_updated` (an array keeps its place), `min` and `max`."""
     names = ", ".join(f"{name}," for name, *_ in reduced).replace(",,", ",")
-    starts = [f"{name} = _begun({name}, {start})" for name, _, start in reduced if start is not None]
+    begun = [(name, start) for name, _, start in reduced if start is not None]
+    starts = [f"{name} = _begun({name}, {start})" for name, start in begun]
     lines = [
         f"_before = ({names})", "_parts = []", "for _chunk in _chunks():",
         *(f"    {line}" for line in (f"({names}) = _before", *starts)),

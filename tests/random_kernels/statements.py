@@ -148,7 +148,8 @@ def rows_reduced(scope: Scope) -> tuple[Block, Block]:
     """Arrays that a parallel loop reduces rows into: what makes them, and the loop's statements."""
     rng = scope.rng
     inner = scope.inner(parallel=True, indices=[(INDICES[0], 0, 0)])
-    inner.fixed, inner.floats = [f for f in inner.fixed + inner.floats if f not in scope.reduced], []
+    inner.fixed = [f for f in inner.fixed + inner.floats if f not in scope.reduced]
+    inner.floats = []
     matrices = [a for a in scope.arrays if a.ndim == 2 and not (a.written or a.whole)]
     tables = [a for a in scope.arrays if a.length and not a.whole]
     made, loop = [], []
@@ -191,8 +192,12 @@ def field_loop(scope: Scope, ndim: int, parallel: bool = False) -> Block:
     body = statements(inner, rng.randint(1, 3))
     if parallel and inner.reduced:
         body += [reduction(inner)]
+    made = [f for f in inner.floats if f not in scope.floats]
     if inner.writable():
         body.append(store(inner))
+        if made:
+            target = inner.element(rng.choice(inner.writable()), near=False)
+            body.append(f"{target} {rng.choice(UPDATES)}= {rng.choice(made)}")
     for header in reversed(headers):
         body = [(header, body)]
     return body
@@ -208,7 +213,7 @@ def neighbours(scope: Scope, ndim: int) -> Block:
         return []
     element = f"[{', '.join(INDICES[:ndim])}]"
     line = rng.choice(NEIGHBOURS).format(f"x{element}", f"{names[0]}[0]", f"{names[0]}[1]")
-    body: Block = [f"y{element} = {line}"]
+    body: Block = [f"y{element} -= {line}"]
     for index, size in reversed(list(zip(INDICES[:ndim], DIMENSIONS, strict=False))):
         body = [(f"for {index} in range({size}):", body)]
     return body
