@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 ELEMENTARY = re.compile(
     r"\b(?:math|np)\.(?:exp|log|sin|cos|tan|asin|acos|atan|arc\w+|sinh|cosh|tanh|erf|expm1|log1p|pow"
-    r"|power|hypot|exp2|log2|log10|cbrt)\w*\(|\*\* (?!-?\d+\b(?!\.))"
+    r"|power|hypot|exp2|log2|log10|cbrt)\w*\(|\*\* (?!\(?-?\d+\b(?!\.))"
 )
 
 

@@ -122,6 +122,7 @@ def _body(scope: Scope, ndim: int, parallel: bool) -> Block:
     rng = scope.rng
     sizes = ", ".join(DIMENSIONS[:ndim])
     body: Block = [f"{sizes} = y.shape" if ndim > 1 else f"n = {rng.choice(SIZES)}"]
+    body += neighbours(scope, ndim)
     for name in ("s", "t")[: rng.randint(1, 2)]:
         body.append(f"{name} = {number(scope, rng.randint(0, 2))}")
         scope.floats.append(name)
@@ -142,7 +143,7 @@ def _body(scope: Scope, ndim: int, parallel: bool) -> Block:
     body += _parallel_loop(scope, ndim) if parallel else _loops(scope, ndim)
     if rng.random() < 0.03:
         body += whole_arrays(scope)
-    return [*body, *neighbours(scope, ndim), *over_elements(scope), *_returned(scope)]
+    return [*body, *over_elements(scope), *_returned(scope)]
 
 
 SIZES = ("y.shape[0]", "y.size", "len(y)", "x.size")

@@ -213,7 +213,7 @@ def neighbours(scope: Scope, ndim: int) -> Block:
         return []
     element = f"[{', '.join(INDICES[:ndim])}]"
     line = rng.choice(NEIGHBOURS).format(f"x{element}", f"{names[0]}[0]", f"{names[0]}[1]")
-    body: Block = [f"y{element} -= {line}"]
+    body: Block = [f"y{element} = {line}"]
     for index, size in reversed(list(zip(INDICES[:ndim], DIMENSIONS, strict=False))):
         body = [(f"for {index} in range({size}):", body)]
     return body

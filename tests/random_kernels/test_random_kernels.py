@@ -1,4 +1,4 @@
-"""Random kernels against the exact oracle, and how much they find."""
+"""Random kernels against the exact oracle."""
 
 import ast
 from dataclasses import replace
@@ -7,9 +7,8 @@ import pytest
 
 from tests.random_kernels.backends import ALL, drawn, takes, trial_of
 from tests.random_kernels.cases import Argument, Case, Trial
-from tests.random_kernels.faults import FAULTS
 from tests.random_kernels.generator import random_case
-from tests.random_kernels.power import FOUND_BY, sample
+from tests.random_kernels.power import sample
 from tests.random_kernels.runner import run_trials
 from tests.random_kernels.shrinking import shrunk
 from tests.random_kernels.trials import Outcome
@@ -21,23 +20,11 @@ def told(trial: Trial, outcome: Outcome) -> str:
 
 
 @pytest.mark.slow
-def test_sample():
-    wrong = [(t, o) for t, o in run_trials(sample(), per_process=40) if o.kind != "same"]
+@pytest.mark.parametrize("part", range(2))
+def test_sample(part):
+    found = run_trials(sample()[part::2], per_process=60)
+    wrong = [(t, o) for t, o in found if o.kind != "same"]
     assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", FOUND_BY)
-def test_planted_faults_are_found(fault):
-    seed, backend = FOUND_BY[fault]
-    (trial,) = (t for t in drawn(random_case(seed), 3) if t.backend == backend)
-    assert trial in sample()
-    ((_, outcome),) = run_trials([trial], fault=fault)
-    assert outcome.kind in ("differs", "aborted", "hung", "raised"), outcome
-
-
-def test_at_least_ten_mechanisms_are_planted():
-    assert len(FOUND_BY) >= 10 and FOUND_BY.keys() <= FAULTS.keys()
 
 
 def test_kernels_belong_to_their_seeds():
@@ -94,6 +81,6 @@ def test_a_process_that_dies_names_its_trial():
     good = Trial(Case(0, ABORTING.replace("os.abort()", ""), pair), "fp32")
     bad = replace(good, case=replace(good.case, source=ABORTING))
     stuck = replace(good, case=replace(good.case, source=ABORTING.replace(
-        "os.abort()", "while True: pass")))  # fmt: skip
+        "os.abort()", "import time\ntime.sleep(60)")))  # fmt: skip
     kinds = [o.kind for _, o in run_trials([good, bad, stuck, good], limit=15.0)]
     assert kinds == ["same", "aborted", "hung", "same"]
