@@ -153,7 +153,8 @@ def own_np(sp_key, k):
 @pytest.mark.parametrize("kernel", [eliminated, with_and_without, in_parallel, own_np])
 def test_forms_that_once_ended_in_raw_errors(kernel):
     """Each was a SyntaxError, a NameError or an AttributeError, or refused for the wrong reason."""
-    matrix = np.random.default_rng(1).uniform(0.5, 1.5, (4, 5))
+    rows = 150 if kernel is in_parallel else 4  # more than there are chunks
+    matrix = np.random.default_rng(1).uniform(0.5, 1.5, (rows, 5))
     x = sciprec.quantize(matrix if kernel in (eliminated, in_parallel) else matrix[0], "mlu370")
     ours, exact = (x.copy(), np.array([1, 3, 0])), (x.copy(), np.array([1, 3, 0]))
     found = outcome(sciprec.lift(kernel, "mlu370"), ours)
