@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from sciprec.report.picture import WIDTH, Picture
 from sciprec.report.stored import StoredRun
-from sciprec.report.svg import legend, line_style, new_figure, short, style, to_svg
+from sciprec.report.svg import label_style, legend, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
 
 MOST_MATURITIES = 3
@@ -104,7 +104,7 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
                 axes.errorbar(
                     _beside(data["strike"].values, place, len(done))[shown],
                     error.values[shown], half.values[shown], label=short(run.label),
-                    linestyle="none", elinewidth=1.2, **line_style(order.index(run.label)),
+                    **label_style(run.label, order) | {"linestyle": "none", "elinewidth": 1.2},
                 )  # fmt: skip
         wild = reach > MOST_TOLERANCES * accepted
         if wild:
@@ -137,8 +137,8 @@ def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -
                 axes.errorbar(
                     data["strike"].values, 100 * data["implied_volatility"].values,
                     100 * data["implied_volatility_bound"].values, label=short(run.label),
-                    linestyle="none", elinewidth=1.2, markersize=size,
-                    **line_style(order.index(run.label)),
+                    markersize=size,
+                    **label_style(run.label, order) | {"linestyle": "none", "elinewidth": 1.2},
                 )  # fmt: skip
         panels[0][0].set_ylabel("implied volatility in %")
         legend(figure)
@@ -198,13 +198,13 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
         figure = new_figure(WIDTH, 1.1 + 0.3 * len(shown))
         axes = figure.add_subplot()
         for place, run in enumerate(shown):
-            data, look = run.dataset, line_style(order.index(run.label))
+            data, look = run.dataset, label_style(run.label, order)
             measured = 100 * np.abs(data["rounding_error"] / data["price"]).values.ravel()
             left = 100 * data["relative_rounding"].values.ravel()
             for side, values, face in ((-0.16, measured, look["color"]), (0.16, left, "none")):
                 positive = values[np.isfinite(values) & (values > 0)]
-                axes.plot(positive, np.full(positive.size, place + side), linestyle="none",
-                          markerfacecolor=face, **look)  # fmt: skip
+                axes.plot(positive, np.full(positive.size, place + side),
+                          **look | {"linestyle": "none", "markerfacecolor": face})  # fmt: skip
         for limit in limits:
             axes.axvline(100 * limit, linestyle="--", linewidth=1, color=QUIET)
         axes.set_xscale("log")

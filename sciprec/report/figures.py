@@ -16,7 +16,7 @@ from sciprec.report.lines import lines_picture
 from sciprec.report.picture import WIDTH, Picture, Switch
 from sciprec.report.stored import StoredRun
 from sciprec.report.sums import accumulation_picture
-from sciprec.report.svg import label_style, legend, line_style, new_figure, short, style, to_svg
+from sciprec.report.svg import label_style, legend, new_figure, short, style, to_svg
 from sciprec.scenario import TRUTH
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
@@ -182,7 +182,7 @@ def _rounding_picture(
                 error = (error / golden["standard_error"][row]).values
                 shown = np.isfinite(error) & (error > 0)
                 axes.plot(golden["strike"].values[shown], error[shown],
-                          label=short(run.label), **line_style(order.index(run.label)))  # fmt: skip
+                          label=short(run.label), **label_style(run.label, order))  # fmt: skip
             axes.axhline(1.0, linestyle="--", linewidth=1, color="#808080")
             axes.set_yscale("log")
             axes.set(xlabel="strike", title=f"maturity {float(golden['maturity'][row]):g} y")
@@ -210,7 +210,7 @@ def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
                 error = (data["price"] - data["analytic_price"]) / data["standard_error"]
                 size = 4 + 9 * (len(done) - 1 - place) / len(done)
                 axes.plot(data["strike"], error.values, label=short(run.label), markersize=size,
-                          **line_style(order.index(run.label)))  # fmt: skip
+                          **label_style(run.label, order))  # fmt: skip
             axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} y")
         panels[0].set_ylabel("(price - analytic) / standard error")
         legend(figure)

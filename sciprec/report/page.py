@@ -133,17 +133,18 @@ def _card(batch: StoredBatch, label: str) -> dict[str, str]:
     worst = min(runs, key=lambda r: (order.index(r.verdict.status), -_sortable(r.verdict.margin)))
     status = worst.verdict.status
     bad = [run for run in runs if not run.verdict.acceptable]
+    alone = worst.scenario if len(batch.scenarios) > 1 else "the scenario"
     if status == "identical":
         lead = "gives the same bits as fp64 everywhere"
     elif status == "unjudged":
         lead = "is not judged, because the scenarios state no tolerance"
     elif bad:
-        lead = f"{STATUS_WORDS[status]} in {_counted(len(bad), len(runs))}"
+        lead = f"{STATUS_WORDS[status]} in {_counted(len(bad), len(runs), alone)}"
         if status == "beyond":
             lead = f"is {lead}"
     else:
-        lead = f"is good enough in {_counted(len(runs), len(runs))}"
-    where = f"In {worst.scenario}, " if len(batch.scenarios) > 1 else ""
+        lead = f"is good enough in {_counted(len(runs), len(runs), alone)}"
+    where = f". In {worst.scenario}, " if len(runs) > 1 else ": "
     return {
         "label": label,
         "status": status,
@@ -154,10 +155,10 @@ def _card(batch: StoredBatch, label: str) -> dict[str, str]:
     }
 
 
-def _counted(some: int, every: int) -> str:
-    """ "2 of 3 scenarios", "all 3 scenarios", "both scenarios", "the scenario"."""
+def _counted(some: int, every: int, alone: str) -> str:
+    """ "2 of 3 scenarios", "all 3 scenarios", "both scenarios", or what the only one is called."""
     if every == 1:
-        return "the scenario"
+        return alone
     if some == every == 2:
         return "both scenarios"
     return f"all {every} scenarios" if some == every else f"{some} of {every} scenarios"

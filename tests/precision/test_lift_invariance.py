@@ -167,6 +167,15 @@ def sections(x, n, out):
     return parallel_thirds(x, x)
 
 
+def sums_of_rows(rows, total):
+    product = np.ones(total.size)
+    for i in prange(rows.shape[0]):
+        total += rows[i] * 0.1
+        total -= rows[i, 0]
+        product *= rows[i]
+    return product
+
+
 def count_and_extremes(x):
     positive, low, high = 0, x[0], x[0]
     for i in prange(x.size):
@@ -177,20 +186,43 @@ def count_and_extremes(x):
     return positive, low, high
 
 
-@pytest.mark.parametrize("backend", ["mlu370", "fp16", "float:p=11,emin=-14,emax=15,round=sr"])
-def test_threads_change_no_bit(backend):
+@pytest.fixture
+def one_and_two_threads():
+    """Counts of threads, each in force while it is handed out."""
+    threads = numba.get_num_threads()
+    assert threads > 1
+
+    def counts():
+        for count in (1, 2):
+            numba.set_num_threads(count)
+            yield count
+
+    yield counts()
+    numba.set_num_threads(threads)
+
+
+STOCHASTIC = "float:p=11,emin=-14,emax=15,round=sr"
+
+
+@pytest.mark.parametrize("backend", ["mlu370", "fp16", STOCHASTIC])
+def test_threads_change_no_bit(backend, one_and_two_threads):
     """prange on one thread and on two: float sums, private variables and random bits included."""
-    x = np.random.default_rng(14).uniform(-2, 2, 203)
-    threads, results = numba.get_num_threads(), []
-    for count in (1, 2):
-        numba.set_num_threads(min(count, threads))
+    x, results = np.random.default_rng(14).uniform(-2, 2, 203), []
+    for _ in one_and_two_threads:
         values, out = x.copy(), np.zeros(x.size)
         total = sciprec.lift(sections, backend, seed=1)(values, x.size, out)
         results.append((bits(total), bits(values), bits(out)))
         assert sciprec.lift(count_and_extremes, backend, seed=1)(x)[0] == np.sum(x > 0)
-    numba.set_num_threads(threads)
     assert results[0] == results[1]
-    assert threads > 1
+
+
+def test_threads_change_no_bit_of_arrays_that_are_added_up(one_and_two_threads):
+    rows, results = np.random.default_rng(15).uniform(0.9, 1.1, (203, 3)), []
+    for _ in one_and_two_threads:
+        total = np.full(3, 0.3)
+        product = sciprec.lift(sums_of_rows, STOCHASTIC, seed=1)(rows, total)
+        results.append((bits(product), bits(total)))
+    assert results[0] == results[1] and 0.3 not in total
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 130])
