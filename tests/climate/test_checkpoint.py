@@ -53,14 +53,14 @@ def test_an_interrupted_run_goes_on_with_the_same_bits(scheme, compensation, tmp
     assert whole.steps == again.steps == 72
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "given"),
     [
-        ("williamson_5", {"backend": "mlu370-noise"}),
-        ("williamson_6", {"backend": "fixed32"}),
+        pytest.param("williamson_5", {"backend": "mlu370-noise"}, id="random bits"),
+        pytest.param(
+            "williamson_6", {"backend": "fixed32"}, id="fixed point", marks=pytest.mark.slow
+        ),
     ],
-    ids=["random bits", "fixed point"],
 )
 def test_kernels_with_a_state_go_on_with_the_same_bits(case, given, tmp_path):
     """Numbers of calls and units are in the checkpoint: the same random bits, the same rounding."""

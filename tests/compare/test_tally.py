@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 
 from sciprec.compare.histograms import exact_quantile, octaves, quantile, share_within
 from sciprec.compare.number_format import NumberFormat, number_format
-from sciprec.compare.one_pass import CLASSES, SUMS, TILE
+from sciprec.compare.one_pass import CLASSES, SUMS, TILE, WIDTH, _carry
 from sciprec.compare.statistics import statistics_of
 from sciprec.compare.tally import MAP_SHAPE, Tally
 from sciprec.errors import InputError
@@ -86,6 +86,18 @@ def test_sums_are_exact(name):
         found = tally.sum(name)
         assert float(found) == float(value), name
         assert abs(found - value) <= abs(value) * Fraction(1, 2**100), name
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_carries_of_exact_sums_go_as_far_as_they_must(sign):
+    """No place leaves 61 bits: one that its neighbour's carry fills up goes on to the next."""
+    places, total = np.zeros(4, np.int64), 0
+    for place, units in ((1, 2**61 - 1), (0, 2**61 - 1), (0, 2**60), (1, 2**61 - 2)):
+        _carry(places, place, sign * units)
+        total += sign * units << WIDTH * place
+        assert max(abs(n) for n in places.tolist()) < 2**61
+        assert sum(n << WIDTH * k for k, n in enumerate(places.tolist())) == total
+    assert places[2] != 0
 
 
 @pytest.mark.parametrize("fmt", [BINARY64, HALF], ids=lambda f: f.name)

@@ -180,6 +180,8 @@ def test_verdicts(truth, half):
     assert "4 times above the tolerance" in beyond.sentence
     assert "(made up)" in beyond.sentence
     assert good.acceptable and not beyond.acceptable
+    even = judged(truth, half, error)  # at most, as the scenario says
+    assert even.status == "good" and "1 times below the tolerance" in even.sentence
     assert judge(truth, truth, compare(truth, truth)).status == "truth"
     copy = truth.assign_attrs(sciprec_backend="fp32")
     assert judge(truth, copy, compare(truth, copy)).status == "identical"

@@ -4,9 +4,11 @@ import json
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from sciprec import workflow
 from sciprec.batch import resume
+from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import plan
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario, parse_scenario
@@ -157,3 +159,17 @@ def test_seeds_of_members_are_far_apart():
     seeds = {member_seed(seed, member) for seed in (0, 1, 2**40) for member in range(1000)}
     assert len(seeds) == 3000 and all(0 <= seed < 2**62 for seed in seeds)
     assert member_seed(5, 0) == 5
+
+
+def test_every_member_of_options_has_a_seed_of_its_own(monkeypatch):
+    seeds = []
+    monkeypatch.setattr(
+        "sciprec.kinds.heston.heston_grid.run",
+        lambda given, *_: seeds.append(given.simulation.seed) or xr.Dataset(),
+    )
+    heston = {"model": MODEL, "payoffs": CALLS, "simulation": PATHS}
+    content = {"name": "smile", "kind": "heston", **COMMON, "heston": heston}
+    for run in plan([parse_scenario(content | {"ensemble": {"members": 3}})]):
+        run_dataset(run)
+        assert seeds[-1] == member_seed(PATHS.get("seed", 0), run.member)
+    assert len(set(seeds)) == 3
