@@ -13,23 +13,24 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is importe
 gc.set_threshold(50_000, 20, 50)
 
 TESTS = Path(__file__).parent
-DEAR = (  # half a minute of processor time or so, nothing compiled yet; dearest first
-    "precision/test_fixed_twins.py", "precision/test_twins.py", "precision/test_lift.py",
-    "precision/test_lift_escapes.py", "precision/test_lift_invariance.py",
-    "precision/test_functions.py", "precision/test_operations.py", "precision/test_views.py",
-    "precision/test_lift_forms.py", "precision/test_lift_contract.py",
-    "precision/test_elementary.py", "precision/test_fixed_matmul.py", "precision/test_predictor.py",
-    "precision/test_lift_refusals.py", "precision/test_fixed_lift.py",
-    "precision/test_fixed_operations.py",
-    "random_kernels/test_random_kernels.py", "climate/test_galewsky.py",
-    "climate/test_checkpoint.py", "shell/test_every_scenario.py", "climate/test_stages.py",
-    "climate/test_model.py", "climate/test_reduced_precision.py", "shell/test_same_bits.py",
-    "climate/test_baroclinic.py", "heston/test_greeks.py", "heston/test_coverage.py",
+DEAR = (  # a quarter of a minute of processor time and more, nothing compiled yet; dearest first
+    "precision/test_fixed_twins.py", "precision/test_twins.py", "precision/test_operations.py",
+    "precision/test_functions.py", "precision/test_lift.py", "precision/test_lift_invariance.py",
+    "precision/test_lift_escapes.py", "precision/test_lift_forms.py",
+    "precision/test_fixed_matmul.py", "precision/test_elementary.py", "precision/test_summation.py",
+    "precision/test_lift_contract.py", "precision/test_views.py",
+    "precision/test_fixed_operations.py", "precision/test_fixed_lift.py",
+    "precision/test_disk_cache.py",
+    "random_kernels/test_random_kernels.py", "climate/test_checkpoint.py",
+    "climate/test_galewsky.py", "shell/test_every_scenario.py", "climate/test_stages.py",
+    "climate/test_model.py", "climate/test_baroclinic.py", "climate/test_reduced_precision.py",
+    "shell/test_same_bits.py", "heston/test_greeks.py", "heston/test_coverage.py",
     "climate/test_climates.py", "climate/test_stored.py", "climate/test_bounds.py",
     "climate/test_compensation.py", "climate/test_staged_model.py", "shell/test_fuzz.py",
-    "project/test_readme.py", "project/test_claims.py", "shell/test_compare_docs.py",
-    "climate/test_advection.py", "climate/test_fixed_identity.py",
-    "climate/test_barotropic_vorticity.py", "climate/test_drift.py",
+    "project/test_packaging.py", "project/test_readme.py", "project/test_claims.py",
+    "shell/test_compare_docs.py", "climate/test_advection.py", "climate/test_fixed_identity.py",
+    "climate/test_barotropic_vorticity.py", "heston/test_pricing.py", "climate/test_drift.py",
+    "climate/test_formulations.py",
 )  # fmt: skip
 
 
