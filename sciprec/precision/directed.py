@@ -3,7 +3,8 @@
 Where a function comes so close to a number of the format that binary64 does not tell them apart
 (sin x to x, exp x to 1, tanh x to 1), the result is one ulp off that number, on the function's
 side: truncated, sin x of a tiny x > 0 is the number below x. As in `elementary` the last
-three bits are rounded off by integers; a result of these functions is never exact but at 0.
+three bits are rounded off by integers; a result of these functions is never exact but at 0, and
+at infinity.
 """
 
 from numpy import inf
@@ -62,18 +63,18 @@ def downward(v):
 
 
 def on_side(function, move, bounded: bool, infinite: bool):
-    """A function of one argument, exact at 0 alone, with its result moved to its own side of what
-    it comes close to; `bounded` and `infinite` as in `Operation`.
+    """A function of one argument, exact at 0 and at infinity alone, with its result moved to its
+    own side of what it comes close to; `bounded` and `infinite` as in `Operation`.
     """
 
     def directed(x):
         value = function(x)
         if bounded:
             value = bound(value, is_limit(x))
-        moves = fabs(x) > 0.0
+        moves = (fabs(x) > 0.0) & (fabs(x) < inf)
         if infinite:
             moves = moves & (fabs(value) < inf)
-        return select(moves, move(value), value)
+        return select(moves, move(value), snap(value))
 
     return inlined(distinct(directed, function.__name__))
 
@@ -107,10 +108,13 @@ def directed_exp2(x):
 
 @inlined
 def directed_erfc(x):
-    """erfc, exact at 0: below 1 and above 0 for x > 0, above 1 and below 2 for x < 0."""
+    """erfc, exact at 0 and at infinity: below 1 and above 0 for x > 0, above 1 and below 2 for
+    x < 0.
+    """
     snapped = narrow_erfc(x)
     step = select((x < 0.0) & (snapped < 1.5), 1, -1)
-    return from_bits(bits(snapped) + select((fabs(x) > 0.0) & (snapped > 0.0), step, 0))
+    moves = (fabs(x) > 0.0) & (fabs(x) < inf) & (snapped > 0.0)
+    return from_bits(bits(snapped) + select(moves, step, 0))
 
 
 @inlined
