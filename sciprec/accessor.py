@@ -14,9 +14,9 @@ import xarray as xr
 import sciprec
 
 if TYPE_CHECKING:
-    from sciprec.compare import Comparison
-    from sciprec.compare.inputs import Source
-    from sciprec.compare.tolerances import Given
+    from sciprec.comparison import Comparison
+    from sciprec.comparison.inputs import Source
+    from sciprec.comparison.tolerances import Given
     from sciprec.precision import Backend
 
 

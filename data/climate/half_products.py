@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sciprec.climate.grid import Truncation, resolve_truncation
-from sciprec.climate.legendre import coefficient_orders, gauss_nodes, legendre_table
-from sciprec.climate.model import integrate
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import Truncation, resolve_truncation
+from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
 
 FIELDS = ("vorticity", "divergence", "temperature")
 BANDS = ((0, 0), (1, 3), (4, 10), (11, 21), (22, 42))

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sciprec.climate.climatology import CLIMATE_VARIABLES, ZONAL_MEAN, gates
-from sciprec.climate.grid import GaussianGrid, resolve_truncation
-from sciprec.climate.model import integrate
-from sciprec.climate.sampling import block_means, departure, is_within, limits, own_departures
-from sciprec.climate.vertical import even_levels
+from data.climate.sampling import block_means, departure, is_within, limits, own_departures
+from sciprec.climate.diagnostics.climatology import CLIMATE_VARIABLES, ZONAL_MEAN, gates
+from sciprec.climate.equations.vertical import even_levels
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.precision import Arithmetic, Backend, resolve_backend
-from sciprec.precision.formats import FORMATS
+from sciprec.precision.formats.float_format import FORMATS
 
 FOLDER = Path(__file__).resolve().parent
 SPIN_UP_DAYS, STEP_SECONDS, DIFFUSION_HOURS = 200, 1200.0, 2.4

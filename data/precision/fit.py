@@ -1,6 +1,6 @@
 """Fit every coefficient of the elementary functions, in 60-digit arithmetic.
 
-    python data/precision/fit.py            # print sciprec/precision/coefficients.py
+    python data/precision/fit.py            # print sciprec/precision/elementary/coefficients.py
     python data/precision/fit.py --write    # rewrite it
 
 Each table interpolates its function at Chebyshev nodes (close to the minimax error, without
@@ -197,7 +197,7 @@ def tables():
 
 
 def source():
-    """The text of sciprec/precision/coefficients.py."""
+    """The text of sciprec/precision/elementary/coefficients.py."""
     lines = [
         '"""Coefficients of the elementary functions, lowest degree first.',
         "",

@@ -1,5 +1,5 @@
 """Long accumulation: many small updates of a number, the smallest model in which rounding wins."""
 
-from sciprec.accumulation.model import Accumulation, accumulate
+from sciprec.accumulation.integration import Accumulation, accumulate
 
 __all__ = ["Accumulation", "accumulate"]

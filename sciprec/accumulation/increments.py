@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from sciprec.errors import InputError
-from sciprec.precision.disk_cache import kept
+from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.streams import MASK32, philox4x32, seed_words
 
 EXACT_BITS = 53

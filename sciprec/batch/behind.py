@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sciprec.definitions import digest_of
 from sciprec.kinds import kind_of
-from sciprec.scenario import Scenario
+from sciprec.provenance.definitions import digest_of
+from sciprec.scenario.loading import Scenario
 
 
 def code_behind(scenario: Scenario) -> str:

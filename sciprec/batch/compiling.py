@@ -17,10 +17,10 @@ from functools import cache
 from numba.core import event
 
 from sciprec.batch.plan import Run
-from sciprec.definitions import code_digest
 from sciprec.kinds import kind_of
-from sciprec.precision.backend import resolve_backend
-from sciprec.precision.compiling import cache_folder
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.lifting.compiling import cache_folder
+from sciprec.provenance.definitions import code_digest
 
 FOLDER = "compiled-runs"
 _here = threading.local()

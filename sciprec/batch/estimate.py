@@ -8,8 +8,8 @@ from dataclasses import replace
 from sciprec.batch.compiling import is_compiled, kernels_of
 from sciprec.batch.plan import Run
 from sciprec.kinds import Estimate, kind_of
-from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.stages_choice import MODEL_STAGES
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.scenario.stages_choice import MODEL_STAGES
 
 _STAGED = 3.0
 """How many times as long a run takes whose transforms have arithmetics of their own (the scenarios

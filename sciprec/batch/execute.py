@@ -24,7 +24,7 @@ from sciprec.batch.perform import Days, perform, sentence
 from sciprec.batch.plan import Outcome, Run
 from sciprec.batch.resume import kept_outcomes
 from sciprec.errors import InputError
-from sciprec.plugins import load_files
+from sciprec.plugins.loading import load_files
 
 CONNECT_SECONDS = 8
 SECONDS_BETWEEN_EVENTS = 5.0

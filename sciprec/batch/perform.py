@@ -22,15 +22,15 @@ from sciprec.batch.resume import (
     run_digest,
 )
 from sciprec.batch.tolerable import check_tolerances
-from sciprec.compare.verdicts import stopped_early
+from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError
 from sciprec.kinds import Surroundings, kind_of
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS, with_identity
 from sciprec.output.health import with_health, with_quantization
-from sciprec.output.provenance import provenance
-from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.scenario import TRUTH, Scenario
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.provenance.origin import provenance
+from sciprec.scenario.loading import TRUTH, Scenario
 
 Days = Callable[[Run, float], None]
 """Called with a run and the simulated days so far."""

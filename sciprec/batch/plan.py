@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sciprec.compensation_choice import NO_COMPENSATION, choice_of
 from sciprec.errors import InputError
 from sciprec.machine.modes import MODES, PRECISION, in_force
-from sciprec.precision.backend import resolve_backend
-from sciprec.scenario import TRUTH, Scenario
-from sciprec.stages_choice import MODEL_STAGES
-from sciprec.variant import OfVariant, Variant
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.scenario.compensation_choice import NO_COMPENSATION, choice_of
+from sciprec.scenario.loading import TRUTH, Scenario
+from sciprec.scenario.stages_choice import MODEL_STAGES
+from sciprec.scenario.variant import OfVariant, Variant
 
 
 @dataclass(frozen=True)

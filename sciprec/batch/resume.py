@@ -18,12 +18,12 @@ from typing import Any
 
 from sciprec.batch.members import identity_of
 from sciprec.batch.plan import Outcome, Run
-from sciprec.compare.verdicts import stopped_early
-from sciprec.definitions import code_digest
+from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError
 from sciprec.kinds import kind_of
 from sciprec.output import files
-from sciprec.precision.backend import resolve_backend
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.provenance.definitions import code_digest
 
 RUN, SECONDS, SCENARIO = "sciprec_run", "sciprec_seconds", "sciprec_scenario"
 """Attributes of a file: the run's digest, the seconds it took, the scenario as resolved."""

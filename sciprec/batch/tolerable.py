@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sciprec.compare.metrics import metrics
+from sciprec.comparison.pointwise.error_metrics import metrics
 from sciprec.errors import InputError, meant
 from sciprec.kinds import kind_of
 from sciprec.output.stated import is_compared
 from sciprec.output.variables import VARIABLES
-from sciprec.scenario import Scenario
+from sciprec.scenario.loading import Scenario
 
 
 def check_tolerances(scenario: Scenario) -> None:

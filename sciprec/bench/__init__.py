@@ -11,6 +11,7 @@ from types import ModuleType
 from sciprec.errors import InputError
 
 BENCHMARKS = ("precision", "fixed", "compensation", "heston", "climate", "batch", "compare")
+_MODULES = {"compare": "comparison"}
 
 
 def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) -> dict:
@@ -37,7 +38,7 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
         raise InputError(
             f"the file {path} cannot be written ({error.strerror}); give another one with --out"
         ) from None
-    benchmark = importlib.import_module(f"sciprec.bench.{name}")
+    benchmark = importlib.import_module(f"sciprec.bench.{_MODULES.get(name, name)}")
 
     def say(text: str) -> None:
         print(f"measuring {text}", file=sys.stderr)

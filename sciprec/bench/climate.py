@@ -17,11 +17,11 @@ import numpy as np
 from sciprec.bench import climate_dinosaur, climate_peers, climate_steps
 from sciprec.bench.integer_sums import IntegerSums
 from sciprec.bench.precision import machine
-from sciprec.climate.aligned import aligned_copy, aligned_zeros
-from sciprec.climate.compiled import compiled
-from sciprec.climate.grid import Truncation, resolve_truncation
-from sciprec.climate.legendre_stage import legendre_synthesis, make_products_work
-from sciprec.climate.transform import (
+from sciprec.climate.transform.aligned import aligned_copy, aligned_zeros
+from sciprec.climate.transform.compiled import compiled
+from sciprec.climate.transform.grid import Truncation, resolve_truncation
+from sciprec.climate.transform.legendre_stage import legendre_synthesis, make_products_work
+from sciprec.climate.transform.spectral import (
     analyze,
     make_tables,
     make_work,

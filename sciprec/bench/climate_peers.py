@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sciprec.climate.grid import Truncation
+from sciprec.climate.transform.grid import Truncation
 
 SHTNS_LATITUDES = 32
 """On fewer SHTns ends the whole process."""

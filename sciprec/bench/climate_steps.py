@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sciprec.climate import integrate
-from sciprec.climate.aligned import aligned_copy
-from sciprec.climate.compiled import compiled
 from sciprec.climate.constants import SECONDS_PER_DAY
-from sciprec.climate.grid import resolve_truncation
-from sciprec.climate.legendre_stage import legendre_synthesis
-from sciprec.climate.transform import make_tables, make_work
+from sciprec.climate.transform.aligned import aligned_copy
+from sciprec.climate.transform.compiled import compiled
+from sciprec.climate.transform.grid import resolve_truncation
+from sciprec.climate.transform.legendre_stage import legendre_synthesis
+from sciprec.climate.transform.spectral import make_tables, make_work
 
 FLOATS = ("fp64", "fp32", "mlu370", "fp16", "bf16")
 FIXED = "fixed32"

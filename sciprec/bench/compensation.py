@@ -14,11 +14,11 @@ import numpy as np
 
 from sciprec.bench.kernels import advect
 from sciprec.bench.precision import machine
-from sciprec.climate.levels import apply_increment, carry_increment
+from sciprec.climate.stepping.levels import apply_increment, carry_increment
 from sciprec.machine.work import RESIDUAL_STREAMS, UPDATE_STREAMS
 from sciprec.precision import lift, resolve_backend
-from sciprec.precision.compensation import add_with_carry, carried_update, plain_update
 from sciprec.precision.registry import kernel
+from sciprec.precision.sums.compensation import add_with_carry, carried_update, plain_update
 
 TITLE = "Cost of compensation"
 CAPTION = "time of the compensated kernel over the uncompensated one, same arithmetic"

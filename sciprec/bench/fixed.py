@@ -19,9 +19,9 @@ import numpy as np
 
 from sciprec.bench import kernels
 from sciprec.bench.precision import _seconds, machine
-from sciprec.precision.fixed_matmul import fixed_matmul
-from sciprec.precision.fixed_point import Quantized, adaptive_quantize
-from sciprec.precision.packed_matmul import tiled_matmul
+from sciprec.precision.integers.fixed_matmul import fixed_matmul
+from sciprec.precision.integers.fixed_point import Quantized, adaptive_quantize
+from sciprec.precision.integers.packed_matmul import tiled_matmul
 
 TITLE = "Time of a matrix product"
 CAPTION = "ratios to fp32 in Numba, blocked; errors relative to the largest element"

@@ -17,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from sciprec.bench import heston_peers
 from sciprec.bench.precision import machine
 from sciprec.heston import Call, Model
-from sciprec.heston.paths import Block
-from sciprec.heston.pricing import price
-from sciprec.heston.simulation import Simulation
+from sciprec.heston.bounds.pricing import price
+from sciprec.heston.simulation.block import Simulation
+from sciprec.heston.simulation.paths import Block
 
 TITLE = "Heston: million steps of paths per second, seconds to a bound of 0.1 %"
 CAPTION = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from sciprec.climate.aligned import aligned_copy
-from sciprec.climate.grid import Truncation
-from sciprec.climate.legendre_stage import LANES, PAIR, ROWS
-from sciprec.climate.transform import make_tables
+from sciprec.climate.transform.aligned import aligned_copy
+from sciprec.climate.transform.grid import Truncation
+from sciprec.climate.transform.legendre_stage import LANES, PAIR, ROWS
+from sciprec.climate.transform.spectral import make_tables
 
 TABLE_BITS, FACTOR_BITS = 28, 27
 """Of the largest number of either kind: 128 products, each below 2^55, sum to less than 2^63."""

@@ -1,7 +1,7 @@
 """A spectral model of the atmosphere whose every operation can run in any arithmetic."""
 
-from sciprec.climate.model import Trajectory, integrate
-from sciprec.climate.perturbation import Perturbation
+from sciprec.climate.running.integration import Trajectory, integrate
+from sciprec.climate.running.perturbation import Perturbation
 
 __all__ = ["Perturbation", "Trajectory", "integrate", "run"]
 

@@ -1,18 +1,16 @@
 """Everything that is registered: importing this module registers all cases, sets and schemes."""
 
-from sciprec.climate import (  # noqa: F401 - imported for what they register
+from sciprec.climate.cases import baroclinic, galewsky  # noqa: F401
+from sciprec.climate.cases.initial import CASES
+from sciprec.climate.equations import (  # noqa: F401
     advection,
-    baroclinic,
     barotropic_vorticity,
-    galewsky,
     held_suarez,
-    imex,
     primitive_equations,
-    runge_kutta,
     shallow_water,
 )
-from sciprec.climate.equations import EQUATIONS
-from sciprec.climate.initial import CASES
-from sciprec.climate.timestepping import TIME_SCHEMES
+from sciprec.climate.equations.registry import EQUATIONS
+from sciprec.climate.stepping import imex, runge_kutta  # noqa: F401
+from sciprec.climate.stepping.schemes import TIME_SCHEMES
 
 __all__ = ["CASES", "EQUATIONS", "TIME_SCHEMES"]

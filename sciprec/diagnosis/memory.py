@@ -11,10 +11,10 @@ import numpy as np
 from sciprec.diagnosis import watch
 from sciprec.diagnosis.watched_program import STOPPED, Place, Places, lift_watched
 from sciprec.errors import InputError
-from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.precision.copies import copied
-from sciprec.precision.lifted import Lifted
-from sciprec.precision.syntax import LiftError, plain_function
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.copies import copied
+from sciprec.precision.rewriting.syntax import LiftError, plain_function
 
 UNINITIALISED, OUT_OF_BOUNDS = "uninitialised", "out of bounds"
 _FILLINGS = {

@@ -16,7 +16,7 @@ from numba.core import types
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import intrinsic, overload
 
-from sciprec.precision.bits import bits
+from sciprec.precision.elementary.bits import bits
 
 ALONE, ZERO, NAN, LARGEST, SMALLEST = range(5)
 """What the chosen place's arrays are filled with; all others are filled with ones."""

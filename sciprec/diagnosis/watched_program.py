@@ -9,13 +9,13 @@ from functools import partial
 import numpy as np
 
 from sciprec.diagnosis.watch import PLACES
-from sciprec.precision.compiling import module_of
-from sciprec.precision.fixed_lifting import FixedLifted
-from sciprec.precision.lifted import Lifted
-from sciprec.precision.program import Program
-from sciprec.precision.rewrite import Rewriter
-from sciprec.precision.syntax import LiftError, name, parse, static_value
-from sciprec.precision.variant import FLOATS, Variant
+from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.lifting.fixed_lifting import FixedLifted
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.syntax import LiftError, name, parse, static_value
+from sciprec.precision.rounding.variant import FLOATS, Variant
 
 _IMPORTS = """
 from sciprec.diagnosis.watch import containing as sp_watch_containing

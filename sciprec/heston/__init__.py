@@ -9,9 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from sciprec.heston import analytic, black, observations
-from sciprec.heston.model import Model
-from sciprec.heston.payoffs import (
+from sciprec.heston import observations
+from sciprec.heston.options.payoffs import (
     AsianArithmetic,
     AsianGeometric,
     Barrier,
@@ -29,21 +28,23 @@ from sciprec.heston.payoffs import (
     payoff_named,
     payoffs,
 )
-from sciprec.heston.registry import path_scheme
+from sciprec.heston.parameters import Model
+from sciprec.heston.schemes.registry import path_scheme
+from sciprec.heston.semianalytic import analytic, black
 
 if TYPE_CHECKING:
-    from sciprec.heston.bound_coverage import coverage, random_coverage, reference_cases
-    from sciprec.heston.pricing import PriceResult, price
-    from sciprec.heston.sensitivities import GreeksResult, greeks
+    from sciprec.heston.bounds.bound_coverage import coverage, random_coverage, reference_cases
+    from sciprec.heston.bounds.pricing import PriceResult, price
+    from sciprec.heston.sensitivities.greek_pricing import GreeksResult, greeks
 
 _LAZY = {  # what compiles kernels is imported when it is asked for
-    "price": "sciprec.heston.pricing",
-    "PriceResult": "sciprec.heston.pricing",
-    "greeks": "sciprec.heston.sensitivities",
-    "GreeksResult": "sciprec.heston.sensitivities",
-    "coverage": "sciprec.heston.bound_coverage",
-    "random_coverage": "sciprec.heston.bound_coverage",
-    "reference_cases": "sciprec.heston.bound_coverage",
+    "price": "sciprec.heston.bounds.pricing",
+    "PriceResult": "sciprec.heston.bounds.pricing",
+    "greeks": "sciprec.heston.sensitivities.greek_pricing",
+    "GreeksResult": "sciprec.heston.sensitivities.greek_pricing",
+    "coverage": "sciprec.heston.bounds.bound_coverage",
+    "random_coverage": "sciprec.heston.bounds.bound_coverage",
+    "reference_cases": "sciprec.heston.bounds.bound_coverage",
 }
 
 __all__ = [

@@ -8,13 +8,13 @@ import numpy as np
 import xarray as xr
 from pydantic import Field
 
+from sciprec.checks.limits import MOST_STORED_STATES
 from sciprec.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
-from sciprec.limits import MOST_STORED_STATES
 from sciprec.output.dataset import accumulation_dataset
 from sciprec.output.stated import stated
-from sciprec.scenario import Scenario
-from sciprec.sections import Section, key
-from sciprec.variant import Variant
+from sciprec.scenario.loading import Scenario
+from sciprec.scenario.sections import Section, key
+from sciprec.scenario.variant import Variant
 
 _UPDATE = 1e-9
 """Seconds of an update of one sum in fp64 (docs/accumulation.md)."""
@@ -65,7 +65,7 @@ def _run(given: AccumulationRun, variant: Variant, around: Surroundings) -> xr.D
 
 def _check(given: AccumulationRun, variant: Variant) -> None:
     """Increments whose sums are exact."""
-    from sciprec.accumulation.model import check_request, one_compensation
+    from sciprec.accumulation.integration import check_request, one_compensation
 
     check_request(**given.model_dump())
     one_compensation(variant.compensation.resolved())
@@ -81,7 +81,7 @@ def _estimate(given: AccumulationRun, slowness: float) -> Estimate:
 
 def _fitting(given: AccumulationRun, backend: str, length: float | None, times: int):
     """Names of the variables, and the error of a compensation."""
-    from sciprec.accumulation.model import VARIABLE, accumulate
+    from sciprec.accumulation.integration import VARIABLE, accumulate
 
     request = given.model_dump()
     updates = max(round(times * (request["updates"] / 10 if length is None else length)), 1)

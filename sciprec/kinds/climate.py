@@ -9,17 +9,17 @@ import numpy as np
 import xarray as xr
 from pydantic import Field, field_validator, model_validator
 
+from sciprec.checks.limits import CLIMATE as LIMITS
+from sciprec.checks.limits import PARAMETER, require_few_states
 from sciprec.errors import InputError
 from sciprec.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
-from sciprec.limits import CLIMATE as LIMITS
-from sciprec.limits import PARAMETER, require_few_states
 from sciprec.output.stated import stated
 from sciprec.output.variables import ZONAL_MEAN
-from sciprec.scenario import TRUTH, Scenario
-from sciprec.sections import Names, Section, key, limited
-from sciprec.stages_choice import StagesChoice, StagesChoices
-from sciprec.toml_file import inside, is_inside
-from sciprec.variant import Variant
+from sciprec.scenario.loading import TRUTH, Scenario
+from sciprec.scenario.sections import Names, Section, key, limited
+from sciprec.scenario.stages_choice import StagesChoice, StagesChoices
+from sciprec.scenario.toml_file import inside, is_inside
+from sciprec.scenario.variant import Variant
 
 _TENDENCY = 6e-5, 1.3, 2.6
 """Seconds of a climate tendency in fp64 at T42: a V^b (T/42)^c for V prognostic fields, levels
@@ -115,16 +115,16 @@ class ClimateScenario(Scenario):
 
 def _request(given: ClimateRun, **more: Any) -> Any:
     """The checked request of a table [climate]; `more`: further or other arguments."""
-    from sciprec.climate.request import check_request
+    from sciprec.climate.running.request import check_request
 
     return check_request(**(given.model_dump(exclude={"checkpoints"}) | more))
 
 
 def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Dataset:
     """Integrate a global model; members differ by a perturbation of the initial state."""
-    from sciprec.climate.checkpoint import Restart
-    from sciprec.climate.perturbation import Perturbation
-    from sciprec.climate_runs import run_climate
+    from sciprec.climate.running.checkpoint import Restart
+    from sciprec.climate.running.perturbation import Perturbation
+    from sciprec.kinds.climate_runs import run_climate
 
     changed: dict[str, Any] = {"stored": None} if variant.is_truth else {}
     if given.checkpoints is not None:
@@ -190,20 +190,20 @@ def _kernels(given: ClimateRun, variant: Variant) -> dict[str, Any]:
 
 
 def _sources(given: ClimateRun) -> tuple[str]:
-    from sciprec.climate.identity import code_behind
+    from sciprec.climate.running.identity import code_behind
 
     return (code_behind(_request(given)),)
 
 
 def _state(given: ClimateRun) -> str:
-    from sciprec.climate.identity import state_behind
+    from sciprec.climate.running.identity import state_behind
 
     return state_behind(_request(given))
 
 
 def _residuals(given: ClimateRun) -> list[tuple[str, int, int]]:
     """Complex coefficients of each prognostic variable, one set for each level."""
-    from sciprec.climate.legendre import coefficient_orders
+    from sciprec.climate.transform.legendre import coefficient_orders
 
     request = _request(given, stored=None, variables=None)
     elements = 2 * coefficient_orders(request.truncation.number)[0].size
@@ -213,11 +213,11 @@ def _residuals(given: ClimateRun) -> list[tuple[str, int, int]]:
 
 def _fitting(given: ClimateRun, backend: str, length: float | None, times: int):
     """Names of the variables, and the error of a compensation."""
+    from sciprec.climate.cases.initial import resolve_case
     from sciprec.climate.catalogue import EQUATIONS
-    from sciprec.climate.diagnostics import scalar_errors, wind_errors
-    from sciprec.climate.grid import GaussianGrid, resolve_truncation
-    from sciprec.climate.initial import resolve_case
-    from sciprec.climate.model import integrate
+    from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
+    from sciprec.climate.running.integration import integrate
+    from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 
     days = times * (given.days / 10 if length is None else length)
     hours = min(given.output_hours, 24.0 * days)

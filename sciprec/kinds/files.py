@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sciprec import arguments
-from sciprec.complaints import complaint
+from sciprec.checks import arguments
 from sciprec.errors import InputError, meant
 from sciprec.kinds.kind import kinds
-from sciprec.scenario import EXAMPLE, Scenario
-from sciprec.shipped import SCENARIOS
-from sciprec.toml_file import read_toml
+from sciprec.scenario.complaints import complaint
+from sciprec.scenario.loading import EXAMPLE, Scenario
+from sciprec.scenario.shipped import SCENARIOS
+from sciprec.scenario.toml_file import read_toml
 
 
 def load_scenario(path: str | Path) -> Scenario:

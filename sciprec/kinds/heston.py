@@ -8,15 +8,20 @@ from typing import Any, ClassVar, Literal
 import xarray as xr
 from pydantic import Field, model_validator
 
-from sciprec.correction_choice import CARRY, CORRECTION, CorrectionChoice, CorrectionChoices
-from sciprec.heston_sections import HestonRun
 from sciprec.kinds import heston_grid
+from sciprec.kinds.heston_sections import HestonRun
 from sciprec.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
 from sciprec.output.stated import MARKET, stated
 from sciprec.precision.streams import philox4x32, seed_words
-from sciprec.scenario import Scenario
-from sciprec.sections import key
-from sciprec.variant import Variant
+from sciprec.scenario.correction_choice import (
+    CARRY,
+    CORRECTION,
+    CorrectionChoice,
+    CorrectionChoices,
+)
+from sciprec.scenario.loading import Scenario
+from sciprec.scenario.sections import key
+from sciprec.scenario.variant import Variant
 
 _PATH_STEP = 1.2e-8
 """Seconds of a step of a path in fp64 (docs/heston.md)."""
@@ -112,8 +117,8 @@ def _kernels(given: HestonRun, variant: Variant) -> list[Any]:
 
 def _sources(given: HestonRun) -> tuple[Any, ...]:
     """The registered payoff and scheme."""
-    from sciprec.heston.payoffs import payoff_named
-    from sciprec.heston.schemes import scheme_named
+    from sciprec.heston.options.payoffs import payoff_named
+    from sciprec.heston.schemes.catalogue import scheme_named
 
     return payoff_named(given.payoffs.kind), scheme_named(given.simulation.scheme)
 

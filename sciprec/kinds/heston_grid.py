@@ -11,13 +11,13 @@ import numpy as np
 import xarray as xr
 
 from sciprec.errors import InputError
-from sciprec.heston_sections import HestonPayoffs, HestonRun, HestonSimulation
+from sciprec.kinds.heston_sections import HestonPayoffs, HestonRun, HestonSimulation
 from sciprec.output.bounded_prices import PRICED
 from sciprec.output.dataset import fixed_point_attributes, prices_dataset, timing_attributes
 from sciprec.output.surfaces import RELATIVE_ROUNDING, surface_dataset
-from sciprec.price_tolerance import price_tolerance
-from sciprec.timing import Timing
-from sciprec.variant import Variant
+from sciprec.provenance.timing import Timing
+from sciprec.scenario.price_tolerance import price_tolerance
+from sciprec.scenario.variant import Variant
 
 _PER_STRIKE = ("price", "standard_error", "analytic_price", "implied_volatility")
 _PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
@@ -55,7 +55,7 @@ def check(given: HestonRun, variant: Variant) -> None:
             barrier is hit already.
     """
     from sciprec import heston
-    from sciprec.heston.schemes import scheme_named
+    from sciprec.heston.schemes.catalogue import scheme_named
 
     model = heston.Model(**given.model.model_dump())
     scheme = scheme_named(given.simulation.scheme)
@@ -79,8 +79,8 @@ def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
     Raises:
         InputError: the payoff is unknown, has no strike, or takes other parameters.
     """
-    from sciprec.heston.payoff_registry import payoff_grid
-    from sciprec.heston.payoffs import payoff_named, payoffs
+    from sciprec.heston.options.payoffs import payoff_named, payoffs
+    from sciprec.heston.payoff import payoff_grid
 
     if "strike" not in payoff_named(given.kind).parameters:
         known = sorted(name for name, one in payoffs().items() if "strike" in one.parameters)
@@ -92,8 +92,8 @@ def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
 def _with_a_number_of_paths(given: HestonRun, backend: str, compensation: str) -> xr.Dataset:
     """Means of payments and their standard errors."""
     from sciprec import heston
-    from sciprec.heston import paths
-    from sciprec.heston.fixed_counts import added
+    from sciprec.heston.simulation import paths
+    from sciprec.heston.simulation.fixed_counts import added
 
     model = heston.Model(**given.model.model_dump())
     strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
@@ -136,8 +136,8 @@ def _with_a_bound(given: HestonRun, backend: str, compensation: str) -> xr.Datas
     The measured time is that of the paths of all levels, without the pilots.
     """
     from sciprec import heston
-    from sciprec.heston.fixed_counts import added
-    from sciprec.heston.pricing import price
+    from sciprec.heston.bounds.pricing import price
+    from sciprec.heston.simulation.fixed_counts import added
 
     model = heston.Model(**given.model.model_dump())
     tolerance = price_tolerance(given.simulation.tolerance)
@@ -184,7 +184,7 @@ def _notes(given: HestonRun, results: Sequence[Any]) -> str:
 
 def _analytic_prices(model: Any, options: Sequence[Any]) -> np.ndarray:
     """Semi-analytic prices; NaN for payoffs without one."""
-    from sciprec.heston import analytic
+    from sciprec.heston.semianalytic import analytic
 
     known = [analytic.price(model, o) if analytic.has_price(o) else math.nan for o in options]
     return np.array(known)
@@ -217,7 +217,7 @@ def implied_volatilities(model: Any, options: Sequence[Any], prices: np.ndarray)
         Shape (n,); 0 for prices at or below the intrinsic value, NaN for other payoffs than calls
         and puts and for prices at or above the largest one.
     """
-    from sciprec.heston.black import implied_volatility
+    from sciprec.heston.semianalytic.black import implied_volatility
 
     found = np.full(len(options), math.nan)
     for k, option in enumerate(options):

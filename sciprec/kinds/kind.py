@@ -23,9 +23,9 @@ from typing import Any
 
 import xarray as xr
 
-from sciprec.plugins import load_plugins
-from sciprec.scenario import Scenario
-from sciprec.variant import Variant
+from sciprec.plugins.loading import load_plugins
+from sciprec.scenario.loading import Scenario
+from sciprec.scenario.variant import Variant
 
 NUMBER_BYTES = 8
 """Of a number in a file, before compression."""

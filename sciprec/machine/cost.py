@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from sciprec.errors import InputError, meant
 from sciprec.machine.work import FLOPS_PER_SPECIAL, SPECIAL_ASSUMPTION, Work
-from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.precision.lifting import lift
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.lifting.lifting import lift
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ from numba import types, vectorize
 from numba.extending import overload
 
 from sciprec.errors import InputError
-from sciprec.precision.bits import bits, from_bits, two_sum
-from sciprec.precision.disk_cache import keep, kept
-from sciprec.precision.formats import FORMATS
+from sciprec.precision.compiled.disk_cache import keep, kept
+from sciprec.precision.elementary.bits import bits, from_bits, two_sum
+from sciprec.precision.formats.float_format import FORMATS
 
 _FORMAT = FORMATS["mlu370"]
 _SMALLEST, _LARGEST = _FORMAT.min_normal, _FORMAT.max_finite

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciprec.errors import InputError
-from sciprec.precision.compensation import LARGEST_COEFFICIENT, Compensation
+from sciprec.precision.sums.compensation import LARGEST_COEFFICIENT, Compensation
 
 MODES = {
     "fp32": "mlu370",

@@ -8,7 +8,7 @@
 | dx in units of x, what is lost carried | VACC.I64 (residual, dx, scale), read as two words |
 | a sum of scaled products | VACC.I64, one per term: exact while nothing leaves 64 bits |
 
-`compensated_update` is `sciprec.precision.compensation` in mlu370 arithmetic bit for bit, and takes
+`compensated_update` is `sciprec.precision.sums.compensation` in mlu370 arithmetic bit for bit, and takes
 14 VCOMP.F32. `rescaled_update` is what fixed point allows: nothing is lost at all, where the
 protocol rounds its residual to the storage format; the two therefore have different bits, and
 alpha and beta have no counterpart (it is alpha = 1, beta = 0).
@@ -20,7 +20,7 @@ import numpy as np
 
 from sciprec.errors import InputError
 from sciprec.machine.instructions import _vacc, _vcomp, vscale_i32
-from sciprec.precision.disk_cache import kept
+from sciprec.precision.compiled.disk_cache import kept
 
 _compiled = kept(nogil=True, error_model="numpy")
 _LOW_WORD = 2**32 - 1
@@ -65,7 +65,7 @@ def compensated_update(state, residual, increment, alpha=1.0, beta=0.0) -> None:
         InputError: arrays of other dtypes or of different shapes.
 
     Precision:
-        The same bits as `sciprec.precision.compensation.compensated_update` lifted to mlu370.
+        The same bits as `sciprec.precision.sums.compensation.compensated_update` lifted to mlu370.
     """
     arrays = {"state": state, "residual": residual, "increment": increment}
     for name, array in arrays.items():

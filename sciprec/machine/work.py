@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from sciprec.errors import InputError
-from sciprec.precision.backend import Backend, resolve_backend
-from sciprec.precision.fixed_format import FixedFormat
-from sciprec.precision.operation import OPERATIONS
-from sciprec.precision.profile import Profile
+from sciprec.precision.fixed.profile import Profile
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.formats.fixed_format import FixedFormat
+from sciprec.precision.operations.operation import OPERATIONS
 
 FLOPS_PER_SPECIAL = 20
 SPECIAL_ASSUMPTION = (

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.output.variables import ZONAL_MEAN, describe
-from sciprec.variant import Variant
+from sciprec.scenario.variant import Variant
 
 CIRCLE = "circle"
 """Name of the longitude of zonal means."""
@@ -124,7 +124,7 @@ def timing_attributes(timing: Any) -> dict[str, Any]:
     """The processor time of a run as attributes of its file.
 
     Args:
-        timing: has seconds, low and high, as `sciprec.timing.Timing`.
+        timing: has seconds, low and high, as `sciprec.provenance.timing.Timing`.
     """
     return {
         PROCESSOR_SECONDS: float(timing.seconds),

@@ -8,7 +8,7 @@ from typing import Any
 
 import xarray as xr
 
-from sciprec.arguments import word
+from sciprec.checks.arguments import word
 from sciprec.output import netcdf, zarr_store
 
 NETCDF = "netcdf"

@@ -1,8 +1,8 @@
 """The precision engine: number formats, backends, and kernels lifted into them."""
 
-from sciprec.precision.backend import Arithmetic, Backend, backends, resolve_backend
-from sciprec.precision.formats import FORMATS, Format
-from sciprec.precision.lifting import Lifted, LiftError, lift
+from sciprec.precision.formats.backend import Arithmetic, Backend, backends, resolve_backend
+from sciprec.precision.formats.float_format import FORMATS, Format
+from sciprec.precision.lifting.lifting import Lifted, LiftError, lift
 from sciprec.precision.quantization import quantize
 from sciprec.precision.registry import KERNELS, kernel
 

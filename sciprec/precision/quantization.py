@@ -6,11 +6,11 @@ import functools
 
 import numpy as np
 
-from sciprec.arguments import whole
+from sciprec.checks.arguments import whole
 from sciprec.errors import InputError
-from sciprec.precision.backend import Backend, resolve_backend, uniform_backend
-from sciprec.precision.fixed_point import adaptive_quantize, dequantize
-from sciprec.precision.lifting import lift
+from sciprec.precision.formats.backend import Backend, resolve_backend, uniform_backend
+from sciprec.precision.integers.fixed_point import adaptive_quantize, dequantize
+from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.registry import kernel
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.compare.comparison import SETTLED, Comparison, Row
-from sciprec.compare.metrics import metrics
-from sciprec.compare.reasons import reason
-from sciprec.report.distribution import share_by_error
-from sciprec.report.picture import WIDTH, Picture
-from sciprec.report.svg import COLOURS, new_figure, style, to_svg
-from sciprec.report.templating import page_style, template
+from sciprec.comparison.pointwise.error_metrics import metrics
+from sciprec.comparison.reasons import reason
+from sciprec.comparison.rows import SETTLED, Comparison, Row
+from sciprec.report.drawing.picture import WIDTH, Picture
+from sciprec.report.drawing.svg import COLOURS, new_figure, style, to_svg
+from sciprec.report.drawing.templating import page_style, template
+from sciprec.report.sections.distribution import share_by_error
 
 SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "max_relative", "max_ulp",
                  "decimal_digits", "correlation")  # fmt: skip

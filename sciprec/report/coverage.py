@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from sciprec.errors import InputError
-from sciprec.folders import PAGE, require_own_page
-from sciprec.report.picture import WIDTH, Picture
-from sciprec.report.stored import write_text
-from sciprec.report.svg import legend, line_style, new_figure, style, to_svg
-from sciprec.report.templating import page_style, template
+from sciprec.output.folders import PAGE, require_own_page
+from sciprec.report.drawing.picture import WIDTH, Picture
+from sciprec.report.drawing.svg import legend, line_style, new_figure, style, to_svg
+from sciprec.report.drawing.templating import page_style, template
+from sciprec.report.stored.batch import write_text
 
 RESULTS = "coverage.json"
 KEYS = ("rows", "settings", "command", "made_by")

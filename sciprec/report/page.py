@@ -8,24 +8,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sciprec.compare.error_growth import growth_as_dict
-from sciprec.compare.wording import factor
-from sciprec.folders import PAGE, require_own_page
+from sciprec.comparison.evidence.error_growth import growth_as_dict
+from sciprec.comparison.wording import factor
 from sciprec.machine.cost import MACHINES
-from sciprec.report.drift import drift_rows
-from sciprec.report.fixed_point import summary_of
+from sciprec.output.folders import PAGE, require_own_page
+from sciprec.report.drawing.templating import page_script, page_style, template
 from sciprec.report.section import scenario_part
-from sciprec.report.shown import main_error
-from sciprec.report.stages import stage_words
-from sciprec.report.stored import (
-    StoredBatch,
-    StoredMember,
-    StoredRun,
-    write_text,
-)
-from sciprec.report.templating import page_script, page_style, template
-from sciprec.report.tradeoff import measured_cost, trade_off_picture, trade_offs
-from sciprec.scenario import TRUTH
+from sciprec.report.sections.drift import drift_rows
+from sciprec.report.sections.fixed_point import summary_of
+from sciprec.report.sections.stages import stage_words
+from sciprec.report.sections.tradeoff import measured_cost, trade_off_picture, trade_offs
+from sciprec.report.stored.batch import StoredBatch, StoredMember, StoredRun, write_text
+from sciprec.report.stored.shown import main_error
+from sciprec.scenario.loading import TRUTH
 
 STATUS_WORDS = {
     "truth": "truth",

@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sciprec.compare.metrics import metrics
-from sciprec.plugins import load_plugins
-from sciprec.report.bounded import level_rows, notes
-from sciprec.report.distribution import (
+from sciprec.comparison.pointwise.error_metrics import metrics
+from sciprec.plugins.loading import load_plugins
+from sciprec.report.drawing.templating import template, template_of
+from sciprec.report.sections.bounded import level_rows, notes
+from sciprec.report.sections.distribution import (
     class_rows,
     distribution_picture,
     quantile_rows,
     worst_rows,
 )
-from sciprec.report.drift import drift_rows
-from sciprec.report.evidence_matrix import evidence_matrix
-from sciprec.report.evidence_pictures import evidence_pictures, evidence_rows
-from sciprec.report.figures import pictures
-from sciprec.report.fixed_point import fixed_point_sections
-from sciprec.report.growth import growth_section
-from sciprec.report.rounded import rounded_in_words
-from sciprec.report.stages import stage_rows
-from sciprec.report.stored import StoredBatch, StoredRun
-from sciprec.report.suggestions import suggestions
-from sciprec.report.templating import template, template_of
-from sciprec.scenario import TRUTH
+from sciprec.report.sections.drift import drift_rows
+from sciprec.report.sections.evidence_matrix import evidence_matrix
+from sciprec.report.sections.evidence_pictures import evidence_pictures, evidence_rows
+from sciprec.report.sections.figures import pictures
+from sciprec.report.sections.fixed_point import fixed_point_sections
+from sciprec.report.sections.growth import growth_section
+from sciprec.report.sections.rounded import rounded_in_words
+from sciprec.report.sections.stages import stage_rows
+from sciprec.report.sections.suggestions import suggestions
+from sciprec.report.stored.batch import StoredBatch, StoredRun
+from sciprec.scenario.loading import TRUTH
 
 SHOWN_METRICS = ("max_abs", "rms", "relative_l2", "decimal_digits", "standard_errors")
 

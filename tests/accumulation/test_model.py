@@ -5,11 +5,11 @@ import pytest
 
 from sciprec.accumulation import accumulate
 from sciprec.accumulation.increments import STREAM, increments
-from sciprec.accumulation.model import Summing, check_request
+from sciprec.accumulation.integration import Summing, check_request
 from sciprec.errors import InputError
 from sciprec.precision import quantize, resolve_backend
-from sciprec.precision.compensation import Compensation, resolve_compensation
 from sciprec.precision.streams import philox4x32
+from sciprec.precision.sums.compensation import Compensation, resolve_compensation
 from tests.oracles.exact import add, round_exact
 
 SMALL = {"updates": 500, "members": 6, "outputs": 5, "seed": 3}

@@ -9,9 +9,9 @@ import pytest
 from sciprec import bench
 from sciprec.bench import climate, climate_dinosaur, climate_peers, climate_steps
 from sciprec.bench.integer_sums import IntegerSums
-from sciprec.climate.grid import resolve_truncation
-from sciprec.climate.legendre_stage import legendre_synthesis
-from sciprec.climate.transform import make_tables
+from sciprec.climate.transform.grid import resolve_truncation
+from sciprec.climate.transform.legendre_stage import legendre_synthesis
+from sciprec.climate.transform.spectral import make_tables
 from sciprec.precision import lift, resolve_backend
 
 SMALL = resolve_truncation("T10")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sciprec import bench
-from sciprec.bench import compare
+from sciprec.bench import comparison as compare
 
 
 def test_small_benchmark_has_every_row(tmp_path, capsys):

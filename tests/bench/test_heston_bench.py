@@ -6,8 +6,8 @@ import pytest
 
 from sciprec import bench
 from sciprec.bench import heston, heston_peers
-from sciprec.heston import analytic
-from sciprec.heston.schemes import schemes
+from sciprec.heston.schemes.catalogue import schemes
+from sciprec.heston.semianalytic import analytic
 
 CASES = pytest.mark.parametrize("case", sorted(heston.CASES))
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 
+from sciprec.climate.cases.initial import CASES
 from sciprec.climate.constants import Units
-from sciprec.climate.grid import GaussianGrid, resolve_truncation
-from sciprec.climate.initial import CASES
-from sciprec.climate.model import integrate
-from sciprec.climate.reference import Reference, reference_norms
-from sciprec.climate.shallow_water import ShallowWaterConversion
-from sciprec.climate.transform import reference_transform
+from sciprec.climate.diagnostics.reference import Reference, reference_norms
+from sciprec.climate.equations.shallow_water import ShallowWaterConversion
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.climate.transform.spectral import reference_transform
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "climate"
 

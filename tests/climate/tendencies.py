@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from sciprec.climate.catalogue import EQUATIONS
-from sciprec.climate.compiled import compiled
-from sciprec.climate.tendency import in_one_kernel, make_tendency_work
-from sciprec.climate.transform import make_tables, rounded
+from sciprec.climate.equations.tendency import in_one_kernel, make_tendency_work
+from sciprec.climate.transform.compiled import compiled
+from sciprec.climate.transform.spectral import make_tables, rounded
 from sciprec.precision import resolve_backend
 
 

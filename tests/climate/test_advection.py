@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sciprec.climate.advection import cosine_bell
-from sciprec.climate.diagnostics import scalar_errors
-from sciprec.climate.grid import GaussianGrid, Truncation, resolve_truncation
-from sciprec.climate.model import integrate
+from sciprec.climate.diagnostics.budgets import scalar_errors
+from sciprec.climate.equations.advection import cosine_bell
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 ANGLES = (0.0, np.degrees(0.05), 90.0 - np.degrees(0.05), 90.0)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sciprec.climate.aligned import LINE_BYTES, aligned_copy, aligned_zeros
-from sciprec.climate.grid import resolve_truncation
-from sciprec.climate.transform import make_tables, make_work, rounded
+from sciprec.climate.transform.aligned import LINE_BYTES, aligned_copy, aligned_zeros
+from sciprec.climate.transform.grid import resolve_truncation
+from sciprec.climate.transform.spectral import make_tables, make_work, rounded
 from sciprec.precision import resolve_backend
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec.climate.grid import GaussianGrid, resolve_truncation
-from sciprec.climate.sampling import departure, is_within
+from data.climate.sampling import departure, is_within
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 
 FOLDER = Path(__file__).parents[2] / "data" / "climate"
 ARITHMETICS = json.loads((FOLDER / "held_suarez_arithmetics.json").read_text())

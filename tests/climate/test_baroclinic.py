@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from sciprec.climate.air import AirConversion
-from sciprec.climate.baroclinic import PLANET, jablonowski_williamson
+from sciprec.climate.cases.baroclinic import PLANET, jablonowski_williamson
 from sciprec.climate.constants import Units
-from sciprec.climate.diffusion import diffusion_rate
-from sciprec.climate.grid import GaussianGrid, resolve_truncation
-from sciprec.climate.model import integrate
-from sciprec.climate.transform import reference_transform
-from sciprec.climate.vertical import SigmaLevels
+from sciprec.climate.equations.air import AirConversion
+from sciprec.climate.equations.vertical import SigmaLevels
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.stepping.diffusion import diffusion_rate
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.climate.transform.spectral import reference_transform
 
 WAVE = {6: 993.54, 7: 986.50, 8: 972.34, 9: 949.30, 10: 928.04}
 """Lowest surface pressure, hPa, of GFDL's core (Isca) at T42L24, diffusion of order 8, 600 s."""

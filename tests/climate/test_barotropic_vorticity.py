@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sciprec import climate
-from sciprec.climate.barotropic_vorticity import rossby_haurwitz, rossby_haurwitz_speed
-from sciprec.climate.grid import Truncation
-from sciprec.climate.timestepping import TIME_SCHEMES
+from sciprec.climate.equations.barotropic_vorticity import rossby_haurwitz, rossby_haurwitz_speed
+from sciprec.climate.stepping.schemes import TIME_SCHEMES
+from sciprec.climate.transform.grid import Truncation
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 

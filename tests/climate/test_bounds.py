@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from sciprec.climate.grid import resolve_truncation
-from sciprec.climate.transform import SpectralTransform
+from sciprec.climate.transform.grid import resolve_truncation
+from sciprec.climate.transform.spectral import SpectralTransform
 
 EVERY = ("T1", "T5", "T15", "T21", "T31", "TL5", "TL15", "TL16", "TL31", "TL62", "TL63")
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec.climate.checkpoint import Checkpoints, Restart, Saved
-from sciprec.climate.compiled import compiled, kernel_states, restore_kernels
-from sciprec.climate.grid import Truncation
-from sciprec.climate.model import integrate
-from sciprec.climate.request import check_request
-from sciprec.climate.timestepping import TIME_SCHEMES, stage_state
+from sciprec.climate.running.checkpoint import Checkpoints, Restart, Saved
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.running.request import check_request
+from sciprec.climate.stepping.schemes import TIME_SCHEMES, stage_state
+from sciprec.climate.transform.compiled import compiled, kernel_states, restore_kernels
+from sciprec.climate.transform.grid import Truncation
 from sciprec.errors import InputError
 from sciprec.precision import resolve_backend
 
@@ -195,7 +195,7 @@ def test_writing_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
     monkeypatch.setattr("os.replace", lambda part, path: None)
     monkeypatch.setattr(Checkpoints, "load", lambda self, like: None)
     clock = iter(np.arange(0.0, 100.0, 0.5))
-    monkeypatch.setattr("sciprec.climate.checkpoint.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("sciprec.climate.running.checkpoint.time.perf_counter", lambda: next(clock))
     kept = Checkpoints(tmp_path, check_request("williamson_5", SMALL, 1.0, **RUN))
     for _ in range(60):
         kept.save(Saved(0, [], [], {}, {}), last=False)
@@ -209,7 +209,7 @@ def test_a_restart_is_written_after_a_while_and_not_at_the_end(tmp_path, monkeyp
     monkeypatch.setattr(np, "savez", lambda path, **arrays: written.append(path))
     monkeypatch.setattr("os.replace", lambda part, path: None)
     clock = iter(np.arange(0.0, 1000.0, 5.0))
-    monkeypatch.setattr("sciprec.climate.checkpoint.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("sciprec.climate.running.checkpoint.time.perf_counter", lambda: next(clock))
     request = check_request("williamson_5", SMALL, 1.0, **RUN)
     kept = Checkpoints(Restart(Path(tmp_path), after_seconds=60.0), request)
     for _ in range(11):

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec.climate.climatology import CLIMATE_VARIABLES, ZONAL_MEAN, gates, time_means
-from sciprec.climate.model import integrate
+from sciprec.climate.diagnostics.climatology import CLIMATE_VARIABLES, ZONAL_MEAN, gates, time_means
+from sciprec.climate.running.integration import integrate
 
 FOLDER = Path(__file__).parents[2] / "data" / "climate"
 STORED = sorted(FOLDER.glob("held_suarez_t*.json"))

@@ -5,15 +5,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sciprec.climate.diagnostics import scalar_errors
-from sciprec.climate.fourier import compensated_sum_of_rows, sum_of_rows
-from sciprec.climate.grid import GaussianGrid, Truncation, resolve_truncation
-from sciprec.climate.levels import LEVEL_KERNELS, addition
-from sciprec.climate.model import integrate
-from sciprec.climate.timestepping import TIME_SCHEMES
+from sciprec.climate.diagnostics.budgets import scalar_errors
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.stepping.levels import LEVEL_KERNELS, addition
+from sciprec.climate.stepping.schemes import TIME_SCHEMES
+from sciprec.climate.transform.fourier import compensated_sum_of_rows, sum_of_rows
+from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.errors import InputError
 from sciprec.precision import lift, quantize, resolve_backend
-from sciprec.precision.compensation import Compensation
+from sciprec.precision.sums.compensation import Compensation
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 NAMES = ("vorticity", "divergence", "geopotential")

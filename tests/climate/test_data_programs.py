@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec.climate.grid import Truncation
-from sciprec.climate.transform import reference_transform
+from sciprec.climate.transform.grid import Truncation
+from sciprec.climate.transform.spectral import reference_transform
 
 FOLDER = Path(__file__).parents[2] / "data" / "climate"
 SMALL = Truncation(10, 16, 32, 1200.0)

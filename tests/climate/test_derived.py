@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from sciprec import climate
-from sciprec.climate.derived import derive, derived_names
-from sciprec.climate.grid import GaussianGrid, Truncation
-from sciprec.climate.model import integrate
-from sciprec.climate.transform import reference_transform
+from sciprec.climate.diagnostics.derived import derive, derived_names
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.spectral import reference_transform
 from sciprec.errors import InputError
 from sciprec.output.dataset import trajectory_dataset
 

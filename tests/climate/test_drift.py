@@ -2,10 +2,10 @@
 
 import pytest
 
-from sciprec import workflow
-from sciprec.climate import shallow_water
-from sciprec.climate.grid import Truncation
-from sciprec.climate.model import integrate
+from sciprec.batch import workflow
+from sciprec.climate.equations import shallow_water
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import Truncation
 from sciprec.kinds import parse_scenario
 
 SMALL = Truncation(10, 16, 32, 1200.0)

@@ -5,9 +5,9 @@ import pytest
 
 from sciprec.climate.catalogue import CASES, EQUATIONS
 from sciprec.climate.constants import Units
-from sciprec.climate.grid import GaussianGrid, Truncation
-from sciprec.climate.shallow_water import ShallowWaterConversion
-from sciprec.climate.transform import reference_transform
+from sciprec.climate.equations.shallow_water import ShallowWaterConversion
+from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.spectral import reference_transform
 from tests.climate.tendencies import tendency
 
 SMALL = Truncation(10, 16, 32, 1200.0)

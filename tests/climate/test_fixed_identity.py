@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from sciprec.climate.grid import Truncation
-from sciprec.climate.model import integrate
-from sciprec.climate.transform import SpectralTransform
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import Truncation
+from sciprec.climate.transform.spectral import SpectralTransform
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 FIELDS = 10

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sciprec.climate.grid import Truncation
-from sciprec.climate.model import integrate
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import Truncation
 from sciprec.kinds import load_scenario
 
 SMALL = Truncation(10, 16, 32, 1200.0)

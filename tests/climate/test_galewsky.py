@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec.climate.diagnostics import scalar_errors
-from sciprec.climate.grid import GaussianGrid, Truncation, resolve_truncation
-from sciprec.climate.model import integrate
-from sciprec.climate.reference import Reference
+from sciprec.climate.diagnostics.budgets import scalar_errors
+from sciprec.climate.diagnostics.reference import Reference
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.precision import backends
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "climate"

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from sciprec.climate import held_suarez as hs
-from sciprec.climate.climatology import eddy_product, folded, gates, time_means
 from sciprec.climate.constants import Units
-from sciprec.climate.grid import GaussianGrid, Truncation
-from sciprec.climate.model import integrate
-from sciprec.climate.transform import reference_transform
+from sciprec.climate.diagnostics.climatology import eddy_product, folded, gates, time_means
+from sciprec.climate.equations import held_suarez as hs
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.spectral import reference_transform
 from tests.climate.tendencies import tendency
 
 SMALL = Truncation(5, 10, 16, 1800.0)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from sciprec.climate.cases.galewsky import balanced_height, jet, unstable_jet
+from sciprec.climate.cases.initial import CASES
 from sciprec.climate.constants import RADIUS_M, Units
-from sciprec.climate.galewsky import balanced_height, jet, unstable_jet
-from sciprec.climate.grid import GaussianGrid, Truncation
-from sciprec.climate.initial import CASES
-from sciprec.climate.model import integrate
-from sciprec.climate.reference import Reference, reference_norms
-from sciprec.climate.spherical import few_bits
+from sciprec.climate.diagnostics.reference import Reference, reference_norms
+from sciprec.climate.equations.spherical import few_bits
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.errors import InputError
 from tests.oracles.shallow_water import GRAVITY, Flow, Integration, ShallowWater
 

@@ -4,8 +4,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from sciprec.climate.grid import TRUNCATIONS, GaussianGrid
-from sciprec.climate.legendre import coefficient_orders, gauss_nodes, legendre_table, slope_table
+from sciprec.climate.transform.grid import TRUNCATIONS, GaussianGrid
+from sciprec.climate.transform.legendre import (
+    coefficient_orders,
+    gauss_nodes,
+    legendre_table,
+    slope_table,
+)
 
 EPS = np.finfo(float).eps
 

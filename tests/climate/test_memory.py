@@ -2,12 +2,12 @@
 
 import pytest
 
-from sciprec.climate.aligned import LINE_BYTES
-from sciprec.climate.grid import GaussianGrid, resolve_truncation
-from sciprec.climate.legendre_stage import LANES, PAIR, ROWS
-from sciprec.climate.model import _conversion, _Model
-from sciprec.climate.request import check_request
-from sciprec.climate.transform import GROUP, make_tables, make_work
+from sciprec.climate.running.integration import _conversion, _Model
+from sciprec.climate.running.request import check_request
+from sciprec.climate.transform.aligned import LINE_BYTES
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.climate.transform.legendre_stage import LANES, PAIR, ROWS
+from sciprec.climate.transform.spectral import GROUP, make_tables, make_work
 
 
 def bytes_of(arrays):

@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pytest
 
-from sciprec.climate.diagnostics import scalar_errors, wind_errors
-from sciprec.climate.grid import GaussianGrid, Truncation, resolve_truncation
-from sciprec.climate.initial import CASES
-from sciprec.climate.levels import Level
-from sciprec.climate.model import integrate
-from sciprec.climate.running import Run
+from sciprec.climate.cases.initial import CASES
+from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.running.loop import Run
+from sciprec.climate.stepping.levels import Level
+from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.errors import InputError
 
 SMALL = Truncation(10, 16, 32, 1200.0)

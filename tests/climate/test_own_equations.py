@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sciprec.climate import runge_kutta as rk
+from sciprec.climate.cases.initial import case
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.constants import SECONDS_PER_DAY
-from sciprec.climate.equations import equation_set, unchanged
-from sciprec.climate.grid import Truncation
-from sciprec.climate.initial import case
-from sciprec.climate.model import integrate
+from sciprec.climate.equations.registry import equation_set, unchanged
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.stepping import runge_kutta as rk
+from sciprec.climate.transform.grid import Truncation
 from sciprec.errors import InputError
-from sciprec.stages import Stages
+from sciprec.precision.formats.stages import Stages
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 FIRST, RATE_PER_DAY = 0.125, 3.0

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from sciprec import climate
-from sciprec.climate.checkpoint import digest
-from sciprec.climate.grid import GaussianGrid, resolve_truncation
-from sciprec.climate.initial import CASES
-from sciprec.climate.perturbation import FIELDS, Perturbation
-from sciprec.climate.request import check_request
+from sciprec.climate.cases.initial import CASES
+from sciprec.climate.running.checkpoint import digest
+from sciprec.climate.running.perturbation import FIELDS, Perturbation
+from sciprec.climate.running.request import check_request
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.errors import InputError
 from sciprec.precision.streams import word_at
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from sciprec.climate.air import REFERENCE_PRESSURE_PA, AirConversion, AirState, Planet
 from sciprec.climate.catalogue import EQUATIONS
 from sciprec.climate.constants import Units
-from sciprec.climate.grid import GaussianGrid, Truncation
-from sciprec.climate.mass import restore_mass
-from sciprec.climate.primitive_implicit import primitive_linear, primitive_solve
-from sciprec.climate.tendency import make_tendency_work
-from sciprec.climate.transform import SpectralTransform, make_tables, rounded
-from sciprec.climate.vertical import SigmaLevels
+from sciprec.climate.equations.air import REFERENCE_PRESSURE_PA, AirConversion, AirState, Planet
+from sciprec.climate.equations.mass import restore_mass
+from sciprec.climate.equations.primitive_implicit import primitive_linear, primitive_solve
+from sciprec.climate.equations.tendency import make_tendency_work
+from sciprec.climate.equations.vertical import SigmaLevels
+from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.spectral import SpectralTransform, make_tables, rounded
 from sciprec.precision import lift, resolve_backend
 from tests.climate.tendencies import tendency
 from tests.oracles.primitive_equations import Sphere, tendencies

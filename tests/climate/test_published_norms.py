@@ -8,7 +8,7 @@ degree 106 too, with the usual filter: at equal steps runs have that filter, too
 import numpy as np
 import pytest
 
-from sciprec.climate.model import integrate
+from sciprec.climate.running.integration import integrate
 from tests.climate.published import integrated, norms
 
 

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec import climate, workflow
+from sciprec import climate
+from sciprec.batch import workflow
 from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import Run
-from sciprec.climate.grid import Truncation
-from sciprec.climate.initial import CASES
-from sciprec.climate.model import integrate
+from sciprec.climate.cases.initial import CASES
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import Truncation
 from sciprec.errors import InputError
 from sciprec.kinds import parse_scenario
 from sciprec.output.dataset import trajectory_dataset
-from sciprec.variant import Variant
+from sciprec.scenario.variant import Variant
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 SHORT = {"truncation": SMALL, "days": 0.05, "step_seconds": 1080.0}

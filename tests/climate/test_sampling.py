@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sciprec.climate.sampling import (
+from data.climate.sampling import (
     MEASURES,
     block_means,
     departure,

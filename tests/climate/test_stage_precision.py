@@ -5,13 +5,13 @@ were made.
 import numpy as np
 import pytest
 
-from sciprec.climate.grid import Truncation
-from sciprec.climate.legendre import coefficient_orders
-from sciprec.climate.stage_precision import stage_errors
-from sciprec.climate.staged_transform import StagedTransform
-from sciprec.climate.transform import SpectralTransform
+from data.climate.stage_precision import stage_errors
+from sciprec.climate.stages.staged_transform import StagedTransform
+from sciprec.climate.transform.grid import Truncation
+from sciprec.climate.transform.legendre import coefficient_orders
+from sciprec.climate.transform.spectral import SpectralTransform
 from sciprec.errors import InputError
-from sciprec.stages import STAGES, Stages
+from sciprec.precision.formats.stages import STAGES, Stages
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 DEGREE, ORDER = coefficient_orders(10)

@@ -9,13 +9,13 @@ import pytest
 
 from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import plan
-from sciprec.climate.checkpoint import digest
-from sciprec.climate.grid import Truncation
-from sciprec.climate.model import integrate
-from sciprec.climate.request import check_request
+from sciprec.climate.running.checkpoint import digest
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.running.request import check_request
+from sciprec.climate.transform.grid import Truncation
 from sciprec.errors import InputError
 from sciprec.kinds import parse_scenario
-from sciprec.stages import STAGES, Stages, resolve_stages
+from sciprec.precision.formats.stages import STAGES, Stages, resolve_stages
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 SHORT = {"truncation": SMALL, "days": 0.25, "output_hours": 6.0}

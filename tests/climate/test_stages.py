@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sciprec.climate.fft import (
+from sciprec.climate.transform.fft import (
     digit_reversed,
     fast_fourier,
     is_supported,
@@ -13,8 +13,8 @@ from sciprec.climate.fft import (
     smallest_length,
     stage_waves,
 )
-from sciprec.climate.grid import Truncation, resolve_truncation
-from sciprec.climate.legendre_stage import (
+from sciprec.climate.transform.grid import Truncation, resolve_truncation
+from sciprec.climate.transform.legendre_stage import (
     LANES,
     PAIR,
     blocked,
@@ -24,10 +24,10 @@ from sciprec.climate.legendre_stage import (
     sum_fields_in_turn,
     sum_products,
 )
-from sciprec.climate.transform import GROUP, SpectralTransform, rounded, with_stages
+from sciprec.climate.transform.spectral import GROUP, SpectralTransform, rounded, with_stages
 from sciprec.errors import InputError
 from sciprec.precision import Arithmetic, Backend, lift, quantize, resolve_backend
-from sciprec.precision.formats import FORMATS
+from sciprec.precision.formats.float_format import FORMATS
 
 EPS = np.finfo(float).eps
 SLOW = pytest.mark.slow

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sciprec.climate.grid import resolve_truncation
-from sciprec.climate.request import check_request
+from sciprec.climate.running.request import check_request
+from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario
 from tests.shell.test_scenario import SHIPPED

@@ -5,12 +5,12 @@ import pytest
 
 from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import plan
-from sciprec.climate.diagnostics import scalar_errors, wind_errors
-from sciprec.climate.grid import GaussianGrid, Truncation, resolve_truncation
-from sciprec.climate.levels import LEVEL_KERNELS
-from sciprec.climate.model import integrate
-from sciprec.climate.perturbation import Perturbation
-from sciprec.climate.request import check_request
+from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.running.perturbation import Perturbation
+from sciprec.climate.running.request import check_request
+from sciprec.climate.stepping.levels import LEVEL_KERNELS
+from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.errors import InputError
 from sciprec.kinds import parse_scenario
 from sciprec.precision import lift

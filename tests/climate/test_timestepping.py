@@ -6,13 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sciprec.climate import imex
 from sciprec.climate.constants import RADIUS_M, Units
-from sciprec.climate.diffusion import ORDERS, damping, diffusion_rate
-from sciprec.climate.grid import Truncation
-from sciprec.climate.levels import addition
-from sciprec.climate.model import integrate
-from sciprec.climate.timestepping import STEP_KERNELS, TIME_SCHEMES, WORK_ARRAYS, System
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.stepping import imex
+from sciprec.climate.stepping.diffusion import ORDERS, damping, diffusion_rate
+from sciprec.climate.stepping.levels import addition
+from sciprec.climate.stepping.schemes import STEP_KERNELS, TIME_SCHEMES, WORK_ARRAYS, System
+from sciprec.climate.transform.grid import Truncation
 from sciprec.precision import lift, resolve_backend
 
 SMALL = Truncation(10, 16, 32, 1200.0)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import sph_harm_y
 
-from sciprec.climate.fft import is_supported, smallest_length
-from sciprec.climate.fourier import circle
-from sciprec.climate.grid import TRUNCATIONS, GaussianGrid, Truncation, resolve_truncation
-from sciprec.climate.shallow_water_kernels import grid_spectra, spectral_tendency
-from sciprec.climate.spherical import spectral_constants
-from sciprec.climate.transform import SpectralTransform, make_tables, reference_transform
+from sciprec.climate.equations.shallow_water_kernels import grid_spectra, spectral_tendency
+from sciprec.climate.equations.spherical import spectral_constants
+from sciprec.climate.transform.fft import is_supported, smallest_length
+from sciprec.climate.transform.fourier import circle
+from sciprec.climate.transform.grid import TRUNCATIONS, GaussianGrid, Truncation, resolve_truncation
+from sciprec.climate.transform.spectral import SpectralTransform, make_tables, reference_transform
 from sciprec.errors import InputError
 from sciprec.precision import lift, resolve_backend
 

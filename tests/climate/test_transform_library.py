@@ -4,9 +4,9 @@ import ducc0
 import numpy as np
 import pytest
 
-from sciprec.climate.grid import TRUNCATIONS, resolve_truncation
-from sciprec.climate.legendre import coefficient_orders, gauss_nodes, legendre_table
-from sciprec.climate.transform import reference_transform
+from sciprec.climate.transform.grid import TRUNCATIONS, resolve_truncation
+from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
+from sciprec.climate.transform.spectral import reference_transform
 
 SLOW = pytest.mark.slow
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciprec.climate.vertical import (
+from sciprec.climate.equations.vertical import (
     SigmaLevels,
     compression,
     compression_matrix,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from sciprec.compare.consistency import (
+from sciprec.comparison.evidence.consistency import (
     CONSTANT,
     LEAST_MEMBERS,
     NO,
@@ -15,7 +15,7 @@ from sciprec.compare.consistency import (
     ensemble_consistency,
     false_alarm_rate,
 )
-from sciprec.compare.distributions import compare_distributions
+from sciprec.comparison.evidence.distributions import compare_distributions
 from sciprec.errors import InputError
 
 RNG = np.random.default_rng(20261121)

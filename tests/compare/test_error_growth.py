@@ -7,9 +7,14 @@ import pytest
 import xarray as xr
 
 from sciprec import compare
-from sciprec.compare.drift import drifts, gain
-from sciprec.compare.error_growth import error_growth, growth_as_dict, law_of, law_sentences
-from sciprec.compare.growth_laws import growth_laws
+from sciprec.comparison.evidence.drift import drifts, gain
+from sciprec.comparison.evidence.error_growth import (
+    error_growth,
+    growth_as_dict,
+    law_of,
+    law_sentences,
+)
+from sciprec.comparison.evidence.growth_laws import growth_laws
 
 U = 2.0**-24
 DAYS = np.arange(21) * 0.25

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sciprec.compare.error_scales import error_scales
+from sciprec.comparison.evidence.error_scales import error_scales
 from sciprec.errors import InputError
 from tests.compare.test_spectra import harmonic, run
 

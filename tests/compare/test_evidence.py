@@ -8,9 +8,9 @@ import pytest
 import xarray as xr
 
 from sciprec import compare
-from sciprec.compare.error_budget import error_budget
-from sciprec.compare.evidence import Members, evidence, member_of, perturbation_of
-from sciprec.compare.verdicts import judge
+from sciprec.comparison.evidence.error_budget import error_budget
+from sciprec.comparison.evidence.gathering import Members, evidence, member_of, perturbation_of
+from sciprec.comparison.verdicts import judge
 from sciprec.errors import InputError
 
 DAYS = np.arange(0.0, 5.5, 0.5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.compare.global_means import global_means, table_of_means
+from sciprec.comparison.evidence.global_means import global_means, table_of_means
 from sciprec.errors import InputError
 
 AREA = np.array([[1.0, 1.0], [3.0, 3.0]])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sciprec.compare.growth_laws import growth_laws
+from sciprec.comparison.evidence.growth_laws import growth_laws
 from sciprec.errors import InputError
 from sciprec.precision import lift, quantize
 

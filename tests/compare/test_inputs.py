@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.compare import blocks, compare, metrics
-from sciprec.compare.blocks import blocks_of, cut_up
-from sciprec.compare.reasons import reason
-from sciprec.compare.stored_metrics import judge_again
-from sciprec.compare.verdicts import judge
+from sciprec.comparison import compare, metrics
+from sciprec.comparison.pointwise import blocks
+from sciprec.comparison.pointwise.blocks import blocks_of, cut_up
+from sciprec.comparison.reasons import reason
+from sciprec.comparison.stored_metrics import judge_again
+from sciprec.comparison.verdicts import judge
 from sciprec.errors import InputError
 from sciprec.output import files, netcdf
 
@@ -221,7 +222,7 @@ class Point:
 @pytest.fixture
 def points(monkeypatch):
     """Installs entry points of other packages, for one test."""
-    module = sys.modules["sciprec.compare.metrics"]
+    module = sys.modules["sciprec.comparison.pointwise.error_metrics"]
     monkeypatch.setattr(module, "_METRICS", dict(module._METRICS))
 
     def install(*made):
@@ -235,7 +236,7 @@ def points(monkeypatch):
 
 
 def test_metrics_of_other_packages_are_found(points):
-    from sciprec.compare import metric
+    from sciprec.comparison import metric
 
     def load():
         @metric("largest truth", absolute=True)
@@ -255,7 +256,7 @@ def test_metrics_of_other_packages_are_found(points):
     ("loaded", "words"),
     [
         (ImportError("no module"), "the metric 'odd' .* cannot be loaded .ImportError: no module"),
-        (lambda: abs, "the entry point 'odd' .* is no metric; put @sciprec.compare.metric"),
+        (lambda: abs, "the entry point 'odd' .* is no metric; put @sciprec.comparison.metric"),
     ],
 )
 def test_plugins_that_cannot_be_used_are_named(points, loaded, words):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.compare.internal_variability import variability_growth
+from sciprec.comparison.evidence.internal_variability import variability_growth
 from sciprec.errors import InputError
 
 DAYS = np.arange(0.0, 10.5, 0.5)

@@ -5,11 +5,11 @@ import pytest
 import xarray as xr
 from scipy.special import sph_harm_y
 
-from sciprec.climate.derived import kinetic_energy_spectrum
-from sciprec.climate.grid import resolve_truncation
-from sciprec.climate.transform import reference_transform
-from sciprec.compare import spectra
-from sciprec.compare.spectra import mean_spectrum, spectrum_ratio
+from sciprec.climate.diagnostics.derived import kinetic_energy_spectrum
+from sciprec.climate.transform.grid import resolve_truncation
+from sciprec.climate.transform.spectral import reference_transform
+from sciprec.comparison.evidence import spectra
+from sciprec.comparison.evidence.spectra import mean_spectrum, spectrum_ratio
 from sciprec.errors import InputError
 
 RADIUS = 6.4e6

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from sciprec.compare.histograms import exact_quantile, octaves, quantile, share_within
-from sciprec.compare.number_format import NumberFormat, number_format
-from sciprec.compare.one_pass import CLASSES, SUMS, TILE, WIDTH, _carry
-from sciprec.compare.statistics import statistics_of
-from sciprec.compare.tally import MAP_SHAPE, Tally
+from sciprec.comparison.pointwise.histograms import exact_quantile, octaves, quantile, share_within
+from sciprec.comparison.pointwise.number_format import NumberFormat, number_format
+from sciprec.comparison.pointwise.one_pass import CLASSES, SUMS, TILE, WIDTH, _carry
+from sciprec.comparison.pointwise.statistics import statistics_of
+from sciprec.comparison.pointwise.tally import MAP_SHAPE, Tally
 from sciprec.errors import InputError
 from tests.oracles import error_statistics as oracle
 

@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from sciprec.compare import compare
-from sciprec.compare.number_format import NumberFormat, number_format
-from sciprec.compare.reasons import reason
-from sciprec.compare.stored_metrics import judge_again
-from sciprec.compare.tolerances import Tolerances, automatic
+from sciprec.comparison import compare
+from sciprec.comparison.pointwise.number_format import NumberFormat, number_format
+from sciprec.comparison.reasons import reason
+from sciprec.comparison.stored_metrics import judge_again
+from sciprec.comparison.tolerances import Tolerances, automatic
 from sciprec.errors import InputError
 
 FP32 = NumberFormat("binary32", 24, -126, 3.4028234663852886e38)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.heston.model import Model
-from sciprec.heston.payoffs import payoff_named
+from sciprec.heston.options.payoffs import payoff_named
+from sciprec.heston.parameters import Model
 
 REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"
 PARAMETERS = ("spot", "v0", "kappa", "theta", "sigma", "rho", "rate", "dividend_yield")

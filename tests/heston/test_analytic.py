@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sciprec.errors import InputError
-from sciprec.heston import affine, analytic, black, contour
-from sciprec.heston.model import Model
-from sciprec.heston.payoffs import Call, Put
+from sciprec.heston.options.payoffs import Call, Put
+from sciprec.heston.parameters import Model
+from sciprec.heston.semianalytic import affine, analytic, black, contour
 
 LEWIS = Model(
     spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02

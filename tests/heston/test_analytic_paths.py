@@ -10,8 +10,8 @@ from scipy.integrate import solve_ivp
 
 from sciprec import heston
 from sciprec.errors import InputError
-from sciprec.heston import affine, analytic
-from sciprec.heston.model import Model
+from sciprec.heston.parameters import Model
+from sciprec.heston.semianalytic import affine, analytic
 
 LEWIS = Model(
     spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02

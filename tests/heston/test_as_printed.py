@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sciprec.heston import as_printed
-from sciprec.heston.paths import Block
+from data.heston import as_printed
+from sciprec.heston.simulation.paths import Block
 
 
 def test_in_binary64_both_forms_are_the_same_scheme():

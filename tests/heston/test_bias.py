@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from sciprec.heston import bias
-from sciprec.heston.schemes import schemes
+from data.heston import bias
+from sciprec.heston.schemes.catalogue import schemes
 
 N_PATHS = 2**14
 

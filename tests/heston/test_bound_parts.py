@@ -7,11 +7,13 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.stats import t as student
 
-from sciprec.heston import bound, discretisation, levels, mixed, moments, statistics
-from sciprec.heston.model import Model
-from sciprec.heston.paths import Block
-from sciprec.heston.regression import regress
-from sciprec.heston.simulation import Simulation
+from sciprec.heston.bounds import discretisation, levels, mixed, statistics
+from sciprec.heston.bounds import interval as bound
+from sciprec.heston.bounds.regression import regress
+from sciprec.heston.parameters import Model
+from sciprec.heston.schemes import moments
+from sciprec.heston.simulation.block import Simulation
+from sciprec.heston.simulation.paths import Block
 
 ANDERSEN_2 = Model(spot=100, v0=0.04, kappa=0.3, theta=0.04, sigma=0.9, rho=-0.5)
 

@@ -9,14 +9,14 @@ import pytest
 
 from sciprec import heston
 from sciprec.errors import InputError
-from sciprec.heston import bound_coverage
-from sciprec.heston.bound_coverage import Case, least_covered
-from sciprec.heston.discretisation import MEMORY
-from sciprec.heston.model import Model
-from sciprec.heston.payoffs import AsianArithmetic, AsianGeometric, Call
-from sciprec.heston.pilot import coarsest_steps
-from sciprec.heston.random_cases import THIRDS, random_case, set_names, true_price
-from sciprec.heston.variance_reduction import choose_sampler
+from sciprec.heston.bounds import bound_coverage
+from sciprec.heston.bounds.bound_coverage import Case, least_covered
+from sciprec.heston.bounds.discretisation import MEMORY
+from sciprec.heston.bounds.pilot import coarsest_steps
+from sciprec.heston.bounds.random_cases import THIRDS, random_case, set_names, true_price
+from sciprec.heston.bounds.variance_reduction import choose_sampler
+from sciprec.heston.options.payoffs import AsianArithmetic, AsianGeometric, Call
+from sciprec.heston.parameters import Model
 
 REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"
 QUICK = ("lewis_K100", "broadie_kaya_2", "andersen_3_r5_K100")

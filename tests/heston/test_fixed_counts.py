@@ -8,13 +8,13 @@ from unittest.mock import ANY
 import pytest
 
 from sciprec import heston
-from sciprec.heston import paths
-from sciprec.heston.fixed_counts import added, counted
-from sciprec.heston.levels import BLOCK
-from sciprec.heston.simulation import Simulation
-from sciprec.heston_sections import HestonRun
+from sciprec.heston.bounds.levels import BLOCK
+from sciprec.heston.simulation import paths
+from sciprec.heston.simulation.block import Simulation
+from sciprec.heston.simulation.fixed_counts import added, counted
 from sciprec.kinds import heston_grid as options
-from sciprec.precision.fixed_lifting import fixed_point_summary
+from sciprec.kinds.heston_sections import HestonRun
+from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from tests.heston.test_fixed_units import MODEL
 
 EULER = "full_truncation_euler"

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.heston import paths
-from sciprec.heston.fixed_units import fixed_kernel
-from sciprec.heston.paths import Block
-from sciprec.heston.schemes import scheme_named
-from sciprec.heston.simulation import Simulation
+from sciprec.heston.schemes.catalogue import scheme_named
+from sciprec.heston.simulation import paths
+from sciprec.heston.simulation.block import Simulation
+from sciprec.heston.simulation.fixed_units import fixed_kernel
+from sciprec.heston.simulation.paths import Block
 from sciprec.precision import resolve_backend
 
 MODEL = heston.Model(

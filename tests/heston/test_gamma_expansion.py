@@ -9,11 +9,14 @@ from scipy import stats
 
 from sciprec import heston
 from sciprec.errors import InputError
-from sciprec.heston import analytic, draws, gamma_expansion, paths
-from sciprec.heston.affine import affine_step
-from sciprec.heston.model import Model
-from sciprec.heston.monitoring import observed_payments
-from sciprec.heston.registry import Units, state_arrays
+from sciprec.heston.parameters import Model
+from sciprec.heston.schemes import gamma_expansion
+from sciprec.heston.schemes.registry import Units, state_arrays
+from sciprec.heston.semianalytic import analytic
+from sciprec.heston.semianalytic.affine import affine_step
+from sciprec.heston.simulation import paths
+from sciprec.heston.simulation.monitoring import observed_payments
+from sciprec.heston.variates import draws
 from sciprec.precision.streams import word_at
 
 ANDERSEN_1 = Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9)

@@ -9,13 +9,18 @@ from scipy.integrate import quad
 
 from sciprec import heston
 from sciprec.errors import InputError
-from sciprec.heston.analytic_greeks import known_greeks
-from sciprec.heston.bumps import Bumps, central_difference, first_bumps, forward_difference
-from sciprec.heston.greek_estimates import ROWS
-from sciprec.heston.greek_sampler import GreekSampler, is_smooth
-from sciprec.heston.level_payments import mean_payments
-from sciprec.heston.monitoring import Group, observed_payments, watch
-from sciprec.heston.paths import Block
+from sciprec.heston.options.level_payments import mean_payments
+from sciprec.heston.semianalytic.analytic_greeks import known_greeks
+from sciprec.heston.sensitivities.bumps import (
+    Bumps,
+    central_difference,
+    first_bumps,
+    forward_difference,
+)
+from sciprec.heston.sensitivities.greek_estimates import ROWS
+from sciprec.heston.sensitivities.greek_sampler import GreekSampler, is_smooth
+from sciprec.heston.simulation.monitoring import Group, observed_payments, watch
+from sciprec.heston.simulation.paths import Block
 from tests.oracles.heston_derivatives import analytic_derivatives
 
 LEWIS = heston.Model(

@@ -8,9 +8,9 @@ import pytest
 
 from sciprec import heston
 from sciprec.errors import InputError
-from sciprec.heston.monitoring import observed_payments
-from sciprec.heston.paths import blocks
-from sciprec.heston.sensitivities import NAMES, PARTS
+from sciprec.heston.sensitivities.greek_pricing import NAMES, PARTS
+from sciprec.heston.simulation.monitoring import observed_payments
+from sciprec.heston.simulation.paths import blocks
 from tests.heston.test_greek_parts import LEWIS, made
 from tests.oracles.heston_derivatives import analytic_derivatives, differences
 

@@ -5,9 +5,9 @@ import pytest
 
 from sciprec import heston
 from sciprec.errors import InputError
-from sciprec.heston import monitoring, paths
-from sciprec.heston.model import Model
-from sciprec.heston.monitoring import observed_payments, steps_for
+from sciprec.heston.parameters import Model
+from sciprec.heston.simulation import monitoring, paths
+from sciprec.heston.simulation.monitoring import observed_payments, steps_for
 
 LEWIS = Model(
     spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02

@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec import cli, heston
+from sciprec import heston
 from sciprec.batch.execute import execute
 from sciprec.batch.plan import plan
+from sciprec.cli import commands as cli
 from sciprec.errors import InputError
-from sciprec.heston import analytic, paths, payoff_registry, registry
-from sciprec.heston.registry import add_carried
+from sciprec.heston import payoff as payoff_registry
+from sciprec.heston.schemes import registry
+from sciprec.heston.schemes.registry import add_carried
+from sciprec.heston.semianalytic import analytic
+from sciprec.heston.simulation import paths
 from sciprec.kinds import parse_scenario
 
 MODEL = heston.Model(

@@ -7,12 +7,13 @@ import pytest
 
 from sciprec import precision
 from sciprec.errors import InputError
-from sciprec.heston import analytic, paths
-from sciprec.heston.model import Model
-from sciprec.heston.paths import Block
-from sciprec.heston.payoffs import Call, Put
-from sciprec.heston.simulation import Simulation
-from sciprec.precision.normal import normal_from_bits
+from sciprec.heston.options.payoffs import Call, Put
+from sciprec.heston.parameters import Model
+from sciprec.heston.semianalytic import analytic
+from sciprec.heston.simulation import paths
+from sciprec.heston.simulation.block import Simulation
+from sciprec.heston.simulation.paths import Block
+from sciprec.precision.elementary.normal import normal_from_bits
 from sciprec.precision.streams import word_at
 
 LEWIS = Model(

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sciprec import heston
+from sciprec.checks.limits import PAYOFF
 from sciprec.errors import InputError
-from sciprec.heston.model import Model
-from sciprec.heston.payoffs import payoff_named, payoffs
-from sciprec.limits import PAYOFF
+from sciprec.heston.options.payoffs import payoff_named, payoffs
+from sciprec.heston.parameters import Model
 
 GOOD = {"strike": 100.0, "maturity": 1.0, "barrier": 90.0, "start": 0.5, "moneyness": 1.0}
 NAMES = pytest.mark.parametrize("name", sorted(payoffs()))

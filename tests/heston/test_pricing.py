@@ -9,9 +9,8 @@ import pytest
 
 from sciprec import heston
 from sciprec.errors import InputError
-from sciprec.heston import analytic, plan
-from sciprec.heston.model import Model
-from sciprec.heston.payoffs import (
+from sciprec.heston.bounds import plan
+from sciprec.heston.options.payoffs import (
     AsianArithmetic,
     Barrier,
     Call,
@@ -20,6 +19,8 @@ from sciprec.heston.payoffs import (
     Put,
     Spot,
 )
+from sciprec.heston.parameters import Model
+from sciprec.heston.semianalytic import analytic
 
 LEWIS = Model(
     spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02

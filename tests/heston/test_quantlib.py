@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.heston import analytic
-from sciprec.heston.model import Model
+from sciprec.heston.parameters import Model
+from sciprec.heston.semianalytic import analytic
 
 ql = pytest.importorskip("QuantLib", reason="QuantLib is not installed: pip install QuantLib")
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.heston import analytic
-from sciprec.heston.model import Model
-from sciprec.heston.payoffs import (
+from sciprec.heston.bounds.rare import PAYMENTS, Rare
+from sciprec.heston.options.payoffs import (
     AsianArithmetic,
     AsianGeometric,
     Barrier,
@@ -19,7 +18,8 @@ from sciprec.heston.payoffs import (
     Spot,
     payoffs,
 )
-from sciprec.heston.rare import PAYMENTS, Rare
+from sciprec.heston.parameters import Model
+from sciprec.heston.semianalytic import analytic
 
 MODEL = Model(spot=100, v0=0.04, kappa=1.5, theta=0.04, sigma=0.5, rho=-0.7, rate=0.03)
 AT = {"strike": 101.0, "maturity": 0.5}

@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 
 from sciprec.errors import InputError
-from sciprec.heston.martingale_correction import log1p_quotient, qe_cumulant, qe_jump_cumulant
-from sciprec.heston.model import Model
-from sciprec.heston.paths import Block
-from sciprec.heston.quadratic_exponential import (
+from sciprec.heston.parameters import Model
+from sciprec.heston.schemes.catalogue import scheme_named, schemes
+from sciprec.heston.schemes.martingale_correction import (
+    log1p_quotient,
+    qe_cumulant,
+    qe_jump_cumulant,
+)
+from sciprec.heston.schemes.quadratic_exponential import (
     SWITCH,
     qe_jump,
     qe_mean,
@@ -18,12 +22,12 @@ from sciprec.heston.quadratic_exponential import (
     qe_width,
     qem_constants,
 )
-from sciprec.heston.registry import Units, state_arrays
-from sciprec.heston.schemes import scheme_named, schemes
-from sciprec.heston.simulation import Simulation
-from sciprec.heston.variates import PhiloxVariates
-from sciprec.precision.logarithm import exponential_from_bits
-from sciprec.precision.normal import normal_from_bits
+from sciprec.heston.schemes.registry import Units, state_arrays
+from sciprec.heston.simulation.block import Simulation
+from sciprec.heston.simulation.paths import Block
+from sciprec.heston.variates.random_numbers import PhiloxVariates
+from sciprec.precision.elementary.logarithm import exponential_from_bits
+from sciprec.precision.elementary.normal import normal_from_bits
 from sciprec.precision.streams import word_at
 
 ANDERSEN_1 = Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9)

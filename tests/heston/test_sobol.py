@@ -8,9 +8,10 @@ from scipy import stats
 
 from sciprec import heston
 from sciprec.errors import InputError
-from sciprec.heston import analytic, paths, sobol
-from sciprec.heston.model import Model
-from sciprec.heston.monitoring import observed_payments
+from sciprec.heston.parameters import Model
+from sciprec.heston.semianalytic import analytic
+from sciprec.heston.simulation import paths, sobol
+from sciprec.heston.simulation.monitoring import observed_payments
 from sciprec.precision.streams import word_at
 
 LEWIS = Model(

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
+from data.heston import inversion_fit
 from sciprec.errors import InputError
-from sciprec.heston import inversion_fit
-from sciprec.heston.model import Model
-from sciprec.heston.paths import Block
-from sciprec.heston.schemes import schemes
-from sciprec.heston.simulation import CHUNK_PATHS, CHUNK_STEPS, Simulation
-from sciprec.heston.variates import CombinedVariates, PhiloxVariates, variates_for
+from sciprec.heston.parameters import Model
+from sciprec.heston.schemes.catalogue import schemes
+from sciprec.heston.simulation.block import CHUNK_PATHS, CHUNK_STEPS, Simulation
+from sciprec.heston.simulation.paths import Block
+from sciprec.heston.variates.random_numbers import CombinedVariates, PhiloxVariates, variates_for
 from sciprec.precision.streams import word_at
 
 LEWIS = Model(spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5)

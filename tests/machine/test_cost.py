@@ -9,8 +9,9 @@ from sciprec.errors import InputError
 from sciprec.machine import MACHINES, Work, roofline
 from sciprec.machine.cost import table
 from sciprec.machine.work import ARITHMETIC, FLOPS_PER_SPECIAL, FREE, stored_bytes, update_work
-from sciprec.precision import compensation, lift
-from sciprec.precision.operation import OPERATIONS
+from sciprec.precision import lift
+from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.sums import compensation
 
 ADDITION = Work(flops=1, bytes_read=8, bytes_written=4)  # c = a + b, per element of binary32
 

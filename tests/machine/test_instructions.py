@@ -12,7 +12,7 @@ from numba import njit
 from sciprec import lift, machine
 from sciprec.errors import InputError
 from sciprec.precision import FORMATS
-from sciprec.precision.backend import Arithmetic
+from sciprec.precision.formats.backend import Arithmetic
 from tests.oracles import exact
 from tests.oracles import machine as oracle
 

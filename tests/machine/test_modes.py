@@ -5,8 +5,8 @@ import pytest
 from sciprec.errors import InputError
 from sciprec.machine import modes
 from sciprec.machine.modes import MODES, in_force
-from sciprec.precision.backend import resolve_backend
-from sciprec.precision.compensation import Compensation
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.sums.compensation import Compensation
 
 
 def lines(found):

@@ -5,7 +5,7 @@ import pytest
 
 from sciprec import lift, machine, quantize
 from sciprec.errors import InputError
-from sciprec.precision import compensation
+from sciprec.precision.sums import compensation
 from tests.oracles import machine as oracle
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sciprec.precision import reduce
+from sciprec.precision.operations import reduce
 from tests.oracles import fixed, functions, parallel_loops
 from tests.oracles.fixed_marks import marked
 from tests.oracles.fixed_places import Places

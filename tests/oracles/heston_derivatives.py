@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sciprec.heston import analytic
+from sciprec.heston.semianalytic import analytic
 
 _FIRST = ((-2, 1 / 12), (-1, -8 / 12), (1, 8 / 12), (2, -1 / 12))
 _SECOND = ((-2, -1 / 12), (-1, 16 / 12), (0, -30 / 12), (1, 16 / 12), (2, -1 / 12))

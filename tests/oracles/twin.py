@@ -19,8 +19,8 @@ import types
 import numba
 import numpy as np
 
-from sciprec.precision import reduce
-from sciprec.precision.formats import FORMATS
+from sciprec.precision.formats.float_format import FORMATS
+from sciprec.precision.operations import reduce
 from tests.oracles import derived, exact, functions, parallel_loops
 from tests.oracles.scalar import WHOLE, Exact, elementwise, exactly
 

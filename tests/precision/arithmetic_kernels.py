@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from sciprec.precision.reduce import fma
+from sciprec.precision.operations.reduce import fma
 
 ARITHMETIC = ("add", "sub", "mul", "div", "sqrt", "fma")
 SELECTION = (

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import prange
 
-from sciprec.precision.reduce import accumulate, product
+from sciprec.precision.operations.reduce import accumulate, product
 
 TENTH = 0.1
 TABLE = np.array([0.5, 1.5, -2.25, 3.3])

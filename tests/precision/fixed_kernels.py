@@ -4,7 +4,7 @@ import math
 
 from numba import prange
 
-from sciprec.precision.reduce import accumulate, fma, product
+from sciprec.precision.operations.reduce import accumulate, fma, product
 
 
 def every_operation(a, b, c, total, difference, multiple, quotient, root, negative, size, fused):

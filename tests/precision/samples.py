@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sciprec.precision.backend import Arithmetic
+from sciprec.precision.formats.backend import Arithmetic
 from tests.oracles import exact, vector
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sciprec.errors import InputError
 from sciprec.precision import FORMATS, Arithmetic, Backend, lift, quantize, resolve_backend
-from sciprec.precision.compensation import (
+from sciprec.precision.sums.compensation import (
     COMPENSATIONS,
     CarriedUpdate,
     Compensation,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec.precision import backends, lift
-from sciprec.precision.formats import FORMATS
+from sciprec.precision.formats.float_format import FORMATS
 from tests.oracles import exact
 from tests.precision import arithmetic_kernels as kernels
 from tests.precision.comparison import assert_bits

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.precision import disk_cache
+from sciprec.precision.compiled import disk_cache
 
 ROOT = Path(__file__).parents[2]
 
@@ -246,7 +246,7 @@ def test_code_is_kept_through_one_door_and_depends_on_its_own_package_and_the_en
 
 RELATIVE = """
 import numpy as np
-from sciprec.compare import one_pass
+from sciprec.comparison.pointwise import one_pass
 relative = np.zeros(1)
 one_pass._relative(np.array([1.5]), np.array([-0.5]), relative)
 print(relative[0])

@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 from numba import njit
 
-from sciprec.precision import mode
-from sciprec.precision.bits import fast_two_sum, scale, to_integer, to_number, two_product, two_sum
-from sciprec.precision.operation import OPERATIONS
-from sciprec.precision.trigonometric import FIRST_EXPONENT, REDUCTION, pi_bits
+from sciprec.precision.elementary.bits import (
+    fast_two_sum,
+    scale,
+    to_integer,
+    to_number,
+    two_product,
+    two_sum,
+)
+from sciprec.precision.elementary.trigonometric import FIRST_EXPONENT, REDUCTION, pi_bits
+from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.rounding import mode
 from tests.oracles import functions as oracle
 
 BOUND = 2.0**-49

@@ -7,7 +7,7 @@ import sys
 import mpmath
 import pytest
 
-from sciprec.precision import coefficients, exponential, logarithm, trigonometric
+from sciprec.precision.elementary import coefficients, exponential, logarithm, trigonometric
 
 FIT = pathlib.Path(__file__).parents[2] / "data" / "precision" / "fit.py"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sciprec.precision import lift, resolve_backend
-from sciprec.precision.variant import VARIANTS
+from sciprec.precision.rounding.variant import VARIANTS
 from tests.oracles import fixed
 from tests.precision import fixed_kernels as kernels
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sciprec
 from sciprec.errors import InputError
-from sciprec.precision.fixed_point import ROUNDINGS, adaptive_quantize, dequantize
+from sciprec.precision.integers.fixed_point import ROUNDINGS, adaptive_quantize, dequantize
 from tests.oracles import integers
 
 TINY, HUGE = 5e-324, 1.7976931348623157e308

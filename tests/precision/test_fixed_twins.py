@@ -8,9 +8,9 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from sciprec.climate.transform import suited
+from sciprec.climate.transform.spectral import suited
 from sciprec.precision import LiftError, lift, resolve_backend
-from sciprec.precision.units import Units
+from sciprec.precision.fixed.units import Units
 from tests.oracles.fixed_twin import run_fixed_twin
 from tests.precision import fixed_constructs as constructs
 from tests.precision import fixed_kernels as kernels
@@ -18,13 +18,13 @@ from tests.precision.registered import registered_kernels
 from tests.precision.test_twins import COMPOSITIONS
 
 KERNELS = registered_kernels()
-ALIKE = ("sciprec.heston.quadratic_exponential.quadratic_exponential_martingale",)
+ALIKE = ("sciprec.heston.schemes.quadratic_exponential.quadratic_exponential_martingale",)
 """Kernels of the same operations as another; slow to compile in fixed point."""
 SHARES = (1.0, 0.25)
 """Of the ranges that a profile finds: all of it, and so little that many places saturate."""
 OFTEN = (  # registered kernels that the quick tests run
-    "sciprec.precision.reduce.multiply_into", "sciprec.precision.compensation.carried_update",
-    "sciprec.climate.fourier.unfold_longitudes", "sciprec.heston.euler.full_truncation_euler",
+    "sciprec.precision.operations.reduce.multiply_into", "sciprec.precision.sums.compensation.carried_update",
+    "sciprec.climate.transform.fourier.unfold_longitudes", "sciprec.heston.schemes.euler.full_truncation_euler",
 )  # fmt: skip
 
 

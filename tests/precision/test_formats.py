@@ -8,8 +8,8 @@ import pytest
 
 from sciprec.errors import InputError
 from sciprec.precision import FORMATS, Arithmetic, backends, resolve_backend
-from sciprec.precision.backend import table
-from sciprec.precision.formats import ALIASES, parse_spec
+from sciprec.precision.formats.backend import table
+from sciprec.precision.formats.float_format import ALIASES, parse_spec
 from tests.oracles import exact
 
 INDEPENDENT = {

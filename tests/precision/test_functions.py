@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sciprec.precision import backends, lift, resolve_backend
-from sciprec.precision.logarithm import exponential_from_bits
-from sciprec.precision.normal import normal_from_bits, uniform_from_bits
+from sciprec.precision.elementary.logarithm import exponential_from_bits
+from sciprec.precision.elementary.normal import normal_from_bits, uniform_from_bits
 from tests.oracles import exact, functions
 from tests.precision import arithmetic_kernels as kernels
 from tests.precision.samples import in_format, landmarks, random_numbers

@@ -7,10 +7,10 @@ import pytest
 from numba import njit
 
 import sciprec
-from sciprec.precision import arrays
-from sciprec.precision.operation import OPERATIONS
-from sciprec.precision.operations import operations
-from sciprec.precision.technique import processor_word
+from sciprec.precision.operations import arrays
+from sciprec.precision.operations.intrinsics import operations
+from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.rounding.technique import processor_word
 from tests.oracles.twin import run_twin
 from tests.precision import foreign_kernels as foreign
 

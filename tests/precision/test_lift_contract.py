@@ -16,8 +16,8 @@ import pytest
 from numba import njit, prange
 
 import sciprec
-from sciprec.precision.mode import NORMAL, available, read_control_word
-from sciprec.precision.program import source_tree
+from sciprec.precision.rewriting.program import source_tree
+from sciprec.precision.rounding.mode import NORMAL, available, read_control_word
 from tests.oracles.twin import run_twin
 
 DIRECTED = ("mlu370", "mlu370-noguard", "mlu370-noise", "float:p=24,emin=-126,emax=127,round=ru")

@@ -8,8 +8,8 @@ import pytest
 
 from sciprec.errors import InputError
 from sciprec.precision import backends, lift, resolve_backend
-from sciprec.precision.backend import Arithmetic, uniform_backend
-from sciprec.precision.formats import Format
+from sciprec.precision.formats.backend import Arithmetic, uniform_backend
+from sciprec.precision.formats.float_format import Format
 from tests.oracles import derived, exact, vector
 from tests.oracles.random_bits import draws
 from tests.precision import arithmetic_kernels as kernels

@@ -5,10 +5,10 @@ import functools
 import numpy as np
 import pytest
 
-from sciprec.climate.model import integrate
+from sciprec.climate.running.integration import integrate
 from sciprec.errors import InputError
 from sciprec.precision import quantize, resolve_backend
-from sciprec.precision.predictor import (
+from sciprec.precision.sums.predictor import (
     LinearPredictor,
     RecurrentPredictor,
     evaluate_predictor,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sciprec.precision import lift, quantize, resolve_backend
-from sciprec.precision.reduce import multiply_into
+from sciprec.precision.operations.reduce import multiply_into
 
 TRUNCATED = "mlu370"
 NEAREST = "float:p=21"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sciprec.precision import lift
-from sciprec.precision.substitution import substitute
+from sciprec.precision.lifting.substitution import substitute
 
 SCALE = 3.0
 

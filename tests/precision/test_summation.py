@@ -8,7 +8,7 @@ import pytest
 import sciprec
 from sciprec.errors import InputError
 from sciprec.precision import quantize, resolve_backend
-from sciprec.precision.summation import (
+from sciprec.precision.sums.summation import (
     DOT_METHODS,
     SUM_METHODS,
     compensated_dot,

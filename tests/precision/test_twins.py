@@ -7,9 +7,9 @@ import pytest
 
 from sciprec.climate.catalogue import CASES, EQUATIONS
 from sciprec.climate.constants import Units
-from sciprec.climate.grid import GaussianGrid, Truncation
-from sciprec.climate.tendency import in_one_kernel, make_tendency_work
-from sciprec.climate.transform import make_tables, reference_transform, rounded
+from sciprec.climate.equations.tendency import in_one_kernel, make_tendency_work
+from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.spectral import make_tables, reference_transform, rounded
 from sciprec.precision import FORMATS, Arithmetic, Backend, lift, resolve_backend
 from tests.oracles.twin import run_twin
 from tests.precision.arithmetic_kernels import constant_expressions
@@ -87,9 +87,9 @@ def test_constant_expressions_are_rounded_like_any_other(backend, path):
 
 
 COMPOSITIONS = (
-    "sciprec.climate.mass.restore_mass",
-    "sciprec.climate.real_fourier.fft_analysis",
-    "sciprec.climate.real_fourier.fft_synthesis",
+    "sciprec.climate.equations.mass.restore_mass",
+    "sciprec.climate.transform.real_fourier.fft_analysis",
+    "sciprec.climate.transform.real_fourier.fft_synthesis",
 )
 """Kernels that do little but call others, which have twins of their own; slow to compile."""
 

@@ -19,13 +19,13 @@ from sciprec.accumulation import accumulate
 from sciprec.batch.estimate import estimate
 from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import plan
-from sciprec.climate.grid import GaussianGrid, resolve_truncation
-from sciprec.climate.reference import Reference
-from sciprec.climate_runs import reference_dataset
-from sciprec.heston import analytic
+from sciprec.climate.diagnostics.reference import Reference
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.heston.semianalytic import analytic
 from sciprec.kinds import load_scenario, parse_scenario
+from sciprec.kinds.climate_runs import reference_dataset
 from sciprec.machine import MACHINES, update_work
-from sciprec.precision.backend import table
+from sciprec.precision.formats.backend import table
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = tomllib.loads((ROOT / "tests/project/claims.toml").read_text(encoding="utf-8"))["claim"]

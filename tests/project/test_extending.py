@@ -9,16 +9,16 @@ import pytest
 from typer.testing import CliRunner
 
 import sciprec
-from sciprec.cli import app
+from sciprec.cli.commands import app
 from sciprec.kinds import load_scenario
 from sciprec.precision import FORMATS, Arithmetic, Format
-from sciprec.precision.bits import inlined
-from sciprec.precision.compiling import module_of
-from sciprec.precision.exponential import exp
-from sciprec.precision.fixed_format import FIXED16
-from sciprec.precision.operation import OPERATIONS, Operation
-from sciprec.precision.program import Program
-from sciprec.precision.rounding_rules import ROUNDINGS, Rounding
+from sciprec.precision.elementary.bits import inlined
+from sciprec.precision.elementary.exponential import exp
+from sciprec.precision.formats.fixed_format import FIXED16
+from sciprec.precision.formats.rounding_rules import ROUNDINGS, Rounding
+from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.precision.rewriting.program import Program
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -65,7 +65,7 @@ def times(x, factor, out):
 
 
 PLUGIN = """
-from sciprec.precision.bits import inlined
+from sciprec.precision.elementary.bits import inlined
 
 FACTOR = 2.0
 

@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 import sciprec
-from sciprec.shipped import PRICES, SCENARIOS, names
+from sciprec.scenario.shipped import PRICES, SCENARIOS, names
 
 ROOT = Path(__file__).parents[2]
 BOOTSTRAP = ROOT / "bootstrap.py"
@@ -197,9 +197,9 @@ def test_scenarios_and_models_are_found_without_a_checkout(installed):
     done = installed("sciprec", "run", *names(SCENARIOS), "--plan", "--json")
     assert {row["scenario"] for row in json.loads(done.stdout)} == set(names(SCENARIOS))
     code = (
-        "from sciprec.coverage_verb import REFERENCES\n"
-        "from sciprec.price_request import read_model\n"
-        "from sciprec.shipped import PRICES, names, shipped\n"
+        "from sciprec.cli.coverage_verb import REFERENCES\n"
+        "from sciprec.cli.price_request import read_model\n"
+        "from sciprec.scenario.shipped import PRICES, names, shipped\n"
         "for name in names(PRICES): print(name, read_model(name, {})[1])\n"
         "assert (shipped(PRICES) / REFERENCES).is_file()"
     )

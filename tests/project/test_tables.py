@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import sciprec
-from sciprec.compare.price_errors import price_errors
+from sciprec.comparison.evidence.price_errors import price_errors
 from tests.project.test_claims import quickstart, small_increments
 
 ROOT = Path(__file__).parents[2]

@@ -15,14 +15,17 @@ from llvmlite import ir
 from numba import njit
 from numba.extending import intrinsic
 
-from sciprec.precision import mode, operation, operations, parallel, sticky, technique
-from sciprec.precision.backend import resolve_backend
-from sciprec.precision.evaluation import Evaluation
-from sciprec.precision.fixed_rounding import LOW, UNIT, Fixed, constant_at
-from sciprec.precision.native import Native
-from sciprec.precision.rewrite import Rewriter
-from sciprec.precision.rounding import Bits, Grid, Half
-from sciprec.precision.words import V32, call
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.operations import intrinsics as operations
+from sciprec.precision.operations import operation
+from sciprec.precision.operations.evaluation import Evaluation
+from sciprec.precision.rewriting import parallel
+from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rounding import mode, sticky, technique
+from sciprec.precision.rounding.fixed_rounding import LOW, UNIT, Fixed, constant_at
+from sciprec.precision.rounding.instructions import Bits, Grid, Half
+from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.words import V32, call
 
 FAULTS: dict[str, tuple[Callable[[], None], Callable]] = {}
 """Name -> (what plants it, whether a trial could meet it)."""

@@ -26,7 +26,7 @@ HEADER = """import math
 import numpy as np
 from numba import prange
 
-from sciprec.precision.reduce import accumulate, fma, product
+from sciprec.precision.operations.reduce import accumulate, fma, product
 
 SCALE = {scale}
 COUNT = {count}

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from sciprec.precision import lift, resolve_backend
-from sciprec.precision.syntax import LiftError
-from sciprec.precision.units import Units
+from sciprec.precision.fixed.units import Units
+from sciprec.precision.rewriting.syntax import LiftError
 from tests.oracles.fixed_twin import run_fixed_twin
 from tests.oracles.twin import run_twin
 from tests.random_kernels.cases import Case, Trial

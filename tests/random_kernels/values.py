@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from sciprec.precision.backend import Backend
-from sciprec.precision.formats import FORMATS
+from sciprec.precision.formats.backend import Backend
+from sciprec.precision.formats.float_format import FORMATS
 from tests.oracles import exact
 from tests.precision.samples import landmarks
 from tests.random_kernels.cases import Argument

@@ -13,14 +13,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sciprec import cli, workflow
-from sciprec.batch import perform
-from sciprec.climate.perturbation import Perturbation
+from sciprec.batch import perform, workflow
+from sciprec.cli import commands as cli
+from sciprec.climate.running.perturbation import Perturbation
 from sciprec.kinds import kind, kinds, register
 from sciprec.kinds.climate import ClimateRun
 from sciprec.output.dataset import prices_dataset, timing_attributes, trajectory_dataset
-from sciprec.precision.backend import resolve_backend
-from sciprec.timing import Timing
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.provenance.timing import Timing
 
 CLIMATE = """
 name = "little_climate"

@@ -58,7 +58,7 @@ ORDERS = {
     (FIRST, "sciprec.compare", LAST): True,  # what makes or reads labelled data
     (FIRST, "sciprec.run", LAST): True,
     (FIRST, "sciprec.climate.run", LAST): True,
-    ("from sciprec.compare import compare", LAST): True,
+    ("from sciprec.comparison import compare", LAST): True,
     (FIRST, LAST, "sciprec.quantize"): True,  # what takes it if it comes
     (FIRST, LAST, "sciprec.heston.price"): True,
 }

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec import workflow
+from sciprec.batch import workflow
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import netcdf
 from sciprec.report.page import table
-from sciprec.report.stored import read_batch
+from sciprec.report.stored.batch import read_batch
 
 SHIPPED = Path(__file__).parents[2] / "scenarios" / "long_accumulation.toml"
 SMALL = {

@@ -10,9 +10,9 @@ import tomllib
 from pathlib import Path
 
 import sciprec
-from sciprec.ensemble import Ensemble
+from sciprec.batch.workflow import run
 from sciprec.output.health import FLAGS
-from sciprec.workflow import run
+from sciprec.scenario.ensemble import Ensemble
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "batch.md").read_text(encoding="utf-8")

@@ -7,14 +7,14 @@ import sys
 import numpy as np
 import pytest
 
-from sciprec import climate, workflow
-from sciprec.batch import execute
+from sciprec import climate
+from sciprec.batch import execute, workflow
 from sciprec.batch.behind import code_behind
-from sciprec.climate.grid import Truncation
-from sciprec.climate.initial import CASES, case, flow_over_mountain
-from sciprec.definitions import digest_of
-from sciprec.heston.payoff_registry import _REGISTRY
+from sciprec.climate.cases.initial import CASES, case, flow_over_mountain
+from sciprec.climate.transform.grid import Truncation
+from sciprec.heston.payoff import _REGISTRY
 from sciprec.kinds import load_scenario
+from sciprec.provenance.definitions import digest_of
 from tests.shell.conftest import little_climate
 from tests.shell.test_scenario import SHIPPED
 
@@ -139,7 +139,7 @@ def test_what_no_number_depends_on_changes_nothing(written, edit):
 
 def test_another_process_finds_the_same_digest(written, tmp_path):
     found = digest_of(written())
-    script = "import behind_case, sciprec.definitions as d; print(d.digest_of(behind_case.initial))"
+    script = "import behind_case, sciprec.provenance.definitions as d; print(d.digest_of(behind_case.initial))"
     for seed in ("1", "2"):
         done = subprocess.run(
             [sys.executable, "-c", script], capture_output=True, text=True, check=True,

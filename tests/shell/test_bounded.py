@@ -9,19 +9,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sciprec import heston, workflow
+from sciprec import heston
+from sciprec.batch import workflow
 from sciprec.batch.perform import check
 from sciprec.batch.plan import plan
 from sciprec.errors import InputError
-from sciprec.heston import analytic
+from sciprec.heston.semianalytic import analytic
 from sciprec.kinds import heston_grid as options
 from sciprec.kinds import parse_scenario
 from sciprec.output import netcdf
 from sciprec.output.bounded_prices import PRICED
 from sciprec.output.dataset import timing_attributes
 from sciprec.output.surfaces import surface_dataset
-from sciprec.report.stored import read_batch
-from sciprec.timing import Timing
+from sciprec.provenance.timing import Timing
+from sciprec.report.stored.batch import read_batch
 
 BOUNDED = """
 name = "little_surface"
@@ -85,7 +86,7 @@ def little_result(strikes, shift=0.0, rounding=0.0):
 
 
 def heston_level():
-    from sciprec.heston.pricing import LevelRow
+    from sciprec.heston.bounds.pricing import LevelRow
 
     return LevelRow("base", "fp16", 4, 128, 10.0, 2.0, 6.0, 0.25, 0.2, 0.3)
 

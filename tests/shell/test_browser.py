@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from sciprec.compare import compare
+from sciprec.comparison import compare
 from sciprec.report.comparison import comparison_page
 
 playwright = pytest.importorskip("playwright.sync_api")

@@ -9,7 +9,7 @@ import pytest
 from sciprec.batch.perform import perform
 from sciprec.batch.plan import plan
 from sciprec.batch.tolerable import compared_variables
-from sciprec.compare.pairing import compared_names
+from sciprec.comparison.pointwise.pairing import compared_names
 from sciprec.kinds import parse_scenario
 from sciprec.output import netcdf
 

@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 import sciprec
-from sciprec import cli
+from sciprec.cli import commands as cli
 from sciprec.kinds import kinds
 from sciprec.output import netcdf
 
@@ -204,7 +204,7 @@ def test_internal_errors_are_one_sentence_and_3(call, monkeypatch):
     def broken():
         raise RuntimeError("the table\nis gone")
 
-    monkeypatch.setattr("sciprec.precision.backend.table", broken)
+    monkeypatch.setattr("sciprec.precision.formats.backend.table", broken)
     code, out, err = call("backends")
     assert code == cli.INTERNAL
     assert err == (

@@ -2,10 +2,10 @@
 
 import json
 
+from sciprec.cli.climate_verbs import catalogue
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
-from sciprec.climate.grid import TRUNCATIONS
-from sciprec.climate_verbs import catalogue
-from sciprec.stages import STAGES
+from sciprec.climate.transform.grid import TRUNCATIONS
+from sciprec.precision.formats.stages import STAGES
 
 
 def test_the_list_names_everything_that_is_registered(call):

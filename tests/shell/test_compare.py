@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.compare import compare, metrics
-from sciprec.compare.comparison import growth
-from sciprec.compare.pairing import Pair, pair
-from sciprec.compare.verdicts import judge
-from sciprec.compare.wording import factor
+from sciprec.comparison import compare, metrics
+from sciprec.comparison.pointwise.pairing import Pair, pair
+from sciprec.comparison.rows import growth
+from sciprec.comparison.verdicts import judge
+from sciprec.comparison.wording import factor
 from sciprec.errors import InputError
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sciprec import cli
+from sciprec.cli import commands as cli
 from sciprec.output import netcdf
 
 

@@ -5,13 +5,14 @@ import tomllib
 
 import pytest
 
-from sciprec import compare, workflow
-from sciprec.compensation_choice import CompensationChoice, choice_of
+from sciprec import compare
+from sciprec.batch import workflow
 from sciprec.errors import InputError
 from sciprec.kinds import parse_scenario
 from sciprec.output import netcdf
-from sciprec.precision.compensation import Compensation
-from sciprec.report.stored import read_batch
+from sciprec.precision.sums.compensation import Compensation
+from sciprec.report.stored.batch import read_batch
+from sciprec.scenario.compensation_choice import CompensationChoice, choice_of
 from tests.shell.conftest import CLIMATE, HESTON, little_climate, stand_in
 
 LAYERED = """

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from sciprec import console
-from sciprec.precision.backend import table
+from sciprec.cli import console
+from sciprec.precision.formats.backend import table
 
 SPEC = "float:p=11,emin=-14,emax=15,subnormals=keep,overflow=infinity,round=sr"
 

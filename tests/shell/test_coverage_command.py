@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sciprec import cli, heston
+from sciprec import heston
+from sciprec.cli import commands as cli
 from sciprec.errors import InputError
-from sciprec.heston.bound_coverage import BACKENDS, CASES, CoverageRow
-from sciprec.heston.random_cases import RARE, set_names
+from sciprec.heston.bounds.bound_coverage import BACKENDS, CASES, CoverageRow
+from sciprec.heston.bounds.random_cases import RARE, set_names
 from sciprec.report.coverage import write_coverage_page
 
 REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"

@@ -6,9 +6,9 @@ import shutil
 import numpy as np
 import pytest
 
-from sciprec import doctor
+from sciprec.cli import doctor
 from sciprec.precision import quantize
-from sciprec.precision.disk_cache import cache_folder
+from sciprec.precision.compiled.disk_cache import cache_folder
 
 
 def test_everything_is_there_and_good_here(call):

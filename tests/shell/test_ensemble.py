@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec import workflow
-from sciprec.batch import resume
+from sciprec.batch import resume, workflow
 from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import plan
 from sciprec.errors import InputError
@@ -15,7 +14,7 @@ from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.kinds.heston import member_seed
 from sciprec.output import netcdf
 from sciprec.output.dataset import trajectory_dataset
-from sciprec.report.stored import read_batch
+from sciprec.report.stored.batch import read_batch
 from tests.shell.conftest import little_trajectory, unit_roundoff
 from tests.shell.test_cf import CALLS, COMMON, MODEL, PATHS
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec import workflow
+from sciprec.batch import workflow
 from sciprec.climate.catalogue import CASES
 from sciprec.kinds import kinds, parse_scenario
-from sciprec.variant import Variant
+from sciprec.scenario.variant import Variant
 from tests.shell.conftest import put_in, unit_roundoff
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))

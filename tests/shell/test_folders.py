@@ -6,14 +6,14 @@ import sys
 import numpy as np
 import pytest
 
-from sciprec import cli
+from sciprec.cli import commands as cli
 from sciprec.errors import InputError, printable
-from sciprec.folders import LOCK, alone_in
+from sciprec.output.folders import LOCK, alone_in
 from tests.shell.conftest import little_climate
 
 HOLDING = """
 import sys
-from sciprec.folders import alone_in
+from sciprec.output.folders import alone_in
 with alone_in(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
@@ -72,7 +72,7 @@ def test_two_threads_of_one_process_are_two_commands(tmp_path):
 
 def test_a_lock_that_was_removed_meanwhile_is_not_the_lock(tmp_path, monkeypatch):
     """The file that was opened belonged to a command that ended before it could be locked."""
-    from sciprec import folders
+    from sciprec.output import folders
 
     usual, removed = folders._lock, []
 
@@ -92,7 +92,7 @@ def test_a_file_system_without_locks_lets_everyone_in(tmp_path, monkeypatch):
     def unknown(stream):
         raise OSError(38, "Function not implemented")
 
-    monkeypatch.setattr("sciprec.folders._lock", unknown)
+    monkeypatch.setattr("sciprec.output.folders._lock", unknown)
     with alone_in(tmp_path), alone_in(tmp_path):
         pass
 

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciprec
-from sciprec.compensation_plan import compensation_footprint, element_bytes
-from sciprec.error_cache import (
+from sciprec.compensation.footprint import compensation_footprint, element_bytes
+from sciprec.errors import InputError
+from sciprec.kinds import kinds, load_scenario
+from sciprec.machine.error_cache import (
     ERROR_CACHE,
     ErrorCache,
     conflict_degree,
     conflict_free_pitch,
     tile_layout,
 )
-from sciprec.errors import InputError
-from sciprec.kinds import kinds, load_scenario
 
 
 def simulated_cycles(stride, lanes, cache):

@@ -13,10 +13,11 @@ import pytest
 import xarray as xr
 
 import sciprec
-from sciprec import cli, climate, heston
+from sciprec import climate, heston
 from sciprec.batch.perform import check
 from sciprec.batch.plan import plan
-from sciprec.compare.comparison import compare
+from sciprec.cli import commands as cli
+from sciprec.comparison.rows import compare
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import netcdf
@@ -193,10 +194,10 @@ def stop(*_, **__):
 @pytest.fixture
 def nothing_is_computed(monkeypatch, tmp_path):
     """Every door ends where its computation would begin; paths are in an empty folder."""
-    monkeypatch.setattr("sciprec.climate.model.Run.__init__", stop)
-    monkeypatch.setattr("sciprec.heston.plan.Pricing.run", stop)
-    monkeypatch.setattr("sciprec.heston.greek_plan.GreekPricing.run", stop)
-    monkeypatch.setattr("sciprec.workflow.execute", stop)
+    monkeypatch.setattr("sciprec.climate.running.integration.Run.__init__", stop)
+    monkeypatch.setattr("sciprec.heston.bounds.plan.Pricing.run", stop)
+    monkeypatch.setattr("sciprec.heston.sensitivities.greek_plan.GreekPricing.run", stop)
+    monkeypatch.setattr("sciprec.batch.workflow.execute", stop)
     monkeypatch.chdir(tmp_path)
 
 

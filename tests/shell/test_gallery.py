@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sciprec import gallery
+from sciprec.cli import gallery
+from sciprec.cli.gallery import GALLERY, MOST_BYTES, make_gallery
 from sciprec.errors import InputError
-from sciprec.gallery import GALLERY, MOST_BYTES, make_gallery
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ from sciprec.batch.perform import properties
 from sciprec.output import netcdf
 from sciprec.output.dataset import prices_dataset, trajectory_dataset
 from sciprec.output.health import FLAGS, flags_of, with_health, with_quantization
-from sciprec.precision.backend import resolve_backend
+from sciprec.precision.formats.backend import resolve_backend
 from tests.shell.conftest import little_climate, little_trajectory
 
 

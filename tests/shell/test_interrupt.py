@@ -9,15 +9,15 @@ import time
 
 import pytest
 
-from sciprec import cli
 from sciprec.batch.execute import insistent_interrupts
+from sciprec.cli import commands as cli
 from sciprec.output import netcdf
 
 # A command line whose fp16 run computes for a minute in C; the other two end at once.
 SLOW_MODEL = """
     import hashlib, sys
     import numpy as np
-    from sciprec import cli
+    from sciprec.cli import commands as cli
     from sciprec.output.dataset import prices_dataset
     from tests.shell.conftest import Models
 
@@ -33,7 +33,7 @@ SLOW_MODEL = """
 SLOW_FILE = """
     import sys, time
     import numpy as np, xarray
-    from sciprec import cli
+    from sciprec.cli import commands as cli
     from sciprec.output.dataset import prices_dataset
     from tests.shell.conftest import Models
 

@@ -12,12 +12,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sciprec import cli, workflow
+from sciprec.batch import workflow
 from sciprec.batch.perform import sentence
-from sciprec.climate.checkpoint import Checkpoints, Saved
-from sciprec.climate.request import check_request
+from sciprec.cli import commands as cli
+from sciprec.climate.running.checkpoint import Checkpoints, Saved
+from sciprec.climate.running.request import check_request
 from sciprec.output import netcdf
-from sciprec.report import stored
+from sciprec.report.stored import batch as stored
 from tests.shell.conftest import little_climate
 
 # What every worker process loads: little models, one of which kills its worker.
@@ -85,7 +86,7 @@ def test_a_run_that_kills_its_workers_is_one_red_row(deadly, scenario_files, tmp
 # A command line whose files are too large for the file system: no file may grow beyond a limit.
 FULL = """
     import resource, signal, sys
-    from sciprec import cli
+    from sciprec.cli import commands as cli
     from sciprec.report import page
     from tests.shell.conftest import Models, little_climate, little_trajectory, unit_roundoff
     from sciprec.output.dataset import trajectory_dataset

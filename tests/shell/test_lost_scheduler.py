@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from sciprec import cli
+from sciprec.cli import commands as cli
 from tests.shell.test_same_bits import address_in, started_cli, until
 
 pytestmark = [
@@ -28,7 +28,7 @@ PRELOAD = """
 """
 COMMAND = """
 import sys
-from sciprec import cli
+from sciprec.cli import commands as cli
 from sciprec.report import page
 
 page.write_page = lambda batch: batch.folder / "index.html"

@@ -11,9 +11,9 @@ from sciprec.batch.perform import properties
 from sciprec.errors import InputError
 from sciprec.output import netcdf
 from sciprec.output.dataset import EARTH_RADIUS_M, cell_areas, latitude_bounds, longitude_bounds
-from sciprec.output.provenance import provenance
 from sciprec.output.variables import VARIABLES, describe
-from sciprec.precision.backend import backends
+from sciprec.precision.formats.backend import backends
+from sciprec.provenance.origin import provenance
 
 
 def test_file_round_trip_keeps_every_bit_and_attribute(models, tmp_path):

@@ -17,9 +17,9 @@ from sciprec.kinds import Estimate, Kind, kinds, load_scenario, parse_scenario
 from sciprec.output import files
 from sciprec.output.stated import stated
 from sciprec.report.page import write_page
-from sciprec.report.stored import read_batch
-from sciprec.scenario import Scenario
-from sciprec.sections import Section, key
+from sciprec.report.stored.batch import read_batch
+from sciprec.scenario.loading import Scenario
+from sciprec.scenario.sections import Section, key
 from tests.shell.conftest import put_in
 
 TEXT = """

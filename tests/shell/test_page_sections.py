@@ -10,24 +10,24 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.compare import compare
-from sciprec.compensation_choice import CompensationChoice
+from sciprec.comparison import compare
 from sciprec.report import page_section, section
-from sciprec.report.distribution import (
+from sciprec.report.drawing.svg import LONGEST_LABEL, legend, new_figure, short, style
+from sciprec.report.page import render
+from sciprec.report.sections.distribution import (
     class_rows,
     differing,
     distribution_picture,
     quantile_rows,
     worst_rows,
 )
-from sciprec.report.evidence_matrix import evidence_matrix
-from sciprec.report.evidence_pictures import evidence_pictures, evidence_rows
-from sciprec.report.page import render
-from sciprec.report.rounded import rounded_in_words
-from sciprec.report.stored import read_batch
-from sciprec.report.suggestions import magnitude_correlation, suggestions
-from sciprec.report.svg import LONGEST_LABEL, legend, new_figure, short, style
-from sciprec.variant import Variant
+from sciprec.report.sections.evidence_matrix import evidence_matrix
+from sciprec.report.sections.evidence_pictures import evidence_pictures, evidence_rows
+from sciprec.report.sections.rounded import rounded_in_words
+from sciprec.report.sections.suggestions import magnitude_correlation, suggestions
+from sciprec.report.stored.batch import read_batch
+from sciprec.scenario.compensation_choice import CompensationChoice
+from sciprec.scenario.variant import Variant
 
 
 @pytest.fixture(scope="module")

@@ -4,18 +4,18 @@ import tomllib
 
 import pytest
 
-from sciprec import workflow
+from sciprec.batch import workflow
 from sciprec.batch.compiling import remember
 from sciprec.batch.estimate import estimates
 from sciprec.batch.plan import plan
 from sciprec.batch.tolerable import compared_variables
-from sciprec.compensation_choice import NO_COMPENSATION, CompensationChoice
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario, parse_scenario
-from sciprec.precision.backend import backends
-from sciprec.precision.compensation import Compensation
-from sciprec.stages_choice import StagesChoice
-from sciprec.variant import Variant
+from sciprec.precision.formats.backend import backends
+from sciprec.precision.sums.compensation import Compensation
+from sciprec.scenario.compensation_choice import NO_COMPENSATION, CompensationChoice
+from sciprec.scenario.stages_choice import StagesChoice
+from sciprec.scenario.variant import Variant
 from tests.shell.conftest import CLIMATE
 
 CONTENT = tomllib.loads(CLIMATE)

@@ -6,11 +6,11 @@ import textwrap
 import pytest
 
 import sciprec
-from sciprec import cli
 from sciprec.batch.behind import code_behind
+from sciprec.cli import commands as cli
 from sciprec.errors import InputError
 from sciprec.kinds import kind, kinds, load_scenario
-from sciprec.plugins import load_files
+from sciprec.plugins.loading import load_files
 
 MODEL = """
     from typing import Literal
@@ -20,8 +20,8 @@ MODEL = """
 
     from sciprec.kinds import Kind, register
     from sciprec.output.stated import stated
-    from sciprec.scenario import Scenario
-    from sciprec.sections import Section, key
+    from sciprec.scenario.loading import Scenario
+    from sciprec.scenario.sections import Section, key
 
 
     class Decay(Section):

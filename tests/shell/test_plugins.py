@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.compare import compare, metrics
+from sciprec.comparison import compare, metrics
 from sciprec.errors import InputError
-from sciprec.heston import payoff_registry, registry
-from sciprec.heston.schemes import scheme_named
-from sciprec.plugins import load_plugins
+from sciprec.heston import payoff as payoff_registry
+from sciprec.heston.schemes import registry
+from sciprec.heston.schemes.catalogue import scheme_named
+from sciprec.plugins.loading import load_plugins
 from sciprec.report import section
 
 PLUGIN = """
-from sciprec.compare import metric
+from sciprec.comparison import metric
 from sciprec.report import page_section
 
 @metric("first error", absolute=True)
@@ -30,7 +31,7 @@ def name_of_it(subject):
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Installs a package of one module for one test, found as any other is."""
-    registry = sys.modules["sciprec.compare.metrics"]._METRICS
+    registry = sys.modules["sciprec.comparison.pointwise.error_metrics"]._METRICS
     monkeypatch.setattr(section, "_ADDED", {})
     known = dict(registry)
 

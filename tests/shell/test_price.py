@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sciprec import cli
+from sciprec.cli import commands as cli
+from sciprec.cli.price_console import within_bound
+from sciprec.cli.price_request import make_payoffs, read_model
 from sciprec.errors import InputError
-from sciprec.heston import analytic
-from sciprec.price_console import within_bound
-from sciprec.price_request import make_payoffs, read_model
-from sciprec.price_tolerance import price_tolerance
+from sciprec.heston.semianalytic import analytic
+from sciprec.scenario.price_tolerance import price_tolerance
 
 DATA = Path(__file__).parents[2] / "data" / "heston"
 LEWIS = DATA / "lewis.toml"

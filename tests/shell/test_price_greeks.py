@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from sciprec import cli
-from sciprec.heston import analytic
-from sciprec.price_request import make_payoffs, read_model
+from sciprec.cli import commands as cli
+from sciprec.cli.price_request import make_payoffs, read_model
+from sciprec.heston.semianalytic import analytic
 
 LEWIS = Path(__file__).parents[2] / "data" / "heston" / "lewis.toml"
 CALL = ("price", "--model", LEWIS, "--payoff", "call", "--strike", "100", "--maturity", "1")

@@ -7,11 +7,11 @@ import numba
 import numpy as np
 import pytest
 
-from sciprec import progress
 from sciprec.batch import execute
 from sciprec.batch.compiling import remember
 from sciprec.batch.perform import pace_of, perform
 from sciprec.batch.plan import plan
+from sciprec.cli import progress
 from sciprec.kinds import load_scenario
 from sciprec.output.dataset import prices_dataset
 from tests.shell.conftest import little_climate

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
-from sciprec import workflow
+from sciprec.batch import workflow
 from sciprec.kinds import load_scenario
 from sciprec.output import netcdf
 

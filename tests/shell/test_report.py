@@ -7,15 +7,17 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from sciprec import cli, workflow
-from sciprec.compare.verdicts import STATUSES
+from sciprec.batch import workflow
+from sciprec.cli import commands as cli
+from sciprec.comparison.verdicts import STATUSES
 from sciprec.errors import InputError
 from sciprec.output import netcdf
-from sciprec.report import evidence, stored
-from sciprec.report.figures import block_maximum
+from sciprec.report.drawing.svg import new_figure, style, to_svg
 from sciprec.report.page import STATUS_WORDS, write_page
-from sciprec.report.stored import MANIFEST, read_batch, write_text
-from sciprec.report.svg import new_figure, style, to_svg
+from sciprec.report.sections.figures import block_maximum
+from sciprec.report.stored import batch as stored
+from sciprec.report.stored import evidence
+from sciprec.report.stored.batch import MANIFEST, read_batch, write_text
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 

@@ -5,8 +5,7 @@ import os
 
 import pytest
 
-from sciprec import workflow
-from sciprec.batch import resume
+from sciprec.batch import resume, workflow
 from sciprec.batch.plan import plan
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario

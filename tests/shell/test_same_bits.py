@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from sciprec import workflow
+from sciprec.batch import workflow
 from sciprec.batch.execute import execute
 from sciprec.batch.plan import plan
 from sciprec.kinds import load_scenario, parse_scenario
@@ -47,7 +47,7 @@ def no_pages():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sciprec.report.page.write_page", lambda batch: None)
         patch.setattr("sciprec.report.page.table", lambda batch: [])
-        patch.setattr("sciprec.report.stored.read_batch", lambda folder: None)
+        patch.setattr("sciprec.report.stored.batch.read_batch", lambda folder: None)
         yield
 
 
@@ -153,8 +153,8 @@ def test_a_cluster_over_loopback(scenarios, one_thread, cluster, tmp_path):
 # A command line whose climate runs leave checkpoints at once and which says when it stores.
 RESTARTING = """
     import sys, time
-    from sciprec import cli
-    from sciprec.climate import checkpoint
+    from sciprec.cli import commands as cli
+    from sciprec.climate.running import checkpoint
     from sciprec.report import page
 
     saved = checkpoint.Checkpoints.save

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sciprec.climate.request import check_request
+from sciprec.checks.limits import HESTON_MODEL
+from sciprec.climate.running.request import check_request
 from sciprec.errors import InputError
-from sciprec.heston.model import Model
-from sciprec.heston_sections import HestonModel
+from sciprec.heston.parameters import Model
 from sciprec.kinds import kinds, load_scenario, parse_scenario
 from sciprec.kinds.climate import ClimateRun
-from sciprec.limits import HESTON_MODEL
-from sciprec.scenario import EXAMPLE, Scenario
-from sciprec.toml_file import LARGEST_FILE_BYTES
+from sciprec.kinds.heston_sections import HestonModel
+from sciprec.scenario.loading import EXAMPLE, Scenario
+from sciprec.scenario.toml_file import LARGEST_FILE_BYTES
 
 SHIPPED = sorted(Path(__file__).parents[2].glob("scenarios/*.toml"))
 

@@ -9,16 +9,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sciprec import workflow
 from sciprec.accumulation import accumulate
+from sciprec.batch import workflow
+from sciprec.comparison.wording import gain_in_words
 from sciprec.kinds import parse_scenario
 from sciprec.output import netcdf
 from sciprec.output.dataset import trajectory_dataset
-from sciprec.report.drift import gain_in_words
-from sciprec.report.fixed_point import fixed_point_sections
+from sciprec.report.drawing.svg import label_style
 from sciprec.report.page import write_page
-from sciprec.report.stored import read_batch
-from sciprec.report.svg import label_style
+from sciprec.report.sections.fixed_point import fixed_point_sections
+from sciprec.report.stored.batch import read_batch
 from tests.shell.conftest import CLIMATE, little_trajectory, stand_in
 
 PLACE = {

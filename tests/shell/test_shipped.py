@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from sciprec.cli.price_request import read_model
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario
-from sciprec.price_request import read_model
-from sciprec.shipped import PRICES, SCENARIOS, named, names, shipped
+from sciprec.scenario.shipped import PRICES, SCENARIOS, named, names, shipped
 
 ROOT = Path(__file__).parents[2]
 

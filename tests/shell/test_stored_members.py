@@ -6,8 +6,8 @@ import pytest
 import xarray as xr
 
 from sciprec.output import netcdf
-from sciprec.report import evidence
-from sciprec.report.evidence import StoredMembers
+from sciprec.report.stored import evidence
+from sciprec.report.stored.evidence import StoredMembers
 
 
 @pytest.fixture

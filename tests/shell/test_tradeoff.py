@@ -9,13 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciprec.compensation_choice import CompensationChoice
 from sciprec.machine.cost import MACHINES
+from sciprec.provenance.timing import Sections, Timing, timing_of
 from sciprec.report.page import render
-from sciprec.report.stored import read_batch
-from sciprec.report.tradeoff import Cost, measured_cost, modelled_traffic, pareto, trade_offs
-from sciprec.timing import Sections, Timing, timing_of
-from sciprec.variant import Variant
+from sciprec.report.sections.tradeoff import (
+    Cost,
+    measured_cost,
+    modelled_traffic,
+    pareto,
+    trade_offs,
+)
+from sciprec.report.stored.batch import read_batch
+from sciprec.scenario.compensation_choice import CompensationChoice
+from sciprec.scenario.variant import Variant
 
 
 def exact(costs):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sciprec import workflow
+from sciprec.batch import workflow
 from sciprec.batch.estimate import estimate
 from sciprec.batch.plan import plan
 from sciprec.batch.resume import run_digest
@@ -16,12 +16,12 @@ from sciprec.errors import InputError
 from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import netcdf
 from sciprec.output.dataset import trajectory_dataset
-from sciprec.report.drift import drift_rows
-from sciprec.report.stages import stage_rows
-from sciprec.report.stored import read_batch
-from sciprec.report.suggestions import suggestions
-from sciprec.report.svg import label_style, short
-from sciprec.stages import STAGES
+from sciprec.precision.formats.stages import STAGES
+from sciprec.report.drawing.svg import label_style, short
+from sciprec.report.sections.drift import drift_rows
+from sciprec.report.sections.stages import stage_rows
+from sciprec.report.sections.suggestions import suggestions
+from sciprec.report.stored.batch import read_batch
 from tests.shell.conftest import CLIMATE, HESTON, little_climate, little_trajectory, stand_in
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "transform_stages.toml"

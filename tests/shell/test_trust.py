@@ -4,7 +4,7 @@ import pytest
 
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario
-from sciprec.toml_file import inside, is_inside
+from sciprec.scenario.toml_file import inside, is_inside
 
 OUTSIDE = [
     "/etc", "/", "..", "../x", "a/../../x", "a/..", "C:/x", "C:x", "\\\\server\\x", "..\\x", "\\x",

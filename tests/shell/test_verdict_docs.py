@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec import workflow
-from sciprec.compare.consistency import LEAST_MEMBERS, MEMBERS_PER_COMPONENT
-from sciprec.compare.error_budget import error_budget
-from sciprec.ensemble import Ensemble
+from sciprec.batch import workflow
+from sciprec.comparison.evidence.consistency import LEAST_MEMBERS, MEMBERS_PER_COMPONENT
+from sciprec.comparison.evidence.error_budget import error_budget
 from sciprec.kinds import parse_scenario
 from sciprec.output.dataset import trajectory_dataset
-from sciprec.report.stored import read_batch
+from sciprec.report.stored.batch import read_batch
+from sciprec.scenario.ensemble import Ensemble
 from tests.shell.conftest import Models, little_trajectory
 
 ROOT = Path(__file__).parents[2]

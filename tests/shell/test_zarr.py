@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec import cli, workflow
-from sciprec.compare import compare
+from sciprec.batch import workflow
+from sciprec.cli import commands as cli
+from sciprec.comparison import compare
 from sciprec.errors import InputError
 from sciprec.output import files, netcdf, zarr_store
-from sciprec.report.stored import read_batch
+from sciprec.report.stored.batch import read_batch
 
 
 def test_a_missing_package_is_one_sentence(models, scenario_files, call, tmp_path, monkeypatch):

@@ -1,0 +1,201 @@
+"""Long accumulation: x <- x + dx, ten million times, in any arithmetic, against the exact sum.
+
+The description of the MLU370 motivates compensation with the update of a parameter by increments
+of size 1e-7 to 1e-5. Where an increment is below half a unit in the last place of x (a whole unit
+where results are truncated) x stays as it is: it stagnates. Above, every rounding drifts. In
+binary64 every sum is exact, by the choice of the increments.
+
+Source: published description of the MLU370 (size of the increments).
+Differs from the source: increments are drawn uniformly from that interval, for many members.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.accumulation.increments import increments
+from sciprec.accumulation.kernels import add_block, add_block_with_carry, add_block_with_shares
+from sciprec.accumulation.ranges import ranges
+from sciprec.errors import InputError
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
+from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.quantization import quantize
+from sciprec.precision.sums.compensation import resolve_compensation
+from sciprec.provenance.timing import Sections, Timing
+
+VARIABLE = "parameter"
+BLOCK_UPDATES = 4096  # rows of a block of increments
+MOST_UPDATES, MOST_MEMBERS, MOST_OUTPUTS = 10**9, 10**5, 10**4
+
+
+@dataclass(frozen=True)
+class Accumulation:
+    """The sums of all members at the output times, rounded and exact.
+
+    Args:
+        update: how many updates were made, (nt,); the first is 0.
+        values: float64 (nt, members), in the arithmetic.
+        exact: float64 (nt, members), the exact sums.
+        unit_roundoff: u = 2^-p of the storage format, whatever the rounding.
+        fixed: whether u is against the largest number instead of each number.
+        timing: processor time of the updates, without compilation and the drawing of increments.
+        fixed_point: saturations, changes of units and places short of bits, as plain data (see
+            `fixed_point_summary`); None in floats. Where units come from known ranges instead of
+            a profile, places_short_of_bits is None: nobody has looked.
+    """
+
+    update: np.ndarray
+    values: np.ndarray
+    exact: np.ndarray
+    unit_roundoff: float
+    fixed: bool
+    timing: Timing
+    fixed_point: dict | None = None
+
+    @property
+    def error_in_u(self) -> np.ndarray:
+        """(values - exact) / (u |exact|), (nt, members); the largest |exact| in fixed point."""
+        size = np.abs(self.exact)
+        size = np.max(size) if self.fixed else np.where(size > 0.0, size, 1.0)
+        return (self.values - self.exact) / (self.unit_roundoff * size)
+
+
+def check_request(updates, members, smallest, largest, start, outputs, seed=0):
+    """The stream of increments, after checking the numbers of a request.
+
+    Raises:
+        InputError: one sentence for the first number that cannot be used.
+    """
+    limits = {
+        "updates": (updates, MOST_UPDATES),
+        "members": (members, MOST_MEMBERS),
+        "outputs": (outputs, min(MOST_OUTPUTS, max(updates, 1))),
+    }
+    for name, (value, most) in limits.items():
+        if not 1 <= value <= most:
+            raise InputError(f"{name} is {value}; accepted: a whole number from 1 to {most}")
+    if not 0.0 < smallest <= largest or not 0.0 <= start < np.inf or not largest < np.inf:
+        raise InputError(
+            f"increments from {smallest:g} to {largest:g}, starting at {start:g}; accepted: "
+            "0 < smallest <= largest, and a start >= 0"
+        )
+    return increments(smallest, largest, start, updates, seed)
+
+
+def accumulate(
+    updates: int = 10**7,
+    members: int = 64,
+    *,
+    smallest: float = 1e-7,
+    largest: float = 1e-5,
+    start: float = 1.0,
+    outputs: int = 50,
+    seed: int = 0,
+    backend: str | Backend = "fp64",
+    compensation=None,
+) -> Accumulation:
+    """Sum random increments one by one in some arithmetic, and exactly beside it.
+
+    x[n+1] = fl(x[n] + dx[n]), or the compensation protocol's update
+
+    Args:
+        updates: number of increments for each member.
+        members: number of independent sums.
+        smallest, largest: bounds of the increments.
+        start: first value of all sums.
+        outputs: number of times at which sums are kept, equally spaced; the start comes besides.
+        seed: of the increments; the same ones in every arithmetic.
+        backend: name, spec string or Backend.
+        compensation: None, a name, or a Compensation.
+
+    Returns:
+        An Accumulation.
+
+    Raises:
+        InputError: a number out of range, an unknown arithmetic or compensation.
+
+    Precision:
+        An increment is drawn exactly and rounded once, on loading. Where that truncates, all are
+        too small: their sum lacks 0.75 u of itself on average, u = 2^-p.
+    """
+    stream = check_request(updates, members, smallest, largest, start, outputs, seed)
+    backend = resolve_backend(backend)
+    times = np.array([round(updates * k / outputs) for k in range(outputs + 1)])
+    summing = Summing(backend, one_compensation(compensation), stream, members)
+    values, exact = (np.empty((times.size, members)) for _ in range(2))
+    for row, update in enumerate(times):
+        summing.advance_to(int(update))
+        values[row], exact[row] = summing.state, summing.sums * stream.unit
+    storage = backend.storage
+    u = storage.format.unit_roundoff
+    done = summing.fixed_point()
+    return Accumulation(times, values, exact, u, storage.fixed, summing.clock.timing, done)
+
+
+class Summing:
+    """The state of a run: the sums in the arithmetic, the exact ones, and the clock."""
+
+    def __init__(self, backend, compensation, stream, members) -> None:
+        self.stream, self.clock, self.done = stream, Sections(), 0
+        self.sums = np.full(members, stream.start, np.int64)
+        start = np.full(members, stream.start * stream.unit)
+        self.state = quantize(start, backend).astype(backend.carrier)
+        self._residual = np.zeros(members, backend.carrier)
+        self._block = np.empty((BLOCK_UPDATES, members))
+        self._compensation = compensation
+        kernel = _kernel(compensation)
+        self._ranges = ranges(kernel, backend, stream)
+        self.add = lift(kernel, backend, seed=stream.seed, ranges=self._ranges)
+        self._run(self._block[:0])  # compiles
+
+    def advance_to(self, update: int) -> None:
+        """Make updates until so many are done."""
+        while self.done < update:
+            block = self._block[: update - self.done]
+            self.stream.fill(self.done, self.sums, block)
+            with self.clock.timed(block.shape[0]):
+                self._run(block)
+            self.done += block.shape[0]
+
+    def fixed_point(self) -> dict | None:
+        """What fixed point did so far; None in floats."""
+        done = fixed_point_summary([self.add])
+        if done is None or self._ranges is None:
+            return done
+        return done | {"places_short_of_bits": None}
+
+    def _run(self, block) -> None:
+        """Add a block of increments."""
+        given = self._compensation
+        if given is None:
+            self.add(self.state, block)
+            return
+        more = (self._residual, self.done, given.reset_every or 0)
+        shares = () if given.is_carry else (given.alpha, given.beta)
+        self.add(self.state, block, *more, *shares)
+
+
+def _kernel(compensation):
+    """The kernel of a compensation."""
+    if compensation is None:
+        return add_block
+    return add_block_with_carry if compensation.is_carry else add_block_with_shares
+
+
+def one_compensation(given):
+    """The compensation of the only variable.
+
+    Raises:
+        InputError: an unknown compensation, or one of another variable.
+    """
+    found = resolve_compensation(given)
+    if not isinstance(found, dict):
+        return found
+    if unknown := sorted(found.keys() - {VARIABLE}):
+        raise InputError(
+            f"compensation of '{unknown[0]}': a long accumulation has one variable, '{VARIABLE}'"
+        )
+    return found.get(VARIABLE)

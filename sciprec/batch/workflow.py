@@ -1,0 +1,289 @@
+"""From scenario files to a page: load, plan, execute, store, compare, report."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sciprec.batch.behind import code_behind, state_behind
+from sciprec.batch.estimate import estimates
+from sciprec.batch.execute import execute
+from sciprec.batch.perform import Days, check
+from sciprec.batch.plan import Outcome, Run, plan
+from sciprec.batch.resume import is_kept, kept_outcomes, left_beside, remove_leftovers
+from sciprec.checks.arguments import flag, names, path, refused, whole
+from sciprec.checks.limits import THREADS
+from sciprec.errors import InputError
+from sciprec.kinds import load_scenario
+from sciprec.machine.modes import shell_assignments
+from sciprec.output.files import NETCDF, suffix_of
+from sciprec.output.folders import alone_in, require_own_page
+from sciprec.plugins.loading import load_files
+from sciprec.provenance.origin import provenance
+from sciprec.scenario.loading import Scenario
+
+_MOST_NAMED = 3
+"""Files that a sentence names."""
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """What a batch left behind.
+
+    Args:
+        folder, page: where everything is.
+        files: the netCDF files of the runs that succeeded.
+        table: one dictionary per run: scenario, backend, compensation, label, status, reason,
+            errors, seconds, ...
+        failures: the runs that failed, each with its sentence.
+        notes: sentences about the folder.
+    """
+
+    folder: Path
+    page: Path
+    files: tuple[Path, ...]
+    table: list[dict[str, Any]]
+    failures: tuple[Outcome, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """Runs that miss a tolerance of their scenario, as "scenario in backend"."""
+        bad = ("beyond", "broken")
+        return tuple(f"{r['scenario']} in {r['label']}" for r in self.table if r["status"] in bad)
+
+
+def run(
+    scenarios: str | Path | Scenario | Sequence[str | Path | Scenario],
+    *,
+    out: str | Path | None = None,
+    backends: Iterable[str] | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    threads: int | None = None,
+    format: str = NETCDF,
+    on_plan: Callable[[Sequence[Run]], None] | None = None,
+    on_done: Callable[[Outcome], None] | None = None,
+    on_days: Days | None = None,
+    on_compiling: Callable[[Run], None] | None = None,
+    on_cluster: Callable[[str], None] | None = None,
+    fresh: bool = False,
+    plugins: str | Path | Sequence[str | Path] = (),
+    debug: bool = False,
+) -> BatchResult:
+    """Run scenarios in all their arithmetics, store every run, and write the page.
+
+    Runs whose files are in the folder already, made by the same code, are kept: a batch that was
+    interrupted goes on where it stopped.
+
+    Args:
+        scenarios: files or loaded scenarios, one or several.
+        out: folder for the files and the page; `reports/NAME` when left out.
+        backends: names that replace those of the scenarios.
+        scheduler: address of an existing dask cluster.
+        workers: number of processes on this machine; threads when left out. A script that asks for
+            processes does so below `if __name__ == "__main__":`.
+        threads: how many threads of this process there are; left out, one per processor.
+        format: of the files: "netcdf", or "zarr", which needs the package zarr.
+        on_plan: called once with the plan, before anything is computed.
+        on_done: called with each outcome as it arrives.
+        on_days: called with a run and its simulated days now and then.
+        on_compiling: called with a run whose kernels are compiled for the first time on this
+            machine; not on clusters.
+        on_cluster: called with a line about the cluster, where there is one.
+        fresh: compute runs again whose files are there.
+        plugins: Python files of one's own, imported here and on workers before anything else; they
+            register kinds, cases, equations, schemes, payoffs, metrics or formats.
+        debug: let the first failing run end the batch with its traceback.
+
+    Returns:
+        A BatchResult: folder, page, files, one dictionary per run in `table`, and `failures`. A run
+        that fails ends no other.
+
+    Raises:
+        InputError: a scenario, an arithmetic, the folder or the scheduler cannot be used; nothing
+            was computed.
+    """
+    given = _listed(scenarios)
+    backends = _names(backends)
+    if scheduler is not None and not isinstance(scheduler, str):
+        raise refused("scheduler", scheduler, "an address such as tcp://host:8786")
+    for what, count in (("workers", workers), ("threads", threads)):
+        if count is not None:
+            whole(what, count, *THREADS)
+    fresh = flag("fresh", fresh)
+    files = load_files(plugins)
+    loaded, runs = _planned(given, backends, suffix_of(format))
+    folder = prepare_folder(out if out is not None else default_folder(loaded))
+    try:
+        with alone_in(folder):
+            require_own_page(folder)
+            return _run_in(
+                folder, runs, _command(given, backends, files, folder), fresh=fresh, debug=debug,
+                on_plan=on_plan or (lambda runs: None), on_done=on_done or (lambda outcome: None),
+                on_days=on_days, on_compiling=on_compiling,
+                on_cluster=on_cluster or (lambda words: None),
+                scheduler=scheduler, workers=workers, threads=threads, plugins=files,
+            )  # fmt: skip
+    except InputError:
+        with contextlib.suppress(OSError):  # an empty folder would say that something had run
+            folder.rmdir()
+        raise
+
+
+def _run_in(
+    folder: Path, runs: Sequence[Run], command: str, *, fresh: bool, on_plan: Callable,
+    on_done: Callable, **how: Any,
+) -> BatchResult:  # fmt: skip
+    """Compute what is missing in a folder, and write its page.
+
+    Args:
+        how: arguments of `execute`.
+    """
+    on_plan(runs)
+    outcomes = {} if fresh else kept_outcomes(runs, folder)
+    missing = [run for run in runs if run.file not in outcomes]
+    remove_leftovers(missing, folder)
+    for outcome in outcomes.values():
+        on_done(outcome)
+    computed = execute(missing, folder, fresh=fresh, on_done=on_done, **how) if missing else ()
+    remove_leftovers([run for run in runs if run.file not in outcomes], folder)
+    outcomes |= {outcome.file: outcome for outcome in computed}
+    in_order = [outcomes[run.file] for run in runs]
+    notes = _notes(left_beside(runs, folder), folder)
+    return replace(_report(folder, in_order, command), notes=notes)
+
+
+def _notes(left: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """What a reader of the folder has to know about files that are not on the page."""
+    if not left:
+        return ()
+    shown = ", ".join(left[:_MOST_NAMED]) + (" and others" if len(left) > _MOST_NAMED else "")
+    return (
+        f"{len(left)} of the files in '{folder}' are not on the page: {shown}; they are of other "
+        "scenarios of the same name, or of runs that were not asked for now; remove them, or give "
+        "another folder with --out",
+    )
+
+
+def forecast(
+    scenarios: str | Path | Scenario | Sequence[str | Path | Scenario],
+    *,
+    out: str | Path | None = None,
+    backends: Iterable[str] | None = None,
+    format: str = NETCDF,
+    fresh: bool = False,
+    plugins: str | Path | Sequence[str | Path] = (),
+) -> list[dict[str, Any]]:
+    """What `run` would do with the same arguments; nothing is computed or written.
+
+    Returns:
+        One dictionary per run: scenario, label, member, file, kept (whether its file is there
+        already), work (in words), seconds (roughly, on one core, without compilation; None where
+        that depends on the numbers), compile_seconds (0 where its kernels are compiled already, or
+        another run of this batch compiles them), megabytes (of its file before compression, at
+        most).
+
+    Raises:
+        InputError: as `run`.
+    """
+    backends = _names(backends)
+    load_files(plugins)
+    loaded, runs = _planned(_listed(scenarios), backends, suffix_of(format))
+    folder = Path(out) if out is not None else default_folder(loaded)
+    kept = set() if fresh else {run.file for run in runs if is_kept(run, folder)}
+    return [
+        {"scenario": run.scenario.name, "label": run.label, "member": run.member, "file": run.file,
+         "kept": run.file in kept, **vars(about)}
+        for run, about in zip(runs, estimates(runs, kept), strict=True)
+    ]  # fmt: skip
+
+
+def _listed(scenarios: Any) -> list[Any]:
+    """One or several scenarios as a list."""
+    given = [scenarios] if isinstance(scenarios, (str, Path, Scenario)) else scenarios
+    if not isinstance(given, (list, tuple)) or not all(
+        isinstance(one, (str, Path, Scenario)) for one in given
+    ):
+        raise refused("scenarios", scenarios, "files, loaded scenarios, or a list of these")
+    return list(given)
+
+
+def _names(backends: Iterable[str] | None) -> list[str] | None:
+    """The arithmetics that replace those of the scenarios; None where there are none."""
+    none = backends is None or (isinstance(backends, (list, tuple)) and not backends)
+    return None if none else list(names("backends", backends))
+
+
+def _planned(
+    given: Sequence[Any], backends: Sequence[str] | None, suffix: str
+) -> tuple[list[Scenario], tuple[Run, ...]]:
+    """The scenarios, loaded and checked, and all of their runs."""
+    loaded = [s if isinstance(s, Scenario) else load_scenario(s) for s in given]
+    runs = plan(loaded, backends, os.environ, suffix)
+    for scenario in loaded:
+        check(scenario)
+    behind = {s.name: {"code": code_behind(s), "state": state_behind(s)} for s in loaded}
+    return loaded, tuple(replace(run, **behind[run.scenario.name]) for run in runs)
+
+
+def default_folder(scenarios: Sequence[Scenario]) -> Path:
+    """`reports/` and the name of the only scenario, or `batch`."""
+    return Path("reports") / (scenarios[0].name if len(scenarios) == 1 else "batch")
+
+
+def prepare_folder(out: str | Path) -> Path:
+    """Make the output folder and try to write into it, before anything is computed.
+
+    Raises:
+        InputError: it cannot be made, is no folder, or cannot be written.
+    """
+    folder = Path(path("the output folder", out))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        why = "it is a file" if os.path.isfile(folder) else error.strerror
+        raise InputError(
+            f"the output folder '{folder}' cannot be written ({why}); "
+            "give a folder that you may write into with --out"
+        ) from None
+    return folder
+
+
+def _report(folder: Path, outcomes: Sequence[Outcome], command: str) -> BatchResult:
+    """Store the list of runs, write the page, and read the table from what is stored."""
+    from sciprec.report.page import table, write_page
+    from sciprec.report.stored.batch import read_batch, write_manifest
+
+    write_manifest(folder, outcomes, command=command, made_by=provenance())
+    batch = read_batch(folder)
+    page = write_page(batch)
+    return BatchResult(
+        folder=folder,
+        page=page,
+        files=tuple(folder / o.file for o in outcomes if not o.failure),
+        table=table(batch),
+        failures=tuple(o for o in outcomes if o.failure),
+    )
+
+
+def _command(
+    given: Sequence[Any], backends: Sequence[str] | None, plugins: Sequence[str], folder: Path
+) -> str:
+    """The command line that makes this batch again."""
+    parts = [*shell_assignments(os.environ), "sciprec", "run"]
+    for one in given:
+        parts.append(f"{one.name}.toml" if isinstance(one, Scenario) else os.fspath(one))
+    for name in backends or ():
+        parts += ["--backend", name]
+    for file in plugins:
+        parts += ["--plugin", file]
+    return shlex.join([*parts, "--out", os.fspath(folder)])

@@ -1,0 +1,1 @@
+"""What a shell user types and reads; nothing imports it."""

@@ -1,0 +1,384 @@
+"""The command line: a thin layer over the Python functions; heavy imports wait for their verb."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from sciprec import __version__
+from sciprec.cli import climate_verbs, compare_verb, coverage_verb, gallery_verb, price_verbs
+from sciprec.errors import InputError, Interrupted, printable
+from sciprec.plugins.loading import load_plugins
+
+QUICKSTART = ("quickstart_climate", "quickstart_heston")
+GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+
+app = typer.Typer(
+    name="sciprec",
+    help="Run scientific models in any computer arithmetic, and see what the rounding costs.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+bench_app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True)
+app.add_typer(bench_app, name="bench")
+app.add_typer(climate_verbs.app, name="climate")
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+class _Settings:
+    """Options that hold for every verb."""
+
+    debug = False
+
+
+def _print_version(asked: bool) -> None:
+    """What `--version` says."""
+    if asked:
+        print(f"sciprec {__version__}")
+        raise typer.Exit(GOOD)
+
+
+@app.callback()
+def _global_options(
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--debug", help="Show the traceback of an internal error (before or after the verb)."
+        ),
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    _Settings.debug = debug
+    load_plugins()
+
+
+@app.command()
+def run(
+    files: Annotated[
+        list[Path], typer.Argument(help="Scenario files (TOML), or names of shipped scenarios.")
+    ],
+    backend: Annotated[
+        list[str] | None,
+        typer.Option("--backend", "-b", help="Arithmetic to use instead of the scenarios' own."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for files and page [default: reports/NAME].")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes on this machine [default: threads].")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a dask cluster, such as tcp://host:8786.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads of this process [default: one a processor].")
+    ] = None,
+    format: Annotated[str, typer.Option(help="Format of the files: netcdf or zarr.")] = "netcdf",
+    enforce: Annotated[
+        bool, typer.Option("--enforce", help="Exit with 1 when a tolerance is missed.")
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
+    ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option("--plugin", help="Python file to import first, here and on workers."),
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Show what would be computed, and compute nothing.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Run scenarios in all their arithmetics; store netCDF files and a page."""
+    given = {"--workers": workers, "--scheduler": scheduler, "--threads": threads}
+    ways = [name for name, value in given.items() if value is not None]
+    if len(ways) > 1:
+        raise InputError(f"{' and '.join(ways)} were given; give one of them")
+    from sciprec.batch import workflow
+    from sciprec.cli.console import print_forecast, print_json, print_runs, say
+    from sciprec.cli.progress import Progress
+
+    if plan:
+        rows = workflow.forecast(
+            files, out=out, backends=backend, format=format, fresh=fresh, plugins=plugin or ()
+        )
+        return print_json(rows) if json else print_forecast(rows)
+    try:
+        with Progress(quiet=json) as progress:
+            result = workflow.run(
+                files,
+                out=out,
+                backends=backend,
+                scheduler=scheduler,
+                workers=workers,
+                threads=threads,
+                format=format,
+                on_plan=progress.planned,
+                on_done=progress.done,
+                on_days=progress.days,
+                on_compiling=progress.compiling,
+                on_cluster=progress.cluster,
+                fresh=fresh,
+                plugins=plugin or (),
+                debug=_Settings.debug,
+            )
+    except KeyboardInterrupt:
+        raise Interrupted("the files of runs that had finished are kept") from None
+    if json:
+        content = {"folder": result.folder, "page": result.page, "runs": result.table}
+        print_json(content | {"notes": result.notes})
+    else:
+        print_runs(result.table)
+        for note in result.notes:
+            say(note)
+        say(f"page: {result.page}")
+    if _any_failed(result.table) or (enforce and result.beyond):
+        raise typer.Exit(NOT_MET)
+
+
+@app.command()
+def quickstart(
+    out: Annotated[Path, typer.Option(help="Folder for files and page.")] = Path(
+        "reports/quickstart"
+    ),
+    json: Json = False,
+) -> None:
+    """Run a small scenario of each model, a flow and option prices, to their page."""
+    run([Path(name) for name in QUICKSTART], out=out, json=json)
+
+
+def _any_failed(table: list[dict[str, Any]]) -> bool:
+    """Whether a run of a batch failed."""
+    return any(row["status"] == "failed" for row in table)
+
+
+@app.command()
+def backends(
+    scenario: Annotated[
+        Path | None, typer.Option(help="Scenario whose keys are looked at too (TOML).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the arithmetics and their properties, and what is in force and from where."""
+    from sciprec.cli.console import print_backends, print_in_force, print_json
+    from sciprec.machine.modes import in_force
+    from sciprec.precision.formats.backend import table
+
+    settings = in_force(os.environ, _keys_of(scenario)).as_rows()
+    if json:
+        print_json({"backends": table(), "in_force": settings})
+    else:
+        print_backends(table())
+        print_in_force(settings)
+
+
+@app.command()
+def doctor(
+    clear_cache: Annotated[
+        bool, typer.Option("--clear-cache", help="Remove compiled kernels instead.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Print what a report of a fault needs, and test the rounding on this machine."""
+    from sciprec.cli import doctor
+    from sciprec.cli.console import print_findings, print_json, say
+
+    if clear_cache:
+        files, size = doctor.clear_cache()
+        if json:
+            return print_json({"files": files, "bytes": size})
+        return say(f"{files} files of compiled kernels removed, {size / 1e6:.1f} MB")
+    found = doctor.examine()
+    if json:
+        print_json([vars(finding) for finding in found])
+    else:
+        print_findings(found)
+    if not all(finding.good for finding in found):
+        raise typer.Exit(NOT_MET)
+
+
+def _keys_of(scenario: Path | None) -> dict[str, Any]:
+    """The keys of a scenario that the environment could have said too."""
+    if scenario is None:
+        return {}
+    from sciprec.kinds import load_scenario
+
+    loaded = load_scenario(scenario)
+    choices = tuple(choice.name for choice in loaded.compensation)
+    return {"backends": loaded.backends, "compensation": choices}
+
+
+@app.command()
+def report(
+    folder: Annotated[
+        Path, typer.Argument(help="A folder that `sciprec run` or `sciprec coverage` wrote.")
+    ],
+    json: Json = False,
+) -> None:
+    """Write the page of a stored batch or coverage run again, from its files only."""
+    from sciprec.report.coverage import holds_coverage
+
+    if holds_coverage(folder):
+        return coverage_verb.report(folder, json)
+    from sciprec.cli.console import print_json, print_runs, say
+    from sciprec.output.folders import alone_in
+    from sciprec.report.page import table, write_page
+    from sciprec.report.stored.batch import read_batch
+
+    batch = read_batch(folder)
+    with alone_in(folder):
+        page, rows = write_page(batch), table(batch)
+    if json:
+        print_json({"folder": folder, "page": page, "runs": rows})
+    else:
+        print_runs(rows)
+        say(f"page: {page}")
+    if _any_failed(rows):
+        raise typer.Exit(NOT_MET)
+
+
+app.command()(compare_verb.compare)
+app.command()(price_verbs.price)
+app.command()(coverage_verb.coverage)
+app.command()(gallery_verb.gallery)
+
+
+@bench_app.command("precision")
+def bench_precision(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure lifted kernels against native binary32 and against other emulators."""
+    _bench("precision", out, json)
+
+
+@bench_app.command("fixed")
+def bench_fixed(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure integer matrix products against binary32 and binary64 ones: time and error."""
+    _bench("fixed", out, json)
+
+
+@bench_app.command("heston")
+def bench_heston(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure Heston paths and the time to a price within 0.1 %, against other libraries."""
+    _bench("heston", out, json)
+
+
+@bench_app.command("climate")
+def bench_climate(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure spectral transforms against other libraries, and shallow-water steps."""
+    _bench("climate", out, json)
+
+
+@bench_app.command("compensation")
+def bench_compensation(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Time updates with their residuals kept against those without."""
+    _bench("compensation", out, json)
+
+
+@bench_app.command("batch")
+def bench_batch(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure batches with one and two runs at a time, and the planning of many runs."""
+    _bench("batch", out, json)
+
+
+@bench_app.command("compare")
+def bench_compare(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Time a comparison of two large arrays, beside what other tools do with them."""
+    _bench("compare", out, json)
+
+
+def _bench(name: str, out: Path | None, json: bool) -> None:
+    """Run one benchmark by name."""
+    try:
+        from sciprec import bench
+    except ImportError:
+        raise InputError(
+            "benchmarks are no part of an installed sciprec; run this in a checkout of its source"
+        ) from None
+    bench.run(name, out=out or Path("reports") / f"bench-{name}.json", json=json)
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit: 0 good, 1 not met or failed, 2 usage, 3 internal error.
+
+    Ctrl-C exits with 130, as shells expect.
+    """
+    given = _debug_first(sys.argv[1:] if arguments is None else arguments)
+    _Settings.debug = False
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # a terminal without '…' shows '?', not a failure
+    try:
+        app(given, prog_name="sciprec")
+    except InputError as error:
+        _fail(USAGE, str(error))
+    except Interrupted as error:
+        _leave_at_once(f"interrupted; {error}")
+    except BrokenPipeError:
+        sys.stderr.close()
+        raise SystemExit(GOOD) from None
+    except Exception as error:
+        if _Settings.debug:
+            raise
+        if isinstance(error, OSError) and error.errno is not None:
+            from sciprec.output.files import system_reason
+
+            _fail(USAGE, f"{system_reason(error)}, and try again")
+        _fail(INTERNAL, f"internal error: {_words(error)}. Please report this; --debug shows more")
+    raise SystemExit(GOOD)
+
+
+def _debug_first(given: list[str]) -> list[str]:
+    """`--debug` before the verb, wherever it was given (what follows a bare `--` is no option)."""
+    end = given.index("--") if "--" in given else len(given)
+    rest = [word for word in given[:end] if word != "--debug"]
+    return ["--debug"] * (len(rest) < end) + rest + given[end:]
+
+
+def _leave_at_once(message: str) -> NoReturn:
+    """End the process although threads still compute: a lifted kernel cannot be interrupted."""
+    from sciprec.output import netcdf
+
+    netcdf.finish_writing()
+    print(f"sciprec: {printable(message)}", file=sys.stderr, flush=True)
+    os._exit(INTERRUPTED)
+
+
+def _words(error: Exception) -> str:
+    """An unexpected exception on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _fail(code: int, message: Any) -> NoReturn:
+    """Say what is wrong on standard error and exit."""
+    for line in str(message).splitlines():
+        print(f"sciprec: {printable(line)}", file=sys.stderr)
+    raise SystemExit(code)

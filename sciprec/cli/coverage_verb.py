@@ -1,0 +1,193 @@
+"""The verb `sciprec coverage`: how often the stated bound of a price covers the truth."""
+
+from __future__ import annotations
+
+import json as json_format
+import os
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sciprec.errors import InputError, Interrupted, printable, why_no_file
+from sciprec.scenario.shipped import PRICES, shipped
+
+NOT_MET = 1
+REFERENCES = "europeans.json"
+SMALL_CASES = ("lewis_K100", "broadie_kaya_2", "andersen_3_r5_K100")
+SEEDS, SMALL_SEEDS = 400, 40
+DRAW = 2026
+
+
+def coverage(
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=2, help=f"Per row [default: {SEEDS}, {SMALL_SEEDS} with --small]."),
+    ] = None,
+    backend: Annotated[
+        list[str] | None, typer.Option("--backend", "-b", help="Arithmetic; repeat it for several.")
+    ] = None,
+    case: Annotated[
+        list[str] | None, typer.Option(help="Case of the references; repeat it for several.")
+    ] = None,
+    small: Annotated[bool, typer.Option("--small", help="Three cases, few seeds.")] = False,
+    random: Annotated[
+        int | None,
+        typer.Option(min=2, help="Prices of each set of random models, in place of the cases."),
+    ] = None,
+    draw: Annotated[int, typer.Option(min=0, help="Seed of the random models.")] = DRAW,
+    tol: Annotated[str, typer.Option(help="Of the bounds, as a share of the price.")] = "2%",
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the bounds.")] = 0.95,
+    references: Annotated[
+        Path | None,
+        typer.Option(help="File of reference prices (JSON) [default: the shipped one]."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("reports/coverage"),
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Change no result [default: all cores].")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Count how often the bound of a price covers the truth; exit with 1 where it fails.
+
+    Minutes long; `--small` takes seconds. `--random` prices models drawn at random, once each.
+    """
+    from sciprec import heston
+    from sciprec.batch.workflow import prepare_folder
+    from sciprec.heston.bounds.bound_coverage import BACKENDS, CASES, IN_TURN, WIDEST
+    from sciprec.heston.bounds.random_cases import set_names
+    from sciprec.output.folders import alone_in, require_own_page
+    from sciprec.precision import resolve_backend
+    from sciprec.provenance.origin import provenance
+    from sciprec.report.coverage import store_coverage, write_coverage_page
+    from sciprec.scenario.price_tolerance import share_of
+
+    tolerance = share_of(tol)
+    if random is not None and (case or small or seeds is not None):
+        raise InputError(
+            "--random was given with --case, --small or --seeds; accepted: --random with --draw, "
+            "which draw other models, one price each"
+        )
+    names = set_names() if random is not None else tuple(case or (SMALL_CASES if small else CASES))
+    known = references or shipped(PRICES) / REFERENCES
+    cases = _reference_cases(known, names) if random is None else list(names)
+    backends = tuple(resolve_backend(name).name for name in backend or BACKENDS)
+    n_seeds = seeds if seeds is not None else SMALL_SEEDS if small else SEEDS
+    n_rows = len(cases) * (len(backends) if random is None else 1)
+    folder = prepare_folder(out)
+    settings = {
+        "tolerance": f"{100 * tolerance:.6g}%", "confidence": confidence,
+        "cases": ", ".join(names), "backends": ", ".join(backends),
+    } | (
+        {"seeds": n_seeds, "references": str(references or REFERENCES)}
+        if random is None
+        else {"prices of each set": random, "seed of the random models": draw}
+    )  # fmt: skip
+    done: list[dict[str, Any]] = []
+    content = {
+        "rows": done, "settings": settings, "made_by": provenance(),
+        "command": _command(
+            ["--seeds", n_seeds, *(["--references", references] if references else []),
+             *_each("--case", names)]
+            if random is None else ["--random", random, "--draw", draw],
+            backends, tol, confidence, out,
+        ),
+    }  # fmt: skip
+
+    def progress(row: Any) -> None:
+        """Keep a finished row, with what is derived from it."""
+        derived = {"share": row.share, "width": row.width, "passed": row.passed}
+        done.append(asdict(row) | derived | {"widest": WIDEST})
+        store_coverage(folder, content)
+        if not json:
+            where = "" if row.backend == IN_TURN else f" in {row.backend}"
+            counted = f"[{len(done)}/{n_rows}] {row.case}{where}"
+            print(f"{printable(counted)}: {row.covered} of {row.n_seeds} covered", file=sys.stderr)
+
+    how = {
+        "backends": backends, "tolerance": tolerance, "confidence": confidence,
+        "n_threads": threads or os.cpu_count() or 1, "progress": progress,
+    }  # fmt: skip
+    with alone_in(folder):
+        require_own_page(folder)
+        try:
+            if random is None:
+                heston.coverage(cases, n_seeds=n_seeds, **how)
+            else:
+                heston.random_coverage(n_prices=random, seed=draw, **how)
+        except KeyboardInterrupt:
+            raise Interrupted(_what_is_kept(folder, len(done))) from None
+        page = write_coverage_page(folder)
+    _show(folder, content, page, json)
+    if not all(row["passed"] for row in done):
+        raise typer.Exit(NOT_MET)
+
+
+def report(folder: Path, json: bool) -> None:
+    """Write the page of a stored coverage run again, from its results only, and print its rows.
+
+    Args:
+        folder: holds such a run.
+        json: whether JSON is printed instead of a table.
+    """
+    from sciprec.report.coverage import read_coverage, write_coverage_page
+
+    content = read_coverage(folder)
+    _show(folder, content, write_coverage_page(folder), json)
+
+
+def _show(folder: Path, content: dict[str, Any], page: Path, json: bool) -> None:
+    """Print the rows of a coverage run and where its page is."""
+    from sciprec.cli.console import print_json, say
+    from sciprec.cli.price_console import print_coverage
+
+    if json:
+        print_json(content | {"folder": folder, "page": page})
+    else:
+        print_coverage(content["rows"])
+        say(f"page: {page}")
+
+
+def _what_is_kept(folder: Path, n_rows: int) -> str:
+    """What an interrupted run leaves."""
+    if not n_rows:
+        return "no row was finished"
+    return f"the rows that had finished are kept: `sciprec report {folder}` writes their page"
+
+
+def _reference_cases(path: Path, names: tuple[str, ...]) -> list[Any]:
+    """The cases of a file of reference prices.
+
+    Raises:
+        InputError: there is no such file or case, or it holds something else.
+    """
+    from sciprec.heston.bounds.bound_coverage import reference_cases
+
+    if why := why_no_file(path):
+        raise InputError(
+            f"file of reference prices '{path}' {why}; give one with --references, or "
+            "leave it out for the shipped one"
+        )
+    try:
+        return reference_cases(path, names)
+    except (json_format.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path}: holds no reference prices ({type(error).__name__}: {error}); accepted: JSON "
+            f"as in data/heston/{REFERENCES}"
+        ) from None
+
+
+def _each(option: str, values: tuple[str, ...]) -> list[str]:
+    """An option once for each value."""
+    return [word for value in values for word in (option, value)]
+
+
+def _command(
+    what: list[Any], backends: tuple[str, ...], tolerance: str, confidence: float, out: Path
+) -> str:
+    """The command line that makes this page again."""
+    parts = ["sciprec", "coverage", *what, "--tol", tolerance, "--confidence", f"{confidence:g}"]
+    return shlex.join([str(part) for part in (*parts, *_each("--backend", backends), "--out", out)])

@@ -1,0 +1,153 @@
+"""What a report of a fault needs: versions, processor, cache, and a test of the rounding."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import re
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sciprec.errors import InputError
+from sciprec.precision import lift
+from sciprec.precision.compiled.disk_cache import cache_folder
+from sciprec.precision.rounding import mode
+from sciprec.provenance.origin import provenance
+
+TESTED = ("mlu370", "fp16", "bf16", "float:p=14,round=ru")
+"""Arithmetics of the test: two of them use the processor's rounding mode where there is one."""
+_OPERANDS = 4096
+_GENERATED = re.compile(r"[\w.<>]+_[0-9a-f]{24}\.")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report.
+
+    Args:
+        name, value: what was looked at, and what was found.
+        good: whether it is as it should be.
+    """
+
+    name: str
+    value: str
+    good: bool = True
+
+
+def examine() -> tuple[Finding, ...]:
+    """Everything in the order in which it is printed; takes a second once it is compiled."""
+    found = [Finding(name, value) for name, value in provenance().items() if value]
+    found.append(Finding("executable", sys.executable))
+    found.append(Finding("threads", _threads()))
+    found += [_dask(), _rounding(), *(_agreement(name) for name in TESTED), _cache()]
+    return tuple(found)
+
+
+def clear_cache() -> tuple[int, int]:
+    """Remove generated modules and their compiled code; other files are left.
+
+    Returns:
+        How many files and bytes were removed.
+
+    Raises:
+        InputError: the folder cannot be changed.
+    """
+    files = _cache_files(cache_folder())
+    sizes = [path.stat().st_size for path in files]
+    try:
+        for path in files:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"the cache folder '{cache_folder()}' cannot be cleared ({error.strerror}); remove it "
+            "by hand, or set SCIPREC_CACHE_DIR to a folder of your own"
+        ) from None
+    return len(files), sum(sizes)
+
+
+def _cache_files(folder: Path) -> list[Path]:
+    """Generated modules and compiled code in the folder, and what was left half-written."""
+    found = [*folder.glob("*"), *folder.glob("__pycache__/*")]  # the second of earlier versions
+    return sorted(path for path in found if _GENERATED.match(path.name) and path.is_file())
+
+
+def _threads() -> str:
+    """How many there are for Numba and dask, and what limits them."""
+    limits = [f"{n}={os.environ[n]}" for n in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")
+              if n in os.environ]  # fmt: skip
+    return ", ".join([f"{os.cpu_count() or 1} processors", f"{threading.active_count()} running",
+                      *limits])  # fmt: skip
+
+
+def _dask() -> Finding:
+    clusters = importlib.util.find_spec("distributed") is not None
+    where = "threads, processes and clusters" if clusters else "threads only"
+    return Finding("batches", where, clusters)
+
+
+def _rounding() -> Finding:
+    """How directed roundings are made."""
+    if not mode.available():
+        return Finding("rounding mode", "software (the processor's mode cannot be set here)")
+    word = int(_current_word())
+    good = word & ~0x3F == mode.NORMAL
+    return Finding("rounding mode", f"the processor's; MXCSR {word:#06x} outside kernels", good)
+
+
+def _current_word() -> int:
+    import numba
+
+    return numba.njit(lambda: mode.read_control_word())()
+
+
+def probe(x, y, out):
+    """Every operation that rounds: sums, products, quotients, roots."""
+    for i in range(x.shape[0]):
+        out[0, i] = x[i] + y[i]
+        out[1, i] = x[i] - y[i]
+        out[2, i] = x[i] * y[i]
+        out[3, i] = x[i] / y[i]
+        out[4, i] = math.sqrt(abs(x[i]))
+
+
+def _agreement(backend: str) -> Finding:
+    """Whether the fast path and the software path give the same bits on this machine."""
+    results = []
+    for path in ("auto", "software"):
+        lifted = lift(probe, backend, path=path)
+        carrier = lifted.backend.carrier
+        x, y = (values.astype(carrier) for values in _operands())
+        out = np.zeros((5, x.size), carrier)
+        lifted(x, y, out)
+        results.append(out)
+    fast, exact = (out.view(f"u{out.itemsize}") for out in results)
+    both_nan = np.isnan(results[0]) & np.isnan(results[1])
+    wrong = int(((fast != exact) & ~both_nan).sum())
+    words = "both paths agree" if not wrong else "the paths DISAGREE"
+    return Finding(f"self-test {backend}", f"{words} ({wrong} of {fast.size} differ)", not wrong)
+
+
+def _operands() -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of all magnitudes, near one another and far apart, with landmarks among them."""
+    rng = np.random.default_rng(20)
+    x = rng.normal(size=_OPERANDS) * 2.0 ** rng.integers(-40, 40, _OPERANDS)
+    y = x * (1.0 + 2.0 ** -rng.integers(1, 30, _OPERANDS).astype(float))
+    y[::2] = rng.normal(size=_OPERANDS // 2) * 2.0 ** rng.integers(-40, 40, _OPERANDS // 2)
+    landmarks = [0.0, -0.0, 1.0, 2.0**-126, 2.0**-130, 2.0**120, math.inf, -math.inf, math.nan]
+    pairs = np.array(np.meshgrid(landmarks, landmarks)).reshape(2, -1)
+    return np.concatenate([x, pairs[0]]), np.concatenate([y, pairs[1]])
+
+
+def _cache() -> Finding:
+    """Where compiled kernels are kept, how much there is, and whether it can be written."""
+    folder = cache_folder()
+    files = _cache_files(folder)
+    size = sum(path.stat().st_size for path in files)
+    good = os.access(folder, os.W_OK) if folder.exists() else True
+    words = f"{folder}: {len(files)} files, {size / 1e6:.1f} MB" + ("" if good else ", read-only")
+    return Finding("cache", words, good)

@@ -1,0 +1,173 @@
+"""What `sciprec price` prints: prices with their bounds, how they were made, and the levels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sciprec.cli.console import Table, coloured, say
+
+_SHARES = ("mean_bound", "needed", "mean_error", "mean_error_interval")
+_PARAMETERS = ("strike", "barrier", "moneyness", "start", "maturity", "fixings")
+
+
+def print_prices(content: Mapping[str, Any]) -> None:
+    """Tables and sentences of a priced set of payoffs.
+
+    Args:
+        content: what sciprec.cli.price_request.result_as_dict returned.
+    """
+    prices, confidence = content["prices"], content["confidence"]
+    model = {name: value for name, value in content["model"].items() if name != "source"}
+    say(f"Heston's model: {content['model']['source']}")
+    say(", ".join(f"{name} {value:g}" for name, value in model.items()))
+    say(f"{prices[0]['payoff']} in {content['backend']}, bounds at {100 * confidence:g} %:\n")
+    _print_table(prices)
+    say("")
+    for word, value in _course(content):
+        say(f"{word:20s} {value}")
+    say("")
+    _print_levels(content["levels"])
+    for sentence in content["sentences"]:
+        say(f"note: {sentence}")
+
+
+def print_greeks(content: Mapping[str, Any]) -> None:
+    """One line per payoff and greek: value, bound, and the bound's parts.
+
+    Args:
+        content: what sciprec.cli.price_request.greeks_as_dict returned.
+    """
+    rows = [row for row in content["rows"] if row["greek"] != "price"]
+    shown = [name for name in _PARAMETERS if len({row.get(name) for row in rows}) > 1]
+    parts = ("statistical", "discretisation", "rounding", "difference")
+    truth = ("semi-analytic",) if any(row["analytic"] is not None for row in rows) else ()
+    table = Table(
+        ("greek",), (*shown, "value", "± bound", *parts, "tolerance", *truth),
+        droppable=("tolerance", *parts, "semi-analytic"),
+    )  # fmt: skip
+    for row in rows:
+        value, bound = within_bound(row["value"], row["bound"])
+        exact = row["analytic"]
+        cells = [f"{row[name]:g}" if row.get(name) is not None else "–" for name in shown]
+        cells += [value, coloured(bound, "" if row["met"] else "red")]
+        cells += [f"{row[name]:.2g}" for name in (*parts, "tolerance")]
+        cells += [within_bound(exact, row["bound"])[0] if exact is not None else "–"] * len(truth)
+        table.add(row["greek"], *cells)
+    say("")
+    table.print()
+    say(
+        f"\ngreeks: {content['n_paths']} paths, {content['n_steps']} steps, "
+        f"{content['seconds']:.3g} seconds; {content['variance_reduction']}"
+    )
+    for sentence in content["sentences"]:
+        say(f"note: {sentence}")
+
+
+def print_coverage(rows: Sequence[Mapping[str, Any]]) -> None:
+    """One line per case and arithmetic of a coverage run.
+
+    Args:
+        rows: fields of CoverageRow, its share, width and passed.
+    """
+    table = Table(
+        ("case", "arithmetic", "result"),
+        ("seeds", "covered", "required", "mean bound", "needed", "ratio", "mean error", "seconds"),
+        droppable=("seconds", "mean error", "needed", "mean bound"),
+    )
+    for row in rows:
+        result = coloured("holds", "green") if row["passed"] else coloured("fails", "red")
+        percent = {name: 100 * row[name] for name in _SHARES}
+        table.add(
+            row["case"], row["backend"], result, str(row["n_seeds"]), str(row["covered"]),
+            str(row["required"]), f"{percent['mean_bound']:.2g} %", f"{percent['needed']:.2g} %",
+            f"{row['width']:.2f}",
+            f"{percent['mean_error']:+.2g} ± {percent['mean_error_interval']:.1g} %",
+            f"{row['seconds']:.3g}",
+        )  # fmt: skip
+    table.print()
+
+
+def within_bound(price: float, bound: float) -> tuple[str, str]:
+    """Price and bound as text: the bound's first two digits, the price to the same place.
+
+    Args:
+        price, bound: in units of currency.
+    """
+    if not (math.isfinite(price) and math.isfinite(bound) and bound > 0):
+        return f"{price:.10g}", f"{bound:.2g}"
+    places = max(0, 1 - math.floor(math.log10(bound)))
+    return f"{price:.{places}f}", f"{bound:.{places}f}"
+
+
+def _print_table(prices: list[Mapping[str, Any]]) -> None:
+    """One line per payoff: its parameters, price, bound, and the bound's parts."""
+    shown = [name for name in _PARAMETERS if any(row.get(name) is not None for row in prices)]
+    known = any(row["analytic_price"] is not None for row in prices)
+    parts = ("statistical", "discretisation", "rounding")
+    truth = ("semi-analytic",) if known else ()
+    table = Table(
+        (), (*shown, "price", "± bound", *parts, "tolerance", *truth),
+        droppable=("tolerance", "statistical", "discretisation", "rounding", "semi-analytic"),
+    )  # fmt: skip
+    for row in prices:
+        price, bound = within_bound(row["price"], row["bound"])
+        exact = row["analytic_price"]
+        cells = [f"{row[name]:g}" if row.get(name) is not None else "–" for name in shown]
+        cells += [price, coloured(bound, "" if row["met"] else "red")]
+        cells += [f"{row[name]:.2g}" for name in (*parts, "tolerance")]
+        cells += [within_bound(exact, row["bound"])[0] if exact is not None else "–"] * known
+        table.add(*cells)
+    table.print()
+
+
+def _course(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """How the prices were made, in words."""
+    prices = content["prices"]
+    rules = list(dict.fromkeys(row["extrapolation"] for row in prices))
+    how = content["compensation"]
+    relative = max((abs(row["rounding_error"] / row["price"]) for row in prices), default=0.0)
+    lines = [
+        ("paths, steps", f"{content['n_paths']}, {content['n_steps']}"),
+        ("seconds", f"{content['seconds']:.3g}"),
+        ("scheme", content["scheme"]),
+        ("variance reduction", content["variance_reduction"]),
+        ("steps", "; ".join(_RULES[rule] for rule in rules)),
+    ]
+    if any(level["level"] == "rounding" for level in content["levels"]):
+        lines.append(("rounding error", f"{100 * relative:.2g} % of the price, {_LEFT[how]}"))
+    if (done := content["fixed_point"]) is not None:
+        words = (
+            "{saturations} saturations, {places_short_of_bits} places short of bits, {calls} calls"
+        )
+        lines.append(("fixed point", words.format_map(done)))
+    return lines
+
+
+_LEFT = {
+    "none": "left in the price; no residuals",
+    "carry": "left in the price; residuals carried",
+    "correction": "removed; residuals carried",
+}
+_RULES = {
+    "order 2": "extrapolated (order 2)",
+    "order 1": "extrapolated (order 1)",
+    "larger difference": "not extrapolated; the larger difference of step sizes is in the bound",
+}
+
+
+def _print_levels(levels: list[Mapping[str, Any]]) -> None:
+    """The levels' table."""
+    table = Table(
+        ("level", "arithmetic"),
+        ("steps", "paths", "mean", "variance", "modelled cost", "seconds"),
+        droppable=("modelled cost", "variance", "mean"),
+    )
+    for row in levels:
+        table.add(
+            row["level"], row["backend"], str(row["n_steps"]), str(row["n_paths"]),
+            f"{row['mean']:.6g}", f"{row['variance']:.3g}", f"{row['cost']:g}",
+            f"{row['seconds']:.3g}",
+        )  # fmt: skip
+    table.print()

@@ -1,0 +1,204 @@
+"""What a user asks of `sciprec price`, checked: a model, payoffs, and how to price them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from sciprec.checks.limits import PAYOFF
+from sciprec.errors import InputError
+from sciprec.heston.options.payoffs import payoff_named
+from sciprec.heston.parameters import Model
+from sciprec.heston.payoff import PayoffEntry, payoff_grid
+from sciprec.kinds.heston_sections import HestonModel
+from sciprec.scenario.complaints import complaint
+from sciprec.scenario.sections import Section, key
+from sciprec.scenario.shipped import PRICES
+from sciprec.scenario.toml_file import read_toml
+
+EXAMPLE = "lewis"
+USUAL_FIXINGS = 5  # of Asians and lookbacks, where nothing is said
+
+
+class ModelFile(Section):
+    """A file that holds the parameters of a model."""
+
+    source: str = key("author, year and table", 'source = "Heston (1993)"', min_length=1)
+    model: HestonModel = key("the table [model]", "[model]")
+
+
+def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Model, str]:
+    """The model of a file, single parameters replaced, and where it comes from.
+
+    Args:
+        path: a TOML file with `source` and the table [model], the name of one that comes with
+            sciprec, or None.
+        given: parameters by name that replace those of the file; None where nothing is given.
+
+    Returns:
+        The Model and its source.
+
+    Raises:
+        InputError: the file cannot be read, or a parameter is unknown, missing or outside its
+            domain; one line per complaint.
+    """
+    replaced = {name: value for name, value in given.items() if value is not None}
+    if path is None and not replaced:
+        raise InputError(
+            f"no model was given; give --model with a TOML file or a name such as {EXAMPLE}, or "
+            f"all of {', '.join(map(_option, HestonModel.model_fields))}"
+        )
+    content = (
+        {"source": "options"} if path is None else read_toml(Path(path), "model", PRICES, EXAMPLE)
+    )
+    table = content.get("model", {})
+    if replaced and isinstance(table, dict):
+        content = content | {"model": table | replaced}
+    try:
+        checked = ModelFile.model_validate(content)
+    except ValidationError as error:
+        lines = []
+        for one in error.errors():
+            name = one["loc"][-1]
+            origin = _option(name) if name in replaced else "options" if path is None else path
+            lines.append(f"{origin}: {complaint(ModelFile, dict(one))}")
+        raise InputError("\n".join(lines)) from None
+    also = ", ".join(f"{name} = {value:g}" for name, value in replaced.items())
+    source = f"{checked.source}, with {also}" if also and path is not None else checked.source
+    return Model(**checked.model.model_dump()), source
+
+
+def make_payoffs(
+    name: str, strikes: Sequence[float], maturities: Sequence[float], **others: Any
+) -> list[Any]:
+    """Payoffs of one kind: every strike at every maturity.
+
+    Args:
+        name: of a registered payoff.
+        strikes, maturities: numbers, each at most once; empty where none is given.
+        others: the payoff's other parameters; None where nothing is given.
+
+    Raises:
+        InputError: the name is unknown, a parameter is missing, does not belong to this payoff, or
+            is outside its domain.
+    """
+    entry = payoff_named(name)
+    lists = {"strike": list(dict.fromkeys(strikes)), "maturity": list(dict.fromkeys(maturities))}
+    single = {word: value for word, value in others.items() if value is not None}
+    given = [word for word, values in lists.items() if values] + list(single)
+    _check_names(entry, given)
+    if "fixings" in entry.parameters and "fixings" not in entry.optional:
+        single.setdefault("fixings", USUAL_FIXINGS)
+    return payoff_grid(name, lists["strike"], lists["maturity"], **single)
+
+
+def _check_names(entry: PayoffEntry, given: Sequence[str]) -> None:
+    """Refuse options that do not belong to a payoff, and ask for those that are missing."""
+    takes = ", ".join(map(_option, _sorted(entry.parameters)))
+    foreign = [name for name in given if name not in entry.parameters]
+    if foreign:
+        raise InputError(
+            f"payoff {entry.name!r} does not take {', '.join(map(_option, foreign))}; it takes "
+            f"{takes}: leave the others out"
+        )
+    required = [p for p in entry.parameters if p not in (*entry.optional, "fixings")]
+    missing = [name for name in _sorted(required) if name not in given]
+    if missing:
+        raise InputError(
+            f"payoff {entry.name!r} needs {', '.join(map(_option, missing))}; it takes {takes}"
+        )
+
+
+def _sorted(names: Sequence[str]) -> list[str]:
+    """Names of parameters in the order in which options are usually given."""
+    order = ("strike", "barrier", "start", "moneyness", "maturity", "fixings")
+    return sorted(names, key=lambda name: (order.index(name) if name in order else 9, name))
+
+
+def read_parameters(written: Sequence[str]) -> dict[str, float]:
+    """A payoff's own parameters by name.
+
+    Args:
+        written: texts such as "power=2".
+
+    Raises:
+        InputError: a text is none of this form.
+    """
+    found = {}
+    for text in written:
+        name, _, number = (part.strip() for part in text.partition("="))
+        if not (option := _option(name)).startswith("--parameter"):
+            raise InputError(f"--parameter is given {text!r}; write it as the option {option}")
+        try:
+            found[name] = float(number)
+        except ValueError:
+            raise InputError(
+                f"--parameter is given {text!r}; it takes a name and a number, such as power=2"
+            ) from None
+    return found
+
+
+def _option(name: str) -> str:
+    """The option of the command line for a parameter of a model or a payoff."""
+    if name in HestonModel.model_fields or name in PAYOFF or name == "fixings":
+        return "--" + name.replace("_", "-")
+    return f"--parameter {name}="
+
+
+def result_as_dict(model: Model, source: str, result: Any) -> dict[str, Any]:
+    """Everything about a priced set of payoffs as plain data.
+
+    Args:
+        model, source: what read_model returned.
+        result: a PriceResult of a list of payoffs.
+    """
+    from sciprec.heston.semianalytic import analytic
+
+    names = ("price", "bound", "statistical", "discretisation", "rounding", "rounding_error")
+    prices = []
+    for k, payoff in enumerate(result.payoffs):
+        known = analytic.price(model, payoff) if analytic.has_price(payoff) else None
+        row = {"payoff": payoff.name} | asdict(payoff)
+        row |= {name: float(getattr(result, name)[k]) for name in (*names, "tolerance")}
+        row |= {"met": bool(result.bound[k] <= result.tolerance[k]), "analytic_price": known}
+        prices.append(row | {"extrapolation": result.extrapolation[k]})
+    run = ("met", "n_paths", "n_steps", "seconds", "backend", "scheme", "confidence", "seed")
+    return {
+        "model": asdict(model) | {"source": source},
+        "prices": prices,
+        **{name: getattr(result, name) for name in run},
+        "variance_reduction": result.variance_reduction,
+        "levels": [asdict(level) for level in result.levels],
+        "sentences": list(result.sentences),
+        "fixed_point": result.fixed_point,
+    }
+
+
+def greeks_as_dict(model: Model, result: Any) -> dict[str, Any]:
+    """Everything about the greeks of a set of payoffs as plain data.
+
+    Args:
+        model: what they were made with.
+        result: a GreeksResult of a list of payoffs.
+    """
+    from sciprec.heston.sensitivities.greek_pricing import PARTS
+
+    rows = []
+    for k, payoff in enumerate(result.payoffs):
+        known = payoff.analytic_greeks(model) if payoff.knows("analytic_greeks") else {}
+        for column, name in enumerate(result.greeks):
+            row = {"payoff": payoff.name} | asdict(payoff) | {"greek": name}
+            row |= {part: float(getattr(result, part)[k, column]) for part in PARTS}
+            row["met"] = row["bound"] <= row["tolerance"]
+            rows.append(row | {"analytic": known.get(name)})
+    run = ("met", "n_paths", "n_steps", "seconds", "variance_reduction")
+    return {
+        "rows": rows,
+        **{name: getattr(result, name) for name in run},
+        "levels": [asdict(level) for level in result.levels],
+        "sentences": list(result.sentences),
+    }

@@ -1,0 +1,126 @@
+"""The verb `sciprec price`; heavy imports wait until it is called."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sciprec.errors import Interrupted
+
+NOT_MET = 1
+
+
+def price(
+    payoff: Annotated[str, typer.Option(help="Such as call, asian-arithmetic, barrier-down-out.")],
+    maturity: Annotated[
+        list[float], typer.Option(help="Years; repeat it for several.", show_default=False)
+    ],
+    strike: Annotated[
+        list[float] | None,
+        typer.Option(help="Repeat it for several, priced from one set of paths."),
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="TOML file, or the name of a shipped one such as lewis.")
+    ] = None,
+    tol: Annotated[
+        str, typer.Option(help="Of the bound: 0.1% or 0.001 of the price, 0.01abs an amount.")
+    ] = "0.1%",
+    backend: Annotated[str, typer.Option("--backend", "-b", help="Arithmetic.")] = "fp32",
+    fixings: Annotated[
+        int | None, typer.Option(help="Of Asians, lookbacks [default: 5], barriers.")
+    ] = None,
+    barrier: Annotated[
+        float | None, typer.Option(help="Watched continuously without --fixings.")
+    ] = None,
+    start: Annotated[float | None, typer.Option(help="Years, of forward starts.")] = None,
+    moneyness: Annotated[float | None, typer.Option(help="Of forward starts [default: 1].")] = None,
+    parameter: Annotated[
+        list[str] | None, typer.Option(help="NAME=NUMBER, of a payoff of your own; repeat it.")
+    ] = None,
+    scheme: Annotated[str, typer.Option(help="Path scheme.")] = "quadratic_exponential_martingale",
+    confidence: Annotated[float, typer.Option(help="Of the bound.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+    greeks: Annotated[
+        bool, typer.Option("--greeks", help="Derivatives too, each with its bound.")
+    ] = False,
+    greeks_tol: Annotated[
+        str, typer.Option(help="Of the greeks' bounds, a share such as 1%.")
+    ] = "1%",
+    max_paths: Annotated[
+        int | None, typer.Option(help="Budget of paths [default: 2^24, of greeks 2^26].")
+    ] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Budget of time.")] = None,
+    compensation: Annotated[
+        str,
+        typer.Option(help="Of rounding errors: none, carry (residuals), correction (both)."),
+    ] = "correction",
+    variance_reduction: Annotated[
+        str, typer.Option(help="auto, conditional, control or none.")
+    ] = "auto",
+    threads: Annotated[
+        int | None, typer.Option(help="Change no result [default: all cores].")
+    ] = None,
+    spot: Annotated[float | None, typer.Option(help="Price today.")] = None,
+    v0: Annotated[float | None, typer.Option(help="Variance today, per year.")] = None,
+    kappa: Annotated[float | None, typer.Option(help="Mean reversion, per year.")] = None,
+    theta: Annotated[float | None, typer.Option(help="Long-run variance, per year.")] = None,
+    sigma: Annotated[float | None, typer.Option(help="Volatility of variance.")] = None,
+    rho: Annotated[float | None, typer.Option(help="Correlation.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Interest rate, per year.")] = None,
+    dividend_yield: Annotated[float | None, typer.Option(help="Dividend yield, per year.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Price options under Heston's model by Monte Carlo, with a bound of the whole error.
+
+    Model parameters given as options replace those of the file.
+    """
+    from sciprec import heston
+    from sciprec.cli.console import print_json
+    from sciprec.cli.price_console import print_greeks, print_prices
+    from sciprec.cli.price_request import (
+        greeks_as_dict,
+        make_payoffs,
+        read_model,
+        read_parameters,
+        result_as_dict,
+    )
+    from sciprec.scenario.price_tolerance import price_tolerance, share_of
+
+    tolerance, share = price_tolerance(tol), share_of(greeks_tol)
+    given = {
+        "spot": spot, "v0": v0, "kappa": kappa, "theta": theta, "sigma": sigma, "rho": rho,
+        "rate": rate, "dividend_yield": dividend_yield,
+    }  # fmt: skip
+    checked, source = read_model(model, given)
+    payoffs = make_payoffs(
+        payoff, strike or [], maturity,
+        **{"fixings": fixings, "barrier": barrier, "start": start, "moneyness": moneyness}
+        | read_parameters(parameter or []),
+    )  # fmt: skip
+    how = {
+        "backend": backend, "confidence": confidence, "seed": seed, "scheme": scheme,
+        "max_seconds": max_seconds, "compensation": compensation,
+        "n_threads": threads if threads is not None else os.cpu_count() or 1,
+    } | ({} if max_paths is None else {"max_paths": max_paths})  # fmt: skip
+    try:
+        result = heston.price(
+            checked, payoffs, tolerance=tolerance.value, relative=tolerance.relative,
+            variance_reduction=variance_reduction, **how,
+        )  # fmt: skip
+        derived = heston.greeks(checked, payoffs, tolerance=share, **how) if greeks else None
+    except KeyboardInterrupt:
+        raise Interrupted("no price was made") from None
+    content = result_as_dict(checked, source, result) | {"compensation": compensation}
+    if derived is not None:
+        content["greeks"] = greeks_as_dict(checked, derived)
+    if json:
+        print_json(content)
+    else:
+        print_prices(content)
+        if derived is not None:
+            print_greeks(content["greeks"])
+    if not (result.met and (derived is None or derived.met)):
+        raise typer.Exit(NOT_MET)

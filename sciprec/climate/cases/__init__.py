@@ -1,0 +1,1 @@
+"""Initial states of published test cases, a decorated function each."""

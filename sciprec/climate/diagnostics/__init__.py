@@ -1,0 +1,1 @@
+"""Numbers made of fields: budgets, norms, climates, stored solutions."""

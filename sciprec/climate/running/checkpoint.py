@@ -1,0 +1,209 @@
+"""Checkpoints: what a run needs to go on with the same bits, in a file named after what it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+from sciprec.checks.arguments import path
+from sciprec.climate.running.identity import code_behind, state_behind
+from sciprec.climate.running.request import Request
+from sciprec.climate.stepping.levels import Level
+from sciprec.errors import InputError
+from sciprec.provenance.definitions import code_digest
+
+_MOST_SHARE_OF_TIME = 0.05
+
+
+@dataclass(frozen=True)
+class Restart:
+    """Checkpoints for the case of an interruption only: none at the end of the run.
+
+    Args:
+        folder: of the checkpoint.
+        after_seconds: before this time there is none.
+    """
+
+    folder: Path
+    after_seconds: float = 60.0
+
+
+@dataclass
+class Saved:
+    """The content of a checkpoint.
+
+    Args:
+        steps: made so far.
+        levels: of the time scheme, newest first, with their residuals.
+        stored: for each stored state its number of steps, ascending.
+        fields, budgets: what was stored: name -> (states, ...).
+        kernels: from `compiled.kernel_states`.
+        timed: (n, 2), steps and processor seconds of the sections of these steps.
+    """
+
+    steps: int
+    levels: list[Level]
+    stored: list[int]
+    fields: dict[str, np.ndarray]
+    budgets: dict[str, np.ndarray]
+    kernels: dict[str, np.ndarray] = field(default_factory=dict)
+    timed: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
+
+
+class Checkpoints:
+    """The checkpoint of one run in a folder, written again from time to time.
+
+    The name is made of a digest of everything but the length of the run, so that a run finds its
+    own file and no other's, and a longer one goes on where a shorter one ended.
+
+    Args:
+        folder: made where it is missing; or a Restart, which names it.
+        request: the run.
+
+    Raises:
+        InputError: the folder cannot be made.
+    """
+
+    def __init__(self, folder: str | Path | Restart, request: Request) -> None:
+        self._written, self._cost, self._at_the_end = -np.inf, 0.0, True
+        if isinstance(folder, Restart):
+            self._written, self._at_the_end = time.perf_counter(), False
+            self._cost = folder.after_seconds * _MOST_SHARE_OF_TIME
+            folder = folder.folder
+        path("checkpoints", folder)
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"the folder '{folder}' of checkpoints cannot be made ({error.strerror}); give one "
+                "that you may write into"
+            ) from None
+        self.path = Path(folder) / f"{request.case.name}-{digest(request)}.npz"
+        self.request = request
+
+    def load(self, like: Level) -> Saved | None:
+        """What was saved; None where the run has not begun yet, or a Restart's file is damaged.
+
+        Args:
+            like: the level that the run would begin with, whose shapes and types the saved ones
+                have.
+
+        Raises:
+            InputError: the file cannot be read, or is not of this run.
+        """
+        if not self.path.exists():
+            return None
+        try:
+            with open(self.path, "rb") as stream, np.load(stream) as file:
+                saved = _unpacked({name: file[name] for name in file.files})
+            _require_fit(saved, like, self.request)
+            return saved
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+            if not self._at_the_end:
+                return None
+            raise InputError(
+                f"the checkpoint '{self.path}' cannot be read ({error}); remove it to begin again"
+            ) from None
+
+    def save(self, saved: Saved, last: bool) -> None:
+        """Write the file, unless the last writing is too short ago for what it took.
+
+        Args:
+            saved: the content.
+            last: whether the run ends here; then it is written in any case, or in none for a
+                Restart.
+        """
+        start = time.perf_counter()
+        if last and not self._at_the_end:
+            return
+        if not last and start - self._written < self._cost / _MOST_SHARE_OF_TIME:
+            return
+        part = self.path.with_name(f".{self.path.stem}.{os.getpid()}.npz")
+        try:
+            np.savez(part, **_packed(saved))
+            os.replace(part, self.path)
+        except OSError as error:
+            error.filename = error.filename or str(self.path)  # arrays are written without a name
+            raise
+        finally:
+            part.unlink(missing_ok=True)
+        self._written = time.perf_counter()
+        self._cost = self._written - start
+
+
+def digest(request: Request) -> str:
+    """Sixteen digits that differ for runs that differ in more than their length: the code that
+    they name and their initial states included.
+    """
+    parts = (
+        code_digest(), code_behind(request), state_behind(request),
+        request.case.name, request.equations.name, request.scheme.name,
+        repr(request.truncation), repr(request.backend), repr(request.update),
+        repr(request.step_seconds), request.every, repr(request.parameters),
+        sorted((name, repr(c)) for name, c in request.compensation.items()), request.variables,
+        repr(request.perturbation), repr(request.stages),
+    )  # fmt: skip
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _require_fit(saved: Saved, like: Level, request: Request) -> None:
+    """Make sure that every array has the shape and type with which the kernels are called.
+
+    Raises:
+        ValueError: one has not.
+    """
+    count, whole = len(saved.stored), True
+    for level in saved.levels:
+        for mine, its in ((like.values, level.values), (like.residual, level.residual)):
+            whole &= (mine is None) == (its is None)
+            if mine is not None and its is not None:
+                whole &= (its.shape, its.dtype) == (mine.shape, mine.dtype)
+    whole &= 1 <= len(saved.levels) <= request.scheme.levels
+    whole &= set(saved.fields) == set(request.variables)
+    rows = [*saved.fields.values(), *saved.budgets.values()]
+    whole &= all(x.shape[:1] == (count,) and x.dtype == np.float64 for x in rows)
+    whole &= saved.stored == sorted(set(saved.stored)) and 0 <= count <= saved.steps + 1
+    if not whole:
+        raise ValueError("its arrays are not those of this run")
+
+
+def _packed(saved: Saved) -> dict[str, np.ndarray]:
+    """The arrays of a file."""
+    arrays = {
+        "steps": np.array(saved.steps),
+        "stored": np.array(saved.stored),
+        "timed": saved.timed,
+    }
+    for i, level in enumerate(saved.levels):
+        arrays[f"level_{i}"] = level.values
+        if level.residual is not None:
+            arrays[f"residual_{i}"] = level.residual
+    groups = {"field": saved.fields, "budget": saved.budgets, "kernel": saved.kernels}
+    for kind, rows in groups.items():
+        arrays |= {f"{kind}_{name}": values for name, values in rows.items()}
+    return arrays
+
+
+def _unpacked(arrays: dict[str, np.ndarray]) -> Saved:
+    """The content of a file's arrays."""
+    count = sum(name.startswith("level_") for name in arrays)
+    return Saved(
+        steps=int(arrays["steps"]),
+        levels=[Level(arrays[f"level_{i}"], arrays.get(f"residual_{i}")) for i in range(count)],
+        stored=arrays["stored"].tolist(),
+        fields=_named(arrays, "field_"),
+        budgets=_named(arrays, "budget_"),
+        kernels=_named(arrays, "kernel_"),
+        timed=arrays["timed"],
+    )
+
+
+def _named(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name[len(prefix) :]: x for name, x in arrays.items() if name.startswith(prefix)}

@@ -1,0 +1,25 @@
+"""What is behind a request: the code that it names, and the initial state."""
+
+from __future__ import annotations
+
+from sciprec.climate.running.request import Request
+from sciprec.climate.transform.grid import GaussianGrid
+from sciprec.provenance.definitions import digest_of, is_own
+
+
+def code_behind(request: Request) -> str:
+    """A digest of the case, equations and time scheme of a request, code and values."""
+    return digest_of(request.case, request.equations, request.scheme)
+
+
+def state_behind(request: Request) -> str:
+    """A digest of the bytes of the initial state; empty for cases of sciprec's own, whose
+    initial states follow from its code and the request.
+
+    A case of a user may read files, which no digest of its code knows.
+    """
+    if is_own(request.case.initial):
+        return ""
+    grid = GaussianGrid(request.truncation)
+    where = grid.lon_radians[:, None], grid.lat_radians[None, :]
+    return digest_of(request.case.initial(*where, **request.parameters.case))

@@ -1,0 +1,206 @@
+"""A run of the model: the loop over steps and output times, and what it gathers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sciprec.climate.constants import SECONDS_PER_DAY
+from sciprec.climate.diagnostics.derived import derive
+from sciprec.climate.equations.registry import Conversion
+from sciprec.climate.running.checkpoint import Checkpoints, Saved
+from sciprec.climate.running.request import Request
+from sciprec.climate.stepping.schemes import System
+from sciprec.climate.transform.compiled import kernel_states, restore_kernels
+from sciprec.errors import InputError
+from sciprec.provenance.timing import Sections
+
+_STEPS_BETWEEN_CHECKS = 16
+
+
+class Run:
+    """The loop over steps and output times.
+
+    Args:
+        request: what was asked for.
+        system: what the time scheme sees.
+        convert: of the equation set.
+        columns: name of the variable of each column of the state.
+        state: the initial state (size,), rounded.
+        adjust: function (values) that changes each new state in place, or None.
+        kernels: all that a step calls, from `compiled`.
+        progress: called with the simulated days, or None.
+        checkpoints: where the run goes on from and what it leaves behind, or None.
+
+    Attributes:
+        levels: of the time scheme, newest first.
+        steps: made so far.
+        clock: the processor time of those steps, in sections of some.
+        blow_up: None, or a sentence.
+        stored: numbers of steps at which states were stored; `snapshots` and `budgets` are theirs.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        system: System,
+        convert: Conversion,
+        columns: np.ndarray,
+        state: np.ndarray,
+        adjust: Callable[[np.ndarray], None] | None,
+        kernels: list,
+        progress: Callable[[float], None] | None,
+        checkpoints: Checkpoints | None = None,
+    ) -> None:
+        self.request, self.system, self.convert = request, system, convert
+        self.columns, self.adjust, self.progress = columns, adjust, progress
+        self.kernels, self.checkpoints = kernels, checkpoints
+        self._kernel_states: dict[str, np.ndarray] = {}
+        self.levels = [system.addition.level(state)]
+        self.steps, self.clock, self.blow_up = 0, Sections(), None
+        self.stored: list[int] = []
+        self.snapshots: list[dict[str, np.ndarray]] = []
+        self.budgets: list[dict[str, float]] = []
+        self.resume() if checkpoints is not None else self.store()
+
+    def warm_up(self) -> None:
+        """Compile what a step calls, on copies; then kernels are as the checkpoint says."""
+        levels = [self.levels[0].copy()]
+        for _ in range(self.request.scheme.levels):
+            self.step(levels)
+        restore_kernels(self.kernels, self._kernel_states)
+
+    def to_the_end(self) -> None:
+        """Advance from output time to output time until the end or a blow-up."""
+        for stop in (s for s in self.request.stops if s > self.steps):
+            while self.steps < stop and self.blow_up is None:
+                self.advance(min(_STEPS_BETWEEN_CHECKS, stop - self.steps))
+            if self.blow_up is not None:
+                return
+            self.store()
+            self.save(last=stop == self.request.stops[-1])
+
+    def resume(self) -> None:
+        """Go on where the checkpoint ends; without one, begin.
+
+        Raises:
+            InputError: it lies beyond the end of this run.
+        """
+        saved = self.checkpoints.load(self.levels[0])
+        if saved is None:
+            return self.store()
+        if saved.steps > self.request.stops[-1]:
+            raise InputError(
+                f"the checkpoint '{self.checkpoints.path}' is at day {self.days_of(saved.steps):g},"
+                f" beyond the end of this run at day {self.days_of(self.request.stops[-1]):g}; "
+                "give more days, or another folder"
+            )
+        self.steps, self.levels, self.clock = saved.steps, saved.levels, Sections(saved.timed)
+        self._kernel_states = saved.kernels
+        for k, steps in enumerate(saved.stored):
+            if steps in (0, *self.request.stops):
+                self.stored.append(steps)
+                self.snapshots.append({name: x[k] for name, x in saved.fields.items()})
+                self.budgets.append({name: x[k] for name, x in saved.budgets.items()})
+
+    def save(self, last: bool) -> None:
+        """Leave a checkpoint where that was asked for."""
+        if self.checkpoints is not None:
+            fields, budgets = stacked(self.snapshots), stacked(self.budgets)
+            done = self.steps, self.levels, self.stored, fields, budgets
+            timed = np.array(self.clock.done).reshape(-1, 2)
+            saved = Saved(*done, kernel_states(self.kernels), timed)
+            self.checkpoints.save(saved, last)
+
+    def step(self, levels: list) -> None:
+        """One step of the levels, newest first."""
+        self.request.scheme.advance(self.system, levels)
+        if self.adjust is not None:
+            self.adjust(levels[0].values)
+
+    def advance(self, count: int) -> None:
+        """Make some steps, then look whether all values are finite."""
+        before, days_before = self.levels[0].values.copy(), self.days
+        with self.clock.timed(count):
+            for _ in range(count):
+                self.step(self.levels)
+                self.steps += 1
+                self.system.addition.forget(self.levels, self.steps)
+        if not np.isfinite(self.levels[0].values).all():
+            self.blow_up = self.sentence(before, days_before)
+        elif self.progress is not None:
+            self.progress(self.days)
+
+    @property
+    def days(self) -> float:
+        """Simulated time so far."""
+        return self.days_of(self.steps)
+
+    def days_of(self, steps: int) -> float:
+        """So many steps in days."""
+        return steps * self.request.step_seconds / SECONDS_PER_DAY
+
+    def store(self) -> None:
+        """Keep the fields and budgets of the current state."""
+        fields = self.fields(self.levels[0].values)
+        self.stored.append(self.steps)
+        how = self.convert.transform, self.request.case.radius_m
+        self.snapshots.append(
+            {
+                name: fields[name] if name in fields else derive(name, fields, *how)
+                for name in self.request.variables
+            }
+        )
+        self.budgets.append(self.convert.budgets(fields))
+
+    def fields(self, state: np.ndarray) -> dict[str, np.ndarray]:
+        """Fields in SI units of a state."""
+        return self.convert.to_fields(state.reshape(-1, self.columns.size).astype(np.float64))
+
+    def sentence(self, before: np.ndarray, days_before: float) -> str:
+        """What blew up, when and where, and what usually helps."""
+        step = self.request.step_seconds
+        return (
+            f"blow-up between day {days_before:.3g} and day {self.days:.3g}: {self.lost()} "
+            f"not finite; just before, {self.strongest(before)}; usual remedies: a shorter "
+            f"step (step_seconds = {step / 2:g} instead of {step:g}), {self.semi_implicit()}more "
+            "diffusion (diffusion_m4_per_s), or an arithmetic with more range"
+        )
+
+    def semi_implicit(self) -> str:
+        """The remedy for fast waves, where the equations have some and the scheme is explicit."""
+        explicit = self.request.scheme.implicit_share == 0.0
+        waves = "divergence" in self.request.equations.variables
+        return "time_scheme = 'semi_implicit_leapfrog', " if explicit and waves else ""
+
+    def lost(self) -> str:
+        """Names, and levels from the top where there are several, of what is not finite."""
+        values = self.levels[0].values.reshape(-1, self.columns.size)
+        finite = np.isfinite(values).all(axis=0)
+        words = []
+        for name in dict.fromkeys(self.columns):
+            whole = finite[self.columns == name].reshape(-1, 2).all(axis=1)
+            if not whole.all():
+                where = "" if whole.size == 1 else f" at level {int(whole.argmin()) + 1}"
+                words.append(f"{name}{where}")
+        return " and ".join(words)
+
+    def strongest(self, state: np.ndarray) -> str:
+        """The strongest wind of a state, or else its first field's largest value, and where."""
+        fields = self.fields(state)
+        if "u" in fields and "v" in fields:
+            size, what, unit = np.hypot(fields["u"], fields["v"]), "the strongest wind", " m/s"
+        else:
+            name = next(iter(fields))
+            size, what, unit = np.abs(fields[name]), f"the largest {name}", ""
+        *level, row, column = np.unravel_index(int(np.nanargmax(size)), size.shape)
+        grid = self.convert.transform.grid
+        place = f"latitude {grid.lat[row]:.1f}, longitude {grid.lon[column]:.1f}"
+        place += f", level {level[0] + 1}" if level else ""
+        return f"{what} was {np.nanmax(size):.3g}{unit} at {place}"
+
+
+def stacked(rows: list[dict]) -> dict[str, np.ndarray]:
+    """Dictionaries of arrays, one per time, as one of arrays with the times first."""
+    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}

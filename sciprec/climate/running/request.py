@@ -1,0 +1,236 @@
+"""Checks what `integrate` is asked to do: names, numbers, and steps that fit the output times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sciprec.checks.arguments import names, refused, word
+from sciprec.checks.limits import CLIMATE, require_few_states
+from sciprec.climate import catalogue
+from sciprec.climate.cases.initial import Case, resolve_case
+from sciprec.climate.constants import SECONDS_PER_DAY, SECONDS_PER_HOUR
+from sciprec.climate.diagnostics.derived import derived_names
+from sciprec.climate.equations.registry import EquationSet
+from sciprec.climate.running.parameters import Parameters, check_parameters
+from sciprec.climate.running.perturbation import Perturbation
+from sciprec.climate.stepping.schemes import FILTER, TimeScheme
+from sciprec.climate.transform.grid import Truncation, resolve_truncation
+from sciprec.errors import InputError, meant
+from sciprec.precision import Backend, resolve_backend
+from sciprec.precision.formats.stages import Stages, require_stages, resolve_stages
+from sciprec.precision.sums.compensation import Compensation, resolve_compensation
+
+
+@dataclass(frozen=True)
+class Request:
+    """A checked request.
+
+    Args:
+        case, equations, truncation, scheme, backend: what was named.
+        update: the backend with the format in which states are kept between steps.
+        step_seconds: the time step.
+        every: number of steps between stored states.
+        stops: numbers of steps after which a state is stored, ascending.
+        parameters: of the case, the equations and the diffusion.
+        compensation: variable -> Compensation; empty: none.
+        variables: names of the fields and derived variables to keep.
+        perturbation: of the initial state, or None.
+        stages: arithmetics of the transforms' stages, or None: those of the backend.
+    """
+
+    case: Case
+    equations: EquationSet
+    truncation: Truncation
+    scheme: TimeScheme
+    backend: Backend
+    update: Backend
+    step_seconds: float
+    every: int
+    stops: tuple[int, ...]
+    parameters: Parameters
+    compensation: dict[str, Compensation]
+    variables: tuple[str, ...]
+    perturbation: Perturbation | None = None
+    stages: Stages | None = None
+
+
+def check_request(
+    case: str,
+    truncation: str | int | Truncation,
+    days: float,
+    *,
+    backend: str | Backend = "fp64",
+    step_seconds: float | None = None,
+    output_hours: float = 24.0,
+    parameters: Mapping[str, object] | None = None,
+    time_scheme: str | None = None,
+    compensation: str | Compensation | Mapping | None = None,
+    stored: str | Backend | None = None,
+    stages: str | Stages | Mapping | None = None,
+    variables: Sequence[str] | None = None,
+    perturbation: Perturbation | None = None,
+) -> Request:
+    """Check the arguments of `model.integrate`.
+
+    Raises:
+        InputError: something unknown or out of range was asked for.
+    """
+    found = resolve_case(case)
+    row = resolve_truncation(truncation)
+    equations = catalogue.EQUATIONS[found.equations]
+    scheme = _resolve_scheme(
+        equations.time_scheme if time_scheme is None else time_scheme, parameters or {}
+    )
+    checked = check_parameters(found, parameters or {})
+    days = CLIMATE["days"].number("days", days)
+    hours = CLIMATE["output_hours"].number("output_hours", output_hours)
+    require_few_states(days, hours)
+    interval = hours * SECONDS_PER_HOUR
+    total = days * SECONDS_PER_DAY
+    arithmetic = resolve_backend(backend)
+    if step_seconds is None:
+        step = _usual_step(row, min(interval, total), total)
+    else:
+        step = CLIMATE["step_seconds"].number("step_seconds", step_seconds)
+    every, last = (_whole_steps(name, span, step) for name, span in
+                   (("output_hours", min(interval, total)), ("days", total)))  # fmt: skip
+    compensations = _checked_compensation(equations.variables, compensation)
+    if perturbation is not None and not isinstance(perturbation, Perturbation):
+        raise refused("perturbation", perturbation, "a climate.Perturbation(member=3), or None")
+    chosen = resolve_stages(stages)
+    if chosen is not None:
+        sums = any(each.sums for each in compensations.values())
+        require_stages(chosen, arithmetic, checked.fourier, sums)
+    return Request(
+        case=found,
+        equations=equations,
+        truncation=row,
+        scheme=scheme,
+        backend=arithmetic,
+        update=arithmetic if stored is None else _keeping(arithmetic, stored),
+        step_seconds=step,
+        every=every,
+        stops=(*range(every, last, every), last),
+        parameters=checked,
+        compensation=compensations,
+        variables=_checked_variables(equations, variables),
+        perturbation=perturbation,
+        stages=chosen,
+    )
+
+
+def _resolve_scheme(name, parameters) -> TimeScheme:
+    """The registered time scheme; only leapfrog has a filter."""
+    schemes = catalogue.TIME_SCHEMES
+    word("time scheme", name, schemes)
+    given = [key for key in FILTER if key in parameters]
+    if given and schemes[name].levels == 1:
+        raise InputError(
+            f"{given[0]} is given, but the time scheme {name!r} has no filter; leave it out, or "
+            "take time_scheme = 'semi_implicit_leapfrog'"
+        )
+    return schemes[name]
+
+
+def _checked_variables(equations: EquationSet, given) -> tuple[str, ...]:
+    """The fields and derived variables to keep, in the order of the set."""
+    known = equations.fields + derived_names(equations.fields)
+    wanted = equations.fields if given is None else names("variables", given)
+    for name in wanted:
+        if name not in known:
+            raise InputError(
+                f"unknown variable {name!r} of the equations {equations.name!r}; "
+                f"known: {', '.join(known)}{meant(name, known)}"
+            )
+    return tuple(name for name in known if name in wanted)
+
+
+def _keeping(backend: Backend, stored) -> Backend:
+    """The backend, but with arrays in a narrower format."""
+    kept = resolve_backend(stored).storage
+    whole = replace(backend, name=f"{backend.name}, stored as {kept.format.name}", storage=kept)
+    wider = kept.format.significand_bits > backend.compute.format.significand_bits
+    if kept.fixed or backend.fixed or wider or whole.carrier != backend.carrier:
+        raise InputError(
+            f"stored is {stored!r} beside the arithmetic '{backend.name}'; accepted: a float "
+            "format that is no wider than the arithmetic, such as 'fp16' or 'float:p=11', beside "
+            "floats"
+        )
+    return whole
+
+
+def _checked_compensation(known: tuple[str, ...], compensation) -> dict[str, Compensation]:
+    """A compensation for each variable that has one."""
+    resolved = resolve_compensation(compensation)
+    if resolved is None:
+        return {}
+    if isinstance(resolved, Compensation):
+        return dict.fromkeys(known, resolved)
+    for name in compensation:
+        if name not in known:
+            raise InputError(
+                f"compensation names the unknown variable {name!r}; known: {', '.join(known)}"
+                + meant(name, known)
+            )
+    return resolved
+
+
+def _usual_step(truncation: Truncation, interval: float, total: float) -> float:
+    """The usual step, shortened so that output times and the end are whole numbers of steps.
+
+    Raises:
+        InputError: it would be less than half of the usual one, and of the time between outputs.
+    """
+    usual = truncation.step_seconds
+    step = _fitting_step(usual, _common_span(interval, total))
+    if step >= 0.5 * min(usual, interval):
+        return step
+    days = _nearest(total, _divisors(interval, usual)) / SECONDS_PER_DAY
+    hours = _nearest(interval, _divisors(total, usual)) / SECONDS_PER_HOUR
+    fitting = [f"{name} = {x:.12g}" for name, x in (("days", days), ("output_hours", hours)) if x]
+    raise InputError(
+        f"days = {total / SECONDS_PER_DAY:.12g} and output_hours = "
+        f"{interval / SECONDS_PER_HOUR:.12g} leave a time step of {step:.12g} s, less than half of "
+        f"the {min(usual, interval):g} s that {truncation.name} takes; what fits nearly: "
+        f"{', or '.join(fitting) or 'whole hours and days'}; to take the short step, give "
+        f"step_seconds = {step:.12g}"
+    )
+
+
+def _nearest(span: float, steps: Sequence[float]) -> float:
+    """The whole number of one of the steps that is nearest to a span of time (s); 0 without any."""
+    spans = (max(round(span / step), 1) * step for step in steps)
+    return min(spans, key=lambda other: abs(other - span), default=0.0)
+
+
+def _divisors(span: float, usual: float) -> list[float]:
+    """Steps (s, whole ms) from half of the usual one to it, of which a span is a whole number."""
+    most = 1000 * min(usual, span)
+    steps = np.arange(math.ceil(most / 2), math.floor(most) + 1)
+    return (steps[round(1000 * span) % steps == 0] / 1000).tolist()
+
+
+def _common_span(first: float, second: float) -> float:
+    """The longest time (s) of which both are multiples, to a thousandth of a second."""
+    return max(math.gcd(round(1000 * first), round(1000 * second)), 1000) / 1000
+
+
+def _fitting_step(usual: float, span: float) -> float:
+    """The longest step, at most the usual one, that divides a span of time (s)."""
+    return span / math.ceil(span / usual - 1e-9)
+
+
+def _whole_steps(name: str, span: float, step: float) -> int:
+    """How many steps a span of time (s) takes."""
+    count = round(span / step)
+    if count < 1 or abs(count * step - span) > 1e-6 * step:
+        fitting = _fitting_step(step, span)
+        raise InputError(
+            f"{name} is {span:g} s, which is no whole number of steps of {step:g} s; "
+            f"with step_seconds = {fitting:.12g} it is"
+        )
+    return count

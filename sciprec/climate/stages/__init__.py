@@ -1,0 +1,1 @@
+"""Transforms whose stages have arithmetics of their own."""

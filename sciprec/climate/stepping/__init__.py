@@ -1,0 +1,1 @@
+"""Time schemes, and how increments are added to a state."""

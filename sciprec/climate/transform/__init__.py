@@ -1,0 +1,1 @@
+"""Between spherical-harmonic coefficients and fields on the Gaussian grid."""

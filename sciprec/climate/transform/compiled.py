@@ -1,0 +1,109 @@
+"""Lifted kernels that the runs of one process share, and the state that some of them have.
+
+Kernels with random bits count their calls, kernels in fixed point adapt their units and count what
+they did: both go into checkpoints, and from there into the kernels of another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from zlib import crc32
+
+import numpy as np
+
+from sciprec.climate.transform.spectral import suited, with_stages
+from sciprec.precision import Backend, lift, resolve_backend
+from sciprec.precision.lifting.fixed_lifting import FixedLifted
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.operations.keys import mix
+
+staged = lru_cache(maxsize=64)(with_stages)
+"""`with_stages`, the same function again for the same arguments."""
+_SPREAD = 0x9E3779B9
+
+
+class Drawing:
+    """A lifted kernel with random bits: the n-th call draws the n-th stream.
+
+    Args:
+        kernel: the plain Python kernel.
+        backend: an arithmetic with random bits.
+
+    Attributes:
+        calls: how many were made; the next one depends on it and on nothing else.
+    """
+
+    def __init__(self, kernel: Callable, backend: Backend) -> None:
+        self._enter = lift(kernel, backend, trust_inputs=True).dispatcher
+        self._first = mix(crc32(kernel.__name__.encode()))
+        self.calls = 0
+
+    def __call__(self, *args):
+        """Run the kernel."""
+        key = mix(self._first + self.calls * _SPREAD)
+        self.calls += 1
+        return self._enter(np.uint32(key), *args)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What the next call depends on."""
+        return {"calls": np.array(self.calls)}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from the `state` of another."""
+        self.calls = int(state["calls"])
+
+
+def compiled(kernel: Callable, backend: str | Backend) -> Drawing | Lifted:
+    """The lifted kernel, inputs trusted.
+
+    Kernels have state, numbers of calls or units, where bits are random and in fixed point. There
+    every call makes a kernel of its own.
+
+    Args:
+        kernel: the plain Python kernel.
+        backend: the arithmetic.
+    """
+    found = resolve_backend(backend)
+    if found.random:
+        return Drawing(kernel, found)
+    if found.fixed:
+        return lift(suited(kernel, found), found, trust_inputs=True)
+    return _shared(kernel, found)
+
+
+@lru_cache(maxsize=512)
+def _shared(kernel: Callable, backend: Backend):
+    return lift(kernel, backend, trust_inputs=True)
+
+
+def kernel_states(kernels: Sequence) -> dict[str, np.ndarray]:
+    """What kernels will depend on besides their arguments, as arrays; nothing for plain floats.
+
+    Args:
+        kernels: from `compiled`; fixed-point ones have run at least once.
+    """
+    return {
+        f"{n}_{name}": values
+        for n, kernel in enumerate(kernels)
+        if isinstance(kernel, Drawing | FixedLifted)
+        for name, values in kernel.state().items()
+    }
+
+
+def restore_kernels(kernels: Sequence, states: Mapping[str, np.ndarray]) -> None:
+    """Put kernels into the state that others had.
+
+    Args:
+        kernels: the same ones in the same order as given to `kernel_states`; fixed-point ones have
+            run at least once.
+        states: from there.
+    """
+    for n, kernel in enumerate(kernels):
+        own = {
+            name.removeprefix(f"{n}_"): values
+            for name, values in states.items()
+            if name.startswith(f"{n}_")
+        }
+        if own:
+            kernel.restore(own)

@@ -1,0 +1,246 @@
+"""The spectral transform: spherical-harmonic coefficients to grid fields and back.
+
+Coefficients are rows (l, m) of real numbers, m-major as in `legendre.coefficient_orders`; the
+columns are the real and imaginary parts of each field in turn. A transform is a Legendre stage of
+matrix products (`legendre_stage`) and a Fourier stage: the fast transform (`real_fourier`), or
+matrix products (`fourier`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from sciprec.climate.transform.aligned import aligned_copy, aligned_zeros
+from sciprec.climate.transform.fft import is_supported, smallest_length
+from sciprec.climate.transform.fourier import (
+    analysis_waves,
+    compensated_sum_of_rows,
+    fourier_analysis,
+    fourier_synthesis,
+    sum_of_rows,
+    synthesis_waves,
+)
+from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
+from sciprec.climate.transform.legendre_stage import (
+    LANES,
+    PAIR,
+    analysis_table,
+    compensated_sum_products,
+    legendre_analysis,
+    legendre_synthesis,
+    make_products_work,
+    sum_fields,
+    sum_fields_in_turn,
+    sum_products,
+    synthesis_table,
+)
+from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis, real_waves
+from sciprec.errors import InputError
+from sciprec.precision import Backend, lift, quantize, resolve_backend
+from sciprec.precision.lifting.substitution import substitute
+
+GROUP = 8
+"""Fields that go through both stages together: what is between stays in the second cache."""
+
+
+def synthesize(spectrum, tables, work, grid):
+    """Fields on the grid from their coefficients.
+
+    Args:
+        spectrum: (coefficients, 2 fields); the imaginary parts of order 0 are left out.
+        tables: the first of `make_tables`.
+        work: from `make_work`.
+        grid: (fields, nlon, nlat), written.
+    """
+    functions, waves = tables
+    fourier, weights, sums, fourier_work = work
+    fields = grid.shape[0]
+    for first in range(0, fields, GROUP):
+        last = min(first + GROUP, fields)
+        some = spectrum[:, 2 * first : 2 * last]
+        legendre_synthesis(some, functions, weights, sums, fourier)
+        fft_synthesis(fourier, waves, fourier_work, grid[first:last])
+
+
+def analyze(grid, tables, work, spectrum):
+    """Coefficients of fields on the grid.
+
+    Args:
+        grid: (fields, nlon, nlat).
+        tables: the second of `make_tables`.
+        work: from `make_work`.
+        spectrum: (coefficients, 2 fields), written.
+    """
+    functions, waves = tables
+    fourier, weights, sums, fourier_work = work
+    fields = grid.shape[0]
+    for first in range(0, fields, GROUP):
+        last = min(first + GROUP, fields)
+        fft_analysis(grid[first:last], waves, fourier_work, fourier)
+        some = spectrum[:, 2 * first : 2 * last]
+        legendre_analysis(fourier, functions, weights, sums, some)
+
+
+FOURIER_STAGES = {
+    "fft": {},
+    "matrix": {fft_synthesis: fourier_synthesis, fft_analysis: fourier_analysis},
+}
+"""Name of a Fourier stage -> what it puts in the place of what."""
+_COMPENSATED = {
+    sum_products: compensated_sum_products,
+    sum_of_rows: compensated_sum_of_rows,
+}
+_IN_TURN = {sum_fields: sum_fields_in_turn}
+
+
+def with_stages(kernel: Callable, fourier: str = "fft", compensated_sums: bool = False) -> Callable:
+    """A kernel that calls `synthesize` or `analyze`, with other stages in its transforms.
+
+    The tables and the work arrays serve all of them.
+
+    Args:
+        kernel: the plain Python kernel.
+        fourier: "fft" or "matrix", the Fourier stage.
+        compensated_sums: with compensated sums of products, in both stages; "matrix" is implied.
+
+    Raises:
+        InputError: unknown Fourier stage.
+    """
+    if fourier not in FOURIER_STAGES:
+        raise InputError(
+            f"unknown Fourier stage {fourier!r}; known: {', '.join(FOURIER_STAGES)}: the fast "
+            "transform, or sums of products in the accumulate role"
+        )
+    outer = FOURIER_STAGES["matrix"] | _IN_TURN if compensated_sums else FOURIER_STAGES[fourier]
+    inner = _COMPENSATED if compensated_sums else {}
+    if not outer:
+        return kernel
+    return substitute(kernel, {k: substitute(v, inner) for k, v in outer.items()} | inner)
+
+
+def suited(kernel: Callable, backend: Backend) -> Callable:
+    """A kernel with the stages of its transforms as an arithmetic wants them.
+
+    In fixed point an operation in the source has a unit of its own: every field goes through the
+    same ones, so that no bit of it depends on its place among the others.
+
+    Args:
+        kernel: the plain Python kernel.
+        backend: the arithmetic.
+    """
+    return substitute(kernel, _IN_TURN) if backend.fixed else kernel
+
+
+def make_tables(truncation: Truncation) -> tuple[tuple, tuple]:
+    """The tables of `synthesize` and of `analyze`, in binary64.
+
+    Raises:
+        InputError: the number of longitudes is none that the fast transform takes.
+    """
+    number, nlon = truncation.number, truncation.nlon
+    if not is_supported(nlon):
+        raise InputError(
+            f"{truncation.name} on {nlon} longitudes cannot be transformed; nlon / 2 has to be 1, "
+            f"3 or 5 times a power of two, and a multiple of 4: take {smallest_length(nlon)}"
+        )
+    north = truncation.nlat // 2
+    sin_lat, weights = gauss_nodes(truncation.nlat, np.longdouble)
+    functions = legendre_table(number, sin_lat[:north])
+    fast = real_waves(nlon)
+    synthesis = synthesis_table(functions, number), (fast, synthesis_waves(number, nlon))
+    weighted = analysis_table((functions * weights[:north]).astype(np.float64), number)
+    return synthesis, (weighted, (fast, analysis_waves(number, nlon)))
+
+
+def make_work(truncation: Truncation, fields: int, dtype: type = np.float64) -> tuple:
+    """Work arrays of transforms of up to `fields` fields: Fourier coefficients of a group of them,
+    and the stages'.
+    """
+    number, nlon, nlat = truncation.number, truncation.nlon, truncation.nlat
+    tiles = -(-nlat // 2 // LANES)
+    return (
+        aligned_zeros((min(fields, GROUP), 2 * tiles, number + 2, PAIR), dtype),
+        *make_products_work(number, nlat, min(fields, GROUP), dtype),
+        (
+            aligned_zeros((2, nlon // 2, PAIR), dtype),
+            aligned_zeros((5, nlon // 4 + 1, nlat), dtype),
+            aligned_zeros((2, number + 1, nlat), dtype),
+        ),
+    )
+
+
+def rounded(values: Any, backend: Backend) -> Any:
+    """An array, or nested tuples of them, rounded once to the backend's storage, in its carrier.
+
+    Arrays of integers stay as they are.
+    """
+    if isinstance(values, tuple):
+        return tuple(rounded(v, backend) for v in values)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        return values
+    array = quantize(np.asarray(values, np.float64), backend)
+    return aligned_copy(array, backend.carrier)
+
+
+class SpectralTransform:
+    """Transforms of fields at a truncation in the arithmetic of a backend.
+
+    Args:
+        truncation: the truncation and its grid.
+        backend: name of the arithmetic.
+        fourier: "fft" or "matrix", the Fourier stage.
+    """
+
+    def __init__(
+        self, truncation: Truncation, backend: str | Backend = "fp64", fourier: str = "fft"
+    ) -> None:
+        self.truncation = truncation
+        self.grid = GaussianGrid(truncation)
+        self.backend = resolve_backend(backend)
+        synthesis, analysis = make_tables(truncation)
+        self.synthesis_tables = rounded(synthesis, self.backend)
+        self.analysis_tables = rounded(analysis, self.backend)
+        self.degree, self.order = coefficient_orders(truncation.number)
+        self._synthesize, self._analyze = (
+            lift(
+                suited(with_stages(kernel, fourier), self.backend), self.backend, trust_inputs=True
+            )
+            for kernel in (synthesize, analyze)
+        )
+
+    def to_grid(self, spectrum: np.ndarray) -> np.ndarray:
+        """Fields (fields, nlon, nlat), in the model's order, of (coefficients, 2 fields)."""
+        fields = spectrum.shape[1] // 2
+        grid = aligned_zeros((fields, self.grid.nlon, self.grid.nlat), self.backend.carrier)
+        spectrum = rounded(spectrum, self.backend)
+        self._synthesize(spectrum, self.synthesis_tables, self._work(fields), grid)
+        return grid
+
+    def to_spectrum(self, grid: np.ndarray, extra_degree: bool = False) -> np.ndarray:
+        """Coefficients (coefficients, 2 fields) of fields in the model's order.
+
+        Args:
+            grid: (fields, nlon, nlat).
+            extra_degree: keep the degree above the truncation, for derivatives.
+        """
+        fields = grid.shape[0]
+        spectrum = aligned_zeros((self.degree.size, 2 * fields), self.backend.carrier)
+        grid = rounded(grid, self.backend)
+        self._analyze(grid, self.analysis_tables, self._work(fields), spectrum)
+        if not extra_degree:
+            spectrum[self.degree > self.truncation.number] = 0.0
+        return spectrum
+
+    def _work(self, fields: int) -> tuple:
+        return make_work(self.truncation, fields, self.backend.carrier)
+
+
+@lru_cache(maxsize=8)
+def reference_transform(truncation: Truncation) -> SpectralTransform:
+    """The binary64 transform of a truncation, for initial states and output."""
+    return SpectralTransform(truncation, "fp64")

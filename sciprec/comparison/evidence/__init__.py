@@ -1,0 +1,1 @@
+"""What runs tell beside the errors of single values."""

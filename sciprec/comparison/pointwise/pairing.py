@@ -1,0 +1,261 @@
+"""Pairs of values: which variables of two datasets can be compared, point by point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import xarray as xr
+
+from sciprec.comparison.pointwise.attributes import json_attribute
+from sciprec.comparison.pointwise.blocks import Block, blocks_of
+from sciprec.comparison.pointwise.number_format import NumberFormat, number_format
+from sciprec.comparison.pointwise.one_pass import INF
+from sciprec.comparison.pointwise.statistics import Statistics, statistics_of
+from sciprec.comparison.pointwise.tally import Tally
+from sciprec.comparison.pointwise.units import same_units
+from sciprec.errors import InputError
+from sciprec.output.stated import is_compared
+
+MOST_DIFFERENCES = 4  # named in a message
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One variable in truth and in the run, on the same points.
+
+    Args:
+        name, units: of the variable.
+        truth, run: arrays of one shape, in memory or read block by block (DataArrays).
+        weights: non-negative, broadcastable to that shape (areas of grid cells), or 1.
+        scale: None, or the statistical standard error of the golden values.
+        dims: names of the axes.
+        number_format: of the run's values.
+        coordinates: values along axes that have some.
+    """
+
+    name: str
+    units: str
+    truth: np.ndarray | xr.DataArray
+    run: np.ndarray | xr.DataArray
+    weights: np.ndarray
+    scale: np.ndarray | None = None
+    dims: tuple[str, ...] = ()
+    number_format: NumberFormat = field(default_factory=lambda: number_format({}))
+    coordinates: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def blocks(self) -> Iterator[Block]:
+        """Both, their weights and scales, block by block: memory does not depend on the size."""
+        return blocks_of(self.truth, self.run, self.weights, self.scale)
+
+    @cached_property
+    def tally(self) -> Tally:
+        """All counts and sums, in one pass over the blocks."""
+        weighted = self.weights.size > 1
+        tally = Tally(np.shape(self.truth), self.number_format, weighted=weighted)
+        for block in self.blocks():
+            weights = block.weights if weighted else None
+            tally.add(block.golden, block.actual, weights, block.start)
+        return tally
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """The numbers of the tally."""
+        return statistics_of(self.tally, self.dims, self.coordinates)
+
+    @cached_property
+    def golden(self) -> np.ndarray:
+        """The truth, all of it in memory, as binary64."""
+        return np.ascontiguousarray(self.truth, np.float64).reshape(np.shape(self.truth))
+
+    @cached_property
+    def actual(self) -> np.ndarray:
+        """The run, all of it in memory, as binary64."""
+        return np.ascontiguousarray(self.run, np.float64).reshape(np.shape(self.run))
+
+    @cached_property
+    def finite(self) -> np.ndarray:
+        """Where both values are finite: the points that statistics are over."""
+        return np.isfinite(self.golden) & np.isfinite(self.actual)
+
+    @cached_property
+    def difference(self) -> np.ndarray:
+        """actual - golden on the finite points, flat."""
+        with np.errstate(over="ignore"):
+            return self.actual[self.finite] - self.golden[self.finite]
+
+    @cached_property
+    def reference(self) -> np.ndarray:
+        """golden on the finite points, flat."""
+        return self.golden[self.finite]
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """Weights on the finite points, flat."""
+        return np.broadcast_to(self.weights, self.golden.shape)[self.finite]
+
+    @property
+    def identical(self) -> bool:
+        """Whether every value agrees bit for bit; any NaN equals any other."""
+        return not self.tally.differing[0]
+
+    @property
+    def nonfinite(self) -> tuple[int, int]:
+        """Points where truth, and where run, is not finite."""
+        matrix = self.tally.matrix
+        return int(matrix[INF:].sum()), int(matrix[:, INF:].sum())
+
+    @property
+    def changed_nonfinite(self) -> int:
+        """Points where one value is finite and the other is not, or the two non-finites differ."""
+        matrix = self.tally.matrix
+        return int(matrix.sum() - matrix[:INF, :INF].sum() - np.trace(matrix[INF:, INF:]))
+
+    def at(self, index: int) -> Pair:
+        """The pair at one position along the first axis."""
+        full = np.broadcast_to(self.weights, np.shape(self.truth))
+        scale = None if self.scale is None else self.scale[index]
+        return replace(
+            self, truth=self.truth[index], run=self.run[index], weights=full[index], scale=scale,
+            dims=self.dims[1:],
+        )  # fmt: skip
+
+
+def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
+    """Pair the variables of two runs by name, after checking that they lie on the same points.
+
+    Points in another order, such as latitudes from north to south, are put into the truth's. A run
+    that stopped early is paired over the times that it has.
+
+    Raises:
+        InputError: variables or coordinates differ; all differing ones are named.
+    """
+    names = compared_names(golden)
+    actual = aligned(golden, actual)
+    differing = _differences(golden, actual, names)
+    if differing:
+        more = len(differing) - MOST_DIFFERENCES
+        shown = differing[:MOST_DIFFERENCES] + ([f"and {more} more"] if more > 0 else [])
+        raise InputError(
+            "these runs are not comparable: "
+            + "; ".join(shown)
+            + "; compare a run with the truth of the same scenario"
+        )
+    for name in names:
+        yield _pair_of(golden, actual, name)
+
+
+def compared_names(dataset: xr.Dataset) -> list[str]:
+    """Numeric variables that hold results: no cell bounds, nothing that no arithmetic changes."""
+    bounds = {v.attrs.get("bounds") for v in dataset.variables.values()}
+    about = dataset.attrs
+    return [
+        str(name)
+        for name, variable in dataset.data_vars.items()
+        if variable.dtype.kind in "fiu" and name not in bounds and is_compared(str(name), about)
+    ]
+
+
+def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
+    """One pair, cut to the times that the run has."""
+    truth, run = golden[name], actual[name]
+    if "time" in truth.dims:
+        truth = truth.isel(time=slice(0, run.sizes["time"]))
+    weights = np.ones(())
+    if "cell_area" in golden and set(golden["cell_area"].dims) <= set(truth.dims):
+        area = golden["cell_area"]
+        kept = [d for d in truth.dims if d in area.dims]
+        weights = area.transpose(*kept).values
+        weights = weights.reshape([truth.sizes[d] if d in kept else 1 for d in truth.dims])
+    error = str(truth.attrs.get("ancillary_variables", ""))
+    known = error.endswith("standard_error") and error in golden
+    scale = golden[error].values.astype(np.float64) if known else None
+    return Pair(
+        name, str(truth.attrs.get("units", "")), truth, run.transpose(*truth.dims),
+        weights, scale, tuple(str(d) for d in truth.dims), number_format(actual.attrs, run.dtype),
+        {str(d): truth[d].values for d in truth.dims if d in truth.coords},
+    )  # fmt: skip
+
+
+def aligned(golden: xr.Dataset, actual: xr.Dataset) -> xr.Dataset:
+    """The run with its coordinates in the order of the truth's, where they are the same ones."""
+    for axis in set(golden.sizes) & set(actual.sizes):
+        if not (axis in golden.coords and axis in actual.coords):
+            continue
+        wanted, given = golden[axis].values, actual[axis].values
+        if wanted.shape != given.shape or np.array_equal(wanted, given):
+            continue
+        order, found = np.argsort(wanted), np.argsort(given)
+        if np.array_equal(wanted[order], given[found]):
+            places = np.empty_like(order)
+            places[order] = found
+            actual = actual.isel({axis: places})
+    return actual
+
+
+def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> list[str]:
+    """What keeps two datasets from being compared, one phrase each."""
+    found = _scenario_differences(golden, actual)
+    missing = [name for name in names if name not in actual]
+    if missing:
+        found.append(f"variables missing from the second: {', '.join(missing)}")
+    if not names:
+        found.append("the first holds no numeric variable")
+    for name in names:
+        if name in actual and set(golden[name].dims) != set(actual[name].dims):
+            found.append(f"'{name}' has axes {golden[name].dims} and {actual[name].dims}")
+        elif name in actual:
+            found += _units_difference(golden, actual, name)
+    for axis in golden.sizes:
+        if axis in actual.sizes:
+            phrase = _axis_difference(golden, actual, str(axis))
+            found += [phrase] if phrase else _units_difference(golden, actual, str(axis))
+    return found
+
+
+def _units_difference(golden: xr.Dataset, actual: xr.Dataset, name: str) -> list[str]:
+    """That a variable or axis is in other units; nothing where one of the two states none."""
+    if name not in golden.variables or name not in actual.variables:
+        return []
+    one, two = (str(d.variables[name].attrs.get("units", "")).strip() for d in (golden, actual))
+    if not one or not two or same_units(one, two):
+        return []
+    return [f"'{name}' is in '{one}' and in '{two}': convert one of them first"]
+
+
+def _axis_difference(golden: xr.Dataset, actual: xr.Dataset, axis: str) -> str:
+    """How an axis differs, or nothing; an early end of `time` is no difference."""
+    one, two = golden.sizes[axis], actual.sizes[axis]
+    if one != two and not (axis == "time" and two < one):
+        return f"axis '{axis}' has {one} and {two} points"
+    if axis in golden.coords and axis in actual.coords:
+        if not np.array_equal(golden[axis].values[:two], actual[axis].values):
+            return f"the values of axis '{axis}' differ"
+    return ""
+
+
+def _scenario_differences(golden: xr.Dataset, actual: xr.Dataset) -> list[str]:
+    """Keys of the stored scenarios that differ, except those that change no result in itself."""
+    if not all("sciprec_scenario" in d.attrs for d in (golden, actual)):
+        return []
+    one, two = (dict(_flat(json_attribute(d.attrs, "sciprec_scenario"))) for d in (golden, actual))
+    free = (
+        "backends", "compensation", "stages", "tolerance", "ensemble", "title", "source", "name"
+    )  # fmt: skip
+    keys = sorted(k for k in one.keys() | two.keys() if k.split(".")[0] not in free)
+    return [
+        f"scenario key '{k}' is {one.get(k)!r} and {two.get(k)!r}"
+        for k in keys
+        if one.get(k) != two.get(k)
+    ]
+
+
+def _flat(tree: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
+    """The leaves of nested dictionaries under dotted keys."""
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

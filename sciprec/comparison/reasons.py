@@ -1,0 +1,74 @@
+"""Why a variable counts as identical, noise, changed or broken: one sentence each."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from sciprec.comparison.rows import Row
+from sciprec.comparison.wording import number
+
+
+def reason(row: Row) -> str:
+    """The sentence of a row, with the numbers that decided."""
+    if row.severity == "identical":
+        return "every value has the same bits"
+    if row.severity == "empty":
+        said = "none of them is finite in both" if row.points else "there are none"
+        return f"{row.points} values, {said}: nothing was compared"
+    if row.severity == "broken":
+        counted = f"{row.changed_nonfinite} of {row.points} values"
+        return f"{counted} are finite in one and not in the other{_first_change(row)}"
+    calls = _calls(row)
+    if row.severity == "noise":
+        met = [said for said, good in calls if good]
+        return " and ".join(met) if met else "nothing was asked for"
+    missed = " and ".join(said for said, good in calls if not good)
+    return f"{missed}{_largest(row)}"
+
+
+def place(where: dict[str, Any]) -> str:
+    """A place in words: "time 2, lat -45.5"."""
+    return ", ".join(
+        f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in where["at"].items()
+    )
+
+
+def _calls(row: Row) -> list[tuple[str, bool]]:
+    """What was asked for, and whether it holds; of rtol and atol, the one that decides."""
+    limits, errors = row.limits, row.errors
+    units = "" if row.units in ("", "1") else f" {row.units}"
+    found = []
+    if not math.isnan(limits.rtol):
+        relative = errors["relative_l2"] <= limits.rtol
+        if not relative and errors["max_abs"] <= limits.atol:
+            size = f"{number(errors['max_abs'])}{units}"
+            found.append((f"largest error {size} is within {number(limits.atol)}{units}", True))
+        else:
+            how = "is within" if relative else "is above"
+            size = number(errors["relative_l2"])
+            found.append((f"relative l2 error {size} {how} {number(limits.rtol)}", relative))
+    if not math.isnan(limits.max_ulp):
+        close = errors["max_ulp"] <= limits.max_ulp
+        how = "are within" if close else "are above"
+        size = number(errors["max_ulp"])
+        found.append((f"errors of up to {size} ulps {how} {number(limits.max_ulp)}", close))
+    return found
+
+
+def _largest(row: Row) -> str:
+    """Where the largest error is."""
+    if row.statistics is None or not row.statistics.worst:
+        return ""
+    units = "" if row.units in ("", "1") else f" {row.units}"
+    worst = row.statistics.worst[0]
+    at = f" at {place(worst)}" if worst["at"] else ""
+    return f"; largest error {number(worst['error'])}{units}{at}"
+
+
+def _first_change(row: Row) -> str:
+    """Where the pattern changes first."""
+    if row.statistics is None or row.statistics.first_change is None:
+        return ""
+    return f", first at {place(row.statistics.first_change)}"

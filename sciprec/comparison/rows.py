@@ -1,0 +1,234 @@
+"""One run against its truth: a row of metrics per variable, and whether each is within bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.comparison.evidence.error_growth import error_growth, errors_along, growth_as_dict
+from sciprec.comparison.evidence.growth_laws import Growth
+from sciprec.comparison.inputs import Source, opened, with_axes_of
+from sciprec.comparison.pointwise.attributes import stated_tolerances, steps_attribute
+from sciprec.comparison.pointwise.error_metrics import metrics, refined
+from sciprec.comparison.pointwise.number_format import NumberFormat
+from sciprec.comparison.pointwise.pairing import Pair, pair
+from sciprec.comparison.pointwise.statistics import Statistics
+from sciprec.comparison.tolerances import WITHIN, Given, Limits, Tolerances
+from sciprec.output.stated import primary_name
+
+SETTLED = ("identical", "empty")
+"""Severities that no tolerance changes."""
+METRICS_VERSION = 1
+"""Of the plain data that `as_dict` gives and `stored_metrics` reads."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The comparison of one variable.
+
+    Args:
+        variable, units: of the variable.
+        points: how many values were compared, finite or not.
+        errors: metric name -> value over the finite points; NaN over none.
+        nonfinite_golden, nonfinite_actual: NaN and infinities in either.
+        changed_nonfinite: points where finite became non-finite, or the other way round.
+        severity: identical | noise (within the tolerance) | changed (beyond) | broken | empty (no
+            value is finite in both, and nothing was compared).
+        limits: the tolerances as numbers.
+        number_format: of the run.
+        statistics: all numbers of the errors; None where only stored metrics are known.
+    """
+
+    variable: str
+    units: str
+    points: int
+    errors: dict[str, float]
+    nonfinite_golden: int
+    nonfinite_actual: int
+    changed_nonfinite: int
+    severity: str
+    limits: Limits = Limits()
+    number_format: NumberFormat | None = None
+    statistics: Statistics | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a run is against its truth.
+
+    Args:
+        rows: one for each variable.
+        tolerances: as given.
+        growth: the laws of error growth fitted to the main variable, or None without steps.
+        steps: of the run; 1 where it makes none.
+        main: the variable that summaries show first; empty: by its name.
+    """
+
+    rows: tuple[Row, ...]
+    tolerances: Tolerances = field(default_factory=Tolerances)
+    growth: Growth | None = None
+    steps: int = 1
+    main: str = ""
+
+    @property
+    def within(self) -> bool:
+        """Whether no variable changed beyond the tolerance, and none broke."""
+        return all(row.severity in WITHIN for row in self.rows)
+
+    def row(self, variable: str) -> Row:
+        """The row of a variable.
+
+        Raises:
+            KeyError: the variable was not compared.
+        """
+        found = next((r for r in self.rows if r.variable == variable), None)
+        if found is None:
+            known = ", ".join(r.variable for r in self.rows)
+            raise KeyError(f"no variable '{variable}' was compared; compared: {known}")
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, which can be judged again under other tolerances without the files.
+
+        Numbers that are not finite become None.
+        """
+        return _plain({
+            "metrics_version": METRICS_VERSION,
+            "within": self.within,
+            "tolerances": vars(self.tolerances),
+            "steps": self.steps,
+            "main": self.main,
+            "growth": growth_as_dict(self.growth),
+            "variables": [_row_as_dict(row) for row in self.rows],
+        })  # fmt: skip
+
+
+def compare(
+    golden: Source, actual: Source, *, rtol: Given = (), atol: Given = (), max_ulp: Given = ()
+) -> Comparison:
+    """Compare a run with its truth.
+
+    Args:
+        golden, actual: datasets, arrays, or paths of netCDF, Zarr, .npy or .npz files.
+        rtol: the largest relative l2 error that counts as noise: a number, `"8u"` (multiples of the
+            unit roundoff of the run's format), `"auto"` (what rounding leads to expect after the
+            run's steps), or one of these by variable. Without tolerances only the same bits are the
+            same, and zeros of either sign.
+        atol: the largest error that counts as noise, in the variable's units; either is enough.
+        max_ulp: the largest error in units in the last place; it has to hold, too.
+
+    Returns:
+        A Comparison: one row of errors per variable in `rows`, and `within`: whether all of them
+        are within the tolerances. Statistics are over the points that are finite in both.
+
+    Raises:
+        InputError: a file cannot be read, a tolerance is none, or the two are not on the same
+            points.
+    """
+    tolerances = Tolerances.read(rtol=rtol, atol=atol, max_ulp=max_ulp)
+    with opened(golden) as truth, opened(actual) as run:
+        truth, run = with_axes_of(truth, run), with_axes_of(run, truth)
+        stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
+        rows = tuple(_row(p, stated) for p in pair(truth, run))
+        names = [row.variable for row in rows]
+        shown = primary_name(names, truth.attrs) if names else ""
+        found = judged(Comparison(rows, steps=steps, main=shown), tolerances)
+        main = main_row(found)
+        if main.severity in SETTLED:
+            return found
+        return replace(found, growth=error_growth(truth, run, main.variable))
+
+
+def judged(comparison: Comparison, tolerances: Tolerances) -> Comparison:
+    """The same comparison under other tolerances.
+
+    Raises:
+        InputError: a tolerance names a variable that was not compared.
+    """
+    tolerances.check_names(row.variable for row in comparison.rows)
+    rows = tuple(_judged_row(row, tolerances, comparison.steps) for row in comparison.rows)
+    return replace(comparison, rows=rows, tolerances=tolerances)
+
+
+def main_row(comparison: Comparison) -> Row:
+    """The row that summaries show first."""
+    names = [row.variable for row in comparison.rows]
+    return comparison.row(comparison.main or primary_name(names, {}))
+
+
+def growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> tuple[np.ndarray, np.ndarray]:
+    """The relative l2 error of a variable at each time.
+
+    Returns:
+        Times as stored (nt,) and errors (nt,); NaN where nothing finite was left.
+    """
+    one = next(p for p in pair(golden, actual) if p.name == variable)
+    return np.asarray(actual["time"].values, float), errors_along(one)
+
+
+def error_at_end(golden: xr.Dataset, actual: xr.Dataset, tolerance: Mapping[str, Any]) -> float:
+    """The error of a variable over time at the last stored time alone.
+
+    Args:
+        golden, actual: with the same times.
+        tolerance: has variable, metric and at_most.
+    """
+    ends = (data.isel(time=[-1]) for data in (golden, actual))
+    one = next(p for p in pair(*ends) if p.name == tolerance["variable"])
+    return _errors(one, [tolerance])[tolerance["metric"]]
+
+
+def _row(one: Pair, stated: list[dict[str, Any]]) -> Row:
+    """Metrics and counts of one pair."""
+    errors = _errors(one, stated)
+    severity = (
+        "broken" if one.changed_nonfinite else "empty" if not one.tally.finite
+        else "identical" if one.identical else "changed"
+    )  # fmt: skip
+    return Row(
+        one.name, one.units, one.statistics.points, errors, *one.nonfinite, one.changed_nonfinite,
+        severity, number_format=one.number_format, statistics=one.statistics,
+    )  # fmt: skip
+
+
+def _errors(one: Pair, stated: list[Mapping[str, Any]]) -> dict[str, float]:
+    """All metrics of a pair; percentiles are exact where a stated tolerance is near."""
+    errors = {name: m.compute(one) for name, m in metrics().items()}
+    for tolerance in stated:
+        if tolerance["variable"] == one.name:
+            name = tolerance["metric"]
+            exact = refined(name, one, tolerance["at_most"])
+            errors[name] = errors[name] if exact is None else exact
+    return errors
+
+
+def _judged_row(row: Row, tolerances: Tolerances, steps: int) -> Row:
+    """A row under other tolerances."""
+    limits = tolerances.limits(row.variable, row.number_format, steps)
+    severity = row.severity
+    if severity not in SETTLED:
+        severity = limits.severity(row.errors, changed_nonfinite=row.changed_nonfinite)
+    return replace(row, limits=limits, severity=severity)
+
+
+def _row_as_dict(row: Row) -> dict[str, Any]:
+    """A row as plain data."""
+    nested = {name: vars(getattr(row, name)) if getattr(row, name) is not None else None
+              for name in ("limits", "number_format", "statistics")}  # fmt: skip
+    return vars(row) | nested
+
+
+def _plain(value: Any) -> Any:
+    """Data that JSON can hold."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

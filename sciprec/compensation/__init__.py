@@ -1,0 +1,1 @@
+"""What a compensation costs, and how its coefficients are fitted."""

@@ -1,0 +1,1 @@
+"""Prices whose stated bound holds: estimators, levels, their plan, and its proof."""

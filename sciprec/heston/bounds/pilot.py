@@ -1,0 +1,132 @@
+"""The pilot: few paths that fix the steps, the controls' coefficients and the variances.
+
+Nothing of it enters the price: coefficients and sizes are fixed before the paths that count are
+drawn, so that the means of those stay unbiased.
+"""
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sciprec.errors import InputError
+from sciprec.heston.bounds.discretisation import MEMORY, StepBias, step_bias
+from sciprec.heston.bounds.levels import Estimator, derived_seed, step_differences
+from sciprec.heston.bounds.regression import regress
+from sciprec.heston.schemes.catalogue import scheme_named
+from sciprec.heston.schemes.registry import Units
+from sciprec.heston.simulation.monitoring import steps_for
+from sciprec.heston.simulation.paths import Block
+
+PATHS = 2048
+MOST_STEPS = 2**16
+OPTIMISM = 1.0  # standard errors: a bias that may be noise does not refine the steps
+ACCEPTED = 0.35  # share of the tolerance that the differences of the steps may take
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What the pilot found.
+
+    Attributes:
+        estimator: sampler and coefficients.
+        n_steps: n; the coarser paths have n/2 and n/4 steps.
+        price: shape (n_payoffs,), without extrapolation.
+        variances: {steps: shape (n_payoffs,)} of one path with n, n/2 and n/4 steps.
+        differences: covariance of one path's d_1 and d_2, shape (n_payoffs, 2, 2).
+        bias: the StepBias of d_1 and d_2.
+        n_paths: simulated paths.
+        seconds: what the last of them, 4 PATHS for each path of the sampler, took.
+    """
+
+    estimator: Estimator
+    n_steps: int
+    price: np.ndarray
+    variances: dict
+    differences: np.ndarray
+    bias: StepBias
+    n_paths: int
+    seconds: float
+
+
+def run_pilot(sampler, aim, seed, deadline):
+    """Refine the steps until what they leave is a small part of the bound that is aimed at.
+
+    Args:
+        sampler: a ConditionalSampler or a PaymentSampler.
+        aim: a Pilot -> bounds (n_payoffs,).
+        seed: integer in [0, 2**64).
+        deadline: of time.perf_counter, from which on nothing is refined.
+
+    Returns:
+        A Pilot.
+    """
+    n_steps = 4 * coarsest_steps(sampler)
+    seed, simulated = derived_seed(seed, "pilot"), 0
+    while True:
+        pilot, size = _rung(sampler, n_steps, seed)
+        simulated += pilot.n_paths * sampler.width
+        enough = np.all(size <= ACCEPTED * aim(pilot)) or not np.all(np.isfinite(size))
+        if enough or 2 * n_steps > MOST_STEPS or time.perf_counter() > deadline:
+            return replace(pilot, n_paths=simulated)
+        n_steps *= 2
+
+
+def coarsest_steps(sampler):
+    """Return the least number of steps: one a year, every date on the grid, not too long.
+
+    Too long is what the scheme refuses, or a step beyond the variance's memory (MEMORY, see
+    sciprec.heston.bounds.discretisation), unless 4 n of it are more than MOST_STEPS.
+
+    Raises:
+        InputError: the scheme refuses any step.
+    """
+    longest = max(payoff.maturity for payoff in sampler.payoffs)
+    n_steps = steps_for(sampler.payoffs, max(1, int(np.ceil(longest))))
+    scheme = scheme_named(sampler.scheme)
+    forgotten = sampler.model.kappa * longest / MEMORY
+    while n_steps < forgotten and 8 * n_steps <= MOST_STEPS:
+        n_steps *= 2
+    while True:
+        step_years = longest / n_steps
+        try:
+            scheme.constants(sampler.model, step_years, Units.of(sampler.model, step_years))
+            return n_steps
+        except InputError:
+            if 2 * n_steps > MOST_STEPS:
+                raise
+            n_steps *= 2
+
+
+def rounding_variance(pilot, backend, seed):
+    """Return the variance of one path's price in binary64 less that in the backend.
+
+    Returns:
+        Shape (n_payoffs,); NaN where a path is not finite.
+    """
+    block, seed = Block(0, PATHS), derived_seed(seed, "pilot")
+    exact, cheap = (
+        pilot.estimator(block, backend=b, n_steps=pilot.n_steps, seed=seed)
+        for b in ("fp64", backend)
+    )
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.var(exact - cheap, axis=1)
+
+
+def _rung(sampler, n_steps, seed):
+    """Return the Pilot at n_steps, and the size of its differences, believed small."""
+    start, block = time.perf_counter(), Block(0, PATHS)
+    values, controls = sampler.raw(
+        block, backend="fp64", n_steps=n_steps, draws_per_step=1, seed=seed
+    )
+    estimator = Estimator(sampler, regress(values, controls, sampler.controls))
+    differences, three = step_differences(estimator, block, n_steps, seed)
+    with np.errstate(invalid="ignore", over="ignore"):
+        covariance = np.stack([np.cov(both) for both in differences])
+        means = differences.mean(axis=2)
+        deviations = np.sqrt(np.einsum("kqq->kq", covariance) / PATHS)
+        bias = step_bias(means, deviations)
+        variances = {n_steps // r: np.var(y, axis=1) for r, y in zip((1, 2, 4), three, strict=True)}
+    price, seconds = three[0].mean(axis=1), time.perf_counter() - start
+    pilot = Pilot(estimator, n_steps, price, variances, covariance, bias, 4 * PATHS, seconds)
+    return pilot, bias.size(OPTIMISM)

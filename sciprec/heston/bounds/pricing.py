@@ -1,0 +1,254 @@
+"""A price by Monte Carlo whose stated bound holds, in any arithmetic."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sciprec.checks.arguments import flag
+from sciprec.heston.bounds.interval import Bound
+from sciprec.heston.bounds.levels import Level
+from sciprec.heston.bounds.plan import Pricing
+from sciprec.heston.bounds.rare import LEAST_SIZE, Rare
+from sciprec.heston.bounds.variance_reduction import choose_sampler
+from sciprec.heston.parameters import Model
+from sciprec.heston.payoff import Payoff
+from sciprec.heston.simulation.fixed_counts import added
+from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
+from sciprec.precision import Backend
+from sciprec.provenance.timing import timing_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class LevelRow:
+    """A row of the levels' table.
+
+    Attributes:
+        level: "base", "rounding" or "steps".
+        backend: arithmetics of its paths.
+        n_steps: of its longest paths.
+        n_paths: of the level; each is simulated once, twice and three times.
+        mean: of the first payoff's base price, rounding error or step difference.
+        variance: of one path, first payoff.
+        cost: modelled, of one path in steps of binary64.
+        seconds, seconds_low, seconds_high: processor time with its range, a Timing.
+    """
+
+    level: str
+    backend: str
+    n_steps: int
+    n_paths: int
+    mean: float
+    variance: float
+    cost: float
+    seconds: float
+    seconds_low: float
+    seconds_high: float
+
+
+@dataclass(frozen=True)
+class BoundedResult:
+    """How a result with a bound was made.
+
+    Attributes:
+        payoffs: as given, a tuple.
+        met: whether every bound is within its tolerance.
+        n_paths: simulated paths of all levels and the pilot; of greeks, one for each model and
+            step length.
+        n_steps: of the finest paths.
+        seconds: wall-clock.
+        levels: tuple of LevelRows; of greeks, mean and variance are the first payoff's price's.
+        backend, scheme, confidence, seed: as asked for.
+        variance_reduction: what was chosen, and why.
+        sentences: what the reader has to know: a tolerance missed, a fall-back, a lost coupling.
+        fixed_point: saturations and places short of bits in all levels, as plain data (see
+            sciprec.precision.lifting.fixed_lifting.fixed_point_summary); None in floats.
+    """
+
+    payoffs: tuple[Payoff, ...]
+    met: bool
+    n_paths: int
+    n_steps: int
+    seconds: float
+    levels: tuple[LevelRow, ...]
+    backend: str
+    scheme: str
+    confidence: float
+    seed: int
+    variance_reduction: str
+    sentences: tuple[str, ...]
+    fixed_point: dict | None
+
+
+@dataclass(frozen=True)
+class PriceResult(BoundedResult):
+    """A price with its bound; numbers for one payoff, arrays (n_payoffs,) for several.
+
+    Attributes:
+        price: in units of currency.
+        bound: |price - true price| exceeds it with probability 1 - confidence at most.
+        statistical, discretisation, rounding: its parts, which add up to it.
+        rounding_error: measured, of prices in binary64 less those in the backend; removed from
+            the price with the correction.
+        tolerance: the largest bound that was accepted, in units of currency.
+        extrapolation: per payoff "order 2", "order 1" or "larger difference".
+
+    The rest is as in BoundedResult.
+    """
+
+    price: float | np.ndarray
+    bound: float | np.ndarray
+    statistical: float | np.ndarray
+    discretisation: float | np.ndarray
+    rounding: float | np.ndarray
+    rounding_error: float | np.ndarray
+    tolerance: float | np.ndarray
+    extrapolation: tuple[str, ...]
+
+    def to_dataset(self) -> xr.Dataset:
+        """Return an xarray Dataset with dimensions payoff, maturity, strike and backend."""
+        from sciprec import price_dataset
+
+        return price_dataset(self)
+
+
+def price(
+    model: Model,
+    payoffs: Payoff | Sequence[Payoff],
+    *,
+    backend: str | Backend = "fp32",
+    tolerance: float = 0.001,
+    relative: bool = True,
+    confidence: float = 0.95,
+    seed: int = 0,
+    scheme: str = "quadratic_exponential_martingale",
+    max_paths: int = 2**24,
+    max_seconds: float | None = None,
+    compensation: str = "correction",
+    variance_reduction: str = "auto",
+    n_threads: int = 1,
+) -> PriceResult:
+    """Price payoffs by Monte Carlo until the stated bound of the whole error meets a tolerance.
+
+    price = mean of cheap paths + mean rounding error + mean step differences,
+    bound = statistical + discretisation + rounding: sciprec.heston.bounds.interval derives it.
+
+    Args:
+        model: a Model.
+        payoffs: one payoff or a sequence, priced from the same paths.
+        backend: arithmetic of the cheap paths, a name, a spec string or a Backend.
+        tolerance: of the total bound: a share of the price, or an amount where relative is False.
+        confidence: probability, between 0 and 1, with which the bound holds.
+        seed: integer in [0, 2**64). The same seed gives the same bits on any number of threads,
+            unless max_seconds cuts the run.
+        scheme: name of a path scheme.
+        max_paths: simulated paths of all levels together.
+        max_seconds: None, or the time after which no more paths are started.
+        compensation: "none" (states forget the rounding errors of their additions), "carry" (they
+            carry them along) or "correction" (they do, and the mean rounding error that is left,
+            measured by few paths in fp64, is removed from the price).
+        variance_reduction: "auto", "conditional", "antithetic", "control" or "none".
+        n_threads: blocks of paths that are simulated at a time.
+
+    Returns:
+        A PriceResult.
+
+    Raises:
+        InputError: an argument outside its domain.
+
+    Precision: every operation of the cheap paths is rounded in the backend; random numbers,
+        payments, means and bounds are binary64, in a fixed order.
+    """
+    request = Request(
+        model, payoffs, backend=backend, confidence=confidence, seed=seed, scheme=scheme,
+        max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
+        n_threads=n_threads,
+    )  # fmt: skip
+    given, carried = request.payoffs, request.carried
+    limit = tolerance_function(tolerance, flag("relative", relative))
+    pricing = Pricing(
+        sampler=choose_sampler(model, given, scheme, variance_reduction, request.seed, carried),
+        tolerance=limit,
+        rare=Rare(model, given, 1 - request.confidence),
+        **request.course(),
+    )
+    bound = pricing.run()
+    accepted = limit(bound.price)
+    missed = "" if np.all(bound.total <= accepted) else _missed(bound, accepted, pricing)
+
+    def shaped(values: np.ndarray) -> Any:
+        return np.array(values) if request.several else float(values[0])
+
+    return PriceResult(
+        price=shaped(bound.price),
+        bound=shaped(bound.total),
+        statistical=shaped(bound.statistical),
+        discretisation=shaped(bound.discretisation),
+        rounding=shaped(bound.rounding),
+        rounding_error=shaped(bound.rounding_error),
+        tolerance=shaped(accepted),
+        extrapolation=bound.bias.rule,
+        **how_made(request, pricing, missed),
+    )
+
+
+def how_made(request: Request, pricing: Pricing, missed: str) -> dict[str, Any]:
+    """Return the fields of a BoundedResult.
+
+    Args:
+        missed: the sentence about a missed tolerance, empty where all are met.
+    """
+    return {
+        "payoffs": request.payoffs,
+        "met": not missed,
+        "n_paths": pricing.n_paths,
+        "n_steps": pricing.steps.n_steps,
+        "seconds": time.perf_counter() - request.start,
+        "levels": level_rows(pricing),
+        "backend": request.backend.name,
+        "scheme": request.scheme,
+        "confidence": request.confidence,
+        "seed": request.seed,
+        "variance_reduction": pricing.sampler.sentence,
+        "sentences": (*pricing.notes, missed) if missed else tuple(pricing.notes),
+        "fixed_point": added(one.fixed_point for one in _levels(pricing)),
+    }
+
+
+def level_rows(pricing: Pricing) -> tuple[LevelRow, ...]:
+    """Return the levels' table."""
+    return tuple(
+        LevelRow(
+            one.name, one.backend, one.n_steps, one.moments.paths, float(one.moments.mean[0, 0]),
+            float(one.variance()[0]), one.cost, *astuple(timing_of(one.timed)),
+        )
+        for one in _levels(pricing)
+    )  # fmt: skip
+
+
+def _levels(pricing: Pricing) -> list[Level]:
+    """Return the levels that a price is made of."""
+    return [one for one in (pricing.base, pricing.rounding, pricing.steps) if one is not None]
+
+
+def _missed(bound: Bound, accepted: np.ndarray, pricing: Pricing) -> str:
+    """Say that, and by how much, the tolerance was missed."""
+    ratio = bound.total / np.maximum(accepted, LEAST_SIZE)
+    worst = int(np.argmax(np.where(np.isfinite(bound.total), ratio, np.inf)))
+    text = (
+        f"the bound {bound.total[worst]:.4g} misses the tolerance {accepted[worst]:.4g} after "
+        f"{pricing.n_paths} paths with {pricing.steps.n_steps} steps: statistical "
+        f"{bound.statistical[worst]:.2g}, discretisation {bound.discretisation[worst]:.2g}, "
+        f"rounding {bound.rounding[worst]:.2g}; "
+    )
+    if pricing.rounding is not None and not pricing.correction:
+        if bound.rounding[worst] > 0.5 * accepted[worst]:
+            return text + "switch the correction on"
+    return text + "allow more paths or a larger tolerance"

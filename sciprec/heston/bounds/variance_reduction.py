@@ -1,0 +1,69 @@
+"""The choice of an estimator."""
+
+import numpy as np
+
+from sciprec.checks.arguments import word
+from sciprec.errors import InputError
+from sciprec.heston.bounds.conditional import ConditionalSampler, integrable
+from sciprec.heston.bounds.controlled import PaymentSampler
+from sciprec.heston.bounds.levels import derived_seed
+from sciprec.heston.bounds.pilot import coarsest_steps
+from sciprec.heston.bounds.regression import regress
+from sciprec.heston.schemes.catalogue import scheme_named
+from sciprec.heston.simulation.paths import Block
+
+CHOICES = ("auto", "conditional", "antithetic", "control", "none")
+TRIAL_PATHS = 1024
+WORTH_WHILE = 0.75  # variance of pairs, at the same cost, below which they are taken
+
+
+def choose_sampler(model, payoffs, scheme, choice="auto", seed=0, carried=True):
+    """Return the sampler of payments for some payoffs.
+
+    Args:
+        model: a Model.
+        payoffs: a tuple of payoffs.
+        scheme: name of a path scheme.
+        choice: "auto", "conditional" (Europeans only), "antithetic" (pairs of payments with
+            controls), "control" (payments with controls) or "none" (payments alone). "auto"
+            integrates the spot out where all payoffs are Europeans and the scheme can, and takes
+            payments with controls elsewhere, in pairs where a trial of TRIAL_PATHS gains by it.
+        seed: of the trial.
+        carried: whether states carry their rounding errors along, see Simulation.
+
+    Returns:
+        An object with raw(), controls, name and sentence: see ConditionalSampler.
+
+    Raises:
+        InputError: an unknown choice, or "conditional" where it is impossible.
+    """
+    word("variance_reduction", choice, CHOICES)
+    possible = integrable(payoffs) and scheme_named(scheme).lifts
+    if choice == "conditional" and not possible:
+        names = ", ".join(sorted({payoff.name for payoff in payoffs}))
+        raise InputError(
+            f"variance_reduction is 'conditional' with {names} and the scheme {scheme!r}; "
+            "accepted: calls, puts, digitals and spots, and a scheme that lifts: try 'auto'"
+        )
+    if possible and choice in ("auto", "conditional"):
+        return ConditionalSampler(model, payoffs, scheme, carried)
+    single = PaymentSampler(
+        model, payoffs, scheme, use_controls=choice != "none", carried=carried
+    )  # fmt: skip
+    if choice not in ("auto", "antithetic"):
+        return single
+    pairs = PaymentSampler(model, payoffs, scheme, antithetic=True, carried=carried)
+    if choice == "antithetic":
+        return pairs
+    gain = _trial(pairs, seed) / _trial(single, seed)
+    return pairs if np.all(gain < WORTH_WHILE) else single
+
+
+def _trial(sampler, seed):
+    """Return the variance of one price times its cost, shape (n_payoffs,)."""
+    values, controls = sampler.raw(
+        Block(0, TRIAL_PATHS), backend="fp64", n_steps=coarsest_steps(sampler),
+        draws_per_step=1, seed=derived_seed(seed, "trial"),
+    )  # fmt: skip
+    left = values - regress(values, controls, sampler.controls) @ controls
+    return sampler.width * np.maximum(np.var(left, axis=1), np.finfo(float).tiny)

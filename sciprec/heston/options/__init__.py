@@ -1,0 +1,1 @@
+"""What an option pays, and what of a path it has to know."""

@@ -1,0 +1,1 @@
+"""Path schemes, a module each, and the moments that they keep."""

@@ -1,0 +1,1 @@
+"""Prices and derivatives by integrals: the truth of the Monte Carlo."""

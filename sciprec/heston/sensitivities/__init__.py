@@ -1,0 +1,1 @@
+"""Greeks by Monte Carlo, each with a bound."""

@@ -1,0 +1,119 @@
+"""The course of a pricing with greeks: that of a price, and bumps small enough."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sciprec.heston.bounds import levels as level
+from sciprec.heston.bounds.interval import BINARY64
+from sciprec.heston.bounds.mixed import path_cost
+from sciprec.heston.bounds.plan import Pricing
+from sciprec.heston.bounds.statistics import GroupMoments, quantile
+
+BUMP_RISK = 0.1  # share of 1 - confidence that the bound of the differences gets
+BUMP_SHARE = 0.15  # of the tolerance that the differences may take
+LOOKS = 8  # at the differences; each has its part of the risk
+CLEAR = 3.0  # standard errors from which on a change by doubled bumps is clearly not zero
+MOST_HALVINGS = 6  # at a time
+BUDGET_SHARE = 0.15  # of the paths
+LEAST_ROOM = 0.3  # of the tolerance that is left to everything else
+
+
+@dataclass
+class GreekPricing(Pricing):
+    """One pricing of greeks on its way; see Pricing.
+
+    A difference D_h stands for a derivative with an error c h^2 and higher powers of the bump h,
+    so that D_2h - D_h = 3 c h^2 + 15 c' h^4 + ...: its upper limit bounds the error of D_h, thrice
+    in the first power, and unless c' h^2 is between -2/7 and -1/7 of c, in the second as well. It
+    is measured on paths of its own, in binary64; bumps are halved where it is clearly too large.
+    Level integration has no bump, and its bound is zero.
+
+    Attributes:
+        bumps: the Level "bumps" that was used.
+        difference: bound of the error of the differences, shape (rows,).
+        magnified: bound of the error of binary64 in them, shape (rows,).
+    """
+
+    bumps: object = None
+    difference: object = None
+    magnified: object = None
+
+    def _after_pilot(self):
+        """Choose the bumps, and leave to the levels what the differences leave of the tolerance.
+
+        The Bound that `run` returns lacks difference and magnified.
+        """
+        limit, risk = self.tolerance, self.risk
+        self._measure_bumps(limit(self.pilot.price), BUMP_RISK * risk)
+        self.risk = (1 - BUMP_RISK) * risk
+        unit = BINARY64 * self.pilot.n_steps * self.sampler.amplification
+        self.magnified = unit * np.repeat(*self._prices())
+
+        def left(prices):
+            accepted = limit(prices)
+            return np.maximum(accepted - self.difference - self.magnified, LEAST_ROOM * accepted)
+
+        self.tolerance = left
+
+    @property
+    def n_paths(self):
+        """Simulated paths of the pilot and all levels."""
+        bumps = self.bumps.width * self.bumps.moments.paths if self.bumps else 0
+        return super().n_paths + bumps
+
+    def _prices(self):
+        """Return every payoff's price as the pilot found it, and how many rows the payoff has."""
+        counts = [len(names) for names in self.sampler.names]
+        return np.abs(self.pilot.price[np.cumsum([0, *counts[:-1]])]), counts
+
+    def _measure_bumps(self, accepted, risk):
+        """Choose the bumps, and bound the error of the differences."""
+        aim, paths = BUMP_SHARE * accepted, level.LEAST_PATHS
+        self.bumps = self._bumps_level()
+        for look in range(LOOKS):
+            self._extend(self.bumps, paths, BUDGET_SHARE)
+            size = np.abs(self.bumps.moments.mean[:, 0])
+            spread = np.sqrt(self.bumps.moments.covariance_of_mean()[:, 0, 0])
+            self.difference = size + quantile(risk / LOOKS, self.bumps.moments.freedom) * spread
+            if np.all(self.difference <= aim) or not np.all(np.isfinite(size)):
+                return
+            wide = (size > CLEAR * spread) & (size > 0.5 * aim)
+            spent = self.bumps.width * self.bumps.moments.paths
+            if look == LOOKS - 1 or (
+                not wide.any() and spent >= 0.5 * BUDGET_SHARE * self.max_paths
+            ):
+                return
+            if wide.any():
+                self.given_up += spent
+                self._narrow(wide, size / np.maximum(aim, np.finfo(float).tiny))
+            else:
+                paths = 4 * self.bumps.moments.paths
+
+    def _narrow(self, wide, excess):
+        """Halve the bumps of greeks that are too far off as often as their errors ask for."""
+        names = [name for names in self.sampler.names for name in names]
+        times = np.clip(np.ceil(0.5 * np.log2(2 * np.maximum(excess, 1e-9))), 1, MOST_HALVINGS)
+        halvings = {}
+        for name, yes, n in zip(names, wide, times, strict=True):
+            if yes:
+                halvings[name] = max(halvings.get(name, 0), int(n))
+        self.sampler = self.sampler.with_bumps(self.sampler.bumps.halved(halvings))
+        estimator = replace(self.pilot.estimator, sampler=self.sampler)
+        self.pilot = replace(self.pilot, estimator=estimator)
+        self.bumps = self._bumps_level()
+
+    def _bumps_level(self):
+        """Return a new level of D_2h - D_h."""
+        bumps, n_steps = self.sampler.bumps, self.pilot.n_steps
+        seed = level.derived_seed(self.seed, f"bumps {bumps}")
+        doubled = self.sampler.with_bumps(bumps.times(2.0))
+        pair = [replace(self.pilot.estimator, sampler=s) for s in (doubled, self.sampler)]
+
+        def sample(block):
+            wide, narrow = (one(block, backend="fp64", n_steps=n_steps, seed=seed) for one in pair)
+            return (wide - narrow)[:, None]
+
+        moments = GroupMoments(len(self.sampler.payoffs), 1)
+        cost = 2 * path_cost("fp64", n_steps)
+        return level.Level("bumps", "fp64", n_steps, cost, sample, moments, 2 * self.sampler.width)

@@ -1,0 +1,228 @@
+"""Greeks by Monte Carlo, each with a bound of its whole error, in any arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sciprec.heston.bounds.pricing import BoundedResult, how_made
+from sciprec.heston.parameters import Model
+from sciprec.heston.payoff import Payoff
+from sciprec.heston.semianalytic import analytic
+from sciprec.heston.sensitivities.bumps import Bumps, first_bumps
+from sciprec.heston.sensitivities.greek_estimates import ROWS
+from sciprec.heston.sensitivities.greek_plan import GreekPricing
+from sciprec.heston.sensitivities.greek_sampler import GreekSampler
+from sciprec.heston.simulation.monitoring import steps_for
+from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
+from sciprec.precision import Backend
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+NAMES = ("price", *analytic.GREEKS)
+PARTS = ("value", "bound", "statistical", "discretisation", "rounding", "difference", "tolerance")
+
+
+@dataclass(frozen=True)
+class Greek:
+    """One greek with its bound: numbers for one payoff, arrays (n_payoffs,) for several.
+
+    Attributes:
+        value: the derivative.
+        bound: |value - true value| exceeds it with probability 1 - confidence at most.
+        statistical, discretisation, rounding, difference: its parts, which add up to it; the last
+            one is that of differences which stand for derivatives.
+        tolerance: the largest bound that was accepted.
+    """
+
+    value: float | np.ndarray
+    bound: float | np.ndarray
+    statistical: float | np.ndarray
+    discretisation: float | np.ndarray
+    rounding: float | np.ndarray
+    difference: float | np.ndarray
+    tolerance: float | np.ndarray
+
+
+@dataclass(frozen=True)
+class GreeksResult(BoundedResult):
+    """Price and greeks with their bounds; result["delta"] is a Greek.
+
+    Attributes:
+        greeks: the names: price, delta, gamma, vega_v0, vega_sqrt_v0, rho, theta.
+        value, bound, statistical, discretisation, rounding, difference, tolerance: as in Greek,
+            shape (n_greeks,) for one payoff, (n_payoffs, n_greeks) for several.
+        bumps: the Bumps of the differences.
+
+    The rest is as in BoundedResult.
+    """
+
+    greeks: tuple[str, ...]
+    value: np.ndarray
+    bound: np.ndarray
+    statistical: np.ndarray
+    discretisation: np.ndarray
+    rounding: np.ndarray
+    difference: np.ndarray
+    tolerance: np.ndarray
+    bumps: Bumps
+
+    def __getitem__(self, name: str) -> Greek:
+        """Return the Greek of a name."""
+        at = self.greeks.index(name)
+        return Greek(**{part: getattr(self, part)[..., at] for part in PARTS})
+
+    def to_dataset(self) -> xr.Dataset:
+        """Return an xarray Dataset with dimensions payoff, maturity, strike, backend and greek."""
+        from sciprec import greeks_dataset
+
+        return greeks_dataset(self)
+
+
+def greeks(
+    model: Model,
+    payoffs: Payoff | Sequence[Payoff],
+    *,
+    backend: str | Backend = "fp32",
+    tolerance: float = 0.01,
+    confidence: float = 0.95,
+    seed: int = 0,
+    scheme: str = "quadratic_exponential_martingale",
+    max_paths: int = 2**26,
+    max_seconds: float | None = None,
+    compensation: str = "correction",
+    n_threads: int = 1,
+) -> GreeksResult:
+    """Price payoffs and their derivatives until the bound of each one's whole error is met.
+
+        delta         dV/dS
+        gamma         d2V/dS2
+        vega_v0       dV/dv0
+        vega_sqrt_v0  dV/d sqrt(v0) = 2 sqrt(v0) vega_v0
+        rho           dV/d rate
+        theta         dV/dt, the change of V as time passes: every date of the payoff comes nearer,
+                      the fixings as well. For a single date that is -dV/dT.
+
+    All per unit: years, units of currency, 1 (not per cent or day). The price comes along.
+
+    Args:
+        model: a Model.
+        payoffs: one payoff or a sequence.
+        backend: arithmetic of the cheap paths, a name, a spec string or a Backend.
+        tolerance: share t of each greek that its bound may have. Where a greek is small, that is a
+            share of the price over the parameter: t V / S, t V / S^2, t V / (2 max(v0, theta)),
+            t V T, t V / T for delta, gamma, vega_v0, rho, theta.
+        confidence: probability, between 0 and 1, with which each bound holds, taken by itself.
+        seed: integer in [0, 2**64). The same seed gives the same bits on any number of threads,
+            unless max_seconds cuts the run.
+        scheme: name of a path scheme.
+        max_paths: simulated paths of all levels and bumped models together.
+        max_seconds: None, or the time after which no more paths are started.
+        compensation: "none", "carry" or "correction", as for sciprec.heston.price.
+        n_threads: blocks of paths that are simulated at a time.
+
+    Returns:
+        A GreeksResult.
+
+    Raises:
+        InputError: an argument outside its domain.
+
+    Precision: every operation of the cheap paths is rounded in the backend; what is made of the
+        paths, differences and bounds is binary64, in a fixed order.
+    Source: Glasserman (2004), ch. 7, for differences on the same random numbers and conditioning;
+        the bound is that of sciprec.heston.bounds.interval, with a part for the differences
+        (sciprec.heston.sensitivities.greek_plan).
+    """
+    request = Request(
+        model, payoffs, backend=backend, confidence=confidence, seed=seed, scheme=scheme,
+        max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
+        n_threads=n_threads,
+    )  # fmt: skip
+    sampler = _sampler(request)
+    limit = _limit(sampler, tolerance)
+    pricing = GreekPricing(sampler=sampler, tolerance=limit, **request.course())
+    bound = pricing.run()
+    parts = {
+        "value": bound.price,
+        "bound": bound.total + pricing.difference + pricing.magnified,
+        "statistical": bound.statistical,
+        "discretisation": bound.discretisation,
+        "rounding": bound.rounding + pricing.magnified,
+        "difference": pricing.difference,
+        "tolerance": limit(bound.price),
+    }
+    tables = {name: _with_root(model, _table(sampler, rows)) for name, rows in parts.items()}
+    met = np.all(tables["bound"] <= tables["tolerance"])
+    return GreeksResult(
+        greeks=NAMES,
+        **{name: table if request.several else table[0] for name, table in tables.items()},
+        bumps=pricing.sampler.bumps,
+        **how_made(request, pricing, "" if met else _missed(request.payoffs, tables)),
+    )
+
+
+def _sampler(request: Request) -> GreekSampler:
+    """Return the sampler with its first bumps."""
+    model, payoffs, scheme = request.model, request.payoffs, request.scheme
+    longest = max(payoff.maturity for payoff in payoffs)
+    step_years = longest / steps_for(payoffs, max(1, int(np.ceil(longest))))
+    bumps = first_bumps(model, payoffs, scheme, step_years)
+    return GreekSampler(model, payoffs, scheme, bumps, request.carried)
+
+
+def _limit(sampler: GreekSampler, tolerance: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function from a sampler's rows to the largest accepted bounds."""
+    share, model = tolerance_function(tolerance, relative=True), sampler.model
+    years = np.array([payoff.maturity for payoff in sampler.given])
+    per = np.ones((len(years), len(ROWS)))
+    per[:, ROWS.index("delta")] = 1 / model.spot
+    per[:, ROWS.index("gamma")] = 1 / model.spot**2
+    per[:, ROWS.index("vega_v0")] = 0.5 / max(model.v0, model.theta)
+    per[:, ROWS.index("rho")] = years
+    per[:, ROWS.index("theta")] = 1 / years
+    estimated = np.array([[name in names for name in ROWS] for names in sampler.names])
+
+    def limit(rows: np.ndarray) -> np.ndarray:
+        values = np.abs(_table(sampler, rows))
+        return share(np.maximum(values, values[:, :1] * per))[estimated]
+
+    return limit
+
+
+def _table(sampler: GreekSampler, rows: np.ndarray) -> np.ndarray:
+    """Return a sampler's rows as (n_payoffs, len(ROWS)); for payments proportional to the spot
+    the delta is the price over the spot, and the gamma zero."""
+    table, start = np.zeros((len(sampler.given), len(ROWS))), 0
+    for k, names in enumerate(sampler.names):
+        table[k, [ROWS.index(name) for name in names]] = rows[start : start + len(names)]
+        start += len(names)
+        if "delta" not in names:
+            table[k, ROWS.index("delta")] = table[k, 0] / sampler.model.spot
+    return table
+
+
+def _with_root(model: Model, table: np.ndarray) -> np.ndarray:
+    """Return a table with the columns NAMES, the derivative to sqrt(v0) among them."""
+    columns = dict(zip(ROWS, table.T, strict=True))
+    columns["vega_sqrt_v0"] = 2 * np.sqrt(model.v0) * columns["vega_v0"]
+    return np.stack([columns[name] for name in NAMES], axis=1)
+
+
+def _missed(payoffs: Sequence[Payoff], tables: dict[str, np.ndarray]) -> str:
+    """Say that, and by how much, a tolerance was missed."""
+    bound, accepted = tables["bound"], tables["tolerance"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(accepted > 0, bound / accepted, np.where(bound > 0, np.inf, 0.0))
+    row, column = np.unravel_index(int(np.argmax(np.nan_to_num(ratio, nan=np.inf))), bound.shape)
+    parts = ", ".join(
+        f"{name} {tables[name][row, column]:.2g}"
+        for name in ("statistical", "discretisation", "rounding", "difference")
+    )
+    return (
+        f"the bound {bound[row, column]:.4g} of {NAMES[column]} of {payoffs[row].name} misses the "
+        f"tolerance {accepted[row, column]:.4g}: {parts}; allow more paths or a larger tolerance"
+    )

@@ -1,0 +1,1 @@
+"""Paths in a backend's arithmetic, and the payments along them."""

@@ -1,0 +1,227 @@
+"""One block of paths in a backend's arithmetic, advanced by whole steps, looked at in between."""
+
+import functools
+import time
+
+import numpy as np
+
+from sciprec.errors import InputError
+from sciprec.heston.schemes.catalogue import scheme_named
+from sciprec.heston.schemes.registry import Units, state_arrays
+from sciprec.heston.simulation.fixed_counts import count_kernel
+from sciprec.heston.simulation.fixed_units import fixed_kernel
+from sciprec.heston.variates.random_numbers import variates_for
+from sciprec.precision import lift, resolve_backend
+from sciprec.precision.streams import seed_words
+
+STREAM_STRIDE = 1_000_003  # a prime: streams of random bits of neighbouring seeds stay apart
+CHUNK_PATHS, CHUNK_STEPS = 1024, 16  # paths and steps whose variates are made at a time
+
+
+class Simulation:
+    """A block of paths at some step of a grid of equal steps.
+
+    Args:
+        model: a Model.
+        block: a Block (first_path, n_paths).
+        step_years: length of one time step.
+        backend: arithmetic of the paths, a name, a spec string or a Backend.
+        scheme: name of a registered path scheme.
+        seed: integer in [0, 2**64).
+        words: None for Philox words of the seed, or int64 words of shape (steps, 2, n_paths) in
+            their place.
+        draws_per_step: r; each step uses the variates of r consecutive steps, so that these paths
+            see the same Brownian motion as those of r times as many steps.
+        mirrored: run the antithetic paths, on the negative of every normal variate.
+        conditional: leave out the Brownian motion of the log spot that is independent of the
+            variance: log_ratio() is then the mean of log(S_t / F_t) given the path of the
+            variance, and conditional_variance() its variance.
+        carried: whether log spot, variance and integral carry the rounding errors of their
+            additions along; without, these are forgotten after every step, but in fp64, the truth.
+
+    Raises:
+        InputError: an argument outside its domain, or a scheme that the backend cannot run.
+
+    Attributes:
+        step: steps done.
+        seconds: processor time spent in the kernels.
+        fixed_point: the kernels used in fixed point, which have counted saturations.
+
+    Precision: constants are computed in binary64 and rounded once. Backends with random bits
+        (stochastic rounding, noise) draw them from a stream of seed and first path, and from a
+        new one after each stop, so that there the bits depend on blocks and stops, too.
+    """
+
+    def __init__(
+        self, model, block, *, step_years, backend, scheme, seed,
+        words=None, draws_per_step=1, mirrored=False, conditional=False, carried=True,
+    ):  # fmt: skip
+        resolved = resolve_backend(backend)
+        path_scheme = scheme_named(scheme)
+        self.model, self.block = model, block
+        self.step, self.seconds = 0, 0.0
+        self._key = seed_words(seed)
+        self._scheme, self._backend, self._carrier = path_scheme, resolved, resolved.carrier
+        self._years, self.fixed_point = 0.0, []
+        self._set_step(step_years)
+        self._arrays = state_arrays(model, step_years, block.n_paths, resolved.carrier)
+        stream = (int(seed) * STREAM_STRIDE + block.first_path) % 2**32
+        self._fixed = resolved.fixed and path_scheme.lifts
+        self._run = None if self._fixed else _runnable(path_scheme, resolved, stream)
+        self._lifts = path_scheme.lifts
+        if not self._lifts:
+            _refuse_given(path_scheme, words, draws_per_step, conditional or mirrored)
+        self._variates = variates_for(
+            seed, block.first_path, words=words, draws_per_step=draws_per_step, mirrored=mirrored
+        )
+        self._across = not conditional
+        self._carried = carried or resolved == resolve_backend("fp64")
+
+    def begin_stretch(self, step_years):
+        """Go on with steps of another length, and with both Brownian motions.
+
+        Args:
+            step_years: length of every time step from now on.
+
+        Precision: the log spot is multiplied by a power of two, where the step's unit asks for it;
+            its variance given the path of the variance is counted anew.
+        """
+        before = self._units.log_spot_unit
+        self._set_step(step_years)
+        for array in self._arrays[:2]:
+            array *= array.dtype.type(before / self._units.log_spot_unit)
+        for array in self._arrays[4:]:
+            array[:] = 0.0
+        self._across = True
+
+    def _set_step(self, step_years):
+        """Take over a step length: units, constants and room for the variates."""
+        self.step_years = step_years
+        self._units = Units.of(self.model, step_years)
+        constants = self._scheme.constants(self.model, step_years, self._units)
+        self._constants = np.asarray(constants, dtype=self._carrier)
+        self._rows = 3 if self._scheme.exponential(self.model, step_years) else 2
+        self._room = np.empty(CHUNK_STEPS * self._rows * CHUNK_PATHS, dtype=self._carrier)
+
+    def advance(self, n_steps):
+        """Advance all paths by n_steps steps."""
+        if self._fixed:
+            self._run = self._with_units(n_steps)
+        start = time.thread_time()
+        if self._lifts:
+            width = CHUNK_PATHS * max(1, CHUNK_STEPS // n_steps)
+            for column in range(0, self.block.n_paths, width):
+                self._advance_tile(column, min(width, self.block.n_paths - column), n_steps)
+        else:
+            first = self.block.first_path
+            self._run(first, self.step, n_steps, *self._key, self._constants, *self._arrays)
+        self.seconds += time.thread_time() - start
+        self.step += n_steps
+        self._years += n_steps * self.step_years
+
+    def _with_units(self, n_steps):
+        """The kernel in fixed point with units for n_steps more steps."""
+        last = round(self._years / self.step_years) + n_steps
+        kernel = fixed_kernel(self._scheme, self._backend, self.model, self.step_years, last)
+        self.fixed_point.append(kernel)
+        count_kernel(kernel)
+        return kernel
+
+    def _advance_tile(self, column, n_paths, n_steps):
+        """Advance the paths from a column on, whose state and variates stay in the cache."""
+        state = [array[column : column + n_paths] for array in self._arrays]
+        most = self._room.size // (self._rows * n_paths)
+        for step in range(self.step, self.step + n_steps, most):
+            steps = min(most, self.step + n_steps - step)
+            draws = self._room[: steps * self._rows * n_paths].reshape(steps, self._rows, n_paths)
+            if not self._across:
+                draws[:, 1] = 0.0
+            self._variates.fill(column, step, draws, self._across)
+            if self._carried:
+                self._run(self._constants, draws, *state)
+            else:
+                self._forget_after_each_step(draws, state)
+
+    def _forget_after_each_step(self, draws, state):
+        """Advance without residuals: value + (0 + change) is the plain addition."""
+        for step in range(len(draws)):
+            self._run(self._constants, draws[step : step + 1], *state)
+            for carry in state[1::2]:
+                carry[:] = 0.0
+
+    def log_ratio(self):
+        """Return log(S_t / F_t) with its carried rounding error, binary64, shape (n_paths,)."""
+        return _total(*self._arrays[:2]) * self._units.log_spot_unit
+
+    def variance(self):
+        """Return the variances per year, with their carried rounding errors, binary64."""
+        return _total(*self._arrays[2:4]) * self._units.variance_unit
+
+    def integrated_variance(self):
+        """Return the scheme's integral of the variance over time up to now, binary64."""
+        return _total(*self._arrays[4:]) * (self._units.variance_unit * self.step_years)
+
+    def conditional_variance(self):
+        """Return the variance of log(S_t / F_t) given the path of the variance, binary64.
+
+        (1 - rho^2) times the integral of the variance: what the Brownian motion that is
+        independent of the variance adds, exact for the scheme, not only for the model.
+        """
+        return (1 - self.model.rho**2) * self.integrated_variance()
+
+
+def _runnable(path_scheme, backend, stream):
+    """Return the scheme's kernel in a backend, or say that it knows binary64 only.
+
+    Raises:
+        InputError: a scheme that does not lift with a backend other than fp64.
+    """
+    if path_scheme.lifts:
+        return lifted(path_scheme.kernel, backend, stream)
+    if backend != resolve_backend("fp64"):
+        raise InputError(
+            f"scheme {path_scheme.name!r} was given backend {backend.name!r}; accepted: 'fp64': "
+            "it is a truth for the other schemes, whose paths run in any backend"
+        )
+    return path_scheme.kernel
+
+
+def _refuse_given(path_scheme, words, draws_per_step, conditional):
+    """Say that a scheme that draws its own variates cannot be told which ones to use.
+
+    Raises:
+        InputError: anything but the defaults.
+    """
+    given = [("words", words is not None), ("conditional or mirrored paths", conditional)]
+    given.append((f"draws_per_step {draws_per_step!r}", draws_per_step != 1))
+    for name, wrong in given:
+        if wrong:
+            raise InputError(
+                f"scheme {path_scheme.name!r} was given {name}; accepted: the other schemes, "
+                "which take two words for each step"
+            )
+
+
+def lifted(function, backend, stream=0):
+    """Return a kernel lifted to a backend; a fresh one where random bits count the calls.
+
+    Args:
+        function: a kernel.
+        backend: a Backend.
+        stream: integer in [0, 2**32), the seed of the backend's own random bits.
+    """
+    if backend.random:
+        return lift(function, backend, seed=stream)
+    return _lifted_once(function, backend)
+
+
+@functools.lru_cache(maxsize=64)
+def _lifted_once(function, backend):
+    """Return a kernel lifted to a backend without random bits, once per process."""
+    return lift(function, backend)
+
+
+def _total(value, carry):
+    """Return value + carry in binary64."""
+    with np.errstate(invalid="ignore"):  # infinity - infinity, counted as a nonfinite path
+        return value.astype(np.float64) + carry.astype(np.float64)

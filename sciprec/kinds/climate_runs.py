@@ -1,0 +1,115 @@
+"""`sciprec.climate.run`: a climate run as a labelled dataset; stored solutions beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from sciprec.climate.diagnostics.reference import Reference
+from sciprec.climate.running.checkpoint import Restart
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.running.perturbation import Perturbation
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.output.dataset import trajectory_dataset
+from sciprec.output.variables import describe
+
+
+def run_climate(
+    case: str = "williamson2",
+    truncation: str | int = "T42",
+    days: float = 5,
+    backend: Any = "fp64",
+    compensation: str | Mapping | None = None,
+    step_seconds: float | None = None,
+    output_hours: float = 24,
+    *,
+    time_scheme: str | None = None,
+    stored: Any = None,
+    stages: Any = None,
+    variables: Sequence[str] | None = None,
+    checkpoints: str | Path | Restart | None = None,
+    progress: Callable[[float], None] | None = None,
+    perturbation: Perturbation | None = None,
+    **case_parameters: Any,
+) -> xr.Dataset:
+    """Run a test case with every operation of the model rounded in the backend's arithmetic.
+
+    Args:
+        case: name of a registered case; "williamson2" and "williamson_2" are the same.
+        truncation: such as "T42" or 42.
+        days: length of the run.
+        backend: name of the arithmetic, its spec string, or a Backend.
+        compensation: of the state's updates: None, a name such as "carry", a Compensation, or one
+            of these per prognostic variable.
+        step_seconds: time step; left out, the truncation's usual one, shortened to fit the output
+            times and refused where it would be less than half.
+        output_hours: between stored states; the last state is stored in any case.
+        time_scheme: name of a registered time scheme; left out, the usual one of the equations.
+        stored: format in which the state and its residual are kept between steps, such as "fp16";
+            left out: that of the backend.
+        stages: arithmetics of the transforms' stages: a name such as "mixed-m0" or a table of
+            legendre, sums, fourier, kept, kept_orders and kept_degrees; left out: the backend's.
+        variables: names of what to keep, fields and derived variables such as zonal_mean_u and
+            kinetic_energy_spectrum; all fields of the equation set when left out.
+        checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
+            it goes on, with the same bits, where it was interrupted or has become longer; a
+            Restart of sciprec.climate.running.checkpoint: for interruptions only.
+        progress: called with the simulated days now and then.
+        perturbation: of the initial state, such as `climate.Perturbation(member=3)`.
+        case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and
+            of the model (viscosity in m2/s, diffusion_m4_per_s, diffusion_m8_per_s).
+
+    Returns:
+        An xarray Dataset with dimensions time, lat, lon (and sigma), the fields in SI units, the
+        budgets over time, and the run's own numbers as attributes; `blow_up` is empty, or the
+        sentence of why it ended early.
+
+    Raises:
+        InputError: something unknown or out of range was asked for.
+    """
+    trajectory = integrate(
+        case,
+        truncation,
+        days,
+        backend=backend,
+        step_seconds=step_seconds,
+        output_hours=output_hours,
+        parameters=case_parameters,
+        time_scheme=time_scheme,
+        compensation=compensation,
+        stored=stored,
+        stages=stages,
+        variables=variables,
+        checkpoints=checkpoints,
+        progress=progress,
+        perturbation=perturbation,
+    )
+    return trajectory_dataset(trajectory)
+
+
+def reference_dataset(path: str | Path, truncation: str | int) -> xr.Dataset:
+    """A stored solution of high resolution on the grid of a truncation.
+
+    What it is for: `sciprec.comparison.evidence.error_budget.error_budget(..., reference=...)`, which says how
+    far a run in fp64 is from it, and whether rounding matters beside that.
+
+    Args:
+        path: of a file such as data/climate/williamson_6_day7.npz.
+        truncation: of the runs that it is compared with, such as "T42".
+
+    Returns:
+        height, u, v, vorticity and divergence over lat and lon, in SI units.
+
+    Raises:
+        InputError: the file holds no such solution, or there is no such truncation.
+    """
+    grid = GaussianGrid(resolve_truncation(truncation))
+    fields = Reference.load(path).fields(grid)
+    names = ("height", "u", "v", "vorticity", "divergence")
+    return xr.Dataset(
+        {name: (("lat", "lon"), fields[name], describe(name).as_attributes()) for name in names},
+        coords={"lat": grid.lat, "lon": grid.lon},
+    )

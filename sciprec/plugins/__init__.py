@@ -1,0 +1,1 @@
+"""The one door by which code from outside sciprec registers itself."""

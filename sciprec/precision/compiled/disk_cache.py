@@ -1,0 +1,236 @@
+"""Compiled code on disk: one file for a function and the types of its arguments, named by a hash
+of everything that it depends on and checked when it is read.
+
+A cache may be lost at any time. Whatever is wrong with it, the code is compiled as if there were
+none, and one warning says what was found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import pickle
+import shutil
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import llvmlite
+import numba
+from numba.core import sigutils, types
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+SUFFIX = ".compiled"
+_PACKAGE = Path(__file__).parents[2]
+_CHECK_BYTES = 32
+_SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
+_told: set[tuple[Path, str]] = set()
+
+
+class CacheWarning(UserWarning):
+    """The cache folder is damaged, or cannot be used; results are as they would be without it."""
+
+
+def cache_folder() -> Path:
+    """Where generated modules and compiled code are: SCIPREC_CACHE_DIR, or the user's cache."""
+    chosen = os.environ.get("SCIPREC_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "sciprec"
+    except RuntimeError:  # a user without a home
+        return Path(os.devnull) / "sciprec"
+
+
+@functools.cache
+def sources_digest(*packages: str) -> str:
+    """A hash of every source file below packages of sciprec, and of the versions that compiled
+    code depends on.
+    """
+    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version}".encode())
+    for package in packages:
+        for path in sorted((_PACKAGE / package).rglob("*.py")):
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(_PACKAGE).as_posix()} {len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()
+
+
+def engine_digest() -> str:
+    """A hash of the engine's sources, all of `sciprec/precision`."""
+    return sources_digest("precision")
+
+
+def outside_digest(function) -> str:
+    """A hash of a function of the engine's tables that stands outside of the engine's sources, with
+    the file that it is in; "" for the engine's own.
+    """
+    if function.__module__.startswith("sciprec.precision."):
+        return ""
+    code = function.__code__
+    content = read(Path(code.co_filename)) or repr(code.co_consts).encode()
+    return hashlib.sha256(code.co_code + content).hexdigest()
+
+
+def kept(**options) -> Callable:
+    """A decorator: numba.njit with these options, its code kept on disk. It may depend on its own
+    package and on the engine.
+    """
+    return lambda function: keep(numba.njit(**options)(function))
+
+
+def keep(dispatcher):
+    """A jitted function, or what numba.vectorize made, its code kept on disk."""
+    vectorized = getattr(dispatcher, "_dispatcher", None)
+    if vectorized is not None:
+        vectorized.cache = DiskCache(vectorized.py_func)
+    else:
+        dispatcher._cache = DiskCache(dispatcher.py_func)
+    return dispatcher
+
+
+class DiskCache(_Cache):
+    """Numba's interface to a cache of one function's compiled code.
+
+    Args:
+        function: the plain Python function.
+    """
+
+    def __init__(self, function):
+        self.function = function
+        module = function.__module__.split(".")
+        self._label = f"{module[-1]}.{function.__name__}"
+        self._packages = {"precision"}
+        if module[0] == "sciprec" and len(module) > 2:
+            self._packages.add(module[1])
+
+    @property
+    def cache_path(self) -> str:
+        return str(cache_folder())
+
+    def load_overload(self, sig, target_context) -> CompileResult | None:
+        """The code for a signature; None where it is not there or not as it was written."""
+        target_context.refresh()
+        key = self._key(sig, target_context.codegen())
+        path = self._file(key)
+        content = read(path)
+        if content is None:
+            return None
+        checksum, payload = content[:_CHECK_BYTES], content[_CHECK_BYTES:]
+        if hashlib.sha256(payload).digest() != checksum:
+            discard(path, "it is damaged")
+            return None
+        try:
+            known, reduced = pickle.loads(payload)
+            return CompileResult._rebuild(target_context, *reduced) if known == key else None
+        except Exception as error:
+            discard(path, f"{type(error).__name__}: {error}")
+            return None
+
+    def save_overload(self, sig, data: CompileResult) -> None:
+        """Keep the code for a signature, if another process can use it."""
+        if any(not loop.can_cache for loop in data.lifted) or data.library.has_dynamic_globals:
+            return
+        if any(map(_has_function, sigutils.normalize_signature(sig)[0])):
+            return
+        key = self._key(sig, data.codegen)
+        payload = dumps((key, data._reduce()))
+        write(self._file(key), hashlib.sha256(payload).digest() + payload)
+
+    def enable(self) -> None:
+        """Nothing to do: it always is."""
+
+    disable = flush = enable
+
+    def _key(self, sig, codegen) -> tuple:
+        """What tells this code from other code, but for the sources."""
+        cells = self.function.__closure__ or ()
+        return (
+            sig,
+            codegen.magic_tuple(),
+            tuple(getattr(numba.config, name, None) for name in _SETTINGS),
+            hashlib.sha256(self.function.__code__.co_code).hexdigest(),
+            hashlib.sha256(dumps([c.cell_contents for c in cells])).hexdigest() if cells else "",
+        )
+
+    def _file(self, key: tuple) -> Path:
+        where = f"{self.function.__module__}.{self.function.__qualname__}"
+        named = f"{sources_digest(*sorted(self._packages))} {where} {key}"
+        digest = hashlib.sha256(named.encode()).hexdigest()[:24]
+        return cache_folder() / f"{self._label}_{digest}{SUFFIX}"
+
+
+def _has_function(kind: types.Type) -> bool:
+    """Whether a type is one function's: it means nothing to another process."""
+    if isinstance(kind, types.BaseTuple):
+        return any(map(_has_function, kind))
+    return isinstance(kind, types.Callable)
+
+
+# ---- files -------------------------------------------------------------------------------------
+
+
+def read(path: Path) -> bytes | None:
+    """What a file of the cache folder holds; None where it is not there, or cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        discard(path, error.strerror)
+        return None
+
+
+def write(path: Path, content: bytes) -> bool:
+    """Write a file of the cache folder, whole or not at all; whether that was possible."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+        return True
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        _warn_unusable(path.parent, error.strerror)
+        return False
+
+
+def discard(path: Path, reason: str) -> None:
+    """Remove what cannot be used from the cache folder."""
+    try:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    except FileNotFoundError:
+        pass  # another process was faster
+    except OSError as error:
+        _warn_unusable(path.parent, error.strerror)
+        return
+    _warn(
+        path.parent,
+        "damaged",
+        f"the cache folder '{path.parent}' held what cannot be used ('{path.name}': {reason}); "
+        "it was removed, and the code is compiled again",
+    )
+
+
+def _warn_unusable(folder: Path, reason: str) -> None:
+    _warn(
+        folder,
+        "unusable",
+        f"the cache folder '{folder}' cannot be used ({reason}): kernels are compiled in each "
+        "process; set SCIPREC_CACHE_DIR to a folder that can be written",
+    )
+
+
+def _warn(folder: Path, kind: str, text: str) -> None:
+    """One warning of a kind for a folder in each process."""
+    if (folder, kind) not in _told:
+        _told.add((folder, kind))
+        warnings.warn(text, CacheWarning, stacklevel=2)

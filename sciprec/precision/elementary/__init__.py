@@ -1,0 +1,1 @@
+"""The elementary functions: branch-free binary64 code."""

@@ -1,0 +1,1 @@
+"""Units of lifted fixed point, found by profiles."""

@@ -1,0 +1,87 @@
+"""Profiles: how often every operation of a kernel ran in binary64, and how large results were."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.precision.rewriting.copies import copied
+from sciprec.precision.rewriting.layout import Row
+from sciprec.precision.rewriting.syntax import Site
+from sciprec.precision.rounding import recording
+
+_WORDS = recording.ROW_BYTES // 8
+_NEVER = (1 << 63) - 1
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a run of a kernel did, one row per operation and chain of calls (see `layout.Row`).
+
+    Attributes:
+        sites: the operations of the source.
+        rows: which operation, and which of its values, each row is of.
+        runs: (rows,), how often.
+        largest, smallest: (rows,), sizes of the largest and of the smallest number but zero; 0 and
+            infinity where there was none.
+        zeros, unusable: (rows,), how many zeros, infinities and NaN.
+        exponents: (rows, 120), how many numbers with 2^e <= |x| < 2^(e+1), e = -80 ... 39; smaller
+            and larger ones are in the first and the last column.
+    """
+
+    sites: tuple[Site, ...]
+    rows: tuple[Row, ...]
+    runs: np.ndarray
+    largest: np.ndarray
+    smallest: np.ndarray
+    zeros: np.ndarray
+    unusable: np.ndarray
+    exponents: np.ndarray
+
+    @property
+    def operations(self) -> dict[str, int]:
+        """How often each operation ran: add, mul, ..., `load` and `store` of array elements."""
+        found: Counter = Counter()
+        for row, runs in zip(self.rows, self.runs.tolist(), strict=True):
+            operation = self.sites[row.site].operation
+            if row.part == 0 and operation not in ("returned", "prange"):
+                found[_COUNTED_AS.get(operation, operation)] += runs
+        return {name: runs for name, runs in sorted(found.items()) if runs}
+
+
+_COUNTED_AS = {"enter": "load", "trusted": "load", "leave": "store", "stored": "store"}
+
+
+class Recorder:
+    """A kernel's profiling variant.
+
+    Args:
+        program: the lifted program (variant `PROFILE`).
+        dispatcher: its compiled entry; takes the table's address first.
+    """
+
+    def __init__(self, program, dispatcher):
+        self.program, self.dispatcher = program, dispatcher
+
+    def run(self, args: tuple, enter: Callable) -> Profile:
+        """Run on copies of the arguments; enter(dispatcher, arguments) makes the call."""
+        rows = tuple(self.program.layout.rows)
+        table = np.zeros((len(rows), _WORDS), np.int64)
+        table[:, recording.SMALLEST] = _NEVER
+        enter(self.dispatcher, (table.ctypes.data, *copied(args)))
+        smallest = table[:, recording.SMALLEST].copy()
+        smallest[smallest == _NEVER] = np.array(np.inf).view(np.int64)
+        bins = slice(recording.FIRST_BIN, recording.FIRST_BIN + recording.BINS)
+        return Profile(
+            sites=tuple(self.program.sites),
+            rows=rows,
+            runs=table[:, recording.RUNS].copy(),
+            largest=table[:, recording.LARGEST].copy().view(np.float64),
+            smallest=smallest.view(np.float64),
+            zeros=table[:, recording.ZEROS].copy(),
+            unusable=table[:, recording.UNUSABLE].copy(),
+            exponents=table[:, bins].copy(),
+        )

@@ -1,0 +1,290 @@
+"""Units of a fixed-point program: the power of two that each place counts in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.checks.arguments import Range
+from sciprec.errors import InputError
+from sciprec.precision.fixed.profile import Profile
+from sciprec.precision.formats.backend import Arithmetic, Backend
+from sciprec.precision.formats.literal import fixed_unit_exponent
+from sciprec.precision.rewriting.layout import ACCUMULATOR, Row
+from sciprec.precision.rewriting.syntax import Site
+from sciprec.precision.rounding import fixed_rounding as words
+from sciprec.precision.rounding.recording import BINS, LEAST_EXPONENT
+from sciprec.precision.rounding.variant import PLAIN, WIDE, Variant
+
+_LEAST, _GREATEST = -960, 900  # exponents of units: sums of C and numbers stay normal and finite
+_EXACT_BITS = 53  # of binary64
+_ADDITIONS = ("add", "sub", "iadd", "isub")
+_LOST_SHARE = 0.01
+_NOISE = 44  # numbers this many powers of two below the largest are binary64's own rounding errors
+
+
+@dataclass(frozen=True)
+class Place:
+    """What fixed point did at one operation of the source, over all chains of calls.
+
+    Attributes:
+        function, line, column, operation, text: where and what.
+        unit_exponents: (least, greatest) e of its units 2^e.
+        largest: the largest size that was expected there.
+        saturations: results that were beyond the range.
+        invalid: NaN, which became zero.
+        bits_short: further bits with which at most 1 % of the numbers met in profiling would be
+            below half a unit and lost; 0 where the bits suffice. Numbers below 2^-44 of the largest
+            are left out: they may be rounding errors of the profile itself.
+        lost_share: share of these numbers that are below half a unit.
+    """
+
+    function: str
+    line: int
+    column: int
+    operation: str
+    text: str
+    unit_exponents: tuple[int, int]
+    largest: float
+    saturations: int
+    invalid: int
+    bits_short: int
+    lost_share: float
+
+
+class Units:
+    """The table of a program: a row of constants for every place, and running counts.
+
+    Args:
+        backend: a fixed-point backend.
+        sites, rows: of the program.
+        largest: (rows,), the largest size expected at each place; 0 where none is known.
+        spread: (rows, 120), numbers by exponent as in a Profile; None where none is known.
+        zero: (rows,), whether a place made nothing but zeros: what it makes in fixed point is
+            made of rounding errors. None where that is not known.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        sites: tuple[Site, ...],
+        rows: tuple[Row, ...],
+        largest: np.ndarray,
+        spread: np.ndarray | None = None,
+        zero: np.ndarray | None = None,
+    ):
+        self.backend, self.sites, self.rows, self.zero = backend, sites, rows, zero
+        self.largest = _completed(largest, sites, rows)
+        self.used = largest > 0.0
+        self.spread = np.zeros((len(rows), BINS), np.int64) if spread is None else spread
+        arithmetic = [_arithmetic(backend, sites[row.site], row.part) for row in rows]
+        self.exponents = np.array(
+            [_exponent(a, x) for a, x in zip(arithmetic, self.largest.tolist(), strict=True)],
+            np.int64,
+        )
+        if zero is not None:
+            self._refine(zero & ~self.used & (self.largest > 0.0), arithmetic)
+        self.table = _table(arithmetic, self.exponents)
+        self._tops = [  # e of 2^e above all results of additions
+            e + a.format.bits
+            for e, a, row in zip(self.exponents.tolist(), arithmetic, rows, strict=True)
+            if sites[row.site].operation in _ADDITIONS
+        ]
+        self._variant: Variant | None = None
+
+    @classmethod
+    def of_profile(cls, backend: Backend, profile: Profile, known: Units | None = None) -> Units:
+        """Units for the sizes met in a profile, and for those that were expected before."""
+        largest, spread = profile.largest, profile.exponents
+        if known is not None:
+            before = np.where(known.used, known.largest, 0.0)
+            largest, spread = np.maximum(largest, before), spread + known.spread
+        zero = (profile.runs > 0) & (largest == 0.0)
+        return cls(backend, profile.sites, profile.rows, largest, spread, zero)
+
+    def _refine(self, zero: np.ndarray, arithmetic: list[Arithmetic]) -> None:
+        """Give places that made nothing but zeros a range of a few of the coarsest units that
+        numbers of their function have.
+        """
+        functions = np.array([self.sites[row.site].function for row in self.rows])
+        for function in set(functions[zero].tolist()):
+            known = (functions == function) & self.used
+            known = known if known.any() else self.used
+            coarsest = self.exponents[known].max() if known.any() else 0
+            for n in np.flatnonzero(zero & (functions == function)):
+                self.largest[n] = 2.0 ** float(coarsest + 1)
+                self.exponents[n] = _exponent(arithmetic[n], self.largest[n])
+
+    def widened(self, beyond: np.ndarray) -> Units:
+        """Units in which sizes (rows,) that were met beyond the range have room, too."""
+        return Units(
+            *(self.backend, self.sites, self.rows),
+            np.maximum(np.where(self.used, self.largest, 0.0), beyond),
+            self.spread,
+            self.zero,
+        )
+
+    def variant(self, literals: tuple[float, ...]) -> Variant:
+        """Which variant of a program these units need: `PLAIN` where every sum of two numbers of
+        its places and literals has at most 53 bits, as long as it is within its range.
+        """
+        if self._variant is None:
+            lows = [self.exponents.min(initial=_GREATEST)]
+            for literal in filter(math.isfinite, filter(None, literals)):
+                over, under = literal.as_integer_ratio()
+                lows.append((over & -over).bit_length() - under.bit_length())
+            bits = max(self._tops, default=-math.inf) - min(lows)
+            self._variant = PLAIN if bits <= _EXACT_BITS else WIDE
+        return self._variant
+
+    def places(self, saturated: np.ndarray, invalid: np.ndarray) -> tuple[Place, ...]:
+        """One Place for each operation in integers that made a number but zero, in the order of the
+        source.
+
+        Args:
+            saturated, invalid: (rows,), counts.
+        """
+        found: dict[Site, list[int]] = {}
+        for number, row in enumerate(self.rows):
+            if not _in_integers(self.backend, self.sites[row.site], row.part):
+                continue
+            if self.used[number] or saturated[number] or invalid[number]:
+                found.setdefault(self.sites[row.site], []).append(number)
+        order = sorted(found.items(), key=lambda item: (item[0].function, item[0].line))
+        return tuple(self._place(site, rows, saturated, invalid) for site, rows in order)
+
+    def _place(self, site: Site, rows: list[int], saturated, invalid) -> Place:
+        units = self.exponents[rows]
+        short, lost = _short(self.spread[rows], units)
+        return Place(
+            site.function, site.line, site.column, site.operation, site.text,
+            (int(units.min()), int(units.max())), float(self.largest[rows].max()),
+            int(saturated[rows].sum()), int(invalid[rows].sum()), short, lost,
+        )  # fmt: skip
+
+
+_SIZE = Range("a finite number above zero, the largest size there", above=0)
+
+
+def from_ranges(backend: Backend, sites, rows, ranges) -> Units:
+    """Units from given ranges instead of a profile.
+
+    Args:
+        ranges: the largest size of everything (a number), or a mapping from the name of an argument
+            or array, the text of an operation such as "a * b", or a line number to the largest size
+            there; "*" stands for everything else.
+
+    Raises:
+        InputError: a range is no finite number above zero, a key is unknown, or places have none.
+    """
+    given = dict(ranges) if hasattr(ranges, "items") else {"*": ranges}
+    for key, value in given.items():
+        _SIZE.number(f"the range of {key!r}", value)
+    used, largest = {"*"}, np.zeros(len(rows))
+    for number, row in enumerate(rows):
+        keys = [k for k in _names_of(sites[row.site]) if k in given]
+        used.update(keys)
+        if keys:
+            largest[number] = given[keys[0]]
+    _share_in_groups(largest, rows)
+    largest[largest == 0.0] = given.get("*", 0.0)
+    missing = [sites[rows[n].site] for n in np.flatnonzero(largest == 0.0)]
+    unknown = [key for key in given if key not in used]
+    if unknown:
+        names = {k for row in rows for k in _names_of(sites[row.site])}
+        known = sorted(k for k in names if isinstance(k, str))
+        raise InputError(
+            f"no place of the kernel is called {unknown[0]!r}; known: {', '.join(known)}, and line "
+            "numbers"
+        )
+    if missing:
+        first = missing[0]
+        raise InputError(
+            f"{len(missing)} places have no range, the first '{first.text or first.operation}' in "
+            f"line {first.line} of '{first.function}'; give it one, or one for everything else "
+            "under '*'"
+        )
+    return Units(backend, tuple(sites), tuple(rows), largest)
+
+
+def _names_of(site: Site) -> list:
+    names = [site.text, site.line]
+    if site.operation in ("enter", "trusted", "leave", "stored"):
+        names.append(site.text.partition("[")[0].strip())
+    return [n for n in names if n]
+
+
+def _arithmetic(backend: Backend, site: Site, part: int) -> Arithmetic:
+    if site.operation in ACCUMULATOR and part == 0 and backend.accumulate.fixed:
+        return backend.accumulate
+    if site.operation == "product" and part or not backend.compute.fixed:
+        return backend.matmul
+    return backend.compute
+
+
+def _in_integers(backend: Backend, site: Site, part: int) -> bool:
+    """Whether a place is in fixed point: where floats compute, the factors of products alone."""
+    return backend.compute.fixed or site.operation == "product" and part > 0
+
+
+def _exponent(arithmetic: Arithmetic, largest: float) -> int:
+    """e of a place's unit 2^e."""
+    fmt = arithmetic.format
+    wanted = fixed_unit_exponent(largest, fmt.bits) + fmt.headroom
+    return min(max(wanted, _LEAST), _GREATEST)
+
+
+def _table(arithmetic: list[Arithmetic], exponents: np.ndarray) -> np.ndarray:
+    """(rows, 8) words as `fixed_rounding` reads them."""
+    table = np.zeros((len(arithmetic), words.ROW_BYTES // 8), np.int64)
+    numbers = table.view(np.float64)
+    half = np.array([2.0 ** (a.format.bits - 1) for a in arithmetic])
+    unit = np.ldexp(1.0, exponents)
+    numbers[:, words.SHIFT] = unit * (1.5 * 2.0**52 + half)
+    numbers[:, words.UNIT] = unit
+    numbers[:, words.LOW] = -half * unit
+    numbers[:, words.HIGH] = (half - 1.0) * unit
+    return table
+
+
+def _completed(largest: np.ndarray, sites, rows) -> np.ndarray:
+    """Sizes: of a group, the largest of its members; where none is known, the largest of the same
+    function, of the whole kernel, or one.
+    """
+    out = np.where(np.isfinite(largest), largest, 0.0)
+    _share_in_groups(out, rows)
+    functions = np.array([sites[row.site].function for row in rows])
+    everywhere = out.max(initial=0.0) or 1.0
+    for function in set(functions.tolist()):
+        mine = functions == function
+        here = out[mine].max(initial=0.0) or everywhere
+        out[mine & (out == 0.0)] = here
+    return out
+
+
+def _share_in_groups(largest: np.ndarray, rows) -> None:
+    """Give the members of each group the largest size among them."""
+    groups: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        if row.group:
+            groups.setdefault(row.group, []).append(number)
+    for members in groups.values():
+        largest[members] = largest[members].max()
+
+
+def _short(spread: np.ndarray, units: np.ndarray) -> tuple[int, float]:
+    """(bits short, share lost) of the numbers (rows, 120) in units 2^e (rows,)."""
+    exponents = LEAST_EXPONENT + np.arange(BINS)
+    below = np.subtract.outer(units - 1, exponents)  # powers of two below half a unit
+    met = np.where(spread > 0, exponents, LEAST_EXPONENT).max(axis=1, initial=LEAST_EXPONENT)
+    spread = np.where(np.subtract.outer(met, exponents) <= _NOISE, spread, 0)
+    numbers, total = spread.ravel(), spread.sum()
+    if not total:
+        return 0, 0.0
+    lost = numbers[below.ravel() > 0].sum() / total
+    deficits, order = below.ravel(), np.argsort(below.ravel(), kind="stable")
+    covered = np.cumsum(numbers[order]) / total
+    needed = int(deficits[order][np.searchsorted(covered, 1.0 - _LOST_SHARE)])
+    return max(0, needed), float(lost)

@@ -1,0 +1,1 @@
+"""Number formats and backends as data; no machine code."""

@@ -1,0 +1,281 @@
+"""Backends: which arithmetic each role of a computation uses. One table, and spec strings beside
+it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sciprec.checks.arguments import shown
+from sciprec.errors import InputError, meant
+from sciprec.precision.formats.fixed_format import (
+    ACCUMULATOR,
+    FIXED16,
+    FIXED32,
+    FIXED_ROUNDINGS,
+    FixedFormat,
+    parse_fixed_spec,
+)
+from sciprec.precision.formats.float_format import (
+    ALIASES,
+    FORMATS,
+    Format,
+    parse_spec,
+    unfit_rounding,
+)
+from sciprec.precision.formats.rounding_rules import ROUNDINGS, Rounding
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """A format and the rounding of every result into it; `aligned` marks additions without guard
+    bits.
+
+    Raises:
+        InputError: the rounding is unknown, or not offered for the format.
+    """
+
+    format: Format | FixedFormat
+    rounding: str = "rn"
+    aligned: bool = False
+
+    def __post_init__(self) -> None:
+        fmt, known = self.format, FIXED_ROUNDINGS if self.fixed else tuple(ROUNDINGS)
+        if self.rounding not in known:
+            raise InputError(
+                f"unknown rounding {shown(self.rounding)} of '{fmt.name}'; known: "
+                f"{', '.join(known)}"
+            )
+        if not self.fixed and (
+            wrong := unfit_rounding(self.rounding, fmt.significand_bits, fmt.emin)
+        ):
+            raise InputError(f"'{fmt.name}': {wrong}")
+
+    @property
+    def rule(self) -> Rounding:
+        """The rounding's row."""
+        return ROUNDINGS[self.rounding]
+
+    @property
+    def fixed(self) -> bool:
+        """Whether numbers are integers with a unit that belongs to their place."""
+        return isinstance(self.format, FixedFormat)
+
+    @property
+    def rounding_error(self) -> float:
+        """The largest relative error of one rounding: the format's unit roundoff u = 2^-p to
+        nearest, 2 u otherwise.
+        """
+        u = self.format.unit_roundoff
+        return u if self.rule.nearest else 2 * u
+
+    @property
+    def beyond(self) -> str:
+        """What a finite result beyond the largest number becomes."""
+        fmt, (above, below) = self.format, self.rule.overflows
+        if self.fixed or fmt.overflow == "saturate" or above and below:
+            return fmt.overflow
+        return "largest below" if above else "largest above" if below else "largest"
+
+    @property
+    def native(self) -> np.dtype | None:
+        """The dtype in which the processor does this arithmetic by itself, or None."""
+        if self.rule.mode == 0 and not self.aligned:
+            if self.format.is_binary64:
+                return np.dtype(np.float64)
+            if self.format.is_binary32:
+                return np.dtype(np.float32)
+        return None
+
+    @property
+    def fits_binary32(self) -> bool:
+        """Whether binary32 variables hold every number of the format."""
+        fmt = self.format
+        return (
+            not self.fixed
+            and fmt.significand_bits <= 24
+            and fmt.emax <= 127
+            and fmt.emin >= -126
+            and fmt.emin - fmt.significand_bits + 1 >= -149
+        )
+
+
+@dataclass(frozen=True)
+class Backend:
+    """The arithmetic of each role of a computation.
+
+    Args:
+        name: how the backend is called in scenarios, files and tables.
+        storage: format of array elements.
+        compute: every operator and elementary function.
+        accumulate: sums inside `sum`, `dot` and matrix products.
+        matmul: products inside `dot` and matrix products.
+        noise: None, or the interval of the relative perturbation on each store to an array.
+        about: one line for tables.
+    """
+
+    name: str
+    storage: Arithmetic
+    compute: Arithmetic
+    accumulate: Arithmetic
+    matmul: Arithmetic
+    noise: tuple[float, float] | None = None
+    about: str = ""
+
+    @property
+    def roles(self) -> tuple[Arithmetic, ...]:
+        """storage, compute, accumulate, matmul."""
+        return self.storage, self.compute, self.accumulate, self.matmul
+
+    @property
+    def carrier(self) -> np.dtype:
+        """The dtype whose variables hold every number of the backend exactly."""
+        return np.dtype(np.float32 if all(r.fits_binary32 for r in self.roles) else np.float64)
+
+    @property
+    def random(self) -> bool:
+        """Whether results use counter-based random bits (stochastic rounding or noise)."""
+        return self.noise is not None or any(r.rule.random for r in self.roles)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether a role is fixed point: its places have units, found by a profiling run."""
+        return any(r.fixed for r in self.roles)
+
+
+def uniform_backend(name: str, arithmetic: Arithmetic, **more) -> Backend:
+    """A backend whose roles all use the same arithmetic."""
+    return Backend(name, arithmetic, arithmetic, arithmetic, arithmetic, **more)
+
+
+def fixed_backend(name: str, arithmetic: Arithmetic, **more) -> Backend:
+    """A fixed-point backend: products and their sums are kept in the accumulator's width."""
+    wide = Arithmetic(ACCUMULATOR, arithmetic.rounding)
+    return Backend(name, arithmetic, arithmetic, wide, wide, **more)
+
+
+_MLU370 = Arithmetic(FORMATS["mlu370"], "rz")
+_FP32 = Arithmetic(FORMATS["binary32"])
+
+_BACKENDS = {
+    b.name: b
+    for b in (
+        uniform_backend("fp64", Arithmetic(FORMATS["binary64"]), about="IEEE binary64, the truth"),
+        uniform_backend(
+            "fp32", Arithmetic(FORMATS["binary32"]), about="IEEE binary32, every operation"
+        ),
+        uniform_backend("fp16", Arithmetic(FORMATS["binary16"]), about="IEEE binary16"),
+        uniform_backend("bf16", Arithmetic(FORMATS["bfloat16"]), about="bfloat16, subnormals kept"),
+        uniform_backend(
+            "tf32", Arithmetic(FORMATS["tf32"]), about="TensorFloat-32 as a 19-bit format"
+        ),
+        uniform_backend(
+            "e4m3fn", Arithmetic(FORMATS["float8_e4m3fn"]), about="OCP FP8 E4M3, no infinity"
+        ),
+        uniform_backend("e5m2", Arithmetic(FORMATS["float8_e5m2"]), about="OCP FP8 E5M2"),
+        uniform_backend(
+            "mlu370", _MLU370, about="Cambricon MLU370 float: 20 of 23 bits, truncated, flushed"
+        ),
+        uniform_backend(
+            "mlu370-noguard",
+            replace(_MLU370, aligned=True),
+            about="mlu370 whose additions align to 21 bits first, no guard bits",
+        ),
+        uniform_backend(
+            "mlu370-noise",
+            _MLU370,
+            noise=(1e-7, 1e-5),
+            about="mlu370 with a relative perturbation in [1e-7, 1e-5] on each store",
+        ),
+        fixed_backend(
+            "fixed32", Arithmetic(FIXED32), about="32-bit integers, a power-of-two unit per place"
+        ),
+        fixed_backend(
+            "fixed16", Arithmetic(FIXED16), about="16-bit integers, a power-of-two unit per place"
+        ),
+        Backend(
+            "mix-fp32-fix16",
+            *(_FP32, _FP32, _FP32, Arithmetic(FIXED16)),
+            about="binary32; products of sums and matrices in 16-bit integers",
+        ),
+    )
+}
+
+
+def backends() -> dict[str, Backend]:
+    """All named backends, by name, in the order of the table; after it, formats that were added."""
+    known = {backend.compute.format.name for backend in _BACKENDS.values()}
+    added = [
+        uniform_backend(fmt.name, Arithmetic(fmt), about=f"{fmt.significand_bits} significand bits")
+        for fmt in FORMATS.values()
+        if fmt.name not in known
+    ]
+    return _BACKENDS | {backend.name: backend for backend in added}
+
+
+def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
+    """The backend of that name, standard format name ("binary32", "binary32,round=rz") or spec
+    string; a Backend is returned as it is.
+
+    Raises:
+        InputError: unknown name or malformed spec, with the known ones and the nearest.
+    """
+    if isinstance(backend, Backend):
+        return backend
+    if isinstance(backend, Format):
+        return uniform_backend(backend.name, Arithmetic(backend))
+    if isinstance(backend, Arithmetic):
+        return uniform_backend(f"{backend.format.name},round={backend.rounding}", backend)
+    if not isinstance(backend, str):
+        raise InputError(
+            f"backend is {shown(backend)}; give a name such as 'mlu370', "
+            "a spec string such as 'float:p=11,round=rz', or a sciprec Backend"
+        )
+    named = backends()
+    if backend in named:
+        return named[backend]
+    if backend.startswith("float:"):
+        fmt, rounding = parse_spec(backend)
+        return uniform_backend(f"{fmt.name},round={rounding}", Arithmetic(fmt, rounding))
+    if backend.startswith("fixed:"):
+        fixed, rounding = parse_fixed_spec(backend)
+        return fixed_backend(f"{fixed.name},round={rounding}", Arithmetic(fixed, rounding))
+    name, equals, rounding = backend.partition(",round=")
+    standard = ALIASES.get(name, name)
+    if standard in FORMATS and equals:
+        return resolve_backend(Arithmetic(FORMATS[standard], rounding))
+    for known in named.values():
+        if known.compute.format.name == standard and known.compute.rounding == "rn":
+            return known
+    names = [*named, *ALIASES, *FORMATS]
+    raise InputError(
+        f"unknown backend '{backend}'; known: {', '.join(named)}, "
+        "or a spec string such as 'float:p=11,emin=-14,emax=15,round=rz' or "
+        f"'fixed:bits=24'{meant(backend, names)}"
+    )
+
+
+def table() -> list[dict]:
+    """One row per named backend with its properties, for `sciprec backends` and the docs."""
+    return [_row(b) for b in backends().values()]
+
+
+def _row(backend: Backend) -> dict:
+    fmt, fixed = backend.compute.format, backend.compute.fixed
+    return {
+        "name": backend.name,
+        "format": fmt.name,
+        "significand_bits": fmt.significand_bits,
+        "emin": fmt.emin,
+        "emax": fmt.emax,
+        "rounding": backend.compute.rule.words,
+        "subnormals": None if fixed else "kept" if fmt.subnormals else "flushed",
+        "overflow": backend.compute.beyond,
+        "unit_roundoff": fmt.unit_roundoff,
+        "max_finite": None if fixed else fmt.max_finite,
+        "min_positive": None if fixed else fmt.min_positive,
+        "carrier": backend.carrier.name,
+        "about": backend.about,
+    }

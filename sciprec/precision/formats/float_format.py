@@ -1,0 +1,207 @@
+"""Binary floating-point formats: one table that everything reads, and the spec string for any
+other.
+
+A format with `significand_bits` p (the implicit bit counted) and exponents emin..emax holds +-m *
+2^(e - p + 1) with integers m < 2^p and emin <= e <= emax; m < 2^(p-1) only for e = emin
+(subnormals).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sciprec.errors import InputError, meant
+from sciprec.precision.formats.rounding_rules import ROUNDINGS
+from sciprec.precision.registry import Rows
+
+OVERFLOWS = ("infinity", "saturate", "nan")
+
+
+@dataclass(frozen=True)
+class Format:
+    """A binary floating-point number format.
+
+    Args:
+        name: standard name (binary16, bfloat16, ...) or the canonical spec of a custom format.
+        significand_bits: p, the implicit bit counted (11 for binary16).
+        emin, emax: least and greatest exponent of normal numbers.
+        subnormals: whether numbers below 2^emin exist (else they are flushed to zero, sign kept).
+        overflow: "infinity" (IEEE 754-2019 section 7.4), "saturate" (largest finite number), or
+            "nan" (the format has no infinity).
+        largest: the largest finite number, where it is not (2 - 2^(1-p)) * 2^emax.
+
+    Raises:
+        InputError: it is none that is emulated.
+    """
+
+    name: str
+    significand_bits: int
+    emin: int
+    emax: int
+    subnormals: bool = True
+    overflow: str = "infinity"
+    largest: float | None = None
+
+    def __post_init__(self) -> None:
+        if wrong := _out_of_reach(self.significand_bits, self.emin, self.emax):
+            raise InputError(f"format '{self.name}': {wrong}")
+        if self.overflow not in OVERFLOWS:
+            raise InputError(
+                f"format '{self.name}': overflow={self.overflow!r} is not one of "
+                f"{', '.join(OVERFLOWS)}"
+            )
+
+    @property
+    def max_finite(self) -> float:
+        """Largest finite number."""
+        if self.largest is not None:
+            return self.largest
+        return math.ldexp(2.0 - 2.0 ** (1 - self.significand_bits), self.emax)
+
+    @property
+    def min_normal(self) -> float:
+        """Smallest positive normal number, 2^emin."""
+        return math.ldexp(1.0, self.emin)
+
+    @property
+    def min_subnormal(self) -> float:
+        """Spacing of the subnormal grid, 2^(emin - p + 1)."""
+        return math.ldexp(1.0, self.emin - self.significand_bits + 1)
+
+    @property
+    def min_positive(self) -> float:
+        """Smallest positive number that the format holds."""
+        return self.min_subnormal if self.subnormals else self.min_normal
+
+    @property
+    def unit_roundoff(self) -> float:
+        """u = 2^-p, the largest relative error of rounding to nearest."""
+        return 2.0**-self.significand_bits
+
+    @property
+    def is_binary64(self) -> bool:
+        """Whether this is the processor's binary64 in everything."""
+        return _shape(self) == _shape(FORMATS["binary64"])
+
+    @property
+    def is_binary32(self) -> bool:
+        """Whether this is the processor's binary32 in everything."""
+        return _shape(self) == _shape(FORMATS["binary32"])
+
+
+def _shape(fmt: Format) -> tuple:
+    return (fmt.significand_bits, fmt.emin, fmt.emax, fmt.subnormals, fmt.overflow, fmt.max_finite)
+
+
+def _out_of_reach(p: int, emin: int, emax: int) -> str:
+    """What is wrong with the numbers of a format; "" if nothing is."""
+    if not 2 <= p <= 53:
+        return f"p={p} is outside 2 to 53"
+    if emin >= emax:
+        return f"emin={emin} is not below emax={emax}"
+    if (p, emin, emax) != (53, -1022, 1023) and (emin - p + 1 < -450 or emax > 450):
+        return (
+            f"emin={emin}, emax={emax} reach too far: emin - p + 1 >= -450 and emax <= 450 are "
+            "emulated, or p=53,emin=-1022,emax=1023"
+        )
+    return ""
+
+
+def unfit_rounding(rounding: str, p: int, emin: int) -> str:
+    """Why a rounding is not offered for a format; "" if it is."""
+    rule = ROUNDINGS[rounding]
+    if rule.random and p > 24:
+        return f"round={rounding} is offered up to p=24, not p={p}"
+    if rule.mode is None and emin < -450:
+        return f"round={rounding} needs exponents within emin - p + 1 >= -450, emax <= 450"
+    return ""
+
+
+FORMATS: Rows[Format] = Rows(
+    "format",
+    Format("binary64", 53, -1022, 1023),
+    Format("binary32", 24, -126, 127),
+    Format("binary16", 11, -14, 15),
+    Format("bfloat16", 8, -126, 127),
+    Format("tf32", 11, -126, 127),
+    Format("float8_e4m3fn", 4, -6, 8, overflow="nan", largest=448.0),
+    Format("float8_e5m2", 3, -14, 15),
+    Format("mlu370", 21, -126, 127, subnormals=False),
+)
+"""Every format by its standard name; `add` takes more of them."""
+
+ALIASES = {
+    "fp64": "binary64",
+    "float64": "binary64",
+    "double": "binary64",
+    "fp32": "binary32",
+    "float32": "binary32",
+    "single": "binary32",
+    "fp16": "binary16",
+    "float16": "binary16",
+    "half": "binary16",
+    "bf16": "bfloat16",
+    "e4m3fn": "float8_e4m3fn",
+    "e5m2": "float8_e5m2",
+}
+
+SPEC_EXAMPLE = "float:p=11,emin=-14,emax=15,round=rz,subnormals=flush,overflow=saturate"
+_SPEC_KEYS = ("p", "emin", "emax", "round", "subnormals", "overflow")
+
+
+def parse_spec(spec: str) -> tuple[Format, str]:
+    """Read a spec string such as 'float:p=11,emin=-14,emax=15,round=rz' into (Format, rounding).
+
+    Keys: p, significand bits with the implicit one (2 to 53); emin and emax, the least and greatest
+    exponent; round, a name in `ROUNDINGS`; subnormals, keep or flush; overflow, infinity or
+    saturate. Defaults: emin = 1 - emax, emax = 127, round=rn, subnormals=keep, overflow=infinity.
+
+    Raises:
+        InputError: with the part that is wrong and what is accepted in its place.
+    """
+    given: dict[str, str] = {}
+    for part in filter(None, spec.removeprefix("float:").split(",")):
+        key, equals, value = part.partition("=")
+        key, value = key.strip(), value.strip()
+        if not equals or key not in _SPEC_KEYS:
+            raise InputError(_bad(spec, f"{part.strip()!r} is not key=value with a known key", key))
+        if key in given:
+            raise InputError(_bad(spec, f"{key!r} is given twice"))
+        given[key] = value
+    if "p" not in given:
+        raise InputError(_bad(spec, "'p' is missing"))
+    p = _integer(spec, "p", given["p"])
+    if "emax" in given:
+        emax = _integer(spec, "emax", given["emax"])
+        emin = _integer(spec, "emin", given.get("emin", str(1 - emax)))
+    else:
+        emin = _integer(spec, "emin", given.get("emin", "-126"))
+        emax = 1 - emin
+    rounding = _choice(spec, "round", given.get("round", "rn"), tuple(ROUNDINGS))
+    subnormals = _choice(spec, "subnormals", given.get("subnormals", "keep"), ("keep", "flush"))
+    overflow = _choice(spec, "overflow", given.get("overflow", "infinity"), OVERFLOWS[:2])
+    if wrong := _out_of_reach(p, emin, emax) or unfit_rounding(rounding, p, emin):
+        raise InputError(_bad(spec, wrong))
+    name = f"float:p={p},emin={emin},emax={emax},subnormals={subnormals},overflow={overflow}"
+    return Format(name, p, emin, emax, subnormals == "keep", overflow), rounding
+
+
+def _integer(spec: str, key: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(_bad(spec, f"{key}={text!r} is not a whole number")) from None
+
+
+def _choice(spec: str, key: str, text: str, accepted: tuple[str, ...]) -> str:
+    if text not in accepted:
+        raise InputError(_bad(spec, f"{key}={text!r} is not one of {', '.join(accepted)}"))
+    return text
+
+
+def _bad(spec: str, what: str, key: str = "") -> str:
+    return (
+        f"malformed number format '{spec}': {what}{meant(key, _SPEC_KEYS)}; "
+        f"accepted keys: {', '.join(_SPEC_KEYS)}, as in '{SPEC_EXAMPLE}'"
+    )

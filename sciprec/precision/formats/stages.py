@@ -1,0 +1,133 @@
+"""Which arithmetic each stage of the transforms has, apart from that of the rest of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from sciprec.checks.arguments import shown
+from sciprec.errors import InputError, meant
+from sciprec.precision.formats.backend import Backend, resolve_backend
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The arithmetics of the stages of a transform; what is left out is that of the model.
+
+    Args:
+        legendre: of the Legendre products and their sums.
+        sums: of these sums alone, as a matrix unit has one for them; left out, that of `legendre`.
+        fourier: of the fast Fourier transform.
+        kept: of the Legendre products of the lowest orders and degrees.
+        kept_orders: how many orders from m = 0 on are computed in `kept`.
+        kept_degrees: how many degrees from l = 0 on are.
+    """
+
+    legendre: str | Backend | None = None
+    sums: str | Backend | None = None
+    fourier: str | Backend | None = None
+    kept: str | Backend | None = None
+    kept_orders: int = 0
+    kept_degrees: int = 0
+
+    def resolved(self, backend: str | Backend) -> dict[str, Backend]:
+        """The arithmetics of `legendre`, `fourier` and `kept` in a model in this arithmetic.
+
+        Raises:
+            InputError: an unknown arithmetic, or one in fixed point or with random bits.
+        """
+        legendre, fourier, kept = (
+            _plain_floats(name, backend if given is None else given)
+            for name, given in vars(self).items()
+            if name in ("legendre", "fourier", "kept")
+        )
+        if self.sums is not None:
+            wide = _plain_floats("sums", self.sums)
+            name = f"{legendre.name}, sums in {wide.compute.format.name}"
+            sums = {"accumulate": wide.accumulate, "matmul": wide.accumulate}
+            legendre = replace(legendre, name=name, about="", **sums)
+        return {"legendre": legendre, "fourier": fourier, "kept": kept}
+
+
+_MIXED = Stages("fp16", sums="fp32", kept="fp32")
+STAGES: dict[str, Stages] = {
+    "fp16": Stages("fp16", fourier="fp16"),
+    "fp16-fourier": Stages(fourier="fp16"),
+    "fp16-legendre": Stages("fp16"),
+    "mixed": Stages("fp16", sums="fp32"),
+    "mixed-m0": replace(_MIXED, kept_orders=1),
+    "mixed-m3": replace(_MIXED, kept_orders=4),
+    "mixed-m15": replace(_MIXED, kept_orders=16),
+    "mixed-l3": replace(_MIXED, kept_degrees=4),
+    "mixed-l10": replace(_MIXED, kept_degrees=11),
+}
+"""Name of a choice -> Stages. "mixed": Legendre products of binary16 factors with sums in binary32,
+what a matrix unit does; m and l: the last order and degree that stay in fp32."""
+
+
+def resolve_stages(given: str | Stages | Mapping | None) -> Stages | None:
+    """The stages of that name, or made of that table; None and "none": those of the model.
+
+    Raises:
+        InputError: an unknown name or key, or a number that is none.
+    """
+    if given is None or isinstance(given, Stages) or isinstance(given, str) and given == "none":
+        return _checked(given) if isinstance(given, Stages) else None
+    if isinstance(given, Mapping):
+        known = [field.name for field in fields(Stages)]
+        for name in given:
+            if name not in known:
+                raise InputError(
+                    f"stages have the unknown key {name!r}; known: {', '.join(known)}"
+                    + meant(name, known)
+                )
+        return _checked(Stages(**given))
+    if isinstance(given, str) and given in STAGES:
+        return STAGES[given]
+    raise InputError(
+        f"stages is {shown(given)}; accepted: none, {', '.join(STAGES)}, or a table with some of "
+        f"legendre, sums, fourier, kept, kept_orders and kept_degrees{meant(given, STAGES)}"
+    )
+
+
+def require_stages(stages: Stages, backend: Backend, fourier: str, sums: bool) -> None:
+    """Make sure that a model can have its transforms in these arithmetics.
+
+    Args:
+        stages: the arithmetics.
+        backend: of the rest of the model.
+        fourier: the Fourier stage that is asked for.
+        sums: whether sums inside transforms are to be compensated.
+
+    Raises:
+        InputError: it cannot.
+    """
+    if fourier != "fft" or sums:
+        asked = "compensated sums" if sums else f"the Fourier stage {fourier!r}"
+        raise InputError(
+            f"stages were given beside {asked}; accepted beside stages: fourier = 'fft' and a "
+            "compensation without sums"
+        )
+    _plain_floats("backend", backend)
+    stages.resolved(backend)
+
+
+def _checked(stages: Stages) -> Stages:
+    """The stages, where their numbers are such."""
+    for name in ("kept_orders", "kept_degrees"):
+        value = getattr(stages, name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise InputError(f"{name} of stages is {value!r}; accepted: a whole number >= 0")
+    return stages
+
+
+def _plain_floats(role: str, given: str | Backend) -> Backend:
+    """The arithmetic, where kernels in it have no state of their own."""
+    backend = resolve_backend(given)
+    if backend.fixed or backend.random:
+        kind = "in fixed point" if backend.fixed else "rounded at random"
+        raise InputError(
+            f"{role} is '{backend.name}' beside stages of the transforms, which is {kind}; "
+            "accepted: floats that are rounded alike each time, such as 'fp16' or 'mlu370'"
+        )
+    return backend

@@ -1,0 +1,1 @@
+"""Quantised arrays and exact products of integers."""

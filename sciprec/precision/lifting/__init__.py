@@ -1,0 +1,1 @@
+"""From a kernel to what `lift` gives."""

@@ -1,0 +1,57 @@
+"""Generated modules: written once into the cache folder, named by everything they depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import threading
+import types
+
+import numba
+
+from sciprec.precision.compiled import disk_cache
+from sciprec.precision.compiled.disk_cache import cache_folder
+from sciprec.precision.rewriting.program import Program
+
+__all__ = ["cache_folder", "module_of"]
+
+_import_lock = threading.RLock()
+
+
+def module_of(program: Program) -> types.ModuleType:
+    """The generated module; its file is named by a hash of everything that it depends on.
+
+    The module is made of the program's own text: the file is for people and for messages.
+    """
+    text = program.text()
+    outside = "".join(map(disk_cache.outside_digest, program.named_functions()))
+    content = f"{disk_cache.engine_digest()}{outside}\n{text}"
+    digest = hashlib.sha256(content.encode()).hexdigest()[:24]
+    stem = f"{program.kernel.__name__}_{digest}"
+    qualified = f"sciprec_lifted.{stem}"
+    with _import_lock:
+        if qualified in sys.modules:
+            return sys.modules[qualified]
+        path = cache_folder() / f"{stem}.py"
+        _put(path, text.encode())
+        module = types.ModuleType(qualified)
+        module.__file__ = str(path)
+        sys.modules[qualified] = module
+        try:
+            exec(compile(text, path, "exec"), module.__dict__)
+        except BaseException:
+            del sys.modules[qualified]
+            raise
+        if program.parallel:
+            numba.np.ufunc.parallel._launch_threads()
+        return module
+
+
+def _put(path, content: bytes) -> None:
+    """Write a generated module unless it is there."""
+    found = disk_cache.read(path)
+    if found == content:
+        return
+    if found is not None:
+        disk_cache.discard(path, "it is damaged")
+    disk_cache.write(path, content)

@@ -1,0 +1,330 @@
+"""Kernels lifted to fixed point: units are found by profiling, and follow the numbers."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from sciprec.errors import InputError
+from sciprec.precision.fixed.profile import Profile
+from sciprec.precision.fixed.units import Place, Units, from_ranges
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.copies import copied
+from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.syntax import LiftError
+from sciprec.precision.rounding import fixed_rounding as words
+from sciprec.precision.rounding.variant import CAREFUL, PLAIN, Variant
+
+_ATTEMPTS = 12
+_STATE = (
+    "units", "_unknown", "_adapt", "_calls", "_adaptations", "_careful_calls", "_saturated",
+    "_invalid",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FixedPointReport:
+    """What fixed point did in the calls so far.
+
+    Attributes:
+        places: one for each operation.
+        calls, adaptations: calls of the kernel, and how often the units were changed after the
+            first call.
+        saturations, invalid: totals over the places.
+        careful_calls: calls that were computed with every end of a range enforced.
+    """
+
+    places: tuple[Place, ...]
+    calls: int
+    adaptations: int
+    careful_calls: int
+
+    @property
+    def saturations(self) -> int:
+        return sum(place.saturations for place in self.places)
+
+    @property
+    def invalid(self) -> int:
+        return sum(place.invalid for place in self.places)
+
+    @property
+    def short(self) -> tuple[Place, ...]:
+        """Places whose numbers need more bits than there are, the worst first."""
+        found = [place for place in self.places if place.bits_short]
+        return tuple(sorted(found, key=lambda place: -place.bits_short))
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.calls} calls, {self.adaptations} changes of units, {self.saturations} "
+            f"saturations, {self.invalid} NaN"
+        ]
+        for place in self.short:
+            lines.append(
+                f"{place.function}, line {place.line}: '{place.text or place.operation}' is "
+                f"{place.bits_short} bits short: {place.lost_share:.1%} of its numbers are below "
+                f"half of its unit 2^{place.unit_exponents[1]}"
+            )
+        return "\n".join(lines)
+
+
+def fixed_point_summary(kernels, worst: int = 10) -> dict | None:
+    """What fixed point did in all calls of some lifted kernels, as plain data; None where none of
+    them is in fixed point.
+
+    Args:
+        kernels: lifted kernels.
+        worst: how many of the places that are short of bits are listed.
+    """
+    reports = [kernel.report() for kernel in kernels if isinstance(kernel, FixedLifted)]
+    if not reports:
+        return None
+    short = sorted((p for r in reports for p in r.short), key=lambda place: -place.bits_short)
+    saturated = sorted(
+        (p for r in reports for p in r.places if p.saturations), key=lambda p: -p.saturations
+    )
+    return {
+        "calls": sum(r.calls for r in reports),
+        "adaptations": sum(r.adaptations for r in reports),
+        "careful_calls": sum(r.careful_calls for r in reports),
+        "saturations": sum(r.saturations for r in reports),
+        "invalid": sum(r.invalid for r in reports),
+        "places_short_of_bits": len(short),
+        "short": [asdict(place) for place in short[:worst]],
+        "saturated": [asdict(place) for place in saturated[:worst]],
+    }
+
+
+class FixedLifted(Lifted):
+    """A kernel in fixed point; call it like the kernel.
+
+    The first call profiles the kernel in binary64 on copies of its arguments and gives every place
+    the finest unit that holds what was met there, with the format's headroom. See `sciprec.lift`
+    for `ranges` and `adapt`.
+
+    Attributes:
+        units: the units in force, or None before the first call.
+        dispatcher: the compiled entry of the plain variant; takes the table's address first and
+            returns (result, marks).
+    """
+
+    def __init__(
+        self, kernel, backend, compile_variant, lift_again, *, ranges=None, adapt="headroom",
+        programs=Program,
+    ):  # fmt: skip
+        self._compile = compile_variant
+        plain, module = compile_variant(PLAIN)
+        super().__init__(kernel, backend, plain, module, 0, lift_again, programs)
+        self._dispatchers = {PLAIN: module.sp_entry}
+        self._layout, self._adapt = plain.layout, adapt
+        self._literals = plain.literals
+        if any(site.operation == "sign" or "(0)" in site.operation for site in plain.sites):
+            self._literals += (1.0,)
+        self._state = threading.RLock()
+        self.units: Units | None = None
+        self._unknown = ranges is None  # until something but zeros has been met
+        if ranges is not None:
+            self.units = from_ranges(backend, plain.sites, plain.layout.rows, ranges)
+        self._calls = self._adaptations = self._careful_calls = 0
+        self._saturated = np.zeros(len(plain.layout.rows), np.int64)
+        self._invalid = np.zeros_like(self._saturated)
+
+    def profile(self, *args, widen: bool = False) -> Profile:
+        """Run the kernel in binary64 on copies of the arguments, and give every place a unit for
+        what was met there; with `widen`, for what was met before, too.
+        """
+        found = super().profile(*args)
+        with self._state:
+            self.units = Units.of_profile(self.backend, found, self.units if widen else None)
+            self._unknown = not found.largest.any()
+        return found
+
+    def freeze(self, spare_bits: int = 0) -> None:
+        """Widen every range by some powers of two, and let units change no more."""
+        with self._state:
+            self.units = self.units.widened(2.0**spare_bits * self.units.largest)
+            self._adapt = None
+
+    def fresh(self) -> FixedLifted:
+        """The same kernel with the same units, and counts of its own that start at zero."""
+        with self._state:
+            other = object.__new__(FixedLifted)
+            other.__dict__.update(self.__dict__)
+            other._state = threading.RLock()
+            other._calls = other._adaptations = other._careful_calls = 0
+            other._saturated, other._invalid = self._saturated * 0, self._invalid * 0
+        return other
+
+    def unprofiled(self) -> FixedLifted:
+        """The same kernel as before its first call: its units are still to be found."""
+        self._made_recorder()  # shared by all of them, as the compiled variants are
+        other = self.fresh()
+        other.units, other._unknown = None, True
+        return other
+
+    def report(self) -> FixedPointReport:
+        """What happened so far: saturations, and where bits are short."""
+        with self._state:
+            places = () if self.units is None else self.units.places(self._saturated, self._invalid)
+            return FixedPointReport(places, self._calls, self._adaptations, self._careful_calls)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What the next call and the report depend on; nothing before the first call.
+
+        Returns:
+            largest (rows,), the sizes that units are made for; met (2, n), places in the table of
+            numbers by exponent, and how many were met there; beyond (2, rows), saturations and NaN;
+            counts: calls, changes of units, careful calls, and whether all numbers so far were
+            zero; zero (rows,), places that made nothing but zeros, where that is known.
+        """
+        with self._state:
+            units = self.units
+            if units is None:
+                return {}
+            met = np.flatnonzero(units.spread)
+            counts = self._calls, self._adaptations, self._careful_calls, self._unknown
+            state = {
+                "largest": np.where(units.used, units.largest, 0.0),
+                "met": np.stack([met, units.spread.ravel()[met]]),
+                "beyond": np.stack([self._saturated, self._invalid]),
+                "counts": np.array(counts, np.int64),
+            }
+            return state if units.zero is None else state | {"zero": units.zero}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from the `state` of another; this one has run at least once.
+
+        Raises:
+            InputError: the state is of another program.
+        """
+        with self._state:
+            own = self.units
+            if own is None or _shapes(state) != _shapes(self.state()):
+                raise InputError(
+                    "the checkpoint has units of another version of kernel "
+                    f"'{self.kernel.__name__}'; remove it to begin again"
+                )
+            spread = np.zeros_like(own.spread)
+            spread.ravel()[state["met"][0]] = state["met"][1]
+            self.units = Units(
+                own.backend, own.sites, own.rows, state["largest"], spread, state.get("zero")
+            )
+            self._saturated, self._invalid = state["beyond"].copy()
+            *counts, unknown = state["counts"].tolist()
+            self._calls, self._adaptations, self._careful_calls = counts
+            self._unknown = bool(unknown)
+
+    def _kept_state(self) -> dict:
+        with self._state:
+            return {name: getattr(self, name) for name in _STATE}
+
+    def _run(self, args):
+        with self._state:
+            self._calls += 1
+            every = self._adapt if isinstance(self._adapt, int) else 0
+            if self._unknown or every and self._calls % every == 1 % every:
+                self._adaptations += self.units is not None
+                self.profile(*args)
+            units = self.units
+        saved = self._saved(args)
+        for attempt in range(_ATTEMPTS):
+            result, clean = self._attempt(units, units.variant(self._literals), args)
+            if clean:
+                return result
+            _restore(args, saved)
+            if self._adapt is None or attempt == _ATTEMPTS - 1:
+                break
+            wider = self._wider(units, args)
+            if wider is None:
+                break
+            units = wider
+        return self._careful(units, args)
+
+    def _attempt(self, units: Units, variant: Variant, args):
+        """(result, whether nothing left its range) of one run; the table is this call's own.
+
+        An exception may have come from numbers beyond their ranges: a careful run will tell.
+        """
+        table = units.table.copy()
+        try:
+            result, marks = self._enter(self._variant(variant), (table.ctypes.data, *args))
+        except LiftError:
+            raise
+        except Exception:
+            return None, False
+        counted = table[:, (words.SATURATED, words.INVALID)]
+        return result, not marks and not counted.any()
+
+    def _careful(self, units: Units, args):
+        """A run in which every end of a range is enforced; its saturations are counted."""
+        table = units.table.copy()
+        try:
+            result, _ = self._enter(self._variant(CAREFUL), (table.ctypes.data, *args))
+        finally:
+            with self._state:
+                self._careful_calls += 1
+                self._saturated += table[:, words.SATURATED]
+                self._invalid += table[:, words.INVALID]
+        return result
+
+    def _wider(self, units: Units, args) -> Units | None:
+        """Units after the headroom was used up: with room for what was beyond a range, and two bits
+        more, so that growing numbers do not leave again at once. None where no unit would change.
+        """
+        table = units.table.copy()
+        with contextlib.suppress(Exception):  # the run that counts will raise it
+            self._enter(self._variant(CAREFUL), (table.ctypes.data, *copied(args)))
+        beyond = table[:, words.LARGEST].copy().view(np.float64)
+        with self._state:  # other threads may have widened others
+            wider = self.units.widened(4.0 * np.minimum(beyond, 2.0**1000))
+            if (wider.exponents == units.exponents).all():
+                return None
+            self._adaptations += 1
+            self.units = wider
+        return wider
+
+    def _function(self, function):
+        """Refuse a function that is given as an argument: its operations would have no units."""
+        if isinstance(function, type):
+            return function
+        raise LiftError(
+            f"kernel '{self.kernel.__name__}' is given the function "
+            f"'{getattr(function, '__name__', function)}'; in fixed point it takes numbers, NumPy "
+            "arrays and tuples: call the function by its own name in the kernel"
+        )
+
+    def _variant(self, variant: Variant):
+        with self._state:
+            if variant not in self._dispatchers:
+                self._dispatchers[variant] = self._compile(variant)[1].sp_entry
+            return self._dispatchers[variant]
+
+    def _saved(self, args) -> list:
+        """Copies of the arrays that the kernel may write."""
+        written = self._written(args)
+        return [_kept(a) if w else None for a, w in zip(args, written, strict=True)]
+
+
+def _kept(value):
+    """A copy of what a kernel may change of an argument."""
+    if isinstance(value, tuple):
+        return [_kept(v) for v in value]
+    writable = isinstance(value, np.ndarray) and value.flags.writeable
+    return value.copy() if writable else None
+
+
+def _restore(values, saved) -> None:
+    """Put back what arrays held."""
+    for value, kept in zip(values, saved, strict=True):
+        if isinstance(value, tuple) and kept is not None:
+            _restore(value, kept)
+        elif kept is not None:
+            value[...] = kept
+
+
+def _shapes(state: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
+    """Shapes of what every state of one program has alike."""
+    return {name: x.shape for name, x in state.items() if name not in ("met", "zero")}

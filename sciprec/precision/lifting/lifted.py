@@ -1,0 +1,248 @@
+"""Lifted kernels: what `lift` gives."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import re
+import threading
+from pathlib import Path
+
+import numba
+import numpy as np
+from numba.core import errors
+from numba.core.serialize import dumps
+
+from sciprec.precision.fixed.profile import Profile, Recorder
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.lifting.written import written_arrays
+from sciprec.precision.operations import keys
+from sciprec.precision.rewriting.copies import is_native, native
+from sciprec.precision.rewriting.own_names import as_written
+from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.syntax import LiftError, Site, carry_sources
+from sciprec.precision.rounding.variant import PROFILE
+
+_NAMED_ERROR = re.compile(r"\w*Error: (.+)")
+_SENTENCES = (
+    "Cannot", "Can't", "Unknown attribute", "Illegal IR", "Invalid", "Untyped", "Unsupported",
+    "Use of", "cannot", "non-precise",
+)  # fmt: skip
+_ARRAY = np.ndarray
+_NUMBERS = frozenset((float, int, bool, np.float64, np.float32, np.int64))
+_parallel_lock = threading.RLock()
+
+
+class Lifted:
+    """A kernel compiled in the arithmetic of a backend; call it like the kernel.
+
+    It can be pickled: a copy in another process has the kernel's source with it, is compiled there
+    (or comes from the cache), and goes on with the call that would be the next here.
+
+    Attributes:
+        kernel: the plain Python function that was lifted.
+        backend: the arithmetic.
+        dispatcher: the compiled entry function, callable from other jitted code (in a backend with
+            random bits it takes a 32-bit key first).
+        inner: the compiled kernel without the entry's rounding of arguments and processor mode.
+        sites: every operation of the source: function, line, column, operation.
+        path: the generated module.
+        signature: the kernel's.
+        uses_processor_mode: whether the processor's rounding mode is set during a call.
+
+    Args:
+        kernel, backend, program, seed: what was lifted, and how.
+        module: the imported module of the program.
+        lift_again: lifts a function in the same way.
+        programs: makes programs of other variants.
+    """
+
+    def __init__(
+        self, kernel, backend: Backend, program: Program, module, seed: int, lift_again,
+        programs=Program,
+    ):  # fmt: skip
+        self.kernel, self.backend, self.seed = kernel, backend, seed
+        self.dispatcher = module.sp_entry
+        self.inner = getattr(module, program.callee(kernel))
+        self.sites: tuple[Site, ...] = tuple(program.sites)
+        self.path = Path(module.__file__)
+        self.uses_processor_mode = program.word != 0
+        self._parallel, self.signature = program.parallel, program.signature
+        self._places = program.places()
+        self._arity = len(program.signature.parameters)
+        self._lift_again, self._programs = lift_again, programs
+        self._trusting, self._sources = program.trust_inputs, program.sources
+        self._calls = 0
+        self._lock = threading.RLock()
+        self._recorder: Recorder | None = None
+        functools.update_wrapper(self, kernel)
+
+    def __call__(self, *args, **kwargs):
+        """Run the kernel. In a backend with random bits the n-th call of this object draws the
+        n-th stream.
+        """
+        if kwargs or len(args) != self._arity:
+            args = self.bound(args, kwargs)
+        for argument in args:
+            kind = argument.__class__
+            if kind is _ARRAY:
+                usual = argument.dtype.isnative
+            else:
+                usual = kind in _NUMBERS or kind is tuple and is_native(argument)
+            if not usual:
+                args = tuple(self._prepared(a) for a in args)
+                with native(args, self._written) as taken:
+                    return self._run(taken)
+        return self._run(args)
+
+    def __reduce__(self):
+        carried = dumps((self.kernel, self._sources))
+        return _restored, (self._lift_again, carried, self._kept_state())
+
+    def _kept_state(self) -> dict:
+        """What the next call depends on, by attribute."""
+        return {"_calls": self._calls}
+
+    def _run(self, args):
+        if self.backend.random:
+            args = (self._next_key(), *args)
+        return self._enter(self.dispatcher, args)
+
+    def _enter(self, dispatcher, args):
+        """Call a compiled entry; what goes wrong is said in the kernel's words."""
+        try:
+            if self._parallel:
+                with _parallel_lock:
+                    return dispatcher(*args)
+            return dispatcher(*args)
+        except errors.NumbaError as error:
+            raise self._explained(error, args) from None
+        except NotImplementedError:
+            self._refuse_half(args)
+            raise
+
+    def profile(self, *args) -> Profile:
+        """Run the kernel in binary64 on copies of the arguments, and note for every operation how
+        often it ran and how large its results were.
+
+        Raises:
+            LiftError: the kernel calls itself, or calls a function that is given as an argument.
+        """
+        args = self.bound(args, {})
+        recorder = self._made_recorder()
+        with native(args, lambda args: [False] * len(args)) as taken:
+            return recorder.run(taken, self._enter)
+
+    def _made_recorder(self) -> Recorder:
+        """What profiles this kernel, made once."""
+        with self._lock:
+            if self._recorder is None:
+                truth = resolve_backend("fp64")
+                program = self._programs(self.kernel, truth, "auto", self._trusting, PROFILE)
+                self._recorder = Recorder(program, module_of(program).sp_entry)
+            return self._recorder
+
+    def __repr__(self) -> str:
+        return f"<{self.kernel.__name__} lifted to {self.backend.name}>"
+
+    def rewind(self) -> None:
+        """Let the next call draw the first stream of random bits again."""
+        with self._lock:
+            self._calls = 0
+
+    def bound(self, args: tuple, kwargs: dict) -> tuple:
+        """The arguments of a call in the order of the parameters, defaults filled in."""
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise LiftError(
+                f"kernel '{self.kernel.__name__}' called wrongly: {error}; it takes "
+                f"{self.kernel.__name__}{self.signature}"
+            ) from None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def _prepared(self, argument):
+        """A function lifted too; anything else as it is, lists and the like refused."""
+        if isinstance(argument, (list, set, dict)):
+            raise LiftError(
+                f"kernel '{self.kernel.__name__}' is given a {type(argument).__name__}; it takes "
+                "numbers, NumPy arrays and tuples: make an array with np.array(x)"
+            )
+        return self._function(argument) if callable(argument) else argument
+
+    def _refuse_half(self, args) -> None:
+        """Numba has no binary16 on processors: say so where an argument is of that type."""
+        if any(getattr(a, "dtype", None) == np.float16 for a in args):
+            raise LiftError(
+                f"kernel '{self.kernel.__name__}' is given float16 data; it takes float32 and "
+                "float64: convert with x.astype(np.float32), which is exact"
+            ) from None
+
+    def _function(self, function):
+        """A function given as an argument, lifted to the same backend."""
+        if isinstance(function, type):
+            return function
+        if isinstance(function, Lifted):
+            return function.inner
+        return self._lift_again(function, trust_inputs=False).inner
+
+    @functools.cached_property
+    def _written(self):
+        """Which arguments a call may write, see `written_arrays`."""
+        return written_arrays(self.kernel)
+
+    def _next_key(self):
+        with self._lock:
+            number, self._calls = self._calls, self._calls + 1
+        return np.uint32(keys.mix(keys.mix(self.seed + 0x51ED2700) + number * 0x9E3779B9))
+
+    def _explained(self, error, args) -> LiftError:
+        names = list(self.signature.parameters)
+        own = args[len(args) - len(names) :]
+        given = ", ".join(f"{n}: {_described(a)}" for n, a in zip(names, own, strict=True))
+        inner = re.search(r"def (sp_k_\w+)\(", str(error))
+        place = self._places.get(inner[1] if inner else "", f"kernel '{self.kernel.__name__}'")
+        return LiftError(
+            f"{place} cannot run in '{self.backend.name}' on ({given}): "
+            f"{_last_reason(str(error))}; it takes the arguments that Numba accepts for it, "
+            "real numbers and arrays of them"
+        )
+
+
+def _restored(lift_again, carried: bytes, state: dict) -> Lifted:
+    """A lifted kernel that was pickled."""
+    kernel, sources = pickle.loads(carried)
+    carry_sources(sources)
+    lifted = lift_again(kernel)
+    lifted.__dict__.update(state)
+    return lifted
+
+
+@numba.extending.typeof_impl.register(Lifted)
+def _typeof_lifted(value, context):
+    return numba.typeof(value.dispatcher)
+
+
+def _described(value) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.ndim}-D array of {value.dtype}"
+    return type(value).__name__
+
+
+def _last_reason(text: str) -> str:
+    """The sentence in Numba's long message that says what is wrong: the first named error, the
+    first sentence of a known kind, or the operation that has no implementation.
+    """
+    lines = [line.strip() for line in text.splitlines()]
+    named = [_NAMED_ERROR.match(line) for line in lines]
+    found = [m[1] for m in named if m and not m[1].startswith(("Failed in", "No implementation"))]
+    found += [line for line in lines if line.startswith(_SENTENCES)]
+    found += [
+        f"there is no {line[4:]}"
+        for line in lines
+        if line.startswith(">>> ") and not line.startswith(">>> <lambda>")
+    ]
+    reason = (found or ["it cannot be typed"])[0].split(", defined at")[0].rstrip(".;:")
+    return as_written(reason)

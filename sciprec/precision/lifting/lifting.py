@@ -1,0 +1,105 @@
+"""`lift`: a user's Numba kernel, unchanged, in another arithmetic."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sciprec.checks.arguments import flag, shown, whole
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.lifting.compiling import cache_folder, module_of
+from sciprec.precision.lifting.fixed_lifting import FixedLifted
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.precision.rounding.variant import FLOATS, Variant
+
+__all__ = ["LiftError", "Lifted", "cache_folder", "lift"]
+
+
+def lift(
+    kernel,
+    backend="fp64",
+    *,
+    seed: int = 0,
+    path: str = "auto",
+    trust_inputs: bool = False,
+    ranges=None,
+    adapt: str | int | None = "headroom",
+) -> Lifted:
+    """Compile a kernel so that every floating-point operation is rounded in another arithmetic.
+
+    Args:
+        kernel: a plain Python function in Numba's subset, or an existing `@njit` function. The
+            kernels that it calls are lifted with it.
+        backend: a name (`sciprec.backends()`), a spec string, or a Backend.
+        seed: chooses the random bits of stochastic rounding and noise.
+        path: "auto" uses the processor's rounding mode where it serves; "software" never does (same
+            bits, slower).
+        trust_inputs: promise that floating-point array elements are in the storage format already
+            (made by `quantize`); their rounding on loading is then left out.
+        ranges: in fixed point, the largest sizes to expect, instead of a profiling run: one number
+            for everything, or a mapping from the name of an argument or array, the text of an
+            operation such as "a * b", or a line number; "*" stands for everything else.
+        adapt: in fixed point, when units change: "headroom", where a call leaves a range, which is
+            then repeated in wider units; a number N, at every N-th call, too, by a profiling run;
+            None, never: results saturate, and every saturation is counted.
+
+    Returns:
+        A callable with the same signature; arrays in either byte order are taken. It can be
+        pickled: a copy in another process goes on with the call that would be the next here, so
+        give each of several copies its own `seed` where the arithmetic is random.
+
+    Raises:
+        LiftError: a construct that cannot be lifted, with its place and what to write instead.
+        InputError: unknown backend.
+
+    Precision:
+        Literals, arguments, array elements and integers are rounded to the format where they meet
+        a floating-point operation; each + - * / sqrt fma is rounded once; elementary functions are
+        evaluated in binary64 (relative error below 2^-49) and rounded once, in fp64 they are within
+        an ulp. Stores round to the storage format. Comparisons are exact. `x ** n` with a
+        literal integer n is repeated multiplication, as in Numba. np.sum is pairwise, @ and np.dot
+        are sequential (see `reduce`).
+        In fixed point a result is an integer times the unit of its place, 2^e, found by running the
+        kernel in binary64 first; every result of + - * / sqrt fma is the exact one rounded once to
+        the unit. Each operation has one unit for each chain of calls that leads to it, the products
+        and sums of `accumulate` and `product` of one function share one, literals have their own.
+        A NaN becomes zero and is counted.
+
+    Differs from plain Numba:
+        Lifted to "fp32", `0.5 * x`, `s = 0.0` and integer operands stay binary32, where Numba
+        promotes to binary64. Lifted to "fp64", `np.float32(x)` and `np.zeros(n, np.float32)` stay
+        binary64: they mean the backend's numbers. Division by zero gives infinity or NaN
+        (error_model="numpy"). The options of an @njit function, `fastmath` above all, are dropped.
+        np.sum, @ and np.dot have another order than Numba's sum and BLAS.
+    """
+    resolved = resolve_backend(backend)
+    if not isinstance(path, str) or path not in ("auto", "software"):
+        raise LiftError(f"path {shown(path)} is unknown; give 'auto' or 'software'")
+    seed = whole("seed", seed, -(2**63), 2**64 - 1, "an integer")
+    trust_inputs = flag("trust_inputs", trust_inputs)
+    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
+    if function is None:
+        raise LiftError(
+            f"the kernel is a {type(kernel).__name__}; lift takes a Python function or an @njit "
+            "function: define the kernel with `def`"
+        )
+    _check_adapt(adapt)
+    again = partial(
+        lift, backend=resolved, seed=seed, path=path, trust_inputs=trust_inputs, ranges=ranges,
+        adapt=adapt,
+    )  # fmt: skip
+
+    def compiled(variant: Variant):
+        made = Program(function, resolved, path, trust_inputs, variant)
+        return made, module_of(made)
+
+    if not resolved.fixed:
+        return Lifted(function, resolved, *compiled(FLOATS), seed, again)
+    return FixedLifted(function, resolved, compiled, again, ranges=ranges, adapt=adapt)
+
+
+def _check_adapt(adapt) -> None:
+    if adapt is not None and not (isinstance(adapt, str) and adapt == "headroom"):
+        calls = "'headroom', None, or a number of calls above zero"
+        whole("adapt", adapt, 1, 2**63 - 1, calls)

@@ -1,0 +1,133 @@
+"""Which of its array arguments a kernel may write, read off its source."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+
+from sciprec.precision.rewriting.program import source_tree
+from sciprec.precision.rewriting.syntax import stored_names
+
+_QUIET = ("shape", "size", "ndim", "strides", "dtype")
+_COUNTING = ("int", "len", "min", "max", "abs")
+_RANGES = ("range", "prange")
+
+
+def written_arrays(kernel) -> Callable[[tuple], list[bool]]:
+    """A function of a call's arguments -> for each, whether the kernel may write an array in it.
+
+    An array counts as only read where its name stands for nothing but elements: `a[i, j]` with as
+    many indices as it has dimensions, all of them numbers, and `a.shape` and the like. In doubt an
+    array counts as written.
+    """
+    tree = source_tree(kernel)
+    names = list(inspect.signature(kernel).parameters)
+    indices: dict[str, set[int]] = {n: set() for n in names}
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    numbers, doubtful = _Numbers(tree, names), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in indices:
+            count = _indices(node, parents[node], numbers)
+            if count is None:
+                doubtful.add(node.id)
+            else:
+                indices[node.id].add(count)
+
+    def written(args: tuple) -> list[bool]:
+        usual = all(map(_is_usual, args))
+        return [
+            isinstance(a, (np.ndarray, tuple))
+            and not (usual and n not in doubtful and _only_elements(a, indices[n]))
+            for n, a in zip(names, args, strict=True)
+        ]
+
+    return written
+
+
+def _only_elements(argument, counts: set[int]) -> bool:
+    return isinstance(argument, np.ndarray) and not counts - {argument.ndim, 0}
+
+
+def _is_usual(argument) -> bool:
+    """Whether an argument is a number, or an array or tuple of numbers: no slice, say."""
+    if isinstance(argument, np.ndarray):
+        return argument.dtype.kind in "fiub"
+    if isinstance(argument, tuple):
+        return all(map(_is_usual, argument))
+    return isinstance(argument, (int, float, np.number, np.bool_))
+
+
+def _indices(node: ast.Name, parent, numbers: _Numbers) -> int | None:
+    """How many indices a read of an element has; 0 for `a.shape`; None for anything else."""
+    if isinstance(parent, ast.Attribute) and parent.attr in _QUIET:
+        return 0
+    element = isinstance(parent, ast.Subscript) and parent.value is node
+    if not element or not isinstance(parent.ctx, ast.Load):
+        return None
+    index = parent.slice
+    items = index.elts if isinstance(index, ast.Tuple) else [index]
+    return len(items) if all(map(numbers.is_number, items)) else None
+
+
+class _Numbers:
+    """Which expressions of a kernel are numbers whatever its arguments are, as long as they are
+    usual: no slices, and nothing that stands for a new axis.
+    """
+
+    def __init__(self, tree: ast.FunctionDef, parameters: list[str]):
+        self.values: dict[str, list[ast.expr | None]] = {name: [] for name in parameters}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    self._bind(target, node.value)
+            elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+                self._bind(node.target, node.value)
+            elif isinstance(node, (ast.For, ast.comprehension)):
+                ranged = _calls(node.iter, _RANGES)
+                self._bind(node.target, ast.Constant(0) if ranged else None)
+            elif isinstance(node, ast.FunctionDef) and node is not tree:
+                for argument in node.args.args:
+                    self._bind(ast.Name(argument.arg), None)
+        names = {getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(tree)}
+        self.usual = not names & {"slice", "newaxis"}
+
+    def _bind(self, target, value: ast.expr | None) -> None:
+        """Note what a name may stand for; None: anything."""
+        if isinstance(target, ast.Name):
+            self.values.setdefault(target.id, []).append(value)
+            return
+        shape = isinstance(value, ast.Attribute) and value.attr == "shape"
+        for name in stored_names([ast.Expr(target)]):
+            self.values.setdefault(name, []).append(ast.Constant(0) if shape else None)
+
+    def is_number(self, node, asked: frozenset[str] = frozenset()) -> bool:
+        """Whether an expression can only be a number."""
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, int)
+        if isinstance(node, (ast.BinOp, ast.UnaryOp)):
+            return self.usual
+        if isinstance(node, ast.Name):
+            known = self.values.get(node.id, [])
+            inner = asked | {node.id}
+            return self.usual and all(
+                value is not None and self.is_number(value, inner)
+                for value in known
+                if not (isinstance(value, ast.Name) and value.id in inner)
+            )
+        if isinstance(node, ast.Subscript):
+            inside = node.value
+            shape = isinstance(inside, ast.Attribute) and inside.attr == "shape"
+            return shape or isinstance(inside, ast.Name) and self.values.get(inside.id) == []
+        if isinstance(node, ast.Attribute):
+            return node.attr in ("size", "ndim")
+        return _calls(node, _COUNTING)
+
+
+def _calls(node, functions: tuple[str, ...]) -> bool:
+    """Whether an expression is a call of one of these functions."""
+    name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(
+        node, ast.Call) else ""  # fmt: skip
+    return name in functions

@@ -1,0 +1,362 @@
+"""Where numbers enter and leave a lifted kernel, its functions and its chunks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.errors import TypingError
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import intrinsic
+
+from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.formats.float_format import FORMATS
+from sciprec.precision.operations import arrays, keys
+from sciprec.precision.operations.number_types import (
+    has_float,
+    identity,
+    is_float,
+    is_numeric_array,
+    is_whole,
+    refuse_complex,
+)
+from sciprec.precision.rounding.fixed_rounding import SATURATED, add_marks, marks_slot, word_at
+from sciprec.precision.rounding.sticky import Sticky
+from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, View, call, opaque
+
+if TYPE_CHECKING:
+    from sciprec.precision.operations.intrinsics import Operations
+
+
+def enter(ops: Operations):
+    """Numbers from outside (arguments, array elements) into the format; everything else as it
+    is.
+    """
+
+    def resolve(typingctx, key, x):
+        refuse_complex([x])
+        kind = types.unliteral(x)
+        if not has_float(kind):
+            return identity(x, key)
+
+        def codegen(context, b, signature, args):
+            word, (value,) = keys.split(key, args)
+            entered = _entered(ops, context, b, kind, value, word)
+            return impl_ret_borrowed(context, b, signature.return_type, entered)
+
+        return _entered_type(ops, kind)(*keys.join(key, [x])), codegen
+
+    return ops.intrinsic(1, resolve)
+
+
+def _entered_type(ops: Operations, kind):
+    if is_float(kind):
+        return ops.carrier
+    if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
+        return types.Tuple([_entered_type(ops, k) for k in kind])
+    return kind
+
+
+def _entered(ops: Operations, context, b, kind, value, key):
+    if is_float(kind):
+        return ops.rounded(b, kind, value, ops.storage, key, 0)
+    if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
+        items = cgutils.unpack_tuple(b, value)
+        entered = [
+            _entered(ops, context, b, k, item, key) for k, item in zip(kind, items, strict=True)
+        ]
+        return context.make_tuple(b, _entered_type(ops, kind), entered)
+    return value
+
+
+def returned(ops: Operations):
+    """Results of the entry: numbers and arrays that the kernel passes on without an operation
+    are rounded here (arrays into new ones); arrays that can hold no other number are left.
+    """
+
+    def resolve(typingctx, key, x):
+        refuse_complex([x])
+        kind = types.unliteral(x)
+
+        def codegen(context, b, signature, args):
+            word, (value,) = keys.split(key, args)
+            return _let_out(ops, context, b, kind, value, word)
+
+        return _let_out_type(ops, kind)(*keys.join(key, [x])), codegen
+
+    return ops.intrinsic(1, resolve)
+
+
+def _holds_more(ops: Operations, kind) -> bool:
+    """Whether an array of this type may hold numbers that are not in the storage format."""
+    if not isinstance(kind, types.Array) or not is_float(kind.dtype):
+        return False
+    storage = ops.backend.storage.format
+    narrow = kind.dtype == types.float32
+    return not (storage.is_binary64 or narrow and storage.is_binary32)
+
+
+def _let_out_type(ops: Operations, kind):
+    if isinstance(kind, types.BaseNamedTuple):
+        items = [_let_out_type(ops, k) for k in kind]
+        return types.NamedTuple(items, kind.instance_class)
+    if isinstance(kind, types.BaseTuple):
+        return types.Tuple([_let_out_type(ops, k) for k in kind])
+    if _holds_more(ops, kind):
+        return arrays.mapped(ops.careful, kind, None)[0].return_type
+    return _entered_type(ops, kind)
+
+
+def _let_out(ops: Operations, context, b, kind, value, key):
+    if isinstance(kind, types.BaseTuple):
+        items = cgutils.unpack_tuple(b, value)
+        out = [_let_out(ops, context, b, k, x, key) for k, x in zip(kind, items, strict=True)]
+        return context.make_tuple(b, _let_out_type(ops, kind), out)
+    if _holds_more(ops, kind):
+        given = None if key is None else ops.key_type
+        signature, codegen = arrays.mapped(ops.careful, kind, given)
+        return codegen(context, b, signature, [value] if key is None else [key, value])
+    entered = _entered(ops, context, b, kind, value, key)
+    return impl_ret_borrowed(context, b, _entered_type(ops, kind), entered)
+
+
+def trusted(ops: Operations):
+    """Array elements that the caller guarantees to be in the format, in the carrier."""
+
+    def resolve(typingctx, key, x):
+        kind = types.unliteral(x)
+        noted = ops.variant.notes
+        if not is_float(kind) or kind == ops.carrier and not noted:
+            return identity(x, key)
+
+        def codegen(context, b, signature, args):
+            value = context.cast(b, args[-1], kind, ops.carrier)
+            return ops.storage.noted(b, value, args[0]) if noted else value
+
+        return ops.carrier(*keys.join(key, [x])), codegen
+
+    return ops.intrinsic(1, resolve)
+
+
+def viewed(ops: Operations):
+    """Operands of comparisons and of data movement: arrays of floats are rounded, the rest is
+    as it is.
+    """
+
+    def resolve(typingctx, key, x):
+        refuse_complex([x])
+        if isinstance(x, types.Array) and is_float(x.dtype):
+            return arrays.mapped(ops.careful, x, key)
+        return identity(x, key)
+
+    return ops.intrinsic(1, resolve)
+
+
+def stored(ops: Operations):
+    """stored(target, value): like leave, of a value that is in the array's unit already."""
+    return leave(ops, in_unit=not ops.variant.notes)
+
+
+def leave(ops: Operations, in_unit: bool = False):
+    """leave(target, value): what is stored into target: rounded to the storage format, with
+    its noise.
+    """
+    same = ops.backend.storage == ops.backend.compute and ops.backend.noise is None
+    same = same and (in_unit or not ops.storage.placed)
+
+    def resolve(typingctx, key, target, x):
+        refuse_complex([x])
+        kind = types.unliteral(x)
+        dtype = getattr(target, "dtype", None)
+        narrow = _narrow_store(ops, dtype)
+        if dtype is not None and not is_float(dtype) or not (is_float(kind) or is_whole(kind)):
+            if is_numeric_array(kind) and (dtype is None or is_float(dtype)):
+                return arrays.stored(ops.careful, target, kind, key)
+            return identity(x, key, before=[target])
+        if kind == ops.carrier and same and narrow is None:
+            return identity(x, key, before=[target])
+
+        def codegen(context, b, signature, args):
+            word, (_, value) = keys.split(key, args)
+            if kind != ops.carrier or not same:
+                value = ops.rounded(b, kind, value, ops.storage, word, 0)
+            if ops.storage.placed and is_whole(kind):
+                draw = ops.draw(b, ops.storage, word)
+                value = ops.storage.from_binary64(b, value, **draw)
+            value = noisy(ops, b, value, word)
+            return value if narrow is None else narrow.from_binary64(b, value)
+
+        return ops.carrier(*keys.join(key, [target, x])), codegen
+
+    return ops.intrinsic(2, resolve)
+
+
+def _narrow_store(ops: Operations, dtype):
+    """What rounds numbers of a wide carrier for an array of float32 in the storage's direction;
+    None where the processor does it by converting them.
+    """
+    storage = ops.backend.storage
+    usual = storage.fixed or storage.rule.usual
+    if dtype != types.float32 or ops.carrier == types.float32 or usual or ops.word:
+        return None
+    return Sticky(Arithmetic(FORMATS["binary32"], storage.rounding), F64, F64, None)
+
+
+def noisy(ops: Operations, b, value, key):
+    """value * (1 + eps), eps = n * 2^-31 uniform in the backend's interval: exact in binary64,
+    rounded once.
+    """
+    if ops.backend.noise is None:
+        return value
+    low, high = (round(edge * 2**31) for edge in ops.backend.noise)
+    draw = b.lshr(keys.emit_hash(b, key, 7), ir.Constant(I32, 16))
+    span = b.mul(draw, ir.Constant(I32, high - low + 1))
+    n = b.add(b.lshr(span, ir.Constant(I32, 16)), ir.Constant(I32, low))
+    if ops.word and ops.kind == F32:
+        eps = b.fmul(b.sitofp(n, F32), ir.Constant(F32, 2.0**-31))
+        return ops.storage.round(b, call(b, "fma", value, eps, value))
+    factor = b.fadd(b.fmul(b.sitofp(n, F64), V64.constant(2.0**-31)), V64.constant(1.0))
+    wide = b.fpext(value, F64) if ops.kind == F32 else value
+    return ops.storage.from_binary64(b, b.fmul(wide, factor), **ops.draw(b, ops.storage, key))
+
+
+def closed(ops: Operations):
+    """closed(x): what a function of a program with a table gives back: (x, its marks)."""
+
+    @intrinsic
+    def closed(typingctx, x):
+        kind = types.unliteral(x)
+        pair = types.Tuple([kind, types.int64])
+
+        def codegen(context, b, signature, args):
+            value = context.cast(b, args[0], signature.args[0], kind)
+            made = context.make_tuple(b, pair, [value, b.load(marks_slot(b))])
+            return impl_ret_borrowed(context, b, pair, made)
+
+        return pair(x), codegen
+
+    return closed
+
+
+def opened(ops: Operations):
+    """opened(pair): the value that a call gave; its marks become the caller's."""
+
+    @intrinsic
+    def opened(typingctx, pair):
+        def codegen(context, b, signature, args):
+            value = take_marks(b, args[0])
+            return impl_ret_borrowed(context, b, pair[0], value)
+
+        return pair[0](pair), codegen
+
+    return opened
+
+
+def take_marks(b, value):
+    """The first of (value, marks); the marks become those of the function being compiled."""
+    add_marks(b, b.extract_value(value, 1))
+    return b.extract_value(value, 0)
+
+
+def kept(ops: Operations):
+    """kept(key, pair): the value that a chunk of a parallel loop gave, as a tuple; its marks go
+    into the row at key.
+    """
+
+    @intrinsic
+    def kept(typingctx, key, pair):
+        def codegen(context, b, signature, args):
+            marks = b.extract_value(args[1], 1)
+            b.atomic_rmw("or", word_at(b, args[0], SATURATED, I64), marks, "monotonic")
+            value = b.extract_value(args[1], 0)
+            return impl_ret_borrowed(context, b, pair[0], value)
+
+        return pair[0](key, pair), codegen
+
+    return kept
+
+
+def whole(ops: Operations):
+    """An operand that has to be an integer (np.arange), as it is."""
+
+    def resolve(typingctx, key, x):
+        if not is_whole(types.unliteral(x)):
+            raise TypingError(
+                f"np.arange of {x} is given; it takes integers: write start + i * step"
+            )
+        return identity(x, key)
+
+    return ops.intrinsic(1, resolve)
+
+
+def filling(ops: Operations):
+    """What np.full fills with, in NumPy's type: binary64 (exactly) for floats."""
+
+    def resolve(typingctx, key, x):
+        kind = types.unliteral(x)
+        if not is_float(kind):
+            return identity(x, key)
+
+        def codegen(context, b, signature, args):
+            return context.cast(b, args[-1], kind, types.float64)
+
+        return types.float64(*keys.join(key, [x])), codegen
+
+    return ops.intrinsic(1, resolve)
+
+
+def held(ops: Operations):
+    """held(x): a number of the carrier or a constant array, out of the compiler's sight.
+
+    Under a directed processor mode the compiler would compute with what it can see, to nearest.
+    """
+
+    @intrinsic
+    def unseen(typingctx, x):
+        kind = types.unliteral(x)
+
+        def codegen(context, b, signature, args):
+            zero = opaque(b, "sciprec.zero", ir.Constant(I64, 0))
+            if kind == ops.carrier:
+                view = View(ops.kind)
+                word = b.add(view.to_word(b, args[0]), b.trunc(zero, view.integer))
+                return view.to_float(b, word)
+            if isinstance(kind, types.Array):
+                array = context.make_array(kind)(context, b, args[0])
+                array.data = b.gep(array.data, [zero])
+                return impl_ret_borrowed(context, b, kind, array._getvalue())
+            return impl_ret_borrowed(context, b, kind, args[0])
+
+        return kind(x), codegen
+
+    return unseen
+
+
+def constant(ops: Operations, text: str):
+    """An intrinsic without operands: a number of the carrier, given by its hexadecimal text.
+
+    Under a directed processor mode it is loaded from memory: the compiler would compute with a
+    constant beforehand, to nearest.
+    """
+    value = float.fromhex(text)
+
+    @intrinsic
+    def number(typingctx):
+        def codegen(context, b, signature, args):
+            held = ir.Constant(ops.kind, value)
+            return opaque(b, f"sciprec.{ops.kind}.{text}", held) if ops.word else held
+
+        return ops.carrier(), codegen
+
+    return number
+
+
+BOUNDARIES = {
+    made.__name__: made
+    for made in (
+        *(enter, trusted, viewed, leave, stored, returned),
+        *(closed, opened, kept, whole, filling, held),
+    )
+}
+"""Operation -> what makes it for the operations of a backend."""

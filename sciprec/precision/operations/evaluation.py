@@ -1,0 +1,201 @@
+"""How a backend evaluates each operation on numbers of its carrier, rounded once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+
+from sciprec.errors import InputError
+from sciprec.precision.formats.backend import Arithmetic, Backend
+from sciprec.precision.operations import keys
+from sciprec.precision.operations.number_types import call_inlined, forward
+from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.rounding.fixed_rounding import Fixed
+from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.recording import Recording
+from sciprec.precision.rounding.sticky import Sticky
+from sciprec.precision.rounding.technique import rounder
+from sciprec.precision.rounding.variant import FLOATS, Variant
+from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, call
+
+
+class Evaluation:
+    """The roles of a backend under one processor control word, and operations on their numbers.
+
+    Args:
+        backend: what each role computes in.
+        word: the MXCSR value under which kernels will run, 0 for the normal mode.
+        variant: what operations do with rows of a table.
+    """
+
+    def __init__(self, backend: Backend, word: int, variant: Variant = FLOATS):
+        self.backend, self.word, self.variant = backend, word, variant
+        self.key_type = types.uint32 if backend.random else None
+        if variant.row_bytes:
+            self.key_type = types.int64
+        self.label = hashlib.sha256(f"{backend!r} {word} {variant.name}".encode()).hexdigest()[:12]
+        self.carrier = types.float32 if backend.carrier == np.float32 else types.float64
+        self.kind = F32 if backend.carrier == np.float32 else F64
+        self.storage = self._rounder(backend.storage)
+        self.compute = self._rounder(backend.compute)
+        self.accumulate_role = self._rounder(backend.accumulate)
+        self.matmul_role = self._rounder(backend.matmul)
+
+    def _rounder(self, arithmetic: Arithmetic) -> Native:
+        if self.variant.notes:
+            return Recording(arithmetic)
+        if arithmetic.fixed:
+            return Fixed(arithmetic, self.variant)
+        return rounder(arithmetic, self.kind, self.word)
+
+    @property
+    def row(self):
+        """row(key, n): the address n rows further in the table."""
+        return keys.row_step(self.variant.row_bytes)
+
+    def intrinsic(self, arity: int, resolve: Callable):
+        """An operation of `arity` operands, typed by resolve(typingctx, key, *operands)."""
+        return keys.intrinsic_of(arity, self.key_type, resolve, self.variant.row_bytes)
+
+    def draw(self, b, role: Native, key, salt: int = 0) -> dict:
+        """What a rounder takes besides operands: the 24 random bits of a stochastic rounding, or
+        the address of a row (`salt` numbers further draws and rows; 1 to 3 are the operands').
+        """
+        if role.placed:
+            part = salt if salt < 4 else salt - 10
+            step = ir.Constant(I64, part * self.variant.row_bytes)
+            return {"row": b.add(key, step) if part else key}
+        if not role.rule.random:
+            return {}
+        return {"draw": b.lshr(keys.emit_hash(b, key, salt), ir.Constant(I32, 8))}
+
+    def emit(self, name: str, role: Native) -> Callable:
+        """emit(context, builder, values, key) -> value, all in the carrier."""
+        row = OPERATIONS[name]
+        if row.evaluate is not None:
+            return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
+        if row.toward:
+            return lambda c, b, v, key: self._reround(b, role, call(b, row.toward, v[0]), key)
+        if row.exact is not None:
+            return lambda c, b, v, key: self._native(c, b, row.exact, v)
+        if name in ("add", "sub", "mul", "div", "sqrt", "fma", "accumulate"):
+            return lambda c, b, v, key: getattr(role, name)(b, *v, **self.draw(b, role, key))
+        if name in ("neg", "pos", "abs", "fabs"):
+            return lambda c, b, v, key: self._signs(b, role, name, v[0], key)
+        if name == "fmod":
+            return lambda c, b, v, key: b.frem(*v)
+        if name == "mod" and role.arithmetic.native is None:
+            return lambda c, b, v, key: self._modulus(c, b, role, v, key)
+        if name in ("mod", "floordiv"):
+            return lambda c, b, v, key: self._by_binary64(c, b, role, row.whole, v, key)
+        if name == "square":
+            return lambda c, b, v, key: role.mul(b, v[0], v[0], **self.draw(b, role, key))
+        if name == "reciprocal":
+            one = ir.Constant(self.kind, 1.0)
+            return lambda c, b, v, key: role.div(b, one, v[0], **self.draw(b, role, key))
+        if name == "sign":
+            return lambda c, b, v, key: self._native(c, b, row.whole, v)
+        raise InputError(
+            f"operation '{name}' has no evaluation: give its row `evaluate`, `exact` or `toward`"
+        )
+
+    def _signs(self, b, role: Native, name, x, key):
+        place = self.draw(b, role, key) if role.placed else {}
+        if name == "neg":
+            return role.negated(b, x, **place)
+        return x if name == "pos" else role.magnitude(b, x, **place)
+
+    def product_of_integers(self, context, b, values, key):
+        """The product of a floating-point accumulator: factors to integers of their own units,
+        multiplied exactly, rounded to the accumulator.
+        """
+        role, factors = self.matmul_role, []
+        for number, value in enumerate(values, 1):
+            wide = b.fpext(value, F64) if self.kind == F32 else value
+            factors.append(role.from_binary64(b, wide, **self.draw(b, role, key, number)))
+        if self.variant.notes:
+            return role.mul(b, *factors, **self.draw(b, role, key))
+        if self.backend.matmul.format.bits <= 26:
+            return self.accumulate_role.from_binary64(b, b.fmul(*factors))
+        return Sticky(self.backend.accumulate, self.kind, F64, None).mul(b, *factors)
+
+    def _reround(self, b, role, value, key):
+        convert = role.from_binary32 if self.kind == F32 else role.from_binary64
+        return convert(b, value, **self.draw(b, role, key))
+
+    def _native(self, context, b, function, values, kind=None):
+        """Numba's own function on values of one floating type (the carrier unless said)."""
+        kind = kind or self.carrier
+        known = context.typing_context.resolve_value_type(function)
+        resolved = known.get_call_type(context.typing_context, (kind,) * len(values), {})
+        result = forward(known, resolved)(context, b, kind(*(kind,) * len(values)), values)
+        return context.cast(b, result, resolved.return_type, kind)
+
+    def _by_binary64(self, context, b, role, function, values, key):
+        wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
+        result = self._native(context, b, function, wide, types.float64)
+        return role.from_binary64(b, result, **self.draw(b, role, key))
+
+    def _modulus(self, context, b, role, values, key):
+        """Python's x % y: the exact remainder, or its sum with y, rounded once."""
+        x, y = (b.fpext(v, F64) if self.kind == F32 else v for v in values)
+        draw, zero = self.draw(b, role, key), V64.constant(0.0)
+        rest = b.frem(x, y)
+        other = b.xor(b.fcmp_ordered("<", rest, zero), b.fcmp_ordered("<", y, zero))
+        if role.placed:  # one rounding, since each is counted; exact, whatever y is
+            moves = b.and_(other, b.fcmp_ordered("!=", rest, zero))
+            return role.fma(b, rest, V64.constant(1.0), b.select(moves, y, zero), **draw)
+        if role.mode or role.rule.usual:
+            moved = role.from_binary64(b, b.fadd(rest, y), **draw)
+        else:
+            moved = Sticky(role.arithmetic, self.kind, F64, None).add(b, rest, y)
+        result = b.select(other, moved, role.from_binary64(b, rest, **draw))
+        signed_zero = call(b, "copysign", ir.Constant(self.kind, 0.0), values[1])
+        return b.select(b.fcmp_ordered("==", rest, zero), signed_zero, result)
+
+    def _elementary(self, context, b, name, values, role, key):
+        """Evaluated in binary64 and rounded once; in wide formats the platform's function where
+        ours is worse.
+        """
+        row, narrow = OPERATIONS[name], role.arithmetic.format.significand_bits <= 24
+        if not (narrow or self.word) and row.platform is not None:
+            return self._by_binary64(context, b, role, row.platform, values, key)
+        wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
+        directed = not (role.rule.nearest or role.rule.random)
+        function = (row.directed if directed else row.narrow) if narrow else row.evaluate
+        result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
+        return role.from_binary64(b, result, **self.draw(b, role, key))
+
+    def repeated(self, b, x, exponent: int, key):
+        result, square, left, salt = None, x, abs(exponent), 11
+        while left:
+            if left & 1:
+                draw = self.draw(b, self.compute, key, salt)
+                result = square if result is None else self.compute.mul(b, result, square, **draw)
+            left >>= 1
+            if left:
+                draw = self.draw(b, self.compute, key, salt + 1)
+                square = self.compute.mul(b, square, square, **draw)
+            salt += 2
+        one = ir.Constant(self.kind, 1.0)
+        result = one if result is None else result
+        if exponent < 0:
+            result = self.compute.div(b, one, result, **self.draw(b, self.compute, key, salt))
+        return result
+
+    def rounded(self, b, kind, value, role: Native, key, salt: int):
+        """A number of any real type, rounded into the role's format (carrier values included)."""
+        draw = self.draw(b, role, key, salt)
+        if isinstance(kind, types.Boolean):
+            return role.from_integer(b, b.zext(value, I64), False, **draw)
+        if isinstance(kind, types.Integer):
+            if kind.bitwidth < 64:
+                value = b.sext(value, I64) if kind.signed else b.zext(value, I64)
+            return role.from_integer(b, value, kind.signed, **draw)
+        if kind == types.float32:
+            return role.from_binary32(b, value, **draw)
+        return role.from_binary64(b, value, **draw)

@@ -1,0 +1,279 @@
+"""The operations of a backend as Numba intrinsics that decide by type.
+
+Integers stay integers and keep Numba's own operators; as soon as a floating-point number takes
+part, every operand is brought to the backend's format and the result is rounded once. Arrays are
+handled element by element. In a backend with random bits or rows of a table each operation takes a
+key first (see `keys`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.core import types
+from numba.core.errors import TypingError
+
+from sciprec.precision.elementary.bits import distinct
+from sciprec.precision.formats.backend import Backend
+from sciprec.precision.operations import arrays, boundaries, keys
+from sciprec.precision.operations.evaluation import Evaluation
+from sciprec.precision.operations.number_types import (
+    call_inlined,
+    forward,
+    is_float,
+    is_numeric_array,
+    is_whole,
+    refuse_complex,
+)
+from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.precision.rounding.mode import NORMAL, call_in_mode
+from sciprec.precision.rounding.variant import VARIANTS
+from sciprec.precision.rounding.words import I64
+
+
+@njit
+def _sum(a):
+    return np.sum(a)
+
+
+@njit
+def _product(a):
+    return np.prod(a)
+
+
+@njit
+def _running_sum(a):
+    return np.cumsum(a)
+
+
+_REDUCTIONS = {"total": _sum, "running_product": _product, "running_sum": _running_sum}
+_IN_PLACE = {f"i{name}": name for name in ("add", "sub", "mul", "div", "mod", "floordiv", "pow")}
+
+
+class Operations(Evaluation):
+    """The operations of one backend under one processor control word; attributes are made when
+    first used. Its arguments are those of `Evaluation`.
+    """
+
+    @property
+    def careful(self) -> Operations:
+        """What operations on arrays use: ends of a range are enforced where they are met."""
+        wanted = self.variant.of_arrays
+        same = wanted == self.variant
+        return self if same else operations(self.backend, self.word, wanted.name)
+
+    def __getattr__(self, name: str):
+        made = self._make(name)
+        made.label, made.of = name, lambda ops: getattr(ops, name)
+        setattr(self, name, made)
+        return made
+
+    def _make(self, name: str):
+        if name in _IN_PLACE:
+            return self._in_place(getattr(self, _IN_PLACE[name]))
+        if name in boundaries.BOUNDARIES:
+            return boundaries.BOUNDARIES[name](self)
+        if name == "cast":
+            return self._cast()
+        if name in _REDUCTIONS:
+            return self._reduction(_REDUCTIONS[name])
+        if name == "accumulate":
+            operation = "accumulate" if self.accumulate_role.placed else "add"
+            return self._operation(2, self.emit(operation, self.accumulate_role), None)
+        if name == "product":
+            if self.variant.row_bytes and not self.backend.accumulate.fixed:
+                return self._operation(2, self.product_of_integers, None)
+            return self._operation(2, self.emit("mul", self.matmul_role), None)
+        row = OPERATIONS.get(name)
+        if row is None:
+            raise AttributeError(f"no operation '{name}'")
+        if row.of_bits:
+            return self._from_bits(row)
+        emit, brings_in = self.emit(name, self.compute), row.exact is not None
+        return self._operation(row.arity, emit, row.whole, brings_in)
+
+    def _operand(self, b, kind, value, key, salt: int):
+        """An operand in the carrier; carrier values are in the format already."""
+        return (
+            value if kind == self.carrier else self.rounded(b, kind, value, self.compute, key, salt)
+        )
+
+    def _operation(self, arity: int, emit: Callable, native: Callable | None, brings_in=False):
+        """An intrinsic of `arity` operands (after the key, in a random backend); `brings_in` says
+        that an integer among them may be the result as it is.
+        """
+
+        def resolve(typingctx, key, *operands):
+            kinds = [types.unliteral(k) for k in operands]
+            refuse_complex(kinds)
+            scalar = all(is_float(k) or is_whole(k) for k in kinds)
+            if scalar and (native is None or any(is_float(k) for k in kinds)):
+                whole = brings_in and any(is_whole(k) for k in kinds)
+                return self._scalar(emit, kinds, key, whole and self.compute.placed)
+            if any(is_numeric_array(k) for k in kinds) and (
+                native is None or any(is_float(getattr(k, "dtype", k)) for k in kinds)
+            ):
+                careful = self.careful
+                return arrays.elementwise(careful, made.of(careful), kinds, key)
+            if native is None:
+                names = ", ".join(str(k) for k in kinds)
+                raise TypingError(
+                    f"an operation on numbers is given {names}; it takes numbers and arrays"
+                )
+            return self._pass_to(typingctx, native, operands, key)
+
+        made = self.intrinsic(arity, resolve)
+        return made
+
+    def _scalar(self, emit, kinds, key, places: bool):
+        def codegen(context, b, signature, args):
+            word, values = keys.split(key, args)
+            operands = [
+                self._operand(b, kind, value, word, 1 + salt)
+                for salt, (kind, value) in enumerate(zip(kinds, values, strict=True))
+            ]
+            result = emit(context, b, operands, word)
+            if places:
+                result = self.compute.from_binary64(b, result, **self.draw(b, self.compute, word))
+            return result
+
+        return self.carrier(*keys.join(key, kinds)), codegen
+
+    def _pass_to(self, typingctx, native, operands, key):
+        """Integers, booleans, tuples, strings: Numba's own operator."""
+        function = typingctx.resolve_value_type(native)
+        resolved = function.get_call_type(typingctx, tuple(operands), {})
+        passed = forward(function, resolved)
+
+        def codegen(context, b, signature, args):
+            return passed(context, b, resolved.return_type(*operands), keys.split(key, args)[1])
+
+        return resolved.return_type(*keys.join(key, operands)), codegen
+
+    def _cast(self):
+        """float(x), np.float64(x), np.float32(x): a number in the backend's format, whatever it
+        was.
+        """
+        emit = lambda context, b, values, key: values[0]  # noqa: E731
+        return self._operation(1, emit, None, brings_in=True)
+
+    def _reduction(self, native):
+        """reduction(kernel, array): the lifted kernel; of integers, Numba's own function."""
+
+        def resolve(typingctx, key, function, x):
+            if isinstance(x, types.Array) and is_whole(x.dtype):
+                known, given = typingctx.resolve_value_type(native), [x]
+            else:
+                known, given = function, keys.join(key, [x])
+            resolved = known.get_call_type(typingctx, tuple(given), {})
+            passed = forward(known, resolved)
+
+            def codegen(context, b, signature, args):
+                word, (_, value) = keys.split(key, args)
+                values = [value] if known is not function or key is None else [word, value]
+                result = passed(context, b, resolved.return_type(*given), values)
+                opens = self.variant.row_bytes and known is function
+                return boundaries.take_marks(b, result) if opens else result
+
+            opened = resolved.return_type
+            if self.variant.row_bytes and known is function:
+                opened = opened[0]
+            return opened(*keys.join(key, [function, x])), codegen
+
+        return self.intrinsic(2, resolve)
+
+    def constant(self, text: str):
+        """An intrinsic without operands: a number of the carrier, given by its hexadecimal text."""
+        return boundaries.constant(self, text)
+
+    def call(self, arity: int):
+        """call(function, x1, ..., x_arity): a jitted function called in the backend's processor
+        mode.
+        """
+        return call_in_mode(self.word, arity)
+
+    def call_normally(self, arity: int):
+        """The same in the processor's normal mode, for what starts threads."""
+        return call_in_mode(NORMAL if self.word else 0, arity)
+
+    def power(self, exponent: int):
+        """x ** n with a literal integer n: repeated multiplication in the order of Numba's own
+        operator.
+        """
+
+        def raised(x):
+            return x**exponent
+
+        def emit(context, b, values, key):
+            return self.repeated(b, values[0], exponent, key)
+
+        made = self._operation(1, emit, njit(distinct(raised, f"to_{exponent}")))
+        made.label, made.of = f"power_{exponent}", lambda ops: ops.power(exponent)
+        return made
+
+    def power_of(self, exponent: int):
+        """The same of two operands, the second of them this exponent, for x **= n."""
+
+        def emit(context, b, values, key):
+            return self.repeated(b, values[0], exponent, key)
+
+        made = self._operation(2, emit, operator.pow)
+        made.label, made.of = f"power_of_{exponent}", lambda ops: ops.power_of(exponent)
+        return made
+
+    def ipower_of(self, exponent: int):
+        """x **= n with a literal integer n."""
+        return self._in_place(self.power_of(exponent))
+
+    def _from_bits(self, row: Operation):
+        """A function of a 32-bit integer (uniform, normal, exponential variates): rounded once."""
+
+        def resolve(typingctx, key, u):
+            if not isinstance(types.unliteral(u), types.Integer):
+                raise TypingError(f"{row.name} takes a 32-bit integer, not {u}")
+
+            def codegen(context, b, signature, args):
+                word, (value,) = keys.split(key, args)
+                wide = context.cast(b, value, types.unliteral(u), types.int64)
+                role = self.compute
+                narrow = role.arithmetic.format.significand_bits <= 24
+                function = row.narrow if narrow else row.evaluate
+                result = call_inlined(context, b, function, (types.int64,), [wide])
+                return role.from_binary64(b, result, **self.draw(b, role, word))
+
+            return self.carrier(*keys.join(key, [u])), codegen
+
+        return self.intrinsic(1, resolve)
+
+    def _in_place(self, op):
+        """y += x on arrays writes into y; on everything else it is the operation."""
+
+        def resolve(typingctx, key, x, y):
+            if is_numeric_array(x):
+                careful = self.careful
+                return arrays.in_place(careful, op.of(careful), x, y, key)
+            kinds = keys.join(key, [x, y])
+            given = [key, types.int64, x, y] if self.variant.row_bytes else kinds
+            function = typingctx.resolve_value_type(op)
+            resolved = function.get_call_type(typingctx, tuple(given), {})
+            passed = forward(function, resolved)
+
+            def codegen(context, b, signature, args):
+                if self.variant.row_bytes:
+                    args = [args[0], ir.Constant(I64, 0), *args[1:]]
+                return passed(context, b, resolved.return_type(*given), args)
+
+            return resolved.return_type(*kinds), codegen
+
+        return self.intrinsic(2, resolve)
+
+
+@lru_cache(maxsize=128)
+def operations(backend: Backend, word: int, variant: str = "") -> Operations:
+    """The (shared) operations of a backend under a control word, in the variant of that name."""
+    return Operations(backend, word, VARIANTS[variant])

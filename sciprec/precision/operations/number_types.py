@@ -1,0 +1,75 @@
+"""Numba types that the operations tell apart, and calls of what Numba has compiled."""
+
+from __future__ import annotations
+
+from numba.core import types
+from numba.core.errors import TypingError
+from numba.core.imputils import impl_ret_borrowed
+
+from sciprec.precision.operations import keys
+
+
+def is_float(kind: types.Type) -> bool:
+    """Whether values of this Numba type are real floating-point numbers."""
+    return isinstance(kind, types.Float)
+
+
+def is_whole(kind: types.Type) -> bool:
+    """Whether values of this Numba type are integers or booleans."""
+    return isinstance(kind, (types.Integer, types.Boolean))
+
+
+def is_numeric_array(kind: types.Type) -> bool:
+    """Whether this is the Numba type of an array of floats, integers or booleans."""
+    return isinstance(kind, types.Array) and (is_float(kind.dtype) or is_whole(kind.dtype))
+
+
+def refuse_complex(kinds) -> None:
+    """Complex numbers have no place in the formats: say so."""
+    for kind in kinds:
+        if isinstance(getattr(kind, "dtype", kind), types.Complex):
+            raise TypingError(
+                f"{kind} is complex; lifted kernels take real numbers: keep real and "
+                "imaginary parts in separate variables or arrays"
+            )
+
+
+def call_inlined(context, b, dispatcher, kinds, values):
+    """Call a jitted function so that LLVM inlines it (and can vectorise the loop around it)."""
+    resolved = types.Dispatcher(dispatcher).get_call_type(context.typing_context, kinds, {})
+    compiled = dispatcher.overloads[tuple(resolved.args)]
+    context.add_linking_libs([compiled.library])
+    callee = context.declare_function(b.module, compiled.fndesc)
+    _, result = context.call_conv.call_function(
+        b, callee, resolved.return_type, resolved.args, values, attrs=("alwaysinline",)
+    )
+    return result
+
+
+def has_float(kind) -> bool:
+    """Whether values of this Numba type are or contain floating-point numbers."""
+    if isinstance(kind, types.BaseTuple):
+        return any(has_float(k) for k in kind)
+    return is_float(kind)
+
+
+def identity(kind, key, before=()):
+    """The last operand, as it is."""
+
+    def codegen(context, b, signature, args):
+        return impl_ret_borrowed(context, b, signature.return_type, args[-1])
+
+    return kind(*keys.join(key, [*before, kind])), codegen
+
+
+def forward(function, resolved):
+    """Codegen that calls a resolved Numba function with its arguments cast to what it takes."""
+
+    def codegen(context, b, signature, args):
+        cast = [
+            context.cast(b, value, given, wanted)
+            for value, given, wanted in zip(args, signature.args, resolved.args, strict=True)
+        ]
+        return context.get_function(function, resolved)(b, cast)
+
+    return codegen

@@ -1,0 +1,232 @@
+"""Operations: one row for each, with everything that the engine knows of it.
+
+`OPERATIONS.add(Operation("sinpi", 1, evaluate=sinpi))` is all that a further elementary function
+costs: kernels call `sinpi` itself, a function of binary64 numbers without branches (see
+`elementary`).
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
+
+import numpy as np
+from numba import njit
+
+from sciprec.errors import InputError
+from sciprec.precision.elementary.directed import (
+    directed_atan2,
+    directed_erfc,
+    directed_exp,
+    directed_exp2,
+    directed_hypot,
+    directed_pow,
+    downward,
+    from_zero,
+    on_side,
+    toward_zero,
+    upward,
+)
+from sciprec.precision.elementary.exponential import cosh, exp, exp2, expm1, sinh, tanh
+from sciprec.precision.elementary.functions import (
+    narrow_hypot,
+    narrow_pow,
+    snapped,
+    snapped_and_bounded,
+)
+from sciprec.precision.elementary.logarithm import (
+    acosh,
+    asinh,
+    atanh,
+    exponential_from_bits,
+    log,
+    log1p,
+    log2,
+    log10,
+    pow,
+)
+from sciprec.precision.elementary.normal import erf, erfc, normal_from_bits, uniform_from_bits
+from sciprec.precision.elementary.power import cbrt, hypot
+from sciprec.precision.elementary.trigonometric import acos, asin, atan, atan2, cos, sin, tan
+from sciprec.precision.operations import reduce
+from sciprec.precision.registry import Rows
+
+_MODULES = {"": builtins, "math": math, "np": np, "operator": operator, "reduce": reduce}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of a backend.
+
+    Args:
+        name: in generated modules and profiles.
+        arity: how many operands it takes.
+        called: what kernels call it by, as in "math.asin np.arcsin"; `evaluate` itself besides.
+        evaluate: of an elementary function, on binary64 numbers (see `elementary`).
+        platform: the platform's function, in formats of more than 24 bits where `evaluate` is off
+            by more than an ulp of binary64.
+        bounded: whether an `evaluate` of one operand leaves the range of binary64 at finite ones.
+        infinite: whether it has infinite limits.
+        side: what moves a result that comes close to a number of the format to the function's side
+            of it (see `directed`), for functions of one operand that are exact at 0 alone.
+        narrowed, directed_by: `evaluate` for results that are rounded once into at most 24 bits,
+            to nearest and toward one side, where the two follow from the above in no usual way.
+        of_bits: whether the operand of `evaluate` is a 32-bit integer.
+        whole: Numba's own function for integers and whatever else is no float; None where these
+            become numbers of the backend.
+        exact: Numba's own function for floats, whose results are operands, or need no more bits.
+        toward: LLVM's rounding to an integer that the operation is.
+
+    Raises:
+        InputError: the arity is missing, or is not that of `evaluate`.
+    """
+
+    name: str
+    arity: int = 0
+    called: str = ""
+    evaluate: Callable | None = None
+    platform: Callable | None = None
+    bounded: bool = False
+    infinite: bool = False
+    side: Callable | None = None
+    narrowed: Callable | None = None
+    directed_by: Callable | None = None
+    of_bits: bool = False
+    whole: Callable | None = None
+    exact: Callable | None = None
+    toward: str = ""
+
+    def __post_init__(self) -> None:
+        if self.arity not in (1, 2, 3):
+            self._refuse(f"is given the arity {self.arity!r}; accepted: 1, 2 or 3")
+        if self.evaluate is None:
+            return
+        if not hasattr(self.evaluate, "py_func"):
+            self._refuse("is given a plain function; accepted: one with the decorator @inlined")
+        taken = len(signature(self.evaluate.py_func).parameters)
+        if self.arity != taken or taken == 3:
+            self._refuse(
+                f"is given the arity {self.arity} where its evaluation takes {taken}; accepted: 1 "
+                "or 2, the same for both"
+            )
+        if taken == 2 and (self.side or self.bounded):
+            self._refuse(
+                "has two operands and is given a side or bounds; accepted: these for one operand; "
+                "give evaluations of its own as narrowed and directed_by"
+            )
+
+    def _refuse(self, reason: str) -> None:
+        raise InputError(f"operation '{self.name}' {reason}")
+
+    @cached_property
+    def functions(self) -> tuple:
+        """What a kernel calls the operation by, as far as this Python and NumPy have it."""
+        named = [name.rpartition(".") for name in self.called.split()]
+        found = [getattr(_MODULES[owner], name, None) for owner, _, name in named]
+        return tuple(f for f in (*found, self.evaluate) if f is not None)
+
+    @cached_property
+    def narrow(self) -> Callable:
+        """`evaluate` for results that are rounded once into a format of at most 24 bits."""
+        made = snapped_and_bounded if self.bounded else snapped
+        return self.narrowed or made(self.evaluate)
+
+    @cached_property
+    def directed(self) -> Callable:
+        """The same for results that are rounded toward one side, or to odd."""
+        if self.side:
+            return on_side(self.evaluate, self.side, self.bounded, self.infinite)
+        return self.directed_by or self.narrow
+
+
+@njit
+def _smaller(x, y):
+    return min(x, y)
+
+
+@njit
+def _larger(x, y):
+    return max(x, y)
+
+
+OPERATIONS = Rows(
+    "operation",
+    Operation("add", 2, "operator.add np.add", whole=operator.add),
+    Operation("sub", 2, "operator.sub np.subtract", whole=operator.sub),
+    Operation("mul", 2, "operator.mul np.multiply", whole=operator.mul),
+    Operation("div", 2, "operator.truediv np.divide np.true_divide"),
+    Operation("mod", 2, "np.mod np.remainder", whole=operator.mod),
+    Operation("floordiv", 2, "np.floor_divide", whole=operator.floordiv),
+    Operation("fmod", 2, "math.fmod np.fmod"),
+    Operation("fma", 3, "math.fma reduce.fma"),
+    Operation("accumulate", 2, "reduce.accumulate"),
+    Operation("product", 2, "reduce.product"),
+    Operation("cast", 1, "float np.float64 np.float32 np.float16 np.double np.single"),
+    Operation("neg", 1, "operator.neg np.negative", whole=operator.neg),
+    Operation("pos", 1, "np.positive", whole=operator.pos),
+    Operation("abs", 1, "abs np.abs np.absolute", whole=abs),
+    Operation("fabs", 1, "math.fabs np.fabs"),
+    Operation("sqrt", 1, "math.sqrt np.sqrt"),
+    Operation("square", 1, "np.square", whole=np.square),
+    Operation("reciprocal", 1, "np.reciprocal"),
+    Operation("sign", 1, "np.sign", whole=np.sign),
+    Operation("min", 2, "min", whole=_smaller, exact=_smaller),
+    Operation("max", 2, "max", whole=_larger, exact=_larger),
+    Operation("minimum", 2, "np.minimum", whole=np.minimum, exact=np.minimum),
+    Operation("maximum", 2, "np.maximum", whole=np.maximum, exact=np.maximum),
+    Operation("fmin", 2, "np.fmin", whole=np.fmin, exact=np.fmin),
+    Operation("fmax", 2, "np.fmax", whole=np.fmax, exact=np.fmax),
+    Operation("copysign", 2, "math.copysign np.copysign", exact=math.copysign),
+    Operation("floor", 1, "np.floor", toward="floor"),
+    Operation("ceil", 1, "np.ceil", toward="ceil"),
+    Operation("trunc", 1, "np.trunc", toward="trunc"),
+    Operation("rint", 1, "np.rint", toward="roundeven"),
+    # ---- elementary functions -------------------------------------------------------------------
+    Operation("exp", 1, "math.exp np.exp", exp, bounded=True, directed_by=directed_exp),
+    Operation("exp2", 1, "math.exp2 np.exp2", exp2, bounded=True, directed_by=directed_exp2),
+    Operation("expm1", 1, "math.expm1 np.expm1", expm1, math.expm1, bounded=True, infinite=True,
+              side=upward),  # above x, and above -1
+    Operation("log", 1, "math.log np.log", log),
+    Operation("log2", 1, "math.log2 np.log2", log2),
+    Operation("log10", 1, "math.log10 np.log10", log10, math.log10),
+    Operation("log1p", 1, "math.log1p np.log1p", log1p, math.log1p, infinite=True,
+              side=downward),  # below x
+    Operation("sin", 1, "math.sin np.sin", sin, math.sin, side=toward_zero),  # below x and 1
+    Operation("cos", 1, "math.cos np.cos", cos, math.cos, side=toward_zero),
+    Operation("tan", 1, "math.tan np.tan", tan, math.tan, side=from_zero),
+    Operation("asin", 1, "math.asin np.arcsin", asin, math.asin, side=from_zero),
+    Operation("acos", 1, "math.acos np.arccos", acos, math.acos),
+    Operation("atan", 1, "math.atan np.arctan", atan, math.atan, side=toward_zero),
+    Operation("atan2", 2, "math.atan2 np.arctan2", atan2, math.atan2, directed_by=directed_atan2),
+    Operation("sinh", 1, "math.sinh np.sinh", sinh, math.sinh, bounded=True, infinite=True,
+              side=from_zero),
+    Operation("cosh", 1, "math.cosh np.cosh", cosh, math.cosh, bounded=True, infinite=True,
+              side=from_zero),
+    Operation("tanh", 1, "math.tanh np.tanh", tanh, math.tanh, side=toward_zero),
+    Operation("asinh", 1, "math.asinh np.arcsinh", asinh, math.asinh, infinite=True,
+              side=toward_zero),
+    Operation("acosh", 1, "math.acosh np.arccosh", acosh, math.acosh),
+    Operation("atanh", 1, "math.atanh np.arctanh", atanh, math.atanh, infinite=True,
+              side=from_zero),
+    Operation("pow", 2, "pow math.pow np.power", pow, math.pow, whole=operator.pow,
+              narrowed=narrow_pow, directed_by=directed_pow),
+    Operation("erf", 1, "math.erf", erf, math.erf, side=toward_zero),
+    Operation("erfc", 1, "math.erfc", erfc, math.erfc, bounded=True, directed_by=directed_erfc),
+    Operation("hypot", 2, "math.hypot np.hypot", hypot, math.hypot, narrowed=narrow_hypot,
+              directed_by=directed_hypot),
+    Operation("cbrt", 1, "math.cbrt np.cbrt", cbrt),
+    Operation("uniform_from_bits", 1, evaluate=uniform_from_bits, of_bits=True),
+    Operation("exponential_from_bits", 1, evaluate=exponential_from_bits, of_bits=True),
+    Operation("normal_from_bits", 1, evaluate=normal_from_bits, of_bits=True),
+)  # fmt: skip
+"""Every operation of the backends by name; `add` takes more of them."""
+
+
+def operation_called(function) -> Operation | None:
+    """The operation that a function means in a kernel."""
+    return next((o for o in OPERATIONS.values() if any(f is function for f in o.functions)), None)

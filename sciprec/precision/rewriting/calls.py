@@ -1,0 +1,213 @@
+"""Rewriting of calls: which function is an operation, a reduction, another kernel, or refused."""
+
+from __future__ import annotations
+
+import ast
+import math
+from typing import TYPE_CHECKING
+
+import numba
+import numpy as np
+
+from sciprec.precision.operations import reduce
+from sciprec.precision.operations.operation import Operation, operation_called
+from sciprec.precision.rewriting import symbols
+from sciprec.precision.rewriting.own_names import own_name
+from sciprec.precision.rewriting.syntax import is_known, name, plain_function, static_value
+
+if TYPE_CHECKING:
+    from sciprec.precision.rewriting.rewrite import Rewriter
+
+
+def call(rewriter: Rewriter, node):
+    if isinstance(node.func, ast.Attribute):
+        function = static_value(node.func, rewriter.namespace, rewriter.local)
+        if not is_known(function):
+            rewriter.check_module(node.func)
+            return method(rewriter, node)
+    elif isinstance(node.func, ast.Name) and node.func.id in rewriter.local:
+        return local_call(rewriter, node)
+    else:
+        function = static_value(node.func, rewriter.namespace, rewriter.local)
+    if not is_known(function):
+        rewriter.refuse(node, f"the unknown function '{ast.unparse(node.func)}'", "define it first")
+    return known_call(rewriter, node, function)
+
+
+def known_call(rewriter: Rewriter, node, function):
+    text = ast.unparse(node.func)
+    operation = operation_called(function)
+    if operation is not None:
+        return operation_call(rewriter, node, operation, text)
+    reduction = _lookup(symbols.REDUCTIONS, function)
+    if reduction is not None:
+        if (
+            node.keywords
+            or len(node.args) > 2
+            or len(node.args) == 2
+            and reduction is not reduce.dot
+        ):
+            rewriter.refuse(
+                node, f"{text} with axis or other options", "write the loop, or sum rows"
+            )
+        return reduced(rewriter, reduction, node, [rewriter.visit(a) for a in node.args])
+    if _lookup(symbols.CREATING, function) is not None:
+        return creation(rewriter, node, function)
+    if _member(symbols.NATIVE, function) or _member(symbols.VIEWING, function):
+        return plain_call(rewriter, node, text, [rewriter.visit(a) for a in node.args])
+    if _member(symbols.MOVING, function):
+        return plain_call(rewriter, node, text, [rewriter.seen(a) for a in node.args])
+    if function is np.arange:
+        whole = [rewriter.op("whole", a, rewriter.visit(a)) for a in node.args]
+        return plain_call(rewriter, node, text, whole)
+    if isinstance(function, type) and issubclass(function, BaseException):
+        return node
+    callee = plain_function(function)
+    if callee is None or getattr(callee, "__module__", "").split(".")[0] in ("numpy", "math"):
+        advice = symbols.ADVICE.get(_canonical(text, function), "write it out with operators")
+        if "random" in text.split("."):
+            advice = "draw the random numbers before, and pass them in as an array"
+        rewriter.refuse(node, text, advice)
+    return call_kernel(rewriter, callee, node, [rewriter.visit(a) for a in node.args])
+
+
+def plain_call(rewriter: Rewriter, node, text: str, arguments: list[ast.expr]) -> ast.Call:
+    """A call of a function that does no arithmetic, under its usual name."""
+    owner = static_value(node.func, rewriter.namespace, rewriter.local)
+    module = {"numpy": "np", "math": "math", "builtins": ""}.get(
+        getattr(owner, "__module__", "numpy") or "numpy", "np"
+    )
+    identifier = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+    identifier = getattr(owner, "__name__", identifier)
+    function = ast.Attribute(name(module), identifier, ast.Load()) if module else name(identifier)
+    if owner in (numba.uint32, numba.uint64, numba.int32, numba.int64):
+        function = ast.Attribute(name("np"), str(owner), ast.Load())
+    keywords = [ast.keyword(k.arg, rewriter.visit(k.value)) for k in node.keywords]
+    return ast.Call(function, arguments, keywords)
+
+
+def operation_call(rewriter: Rewriter, node, row: Operation, text: str):
+    if node.keywords:
+        rewriter.refuse(node, f"{text} with keywords", "give the operands in order")
+    operands, operation = [rewriter.visit(a) for a in node.args], row.name
+    if operation in ("min", "max") and len(operands) > 2:
+        result = operands[0]
+        for operand in operands[1:]:
+            result = rewriter.op(operation, node, result, operand)
+        return result
+    if operation in ("min", "max") and len(operands) == 1:
+        reduction = reduce.largest if operation == "max" else reduce.smallest
+        return call_kernel(rewriter, reduction, node, operands)
+    if operation == "pow" and len(operands) == 2:
+        exponent = rewriter.literal_integer(node.args[1])
+        if exponent is not None and abs(exponent) <= 64 and text == "pow":
+            return rewriter.op(f"power({exponent})", node, operands[0])
+    if static_value(node.func, rewriter.namespace, rewriter.local) is math.pow:
+        operands = [rewriter.op("cast", node, operand) for operand in operands]
+    if len(operands) != row.arity:
+        rewriter.refuse(
+            node,
+            f"{text} with {len(operands)} operands",
+            f"it takes {row.arity}; assign the result",
+        )
+    return rewriter.op(operation, node, *operands)
+
+
+def creation(rewriter: Rewriter, node, function):
+    position = symbols.CREATING[function]
+    arguments = [rewriter.visit(a) for a in node.args]
+    keywords = {k.arg: rewriter.visit(k.value) for k in node.keywords}
+    if function is np.full and len(arguments) <= position and "dtype" not in keywords:
+        if len(arguments) > 1:
+            arguments[1] = rewriter.op("filling", node, arguments[1])
+        else:
+            keywords["fill_value"] = rewriter.op("filling", node, keywords["fill_value"])
+    function = ast.Attribute(name("np"), function.__name__, ast.Load())
+    return ast.Call(function, arguments, [ast.keyword(k, v) for k, v in keywords.items()])
+
+
+def method(rewriter: Rewriter, node):
+    """A method of a local value: reductions and data movement; everything else is refused."""
+    attribute = node.func.attr
+    owner = rewriter.visit(node.func.value)
+    arguments = [rewriter.visit(a) for a in node.args]
+    if attribute in symbols.METHODS:
+        if node.keywords or (arguments and attribute != "dot"):
+            rewriter.refuse(node, f".{attribute} with axis", "write the loop, or sum rows")
+        reduction = symbols.REDUCTIONS[symbols.METHODS[attribute]]
+        return reduced(rewriter, reduction, node, [owner, *arguments])
+    if attribute == "fill":
+        arguments = [rewriter.op("leave", node, owner, *arguments)]
+    elif attribute == "astype":
+        kind = static_value(node.args[0], rewriter.namespace, rewriter.local)
+        if kind in (float, np.float64, np.float32):
+            return rewriter.op("cast", node, owner)
+        owner = rewriter.op("viewed", node, owner)
+    elif attribute in symbols.DECIDING_METHODS:
+        owner = rewriter.op("viewed", node, owner)
+    elif attribute not in symbols.QUIET_METHODS:
+        rewriter.refuse(node, f"the method .{attribute}()", "write it out with operators")
+    called = ast.Call(ast.Attribute(owner, attribute, ast.Load()), arguments, [])
+    called.keywords = [ast.keyword(k.arg, rewriter.visit(k.value)) for k in node.keywords]
+    return rewriter.op("enter", node, called) if attribute in ("item", "pop", "get") else called
+
+
+def reduced(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:
+    """A reduction by the engine's kernel; sums and products of integers stay Numba's."""
+    if function in (reduce.total, reduce.running_product, reduce.running_sum):
+        called = rewriter.program.callee(function)
+        if rewriter.program.rows:
+            key = rewriter.key_of_call(called, node)
+            operation = name(rewriter.program.operation(function.__name__))
+            return ast.Call(operation, [*key.args, name(called), *arguments], [])
+        return rewriter.op(function.__name__, node, name(called), *arguments)
+    return call_kernel(rewriter, function, node, arguments)
+
+
+def call_kernel(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:
+    """A call of another kernel, which is lifted too."""
+    called = rewriter.program.callee(function)
+    return _called(rewriter, name(called), called, node, arguments)
+
+
+def local_call(rewriter: Rewriter, node) -> ast.Call:
+    """A call of a function that came as an argument, or is defined inside the kernel."""
+    inner = f"{rewriter.frame_name}.{node.func.id}"
+    defined = {n.name for n in ast.walk(rewriter.tree) if isinstance(n, ast.FunctionDef)}
+    if rewriter.program.rows and node.func.id not in defined - {rewriter.tree.name}:
+        rewriter.refuse(
+            node,
+            f"the call of '{node.func.id}', a function that came as an argument, in fixed point",
+            "call the kernel by its own name",
+        )
+    return _called(rewriter, node.func, inner, node, [rewriter.visit(a) for a in node.args])
+
+
+def _called(rewriter: Rewriter, function: ast.expr, called: str, node, arguments: list[ast.expr]):
+    prefix = [rewriter.key_of_call(called, node)] if rewriter.program.keyed else []
+    given = getattr(node, "keywords", [])
+    keywords = [ast.keyword(own_name(k.arg), rewriter.visit(k.value)) for k in given]
+    return rewriter.opened(ast.Call(function, [*prefix, *arguments], keywords))
+
+
+def _lookup(table: dict, function):
+    try:
+        return table.get(function)
+    except TypeError:
+        return None
+
+
+def _member(table: set, function) -> bool:
+    try:
+        return function in table
+    except TypeError:
+        return False
+
+
+def _canonical(text: str, function) -> str:
+    module = getattr(function, "__module__", "") or ""
+    own = getattr(function, "__name__", text)
+    if module.startswith("numpy"):
+        inner = module.removeprefix("numpy").lstrip(".")
+        return f"np.linalg.{own}" if inner.startswith("linalg") else f"np.{own}"
+    return f"math.{own}" if module == "math" else own

@@ -1,0 +1,87 @@
+"""Constants of a kernel: what a known value becomes in the generated module."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sciprec.precision.formats.literal import round_literal
+from sciprec.precision.rewriting.syntax import is_known, name, plain_function
+
+if TYPE_CHECKING:
+    from sciprec.precision.rewriting.rewrite import Rewriter
+
+
+def constant(rewriter: Rewriter, node, value, text: str) -> ast.expr:
+    """A module constant, closure variable, function or type as an expression of the generated
+    module.
+    """
+    if not is_known(value):
+        rewriter.refuse(
+            node, f"the unknown name '{text}'", "define it before lifting, or pass it in"
+        )
+    embedded = embed(rewriter, value)
+    if embedded is None:
+        rewriter.refuse(
+            node,
+            f"'{text}', a {type(value).__name__},",
+            "constants may be numbers, strings, tuples and arrays: pass it as an argument",
+        )
+    return embedded
+
+
+def embed(rewriter: Rewriter, value) -> ast.expr | None:
+    """The expression for a constant's value, or None where there is none."""
+    if isinstance(value, (bool, type(None))):
+        return ast.Constant(value)
+    if isinstance(value, (int, str)):
+        return ast.Constant(int(value) if isinstance(value, int) else str(value))
+    if isinstance(value, (float, np.floating)):
+        return rewriter.literal(float(value))
+    if isinstance(value, (np.integer, np.bool_)):
+        return ast.Constant(value.item())
+    if isinstance(value, tuple):
+        items = [embed(rewriter, v) for v in value]
+        return None if None in items else ast.Tuple(items, ast.Load())
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        return held(rewriter, name(rewriter.program.array(value)))
+    if value in (float, int, bool) or isinstance(value, type) and issubclass(value, np.generic):
+        return _dtype(rewriter, value)
+    function = plain_function(value)
+    if function is not None:
+        return name(rewriter.program.callee(function))
+    return None
+
+
+def held(rewriter: Rewriter, value: ast.expr) -> ast.expr:
+    """A constant from the module, out of the compiler's sight under a processor mode."""
+    if not rewriter.program.word:
+        return value
+    return ast.Call(name(rewriter.program.operation("held")), [value], [])
+
+
+def default(rewriter: Rewriter, value) -> ast.expr:
+    """A parameter's default value, in Python, when the generated module is imported."""
+    if isinstance(value, (float, np.floating)):
+        rounded = round_literal(float(value), rewriter.program.backend.storage)
+        text = ast.Constant(rounded.hex())
+        number = ast.Call(ast.Attribute(name("float"), "fromhex", ast.Load()), [text], [])
+        return ast.Call(name("sp_carrier"), [number], [])
+    if isinstance(value, tuple):
+        return ast.Tuple([default(rewriter, v) for v in value], ast.Load())
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        return name(rewriter.program.array(value))
+    function = plain_function(value)
+    if function is not None:
+        return name(rewriter.program.callee_before(function))
+    return constant(rewriter, rewriter.tree, value, "a default value")
+
+
+def _dtype(rewriter: Rewriter, kind) -> ast.expr:
+    """A type used as a value (a dtype argument); arrays have to hold the backend's numbers."""
+    if isinstance(kind, type) and issubclass(kind, np.floating) and kind is not np.float64:
+        return name("sp_carrier")
+    kind = {float: np.float64, int: np.int64, bool: np.bool_}.get(kind, kind)
+    return ast.Attribute(name("np"), kind.__name__, ast.Load())

@@ -1,0 +1,420 @@
+"""One lift: the kernel, the kernels it calls, their constants, and the module that is generated
+from them.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections import ChainMap
+from pathlib import Path
+from types import CodeType, FunctionType
+
+import numpy as np
+
+from sciprec.precision.formats.backend import Backend
+from sciprec.precision.formats.literal import round_array
+from sciprec.precision.operations.keys import site_number
+from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.rewriting.layout import Frame, Layout
+from sciprec.precision.rewriting.own_names import own_name, set_apart
+from sciprec.precision.rewriting.parallel import rewrite_parallel_loop
+from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.syntax import LiftError, Site, name, parse, source_text
+from sciprec.precision.rounding.technique import processor_word
+from sciprec.precision.rounding.variant import FLOATS, Variant
+
+_LARGEST_CONSTANT = 1 << 20
+_RESULTS = ("add", "sub", "mul", "div", "sqrt", "fma", "neg", "abs", "fabs")
+_HEADER = '''"""Generated: kernel '{kernel}' in the arithmetic '{backend}'. Do not edit."""
+
+import math
+
+import numpy as np
+from numba import njit
+from numba import prange as sp_prange
+
+from sciprec.precision.formats.backend import Arithmetic, Backend
+from sciprec.precision.rewriting.chunks import results as sp_results
+from sciprec.precision.rewriting.chunks import start_of_product as sp_start_of_product
+from sciprec.precision.rewriting.chunks import start_of_sum as sp_start_of_sum
+from sciprec.precision.compiled.disk_cache import kept as sp_on_disk
+from sciprec.precision.formats.fixed_format import FixedFormat
+from sciprec.precision.formats.float_format import Format
+from sciprec.precision.operations.keys import at_site as sp_at
+from sciprec.precision.operations.keys import descend as sp_descend
+from sciprec.precision.operations.intrinsics import operations
+from sciprec.precision.compiled.parts import inlined_part as sp_inlined
+from sciprec.precision.compiled.parts import part as sp_linked
+
+sp_lesser, sp_greater = min, max
+sp_ops = operations({backend_text}, {word}, {variant!r})
+sp_row = sp_ops.row
+sp_carrier = np.{carrier}
+'''
+_SERIAL = '@njit(nogil=True, error_model="numpy")'
+_PART = "@sp_linked"
+_INLINED = "@sp_inlined"
+_ENTRY = '@{jit}(nogil=True, error_model="numpy", no_cfunc_wrapper=True)'
+_PARALLEL = (
+    '@njit(nogil=True, error_model="numpy", parallel={"prange": True, "numpy": False, '
+    '"reduction": False, "comprehension": False, "setitem": False, "stencil": False})'
+)
+
+
+class Program:
+    """Collects everything that lifting one kernel needs.
+
+    Attributes:
+        rewriter: the class that rewrites each kernel.
+        imports: text at the head of the generated module.
+        kept: whether compiled code is kept on disk.
+
+    Args:
+        kernel: the plain Python function.
+        backend: the arithmetic.
+        path: "auto", or "software" for the path without the processor's rounding mode.
+        trust_inputs: whether array elements are known to be in the storage format.
+        variant: what operations do with rows of a table, see `layout`.
+    """
+
+    rewriter, imports, kept = Rewriter, "", True
+
+    def __init__(
+        self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: Variant = FLOATS
+    ):
+        self.backend, self.trust_inputs, self.variant = backend, trust_inputs, variant
+        self.rows = variant.row_bytes > 0
+        self.word = 0 if self.rows else processor_word(backend, path)
+        self.random = backend.random and not self.rows
+        self.keyed = self.random or self.rows
+        self.frames: dict[str, Frame] = {}
+        self.sites: list[Site] = []
+        self.parallel = False
+        self._names: dict[object, str] = {}
+        self._queue: list = []
+        self.sources: dict[CodeType, str] = {}
+        self._sources: dict[object, list[bytes]] = {}
+        self._taken: set[str] = set()
+        self._operations: dict[str, str] = {}
+        self._arrays: dict[str, np.ndarray] = {}
+        self._known_arrays: dict[int, str] = {}
+        self._definitions: list[tuple[ast.FunctionDef, bool]] = []
+        self._mentions: dict[str, set[str]] = {}  # what each definition mentions
+        self.kernel = kernel
+        self._entered = {self.callee(kernel)}
+        while self._queue:
+            self._define(self._queue.pop(0))
+        self.signature = _signature(kernel)
+
+    # ---- what the rewriter asks for ------------------------------------------------------------
+
+    def place(self, function) -> tuple[str, int]:
+        """File name and first line of a kernel, for messages and sites."""
+        code = function.__code__
+        return Path(code.co_filename).name, code.co_firstlineno
+
+    def source_text(self, function, node) -> str:
+        """The source of an expression that stands on one line, else ""."""
+        if not self.rows or getattr(node, "end_lineno", 0) != getattr(node, "lineno", -1):
+            return ""
+        if function not in self._sources:
+            text = self.sources[function.__code__]
+            self._sources[function] = text.encode().split(b"\n")
+        line = self._sources[function][node.lineno - 1]
+        return line[node.col_offset : node.end_col_offset].decode()
+
+    def places(self) -> dict[str, str]:
+        """Generated name -> "kernel 'f' (file.py, line 12)", the line of its def."""
+        return {
+            identifier: "kernel '{}' ({}, line {})".format(function.__name__, *self.place(function))
+            for function, identifier in self._names.items()
+        }
+
+    def unique(self, stem: str) -> str:
+        """A new module-level name."""
+        identifier, n = f"sp_{stem}", 1
+        while identifier in self._taken:
+            n += 1
+            identifier = f"sp_{stem}_{n}"
+        self._taken.add(identifier)
+        return identifier
+
+    def callee(self, function) -> str:
+        """The generated name of a kernel; it is rewritten once."""
+        if function not in self._names:
+            self._names[function] = self.unique(f"k_{function.__name__}")
+            self._queue.append(function)
+        return self._names[function]
+
+    def callee_before(self, function) -> str:
+        """The same, of a kernel whose definition the current one's has to follow."""
+        called = self.callee(function)
+        if function in self._queue:
+            self._queue.remove(function)
+            self._define(function)
+        return called
+
+    def operation(self, operation: str) -> str:
+        """The generated name of an operation of the backend."""
+        stem = operation.replace("-", "m").replace("+", "")
+        stem = "".join(c if c.isalnum() else "_" for c in stem).rstrip("_")
+        self._operations[f"sp_{stem}"] = operation
+        return f"sp_{stem}"
+
+    def numeric_operations(self) -> set[str]:
+        """The generated names of operations on numbers, as far as they have been used."""
+        return {f"sp_{operation}" for operation in _RESULTS} & self._operations.keys()
+
+    def named_functions(self) -> list[FunctionType]:
+        """What the generated module depends on and names by a row of a table only."""
+        used = [OPERATIONS[o] for o in self._operations.values() if o in OPERATIONS]
+        rules = [role.rule.up for role in self.backend.roles]
+        return rules + [row.evaluate.py_func for row in used if row.evaluate is not None]
+
+    @property
+    def literals(self) -> tuple[float, ...]:
+        """The floating-point constants of the program, rounded as it uses them."""
+        named = [o for o in self._operations.values() if o.startswith("constant(")]
+        return tuple(float.fromhex(o.split("'")[1]) for o in named)
+
+    def number(self, value: float) -> ast.expr:
+        """A floating-point constant of the carrier's type."""
+        return ast.Call(name(self.operation(f"constant({value.hex()!r})")), [], [])
+
+    def array(self, value: np.ndarray) -> str:
+        """The generated name of a constant array, rounded to the storage format."""
+        source = value
+        if id(value) in self._known_arrays:
+            return self._known_arrays[id(value)]
+        if value.nbytes > _LARGEST_CONSTANT:
+            raise LiftError(
+                f"kernel '{self.kernel.__name__}': a constant array of {value.nbytes} bytes cannot "
+                f"be lifted; up to {_LARGEST_CONSTANT} bytes are: pass it as an argument"
+            )
+        identifier = self.unique("array")
+        if value.dtype.kind == "f":
+            value = round_array(value, self.backend.storage)
+        value = value.astype(value.dtype.newbyteorder("="), copy=False)
+        self._arrays[identifier] = value
+        self._known_arrays[id(source)] = identifier
+        return identifier
+
+    def add_site(self, site: Site) -> int:
+        """Register an operation site; its number is its index."""
+        self.sites.append(site)
+        return len(self.sites) - 1
+
+    def frame(self, function: str) -> Frame:
+        """The rows of a generated function."""
+        return self.frames.setdefault(function, Frame())
+
+    def add_definition(self, tree: ast.FunctionDef, parallel: bool = False) -> None:
+        """A finished function of the generated module."""
+        self._definitions.append((tree, parallel))
+        self._mentions[tree.name] = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+
+    def _decorated(self, tree: ast.FunctionDef, parallel: bool) -> str:
+        """Called kernels without loops of their own are inlined, so that the loops around them
+        vectorise.
+        """
+        if parallel:
+            decorator = _PARALLEL
+        elif self._is_recursive(tree):
+            decorator = _SERIAL
+        elif tree.name in self._entered or _has_long_loop(tree):
+            decorator = _PART
+        else:
+            decorator = _INLINED
+        return f"{decorator}\n{ast.unparse(ast.fix_missing_locations(tree))}\n"
+
+    def _is_recursive(self, tree: ast.FunctionDef) -> bool:
+        return self._reaches(tree.name, tree.name, set())
+
+    def _reaches(self, start: str, goal: str, seen: set[str]) -> bool:
+        """Whether the function `start` calls `goal`, directly or not."""
+        for called in self._mentions.get(start, set()) & self._mentions.keys():
+            if called == goal:
+                return True
+            if called not in seen:
+                seen.add(called)
+                if self._reaches(called, goal, seen):
+                    return True
+        return False
+
+    def guarded_call(self, function: str, arguments: list[str]) -> str:
+        """The text of a call in the backend's processor mode."""
+        return f"{self.operation(f'call({len(arguments)})')}({', '.join([function, *arguments])})"
+
+    def normal_call(self, function: str, arguments: list[str]) -> str:
+        """The text of a call in the processor's normal mode."""
+        operation = self.operation(f"call_normally({len(arguments)})")
+        return f"{operation}({', '.join([function, *arguments])})"
+
+    def add_entered(self, tree: ast.FunctionDef) -> None:
+        """A finished function that is called in the processor mode (never inlined)."""
+        self._entered.add(tree.name)
+        self.add_definition(tree)
+
+    def parallel_loop(self, rewriter: Rewriter, node: ast.For):
+        """Replace a prange loop; the function it stands in is compiled for parallel execution."""
+        self.parallel = True
+        return rewrite_parallel_loop(rewriter, node)
+
+    # ---- the generated module ------------------------------------------------------------------
+
+    def _define(self, function) -> None:
+        tree = source_tree(function)
+        self.sources[function.__code__] = source_text(function)
+        _signature(function)
+        set_apart(tree)
+        rewriter = self.rewriter(self, function, tree, _namespace(function))
+        definition = rewriter.definition(self._names[function], function.__defaults__ or ())
+        self.add_definition(definition)
+
+    def text(self) -> str:
+        """The generated module."""
+        parts = [
+            _HEADER.format(
+                kernel=self.kernel.__name__,
+                backend=self.backend.name,
+                backend_text=repr(self.backend),
+                word=self.word,
+                variant=self.variant.name,
+                carrier=self.backend.carrier.name,
+            )
+            + self.imports
+        ]
+        entry = self._entry()
+        if self.rows:
+            self.layout = Layout(self.frames, "sp_entry")
+            parts += [f"{n} = {first}" for n, first in sorted(self.layout.constants.items())]
+        for identifier, operation in sorted(self._operations.items()):
+            parts.append(f"{identifier} = sp_ops.{operation}")
+        for identifier, value in self._arrays.items():
+            raw = np.ascontiguousarray(value)
+            parts.append(
+                f"{identifier} = np.frombuffer(bytes.fromhex({raw.tobytes().hex()!r}), "
+                f"dtype={raw.dtype.str!r}).reshape({raw.shape!r})"
+            )
+        definitions = [self._decorated(tree, parallel) for tree, parallel in self._definitions]
+        return "\n".join([*parts, "", *definitions, entry])
+
+    def _entry(self) -> str:
+        """The compiled function with the kernel's signature: round the arguments, set the mode,
+        call.
+
+        Numba cannot load a cached function that calls a recursive one: such kernels compile in
+        each process.
+        """
+        names = [own_name(parameter) for parameter in self.signature.parameters]
+        key = ["sp_key"] if self.keyed else []
+        entered = []
+        for number, parameter in enumerate(names):
+            prefix = self._entry_key("enter", number) if self.keyed else ""
+            entered.append(f"{self.operation('enter')}({prefix}{parameter})")
+        listed = ", ".join([*key, *names])
+        call = self.guarded_call("sp_run", [*key, *names])
+        own = self._names[self.kernel]
+        inner = key
+        if self.rows:
+            self.frame("sp_entry").add_call(own, self._entry_site("call", ""), "sp_part_entry")
+            inner = ["sp_row(sp_key, sp_part_entry)"]
+        body = f"{own}({', '.join([*inner, *entered])})"
+        if self.rows:
+            body = f"{self.operation('opened')}({body})"
+        if not self.trust_inputs:
+            prefix = self._entry_key("returned", -1) if self.keyed else ""
+            body = f"{self.operation('returned')}({prefix}{body})"
+        if self.rows:
+            body = f"{self.operation('closed')}({body})"
+        run = f"{_PART}\ndef sp_run({listed}):\n    return {body}\n"
+        recursive = any(self._is_recursive(tree) for tree, _ in self._definitions)
+        cached = _ENTRY.format(jit="sp_on_disk" if self.kept and not recursive else "njit")
+        return f"{run}\n{cached}\ndef sp_entry({listed}):\n    return {call}\n"
+
+    def _entry_site(self, operation: str, text: str) -> int:
+        """The site of something that happens where the kernel is entered."""
+        line = self.place(self.kernel)[1]
+        return self.add_site(Site(self.kernel.__name__, line, 0, operation, text))
+
+    def _entry_key(self, operation: str, number: int) -> str:
+        """The key of a parameter (number >= 0) or of the result (-1), and a comma."""
+        if self.random:
+            return "sp_key, " if number < 0 else f"sp_at(sp_key, {site_number(-1 - number)}), "
+        text = list(self.signature.parameters)[number] if number >= 0 else "return"
+        row = self.frame("sp_entry").add(self._entry_site(operation, text), operation, 1)
+        return f"sp_key, {row}, "
+
+
+def source_tree(function) -> ast.FunctionDef:
+    """The syntax tree of a kernel's definition.
+
+    Raises:
+        LiftError: where Python cannot find the source, or it is not a `def`.
+    """
+    try:
+        if function.__name__ == "<lambda>":
+            raise SyntaxError
+        tree = parse(source_text(function)).body[0]
+    except (OSError, TypeError, SyntaxError, IndexError):
+        raise LiftError(
+            f"the source of kernel '{getattr(function, '__name__', function)}' cannot be "
+            "read; "
+            "lifting takes functions defined with `def` in a file or a notebook cell: save it "
+            "in a .py file"
+        ) from None
+    if not isinstance(tree, ast.FunctionDef):
+        raise LiftError(
+            f"kernel '{function.__name__}' is not defined with `def`; lifting takes such "
+            "functions: give it a name and a `def`"
+        )
+    code = function.__code__
+    named = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
+    if tree.name != code.co_name or tuple(named) != code.co_varnames[: len(named)]:
+        raise LiftError(
+            f"the source of kernel '{function.__name__}' ({Path(code.co_filename).name}, line "
+            f"{code.co_firstlineno}) is no longer that of the function in memory; lifting reads "
+            "the file: import the edited module again"
+        )
+    return tree
+
+
+def _has_long_loop(tree: ast.FunctionDef) -> bool:
+    """Whether a function has a loop other than `for ... in range(LITERAL)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.While):
+            return True
+        if isinstance(node, ast.For):
+            ends = node.iter.args if isinstance(node.iter, ast.Call) else []
+            if not ends or not all(isinstance(e, ast.Constant) for e in ends):
+                return True
+    return False
+
+
+def _namespace(function) -> ChainMap:
+    closure = {}
+    for variable, cell in zip(
+        function.__code__.co_freevars, function.__closure__ or (), strict=True
+    ):
+        try:
+            closure[variable] = cell.cell_contents
+        except ValueError:
+            continue
+    return ChainMap(closure, function.__globals__)
+
+
+def _signature(kernel) -> inspect.Signature:
+    signature = inspect.signature(kernel, follow_wrapped=False)
+    for parameter in signature.parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise LiftError(
+                f"kernel '{kernel.__name__}' takes '*{parameter.name}'; lifting takes named "
+                "arguments: name each one, or pass a tuple"
+            )
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            raise LiftError(
+                f"kernel '{kernel.__name__}' takes '{parameter.name}' by keyword only; Numba takes "
+                "arguments by position: leave out the bare * before it"
+            )
+    return signature

@@ -1,0 +1,372 @@
+"""Rewriting of a kernel's source: every arithmetic construct becomes a call of the backend's
+operation.
+
+The rewriter works on Python's syntax tree and decides by names alone; what is an integer and what
+a float is decided later, by type, in `operations`. What it cannot rewrite operation by operation
+it refuses, naming the construct, the line, and what to write instead: nothing stays silently
+native.
+"""
+
+from __future__ import annotations
+
+import ast
+import types as python_types
+
+import numpy as np
+
+from sciprec.precision.formats.literal import round_literal
+from sciprec.precision.operations import keys, reduce
+from sciprec.precision.rewriting import calls, constants, statements, symbols
+from sciprec.precision.rewriting.own_names import as_written
+from sciprec.precision.rewriting.syntax import (
+    LiftError,
+    Site,
+    assign,
+    is_known,
+    name,
+    static_value,
+    stored_names,
+)
+
+_REFUSED = {
+    ast.Yield: "yield", ast.YieldFrom: "yield from", ast.Await: "await", ast.Global: "global",
+    ast.Nonlocal: "nonlocal", ast.Import: "import", ast.ImportFrom: "import", ast.With: "with",
+    ast.Starred: "a starred expression", ast.ClassDef: "a class",
+    ast.AsyncFunctionDef: "an async function", ast.Dict: "a dictionary", ast.Set: "a set",
+    ast.DictComp: "a dictionary comprehension", ast.SetComp: "a set comprehension",
+    ast.NamedExpr: "an assignment expression", ast.JoinedStr: "an f-string", ast.Match: "match",
+    ast.Delete: "del",
+}  # fmt: skip
+_PLAIN = ("shape", "size", "ndim", "strides")
+
+
+class Rewriter(ast.NodeTransformer):
+    """Rewrites the body of one kernel; calls, assignments and loops by functions of modules of
+    their own, which take the rewriter.
+
+    Args:
+        program: the lift that collects callees, constants, operations and sites.
+        function: the kernel's plain Python function (its namespace, file and defaults).
+        tree: its definition.
+    """
+
+    visit_Call = calls.call
+    visit_Assign = statements.assignment
+    visit_AnnAssign = statements.annotated_assignment
+    visit_AugAssign = statements.update
+    visit_For = statements.for_loop
+    visit_While = statements.while_loop
+    visit_ListComp = statements.comprehension
+
+    def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
+        self.program, self.function, self.tree = program, function, tree
+        self.namespace = namespace
+        self.file, self.first = program.place(function)
+        self.local = {a.arg for a in _arguments(tree.args)} | stored_names(tree.body)
+        self.label = tree.name
+        self.key = "sp_key"
+        self.frame_name = ""
+        self.counter = 0
+        self.parallel = False
+
+    # ---- words ---------------------------------------------------------------------------------
+
+    def where(self, node) -> str:
+        """'kernel f (file.py, line 12)' for messages."""
+        line = self.first + getattr(node, "lineno", 1) - 1
+        return f"kernel '{as_written(self.label)}' ({self.file}, line {line})"
+
+    def refuse(self, node, construct: str, advice: str):
+        """Raise the error that names the construct, the place and what to write instead."""
+        construct = as_written(construct)
+        raise LiftError(f"{self.where(node)}: {construct} cannot be lifted; {advice}")
+
+    def fresh(self, stem: str) -> str:
+        """A new local name."""
+        self.counter += 1
+        return f"sp_{stem}{self.counter}"
+
+    def op(self, operation: str, node, *operands: ast.expr, array: str = "") -> ast.Call:
+        """A call of the backend's operation at this site; `array` names the array whose elements
+        are loaded or stored.
+        """
+        site = self.add_site(node, operation)
+        prefix = []
+        if self.program.random:
+            prefix = [self.at_site(site)]
+        if self.program.rows:
+            frame = self.program.frame(self.frame_name)
+            row = frame.add(site, operation, len(operands), as_written(array))
+            prefix = [name("sp_key"), ast.Constant(row)]
+        return ast.Call(name(self.program.operation(operation)), [*prefix, *operands], [])
+
+    def add_site(self, node, operation: str) -> int:
+        """The number of a new site."""
+        line = self.first + getattr(node, "lineno", 1) - 1
+        column = getattr(node, "col_offset", 0)
+        text = self.program.source_text(self.function, node)
+        return self.program.add_site(Site(self.label, line, column, operation, text))
+
+    def at_site(self, site: int) -> ast.Call:
+        """The key of an operation or loop, in a random backend."""
+        return ast.Call(name("sp_at"), [name(self.key), ast.Constant(keys.site_number(site))], [])
+
+    def key_of_call(self, called: str, node) -> ast.expr:
+        """The key that a called kernel gets."""
+        site = self.add_site(node, "call")
+        if self.program.random:
+            return self.descended(name(self.key), ast.Constant(keys.site_number(site)))
+        constant = self.program.unique("part")
+        self.program.frame(self.frame_name).add_call(called, site, constant)
+        return ast.Call(name("sp_row"), [name("sp_key"), name(constant)], [])
+
+    def descended(self, key: ast.expr, counter: ast.expr) -> ast.Call:
+        """The key of one iteration or call."""
+        return ast.Call(name("sp_descend"), [key, counter], [])
+
+    # ---- literals and names --------------------------------------------------------------------
+
+    def visit_Constant(self, node):
+        if isinstance(node.value, float):
+            return self.literal(node.value)
+        if isinstance(node.value, complex):
+            self.refuse(node, f"the complex literal {node.value}", symbols.ADVICE["complex"])
+        return node
+
+    def literal(self, value: float) -> ast.expr:
+        """A floating-point constant, rounded once to the compute format, typed as the carrier."""
+        rounded = round_literal(float(value), self.program.backend.compute)
+        return self.program.number(rounded)
+
+    def visit_Name(self, node):
+        if not isinstance(node.ctx, ast.Load) or node.id in self.local:
+            return node
+        return constants.constant(
+            self, node, static_value(node, self.namespace, self.local), node.id
+        )
+
+    def visit_Attribute(self, node):
+        value = static_value(node, self.namespace, self.local)
+        if is_known(value):
+            return constants.constant(self, node, value, ast.unparse(node))
+        self.check_module(node)
+        owner = self.visit(node.value)
+        if isinstance(owner, ast.Name) and isinstance(node.value, ast.Name):
+            known = static_value(node.value, self.namespace, self.local)
+            if is_known(known) and not isinstance(known, np.ndarray):
+                self.refuse(node, f"'{ast.unparse(node)}'", "pass it as an argument of the kernel")
+        read = ast.Attribute(owner, node.attr, node.ctx)
+        if node.attr in _PLAIN or node.attr in ("T", "dtype", "flat"):
+            return read
+        return self.op("enter", node, read)
+
+    def check_module(self, node: ast.Attribute) -> None:
+        """Refuse a name that a module does not have."""
+        owner = static_value(node.value, self.namespace, self.local)
+        if isinstance(owner, python_types.ModuleType):
+            self.refuse(node, f"the unknown name '{ast.unparse(node)}'", "look up how it is spelt")
+
+    # ---- operators -----------------------------------------------------------------------------
+
+    def visit_BinOp(self, node):
+        if isinstance(node.op, symbols.INTEGER_OPERATORS):
+            return self.generic_visit(node)
+        if isinstance(node.op, ast.MatMult):
+            operands = [self.visit(node.left), self.visit(node.right)]
+            return calls.call_kernel(self, reduce.dot, node, operands)
+        left = self.visit(node.left)
+        if isinstance(node.op, ast.Pow):
+            exponent = self.literal_integer(node.right)
+            if exponent is not None and abs(exponent) <= 64:
+                return self.op(f"power({exponent})", node, left)
+        return self.op(symbols.BINARY_OPERATORS[type(node.op)], node, left, self.visit(node.right))
+
+    def literal_integer(self, node) -> int | None:
+        """The value of a literal or module-constant integer exponent."""
+        sign = 1
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            node, sign = node.operand, -1
+        value = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(node, ast.Name):
+            value = static_value(node, self.namespace, self.local)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return sign * value if whole else None
+
+    def visit_UnaryOp(self, node):
+        if isinstance(node.op, (ast.USub, ast.UAdd)):
+            if isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, int):
+                return node
+            operation = "neg" if isinstance(node.op, ast.USub) else "pos"
+            return self.op(operation, node, self.visit(node.operand))
+        return self.generic_visit(node)
+
+    def visit_Compare(self, node):
+        if any(isinstance(o, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for o in node.ops):
+            return self.generic_visit(node)
+        operands = [self.seen(x) for x in (node.left, *node.comparators)]
+        return ast.Compare(operands[0], node.ops, operands[1:])
+
+    def seen(self, node) -> ast.expr:
+        """An operand that is compared or moved: arrays are rounded, numbers are as they are."""
+        visited = self.visit(node)
+        plain = (
+            isinstance(node, ast.Constant)
+            or isinstance(node, ast.Attribute)
+            and node.attr in _PLAIN
+        )
+        return visited if plain else self.op("viewed", node, visited)
+
+    # ---- elements ------------------------------------------------------------------------------
+
+    def visit_Subscript(self, node):
+        container, index = self.container(node)
+        read = ast.Subscript(container, index, ast.Load())
+        if isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides"):
+            return read
+        return self.loaded(node, read, node.value)
+
+    def loaded(self, node, read: ast.expr, array: ast.expr) -> ast.Call:
+        """An element as an operand: rounded, unless the caller has promised that it is in the
+        format.
+        """
+        operation = "trusted" if self.program.trust_inputs else "enter"
+        return self.op(operation, node, read, array=ast.unparse(array))
+
+    def container(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr]:
+        """The array (or tuple) and the index of an element, neither rounded."""
+        value = node.value
+        if isinstance(value, ast.Subscript):
+            value = ast.Subscript(*self.container(value), ast.Load())
+        else:
+            value = self.visit(value)
+        return value, self.visit(node.slice)
+
+    # ---- blocks --------------------------------------------------------------------------------
+
+    def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """A rewritten block."""
+        out: list[ast.stmt] = []
+        for statement in body:
+            visited = self.visit(statement)
+            if isinstance(visited, list):
+                out += visited
+            elif visited is not None:
+                out.append(visited)
+        return out
+
+    def visit_If(self, node):
+        test = self.visit(node.test)
+        return ast.If(
+            test, self.statements(node.body) or [ast.Pass()], self.statements(node.orelse)
+        )
+
+    def visit_GeneratorExp(self, node):
+        self.refuse(node, "a generator expression", "write a list comprehension, or the loop")
+
+    # ---- definitions ---------------------------------------------------------------------------
+
+    def visit_FunctionDef(self, node):
+        """A function defined inside the kernel."""
+        arguments = node.args
+        if arguments.defaults or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
+            self.refuse(
+                node,
+                f"the function '{node.name}' with default values, * or ** inside a kernel",
+                "give every argument in the call, or define it outside the kernel",
+            )
+        inner = type(self)(self.program, self.function, node, self.namespace)
+        inner.local |= self.local
+        inner.counter = self.counter + 1000
+        inner.frame_name = f"{self.frame_name}.{node.name}"
+        return inner.definition(node.name)
+
+    def visit_Lambda(self, node):
+        self.refuse(node, "a lambda", "define a function with def")
+
+    def visit_Return(self, node):
+        value = self.visit(node.value) if node.value is not None else None
+        return ast.Return(self.closed(value))
+
+    def closed(self, value: ast.expr | None) -> ast.expr | None:
+        """What a function gives back: in a backend with a table, its marks too."""
+        if not self.program.rows:
+            return value
+        value = ast.Constant(None) if value is None else value
+        return ast.Call(name(self.program.operation("closed")), [value], [])
+
+    def opened(self, call: ast.expr) -> ast.expr:
+        """What a call gave, its marks taken over."""
+        if not self.program.rows:
+            return call
+        return ast.Call(name(self.program.operation("opened")), [call], [])
+
+    def visit_Raise(self, node):
+        made = node.exc
+        kind = made.func if isinstance(made, ast.Call) else made
+        known = made and static_value(kind, self.namespace, self.local)
+        builtin = isinstance(known, type) and known.__module__ == "builtins"
+        arguments = made.args if isinstance(made, ast.Call) else []
+        if made and not (builtin and all(isinstance(a, ast.Constant) for a in arguments)):
+            self.refuse(
+                node,
+                f"'{ast.unparse(node)}'",
+                'raise an exception of Python with a fixed text, as in raise ValueError("...")',
+            )
+        if made:  # by its own name, whatever the kernel's module calls it
+            raised = name(known.__name__)
+            node.exc = ast.Call(raised, arguments, []) if isinstance(made, ast.Call) else raised
+        return node
+
+    def visit_ExceptHandler(self, node):
+        caught = node.type and static_value(node.type, self.namespace, self.local)
+        if node.name or node.type and caught is not Exception:
+            self.refuse(
+                node, f"'except {ast.unparse(node.type)}'", "write `except Exception:`, as in Numba"
+            )
+        return ast.ExceptHandler(node.type, None, self.statements(node.body) or [ast.Pass()])
+
+    def visit_Assert(self, node):
+        if node.msg is not None and not isinstance(node.msg, ast.Constant):
+            self.refuse(node, "a computed message of assert", "give a fixed text")
+        return ast.Assert(self.visit(node.test), node.msg)
+
+    def generic_visit(self, node):
+        construct = _REFUSED.get(type(node))
+        if construct is not None:
+            self.refuse(node, construct, "write plain loops, arrays and functions")
+        return super().generic_visit(node)
+
+    def definition(self, identifier: str, defaults: tuple = ()) -> ast.FunctionDef:
+        """The rewritten function, named `identifier`, its key first in a backend with keys."""
+        self.frame_name = self.frame_name or identifier
+        body = self.tree.body
+        if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            body = body[1:]
+        arguments = _bare(self.tree.args)
+        arguments.defaults = [constants.default(self, value) for value in defaults]
+        if self.program.keyed:
+            arguments.args.insert(0, ast.arg("sp_key"))
+        hidden = []
+        if self.program.word:  # None stays in sight: branches on it are chosen by type
+            given = arguments.args[len(arguments.args) - len(defaults) :]
+            numbers = [a.arg for a, v in zip(given, defaults, strict=True) if v is not None]
+            hidden = [assign(a, constants.held(self, name(a))) for a in numbers]
+        statements = hidden + self.statements(body) or [ast.Pass()]
+        if self.program.rows and not isinstance(statements[-1], ast.Return):
+            statements.append(ast.Return(self.closed(None)))
+        return ast.FunctionDef(identifier, arguments, statements, [])
+
+
+def _arguments(arguments: ast.arguments) -> list[ast.arg]:
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return every + [a for a in (arguments.vararg, arguments.kwarg) if a]
+
+
+def _bare(arguments: ast.arguments) -> ast.arguments:
+    """The parameters without annotations."""
+    named = [ast.arg(a.arg) for a in (*arguments.posonlyargs, *arguments.args)]
+    variable = ast.arg(arguments.vararg.arg) if arguments.vararg else None
+    keyword_only = [ast.arg(a.arg) for a in arguments.kwonlyargs]
+    return ast.arguments(
+        [], named, variable, keyword_only, arguments.kw_defaults, None, arguments.defaults
+    )

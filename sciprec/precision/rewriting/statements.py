@@ -1,0 +1,218 @@
+"""Rewriting of statements: assignments, loops, branches and comprehensions."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import TYPE_CHECKING
+
+import numba
+
+from sciprec.precision.rewriting import symbols
+from sciprec.precision.rewriting.own_names import as_written
+from sciprec.precision.rewriting.syntax import assign, name, static_value, stored_names
+
+if TYPE_CHECKING:
+    from sciprec.precision.rewriting.rewrite import Rewriter
+
+
+def assignment(rewriter: Rewriter, node):
+    value = rewriter.visit(node.value)
+    if len(node.targets) > 1:
+        temporary = rewriter.fresh("value")
+        out = [assign(temporary, value)]
+        for target in node.targets:
+            out += _assigned(rewriter, target, name(temporary), node)
+        return out
+    return _assigned(rewriter, node.targets[0], value, node)
+
+
+def annotated_assignment(rewriter: Rewriter, node):
+    if node.value is None:
+        return ast.Pass()
+    return _assigned(rewriter, node.target, rewriter.visit(node.value), node)
+
+
+def _assigned(rewriter: Rewriter, target, value: ast.expr, node) -> list[ast.stmt]:
+    """target = value, with values stored into arrays rounded to the storage format."""
+    if isinstance(target, ast.Name):
+        return [ast.Assign([target], value)]
+    if isinstance(target, ast.Subscript):
+        container, index = rewriter.container(target)
+        stored = _stored(rewriter, target, container, value)
+        return [ast.Assign([ast.Subscript(container, index, ast.Store())], stored)]
+    if isinstance(target, (ast.Tuple, ast.List)):
+        temporaries = [rewriter.fresh("item") for _ in target.elts]
+        unpacked = ast.Tuple([ast.Name(t, ast.Store()) for t in temporaries], ast.Store())
+        out: list[ast.stmt] = [ast.Assign([unpacked], value)]
+        for item, temporary in zip(target.elts, temporaries, strict=True):
+            out += _assigned(rewriter, item, rewriter.op("enter", target, name(temporary)), node)
+        return out
+    rewriter.refuse(node, f"assignment to '{ast.unparse(target)}'", "write into an array element")
+
+
+def _stored(
+    rewriter: Rewriter, target: ast.Subscript, container: ast.expr, value: ast.expr
+) -> ast.Call:
+    """What is stored into an element: rounded to the storage format. In fixed point the result
+    of an operation is formed in the array's unit.
+    """
+    array = ast.unparse(target.value)
+    first = _row_of_result(rewriter, value)
+    if first is not None:
+        rewriter.program.frame(rewriter.frame_name).regroup(first, as_written(array))
+        return rewriter.op("stored", target, container, value, array=array)
+    return rewriter.op("leave", target, container, value, array=array)
+
+
+def _row_of_result(rewriter: Rewriter, value: ast.expr) -> int | None:
+    """The first row of an operation on numbers, if that is what makes a value."""
+    if not rewriter.program.rows or not isinstance(value, ast.Call):
+        return None
+    operation = getattr(value.func, "id", "")
+    if operation not in rewriter.program.numeric_operations() or len(value.args) < 3:
+        return None
+    return value.args[1].value
+
+
+def update(rewriter: Rewriter, node):
+    if not isinstance(node.target, (ast.Name, ast.Subscript)):
+        rewriter.refuse(node, f"'{ast.unparse(node)}'", "write into a name or an array element")
+    if isinstance(node.op, symbols.INTEGER_OPERATORS):
+        target = node.target
+        if isinstance(target, ast.Subscript):
+            target = ast.Subscript(*rewriter.container(target), ast.Store())
+        return ast.AugAssign(target, node.op, rewriter.visit(node.value))
+    if isinstance(node.op, ast.MatMult):
+        rewriter.refuse(node, "the operator @=", "write x = x @ y")
+    operation = symbols.BINARY_OPERATORS[type(node.op)]
+    exponent = rewriter.literal_integer(node.value) if isinstance(node.op, ast.Pow) else None
+    if exponent is not None and abs(exponent) <= 64:
+        operation = f"power_of({exponent})"
+    value = rewriter.visit(node.value)
+    if isinstance(node.target, ast.Name):
+        updated = rewriter.op(f"i{operation}", node, name(node.target.id), value)
+        return ast.Assign([node.target], updated)
+    out: list[ast.stmt] = []
+    container, index = (_once(rewriter, part, out) for part in rewriter.container(node.target))
+    read = ast.Subscript(container, index, ast.Load())
+    updated = rewriter.op(operation, node, rewriter.loaded(node, read, node.target.value), value)
+    stored = _stored(rewriter, node.target, container, updated)
+    out.append(ast.Assign([ast.Subscript(container, index, ast.Store())], stored))
+    return out
+
+
+def _once(rewriter: Rewriter, part: ast.expr, before: list[ast.stmt]) -> ast.expr:
+    """An array or an index that is read and then written: its calls are made once, in
+    statements before.
+    """
+    if not any(isinstance(n, ast.Call) for n in ast.walk(part)):
+        return part
+    if isinstance(part, ast.Subscript):
+        return ast.Subscript(
+            _once(rewriter, part.value, before), _once(rewriter, part.slice, before), ast.Load()
+        )
+    if isinstance(part, ast.Tuple):
+        return ast.Tuple([_once(rewriter, item, before) for item in part.elts], ast.Load())
+    if isinstance(part, ast.Slice):
+        ends = (part.lower, part.upper, part.step)
+        return ast.Slice(*(end and _once(rewriter, end, before) for end in ends))
+    temporary = rewriter.fresh("index")
+    before.append(assign(temporary, part))
+    return name(temporary)
+
+
+# ---- loops ---------------------------------------------------------------------------------
+
+
+def for_loop(rewriter: Rewriter, node):
+    if not isinstance(node.target, (ast.Name, ast.Tuple)):
+        rewriter.refuse(node, f"the loop variable '{ast.unparse(node.target)}'", "give it a name")
+    called = node.iter.func if isinstance(node.iter, ast.Call) else None
+    function = static_value(called, rewriter.namespace, rewriter.local) if called else None
+    if function is numba.prange and not rewriter.parallel:
+        return rewriter.program.parallel_loop(rewriter, node)
+    ranged = function in (range, numba.prange)
+    if ranged:
+        arguments = [rewriter.visit(a) for a in node.iter.args]
+        iterated: ast.expr = ast.Call(name("range"), arguments, [])
+    else:
+        iterated = rewriter.visit(node.iter)
+    before, prologue, outer = _loop_key(rewriter, node, ranged)
+    if not ranged:
+        for target in sorted(stored_names([ast.Expr(node.target)])):
+            prologue.append(assign(target, rewriter.op("enter", node, name(target))))
+    body = prologue + rewriter.statements(node.body)
+    rewriter.key = outer
+    loop = ast.For(node.target, iterated, body, rewriter.statements(node.orelse))
+    return [*before, loop]
+
+
+def while_loop(rewriter: Rewriter, node):
+    before, prologue, outer = _loop_key(rewriter, node, False)
+    test = rewriter.visit(node.test)
+    if prologue:  # the test draws its random bits anew in each iteration
+        leave = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
+        prologue, test = [*prologue, leave], ast.Constant(True)
+        if node.orelse:
+            rewriter.refuse(node, "while ... else in a stochastic arithmetic", "use a flag")
+    loop = ast.While(test, prologue + rewriter.statements(node.body), [])
+    rewriter.key = outer
+    loop.orelse = rewriter.statements(node.orelse)
+    return [*before, loop]
+
+
+def _loop_key(rewriter: Rewriter, node, ranged: bool) -> tuple[list[ast.stmt], list[ast.stmt], str]:
+    """Statements before the loop and at the start of its body that give each iteration its
+    key.
+    """
+    outer = rewriter.key
+    if not rewriter.program.random:
+        return [], [], outer
+    site = rewriter.add_site(node, "loop")
+    inner = rewriter.fresh("key")
+    if ranged and isinstance(node.target, ast.Name):
+        step = assign(inner, rewriter.descended(rewriter.at_site(site), name(node.target.id)))
+        rewriter.key = inner
+        return [], [step], outer
+    counter = rewriter.fresh("count")
+    more = ast.BinOp(name(counter), ast.Add(), ast.Constant(1))
+    prologue = [
+        assign(counter, more),
+        assign(inner, rewriter.descended(rewriter.at_site(site), name(counter))),
+    ]
+    rewriter.key = inner
+    return [assign(counter, ast.Constant(0))], prologue, outer
+
+
+def comprehension(rewriter: Rewriter, node):
+    inner = copy.copy(rewriter)
+    inner.local = rewriter.local | stored_names([ast.Expr(g.target) for g in node.generators])
+    generators = [g for given in node.generators for g in _clauses(inner, given)]
+    made = ast.ListComp(inner.visit(node.elt), generators)
+    rewriter.counter = inner.counter
+    return made
+
+
+def _clauses(rewriter: Rewriter, given: ast.comprehension) -> list[ast.comprehension]:
+    """One `for` of a comprehension, followed by `for x in (value,)` for what an ordinary loop
+    assigns at the start of its body: the iteration's key, and the elements, rounded.
+    """
+    target, iterated = given.target, rewriter.seen(given.iter)
+    function = given.iter.func if isinstance(given.iter, ast.Call) else None
+    ranged = function and static_value(function, rewriter.namespace, rewriter.local) is range
+    made = []
+    if rewriter.program.random:
+        site = rewriter.add_site(target, "loop")
+        counter, key = rewriter.fresh("count"), rewriter.fresh("key")
+        made.append((key, rewriter.descended(rewriter.at_site(site), name(counter))))
+        target = ast.Tuple([ast.Name(counter, ast.Store()), target], ast.Store())
+        iterated, rewriter.key = ast.Call(name("enumerate"), [iterated], []), key
+    for element in [] if ranged else sorted(stored_names([ast.Expr(given.target)])):
+        made.append((element, rewriter.op("enter", given.target, name(element))))
+    out = [ast.comprehension(target, iterated, [], 0)]
+    for identifier, value in made:
+        once = ast.Tuple([value], ast.Load())
+        out.append(ast.comprehension(ast.Name(identifier, ast.Store()), once, [], 0))
+    out[-1].ifs = [rewriter.visit(condition) for condition in given.ifs]
+    return out

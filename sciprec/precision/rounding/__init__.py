@@ -1,0 +1,1 @@
+"""Instructions that round one result."""

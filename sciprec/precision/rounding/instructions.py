@@ -1,0 +1,166 @@
+"""Roundings as LLVM instructions: for each arithmetic, how an operation is evaluated and rounded
+once.
+
+A value lives in the backend's carrier (binary32 or binary64), always exactly a number of the
+format. An operation widens its operands to the evaluation type, evaluates, rounds, and narrows
+back (exactly). Which of the techniques below is used is decided in `technique.rounder` alone:
+
+    Native       the processor's own arithmetic
+    Half         binary16 by conversion to half and back
+    Single       binary32 inside a binary64 carrier, likewise
+    Bits         add-and-mask on the bits (formats with binary32's exponents)
+    Grid         adding and subtracting 1.5 * 2^k, whose spacing is the format's
+    Stochastic   random bits added below the last kept one (module `stochastic`)
+    Sticky       truncation plus the sign of the rounding error: any format, any rounding (`sticky`)
+
+Bits and Grid serve rounding to nearest and, under the processor's directed modes, the others.
+
+Double rounding is innocuous where the evaluation has 2p + 2 bits or more (Figueroa 1995), and
+always in a directed mode, whose grids are nested. Sticky needs neither.
+"""
+
+from __future__ import annotations
+
+from sciprec.precision.rounding.mode import has_feature
+from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.sticky import Sticky
+from sciprec.precision.rounding.words import F16, F32, F64, V32, call, opaque
+
+
+class Single(Native):
+    """binary32 to nearest inside a binary64 carrier."""
+
+    def finish(self, b, r):
+        return b.fpext(b.fptrunc(r, F32), F64)
+
+    def fma(self, b, x, y, z):
+        return Sticky(self.arithmetic, self.carrier, F64, None).fma(b, x, y, z)
+
+
+class Bits(Native):
+    """Formats with the evaluation type's own exponents: rounding on the bits carries into them by
+    itself.
+    """
+
+    def finish(self, b, r):
+        view, rounding = self.view, self.arithmetic.rounding
+        drop = view.bits - self.format.significand_bits
+        if drop == 0:
+            return r
+        word, mask = view.to_word(b, r), (1 << drop) - 1
+        if rounding == "rn":
+            odd = b.and_(b.lshr(word, view.word(drop)), view.word(1))
+            word = b.add(word, b.add(odd, view.word(mask >> 1)))
+        elif rounding != "rz":
+            spread = b.ashr(word, view.word(view.width - 1))
+            away = spread if rounding == "rd" else b.not_(spread)
+            word = b.add(word, b.and_(away, view.word(mask)))
+        return view.to_float(b, b.and_(word, view.word(~mask)))
+
+    def round(self, b, r, **key):
+        return self.narrow(b, self.finish(b, r))
+
+    def from_binary32(self, b, x):
+        """NaN stays NaN (quiet, or without payload), and subnormals are flushed, as by an
+        operation: a product with one, which `llvm.canonicalize` would be, but that LLVM cannot
+        translate it for two packed numbers and aborts.
+        """
+        if self.evaluation != F32:
+            return super().from_binary32(b, x)
+        if self.arithmetic.rounding == "rz":
+            one = opaque(b, "sciprec.one32", V32.constant(1.0))
+            return self.narrow(b, self.finish(b, b.fmul(x, one)))
+        nan = b.fcmp_unordered("uno", x, x)
+        return self.narrow(b, b.select(nan, self.view.constant(float("nan")), self.finish(b, x)))
+
+
+class BitsNearest(Bits):
+    """Bits to nearest (p <= 11): products and quotients below binary32's normal range are rounded
+    once.
+
+    With p <= 8 a product that binary32 cannot hold is below half of the format's smallest number:
+    zero.
+    """
+
+    def mul(self, b, x, y):
+        if self.format.significand_bits <= 8:
+            return super().mul(b, x, y)
+        product = b.fmul(x, y)
+        spacing = 2.0 ** (self.format.emin - self.format.significand_bits + 1)
+        shift = V32.constant(1.5 * 2.0**23 * spacing)
+        small = b.fsub(call(b, "fma", x, y, shift), shift)
+        sign = V32.sign_word(b, product)
+        tiny = b.fcmp_ordered("<", call(b, "fabs", product), V32.constant(self.format.min_normal))
+        return b.select(tiny, V32.with_sign(b, small, sign), self.finish(b, product))
+
+    def div(self, b, x, y):
+        return self._wide().div(b, x, y)
+
+    def fma(self, b, x, y, z):
+        return Sticky(self.arithmetic, self.carrier, F64, None).fma(b, x, y, z)
+
+    def from_binary64(self, b, x):
+        return self._wide().from_binary64(b, x)
+
+    def _wide(self):
+        return Grid(self.arithmetic, self.carrier, F64, None)
+
+
+class Grid(Native):
+    """Adding and subtracting a constant whose spacing, in the evaluation type, is the format's at
+    r.
+    """
+
+    def finish(self, b, r):
+        fmt, view, rounding = self.format, self.view, self.arithmetic.rounding
+        scale = 2.0 ** (view.bits - fmt.significand_bits)
+        sign = view.sign_word(b, r)
+        power = view.power(b, r, fmt.min_normal if fmt.subnormals else None)
+        if rounding == "rz":
+            rounded = self._shifted(b, call(b, "fabs", r), power, scale)
+        else:
+            rounded = call(b, "fabs", self._shifted(b, r, power, 1.5 * scale))
+        rounded = view.with_sign(b, rounded, sign)
+        if not fmt.subnormals:
+            rounded = self._flush(b, rounded, sign)
+        return self._overflow(b, r, rounded, sign, self._beyond(b, r))
+
+    def _beyond(self, b, r):
+        """Whether the rounded r exceeds the largest finite number (r itself decides; NaN does
+        not).
+        """
+        fmt, rounding = self.format, self.arithmetic.rounding
+        step = 2.0 ** (fmt.emax - fmt.significand_bits)
+        odd = (fmt.max_finite / (2 * step)) % 2 == 1
+        edge = {"rn": fmt.max_finite + step, "rz": fmt.max_finite + 2 * step}.get(
+            rounding, fmt.max_finite
+        )
+        including = odd if rounding == "rn" else rounding == "rz"
+        size = call(b, "fabs", r)
+        return b.fcmp_ordered(">=" if including else ">", size, self.view.constant(edge))
+
+    def _shifted(self, b, x, power, scale: float):
+        """(x + scale * power) - scale * power."""
+        view = self.view
+        if has_feature("fma"):
+            high = call(b, "fma", power, view.constant(scale), x)
+            return call(b, "fma", power, view.constant(-scale), high)
+        shift = b.fmul(power, view.constant(scale))
+        return b.fsub(b.fadd(x, shift), shift)
+
+    def fma(self, b, x, y, z):
+        if self.mode:
+            return super().fma(b, x, y, z)
+        return Sticky(self.arithmetic, self.carrier, F64, None).fma(b, x, y, z)
+
+    def from_binary64(self, b, x):
+        if self.evaluation == F64 or self.mode:
+            return super().from_binary64(b, x)
+        return Grid(self.arithmetic, self.carrier, F64, None).from_binary64(b, x)
+
+
+class Half(Grid):
+    """binary16 to nearest: LLVM's conversion to half and back, subnormals and overflow included."""
+
+    def finish(self, b, r):
+        return b.fpext(b.fptrunc(r, F16), F32)

@@ -1,0 +1,118 @@
+"""The processor's rounding mode: set for the duration of one compiled call, restored always.
+
+On x86-64 the MXCSR register of a thread holds the rounding direction (bits 13-14), flush-to-zero
+(15) and denormals-are-zero (6). `call_in_mode` saves it, sets it, calls a compiled kernel that is
+never inlined, and restores it before the kernel's exception, if any, is passed on. The assembler
+statements clobber memory, so that the compiler moves no floating-point work of the kernel across
+them.
+"""
+
+from __future__ import annotations
+
+import platform
+from functools import lru_cache
+
+from llvmlite import binding, ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from sciprec.precision.formats.rounding_rules import ROUNDINGS
+
+binding.initialize_native_asmparser()  # the register is read and written by inline assembler
+
+_FLUSH = 0x8040  # flush-to-zero and denormals-are-zero
+_MASKED = 0x1F80  # all exceptions masked, no flags
+NORMAL = _MASKED
+"""The mode in which processes start."""
+
+
+def available() -> bool:
+    """Whether this processor's rounding mode can be set here (x86-64)."""
+    return platform.machine() in ("x86_64", "AMD64")
+
+
+def has_feature(name: str) -> bool:
+    """Whether the processor has an instruction set extension, by LLVM's name (f16c, fma, ...)."""
+    return bool(binding.get_host_cpu_features().get(name, False))
+
+
+def control_word(rounding: str, flush: bool) -> int:
+    """The MXCSR value for a rounding direction, with or without flushing of subnormals."""
+    return _MASKED | ROUNDINGS[rounding].mode | (_FLUSH if flush else 0)
+
+
+def _store(builder, slot):
+    kind = ir.FunctionType(ir.VoidType(), [slot.type])
+    builder.asm(kind, "stmxcsr ($0)", "r,~{memory},~{dirflag},~{fpsr},~{flags}", [slot], True)
+
+
+def _load(builder, slot):
+    kind = ir.FunctionType(ir.VoidType(), [slot.type])
+    builder.asm(kind, "ldmxcsr ($0)", "r,~{memory},~{dirflag},~{fpsr},~{flags}", [slot], True)
+
+
+@intrinsic
+def read_control_word(typingctx):
+    """The calling thread's MXCSR value (0 where the processor has no such register)."""
+
+    def codegen(context, builder, signature, args):
+        slot = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(32), 0))
+        if available():
+            _store(builder, slot)
+        return builder.load(slot)
+
+    return types.uint32(), codegen
+
+
+def _computed(builder, value):
+    """A number that is computed before the mode changes: the compiler could move it behind."""
+    if value.type not in (ir.FloatType(), ir.DoubleType()):
+        return value
+    kind = ir.FunctionType(value.type, [value.type])
+    return builder.asm(kind, "", "=x,0", [value], True)
+
+
+@lru_cache(maxsize=64)
+def call_in_mode(word: int, arity: int):
+    """An intrinsic call(function, x1, ..., x_arity) of a jitted function while MXCSR holds `word`
+    (0: as it is).
+    """
+
+    def resolve(typingctx, function, *arguments):
+        resolved = function.get_call_type(typingctx, arguments, {})
+
+        def codegen(context, builder, signature, args):
+            return _guarded_call(context, builder, signature, args, resolved, word)
+
+        return resolved.return_type(function, *arguments), codegen
+
+    names = "".join(f", x{i}" for i in range(arity))
+    return intrinsic(
+        eval(f"lambda typingctx, f{names}: resolve(typingctx, f{names})", {"resolve": resolve})
+    )
+
+
+def _guarded_call(context, builder, signature, args, resolved, word: int):
+    function, *arguments = signature.args
+    compiled = function.dispatcher.overloads[tuple(resolved.args)]
+    context.add_linking_libs([compiled.library])
+    callee = context.declare_function(builder.module, compiled.fndesc)
+    values = [
+        context.cast(builder, value, given, wanted)
+        for value, given, wanted in zip(args[1:], arguments, resolved.args, strict=True)
+    ]
+    if word:
+        values = [_computed(builder, value) for value in values]
+        saved = cgutils.alloca_once(builder, ir.IntType(32))
+        wanted = cgutils.alloca_once(builder, ir.IntType(32))
+        builder.store(ir.Constant(ir.IntType(32), word), wanted)
+        _store(builder, saved)
+        _load(builder, wanted)
+    status, result = context.call_conv.call_function(
+        builder, callee, resolved.return_type, resolved.args, values, attrs=("noinline",)
+    )
+    if word:
+        _load(builder, saved)
+    with cgutils.if_unlikely(builder, status.is_error):
+        context.call_conv.return_status_propagate(builder, status)
+    return result

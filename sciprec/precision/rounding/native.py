@@ -1,0 +1,137 @@
+"""The processor's own arithmetic: the base of every technique of rounding."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.rounding.words import F32, F64, I64, View, call, jammed, opaque
+
+
+class Native:
+    """The processor's own arithmetic in the evaluation type; the base of the other techniques.
+
+    Subclasses override `finish` (rounds a result of the evaluation type) and, where one rounding
+    of a rounded result would be wrong, the operation itself.
+
+    Attributes:
+        placed: whether every result depends on its place (signs and integers included), given to
+            the operations as the address `row`.
+    """
+
+    placed = False
+
+    def __init__(
+        self, arithmetic: Arithmetic, carrier: ir.Type, evaluation: ir.Type, mode: str | None
+    ):
+        self.arithmetic, self.format, self.rule = arithmetic, arithmetic.format, arithmetic.rule
+        self.carrier, self.evaluation, self.mode = carrier, evaluation, mode
+        self.view = self.grid_view(evaluation)
+
+    @staticmethod
+    def grid_view(evaluation: ir.Type) -> View:
+        """The view of the type in which results are moved to the format's grid."""
+        return View(evaluation)
+
+    def finish(self, b, r):
+        return r
+
+    def widen(self, b, x):
+        return b.fpext(x, self.evaluation) if x.type != self.evaluation else x
+
+    def narrow(self, b, x):
+        return b.fptrunc(x, self.carrier) if x.type != self.carrier else x
+
+    def round(self, b, r, **key):
+        """A result of the evaluation type, rounded to the format, in the carrier."""
+        return self.narrow(b, self.finish(b, r, **key))
+
+    def add(self, b, x, y, **key):
+        return self.round(b, b.fadd(self.widen(b, x), self.widen(b, y)), **key)
+
+    def sub(self, b, x, y, **key):
+        return self.add(b, x, self.negated(b, y), **key)
+
+    def negated(self, b, x):
+        """-x. LLVM moves a sign that it sees into products and quotients, which is right only where
+        the rounding is symmetric: upward and downward it is changed by a hidden mask.
+        """
+        if not self.mode or self.rule.symmetric:
+            return b.fneg(x)
+        view = View(x.type)
+        sign = opaque(b, f"sciprec.sign{view.width}", view.word(view.sign))
+        return view.to_float(b, b.xor(view.to_word(b, x), sign))
+
+    def magnitude(self, b, x):
+        """|x|, under the same condition."""
+        if not self.mode or self.rule.symmetric:
+            return call(b, "fabs", x)
+        view = View(x.type)
+        rest = opaque(b, f"sciprec.rest{view.width}", view.word(view.sign - 1))
+        return view.to_float(b, b.and_(view.to_word(b, x), rest))
+
+    def mul(self, b, x, y, **key):
+        return self.round(b, b.fmul(self.widen(b, x), self.widen(b, y)), **key)
+
+    def div(self, b, x, y, **key):
+        return self.round(b, b.fdiv(self.widen(b, x), self.widen(b, y)), **key)
+
+    def sqrt(self, b, x, **key):
+        return self.round(b, call(b, "sqrt", self.widen(b, x)), **key)
+
+    def fma(self, b, x, y, z, **key):
+        return self.round(b, call(b, "fma", *(self.widen(b, v) for v in (x, y, z))), **key)
+
+    def from_binary32(self, b, x, **key):
+        """Any binary32 number, rounded once."""
+        if self.evaluation == F32:
+            return self.round(b, x, **key)
+        return self.from_binary64(b, b.fpext(x, F64), **key)
+
+    def from_binary64(self, b, x, **key):
+        """Any binary64 number, rounded once."""
+        return self.round(b, x if self.evaluation == F64 else b.fptrunc(x, F32), **key)
+
+    def from_integer(self, b, i, signed: bool, **key):
+        """Any 64-bit integer, rounded once: by the processor, or jammed to 53 bits first (sticky
+        last bit).
+        """
+        if type(self) is Native or self.mode:
+            convert = b.sitofp if signed else b.uitofp
+            if self.mode:
+                i = b.add(i, opaque(b, "sciprec.zero", ir.Constant(I64, 0)))
+            return self.round(b, convert(i, self.evaluation), **key)
+        return self.from_binary64(b, jammed(b, i, signed), **key)
+
+    def _overflow(self, b, r, rounded, sign_word, beyond=None):
+        """Apply the overflow rule where `beyond`: r is the unrounded result; its infinities stay
+        infinite.
+        """
+        fmt, view, (above, below) = self.format, self.view, self.rule.overflows
+        size, infinity = call(b, "fabs", r), view.constant(float("inf"))
+        largest = view.constant(fmt.max_finite)
+        if beyond is None:
+            beyond = b.fcmp_ordered(">", call(b, "fabs", rounded), largest)
+        if fmt.overflow == "saturate" or not (above or below):
+            limit = largest
+        elif above and below:
+            limit = infinity
+        else:
+            negative = b.icmp_unsigned("!=", sign_word, view.word(0))
+            ends = (infinity, largest) if below else (largest, infinity)
+            limit = b.select(negative, *ends)
+        if fmt.overflow == "nan":
+            nan = view.constant(float("nan"))
+            limit = (
+                nan
+                if limit is infinity
+                else b.select(b.fcmp_ordered("==", size, infinity), nan, limit)
+            )
+        elif limit is not infinity:
+            limit = b.select(b.fcmp_ordered("==", size, infinity), infinity, limit)
+        return b.select(beyond, view.with_sign(b, limit, sign_word), rounded)
+
+    def _flush(self, b, r, sign_word):
+        """Results below the smallest normal number become zeros of the same sign."""
+        tiny = b.fcmp_ordered("<", call(b, "fabs", r), self.view.constant(self.format.min_normal))
+        return b.select(tiny, self.view.to_float(b, sign_word), r)

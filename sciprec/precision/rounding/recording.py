@@ -1,0 +1,79 @@
+"""Profiles: binary64 operations that note in their row how often they ran and what they made."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.rounding.fixed_rounding import word_at
+from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.words import F64, I64, V64, call, routine
+
+BINS = 120
+LEAST_EXPONENT = -80
+"""The first bin counts numbers below 2^(LEAST_EXPONENT + 1), the last everything above."""
+RUNS, LARGEST, SMALLEST, ZEROS, UNUSABLE, FIRST_BIN = range(6)
+"""Words of a row: how often (integer), the largest size and the smallest but zero (binary64),
+zeros, infinities and NaN (integers), then sizes by exponent (integers)."""
+ROW_BYTES = 8 * 128
+
+
+class Recording(Native):
+    """binary64 as it is; operations take the address of their row as `row`."""
+
+    placed = True
+
+    def __init__(self, arithmetic: Arithmetic):
+        super().__init__(arithmetic, F64, F64, None)
+
+    def round(self, b, r, row):
+        return self.noted(b, r, row)
+
+    def negated(self, b, x, row):
+        return self.noted(b, b.fneg(x), row)
+
+    def sub(self, b, x, y, row):
+        return self.noted(b, b.fsub(x, y), row)
+
+    def magnitude(self, b, x, row):
+        return self.noted(b, call(b, "fabs", x), row)
+
+    def accumulate(self, b, total, term, row):
+        return self.noted(b, b.fadd(total, term), row)
+
+    def from_integer(self, b, i, signed: bool, row=None):
+        return (b.sitofp if signed else b.uitofp)(i, F64)
+
+    def noted(self, b, r, row):
+        """r; its row is brought up to date (in any order, on any thread)."""
+        return b.call(routine(b.module, "sciprec.noted", F64, (F64, I64), _noted), (r, row))
+
+
+def _noted(b, r, row):
+    """The body of `Recording.noted`."""
+    one, size = ir.Constant(I64, 1), call(b, "fabs", r)
+    word = V64.to_word(b, size)
+    finite = b.fcmp_ordered("<", size, V64.constant(float("inf")))
+    zero = b.fcmp_ordered("==", r, V64.constant(0.0))
+
+    def add(index: int, condition) -> None:
+        amount = b.zext(condition, I64) if condition is not None else one
+        b.atomic_rmw("add", word_at(b, row, index, I64), amount, "monotonic")
+
+    add(RUNS, None)
+    add(ZEROS, zero)
+    add(UNUSABLE, b.not_(finite))
+    nothing, everything = ir.Constant(I64, 0), ir.Constant(I64, (1 << 63) - 1)
+    usable = b.and_(finite, b.not_(zero))
+    upper, lower = b.select(usable, word, nothing), b.select(usable, word, everything)
+    b.atomic_rmw("umax", word_at(b, row, LARGEST, I64), upper, "monotonic")
+    b.atomic_rmw("umin", word_at(b, row, SMALLEST, I64), lower, "monotonic")
+    exponent = b.sub(b.lshr(word, ir.Constant(I64, 52)), ir.Constant(I64, 1023))
+    number = b.sub(exponent, ir.Constant(I64, LEAST_EXPONENT))
+    for condition, limit in (("<", 0), (">", BINS - 1)):
+        edge = ir.Constant(I64, limit)
+        number = b.select(b.icmp_signed(condition, number, edge), edge, number)
+    address = b.add(row, b.mul(b.add(number, ir.Constant(I64, FIRST_BIN)),
+                               ir.Constant(I64, 8)))  # fmt: skip
+    b.atomic_rmw("add", b.inttoptr(address, I64.as_pointer()), b.zext(usable, I64), "monotonic")
+    return r

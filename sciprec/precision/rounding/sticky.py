@@ -1,0 +1,162 @@
+"""Evaluation in binary64 with the sign of its error: every rounding of every format.
+
+Source: Boldo & Melquiond (2008) for round to odd and sticky evaluation; Dekker (1971), Knuth
+(TAOCP 2, 4.2.2) for the error of a sum.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from sciprec.precision.formats.rounding_rules import Lost
+from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.words import BIT, F64, I64, V64, call, jammed
+
+
+class _Condition:
+    """A condition of compiled code, for rules of rounding."""
+
+    def __init__(self, b, value):
+        self.b, self.value = b, value
+
+    def __and__(self, other):
+        return _Condition(self.b, self.b.and_(self.value, other.value))
+
+    def __or__(self, other):
+        return _Condition(self.b, self.b.or_(self.value, other.value))
+
+    def __invert__(self):
+        return _Condition(self.b, self.b.not_(self.value))
+
+
+class Sticky(Native):
+    """Evaluation in binary64 with the sign of its error: every rounding of every format, in
+    nearest mode.
+    """
+
+    def finish(self, b, r, error=None):
+        fmt = self.format
+        sign, size = V64.sign_word(b, r), call(b, "fabs", r)
+        inexact = ir.Constant(BIT, 0)
+        if error is not None:
+            inexact = b.fcmp_ordered("!=", error, V64.constant(0.0))
+            opposite = b.icmp_unsigned("!=", V64.sign_word(b, error), sign)
+            step = b.zext(b.and_(inexact, opposite), I64)
+            size = V64.to_float(b, b.sub(V64.to_word(b, size), step))
+        power = V64.power(b, size, fmt.min_normal if fmt.subnormals else None)
+        power = b.select(
+            b.fcmp_ordered("<", power, V64.constant(2.0**1000)), power, V64.constant(2.0**1000)
+        )
+        spacing = b.fmul(power, V64.constant(2.0 ** (1 - fmt.significand_bits)))
+        y = b.fmul(size, V64.inverse(b, spacing))
+        kept = call(b, "floor", y)
+        rest = b.fsub(y, kept)
+        up = self._up(b, kept, rest, inexact, sign)
+        kept = b.fadd(kept, b.uitofp(up, F64))
+        rounded = V64.with_sign(b, b.fmul(kept, spacing), sign)
+        if fmt.significand_bits == 53 and self.rule.mode == 0:  # r is rounded, unless subnormal
+            normal = b.fcmp_ordered(">=", call(b, "fabs", r), V64.constant(fmt.min_normal))
+            rounded = b.select(normal, r, rounded)
+        if not fmt.subnormals:
+            rounded = self._flush(b, rounded, sign)
+        return self._overflow(b, r, rounded, sign)
+
+    def _up(self, b, kept, rest, inexact, sign):
+        """Whether the rule takes kept + 1, for the number kept + rest and, where inexact, more."""
+        half, halved = V64.constant(0.5), b.fmul(kept, V64.constant(0.5))
+        inexact = _Condition(b, inexact)
+        middle = _Condition(b, b.fcmp_ordered("==", rest, half))
+        lost = Lost(
+            some=inexact | _Condition(b, b.fcmp_ordered(">", rest, V64.constant(0.0))),
+            more=_Condition(b, b.fcmp_ordered(">", rest, half)) | middle & inexact,
+            tie=middle & ~inexact,
+            odd=_Condition(b, b.fcmp_ordered("!=", halved, call(b, "floor", halved))),
+            negative=_Condition(b, b.icmp_unsigned("!=", sign, V64.word(0))),
+        )
+        return self.rule.up(lost).value
+
+    def add(self, b, x, y, **key):
+        x, y = self.widen(b, x), self.widen(b, y)
+        r, error = two_sum(b, x, y)
+        return self._zero_sum(b, self._rounded(b, r, error, **key), r, x, y)
+
+    def mul(self, b, x, y, **key):
+        x, y = self.widen(b, x), self.widen(b, y)
+        r = b.fmul(x, y)
+        exact = self.format.significand_bits <= 26
+        return self._rounded(b, r, None if exact else call(b, "fma", x, y, b.fneg(r)), **key)
+
+    def div(self, b, x, y, **key):
+        x, y = self.widen(b, x), self.widen(b, y)
+        r = b.fdiv(x, y)
+        rest = call(b, "fma", b.fneg(r), y, x)
+        error = V64.to_float(b, b.xor(V64.to_word(b, rest), V64.sign_word(b, y)))
+        return self._rounded(b, r, error, **key)
+
+    def sqrt(self, b, x, **key):
+        x = self.widen(b, x)
+        r = call(b, "sqrt", x)
+        return self._rounded(b, r, call(b, "fma", b.fneg(r), r, x), **key)
+
+    @staticmethod
+    def fused(b, x, y, z, exact_product: bool):
+        """x y + z of binary64 numbers as (r, error): their sum is the exact result, or has the
+        same roundings.
+        """
+        high = b.fmul(x, y)
+        r, error = two_sum(b, high, z)
+        if not exact_product:
+            low = call(b, "fma", x, y, b.fneg(high))
+            middle, lowest = two_sum(b, z, low)
+            r, above = two_sum(b, high, middle)
+            r, error = two_sum(b, r, odd(b, *two_sum(b, above, lowest)))
+            plain = b.fadd(high, z)
+            finite = b.fcmp_ordered("ord", error, error)
+            some = b.fcmp_ordered("!=", r, V64.constant(0.0))
+            r = b.select(b.and_(finite, some), r, plain)
+        return r, error
+
+    def fma(self, b, x, y, z, **key):
+        """Boldo & Melquiond (2008), section 5: the error of a fused product and sum, rounded to
+        odd.
+        """
+        x, y, z = (self.widen(b, v) for v in (x, y, z))
+        r, error = self.fused(b, x, y, z, self.format.significand_bits <= 26)
+        high = b.fmul(x, y)
+        return self._zero_sum(b, self._rounded(b, r, error, **key), r, high, z)
+
+    def from_integer(self, b, i, signed, **key):
+        if self.format.significand_bits <= 51:
+            return self._rounded(b, jammed(b, i, signed), None, **key)
+        convert = b.sitofp if signed else b.uitofp
+        high = convert(b.and_(i, ir.Constant(I64, ~0x7FF)), F64)
+        low = b.uitofp(b.and_(i, ir.Constant(I64, 0x7FF)), F64)
+        return self._rounded(b, *two_sum(b, high, low), **key)
+
+    def _rounded(self, b, r, error, **key):
+        return self.narrow(b, self.finish(b, r, error))
+
+    def _zero_sum(self, b, rounded, r, x, y):
+        """Toward -infinity an exact zero sum is -0, unless both terms are +0 (IEEE 754, 6.3)."""
+        if not self.rule.negative_zero:
+            return rounded
+        sign = b.or_(V64.sign_word(b, x), V64.sign_word(b, y))
+        zero = self.narrow(b, V64.to_float(b, sign))
+        return b.select(b.fcmp_ordered("==", r, V64.constant(0.0)), zero, rounded)
+
+
+def two_sum(b, x, y):
+    """s + e = x + y exactly, s = fl(x + y) (Knuth)."""
+    s = b.fadd(x, y)
+    t = b.fsub(s, x)
+    return s, b.fadd(b.fsub(x, b.fsub(s, t)), b.fsub(y, t))
+
+
+def odd(b, r, error):
+    """r + error rounded to odd in binary64: r, or its neighbour toward the error of an even r."""
+    word = V64.to_word(b, r)
+    inexact = b.fcmp_ordered("!=", error, V64.constant(0.0))
+    even = b.icmp_unsigned("==", b.and_(word, V64.word(1)), V64.word(0))
+    same = b.icmp_unsigned("==", V64.sign_word(b, error), V64.sign_word(b, r))
+    moved = b.add(word, b.select(same, V64.word(1), V64.word(-1)))
+    return V64.to_float(b, b.select(b.and_(inexact, even), moved, word))

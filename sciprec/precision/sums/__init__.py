@@ -1,0 +1,1 @@
+"""Sums and updates that keep what they lose."""

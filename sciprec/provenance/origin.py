@@ -1,0 +1,64 @@
+"""Where a result comes from: versions, processor, SIMD level, state of the source."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sciprec.provenance.definitions import version_of
+
+PACKAGES = ("sciprec", "numpy", "numba", "llvmlite", "scipy", "xarray", "dask", "netCDF4")
+_SIMD_LEVELS = ("avx512f", "avx2", "avx", "sse4.2", "neon")
+
+
+def provenance() -> dict[str, str]:
+    """What a reader needs to make the same numbers again, as plain strings."""
+    return {**_machine(), "made_at": datetime.now(UTC).isoformat(timespec="seconds")}
+
+
+@functools.cache
+def _machine() -> dict[str, str]:
+    """Everything that stays the same within one process."""
+    found = {name: version_of(name) for name in PACKAGES}
+    found["python"] = platform.python_version()
+    found["system"] = f"{platform.system()} {platform.machine()}"
+    found["processor"] = processor_name()
+    found["simd"] = simd_level()
+    found["processors"] = str(os.cpu_count() or 1)
+    found["git"] = git_state()
+    return found
+
+
+def processor_name() -> str:
+    """The processor's own name where the system tells it."""
+    table = Path("/proc/cpuinfo")
+    if table.is_file():
+        for line in table.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine() or "unknown"
+
+
+def simd_level() -> str:
+    """The widest vector instructions that the compiler may use here."""
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features()
+    return next((name for name in _SIMD_LEVELS if features.get(name)), "unknown")
+
+
+def git_state() -> str:
+    """The commit of the source that runs, marked when files differ from it; empty outside git."""
+    source = Path(__file__).resolve().parents[2]
+    if not (source / ".git").exists():
+        return ""
+    command = ["git", "-C", str(source), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -1,0 +1,1 @@
+"""Pictures as SVG, and the templates that everything is written into."""

@@ -1,0 +1,261 @@
+"""The figures of prices with bounds: intervals, smile, error budget, rounding error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.ticker import MaxNLocator
+
+from sciprec.report.drawing.picture import WIDTH, Picture
+from sciprec.report.drawing.svg import label_style, legend, new_figure, short, style, to_svg
+from sciprec.report.stored.batch import StoredRun
+from sciprec.scenario.loading import TRUTH
+
+MOST_MATURITIES = 3
+MOST_TOLERANCES = 4.0  # up to which axes are linear and bars whole
+PARTS = ("statistical", "discretisation", "rounding")
+PART_COLOURS = ("#0072B2", "#E69F00", "#D55E00")
+LEVELS = ("base", "steps", "rounding")
+QUIET = "#808080"
+
+
+def bounded_pictures(done: Sequence[StoredRun], order: Sequence[str], prefix: str) -> list[Picture]:
+    """The figures of a scenario whose prices have bounds.
+
+    Args:
+        done: its runs that have a file, the truth among them.
+        order: all labels of the batch; a label keeps its colour on the whole page.
+        prefix: unique on the page, for identifiers.
+    """
+    found = [_interval_picture(done, order, f"{prefix}-intervals")]
+    if np.isfinite(done[0].dataset["analytic_implied_volatility"]).any():
+        found.append(_smile_picture(done, order, f"{prefix}-smile"))
+    found.append(_budget_picture(done, f"{prefix}-budget"))
+    found.append(_rounding_picture(done, order, f"{prefix}-rounding"))
+    found.append(_cost_picture(done, f"{prefix}-cost"))
+    return found
+
+
+def level_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
+    """The levels' tables of all runs of a scenario; empty where its prices have no bounds."""
+    rows = []
+    for run in runs:
+        if run.dataset is not None:
+            for level in json.loads(run.dataset.attrs.get("levels", "[]")):
+                rows.append({"label": run.label, **level})
+    return rows
+
+
+def notes(runs: Sequence[StoredRun]) -> list[dict[str, str]]:
+    """What runs with bounds say about themselves: a fall-back, a missed tolerance."""
+    return [
+        {"label": run.label, "said": said}
+        for run in runs
+        if run.dataset is not None
+        for said in json.loads(run.dataset.attrs.get("notes", "[]"))
+    ]
+
+
+def maturity_rows(dataset: xr.Dataset) -> list[int]:
+    """Rows to draw: all maturities, or the first, a middle and the last."""
+    count = dataset.sizes["maturity"]
+    return sorted({round(x) for x in np.linspace(0, count - 1, min(count, MOST_MATURITIES))})
+
+
+def _panels(figure: Any, dataset: xr.Dataset) -> list[tuple[Any, int]]:
+    """One panel for each drawn maturity, with its row."""
+    rows = maturity_rows(dataset)
+    panels = figure.subplots(1, len(rows), sharey=True, squeeze=False)[0]
+    for axes, row in zip(panels, rows, strict=True):
+        axes.set(xlabel="strike", title=f"maturity {float(dataset['maturity'][row]):g} y")
+    return list(zip(panels, rows, strict=True))
+
+
+def _beside(strikes: np.ndarray, place: int, count: int) -> np.ndarray:
+    """Strikes moved a little, so that the marks of several runs do not hide each other."""
+    width = 0.5 * (np.min(np.diff(strikes)) if len(strikes) > 1 else 0.1 * strikes[0])
+    return strikes + width * ((place + 0.5) / count - 0.5)
+
+
+def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
+    """(price - truth) / truth with the bound as an interval, against the strike."""
+    first = done[0].dataset
+    analytic = bool(np.isfinite(first["analytic_price"]).all())
+    truth = first["analytic_price"] if analytic else _truth(done).dataset["price"]
+    accepted = float((first["tolerance"] / np.abs(truth)).max()) * 100
+    reach = 0.0
+    with style(name):
+        figure = new_figure(WIDTH, 3.6)
+        panels = _panels(figure, first)
+        for axes, row in panels:
+            exact = truth[row].values
+            band = 100 * first["tolerance"][row].values / np.abs(exact)
+            axes.fill_between(first["strike"], -band, band, color=QUIET, alpha=0.16, linewidth=0)
+            axes.axhline(0.0, color=QUIET, linewidth=1)
+            for place, run in enumerate(done):
+                data = run.dataset.isel(maturity=row)
+                error, half = 100 * (data["price"] - exact) / exact, 100 * data["bound"] / exact
+                shown = np.isfinite(error.values) & np.isfinite(half.values)
+                reach = max(reach, float(np.max((abs(error) + half).values[shown], initial=0.0)))
+                axes.errorbar(
+                    _beside(data["strike"].values, place, len(done))[shown],
+                    error.values[shown], half.values[shown], label=short(run.label),
+                    **label_style(run.label, order) | {"linestyle": "none", "elinewidth": 1.2},
+                )  # fmt: skip
+        wild = reach > MOST_TOLERANCES * accepted
+        if wild:
+            panels[0][0].set_yscale("symlog", linthresh=2 * accepted, linscale=2)
+        panels[0][0].set_ylabel("(price - truth) / truth in %")
+        legend(figure)
+        svg = to_svg(figure, name, "Prices with their bounds against the truth, by strike")
+    what = "semi-analytic price" if analytic else "price in fp64"
+    return Picture(
+        svg,
+        f"Each price less the {what}, with its stated bound: sampling, steps and rounding. The "
+        f"band is the tolerance asked for; each bound is meant to reach zero in "
+        f"{100 * first.attrs['confidence']:g} % of all cases."
+        + (" The axis is linear up to twice the tolerance only, then logarithmic." if wild else ""),
+    )
+
+
+def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
+    """Implied volatility against the strike, with the truth."""
+    first = done[0].dataset
+    with style(name):
+        figure = new_figure(WIDTH, 3.3)
+        panels = _panels(figure, first)
+        for axes, row in panels:
+            axes.plot(first["strike"], 100 * first["analytic_implied_volatility"][row],
+                      color=QUIET, linewidth=4, alpha=0.4, label="truth")  # fmt: skip
+            for place, run in enumerate(done):  # the first marks are larger: they coincide
+                data = run.dataset.isel(maturity=row)
+                size = 3 + 8 * (len(done) - 1 - place) / len(done)
+                axes.errorbar(
+                    data["strike"].values, 100 * data["implied_volatility"].values,
+                    100 * data["implied_volatility_bound"].values, label=short(run.label),
+                    markersize=size,
+                    **label_style(run.label, order) | {"linestyle": "none", "elinewidth": 1.2},
+                )  # fmt: skip
+        panels[0][0].set_ylabel("implied volatility in %")
+        legend(figure)
+        svg = to_svg(figure, name, "Implied volatility by strike, with the truth")
+    return Picture(
+        svg,
+        "The smile: volatilities at which Black's formula gives the prices, their bounds as "
+        "intervals, and the semi-analytic truth. A price outside of Black's range has none.",
+    )
+
+
+def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
+    """The bound's parts over the price, stacked, at the strike where the bound is widest."""
+    first = done[0].dataset
+    rows = maturity_rows(first)
+    with style(name):
+        figure = new_figure(WIDTH, 1.0 + 0.26 * len(done))
+        panels = figure.subplots(1, len(rows), sharey=True, sharex=True, squeeze=False)[0]
+        largest = 0.0
+        for axes, row in zip(panels, rows, strict=True):
+            left = np.zeros(len(done))
+            at = [_widest(run.dataset.isel(maturity=row)) for run in done]
+            for part, colour in zip(PARTS, PART_COLOURS, strict=True):
+                share = np.array([100 * abs(float(data[part] / data["price"])) for data in at])
+                share = np.where(np.isfinite(share), share, 0.0)
+                places = np.arange(len(done))
+                axes.barh(places, share, left=left, color=colour, label=part, height=0.7)
+                left += share
+            accepted = [100 * abs(float(d["tolerance"] / d["price"])) for d in at]
+            axes.axvline(accepted[0], linestyle="--", linewidth=1, color=QUIET)
+            axes.set(xlabel="% of the price", title=f"maturity {float(first['maturity'][row]):g} y")
+            axes.xaxis.set_major_locator(MaxNLocator(4, prune="upper"))
+            largest = max(largest, left.max())
+        most = MOST_TOLERANCES * accepted[0]
+        cut = largest > most
+        panels[0].set_xlim(0, most if cut else None)
+        panels[0].set_yticks(np.arange(len(done)), [short(run.label) for run in done])
+        panels[0].invert_yaxis()
+        legend(figure)
+        svg = to_svg(figure, name, "Parts of the bound over the price, by arithmetic")
+    return Picture(
+        svg,
+        "What the bound is made of, at the strike where it is widest for its tolerance (dashed)."
+        + (f" Bars beyond {MOST_TOLERANCES:g} times the tolerance are cut." if cut else ""),
+    )
+
+
+def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
+    """|mean rounding error| and what is left of it, over the price, by arithmetic, logarithmic."""
+    shown = [run for run in done if run.backend != TRUTH]
+    limits = [
+        limit["at_most"]
+        for limit in done[0].description["tolerance"]
+        if limit["variable"] == "relative_rounding"
+    ]
+    with style(name):
+        figure = new_figure(WIDTH, 1.1 + 0.3 * len(shown))
+        axes = figure.add_subplot()
+        for place, run in enumerate(shown):
+            data, look = run.dataset, label_style(run.label, order)
+            measured = 100 * np.abs(data["rounding_error"] / data["price"]).values.ravel()
+            left = 100 * data["relative_rounding"].values.ravel()
+            for side, values, face in ((-0.16, measured, look["color"]), (0.16, left, "none")):
+                positive = values[np.isfinite(values) & (values > 0)]
+                axes.plot(positive, np.full(positive.size, place + side),
+                          **look | {"linestyle": "none", "markerfacecolor": face})  # fmt: skip
+        for limit in limits:
+            axes.axvline(100 * limit, linestyle="--", linewidth=1, color=QUIET)
+        axes.set_xscale("log")
+        axes.set_yticks(np.arange(len(shown)), [short(run.label) for run in shown])
+        axes.set_ylim(len(shown) - 0.5, -0.5)
+        axes.set(xlabel="% of the price", title="Rounding error by arithmetic")
+        svg = to_svg(figure, name, "Rounding error over the price, by arithmetic")
+    return Picture(
+        svg,
+        "Filled: size of the mean rounding error of the cheap paths, measured on the same random "
+        "numbers as in fp64, one mark for each option. Hollow: what rounding adds to the bound of "
+        "the price, its mean removed with +correction. With +carry and +correction paths carry the "
+        "rounding errors of their additions along, without they forget them. An "
+        "arithmetic without marks was not used: its notes say why."
+        + (" Dashed: the tolerance." if limits else ""),
+    )
+
+
+def _cost_picture(done: Sequence[StoredRun], name: str) -> Picture:
+    """Measured seconds of each level's paths, stacked, by arithmetic."""
+    places = np.arange(len(done))
+    left = np.zeros(len(done))
+    with style(name):
+        figure = new_figure(WIDTH, 1.0 + 0.26 * len(done))
+        axes = figure.add_subplot()
+        for level, colour in zip(LEVELS, PART_COLOURS, strict=True):
+            seconds = np.array([
+                sum(row["seconds"] for row in level_rows([run]) if row["level"] == level)
+                for run in done
+            ])  # fmt: skip
+            axes.barh(places, seconds, left=left, color=colour, label=level, height=0.7)
+            left += seconds
+        axes.set_yticks(places, [short(run.label) for run in done])
+        axes.invert_yaxis()
+        axes.set(xlabel="seconds", title="Measured processor time of the paths, by level")
+        legend(figure)
+        svg = to_svg(figure, name, "Processor seconds of each level, by arithmetic")
+    return Picture(
+        svg,
+        'What the correction costs is the level "rounding": its paths run in fp64 and in the '
+        "cheap arithmetic. Times are of the processor, without compilation and waiting, and "
+        "contain the emulation of arithmetics that this processor does not have.",
+    )
+
+
+def _truth(done: Sequence[StoredRun]) -> StoredRun:
+    """The run in fp64."""
+    return next(run for run in done if run.backend == TRUTH)
+
+
+def _widest(data: xr.Dataset) -> xr.Dataset:
+    """The option of one maturity whose bound is largest for its tolerance."""
+    ratio = (data["bound"] / data["tolerance"]).values
+    return data.isel(strike=int(np.argmax(np.where(np.isfinite(ratio), ratio, np.inf))))

@@ -1,0 +1,84 @@
+"""Drift of global budgets and error at the end of each run, and what compensation gains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from sciprec.comparison.evidence.drift import BUDGETS, Drift, drifts, gain
+from sciprec.comparison.rows import growth
+from sciprec.comparison.verdicts import main_row
+from sciprec.report.stored.batch import PLAIN, StoredRun
+from sciprec.scenario.loading import TRUTH
+
+
+def drift_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
+    """One row for each run of a scenario whose files hold budgets over time, as plain data.
+
+    Args:
+        runs: those of one scenario.
+
+    Returns:
+        label, days, variable, error (relative l2 at the end), error_gain, and for each budget its
+        name (relative drift per day beyond fp64) and NAME_gain. A gain is the factor against the
+        uncompensated run of the same arithmetic; None where there is none, or nothing to reduce.
+    """
+    done = [run for run in runs if run.dataset is not None and run.comparison is not None]
+    truth = next((run for run in done if run.backend == TRUTH), None)
+    others = [run for run in done if run.backend != TRUTH]
+    if truth is None:
+        return []
+    found = {run.label: drifts(truth.dataset, run.dataset) for run in others}
+    if not any(found.values()):
+        return []
+    ends = {run.label: _error_at_end(truth, run) for run in others}
+    return [_row(run, others, found, ends) for run in others if found[run.label]]
+
+
+def _error_at_end(truth: StoredRun, run: StoredRun) -> float:
+    """Relative l2 error of the main variable at the run's last time."""
+    variable = main_row(run.comparison).variable
+    return float(growth(truth.dataset, run.dataset, variable)[1][-1])
+
+
+def _row(run: StoredRun, others, found, ends) -> dict[str, Any]:
+    """A run's own numbers, and how many times smaller than those of its uncompensated twin."""
+    alike = (o for o in others if (o.backend, o.stages) == (run.backend, run.stages))
+    twin = next((o for o in alike if o.compensation == PLAIN), None)
+    if twin is run or (twin is not None and not found[twin.label]):
+        twin = None
+    mine = found[run.label]
+    error_gain = None if twin is None else _known(gain(ends[twin.label], ends[run.label]))
+    row = {
+        "label": run.label,
+        "compensation": run.compensation,
+        "days": next(iter(mine.values())).days,
+        "variable": main_row(run.comparison).variable,
+        "error": _known(ends[run.label]),
+        "error_gain": error_gain,
+    }
+    for name in BUDGETS:
+        theirs = None if twin is None else found[twin.label].get(name)
+        row[name] = _value(mine.get(name))
+        row[f"{name}_gain"] = _drift_gain(theirs, mine.get(name))
+    return row
+
+
+def _value(drift: Drift | None) -> float | None:
+    """Drift per day; 0 where it is no more than the rounding of the means."""
+    if drift is None or math.isnan(drift.per_day):
+        return None
+    return drift.per_day if drift.resolved else 0.0
+
+
+def _drift_gain(without: Drift | None, with_it: Drift | None) -> float | None:
+    """How many times smaller; None where nothing drifted without."""
+    if without is None or with_it is None or not without.resolved:
+        return None
+    return _known(gain(without.per_day, with_it.per_day if with_it.resolved else 0.0))
+
+
+def _known(value: float) -> float | None:
+    """The number, or None for NaN."""
+    return None if math.isnan(value) else value

@@ -1,0 +1,180 @@
+"""The figures and sentences of what was measured beside the pointwise errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sciprec.comparison.evidence.consistency import TOO_FEW
+from sciprec.report.drawing.picture import WIDTH, Picture
+from sciprec.report.drawing.svg import (
+    drawable,
+    label_style,
+    legend,
+    new_figure,
+    short,
+    style,
+    to_svg,
+)
+from sciprec.report.sections.scales import scales_picture
+from sciprec.report.stored.batch import StoredRun
+
+TITLES = {
+    "variability": "Internal variability",
+    "consistency": "Ensemble consistency",
+    "distributions": "Distributions",
+    "spectrum": "Kinetic energy spectrum",
+    "scales": "Error by scale",
+    "prices": "Prices",
+    "arbitrage": "Static arbitrage",
+    "budget": "Error budget",
+}
+NO_ENSEMBLE = (
+    "whether runs are statistically indistinguishable from fp64: the scenario has no [ensemble] "
+    "with members"
+)
+PART_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7")
+QUIET = "#808080"
+MOST_LINEAR = 3.0
+"""Ratios up to which, and down to whose inverse, an axis is linear."""
+
+
+def evidence_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
+    """What each run's evidence says, as plain data: label, said (title, sentence), not_measured."""
+    rows = []
+    for run in runs:
+        if run.evidence is None:
+            continue
+        said, alone = [], run.evidence["perturbation"] is None
+        for name, title in TITLES.items():
+            part = run.evidence.get(name) or {}
+            sentence = part.get("sentence") or _answer(part)
+            if sentence and not (alone and part.get("answer") == TOO_FEW):
+                said.append((title, sentence))
+        missing = [*([NO_ENSEMBLE] if alone else []), *run.evidence["not_measured"]]
+        rows.append({"label": run.label, "said": said, "missing": missing})
+    return rows
+
+
+def _answer(part: dict[str, Any]) -> str:
+    """A test's answer with its reason: "statistically indistinguishable from fp64: yes (...)"."""
+    if "answer" not in part:
+        return ""
+    note = f"; {part['note']}" if part.get("note") else ""
+    return f"indistinguishable from fp64: {part['answer']} ({part['reason']}){note}"
+
+
+def evidence_pictures(runs: Sequence[StoredRun], order: Sequence[str], name: str) -> list[Picture]:
+    """The figures of a scenario: error beside internal variability, spectra, error budget.
+
+    Args:
+        runs: of one scenario.
+        order: all labels of the batch.
+        name: unique on the page; begins the figures' identifiers.
+    """
+    known = [run for run in runs if run.evidence is not None]
+    unbounded = [run for run in known if "bound" not in run.dataset]  # bounds show their own parts
+    made = (
+        _variability_picture(_with(known, "variability"), order, f"{name}-variability"),
+        _spectrum_picture(_with(known, "spectrum"), order, f"{name}-spectrum"),
+        scales_picture(_with(known, "scales"), order, f"{name}-scales"),
+        _budget_picture(_with(unbounded, "budget"), f"{name}-parts"),
+    )
+    return [picture for picture in made if picture is not None]
+
+
+def _with(runs: Sequence[StoredRun], part: str) -> list[tuple[StoredRun, dict[str, Any]]]:
+    """Runs that have this part of the evidence."""
+    return [(run, run.evidence[part]) for run in runs if run.evidence.get(part)]
+
+
+def _variability_picture(found, order: Sequence[str], name: str) -> Picture | None:
+    """RMS error over time, above it what uncertain initial states do."""
+    if not found:
+        return None
+    first = found[0][1]
+    spread, ulp = drawable(first["spread"]), drawable(first["ulp"])
+    ulp_drawn = bool(np.isfinite(ulp).any())
+    with style(name):
+        figure = new_figure(WIDTH, 3.5)
+        axes = figure.add_subplot()
+        axes.set_yscale("log")
+        for run, part in found:
+            axes.plot(part["days"], drawable(part["error"]), label=short(run.label),
+                      **label_style(run.label, order))  # fmt: skip
+        if np.isfinite(spread).any():
+            axes.fill_between(first["days"], spread / np.sqrt(2.0), spread * np.sqrt(2.0),
+                              color=QUIET, alpha=0.25, linewidth=0,
+                              label="internal variability")  # fmt: skip
+        if ulp_drawn:
+            axes.plot(first["days"], ulp, color=QUIET, linestyle="--", label="one ulp of fp64")
+        units = "" if first["units"] == "1" else f" in {first['units']}"
+        axes.set(xlabel="days", ylabel=f"RMS difference{units}")
+        axes.set_title(f"Error of {first['variable']} beside internal variability")
+        legend(figure)
+        svg = to_svg(figure, name, f"Error of {first['variable']} beside internal variability")
+    return Picture(
+        svg,
+        f"How far {first['variable']} is from the fp64 run of the same initial state. The band is "
+        f"the RMS difference of {first['members']} fp64 members with perturbed initial states from "
+        "the unperturbed one, times and over √2. An error that reaches the band is as large as an "
+        "uncertainty that the flow has anyway."
+        + (" Dashed: fp64 members perturbed by one unit in the last place." if ulp_drawn else ""),
+    )
+
+
+def _spectrum_picture(found, order: Sequence[str], name: str) -> Picture | None:
+    """Kinetic energy by total wavenumber: the truth's, and ratios to it."""
+    if not found:
+        return None
+    longest = max((part for _, part in found), key=lambda part: len(part["wavenumber"]))
+    with style(name):
+        figure = new_figure(WIDTH, 3.2)
+        left, right = figure.subplots(1, 2)
+        left.loglog(longest["wavenumber"], drawable(longest["golden"]), color=QUIET, linewidth=4,
+                    alpha=0.5, label="fp64")  # fmt: skip
+        low, high = np.array(longest["accepted"], float).T
+        right.fill_between(longest["wavenumber"], low, high, color=QUIET, alpha=0.18, linewidth=0)
+        for run, part in found:  # each ends where it and fp64 hold nothing more
+            waves, look = part["wavenumber"], label_style(run.label, order) | {"marker": ""}
+            left.loglog(waves, drawable(part["actual"]), label=short(run.label), **look)
+            right.semilogx(waves, drawable(part["ratio"]), **look)
+        bottom, top = right.get_ylim()
+        if top > MOST_LINEAR or bottom < 1.0 / MOST_LINEAR:
+            right.set_yscale("log")
+        left.set(xlabel="total wavenumber", title="kinetic energy in m2 s-2")
+        right.set(xlabel="total wavenumber", title="over that of fp64")
+        legend(figure)
+        svg = to_svg(figure, name, "Kinetic energy spectra, and their ratios to that of fp64")
+    return Picture(
+        svg,
+        "Kinetic energy by total wavenumber, mean over the second half of the stored times. Band: "
+        "ratios that are no departure. Rounding noise shows first at the smallest scales.",
+    )
+
+
+def _budget_picture(found, name: str) -> Picture | None:
+    """The parts of the error of each arithmetic, side by side on a logarithmic axis."""
+    found = [(run, part) for run, part in found if len(part["parts"]) > 1]
+    if not found:
+        return None
+    names = list(dict.fromkeys(n for _, part in found for n in part["parts"]))
+    with style(name):
+        figure = new_figure(WIDTH, 1.1 + 0.3 * len(found))
+        axes = figure.add_subplot()
+        for colour, part_name in zip(PART_COLOURS, names, strict=False):
+            sizes = drawable([part["parts"].get(part_name) for _, part in found])
+            axes.plot(sizes, np.arange(len(found)), "o", color=colour, label=part_name)
+        axes.set_xscale("log")
+        axes.set_yticks(np.arange(len(found)), [short(run.label) for run, _ in found])
+        axes.set_ylim(len(found) - 0.5, -0.5)
+        variable, measure = found[0][1]["variable"], found[0][1]["measure"]
+        axes.set(xlabel=measure, title=f"Where the error of {variable} comes from")
+        legend(figure)
+        svg = to_svg(figure, name, "Parts of the error by arithmetic")
+    return Picture(
+        svg,
+        f"Each part that could be had, on its own: {', '.join(names)}.",
+    )

@@ -1,0 +1,222 @@
+"""The figures of a scenario, named by its files or chosen by their axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import xarray as xr
+from cmcrameri import cm
+
+from sciprec.comparison.rows import growth
+from sciprec.comparison.verdicts import main_row
+from sciprec.output.stated import DRAWN
+from sciprec.report.drawing.lines import lines_picture
+from sciprec.report.drawing.picture import WIDTH, Picture, Switch
+from sciprec.report.drawing.svg import label_style, legend, new_figure, short, style, to_svg
+from sciprec.report.sections.bounded import bounded_pictures, maturity_rows
+from sciprec.report.sections.sums import accumulation_picture
+from sciprec.report.stored.batch import StoredRun
+from sciprec.scenario.loading import TRUTH
+
+MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
+
+
+def pictures(
+    runs: Sequence[StoredRun], order: Sequence[str], prefix: str
+) -> list[Picture | Switch]:
+    """The figures of one scenario.
+
+    Args:
+        runs: all its runs, the truth first.
+        order: all labels of the batch; a label keeps its colour on the whole page.
+        prefix: unique on the page, for identifiers.
+    """
+    done = [run for run in runs if run.dataset is not None and run.comparison is not None]
+    others = [run for run in done if run.backend != TRUTH]
+    if not others:
+        return []
+    truth = next(run for run in done if run.backend == TRUTH)
+    variable = main_row(others[0].comparison).variable
+    begun = [run for run in runs if run.dataset is not None and run.backend != TRUTH]
+    drawing: dict[str, Callable[[], list[Picture | Switch]]] = {
+        "growth": lambda: [_growth_picture(truth, begun, variable, order, f"{prefix}-growth")],
+        "map": lambda: [_maps(truth, others, variable, f"{prefix}-map")],
+        "lines": lambda: [lines_picture(done, variable, order, f"{prefix}-lines")],
+        "bounds": lambda: bounded_pictures(done, order, prefix),
+        "prices": lambda: [
+            _rounding_picture(truth, others, order, f"{prefix}-rounding"),
+            _analytic_picture(done, order, f"{prefix}-analytic"),
+        ],
+        "sums": lambda: [accumulation_picture(truth, others, order, f"{prefix}-sums")],
+    }
+    named = str(truth.dataset.attrs.get(DRAWN, "")).split() or _by_axes(truth.dataset, variable)
+    return [made for name in named if name in drawing for made in drawing[name]()]
+
+
+def _by_axes(dataset: xr.Dataset, variable: str) -> tuple[str, ...]:
+    """Names of the figures of a dataset that names none itself."""
+    dims = set(dataset[variable].dims)
+    if {"time", "lat", "lon"} <= dims:
+        return "growth", "map"
+    if {"maturity", "strike"} <= dims:
+        return ("bounds",) if "bound" in dataset else ("prices",)
+    return ("sums",) if {"update", "member"} <= dims else ()
+
+
+def block_maximum(values: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """Reduce a map to at most rows x columns, keeping the value of largest magnitude of a block."""
+    step_y, step_x = -(-values.shape[0] // rows), -(-values.shape[1] // columns)
+    if step_y == step_x == 1:
+        return values
+    padding = ((0, -values.shape[0] % step_y), (0, -values.shape[1] % step_x))
+    padded = np.pad(values, padding, mode="edge")
+    blocks = padded.reshape(padded.shape[0] // step_y, step_y, padded.shape[1] // step_x, step_x)
+    flat = blocks.swapaxes(1, 2).reshape(blocks.shape[0], blocks.shape[2], -1)
+    largest = np.argmax(np.where(np.isnan(flat), np.inf, np.abs(flat)), axis=2)
+    return np.take_along_axis(flat, largest[..., None], axis=2)[..., 0]
+
+
+def _badness(run: StoredRun) -> tuple[bool, float]:
+    """Order of runs from best to worst."""
+    return not run.verdict.acceptable, main_row(run.comparison).errors["relative_l2"]
+
+
+def _growth_picture(
+    truth: StoredRun, others: Sequence[StoredRun], variable: str, order: Sequence[str], name: str
+) -> Picture:
+    """Relative l2 error over time, one line per arithmetic, logarithmic."""
+    limits = [t for t in truth.description["tolerance"] if t["variable"] == variable]
+    limits = [t for t in limits if t["metric"] == "relative_l2" and t.get("times") != "all"]
+    with style(name):
+        figure = new_figure(WIDTH, 3.5)
+        axes = figure.add_subplot()
+        for run in others:
+            days, errors = growth(truth.dataset, run.dataset, variable)
+            shown = np.isfinite(errors) & (errors > 0)
+            axes.plot(days[shown], errors[shown], label=short(run.label),
+                      **label_style(run.label, order))  # fmt: skip
+        for limit in limits:
+            axes.axhline(limit["at_most"], linestyle="--", linewidth=1, color="#808080")
+            axes.annotate(
+                "tolerance", (0.005, limit["at_most"]), xycoords=("axes fraction", "data"),
+                xytext=(0, 3), textcoords="offset points", color="#808080",
+            )  # fmt: skip
+        axes.set_yscale("log")
+        axes.set(xlabel="days", ylabel="relative l2 error")
+        axes.set_title(f"Error of {variable} against fp64")
+        legend(figure)
+        svg = to_svg(figure, name, f"Growth of the relative l2 error of {variable} with time")
+    return Picture(
+        svg,
+        f"How far {variable} is from the fp64 run at each stored time, area-weighted; a point is "
+        "missing where a run has the same bits as fp64 or stopped."
+        + (" Dashed: the tolerance, which counts at the last time." if limits else ""),
+    )
+
+
+def _maps(truth: StoredRun, others: Sequence[StoredRun], variable: str, name: str) -> Switch:
+    """The error map of every arithmetic beside the field, the worst first."""
+    ordered = sorted(others, key=_badness, reverse=True)
+    choices = {
+        run.label: _error_map(truth, run, variable, f"{name}-{place}")
+        for place, run in enumerate(ordered)
+    }
+    return Switch(f"Error map of {variable} in", name, choices, _field_map(truth, variable, name))
+
+
+def _field_map(truth: StoredRun, variable: str, name: str) -> Picture:
+    """The field of the truth at its last time."""
+    field = _at(truth, variable, truth.dataset.sizes["time"] - 1)
+    title = f"{variable}, fp64, day {float(truth.dataset['time'][-1]):g}"
+    svg = _map(field, field.values, f"{name}-field", title, cmap="cividis")
+    return Picture(svg, "The field in fp64 at the last time.")
+
+
+def _error_map(truth: StoredRun, other: StoredRun, variable: str, name: str) -> Picture:
+    """The error of an arithmetic at the last time that both have."""
+    last = min(truth.dataset.sizes["time"], other.dataset.sizes["time"]) - 1
+    field = _at(truth, variable, last)
+    error = _at(other, variable, last).values - field.values
+    reach = float(np.max(np.abs(error[np.isfinite(error)]), initial=0.0)) or 1.0
+    title = f"{other.label} minus fp64, day {float(truth.dataset['time'][last]):g}"
+    svg = _map(field, error, name, title, cmap=cm.vik, vmin=-reach, vmax=reach)
+    return Picture(svg, "Finer grids are reduced to the error of largest size in each block.")
+
+
+def _at(run: StoredRun, variable: str, time: int) -> xr.DataArray:
+    """A field on the sphere; of several levels the lowest."""
+    return run.dataset[variable].isel({"time": time, "sigma": -1}, missing_dims="ignore")
+
+
+def _map(grid: xr.DataArray, values: np.ndarray, name: str, title: str, **colours) -> str:
+    """A latitude-longitude map with its colour bar, half as wide as the page."""
+    shown = block_maximum(values, MAP_ROWS, MAP_COLUMNS)
+    south_first = grid["lat"].values[0] < grid["lat"].values[-1]
+    with style(name):
+        figure = new_figure(WIDTH / 2, 2.9)
+        axes = figure.add_subplot()
+        image = axes.imshow(
+            shown, origin="lower" if south_first else "upper", extent=(0, 360, -90, 90),
+            aspect="auto", **colours,
+        )  # fmt: skip
+        axes.grid(False)
+        axes.set(xticks=(0, 90, 180, 270, 360), yticks=(-60, -30, 0, 30, 60))
+        axes.set(xlabel="longitude", ylabel="latitude", title=title)
+        figure.colorbar(image, ax=axes, label=grid.attrs.get("units", ""), shrink=0.95)
+        return to_svg(figure, name, f"Map: {title}")
+
+
+def _rounding_picture(
+    truth: StoredRun, others: Sequence[StoredRun], order: Sequence[str], name: str
+) -> Picture:
+    """|price - fp64 price| in standard errors against the strike, logarithmic."""
+    golden = truth.dataset
+    chosen = maturity_rows(golden)
+    with style(name):
+        figure = new_figure(WIDTH, 3.3)
+        panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
+        for axes, row in zip(panels, chosen, strict=True):
+            for run in others:
+                error = np.abs(run.dataset["price"][row] - golden["price"][row])
+                error = (error / golden["standard_error"][row]).values
+                shown = np.isfinite(error) & (error > 0)
+                axes.plot(golden["strike"].values[shown], error[shown],
+                          label=short(run.label), **label_style(run.label, order))  # fmt: skip
+            axes.axhline(1.0, linestyle="--", linewidth=1, color="#808080")
+            axes.set_yscale("log")
+            axes.set(xlabel="strike", title=f"maturity {float(golden['maturity'][row]):g} y")
+        panels[0].set_ylabel("|price - fp64| / standard error")
+        legend(figure)
+        svg = to_svg(figure, name, "Rounding error of prices in standard errors, by strike")
+    return Picture(
+        svg,
+        "The rounding error alone, because both runs use the same random numbers: below the "
+        "dashed line it is smaller than the sampling error of this number of paths.",
+    )
+
+
+def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
+    """(price - analytic price) in standard errors against the strike, with the band of 2."""
+    first = done[0].dataset
+    chosen = maturity_rows(first)
+    with style(name):
+        figure = new_figure(WIDTH, 3.3)
+        panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
+        for axes, row in zip(panels, chosen, strict=True):
+            axes.axhspan(-2, 2, color="#808080", alpha=0.16, linewidth=0)
+            for place, run in enumerate(done):  # the first markers are larger: lines coincide
+                data = run.dataset.isel(maturity=row)
+                error = (data["price"] - data["analytic_price"]) / data["standard_error"]
+                size = 4 + 9 * (len(done) - 1 - place) / len(done)
+                axes.plot(data["strike"], error.values, label=short(run.label), markersize=size,
+                          **label_style(run.label, order))  # fmt: skip
+            axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} y")
+        panels[0].set_ylabel("(price - analytic) / standard error")
+        legend(figure)
+        svg = to_svg(figure, name, "Difference to the analytic price in standard errors, by strike")
+    return Picture(
+        svg,
+        "The whole error, against the semi-analytic price: sampling, discretisation and rounding. "
+        "The band is two standard errors; strikes share their paths, so that errors move together.",
+    )

@@ -1,0 +1,57 @@
+"""How the error of each run grows: the best law, its coefficients, and a sentence for the case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sciprec.comparison.evidence.error_growth import law_sentences
+from sciprec.comparison.evidence.growth_laws import Law
+from sciprec.comparison.wording import factor, number
+from sciprec.report.stored.batch import StoredRun
+
+
+@dataclass(frozen=True)
+class GrowthSection:
+    """The table and the sentences of one scenario, ready for the page."""
+
+    rows: list[dict[str, Any]]
+    sentences: list[str]
+
+
+def growth_section(runs: Sequence[StoredRun]) -> GrowthSection | None:
+    """What the page says about the growth of errors; None where no run has steps to follow.
+
+    Args:
+        runs: those of one scenario.
+    """
+    grown = [
+        (run.label, run.comparison.growth)
+        for run in runs
+        if run.comparison is not None and run.comparison.growth is not None
+    ]
+    if not grown:
+        return None
+    rows = [
+        {
+            "label": label,
+            "law": growth.best.name,
+            "formula": formula(growth.best),
+            "weight": f"{growth.best.weight:.0%}",
+            "increase": factor(growth.increase),
+            "scatter": f"{10**growth.best.scatter:.2f}",
+            "power": f"{growth.power:.2f} ± {growth.power_error:.2f}",
+            "rate": number(growth.rate_per_step),
+        }
+        for label, growth in grown
+    ]
+    return GrowthSection(rows, law_sentences(grown))
+
+
+def formula(law: Law) -> str:
+    """A fitted law with its coefficients in place: "0.12 √n u"."""
+    values = {name: number(value) for name, value in law.coefficients.items()}
+    if law.name == "exponential":
+        return f"{values['delta_0']} e^({values['eps']} n)"
+    return f"{values['c']} {'√n' if law.name == 'square root' else 'n'} u"

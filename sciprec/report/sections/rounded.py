@@ -1,0 +1,26 @@
+"""What of a scenario's numbers is rounded in the arithmetic, and what is binary64 in every run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sciprec.output.stated import ROUNDED
+from sciprec.report.stored.batch import StoredRun
+from sciprec.scenario.loading import TRUTH
+
+
+def rounded_in_words(runs: Sequence[StoredRun]) -> str:
+    """What is rounded in the runs of a scenario, and which of them carry residuals.
+
+    Args:
+        runs: those of the scenario; where their files do not say it, there are no words.
+    """
+    done = [run for run in runs if run.dataset is not None]
+    labels = [run.label for run in done if run.carries_residual and run.backend != TRUTH]
+    said = ""
+    if labels:
+        every = len(labels) == sum(run.backend != TRUTH for run in done)
+        who = "all runs" if every else ", ".join(labels)
+        said = f"; what these roundings lose of the state is carried along as a residual in {who}"
+    words = (str(run.dataset.attrs.get(ROUNDED, "")) for run in done)
+    return next(words, "").replace("{residuals}", said)

@@ -1,0 +1,1 @@
+"""What the folder of a batch holds."""

@@ -1,0 +1,315 @@
+"""A batch as its folder holds it: the runs, their files, their comparison with the truth.
+
+Runs are those of member 0; the other members of an ensemble are read one by one when asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from sciprec.comparison.evidence.markets import is_surface
+from sciprec.comparison.rows import Comparison, compare
+from sciprec.comparison.verdicts import Verdict, judge, stopped_early, with_evidence
+from sciprec.errors import InputError
+from sciprec.machine.work import Work, stored_bytes, update_work
+from sciprec.output import files
+from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
+from sciprec.output.stated import TRUTH_CARRIES
+from sciprec.provenance.timing import Timing
+from sciprec.report.stored.evidence import evidence_of
+from sciprec.scenario.loading import TRUTH
+from sciprec.scenario.variant import NAMES, OfVariant, Variant
+
+MANIFEST = "batch.json"
+MANIFEST_VERSION = 2
+PLAIN = "none"
+"""The name of no compensation."""
+
+
+@dataclass(frozen=True)
+class StoredRun(OfVariant):
+    """One run of a batch: what was asked, what is stored, and how it compares with the truth.
+
+    Args:
+        scenario, file: names.
+        variant: by whose label pages tell runs apart.
+        seconds: wall time of the whole run.
+        dataset: None where the run left no file; a run that stopped early leaves one.
+        comparison: None where the run or its truth failed or stopped early.
+        verdict: in every case.
+        member: of the scenario's ensemble.
+        evidence: what `sciprec.comparison.evidence.gathering.evidence` has found; None without a comparison.
+    """
+
+    scenario: str
+    variant: Variant
+    file: str
+    seconds: float
+    dataset: xr.Dataset | None
+    comparison: Comparison | None
+    verdict: Verdict
+    member: int = 0
+    evidence: dict[str, Any] | None = None
+
+    @cached_property
+    def processor_time(self) -> Timing | None:
+        """Processor time inside the model with its range; None where it is not known."""
+        told = {} if self.dataset is None else self.dataset.attrs
+        if PROCESSOR_SECONDS not in told or not told[PROCESSOR_SECONDS] > 0.0:
+            return None
+        return Timing(float(told[PROCESSOR_SECONDS]), *map(float, told[PROCESSOR_SECONDS_RANGE]))
+
+    @cached_property
+    def carries_residual(self) -> bool:
+        """Whether what rounding loses of the state is kept and added later."""
+        if not self.is_truth or self.dataset is None:
+            return self.compensation != PLAIN
+        carried = is_surface(self.dataset)  # what files of earlier versions do not say
+        return bool(self.dataset.attrs.get(TRUTH_CARRIES, carried))
+
+    @cached_property
+    def _stored_in(self) -> str:
+        """In which format the state lies between steps."""
+        return self.variant.stored or self.backend
+
+    @cached_property
+    def bytes_per_number(self) -> int:
+        """Of a number of the state between steps, with its residual where there is one."""
+        return stored_bytes(self._stored_in) * (2 if self.carries_residual else 1)
+
+    @cached_property
+    def state_update(self) -> Work:
+        """What an update of a number of the state moves, with its residual where there is one."""
+        return update_work(self._stored_in, residuals=int(self.carries_residual))
+
+    @cached_property
+    def stages(self) -> dict[str, Any] | None:
+        """Arithmetics of the transforms' stages as plain data, or None: those of the backend."""
+        told = {} if self.dataset is None else self.dataset.attrs
+        return json.loads(told.get("sciprec_stages", "null"))
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """The scenario as resolved."""
+        return {} if self.dataset is None else json.loads(self.dataset.attrs["sciprec_scenario"])
+
+
+@dataclass(frozen=True)
+class StoredMember(OfVariant):
+    """A run of an ensemble beyond member 0: where it is, or why it failed.
+
+    Its file is there where it succeeded, or is `partial`: it stopped early.
+    """
+
+    scenario: str
+    variant: Variant
+    file: str
+    member: int
+    failure: str
+    partial: bool = False
+
+    @property
+    def has_file(self) -> bool:
+        """Whether there is a file to read."""
+        return self.partial or not self.failure
+
+
+@dataclass(frozen=True)
+class StoredBatch:
+    """All runs of a folder, in the order of the plan, and how the batch was started.
+
+    Args:
+        folder: of the files.
+        runs: those of member 0, loaded and compared.
+        command, made_by: how the batch was started, and by what.
+        further: the other members.
+    """
+
+    folder: Path
+    runs: tuple[StoredRun, ...]
+    command: str
+    made_by: dict[str, str]
+    further: tuple[StoredMember, ...] = ()
+
+    @property
+    def scenarios(self) -> tuple[str, ...]:
+        """Scenario names in order."""
+        return tuple(dict.fromkeys(run.scenario for run in self.runs))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels in order, the truth first."""
+        return tuple(dict.fromkeys(run.label for run in self.runs))
+
+    def of_scenario(self, name: str) -> tuple[StoredRun, ...]:
+        """The runs of one scenario."""
+        return tuple(run for run in self.runs if run.scenario == name)
+
+    def of_label(self, name: str) -> tuple[StoredRun, ...]:
+        """The runs of one arithmetic with one compensation."""
+        return tuple(run for run in self.runs if run.label == name)
+
+    def members_of(self, scenario: str, label: str) -> Iterator[tuple[int, xr.Dataset]]:
+        """Number and dataset of each member of an ensemble that has a file, read one by one.
+
+        Member m is to be held against member m of fp64.
+        """
+        for run in self.runs:
+            if (run.scenario, run.label) == (scenario, label) and run.dataset is not None:
+                yield 0, run.dataset
+        for one in self.further:
+            if (one.scenario, one.label) == (scenario, label) and one.has_file:
+                yield one.member, files.read(self.folder / one.file)
+
+
+def write_manifest(
+    folder: Path, outcomes: Sequence[Any], *, command: str, made_by: dict[str, str]
+) -> Path:
+    """Write the list of runs of a batch, failed ones included.
+
+    Args:
+        outcomes: objects with the attributes that are stored.
+        command: the command that makes the batch again.
+        made_by: versions, processor and so on.
+    """
+    content = {
+        "version": MANIFEST_VERSION,
+        "command": command,
+        "made_by": made_by,
+        "runs": [
+            {"scenario": o.scenario, **o.variant.as_dict()}
+            | {key: getattr(o, key) for key in ("file", "member", "seconds", "failure", "partial")}
+            for o in outcomes
+        ],
+    }
+    return write_text(folder / MANIFEST, json.dumps(content, indent=1) + "\n")
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file that appears when it is complete, or not at all.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    except OSError as error:
+        raise InputError(
+            f"'{path}' cannot be written ({error.strerror}); make room there or correct its "
+            "permissions, and run again: what is done is kept"
+        ) from None
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def read_batch(folder: str | Path) -> StoredBatch:
+    """Read a batch from its folder and compare every run with the truth of its scenario.
+
+    Raises:
+        InputError: the folder holds no batch, or its list of runs cannot be used.
+    """
+    folder = Path(folder)
+    content = _read_manifest(folder)
+    entries = [entry for entry in content["runs"] if not entry.get("member", 0)]
+    loaded = [_load(folder, entry) for entry in entries]
+    truths = {
+        entry["scenario"]: dataset
+        for entry, (dataset, _) in zip(entries, loaded, strict=True)
+        if entry["backend"] == TRUTH
+    }
+    runs = tuple(
+        _stored_run(entry, dataset, failure, truths.get(entry["scenario"]))
+        for entry, (dataset, failure) in zip(entries, loaded, strict=True)
+    )
+    further = tuple(
+        StoredMember(
+            e["scenario"], Variant.read(e), e["file"], e["member"], e["failure"],
+            e.get("partial", False),
+        )  # fmt: skip
+        for e in content["runs"]
+        if e.get("member", 0)
+    )
+    batch = StoredBatch(folder, runs, content["command"], content["made_by"], further)
+    return replace(batch, runs=tuple(_with_evidence(batch, run) for run in runs))
+
+
+def _with_evidence(batch: StoredBatch, run: StoredRun) -> StoredRun:
+    """The run, judged by more than its pointwise errors."""
+    found = evidence_of(batch, run)
+    if found is None:
+        return run
+    return replace(run, evidence=found, verdict=with_evidence(run.verdict, found))
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    """The content of the list of runs, checked for the keys that are used."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(
+            f"'{folder}' holds no batch: there is no {MANIFEST} in it; give the folder that "
+            "`sciprec run --out` wrote"
+        )
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["version"] != MANIFEST_VERSION:
+            raise ValueError(f"version {content['version']} is not {MANIFEST_VERSION}")
+        for entry in content["runs"]:
+            name = entry["file"]
+            if Path(name).name != name:
+                raise ValueError(f"the file name {name!r} leaves the folder")
+            float(entry["seconds"]), entry["failure"], [entry[key] for key in ("scenario", *NAMES)]
+            if not isinstance(entry.get("member", 0), int):
+                raise ValueError(f"the member {entry['member']!r} is no number")
+        content["command"], content["made_by"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"'{path}' cannot be used ({type(error).__name__}: {error}); run the batch again"
+        ) from None
+    return content
+
+
+def _load(folder: Path, entry: dict[str, Any]) -> tuple[xr.Dataset | None, str]:
+    """The file of a run, or the sentence that says why there is none."""
+    if entry["failure"] and not entry.get("partial", False):
+        return None, entry["failure"]
+    try:
+        return files.read(folder / entry["file"]), ""
+    except InputError as error:
+        return None, str(error)
+
+
+def _stored_run(
+    entry: dict[str, Any], dataset: xr.Dataset | None, failure: str, truth: xr.Dataset | None
+) -> StoredRun:
+    """One run with its comparison and verdict."""
+    comparison = None
+    if failure:
+        verdict = Verdict("failed", failure)
+    elif stopped := stopped_early(dataset.attrs):
+        verdict = Verdict("failed", stopped)
+    elif truth is None:
+        verdict = Verdict("failed", "its fp64 truth failed, so that nothing can be compared")
+    elif stopped := stopped_early(truth.attrs):
+        said = f"nothing can be compared: the fp64 truth itself {stopped}"
+        verdict = Verdict("failed", said)
+    else:
+        try:
+            comparison = compare(truth, dataset)
+            verdict = judge(truth, dataset, comparison)
+        except InputError as error:
+            verdict = Verdict("failed", str(error))
+    return StoredRun(
+        entry["scenario"], Variant.read(entry), entry["file"], entry["seconds"],
+        dataset=dataset, comparison=comparison, verdict=verdict,
+    )  # fmt: skip

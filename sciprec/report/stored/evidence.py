@@ -1,0 +1,90 @@
+"""Evidence beside pointwise errors for the runs of a stored batch, its ensembles included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import xarray as xr
+
+from sciprec.comparison.evidence.gathering import Members, evidence
+from sciprec.output import files
+from sciprec.scenario.loading import TRUTH
+
+MOST_BYTES_KEPT = 2**27
+"""Of an ensemble's members, which several tests go through, and each arithmetic anew."""
+
+if TYPE_CHECKING:
+    from sciprec.report.stored.batch import StoredBatch, StoredRun
+
+
+class StoredMembers(Sequence[xr.Dataset]):
+    """The datasets of some files, each read when it is asked for; small ones are kept.
+
+    Args:
+        paths: of the files.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.paths = tuple(paths)
+        self.kept: dict[Path, xr.Dataset] = {}
+        self.room = MOST_BYTES_KEPT
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        path = self.paths[index]
+        if path in self.kept:
+            return self.kept[path]
+        dataset = files.read(path)
+        if dataset.nbytes <= self.room:
+            self.kept[path] = dataset
+            self.room -= dataset.nbytes
+        return dataset
+
+
+def evidence_of(batch: StoredBatch, run: StoredRun) -> dict[str, Any] | None:
+    """What `sciprec.comparison.evidence.gathering.evidence` finds for one run of a batch.
+
+    Args:
+        batch: with the further members of the scenario's ensemble.
+        run: of member 0.
+
+    Returns:
+        Plain data; None for the truth, or where the run or its truth failed.
+    """
+    truth = truth_of(batch, run)
+    if truth is None or truth.dataset is None or run.backend == TRUTH or run.comparison is None:
+        return None
+    found = (_members(batch, run.scenario, label) for label in (truth.label, run.label))
+    return evidence(truth.dataset, run.dataset, Members(*found))
+
+
+def truth_of(batch: StoredBatch, run: StoredRun) -> StoredRun | None:
+    """The fp64 run of the same scenario."""
+    return next((one for one in batch.of_scenario(run.scenario) if one.backend == TRUTH), None)
+
+
+def _members(batch: StoredBatch, scenario: str, label: str) -> StoredMembers:
+    """The members of one arithmetic's ensemble beyond 0 that have a file."""
+    paths = [
+        batch.folder / one.file
+        for one in batch.further
+        if (one.scenario, one.label) == (scenario, label) and one.has_file
+    ]
+    states = [path.stat() if path.exists() else None for path in paths]
+    return _as_they_are(tuple(paths), tuple(s and (s.st_mtime_ns, s.st_size) for s in states))
+
+
+@lru_cache(maxsize=2)
+def _as_they_are(paths: tuple[Path, ...], states: tuple) -> StoredMembers:
+    """The members in files as they are now: those of the truth serve one arithmetic after another.
+
+    Args:
+        paths: of the files.
+        states: what tells their contents from earlier ones.
+    """
+    return StoredMembers(paths)

@@ -1,0 +1,67 @@
+"""Sentences for what pydantic refuses: the key, what was given, what is accepted, an example.
+
+Every key of a section declares in its `description` what it accepts and in its `examples` how it
+is written; a complaint is made of these.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from sciprec.checks.arguments import shown
+from sciprec.errors import InputError, meant
+
+
+def _section_at(model: type[BaseModel], location: tuple) -> tuple[type[BaseModel], Any]:
+    """The section that holds a key, and the key's own declaration (None for a whole table)."""
+    field = None
+    for name in location:
+        if isinstance(name, int) or name not in model.model_fields:
+            continue
+        field = model.model_fields[name]
+        nested = _nested_section(field.annotation)
+        if nested is not None:
+            model = nested
+    return model, field
+
+
+def _nested_section(annotation: Any) -> type[BaseModel] | None:
+    """The section class inside an annotation such as HestonModel or tuple[Tolerance, ...]."""
+    for candidate in (annotation, *getattr(annotation, "__args__", ())):
+        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+            return candidate
+    return None
+
+
+def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:
+    """One sentence for one entry of a ValidationError: given, accepted, what to write."""
+    location = tuple(error["loc"])
+    key = ".".join(str(part) for part in location)
+    _, field = _section_at(model, location)
+    if error["type"] == "extra_forbidden":
+        parent, _ = _section_at(model, location[:-1])
+        known = list(parent.model_fields)
+        return f"unknown key '{key}'; known: {', '.join(known)}{meant(location[-1], known)}"
+    if field is None:
+        return str(error["ctx"]["error"]) if "ctx" in error else error["msg"]
+    example = f"; write for example `{field.examples[0]}`"
+    if error["type"] == "missing":
+        return f"the key '{key}' is missing; accepted: {field.description}{example}"
+    reason = error.get("ctx", {}).get("error")
+    if reason and isinstance(error["input"], dict):  # said by a whole table, about several keys
+        return str(reason)
+    if isinstance(reason, InputError):
+        return f"key '{key}': {reason}"
+    why = f" ({reason})" if reason else ""
+    value = list(error["input"]) if isinstance(error["input"], tuple) else error["input"]
+    given = f"{shown(value)} ({_type_in_words(error['input'])})"
+    return f"key '{key}' was given {given}{why}; accepted: {field.description}{example}"
+
+
+def _type_in_words(value: Any) -> str:
+    """A TOML type in words."""
+    names = {bool: "true or false", int: "a whole number", float: "a number", str: "a string",
+             tuple: "an array", list: "an array", dict: "a table"}  # fmt: skip
+    return names.get(type(value), type(value).__name__)

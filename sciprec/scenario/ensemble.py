@@ -1,0 +1,34 @@
+"""The table [ensemble] of a scenario: the same run several times, each from its own beginning."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from sciprec.scenario.sections import Section, key
+
+MOST_MEMBERS = 100_000
+ONE_ULP = 2.0**-52
+"""Relative distance of neighbouring numbers of binary64, at most."""
+
+
+class Ensemble(Section):
+    """How many members a scenario has, and what tells them apart; member 0 is undisturbed."""
+
+    members: int = key(
+        f"a whole number of members from 1 to {MOST_MEMBERS}, the undisturbed one included",
+        "members = 20", ge=1, le=MOST_MEMBERS,
+    )  # fmt: skip
+    perturbation: float | None = Field(
+        default=None, gt=0, le=0.1, examples=["perturbation = 1.0e-14"],
+        description="of kind 'climate': a share of the initial values > 0, at most 0.1; left out, "
+        "2^-52, one unit in the last place of binary64",
+    )  # fmt: skip
+    seed: int | None = Field(
+        default=None, ge=0, lt=2**63, examples=["seed = 1"],
+        description="of kind 'climate': a whole number >= 0; left out, 0",
+    )  # fmt: skip
+
+    @property
+    def amplitude(self) -> float:
+        """The largest relative change of an initial value."""
+        return ONE_ULP if self.perturbation is None else self.perturbation

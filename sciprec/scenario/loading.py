@@ -1,0 +1,109 @@
+"""What every scenario says, whatever its kind: a frozen, validated description of what to run.
+
+Every complaint names the file and the key, says what was given, what is accepted and what to write
+instead; all complaints of a file come at once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    field_validator,
+    model_validator,
+)
+
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.scenario.compensation_choice import CompensationChoice, CompensationChoices
+from sciprec.scenario.ensemble import Ensemble
+from sciprec.scenario.sections import Names, Section, as_tuple, key
+
+EXAMPLE = "quickstart_climate"
+TRUTH = "fp64"
+
+
+class Tolerance(Section):
+    """The largest error against the truth at which a variable is good enough."""
+
+    variable: str = key("the name of a variable of the run's file", 'variable = "height"')
+    metric: str = key("the name of an error metric", 'metric = "relative_l2"')
+    at_most: float = key("a number >= 0", "at_most = 1.0e-3", ge=0)
+    reason: str = key("a sentence saying where the number comes from", 'reason = "..."')
+    times: Literal["last", "all"] = Field(
+        default="last", examples=['times = "all"'],
+        description='"last", at the last stored time, or "all", over all stored times together',
+    )  # fmt: skip
+
+
+class Scenario(Section):
+    """What every scenario says, whatever its kind."""
+
+    name: str = key(
+        "lower-case letters, digits, '_' and '-', at most 60", 'name = "mountain_t42"',
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,59}$",
+    )  # fmt: skip
+    title: str = key("a line for the page", 'title = "Flow over a mountain"', min_length=1)
+    source: str = key("author, year and case", 'source = "Williamson et al. (1992), case 5"')
+    kind: str = key('"climate", "heston" or "accumulation"', 'kind = "climate"')
+    backends: Names = Field(
+        default=(), min_length=1, examples=['backends = ["fp32", "fp16"]'],
+        description="an array of backend names or spec strings; left out, MLU_PRECISION_MODE",
+    )  # fmt: skip
+    compensation: CompensationChoices = Field(
+        default=(), examples=['compensation = ["none", "carry"]'],
+        description="an array of names of compensations, or tables [[compensation]]",
+    )  # fmt: skip
+    tolerance: Annotated[tuple[Tolerance, ...], BeforeValidator(as_tuple)] = Field(
+        default=(), description="tables [[tolerance]]", examples=["[[tolerance]]"]
+    )
+    ensemble: Ensemble | None = Field(
+        default=None, examples=["[ensemble]\nmembers = 20"],
+        description="the table [ensemble]; left out, one member",
+    )  # fmt: skip
+
+    takes_compensation: ClassVar[bool] = True
+    """Whether models of this kind carry residuals when they are told to."""
+    instead_of_ensemble: ClassVar[str] = ""
+    """What to write where a kind has no ensembles, as the end of a sentence."""
+
+    @property
+    def members(self) -> int:
+        """How many members every one of its runs has."""
+        return 1 if self.ensemble is None else self.ensemble.members
+
+    @property
+    def table(self) -> Any:
+        """What it says to its model: the table of its kind."""
+        return getattr(self, self.kind)
+
+    def choices(self) -> tuple[Any, ...]:
+        """The compensations that its runs take, one after another; empty where there is none."""
+        return self.compensation
+
+    @field_validator("backends")
+    @classmethod
+    def _known_backends(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            resolve_backend(name)
+        if len(set(names)) < len(names):
+            raise ValueError("a backend is named twice")
+        return names
+
+    @field_validator("compensation")
+    @classmethod
+    def _compensations_once(
+        cls, given: tuple[CompensationChoice, ...]
+    ) -> tuple[CompensationChoice, ...]:
+        names = [choice.name for choice in given]
+        if len(set(names)) < len(names):
+            raise ValueError("a compensation is named twice")
+        return given
+
+    @model_validator(mode="after")
+    def _tolerances_once(self) -> Scenario:
+        pairs = [(t.variable, t.metric) for t in self.tolerance]
+        if len(set(pairs)) < len(pairs):
+            raise ValueError("two [[tolerance]] tables have the same variable and metric")
+        return self

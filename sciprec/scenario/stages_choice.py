@@ -1,0 +1,67 @@
+"""The scenario key `stages`: arithmetics of the transforms' stages, by name or one by one.
+
+stages = ["none", "fp16-legendre", "mixed-m0"]
+
+[[stages]]
+name = "half-but-low-orders"
+legendre = "fp16"
+kept = "fp32"
+kept_orders = 8
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from sciprec.precision.formats.stages import STAGES, resolve_stages
+from sciprec.scenario.compensation_choice import as_tables
+from sciprec.scenario.sections import Section, key
+
+_ARITHMETIC = "the name of an arithmetic of floats, or a spec string; left out, that of the run"
+_COUNT = "a whole number >= 0"
+
+
+class StagesChoice(Section):
+    """One choice of arithmetics for the stages of transforms: a known name, or arithmetics."""
+
+    name: str = key(
+        '"none" (those of the run), a known name such as "mixed-m0", or a name of your own with '
+        "arithmetics: lower-case letters, digits, '_' and '-', at most 40",
+        'name = "half-legendre"', pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$",
+    )  # fmt: skip
+    legendre: str | None = Field(
+        default=None, description=_ARITHMETIC, examples=['legendre = "fp16"']
+    )
+    sums: str | None = Field(default=None, description=_ARITHMETIC, examples=['sums = "fp32"'])
+    fourier: str | None = Field(
+        default=None, description=_ARITHMETIC, examples=['fourier = "fp16"']
+    )
+    kept: str | None = Field(default=None, description=_ARITHMETIC, examples=['kept = "fp32"'])
+    kept_orders: int = Field(default=0, ge=0, description=_COUNT, examples=["kept_orders = 1"])
+    kept_degrees: int = Field(default=0, ge=0, description=_COUNT, examples=["kept_degrees = 4"])
+
+    @model_validator(mode="after")
+    def _named_or_given(self) -> StagesChoice:
+        if self.own and (self.name == "none" or self.name in STAGES):
+            raise ValueError(
+                f"stages '{self.name}' have arithmetics already; give yours another name"
+            )
+        resolve_stages(self.own or self.name)
+        return self
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """What is given beyond the name."""
+        given = self.model_dump(exclude={"name"})
+        return {name: value for name, value in given.items() if value not in (None, 0)}
+
+    def resolved(self) -> str | dict[str, Any] | None:
+        """What the model takes: None, a known name, or a table."""
+        return self.own or (None if self.name == "none" else self.name)
+
+
+StagesChoices = Annotated[tuple[StagesChoice, ...], BeforeValidator(as_tables)]
+MODEL_STAGES = StagesChoice(name="none")
+"""No arithmetics of their own."""

@@ -1,0 +1,87 @@
+"""Reading TOML files that users wrote, and the paths in them: data that nothing is executed of."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+from sciprec.errors import InputError, meant, why_no_file
+from sciprec.scenario.shipped import named, names
+
+LARGEST_FILE_BYTES = 1_000_000
+
+
+def read_toml(given: Path, what: str, folder: str, name: str) -> dict[str, Any]:
+    """The dictionary that a TOML file holds.
+
+    Args:
+        given: the file, or the name of one that comes with sciprec.
+        what: what it holds, such as "scenario", for the messages.
+        folder: of the files that come with sciprec, as `shipped` takes it.
+        name: of one of them, for the messages.
+
+    Raises:
+        InputError: there is no such file, it is too large, or it is no TOML.
+    """
+    path = named(given, folder)
+    if why := why_no_file(path):
+        raise InputError(
+            f"{what} file '{path}' {why}; give the path of a TOML file, or the name of a {what} "
+            f"that comes with sciprec, such as {name}{meant(path.stem, names(folder))}"
+        )
+    example = f"{folder}/{name}.toml"
+    if path.stat().st_size > LARGEST_FILE_BYTES:
+        raise InputError(
+            f"{path}: holds {path.stat().st_size} bytes; a {what} has at most "
+            f"{LARGEST_FILE_BYTES}: is this a {what} file?"
+        )
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: is not UTF-8 text (byte {error.start}); a {what} is a TOML file: "
+            "save it as UTF-8"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path}: {_no_toml(path, error)}; a {what} is a TOML file, written like {example}"
+        ) from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check permissions") from None
+
+
+def _no_toml(path: Path, error: Exception) -> str:
+    """What a file holds that is no TOML."""
+    try:
+        json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return f"is not valid TOML: {error}"
+    return "holds JSON"
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path that a file names stays inside the folder that it is relative to.
+
+    Windows' drives and backslashes are refused on every system; links are looked at when the path
+    is used.
+    """
+    windows, posix = PureWindowsPath(path), PurePosixPath(path)
+    absolute = windows.drive or windows.root or posix.is_absolute()
+    return not absolute and ".." not in windows.parts and "\0" not in path
+
+
+def inside(folder: Path, path: str) -> Path:
+    """A path inside a folder, links followed.
+
+    Raises:
+        InputError: it leaves the folder.
+    """
+    whole = (folder / path).resolve()
+    if not (is_inside(path) and whole.is_relative_to(folder.resolve())):
+        raise InputError(
+            f"the path '{path}' leaves the folder '{folder}'; give a path inside of it, "
+            "without '..'"
+        )
+    return whole

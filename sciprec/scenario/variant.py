@@ -1,0 +1,121 @@
+"""Variants of a scenario's run: what tells runs of one scenario and member apart."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sciprec.precision.formats.stages import resolve_stages
+from sciprec.scenario.compensation_choice import NO_COMPENSATION, CompensationChoice
+from sciprec.scenario.correction_choice import CorrectionChoice
+from sciprec.scenario.loading import TRUTH
+from sciprec.scenario.stages_choice import MODEL_STAGES, StagesChoice
+
+NAMES = ("backend", "compensation", "label")
+"""What lists of runs hold of a variant."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The arithmetic of a run with all that belongs to it.
+
+    Args:
+        backend: name or spec string of the arithmetic.
+        compensation: of the state's updates.
+        stages: arithmetics of the stages of a climate run's transforms.
+        stored: format of the state between steps, where it is not that of the arithmetic.
+    """
+
+    backend: str
+    compensation: CompensationChoice | CorrectionChoice = NO_COMPENSATION
+    stages: StagesChoice = MODEL_STAGES
+    stored: str | None = None
+
+    @classmethod
+    def read(cls, names: Mapping[str, str]) -> Variant:
+        """The variant of an entry of a list of runs: its choices have names, and nothing else."""
+        backend, compensation = names["backend"], names["compensation"]
+        said = names["label"].removeprefix(backend)
+        if compensation != NO_COMPENSATION.name:
+            said = said.removesuffix(f"+{compensation}")
+        stored, _, stages = said.removeprefix(" with state in ").partition(", stages ")
+        return cls(
+            backend,
+            CompensationChoice.model_construct(name=compensation),
+            StagesChoice.model_construct(name=stages or MODEL_STAGES.name),
+            stored or None,
+        )
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether its run is what others of the scenario and member are compared with."""
+        return self.backend == TRUTH
+
+    @property
+    def label(self) -> str:
+        """What the run is called beside others: "fp32, stages mixed-m0+carry"."""
+        return self._named("" if self.stored is None else f" with state in {self.stored}")
+
+    @property
+    def file_part(self) -> str:
+        """The variant in names of files, with everything that file systems dislike as '-'.
+
+        The sign in `emin=-14` stays and the '=' goes, so that two specs never share a file.
+        """
+        return re.sub(r"[^A-Za-z0-9.+]+", "-", self._named().replace("=", "")).strip("-")
+
+    def _named(self, stored: str = "") -> str:
+        stages = "" if self.stages.name == MODEL_STAGES.name else f", stages {self.stages.name}"
+        plain = self.compensation.name == NO_COMPENSATION.name
+        return self.backend + stored + stages + ("" if plain else f"+{self.compensation.name}")
+
+    def as_dict(self) -> dict[str, str]:
+        """Its names, as lists of runs and tables hold them."""
+        return {
+            "backend": self.backend, "compensation": self.compensation.name, "label": self.label,
+        }  # fmt: skip
+
+    def choices(self) -> dict[str, Any]:
+        """What was chosen beside the backend, with all coefficients, as plain data."""
+        return {
+            "compensation": self.compensation.model_dump(mode="json"),
+            "stages": self.stages.model_dump(mode="json"),
+        }
+
+    def as_attributes(self) -> dict[str, str]:
+        """What a file says of its variant beside the arithmetic: compensation, and stages with
+        their arithmetics, where they have some.
+        """
+        said = {"compensation": self.compensation.model_dump(mode="json")}
+        if (stages := resolve_stages(self.stages.resolved())) is not None:
+            said["stages"] = {"name": self.stages.name, **vars(stages)}
+        return {f"sciprec_{name}": json.dumps(one, sort_keys=True) for name, one in said.items()}
+
+
+class OfVariant:
+    """What is of one variant, and answers with its names."""
+
+    variant: Variant
+
+    @property
+    def backend(self) -> str:
+        """Name or spec string of the arithmetic."""
+        return self.variant.backend
+
+    @property
+    def compensation(self) -> str:
+        """Name of its compensation."""
+        return self.variant.compensation.name
+
+    @property
+    def label(self) -> str:
+        """What tells it from others of its scenario and member."""
+        return self.variant.label
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether others are compared with it."""
+        return self.variant.is_truth
