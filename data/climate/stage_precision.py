@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sciprec.climate.cases.initial import resolve_case
+from sciprec.climate.cases.registry import resolve_case
 from sciprec.climate.constants import Units
 from sciprec.climate.equations.registry import EQUATIONS
 from sciprec.climate.equations.shallow_water import ShallowWaterConversion

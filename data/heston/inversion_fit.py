@@ -1,6 +1,6 @@
 """Fit the coefficients of sciprec.heston.variates.inversion, in 60-digit arithmetic.
 
-    python -m data.heston.inversion_fit            # print sciprec/heston/variates/inversion_tables.py
+    python -m data.heston.inversion_fit            # print inversion_tables.py
     python -m data.heston.inversion_fit --write    # rewrite it
 
 Each table interpolates its function: the logarithm at Chebyshev nodes, the quantile at nodes that
@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 from mpmath import mp, mpf
 
+from sciprec.heston.variates import inversion_tables
+
 DIGITS = 60
-TABLES = Path(__file__).with_name("inversion_tables.py")
+TABLES = Path(inversion_tables.__file__)
 DEGREES = {np.float32: (3, 6), np.float64: (7, 12)}
 """type -> degrees of the logarithm, and of numerator and denominator of the quantile."""
 LARGEST_T = 32
@@ -89,7 +91,7 @@ def tables():
 def text():
     """Return the source of inversion_tables.py."""
     lines = [
-        '"""Coefficients of sciprec.heston.variates.inversion, binary32 and binary64, lowest degree first.',
+        '"""Coefficients of heston.variates.inversion, binary32 and binary64, lowest degree first.',
         "",
         "Written by `python -m data.heston.inversion_fit --write`; change the fit instead.",
         '"""',

@@ -1,7 +1,13 @@
 """Everything that is registered: importing this module registers all cases, sets and schemes."""
 
-from sciprec.climate.cases import baroclinic, galewsky  # noqa: F401
-from sciprec.climate.cases.initial import CASES
+from sciprec.climate.cases import (  # noqa: F401
+    atmosphere_at_rest,
+    baroclinic,
+    galewsky,
+    rossby_haurwitz,
+    williamson,
+)
+from sciprec.climate.cases.registry import CASES
 from sciprec.climate.equations import (  # noqa: F401
     advection,
     barotropic_vorticity,

@@ -60,7 +60,7 @@ def judge(
     Args:
         golden, actual: truth and run.
         comparison: of the two.
-        evidence: what `sciprec.comparison.evidence.gathering.evidence` has found; left out, the pointwise errors
+        evidence: what `evidence.gathering.evidence` has found; left out, the pointwise errors
             alone are judged.
 
     Returns:

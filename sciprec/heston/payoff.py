@@ -156,7 +156,7 @@ class Payoff:
         proportional: whether payments are proportional to the spot: delta is price / spot, gamma 0.
 
     Raises:
-        InputError: a number is outside its range (`parameter`, or sciprec.checks.limits for the usual
+        InputError: a number is outside its range (`parameter`, or checks.limits for the usual
             names), fixings is no integer of at least 1, or a word is none of those accepted.
     """
 
@@ -242,7 +242,7 @@ class Payoff:
         return self, {}
 
     def payment_scale(self, model: Model) -> float:
-        """Return G of sciprec.heston.bounds.rare, discounted: the size of payments that end in the money
+        """Return G of bounds.rare, discounted: the size of payments that end in the money
         by chance. A payoff that pays more than the spot's deviation has to say so."""
         size = spot_deviation(model, self.maturity)
         return model.discount(self.maturity) * min(size, getattr(self, "strike", np.inf))

@@ -213,7 +213,7 @@ def _residuals(given: ClimateRun) -> list[tuple[str, int, int]]:
 
 def _fitting(given: ClimateRun, backend: str, length: float | None, times: int):
     """Names of the variables, and the error of a compensation."""
-    from sciprec.climate.cases.initial import resolve_case
+    from sciprec.climate.cases.registry import resolve_case
     from sciprec.climate.catalogue import EQUATIONS
     from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
     from sciprec.climate.running.integration import integrate

@@ -93,7 +93,7 @@ def run_climate(
 def reference_dataset(path: str | Path, truncation: str | int) -> xr.Dataset:
     """A stored solution of high resolution on the grid of a truncation.
 
-    What it is for: `sciprec.comparison.evidence.error_budget.error_budget(..., reference=...)`, which says how
+    What it is for: `error_budget(..., reference=...)`, which says how
     far a run in fp64 is from it, and whether rounding matters beside that.
 
     Args:

@@ -8,7 +8,7 @@
 | dx in units of x, what is lost carried | VACC.I64 (residual, dx, scale), read as two words |
 | a sum of scaled products | VACC.I64, one per term: exact while nothing leaves 64 bits |
 
-`compensated_update` is `sciprec.precision.sums.compensation` in mlu370 arithmetic bit for bit, and takes
+`compensated_update` is `sums.compensation` in mlu370 arithmetic bit for bit, and takes
 14 VCOMP.F32. `rescaled_update` is what fixed point allows: nothing is lost at all, where the
 protocol rounds its residual to the storage format; the two therefore have different bits, and
 alpha and beta have no counterpart (it is alpha = 1, beta = 0).

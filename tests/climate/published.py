@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sciprec.climate.cases.initial import CASES
+from sciprec.climate.cases.registry import CASES
 from sciprec.climate.constants import Units
 from sciprec.climate.diagnostics.reference import Reference, reference_norms
 from sciprec.climate.equations.shallow_water import ShallowWaterConversion

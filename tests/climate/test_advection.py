@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from sciprec.climate.cases.williamson import cosine_bell
 from sciprec.climate.diagnostics.budgets import scalar_errors
-from sciprec.climate.equations.advection import cosine_bell
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec import climate
-from sciprec.climate.equations.barotropic_vorticity import rossby_haurwitz, rossby_haurwitz_speed
+from sciprec.climate.cases.rossby_haurwitz import rossby_haurwitz, rossby_haurwitz_speed
 from sciprec.climate.stepping.schemes import TIME_SCHEMES
 from sciprec.climate.transform.grid import Truncation
 

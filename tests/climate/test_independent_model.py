@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec.climate.cases.galewsky import balanced_height, jet, unstable_jet
-from sciprec.climate.cases.initial import CASES
+from sciprec.climate.cases.registry import CASES
 from sciprec.climate.constants import RADIUS_M, Units
 from sciprec.climate.diagnostics.reference import Reference, reference_norms
 from sciprec.climate.equations.spherical import few_bits

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from sciprec.climate.cases.initial import CASES
+from sciprec.climate.cases.registry import CASES
 from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.loop import Run

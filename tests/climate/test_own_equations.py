@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sciprec.climate.cases.initial import case
+from sciprec.climate.cases.registry import case
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.equations.registry import equation_set, unchanged

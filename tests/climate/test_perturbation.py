@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec import climate
-from sciprec.climate.cases.initial import CASES
+from sciprec.climate.cases.registry import CASES
 from sciprec.climate.running.checkpoint import digest
 from sciprec.climate.running.perturbation import FIELDS, Perturbation
 from sciprec.climate.running.request import check_request

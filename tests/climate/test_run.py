@@ -10,7 +10,7 @@ from sciprec import climate
 from sciprec.batch import workflow
 from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import Run
-from sciprec.climate.cases.initial import CASES
+from sciprec.climate.cases.registry import CASES
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import Truncation
 from sciprec.errors import InputError

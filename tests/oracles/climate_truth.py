@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from sciprec.climate.cases.galewsky import unstable_jet
-from sciprec.climate.cases.initial import flow_over_mountain, rossby_haurwitz_wave
+from sciprec.climate.cases.williamson import flow_over_mountain, rossby_haurwitz_wave
 from tests.oracles.shallow_water import GRAVITY, Flow, Integration, ShallowWater
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "climate"

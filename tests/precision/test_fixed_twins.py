@@ -23,8 +23,10 @@ ALIKE = ("sciprec.heston.schemes.quadratic_exponential.quadratic_exponential_mar
 SHARES = (1.0, 0.25)
 """Of the ranges that a profile finds: all of it, and so little that many places saturate."""
 OFTEN = (  # registered kernels that the quick tests run
-    "sciprec.precision.operations.reduce.multiply_into", "sciprec.precision.sums.compensation.carried_update",
-    "sciprec.climate.transform.fourier.unfold_longitudes", "sciprec.heston.schemes.euler.full_truncation_euler",
+    "sciprec.precision.operations.reduce.multiply_into",
+    "sciprec.precision.sums.compensation.carried_update",
+    "sciprec.climate.transform.fourier.unfold_longitudes",
+    "sciprec.heston.schemes.euler.full_truncation_euler",
 )  # fmt: skip
 
 

@@ -10,7 +10,8 @@ import pytest
 from sciprec import climate
 from sciprec.batch import execute, workflow
 from sciprec.batch.behind import code_behind
-from sciprec.climate.cases.initial import CASES, case, flow_over_mountain
+from sciprec.climate.cases.registry import CASES, case
+from sciprec.climate.cases.williamson import flow_over_mountain
 from sciprec.climate.transform.grid import Truncation
 from sciprec.heston.payoff import _REGISTRY
 from sciprec.kinds import load_scenario
@@ -139,7 +140,10 @@ def test_what_no_number_depends_on_changes_nothing(written, edit):
 
 def test_another_process_finds_the_same_digest(written, tmp_path):
     found = digest_of(written())
-    script = "import behind_case, sciprec.provenance.definitions as d; print(d.digest_of(behind_case.initial))"
+    script = (
+        "import behind_case, sciprec.provenance.definitions as d; "
+        "print(d.digest_of(behind_case.initial))"
+    )
     for seed in ("1", "2"):
         done = subprocess.run(
             [sys.executable, "-c", script], capture_output=True, text=True, check=True,

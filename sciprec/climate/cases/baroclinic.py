@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sciprec.climate.cases.initial import case
+from sciprec.climate.cases.registry import case
 from sciprec.climate.equations.air import AirState, Planet
 from sciprec.climate.equations.vertical import SigmaLevels, resolve_levels
 

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-from sciprec.climate.cases.initial import InitialState, case
+from sciprec.climate.cases.registry import case
 from sciprec.climate.constants import GRAVITY_M_PER_S2, RADIUS_M, ROTATION_PER_SECOND
+from sciprec.climate.equations.shallow_water import InitialState
 
 _SOUTH, _NORTH = math.pi / 7, math.pi / 2 - math.pi / 7
 _SPEED_M_PER_S = 80.0

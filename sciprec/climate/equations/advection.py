@@ -13,8 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sciprec.climate.cases.initial import case
-from sciprec.climate.constants import RADIUS_M, SECONDS_PER_DAY, Units
+from sciprec.climate.constants import Units
 from sciprec.climate.equations.barotropic_vorticity import flux_convergence
 from sciprec.climate.equations.registry import equation_set, unchanged
 from sciprec.climate.equations.spherical import spectral_constants
@@ -34,36 +33,6 @@ class InitialTracer:
     height: np.ndarray
     u: np.ndarray
     v: np.ndarray
-
-
-@case(
-    "williamson_1",
-    source="Williamson et al. (1992), case 1",
-    parameters={"angle_degrees": 90.0},
-    equations="advection",
-)
-def cosine_bell(
-    lon: np.ndarray, lat: np.ndarray, angle_degrees: float = 90.0
-) -> InitialTracer:
-    """A bell of 1000 m on the equator; a rotation of 12 days brings it back, at 90 degrees over
-    both poles.
-
-    Args:
-        lon, lat: radians.
-        angle_degrees: between the axis of the rotation and the poles.
-
-    Source: Williamson et al. (1992), eqs 75 to 80.
-    """
-    angle, speed = math.radians(angle_degrees), 2 * math.pi * RADIUS_M / (12 * SECONDS_PER_DAY)
-    along = np.cos(lat) * np.cos(lon - 1.5 * math.pi)
-    distance = np.arccos(np.clip(along, -1.0, 1.0))
-    bell = 500.0 * (1.0 + np.cos(3 * math.pi * np.minimum(distance, 1.0 / 3.0)))
-    tilted = np.sin(lat) * np.cos(lon) * math.sin(angle)
-    return InitialTracer(
-        height=bell,
-        u=speed * (np.cos(lat) * math.cos(angle) + tilted),
-        v=-speed * np.sin(lon) * math.sin(angle) * np.ones_like(lat),
-    )
 
 
 @dataclass(frozen=True)

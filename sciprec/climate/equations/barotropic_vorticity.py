@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sciprec.climate.cases.initial import case
 from sciprec.climate.constants import ROTATION_PER_SECOND, Units
 from sciprec.climate.equations.registry import equation_set
 from sciprec.climate.equations.spherical import (
@@ -39,39 +38,6 @@ class InitialVorticity:
 
     vorticity: np.ndarray
     rotation_per_second: float = ROTATION_PER_SECOND
-
-
-@case(
-    "rossby_haurwitz",
-    source="Haurwitz (1940); Williamson et al. (1992), eqs 141 and 142",
-    parameters={"wavenumber": 4},
-    equations="barotropic_vorticity",
-)
-def rossby_haurwitz(
-    lon: np.ndarray, lat: np.ndarray, wavenumber: int = 4
-) -> InitialVorticity:
-    """A wave that moves round the sphere without changing its shape: an exact solution.
-
-    Args:
-        lon, lat: radians.
-        wavenumber: R, zonal.
-
-    Source: Williamson et al. (1992), eq 141, with omega = K = 7.848e-6 1/s.
-    """
-    rate, sine = 7.848e-6, np.sin(lat)
-    crest = np.cos(lat) ** wavenumber * np.cos(wavenumber * lon)
-    return InitialVorticity(
-        vorticity=rate * sine * (2 - (wavenumber**2 + 3 * wavenumber + 2) * crest),
-    )
-
-
-def rossby_haurwitz_speed(wavenumber: int = 4) -> float:
-    """Angular velocity of the wave, eastward, 1/s: (R (3 + R) omega - 2 Omega) / ((1+R) (2+R)).
-
-    Source: Williamson et al. (1992), eq 142.
-    """
-    rate, r = 7.848e-6, wavenumber
-    return (r * (3 + r) * rate - 2 * ROTATION_PER_SECOND) / ((1 + r) * (2 + r))
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
-from sciprec.climate.cases.initial import case
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.equations.air import AirConversion, AirState, Planet
 from sciprec.climate.equations.primitive_equations import AIR_SET
 from sciprec.climate.equations.primitive_spectral import air_tendency, primitive_products
 from sciprec.climate.equations.registry import equation_set
-from sciprec.climate.equations.vertical import SigmaLevels, even_levels, resolve_levels
+from sciprec.climate.equations.vertical import SigmaLevels, even_levels
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.precision.registry import kernel
 
@@ -33,51 +31,10 @@ COOLING_PER_DAY, GROUND_COOLING_PER_DAY = 1 / 40, 1 / 4
 COLDEST_K, WARMEST_K, ACROSS_K, STATIC_K = 200.0, 315.0, 60.0, 10.0
 
 
-def _near_ground(levels: SigmaLevels) -> np.ndarray:
+def near_ground(levels: SigmaLevels) -> np.ndarray:
     """max(0, (sigma - sigma_b) / (1 - sigma_b)) at the levels."""
     depth = 1.0 - BOUNDARY_LAYER_SIGMA
     return np.maximum(0.0, (levels.full - BOUNDARY_LAYER_SIGMA) / depth)
-
-
-@case(
-    "held_suarez",
-    source="Held and Suarez (1994), Bull. Amer. Meteor. Soc. 75, 1825-1830",
-    parameters={"levels": 20, "seed": 1, "diffusion_hours": 2.4},
-    equations="held_suarez",
-    radius_m=PLANET.radius_m,
-)
-def held_suarez(
-    lon: np.ndarray, lat: np.ndarray, levels: int | Sequence[float] | SigmaLevels = 20,
-    seed: int = 1,
-) -> AirState:  # fmt: skip
-    """An isothermal atmosphere at rest with a small random wind, from which the climate develops.
-
-    Args:
-        lon, lat: radians, shapes that broadcast to (nlon, nlat).
-        levels: number of even levels, or the levels.
-        seed: of the random wind, a whole number.
-
-    Source: Held and Suarez (1994), p. 1827 (from rest and isothermal, slightly perturbed).
-    """
-    levels = resolve_levels(levels)
-    lon, lat = np.broadcast_arrays(lon, lat)
-    amplitudes = np.random.default_rng(seed).uniform(-1.0, 1.0, (levels.count, 2, 6))
-    bump = sum(
-        amplitudes[:, 0, m, None, None] * np.cos((m + 1) * lon)
-        + amplitudes[:, 1, m, None, None] * np.sin((m + 1) * lon)
-        for m in range(6)
-    )
-    wind = 0.1 * bump * np.cos(lat) ** 8 * (1.0 + np.sin(lat))
-    return AirState(
-        planet=PLANET,
-        levels=levels,
-        u=wind,
-        v=np.zeros_like(wind),
-        temperature=np.full_like(wind, 280.0),
-        surface_pressure=np.full_like(lat, SURFACE_PRESSURE_PA),
-        orography=np.zeros_like(lat),
-        friction=FRICTION_PER_DAY / SECONDS_PER_DAY * _near_ground(levels),
-    )
 
 
 def forcing_constants(
@@ -98,7 +55,7 @@ def forcing_constants(
     Source: Held and Suarez (1994), p. 1826.
     """
     square = grid.sin_lat**2
-    ground = (GROUND_COOLING_PER_DAY - COOLING_PER_DAY) * _near_ground(levels)
+    ground = (GROUND_COOLING_PER_DAY - COOLING_PER_DAY) * near_ground(levels)
     cooling = COOLING_PER_DAY + np.outer(ground, (1.0 - square) ** 2)
     return (
         cooling * seconds / SECONDS_PER_DAY,

@@ -19,7 +19,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sciprec.climate.cases.initial import InitialState
 from sciprec.climate.constants import Units
 from sciprec.climate.diagnostics.budgets import budgets
 from sciprec.climate.equations.registry import equation_set
@@ -44,6 +43,24 @@ from sciprec.climate.transform.spectral import SpectralTransform
 CAREFUL, ANOMALY, WHOLE, NAIVE = "careful", "anomaly", "whole", "naive"
 _ROUNDING = 1e-13
 """Below this share of its largest value, f is rounding."""
+
+
+@dataclass(frozen=True)
+class InitialState:
+    """Fields in SI units, all of the shape of the given longitudes and latitudes.
+
+    Args:
+        height: of the free surface, m.
+        vorticity, divergence: of the wind, 1/s.
+        coriolis: Coriolis parameter, 1/s.
+        orography: height of the ground, m.
+    """
+
+    height: np.ndarray
+    vorticity: np.ndarray
+    divergence: np.ndarray
+    coriolis: np.ndarray
+    orography: np.ndarray
 
 
 @dataclass(frozen=True)

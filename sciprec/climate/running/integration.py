@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from sciprec.checks.arguments import refused
-from sciprec.climate.cases.initial import require_state
+from sciprec.climate.cases.registry import require_state
 from sciprec.climate.constants import Units
 from sciprec.climate.equations.registry import Conversion, columns_of
 from sciprec.climate.equations.tendency import in_one_kernel, make_tendency_work, staged_tendency
@@ -105,7 +105,7 @@ def integrate(
             of these per prognostic variable.
         stored: format in which the state and its residual are kept from one step to the next, such
             as "fp16"; left out: that of the backend.
-        stages: arithmetics of the stages of transforms: a name in `sciprec.precision.formats.stages`, as "mixed-m0",
+        stages: arithmetics of the stages of transforms: a name of `formats.stages`, as "mixed-m0",
             a table of the keys of `Stages`, or a Stages; left out: that of the backend.
         variables: names of what to keep, fields and derived variables such as zonal_mean_u and
             kinetic_energy_spectrum; all fields of the equation set when left out.

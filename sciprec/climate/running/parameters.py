@@ -8,7 +8,7 @@ from typing import Any
 
 from sciprec.checks.arguments import refused
 from sciprec.checks.limits import PARAMETER
-from sciprec.climate.cases.initial import Case
+from sciprec.climate.cases.registry import Case
 from sciprec.climate.equations.registry import EQUATIONS
 from sciprec.climate.stepping.diffusion import DIFFUSION
 from sciprec.climate.stepping.schemes import FILTER

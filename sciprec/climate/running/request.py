@@ -11,7 +11,7 @@ import numpy as np
 from sciprec.checks.arguments import names, refused, word
 from sciprec.checks.limits import CLIMATE, require_few_states
 from sciprec.climate import catalogue
-from sciprec.climate.cases.initial import Case, resolve_case
+from sciprec.climate.cases.registry import Case, resolve_case
 from sciprec.climate.constants import SECONDS_PER_DAY, SECONDS_PER_HOUR
 from sciprec.climate.diagnostics.derived import derived_names
 from sciprec.climate.equations.registry import EquationSet

@@ -6,7 +6,7 @@ thousand times. How tight it is: the mean bound over the width needed, which is 
 the errors' sizes.
 
 Random models are priced once each, every one with a seed of its own, and counted by set
-(sciprec.heston.bounds.random_cases). Where the truth has a standard error, the bound is widened by its
+(bounds.random_cases). Where the truth has a standard error, the bound is widened by its
 interval, in quadrature.
 """
 

@@ -12,7 +12,7 @@ over paths that share their random numbers. Two rules, of which the numbers choo
 - Otherwise (the error isn't monotone, or is too small to tell) nothing is extrapolated, and the
   error is bounded by the larger one of |d_1| and |d_2|.
 
-In both cases that is said of the means themselves; sciprec.heston.bounds.interval adds the intervals of what
+In both cases that is said of the means themselves; bounds.interval adds the intervals of what
 was measured.
 
 Powers of the step they are only where steps are shorter than the variance's memory, 1 / kappa: a

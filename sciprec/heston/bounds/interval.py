@@ -2,9 +2,9 @@
 
     price - true price = N + b,    |b| <= c |d_q|
 
-N is the noise of the price, a sum of the means of independent levels (sciprec.heston.bounds.levels), each
+N is the noise of the price, a sum of the means of independent levels (bounds.levels), each
 nearly normal. b is what is left of the error of the steps, bounded by one of two differences d_q
-(sciprec.heston.bounds.discretisation), of which m_q = d_q + e_q is known. With the sign of d_q, whichever
+(bounds.discretisation), of which m_q = d_q + e_q is known. With the sign of d_q, whichever
 it is, |d_q| <= |m_q| - (sign) e_q, so that
 
     +- (price - true price) <= c |m_q| + (+- N - (sign) c e_q)
@@ -28,7 +28,7 @@ rounding of binary64 itself, BINARY64 of the price for every step, is added in a
 
 A normal interval knows what the paths have shown. Where the paths of the base or of the level
 "steps" have seen but few payments, the part "statistical" is never below what those that they have
-not seen may add (sciprec.heston.bounds.rare). Where nobody says what payments may be like, and no path has
+not seen may add (bounds.rare). Where nobody says what payments may be like, and no path has
 paid anything, there is no bound: it is infinite.
 """
 

@@ -49,7 +49,7 @@ class PathScheme:
         name: as in scenarios.
         kernel: advances a block of paths by draws.shape[0] steps; its arguments are (constants,
             draws, log_spot, log_spot_carry, variance, variance_carry, integral, integral_carry),
-            see `state_arrays` and sciprec.heston.variates.random_numbers. It adds to integral, in variance_unit,
+            see `state_arrays` and variates.random_numbers. It adds to integral, in variance_unit,
             each step's mean variance, whose share (1 - rho^2) dt is the variance of the step of
             log(S / F) given the path of the variance. The kernel of a scheme that does not lift
             draws its own variates: its arguments are (first_path, first_step, n_steps, key_0,

@@ -1,7 +1,7 @@
 """Prices and their derivatives along paths, one row of numbers for each.
 
-In a smooth group (sciprec.heston.simulation.monitoring) the level of the spot at the first date is integrated
-out (sciprec.heston.options.level_payments): delta and gamma are derivatives of that, path by path, and the
+In a smooth group (simulation.monitoring) the level of the spot at the first date is integrated
+out (options.level_payments): delta and gamma are derivatives of that, path by path, and the
 smooth payment is differenced in the rate, the variance and the time. In other groups payments are
 differenced in the spot, too. Differences are central, but for a v0 near zero, and their paths share
 all random numbers.

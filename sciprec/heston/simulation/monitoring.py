@@ -87,7 +87,7 @@ class Watched:
 
     Attributes:
         rows: for every model {observation: rows}.
-        mean, spread: M and W of sciprec.heston.options.level_payments, shape (n_paths,); None where the
+        mean, spread: M and W of options.level_payments, shape (n_paths,); None where the
             level was not left out.
     """
 

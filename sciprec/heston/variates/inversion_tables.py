@@ -1,4 +1,4 @@
-"""Coefficients of sciprec.heston.variates.inversion, binary32 and binary64, lowest degree first.
+"""Coefficients of heston.variates.inversion, binary32 and binary64, lowest degree first.
 
 Written by `python -m data.heston.inversion_fit --write`; change the fit instead.
 """

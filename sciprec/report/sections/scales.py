@@ -26,7 +26,7 @@ def scales_picture(
     """Relative error of the wind by total wavenumber, and by bands of orders.
 
     Args:
-        found: runs with what `sciprec.comparison.evidence.error_scales` says of them, as plain data.
+        found: runs with what `evidence.error_scales` says of them, as plain data.
         order: all labels of the batch.
         name: identifier of the figure.
 

@@ -46,7 +46,7 @@ class StoredRun(OfVariant):
         comparison: None where the run or its truth failed or stopped early.
         verdict: in every case.
         member: of the scenario's ensemble.
-        evidence: what `sciprec.comparison.evidence.gathering.evidence` has found; None without a comparison.
+        evidence: what `evidence.gathering.evidence` has found; None without a comparison.
     """
 
     scenario: str
