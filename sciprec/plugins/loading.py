@@ -15,7 +15,6 @@ from sciprec.checks.arguments import path
 from sciprec.errors import InputError, why_no_file
 
 GROUP = "sciprec.plugins"
-GROUP = "sciprec.plugins"
 _NAME = "sciprec_plugin_{}"
 """Name of the module that a file becomes."""
 
