@@ -14,6 +14,7 @@ import textwrap
 import types
 
 import numba
+import numpy as np
 
 from tests.oracles import parallel_loops
 
@@ -21,6 +22,11 @@ NAMES = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod",
     ast.FloorDiv: "floordiv", ast.Pow: "pow",
 }  # fmt: skip
+NAMED = {
+    np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "div", np.mod: "mod",
+    np.floor_divide: "floordiv", pow: "pow",
+}  # fmt: skip
+"""Functions that are operations of an operator's name."""
 PLAIN_ATTRIBUTES = {"shape", "size", "ndim", "strides", "T", "dtype", "flat"}
 
 
@@ -149,8 +155,12 @@ class Marker(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute):
             target = [self.visit(node.func.value), ast.Constant(node.func.attr)]
             call = _do("method", self.at(node, "call"), *target, *arguments)
+            called = getattr(self.known.get(ast.unparse(node.func.value)), node.func.attr, None)
         else:
             call = _do("invoke", self.at(node, "call"), node.func, *arguments)
+            called = self.known.get(ast.unparse(node.func))
+        if callable(called) and called in NAMED:
+            self.key(node, NAMED[called])  # the first of its name here: operators come after
         call.keywords = keywords
         return call
 

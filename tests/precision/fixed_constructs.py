@@ -172,6 +172,13 @@ def parallel(x, out):
     return total * 0.1, best
 
 
+def named_and_written(x, out):
+    """Two operations of one name that begin at one place: a call, and what is done with it."""
+    for i in range(out.size):
+        out[i] = np.subtract(x[i], x[i]) - 1.7
+        out[i] *= np.multiply(x[i], 0.007) * 31.0
+
+
 def integer_arrays(n, x, out):
     for i in range(out.size):
         k = n[i] * 2
