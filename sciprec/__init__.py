@@ -7,6 +7,43 @@ from __future__ import annotations
 
 import importlib
 import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imported when asked for
+    from sciprec import accumulation as accumulation
+    from sciprec import climate as climate
+    from sciprec import heston as heston
+    from sciprec import machine as machine
+    from sciprec import precision as precision
+    from sciprec.batch.workflow import run as run
+    from sciprec.comparison.rows import compare as compare
+    from sciprec.compensation.fit import fit_compensation as fit_compensation
+    from sciprec.compensation.footprint import compensation_footprint as compensation_footprint
+    from sciprec.diagnosis.memory import MemoryFinding as MemoryFinding
+    from sciprec.diagnosis.memory import MemoryReport as MemoryReport
+    from sciprec.diagnosis.memory import check_memory as check_memory
+    from sciprec.errors import InputError as InputError
+    from sciprec.kinds import load_scenario as load_scenario
+    from sciprec.kinds.climate_runs import run_climate as run_climate
+    from sciprec.output.bounded_prices import greeks_dataset as greeks_dataset
+    from sciprec.output.bounded_prices import price_dataset as price_dataset
+    from sciprec.output.pressure import on_pressure_levels as on_pressure_levels
+    from sciprec.precision.formats.backend import Arithmetic as Arithmetic
+    from sciprec.precision.formats.backend import Backend as Backend
+    from sciprec.precision.formats.backend import backends as backends
+    from sciprec.precision.formats.float_format import Format as Format
+    from sciprec.precision.integers.fixed_matmul import fixed_matmul as fixed_matmul
+    from sciprec.precision.integers.fixed_point import adaptive_quantize as adaptive_quantize
+    from sciprec.precision.integers.fixed_point import dequantize as dequantize
+    from sciprec.precision.lifting.lifting import Lifted as Lifted
+    from sciprec.precision.lifting.lifting import LiftError as LiftError
+    from sciprec.precision.lifting.lifting import lift as lift
+    from sciprec.precision.operations.reduce import fma as fma
+    from sciprec.precision.quantization import quantize as quantize
+    from sciprec.precision.sums.compensation import CarriedUpdate as CarriedUpdate
+    from sciprec.precision.sums.compensation import Compensation as Compensation
+    from sciprec.precision.sums.summation import compensated_dot as compensated_dot
+    from sciprec.precision.sums.summation import compensated_sum as compensated_sum
 
 __version__ = "0.1.0"
 
@@ -46,7 +83,7 @@ _PACKAGES = ("accumulation", "climate", "heston", "machine", "precision")
 __all__ = [*_PUBLIC, *_PACKAGES, "__version__"]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         found = getattr(importlib.import_module(_PUBLIC[name]), name)
     elif name in _PACKAGES:

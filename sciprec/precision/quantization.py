@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -14,6 +16,22 @@ from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.registry import kernel
 
 
+class _Labelled(Protocol):
+    """What of xarray's DataArray and Dataset is needed to tell them apart from plain numbers."""
+
+    @property
+    def attrs(self) -> dict[Any, Any]: ...
+
+
+class _Lazy(Protocol):
+    """What of dask's arrays is needed to tell them apart from plain numbers."""
+
+    def map_blocks(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+_Kept = TypeVar("_Kept", bound=_Labelled | _Lazy)
+
+
 @kernel(example=lambda: (np.array([0.1, -2.7, 1e-9, 3e5, 0.0]), np.zeros(5)))
 def copy_rounded(x, out):
     """out = x, each element rounded on loading."""
@@ -21,7 +39,15 @@ def copy_rounded(x, out):
         out[i] = x[i]
 
 
-def quantize(x, backend, *, seed: int = 0):
+@overload
+def quantize(x: _Kept, backend: str | Backend, *, seed: int = 0) -> _Kept: ...
+@overload
+def quantize(
+    x: np.ndarray | Sequence[Any], backend: str | Backend, *, seed: int = 0
+) -> np.ndarray: ...
+@overload
+def quantize(x: float | np.number, backend: str | Backend, *, seed: int = 0) -> np.floating: ...
+def quantize(x: Any, backend: str | Backend, *, seed: int = 0) -> Any:
     """Round numbers to the storage format of a backend.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sciprec.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept
@@ -12,8 +13,17 @@ from sciprec.precision.integers.packed_matmul import integer_matmul, magnitude, 
 
 LARGEST_SUM = 2**63 - 1
 
+Operand = ArrayLike | Quantized | tuple[ArrayLike, ArrayLike]
+"""A matrix: numbers, or integers with their scale."""
 
-def fixed_matmul(A, B, bits: int = 32, accurate: bool = False, scales=None) -> np.ndarray:
+
+def fixed_matmul(
+    A: Operand,
+    B: Operand,
+    bits: int = 32,
+    accurate: bool = False,
+    scales: tuple[ArrayLike | None, ArrayLike | None] | None = None,
+) -> np.ndarray:
     """The product of two matrices, multiplied and summed in integers.
 
     C = (sum over k of a[i, k] b[k, j]) * scale_a * scale_b,  with A = a * scale_a, B = b * scale_b

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sciprec.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept
@@ -49,14 +51,14 @@ def integer_dtype(bits: int) -> np.dtype:
 
 
 def adaptive_quantize(
-    x,
+    x: ArrayLike,
     bits: int = 32,
     *,
     headroom: int = 0,
     axis: int | None = None,
     block: int | tuple[int, ...] | None = None,
     round: str = "rn",
-    scale="power_of_two",
+    scale: str | ArrayLike = "power_of_two",
     saturate: bool = True,
     nonfinite: str = "refuse",
 ) -> Quantized:
@@ -125,7 +127,9 @@ def adaptive_quantize(
     return Quantized(layout.restored(out), layout.broadcast(scales), bits, saturated, nans)
 
 
-def dequantize(integers, scale=None) -> np.ndarray:
+def dequantize(
+    integers: ArrayLike | Quantized | tuple[ArrayLike, ArrayLike], scale: ArrayLike | None = None
+) -> np.ndarray:
     """The numbers that integers and their scale stand for: integers * scale.
 
     Args:
@@ -137,7 +141,7 @@ def dequantize(integers, scale=None) -> np.ndarray:
         the product is beyond binary64's largest number).
     """
     if scale is None:
-        integers, scale = integers
+        integers, scale = cast(tuple[ArrayLike, ArrayLike], integers)
     with np.errstate(over="ignore"):
         return np.asarray(np.asarray(integers) * np.asarray(scale, np.float64))
 

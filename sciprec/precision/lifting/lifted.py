@@ -7,6 +7,7 @@ import pickle
 import re
 import threading
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -78,7 +79,7 @@ class Lifted:
         self._recorder: Recorder | None = None
         functools.update_wrapper(self, kernel)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the kernel. In a backend with random bits the n-th call of this object draws the
         n-th stream.
         """
@@ -122,7 +123,7 @@ class Lifted:
             self._refuse_half(args)
             raise
 
-    def profile(self, *args) -> Profile:
+    def profile(self, *args: Any) -> Profile:
         """Run the kernel in binary64 on copies of the arguments, and note for every operation how
         often it ran and how large its results were.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from sciprec.checks.arguments import flag, shown, whole
-from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.compiling import cache_folder, module_of
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
@@ -17,13 +19,13 @@ __all__ = ["LiftError", "Lifted", "cache_folder", "lift"]
 
 
 def lift(
-    kernel,
-    backend="fp64",
+    kernel: Callable[..., Any],
+    backend: str | Backend = "fp64",
     *,
     seed: int = 0,
     path: str = "auto",
     trust_inputs: bool = False,
-    ranges=None,
+    ranges: float | Mapping[str | int, float] | None = None,
     adapt: str | int | None = "headroom",
 ) -> Lifted:
     """Compile a kernel so that every floating-point operation is rounded in another arithmetic.

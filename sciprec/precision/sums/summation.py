@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend
@@ -258,7 +259,7 @@ DOT_METHODS = (*SUM_METHODS, "twofold")
 
 
 def compensated_sum(
-    x, backend: str | Backend = "fp32", *, method: str = "carry", block: int = BLOCK
+    x: ArrayLike, backend: str | Backend = "fp32", *, method: str = "carry", block: int = BLOCK
 ) -> float:
     """Sum numbers in the arithmetic of a backend.
 
@@ -283,7 +284,12 @@ def compensated_sum(
 
 
 def compensated_dot(
-    x, y, backend: str | Backend = "fp32", *, method: str = "carry", block: int = BLOCK
+    x: ArrayLike,
+    y: ArrayLike,
+    backend: str | Backend = "fp32",
+    *,
+    method: str = "carry",
+    block: int = BLOCK,
 ) -> float:
     """Dot product in the arithmetic of a backend.
 
