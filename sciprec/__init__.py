@@ -83,15 +83,17 @@ _PACKAGES = ("accumulation", "climate", "heston", "machine", "precision")
 __all__ = [*_PUBLIC, *_PACKAGES, "__version__"]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        found = getattr(importlib.import_module(_PUBLIC[name]), name)
-    elif name in _PACKAGES:
-        found = importlib.import_module(f"sciprec.{name}")
-    else:
-        raise AttributeError(f"module 'sciprec' has no attribute '{name}'")
-    _register_accessor()
-    return found
+if not TYPE_CHECKING:  # a checker knows the names above, and no others
+
+    def __getattr__(name: str) -> Any:
+        if name in _PUBLIC:
+            found = getattr(importlib.import_module(_PUBLIC[name]), name)
+        elif name in _PACKAGES:
+            found = importlib.import_module(f"sciprec.{name}")
+        else:
+            raise AttributeError(f"module 'sciprec' has no attribute '{name}'")
+        _register_accessor()
+        return found
 
 
 def __dir__() -> list[str]:

@@ -229,7 +229,9 @@ def _planned(
     runs = plan(loaded, backends, os.environ, suffix)
     for scenario in loaded:
         check(scenario)
-    behind = {s.name: {"code": code_behind(s), "state": state_behind(s)} for s in loaded}
+    behind: dict[str, dict[str, Any]] = {
+        s.name: {"code": code_behind(s), "state": state_behind(s)} for s in loaded
+    }
     return loaded, tuple(replace(run, **behind[run.scenario.name]) for run in runs)
 
 

@@ -13,7 +13,7 @@ from sciprec.checks.limits import PAYOFF
 from sciprec.errors import InputError
 from sciprec.heston.options.payoffs import payoff_named
 from sciprec.heston.parameters import Model
-from sciprec.heston.payoff import PayoffEntry, payoff_grid
+from sciprec.heston.payoff_registry import PayoffEntry, payoff_grid
 from sciprec.kinds.heston_sections import HestonModel
 from sciprec.scenario.complaints import complaint
 from sciprec.scenario.sections import Section, key

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -196,7 +196,7 @@ def _row(one: Pair, stated: list[dict[str, Any]]) -> Row:
     )  # fmt: skip
 
 
-def _errors(one: Pair, stated: list[Mapping[str, Any]]) -> dict[str, float]:
+def _errors(one: Pair, stated: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """All metrics of a pair; percentiles are exact where a stated tolerance is near."""
     errors = {name: m.compute(one) for name, m in metrics().items()}
     for tolerance in stated:

@@ -92,7 +92,7 @@ class Tolerances:
                     f"{', '.join(known)}{meant(name, known)}"
                 )
 
-    def limits(self, variable: str, number_format: NumberFormat, steps: int) -> Limits:
+    def limits(self, variable: str, number_format: NumberFormat | None, steps: int) -> Limits:
         """The tolerances of one variable as numbers.
 
         Args:

@@ -9,6 +9,7 @@ from sciprec.errors import InputError
 from sciprec.kinds import kind_of, kinds
 from sciprec.machine.error_cache import ERROR_CACHE, ErrorCache, TileLayout, tile_layout
 from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.scenario.loading import Scenario
 
 
@@ -118,6 +119,9 @@ def compensation_footprint(
 def element_bytes(backend: str | Backend) -> int:
     """Bytes of a number of the storage format in memory: its bits, up to 1, 2, 4 or 8 bytes."""
     fmt = resolve_backend(backend).storage.format
-    exponents = fmt.emax - fmt.emin + 2
-    bits = fmt.significand_bits + max(math.ceil(math.log2(exponents)), 1)
+    if isinstance(fmt, FixedFormat):
+        bits = fmt.bits
+    else:
+        exponents = fmt.emax - fmt.emin + 2
+        bits = fmt.significand_bits + max(math.ceil(math.log2(exponents)), 1)
     return 2 ** max(math.ceil(math.log2(bits / 8)), 0)

@@ -12,6 +12,7 @@ from sciprec.diagnosis import watch
 from sciprec.diagnosis.watched_program import STOPPED, Place, Places, lift_watched
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
@@ -159,7 +160,7 @@ class _Check:
     def findings(self) -> tuple[MemoryFinding, ...]:
         most = _MOST_STEPS, _MOST_ELEMENTS
         truth = self._run(None, watch.ALONE, most)
-        if self.lifted.backend.fixed and self.lifted.units is not None:
+        if isinstance(self.lifted, FixedLifted) and self.lifted.units is not None:
             self.lifted.freeze()
             truth = self._run(None, watch.ALONE, most)
         most = (

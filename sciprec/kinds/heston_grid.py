@@ -80,7 +80,7 @@ def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
         InputError: the payoff is unknown, has no strike, or takes other parameters.
     """
     from sciprec.heston.options.payoffs import payoff_named, payoffs
-    from sciprec.heston.payoff import payoff_grid
+    from sciprec.heston.payoff_registry import payoff_grid
 
     if "strike" not in payoff_named(given.kind).parameters:
         known = sorted(name for name, one in payoffs().items() if "strike" in one.parameters)

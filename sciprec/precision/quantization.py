@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, Protocol, TypeVar, cast, overload
 
 import numpy as np
 
 from sciprec.checks.arguments import whole
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend, uniform_backend
+from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.precision.integers.fixed_point import adaptive_quantize, dequantize
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.registry import kernel
@@ -107,10 +108,11 @@ def quantize(x: Any, backend: str | Backend, *, seed: int = 0) -> Any:
 def _in_unit(values: np.ndarray, largest, backend: Backend) -> np.ndarray:
     """The elements in the unit of fixed point that holds `largest`, with the format's headroom."""
     arithmetic = backend.storage
-    fmt, known = arithmetic.format, np.asarray(largest, np.float64).ravel()[:1]
-    how = {"bits": fmt.bits, "headroom": fmt.headroom, "round": arithmetic.rounding}
-    unit = adaptive_quantize(known, **how).scale
-    return dequantize(adaptive_quantize(values, scale=unit, nonfinite="saturate", **how))
+    fmt, known = cast(FixedFormat, arithmetic.format), np.asarray(largest, np.float64).ravel()[:1]
+    fixed = functools.partial(
+        adaptive_quantize, bits=fmt.bits, headroom=fmt.headroom, round=arithmetic.rounding
+    )
+    return dequantize(fixed(values, scale=fixed(known).scale, nonfinite="saturate"))
 
 
 def _result_dtype(dtype: np.dtype) -> np.dtype:

@@ -13,7 +13,7 @@ from sciprec.batch.execute import execute
 from sciprec.batch.plan import plan
 from sciprec.cli import commands as cli
 from sciprec.errors import InputError
-from sciprec.heston import payoff as payoff_registry
+from sciprec.heston import payoff_registry
 from sciprec.heston.schemes import registry
 from sciprec.heston.schemes.registry import add_carried
 from sciprec.heston.semianalytic import analytic

@@ -13,7 +13,7 @@ from sciprec.batch.behind import code_behind
 from sciprec.climate.cases.registry import CASES, case
 from sciprec.climate.cases.williamson import flow_over_mountain
 from sciprec.climate.transform.grid import Truncation
-from sciprec.heston.payoff import _REGISTRY
+from sciprec.heston.payoff_registry import _REGISTRY
 from sciprec.kinds import load_scenario
 from sciprec.provenance.definitions import digest_of
 from tests.shell.conftest import little_climate

@@ -140,3 +140,9 @@ def test_messages(call, words):
     with pytest.raises(InputError) as caught:
         call()
     assert words in str(caught.value)
+
+
+def test_fixed_point_takes_the_bytes_of_its_integers():
+    assert [element_bytes(name) for name in ("fixed32", "fixed16", "fixed:bits=12")] == [4, 2, 2]
+    scenario = load_scenario("quickstart_climate")
+    assert compensation_footprint(scenario, "fixed32").element_bytes == 4

@@ -8,7 +8,7 @@ import pytest
 from sciprec import heston
 from sciprec.comparison import compare, metrics
 from sciprec.errors import InputError
-from sciprec.heston import payoff as payoff_registry
+from sciprec.heston import payoff_registry
 from sciprec.heston.schemes import registry
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.plugins.loading import load_plugins

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from sciprec.climate.equations.registry import Conversion, EquationSet
 from sciprec.climate.stages.staged_transform import StagedTransform
@@ -80,7 +81,7 @@ def staged_tendency(
     return tendency
 
 
-def make_tendency_work(equations: EquationSet, convert: Conversion, dtype: type) -> tuple:
+def make_tendency_work(equations: EquationSet, convert: Conversion, dtype: DTypeLike) -> tuple:
     """Work arrays: to the grid, on it, products there, from it, the transforms', the equations'.
 
     Where products take the place of fields, one longitude is spare, so that fields do not lie apart

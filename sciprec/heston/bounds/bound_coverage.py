@@ -147,12 +147,12 @@ def coverage(
     Raises:
         InputError: no case, too few seeds, or an argument outside its domain.
     """
-    cases = [_case(case) for case in cases]
-    if not cases or not backends:
+    known = [_case(case) for case in cases]
+    if not known or not backends:
         raise InputError("no case or no backend was given; accepted: at least one of each")
     n_seeds = at_least("n_seeds", n_seeds, 2)
     rows = []
-    for case in cases:
+    for case in known:
         for backend in backends:
             one = functools.partial(
                 _priced, case, backend=backend, tolerance=tolerance, confidence=confidence,

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Estimator:
         coefficients: of the controls, shape (n_payoffs, n_controls).
     """
 
-    sampler: object
+    sampler: Any
     coefficients: np.ndarray
 
     def __call__(self, block, *, backend, n_steps, seed, draws_per_step=1):

@@ -3,6 +3,7 @@
 import math
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -54,24 +55,24 @@ class Pricing:
         begun: when the levels began, of time.perf_counter, and the simulated paths until then.
     """
 
-    sampler: object
-    backend: object
-    tolerance: object
+    sampler: Any
+    backend: Any
+    tolerance: Any
     risk: float
     seed: int
     correction: bool
     n_threads: int
     max_paths: int
     deadline: float
-    rare: object = None
+    rare: Any = None
     notes: list = field(default_factory=list)
-    pilot: object = None
-    base: object = None
-    rounding: object = None
-    steps: object = None
-    rounding_variance: object = None
+    pilot: Any = None
+    base: Any = None
+    rounding: Any = None
+    steps: Any = None
+    rounding_variance: Any = None
     given_up: int = 0
-    begun: object = None
+    begun: Any = None
 
     def run(self):
         """Do everything; return the Bound."""

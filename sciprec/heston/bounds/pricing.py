@@ -16,7 +16,7 @@ from sciprec.heston.bounds.plan import Pricing
 from sciprec.heston.bounds.rare import LEAST_SIZE, Rare
 from sciprec.heston.bounds.variance_reduction import choose_sampler
 from sciprec.heston.parameters import Model
-from sciprec.heston.payoff import Payoff
+from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.simulation.fixed_counts import added
 from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
 from sciprec.precision import Backend

@@ -9,7 +9,7 @@ import numpy as np
 from sciprec.heston.observations import Terminal
 from sciprec.heston.options.level_payments import option_piece
 from sciprec.heston.parameters import Model
-from sciprec.heston.payoff import Payoff, payoff
+from sciprec.heston.payoff_registry import Payoff, payoff
 from sciprec.heston.semianalytic import analytic, black
 
 
@@ -57,7 +57,7 @@ class Call(_Vanilla):
     maturity: float
 
     def analytic_price(self, model: Model) -> float:
-        return analytic.call_prices(model, self.strike, self.maturity)
+        return float(analytic.call_prices(model, self.strike, self.maturity))
 
     def expected(self, model: Model, forward: np.ndarray, spread: np.ndarray) -> np.ndarray:
         """The put and its parity, so that all payments are bounded."""
@@ -87,7 +87,7 @@ class Put(_Vanilla):
     maturity: float
 
     def analytic_price(self, model: Model) -> float:
-        return analytic.put_prices(model, self.strike, self.maturity)
+        return float(analytic.put_prices(model, self.strike, self.maturity))
 
     def expected(self, model: Model, forward: np.ndarray, spread: np.ndarray) -> np.ndarray:
         """Black's formula, undiscounted."""
@@ -138,7 +138,7 @@ class Digital(European):
         return np.where(np.isnan(spot), np.nan, above)
 
     def analytic_price(self, model: Model) -> float:
-        return analytic.digital_prices(model, self.strike, self.maturity, self.kind)
+        return float(analytic.digital_prices(model, self.strike, self.maturity, self.kind))
 
     def expected(self, model: Model, forward: np.ndarray, spread: np.ndarray) -> np.ndarray:
         """The probability to end in the money."""

@@ -18,7 +18,7 @@ from sciprec.heston.observations import (
 from sciprec.heston.options.european_payoffs import Call, Put
 from sciprec.heston.options.level_payments import option_piece
 from sciprec.heston.parameters import Model
-from sciprec.heston.payoff import Payoff, payoff, spot_deviation
+from sciprec.heston.payoff_registry import Payoff, payoff, spot_deviation
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.semianalytic.analytic_greeks import asian_geometric_greeks
 
@@ -37,7 +37,7 @@ class _Asian(Payoff):
 
     def certain(self, model: Model) -> float:
         """Return the discounted payment for the mean of the forwards."""
-        mean = np.mean([model.forward(date) for date in self.observation.dates])
+        mean = float(np.mean([model.forward(date) for date in self.observation.dates]))
         return model.discount(self.maturity) * float(self.intrinsic(mean, self.strike))
 
 
@@ -58,8 +58,11 @@ class AsianArithmetic(_Asian):
 
     def controls(self) -> tuple[Payoff, ...]:
         """The option on the geometric mean (Kemna and Vorst 1990)."""
-        same = {"strike": self.strike, "maturity": self.maturity, "fixings": self.fixings}
-        return (AsianGeometric(**same, kind=self.kind),)
+        return (
+            AsianGeometric(
+                strike=self.strike, maturity=self.maturity, fixings=self.fixings, kind=self.kind
+            ),
+        )
 
     def ceiling(self, model: Model) -> float:
         """Return the mean of the prices of Europeans at the fixings, paid at maturity."""
@@ -83,7 +86,7 @@ class AsianGeometric(_Asian):
 
     def analytic_price(self, model: Model) -> float:
         given = self.strike, self.maturity, self.fixings, self.kind
-        return analytic.asian_geometric_prices(model, *given)
+        return float(analytic.asian_geometric_prices(model, *given))
 
     def analytic_greeks(self, model: Model) -> dict[str, float]:
         given = self.strike, self.maturity, self.fixings, self.kind
@@ -174,7 +177,7 @@ class ForwardStart(Payoff):
 
     def analytic_price(self, model: Model) -> float:
         given = self.moneyness, self.start, self.maturity, self.kind
-        return analytic.forward_start_prices(model, *given)
+        return float(analytic.forward_start_prices(model, *given))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from sciprec.heston.options.path_payoffs import (
     LookbackFixed,
     LookbackFloating,
 )
-from sciprec.heston.payoff import (
+from sciprec.heston.payoff_registry import (
     Payoff,
     PayoffEntry,
     parameter,

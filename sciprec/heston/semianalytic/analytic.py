@@ -15,7 +15,7 @@ from sciprec.checks.arguments import refused
 from sciprec.checks.limits import PAYOFF
 from sciprec.errors import InputError
 from sciprec.heston.parameters import Model, require_model
-from sciprec.heston.payoff import Payoff, payoffs
+from sciprec.heston.payoff_registry import Payoff, payoffs
 from sciprec.heston.semianalytic.affine import (
     affine_step,
     average_log_characteristic_function,

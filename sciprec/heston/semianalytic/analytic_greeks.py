@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sciprec.heston.parameters import Model
-from sciprec.heston.payoff import Payoff
+from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.semianalytic.affine import affine_step, maturity_slope
 from sciprec.heston.semianalytic.contour import lewis_integrals, one

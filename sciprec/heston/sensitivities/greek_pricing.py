@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sciprec.heston.bounds.pricing import BoundedResult, how_made
 from sciprec.heston.parameters import Model
-from sciprec.heston.payoff import Payoff
+from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.sensitivities.bumps import Bumps, first_bumps
 from sciprec.heston.sensitivities.greek_estimates import ROWS
@@ -157,9 +157,10 @@ def greeks(
     }
     tables = {name: _with_root(model, _table(sampler, rows)) for name, rows in parts.items()}
     met = np.all(tables["bound"] <= tables["tolerance"])
+    shown: dict[str, Any] = {n: t if request.several else t[0] for n, t in tables.items()}
     return GreeksResult(
         greeks=NAMES,
-        **{name: table if request.several else table[0] for name, table in tables.items()},
+        **shown,
         bumps=pricing.sampler.bumps,
         **how_made(request, pricing, "" if met else _missed(request.payoffs, tables)),
     )
@@ -217,7 +218,7 @@ def _missed(payoffs: Sequence[Payoff], tables: dict[str, np.ndarray]) -> str:
     bound, accepted = tables["bound"], tables["tolerance"]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(accepted > 0, bound / accepted, np.where(bound > 0, np.inf, 0.0))
-    row, column = np.unravel_index(int(np.argmax(np.nan_to_num(ratio, nan=np.inf))), bound.shape)
+    row, column = divmod(int(np.argmax(np.nan_to_num(ratio, nan=np.inf))), bound.shape[1])
     parts = ", ".join(
         f"{name} {tables[name][row, column]:.2g}"
         for name in ("statistical", "discretisation", "rounding", "difference")

@@ -23,7 +23,7 @@ from sciprec.checks.arguments import at_least, refused
 from sciprec.errors import InputError
 from sciprec.heston.observations import Observation
 from sciprec.heston.parameters import Model
-from sciprec.heston.payoff import Payoff
+from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.simulation.block import Simulation
 from sciprec.precision import Backend
 

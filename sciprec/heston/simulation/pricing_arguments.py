@@ -13,7 +13,7 @@ from sciprec.checks.arguments import Range, whole, word
 from sciprec.checks.limits import CONFIDENCE, PATHS, THREADS
 from sciprec.errors import InputError
 from sciprec.heston.parameters import Model, require_model
-from sciprec.heston.payoff import Payoff
+from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.simulation.monitoring import payoff_tuple
 from sciprec.precision import Backend, resolve_backend

@@ -19,7 +19,7 @@ from scipy.stats import qmc
 from sciprec.checks.arguments import at_least
 from sciprec.errors import InputError
 from sciprec.heston.parameters import Model
-from sciprec.heston.payoff import Payoff
+from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.simulation.monitoring import observed_payments, payoff_tuple
 from sciprec.heston.simulation.paths import Block
 from sciprec.precision import Backend

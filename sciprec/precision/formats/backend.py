@@ -48,7 +48,7 @@ class Arithmetic:
                 f"unknown rounding {shown(self.rounding)} of '{fmt.name}'; known: "
                 f"{', '.join(known)}"
             )
-        if not self.fixed and (
+        if not isinstance(fmt, FixedFormat) and (
             wrong := unfit_rounding(self.rounding, fmt.significand_bits, fmt.emin)
         ):
             raise InputError(f"'{fmt.name}': {wrong}")
@@ -94,7 +94,7 @@ class Arithmetic:
         """Whether binary32 variables hold every number of the format."""
         fmt = self.format
         return (
-            not self.fixed
+            not isinstance(fmt, FixedFormat)
             and fmt.significand_bits <= 24
             and fmt.emax <= 127
             and fmt.emin >= -126
@@ -274,8 +274,8 @@ def _row(backend: Backend) -> dict:
         "subnormals": None if fixed else "kept" if fmt.subnormals else "flushed",
         "overflow": backend.compute.beyond,
         "unit_roundoff": fmt.unit_roundoff,
-        "max_finite": None if fixed else fmt.max_finite,
-        "min_positive": None if fixed else fmt.min_positive,
+        "max_finite": None if isinstance(fmt, FixedFormat) else fmt.max_finite,
+        "min_positive": None if isinstance(fmt, FixedFormat) else fmt.min_positive,
         "carrier": backend.carrier.name,
         "about": backend.about,
     }

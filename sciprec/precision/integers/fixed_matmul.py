@@ -243,15 +243,14 @@ def _operand(name: str, x, scale, bits: int) -> tuple[np.ndarray, np.ndarray]:
         scale = _checked_scale(name, scale, integers.shape, axis)
     if integers.dtype.kind == "f" and not _is_pair(x):
         adaptive = scale is None
-        return tuple(
-            adaptive_quantize(integers, bits) if adaptive else _quantized(integers, bits, scale)
-        )
+        made = adaptive_quantize(integers, bits) if adaptive else _quantized(integers, bits, scale)
+        return made.integers, made.scale
     if integers.dtype.kind != "i" or integers.itemsize > 4:
         raise InputError(
             f"{name} has dtype {integers.dtype}; it takes floats, or int8, int16 and int32 as "
             "integers with a scale: convert first"
         )
-    return integers, np.float64(1.0) if scale is None else scale
+    return integers, np.asarray(1.0) if scale is None else scale
 
 
 def _checked_scale(name: str, scale, shape: tuple[int, int], axis: int) -> np.ndarray:

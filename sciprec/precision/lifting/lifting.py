@@ -92,12 +92,13 @@ def lift(
         adapt=adapt,
     )  # fmt: skip
 
-    def compiled(variant: Variant):
+    def compiled(variant: Variant) -> tuple[Program, Any]:
         made = Program(function, resolved, path, trust_inputs, variant)
         return made, module_of(made)
 
     if not resolved.fixed:
-        return Lifted(function, resolved, *compiled(FLOATS), seed, again)
+        program, module = compiled(FLOATS)
+        return Lifted(function, resolved, program, module, seed, again)
     return FixedLifted(function, resolved, compiled, again, ranges=ranges, adapt=adapt)
 
 

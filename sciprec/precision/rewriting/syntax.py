@@ -9,6 +9,7 @@ import textwrap
 import threading
 import types as python_types
 from dataclasses import dataclass
+from typing import cast
 
 from sciprec.errors import InputError
 
@@ -39,7 +40,7 @@ def parse(text: str, mode: str = "exec") -> ast.Module | ast.Expression:
     once share a count of their depth, and a wrong count is a SystemError.
     """
     with _parser:
-        return ast.parse(text, mode=mode)
+        return cast("ast.Module | ast.Expression", ast.parse(text, mode=mode))
 
 
 def source_text(function) -> str:

@@ -114,13 +114,16 @@ def resolve_compensation(given) -> Compensation | dict[str, Compensation] | None
     if given is None or isinstance(given, Compensation):
         return given
     if isinstance(given, Mapping):
-        found = {str(name): resolve_compensation(value) for name, value in given.items()}
-        for name, value in found.items():
-            if isinstance(value, dict):
+        found: dict[str, Compensation] = {}
+        for name, value in given.items():
+            one = resolve_compensation(value)
+            if isinstance(one, dict):
                 raise InputError(
-                    f"compensation of {name!r} is a mapping; accepted: a name or a Compensation"
+                    f"compensation of '{name}' is a mapping; accepted: a name or a Compensation"
                 )
-        return {name: value for name, value in found.items() if value is not None}
+            if one is not None:
+                found[str(name)] = one
+        return found
     if isinstance(given, str) and given in COMPENSATIONS:
         return COMPENSATIONS[given]
     raise InputError(
@@ -252,14 +255,17 @@ class CarriedUpdate:
         updates: how many were made.
     """
 
-    def __init__(self, backend: str | Backend, compensation="carry") -> None:
+    def __init__(
+        self, backend: str | Backend, compensation: str | Compensation | None = "carry"
+    ) -> None:
         self.backend = resolve_backend(backend)
-        self.compensation = resolve_compensation(compensation)
-        if isinstance(self.compensation, dict):
+        resolved = resolve_compensation(compensation)
+        if isinstance(resolved, dict):
             raise InputError(
                 "CarriedUpdate is given a compensation per variable; make one CarriedUpdate for "
                 "each variable"
             )
+        self.compensation = resolved
         self.residual: np.ndarray | None = None
         self.updates = 0
         self._update = lift(self._kernel(), self.backend, trust_inputs=True)
@@ -282,9 +288,11 @@ class CarriedUpdate:
             return
         if self.residual is None:
             self.residual = np.zeros(state.shape, state.dtype)
-        shares = (self.compensation.alpha, self.compensation.beta)
-        shares = () if self.compensation.is_carry else shares
-        self._update(state, self.residual, increment, *shares)
+        if self.compensation.is_carry:
+            self._update(state, self.residual, increment)
+        else:
+            shares = self.compensation.alpha, self.compensation.beta
+            self._update(state, self.residual, increment, *shares)
         if due(self.compensation, self.updates):
             self.residual[:] = 0.0
 

@@ -66,7 +66,7 @@ def payoff(name: str, **fixed: str) -> Callable[[type], type]:
         InputError: what is decorated is no Payoff, no dataclass, or has no maturity.
     """
 
-    def register(cls: type) -> type:
+    def register(cls: Any) -> Any:
         names = [one.name for one in fields(cls)] if "__dataclass_fields__" in vars(cls) else []
         if not issubclass(cls, Payoff) or "maturity" not in names:
             raise InputError(
@@ -188,7 +188,7 @@ class Payoff:
         known = self.proportional or self.knows("level_piece")
         return known and not self.observation.every_step
 
-    def intrinsic(self, price: np.ndarray, strike: np.ndarray | float) -> np.ndarray:
+    def intrinsic(self, price: np.ndarray | float, strike: np.ndarray | float) -> np.ndarray:
         """Return max(price - strike, 0) of a call, max(strike - price, 0) of a put."""
         return np.maximum(price - strike if self.kind == "call" else strike - price, 0.0)
 

@@ -1,0 +1,104 @@
+"""What editors and type checkers see of sciprec: every public function's types, and no error in the
+modules that they live in.
+"""
+
+import importlib
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sciprec
+from sciprec import climate, heston
+
+ROOT = Path(__file__).parents[2]
+OWN = (sciprec, heston, climate)
+
+PROGRAM = '''
+from typing import assert_type
+
+import numpy as np
+
+import sciprec
+from sciprec import heston
+
+
+def kernel(x, out):
+    out[0] = x[0] + x[1]
+
+
+lifted = sciprec.lift(kernel, "mlu370", ranges={"*": 2.0})
+assert_type(lifted, sciprec.Lifted)
+assert_type(sciprec.quantize(np.zeros(3), "bf16"), np.ndarray)
+assert_type(sciprec.quantize(0.1, sciprec.lift(kernel).backend), np.floating)
+assert_type(sciprec.compensated_sum([0.1, 0.2], "fp16"), float)
+integers = sciprec.adaptive_quantize(np.ones(4), bits=8)
+assert_type(sciprec.dequantize(integers), np.ndarray)
+assert_type(sciprec.fixed_matmul(np.eye(2), np.eye(2)), np.ndarray)
+assert_type(sciprec.compare("a.nc", "b.nc").within, bool)
+option = heston.Call(strike=100.0, maturity=1.0)
+model = heston.Model(spot=100.0, v0=0.04, kappa=1.0, theta=0.04, sigma=0.3, rho=-0.5)
+assert_type(heston.price(model, option, tolerance=0.01), heston.PriceResult)
+assert_type(heston.greeks(model, [option]), heston.GreeksResult)
+sciprec.lift(3)  # type: ignore[arg-type]
+sciprec.lift(kernel, bakend="fp32")  # type: ignore[call-arg]
+sciprec.quantise(0.1, "fp32")  # type: ignore[attr-defined]
+heston.price(model, "call")  # type: ignore[arg-type]
+'''
+
+
+def _public():
+    """Every public name with its object, those of the packages heston and climate, too."""
+    for package in OWN:
+        for name in package.__all__:
+            if not name.startswith("__") and not inspect.ismodule(getattr(package, name)):
+                yield f"{package.__name__}.{name}", getattr(package, name)
+
+
+def _functions():
+    """Every public function, and every method of a public class."""
+    for name, found in _public():
+        if inspect.isfunction(found):
+            yield name, found
+        elif inspect.isclass(found):
+            for own, method in vars(found).items():
+                if inspect.isfunction(method) and (own == "__call__" or not own.startswith("_")):
+                    yield f"{name}.{own}", method
+
+
+FUNCTIONS = dict(_functions())
+
+
+def test_there_are_functions_to_look_at():
+    assert len(FUNCTIONS) > 40 and "sciprec.lift" in FUNCTIONS
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_argument_and_result_of_a_public_function_has_a_type(name):
+    signature = inspect.signature(FUNCTIONS[name])
+    bare = [p.name for p in signature.parameters.values() if p.annotation is p.empty]
+    assert set(bare) <= {"self", "cls"}
+    assert signature.return_annotation is not signature.empty
+
+
+def _checked(*arguments):
+    """What mypy says of modules and files, with the settings of pyproject.toml."""
+    command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
+    done = subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.slow
+def test_a_checker_finds_nothing_in_a_program_and_behind_it(tmp_path):
+    """A user's program, wrong lines among it, and all modules that public names come from."""
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    modules = {getattr(found, "__module__", None) for _, found in _public()} - {None}
+    modules |= {package.__name__ for package in OWN}
+    modules = sorted(m for m in modules if m.startswith("sciprec") and importlib.import_module(m))
+    files = [str(Path(sys.modules[m].__file__)) for m in modules]
+    assert len(files) > 25
+    code, said = _checked("--warn-unused-ignores", str(program), *files)
+    assert code == 0, said
