@@ -32,9 +32,9 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.precision.formats.backend import Backend as Backend
     from sciprec.precision.formats.backend import backends as backends
     from sciprec.precision.formats.float_format import Format as Format
-    from sciprec.precision.integers.fixed_matmul import fixed_matmul as fixed_matmul
     from sciprec.precision.integers.fixed_point import adaptive_quantize as adaptive_quantize
     from sciprec.precision.integers.fixed_point import dequantize as dequantize
+    from sciprec.precision.integers.matrix_products import fixed_matmul as fixed_matmul
     from sciprec.precision.lifting.lifting import Lifted as Lifted
     from sciprec.precision.lifting.lifting import LiftError as LiftError
     from sciprec.precision.lifting.lifting import lift as lift
@@ -54,7 +54,7 @@ _PUBLIC = {
     "quantize": "sciprec.precision.quantization",
     "adaptive_quantize": "sciprec.precision.integers.fixed_point",
     "dequantize": "sciprec.precision.integers.fixed_point",
-    "fixed_matmul": "sciprec.precision.integers.fixed_matmul",
+    "fixed_matmul": "sciprec.precision.integers.matrix_products",
     "backends": "sciprec.precision.formats.backend",
     "Arithmetic": "sciprec.precision.formats.backend",
     "Backend": "sciprec.precision.formats.backend",

@@ -19,8 +19,8 @@ import numpy as np
 
 from sciprec.bench import kernels
 from sciprec.bench.precision import _seconds, machine
-from sciprec.precision.integers.fixed_matmul import fixed_matmul
 from sciprec.precision.integers.fixed_point import Quantized, adaptive_quantize
+from sciprec.precision.integers.matrix_products import fixed_matmul
 from sciprec.precision.integers.packed_matmul import tiled_matmul
 
 TITLE = "Time of a matrix product"

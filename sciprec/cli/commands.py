@@ -226,7 +226,7 @@ def report(
     json: Json = False,
 ) -> None:
     """Write the page of a stored batch or coverage run again, from its files only."""
-    from sciprec.report.coverage import holds_coverage
+    from sciprec.report.coverage_page import holds_coverage
 
     if holds_coverage(folder):
         return coverage_verb.report(folder, json)

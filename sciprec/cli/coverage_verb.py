@@ -62,7 +62,7 @@ def coverage(
     from sciprec.output.folders import alone_in, require_own_page
     from sciprec.precision import resolve_backend
     from sciprec.provenance.origin import provenance
-    from sciprec.report.coverage import store_coverage, write_coverage_page
+    from sciprec.report.coverage_page import store_coverage, write_coverage_page
     from sciprec.scenario.price_tolerance import share_of
 
     tolerance = share_of(tol)
@@ -133,7 +133,7 @@ def report(folder: Path, json: bool) -> None:
         folder: holds such a run.
         json: whether JSON is printed instead of a table.
     """
-    from sciprec.report.coverage import read_coverage, write_coverage_page
+    from sciprec.report.coverage_page import read_coverage, write_coverage_page
 
     content = read_coverage(folder)
     _show(folder, content, write_coverage_page(folder), json)

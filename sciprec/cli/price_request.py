@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from sciprec.checks.limits import PAYOFF
 from sciprec.errors import InputError
-from sciprec.heston.options.payoffs import payoff_named
+from sciprec.heston.options.catalogue import payoff_named
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import PayoffEntry, payoff_grid
 from sciprec.kinds.heston_sections import HestonModel

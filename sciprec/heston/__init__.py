@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from sciprec.heston import observations
-from sciprec.heston.options.payoffs import (
+from sciprec.heston.options.catalogue import (
     AsianArithmetic,
     AsianGeometric,
     Barrier,

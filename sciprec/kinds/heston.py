@@ -117,7 +117,7 @@ def _kernels(given: HestonRun, variant: Variant) -> list[Any]:
 
 def _sources(given: HestonRun) -> tuple[Any, ...]:
     """The registered payoff and scheme."""
-    from sciprec.heston.options.payoffs import payoff_named
+    from sciprec.heston.options.catalogue import payoff_named
     from sciprec.heston.schemes.catalogue import scheme_named
 
     return payoff_named(given.payoffs.kind), scheme_named(given.simulation.scheme)

@@ -79,7 +79,7 @@ def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
     Raises:
         InputError: the payoff is unknown, has no strike, or takes other parameters.
     """
-    from sciprec.heston.options.payoffs import payoff_named, payoffs
+    from sciprec.heston.options.catalogue import payoff_named, payoffs
     from sciprec.heston.payoff_registry import payoff_grid
 
     if "strike" not in payoff_named(given.kind).parameters:

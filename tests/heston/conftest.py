@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.heston.options.payoffs import payoff_named
+from sciprec.heston.options.catalogue import payoff_named
 from sciprec.heston.parameters import Model
 
 REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sciprec.errors import InputError
-from sciprec.heston.options.payoffs import Call, Put
+from sciprec.heston.options.catalogue import Call, Put
 from sciprec.heston.parameters import Model
 from sciprec.heston.semianalytic import affine, analytic, black, contour
 

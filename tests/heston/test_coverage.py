@@ -15,7 +15,7 @@ from sciprec.heston.bounds.discretisation import MEMORY
 from sciprec.heston.bounds.pilot import coarsest_steps
 from sciprec.heston.bounds.random_cases import THIRDS, random_case, set_names, true_price
 from sciprec.heston.bounds.variance_reduction import choose_sampler
-from sciprec.heston.options.payoffs import AsianArithmetic, AsianGeometric, Call
+from sciprec.heston.options.catalogue import AsianArithmetic, AsianGeometric, Call
 from sciprec.heston.parameters import Model
 
 REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"

@@ -7,7 +7,7 @@ import pytest
 
 from sciprec import precision
 from sciprec.errors import InputError
-from sciprec.heston.options.payoffs import Call, Put
+from sciprec.heston.options.catalogue import Call, Put
 from sciprec.heston.parameters import Model
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.simulation import paths

@@ -9,7 +9,7 @@ import pytest
 from sciprec import heston
 from sciprec.checks.limits import PAYOFF
 from sciprec.errors import InputError
-from sciprec.heston.options.payoffs import payoff_named, payoffs
+from sciprec.heston.options.catalogue import payoff_named, payoffs
 from sciprec.heston.parameters import Model
 
 GOOD = {"strike": 100.0, "maturity": 1.0, "barrier": 90.0, "start": 0.5, "moneyness": 1.0}

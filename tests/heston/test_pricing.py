@@ -10,7 +10,7 @@ import pytest
 from sciprec import heston
 from sciprec.errors import InputError
 from sciprec.heston.bounds import plan
-from sciprec.heston.options.payoffs import (
+from sciprec.heston.options.catalogue import (
     AsianArithmetic,
     Barrier,
     Call,

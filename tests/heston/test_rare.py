@@ -5,7 +5,7 @@ import pytest
 
 from sciprec import heston
 from sciprec.heston.bounds.rare import PAYMENTS, Rare
-from sciprec.heston.options.payoffs import (
+from sciprec.heston.options.catalogue import (
     AsianArithmetic,
     AsianGeometric,
     Barrier,

@@ -15,13 +15,13 @@ from numba import njit
 import sciprec
 from sciprec.errors import InputError
 from sciprec.precision.integers import packed_matmul, tiled_product
-from sciprec.precision.integers.fixed_matmul import (
+from sciprec.precision.integers.fixed_point import adaptive_quantize, dequantize
+from sciprec.precision.integers.matrix_products import (
     _dropped_bits,
     _shifted,
     fixed_matmul,
     rounded_sums,
 )
-from sciprec.precision.integers.fixed_point import adaptive_quantize, dequantize
 from sciprec.precision.rounding.mode import has_feature
 from tests.oracles import integers
 
@@ -358,7 +358,7 @@ def test_the_multiply_add_instructions_are_used(dtypes, instruction, feature):
 NARROW = """
 import numpy as np
 from sciprec.precision.integers import tiled_product
-from sciprec.precision.integers.fixed_matmul import fixed_matmul
+from sciprec.precision.integers.matrix_products import fixed_matmul
 assert not tiled_product.BYTES and tiled_product.VECTOR_BITS == 256
 rng = np.random.default_rng(0)
 for kind in (np.int8, np.int16, np.int32):

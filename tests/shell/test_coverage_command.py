@@ -12,7 +12,7 @@ from sciprec.cli import commands as cli
 from sciprec.errors import InputError
 from sciprec.heston.bounds.bound_coverage import BACKENDS, CASES, CoverageRow
 from sciprec.heston.bounds.random_cases import RARE, set_names
-from sciprec.report.coverage import write_coverage_page
+from sciprec.report.coverage_page import write_coverage_page
 
 REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"
 GIVEN = ("--references", REFERENCES)

@@ -28,7 +28,7 @@ from sciprec.errors import InputError
 from sciprec.heston.bounds.pricing import price
 from sciprec.heston.bounds.random_cases import RARE, random_case, set_names
 from sciprec.heston.bounds.statistics import quantile
-from sciprec.heston.options.payoffs import Call, Payoff
+from sciprec.heston.options.catalogue import Call, Payoff
 from sciprec.heston.parameters import Model
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.simulation.monitoring import payoff_tuple

@@ -1,0 +1,44 @@
+"""The house: what may lie at the top, how much in a folder, a rule for each room, free names."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import sciprec
+from sciprec import climate, heston
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "sciprec"
+TOP = {"__init__.py", "__main__.py", "accessor.py", "errors.py", "py.typed"}
+MOST_FILES = 24
+COMING = {"study", "trace", "tune", "model", "bound", "monitor", "compare"}
+FOLDERS = sorted(path for path in PACKAGE.rglob("*") if path.is_dir() and any(path.glob("*.py")))
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def test_nothing_is_loose_at_the_top():
+    assert {path.name for path in PACKAGE.iterdir() if path.is_file()} == TOP
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_a_room_has_a_rule_and_is_not_crowded(folder):
+    rule = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    sentence = rule.split("\n\n")[0].replace("\n", " ")
+    assert len([path for path in folder.iterdir() if path.is_file()]) <= MOST_FILES
+    name = folder.relative_to(PACKAGE).as_posix()
+    assert sentence.endswith(".") and f"| `{name}/` | {sentence} |" in ARCHITECTURE
+
+
+def test_no_module_has_the_name_of_a_public_function():
+    """An import of the module would hide the function."""
+    public = {
+        name
+        for package in (sciprec, heston, climate)
+        for name in package.__all__
+        if inspect.isfunction(getattr(package, name))
+    }
+    modules = {path.stem for path in PACKAGE.rglob("*.py")} | {path.name for path in FOLDERS}
+    assert not modules & (public | COMING)
+    assert len(public) > 15
