@@ -257,7 +257,7 @@ print(relative[0])
 def test_an_edit_of_the_engine_reaches_the_comparison(tmp_path):
     """A copy of the package, its absolute value made a ceiling between two processes."""
     shutil.copytree(ROOT / "sciprec", tmp_path / "copy" / "sciprec")
-    bits = tmp_path / "copy" / "sciprec" / "precision" / "bits.py"
+    bits = tmp_path / "copy" / "sciprec" / "precision" / "elementary" / "bits.py"
     environment = {**os.environ, "SCIPREC_CACHE_DIR": str(tmp_path / "cache"),
                    "PYTHONPATH": str(tmp_path / "copy")}  # fmt: skip
     said = []
