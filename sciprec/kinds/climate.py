@@ -23,7 +23,7 @@ from sciprec.scenario.variant import Variant
 
 _TENDENCY = 6e-5, 1.3, 2.6
 """Seconds of a climate tendency in fp64 at T42: a V^b (T/42)^c for V prognostic fields, levels
-counted; from docs/climate_transform.md (V = 3) and docs/climate_primitive.md (V = 61).
+counted; from docs/notes/climate_transform.md (V = 3) and docs/climate_primitive.md (V = 61).
 """
 _ROUNDED = (
     "Every operation of a step is rounded in the arithmetic, and so is the state between "

@@ -67,7 +67,7 @@ def departures(name, what):
 
 
 def test_climates_in_few_bits():
-    shown = table("climate_precision", "T: mean, K")
+    shown = table("notes/climate_precision", "T: mean, K")
     for name, row in ARITHMETICS.items():
         label = f"`{name}`" + ("" if row["days"] == 1000 else f" ({row['days']} days)")
         *cells, beyond = shown.pop(label)
@@ -81,7 +81,7 @@ def test_climates_in_few_bits():
 
 
 def test_baroclinic_waves_in_few_bits():
-    shown = table("climate_precision", "place at day 9")
+    shown = table("notes/climate_precision", "place at day 9")
     for name, row in WAVES.items():
         place = [row["lon"]["9"], row["lat"]["9"]]
         *cells, where, rms, steady = shown.pop(f"`{name}`")
