@@ -171,7 +171,8 @@ def test_runs_are_held_against_runs_of_the_same_stages(models, tmp_path, monkeyp
 
 
 def test_the_docs_show_stages_that_are_known():
-    text = (SCENARIO.parents[1] / "docs" / "notes" / "climate_transform.md").read_text(encoding="utf-8")
+    page = SCENARIO.parents[1] / "docs" / "notes" / "climate_transform.md"
+    text = page.read_text(encoding="utf-8")
     (shown,) = re.findall(r"^```toml\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
     scenario = with_stages(*tomllib.loads(shown)["stages"])
     assert [choice.name for choice in scenario.stages] == ["none", "fp16-legendre", "mixed-m0"]
