@@ -1,65 +1,21 @@
-"""An equation set, a case and time schemes from outside the package: a class and a row or two."""
+"""The equation set of docs/extending.md and its case, and time schemes, each a row."""
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from sciprec.climate.cases.registry import case
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.constants import SECONDS_PER_DAY
-from sciprec.climate.equations.registry import equation_set, unchanged
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.stepping import runge_kutta as rk
 from sciprec.climate.transform.grid import Truncation
 from sciprec.errors import InputError
 from sciprec.precision.formats.stages import Stages
+from tests.extending import loading
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 FIRST, RATE_PER_DAY = 0.125, 3.0
-
-
-@dataclass(frozen=True)
-class Population:
-    """How to get from a share of what the ground feeds to coefficients, and back."""
-
-    transform: Any
-    units: Any
-    rates: np.ndarray
-    transformed: ClassVar = (1, 1)
-    vertical: ClassVar = {}
-
-    @classmethod
-    def of(cls, initial, transform, units, implicit_time):
-        rate = RATE_PER_DAY / SECONDS_PER_DAY * units.seconds
-        return cls(transform, units, np.where(transform.degree <= SMALL.number, rate, 0.0))
-
-    @property
-    def constants(self):
-        return (self.rates,)
-
-    def to_state(self, initial):
-        return self.transform.to_spectrum(initial[None])
-
-    def to_fields(self, state):
-        return {"share": self.transform.grid.to_output(self.transform.to_grid(state)[0])}
-
-    def budgets(self, fields):
-        return {"living": self.transform.grid.mean(fields["share"])}
-
-
-def squares(fields, constants, work, out):
-    for i in range(fields.shape[1]):
-        for j in range(fields.shape[2]):
-            out[0, i, j] = fields[0, i, j] * fields[0, i, j]
-
-
-def growth(state, spectra, constants, out):
-    for i in range(state.shape[0]):
-        for c in range(state.shape[1]):
-            out[i, c] = constants[0][i] * (state[i, c] - spectra[i, c])
 
 
 @pytest.fixture
@@ -74,15 +30,10 @@ def registered():
 
 
 @pytest.fixture
-def logistic(registered):
+def logistic(tmp_path):
     """dh/dt = r h (1 - h), from an even share: 1 / h - 1 decays with the rate r."""
-    equation_set(
-        "logistic", prognostic=(("share", 1),), spectra=unchanged, products=squares,
-        conversion=Population, fields=("share",), budgets=("living",), source="Verhulst (1838)",
-    )(growth)  # fmt: skip
-    case("even", source="Verhulst (1838)", equations="logistic")(
-        lambda lon, lat: np.full(np.broadcast(lon, lat).shape, FIRST)
-    )
+    with loading(tmp_path) as load:
+        yield load("set of equations")
 
 
 def share(days, scheme, step_seconds=1200.0, **options):

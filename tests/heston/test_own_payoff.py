@@ -1,10 +1,8 @@
-"""A payoff and a path scheme of one's own, made outside the package: one class, one function."""
+"""The payoff and the path scheme of docs/extending.md, from outside the package."""
 
 import json
-import math
 from dataclasses import dataclass
 
-import numpy as np
 import pytest
 import xarray as xr
 
@@ -13,12 +11,10 @@ from sciprec.batch.execute import execute
 from sciprec.batch.plan import plan
 from sciprec.cli import commands as cli
 from sciprec.errors import InputError
-from sciprec.heston import payoff_registry
-from sciprec.heston.schemes import registry
-from sciprec.heston.schemes.registry import add_carried
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.simulation import paths
 from sciprec.kinds import parse_scenario
+from tests.extending import loading
 
 MODEL = heston.Model(
     spot=100, v0=0.04, kappa=1.5, theta=0.04, sigma=0.5, rho=-0.7, rate=0.02, dividend_yield=0.01
@@ -50,23 +46,16 @@ def gap_price(model, strike, trigger, maturity):
 
 
 @pytest.fixture
-def gap_call(monkeypatch):
+def load(tmp_path):
+    """Loads blocks of the page."""
+    with loading(tmp_path) as load:
+        yield load
+
+
+@pytest.fixture
+def gap_call(load):
     """The class, registered during a test."""
-    monkeypatch.setattr(payoff_registry, "_REGISTRY", heston.payoffs())
-
-    @heston.payoff("gap-call")
-    @dataclass(frozen=True, kw_only=True)
-    class GapCall(heston.European):
-        """Pays S - strike at maturity (years) where S is above the trigger."""
-
-        strike: float
-        maturity: float
-        trigger: float = heston.parameter("a price from 1 to 1e6", least=1, most=1e6)
-
-        def at_maturity(self, spot):
-            return np.where(np.asarray(spot) > self.trigger, spot - self.strike, 0.0)
-
-    return GapCall
+    return load("payoff").GapCall
 
 
 def test_a_class_is_enough_for_a_price_and_greeks_with_bounds(gap_call):
@@ -132,34 +121,9 @@ def test_what_is_no_payoff_is_refused():
             heston.payoff("own")(cls)
 
 
-def test_a_path_scheme_is_a_function(monkeypatch):
+def test_a_path_scheme_is_a_function(load):
     """Euler's scheme, absorbed at zero, against the semi-analytic price in two arithmetics."""
-    monkeypatch.setattr(registry, "_SCHEMES", registry.registered_schemes())
-
-    @heston.path_scheme(
-        constants=lambda model, years, units: np.array([
-            model.theta / units.variance_unit, model.kappa * years,
-            model.sigma * math.sqrt(years / units.variance_unit), model.rho,
-            math.sqrt(1 - model.rho**2),
-            math.sqrt(years * units.variance_unit) / units.log_spot_unit,
-            0.5 * years * units.variance_unit / units.log_spot_unit,
-        ]),
-        source="made up",
-    )  # fmt: skip
-    def absorbed_euler(
-        constants, draws, log_spot, log_spot_carry, variance, variance_carry,
-        integral, integral_carry,
-    ):  # fmt: skip
-        level, reversion, volatility, rho, across, unit, convexity = constants
-        for step in range(draws.shape[0]):
-            for i in range(log_spot.shape[0]):
-                v = max(variance[i], 0.0)
-                root = math.sqrt(v)
-                variance[i] = v + (level - v) * reversion + volatility * root * draws[step, 0, i]
-                shock = unit * root * (rho * draws[step, 0, i] + across * draws[step, 1, i])
-                add_carried(log_spot, log_spot_carry, i, shock - convexity * v)
-                add_carried(integral, integral_carry, i, v)
-
+    load("path scheme")
     option = heston.Call(strike=100, maturity=0.5)
     for backend in ("fp64", "mlu370"):
         given = {"backend": backend, "scheme": "absorbed_euler", "seed": 5}

@@ -22,7 +22,7 @@ def started(arguments, folder, **options):
 
 @pytest.mark.slow
 def test_commands_exit_as_the_page_says(tmp_path):
-    assert {kind for kind, _ in BLOCKS} == {"", "python", "text", "toml"}
+    assert {kind for kind, _ in BLOCKS} == {"", "python", "text"}
     (tmp_path / "make.py").write_text(SCRIPTS[0], encoding="utf-8")
     assert started(["make.py"], tmp_path).returncode == 0
     (shown,) = (text for kind, text in BLOCKS if kind == "text")
@@ -41,9 +41,8 @@ def test_commands_exit_as_the_page_says(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "words"), [(1, "True "), (2, "0.5")])
-def test_examples_run(tmp_path, number, words):
-    (tmp_path / "example.py").write_text(SCRIPTS[number], encoding="utf-8")
+def test_the_example_runs(tmp_path):
+    (tmp_path / "example.py").write_text(SCRIPTS[1], encoding="utf-8")
     done = started(["example.py"], tmp_path, capture_output=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(words)
+    assert done.stdout.startswith("True ")

@@ -1,9 +1,7 @@
 """Sections of the page: distributions, evidence, and suggestions that a run verifies."""
 
 import math
-import re
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,6 +26,7 @@ from sciprec.report.sections.suggestions import magnitude_correlation, suggestio
 from sciprec.report.stored.batch import read_batch
 from sciprec.scenario.compensation_choice import CompensationChoice
 from sciprec.scenario.variant import Variant
+from tests.extending import loading
 
 
 @pytest.fixture(scope="module")
@@ -244,12 +243,10 @@ def no_findings(monkeypatch):
     monkeypatch.setattr(section, "_ADDED", {})
 
 
-def test_the_section_of_the_docs_stands_on_the_page_before_the_details(no_findings, own_batch):
-    text = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```python\n(from sciprec.report import page_section.*?)^```", text,
-                         flags=re.DOTALL | re.MULTILINE)  # fmt: skip
-    exec(code.replace("reports/quickstart", str(own_batch.folder)), {})
-    page = own_batch.page.read_text(encoding="utf-8")
+def test_the_section_of_the_docs_stands_before_the_details(no_findings, batch, tmp_path):
+    with loading(tmp_path) as load:
+        load("section of the page")
+        page = render(batch)
     assert page.count("<h3>Highest level</h3>") == 1  # prices have no heights
     assert "<li>fp16: 5" in page
     assert page.index("Highest level") < page.index("<summary>All variables")

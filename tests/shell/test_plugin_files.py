@@ -11,37 +11,8 @@ from sciprec.cli import commands as cli
 from sciprec.errors import InputError
 from sciprec.kinds import kind, kinds, load_scenario
 from sciprec.plugins.loading import load_files
+from tests.extending import BLOCKS
 
-MODEL = """
-    from typing import Literal
-
-    import numpy as np
-    import xarray as xr
-
-    from sciprec.kinds import Kind, register
-    from sciprec.output.stated import stated
-    from sciprec.scenario.loading import Scenario
-    from sciprec.scenario.sections import Section, key
-
-
-    class Decay(Section):
-        rate: float = key("a number > 0", "rate = 0.5", gt=0)
-
-
-    class DecayScenario(Scenario):
-        kind: Literal["decay"] = key('"decay"', 'kind = "decay"')
-        decay: Decay = key("the table [decay]", "[decay]")
-
-
-    def run(table, variant, surroundings):
-        kept = np.float64 if variant.is_truth else np.float32
-        level = np.exp(-table.rate * 0.01 * np.arange(100)).astype(kept).astype(float)
-        level = ("time", level, {"units": "1", "long_name": "what is left"})
-        return xr.Dataset({"level": level}, coords={"time": 0.01 * np.arange(100)})
-
-
-    register(Kind("decay", DecayScenario, run, attributes=stated(primary="level", drawn="lines")))
-"""
 SCENARIO = """
     name = "decay"
     title = "A decay"
@@ -60,7 +31,7 @@ def written(tmp_path, monkeypatch):
     monkeypatch.setattr(kind, "_KINDS", dict(kind._KINDS))
     before = set(sys.modules)
     model, scenario = tmp_path / "decay.py", tmp_path / "decay.toml"
-    model.write_text(textwrap.dedent(MODEL))
+    model.write_text(BLOCKS["kind of scenario"])
     scenario.write_text(textwrap.dedent(SCENARIO))
     yield model, scenario
     for name in set(sys.modules) - before:
@@ -85,7 +56,7 @@ def test_its_code_is_in_the_digest_of_what_it_computes(written):
     load_files(model)
     before = code_behind(load_scenario(scenario))
     del sys.modules["sciprec_plugin_decay"]
-    model.write_text(model.read_text().replace("-table.rate * 0.01", "-table.rate * 0.02"))
+    model.write_text(model.read_text().replace("table.rate, 0.01", "table.rate, 0.02"))
     load_files(model)
     assert code_behind(load_scenario(scenario)) != before
 

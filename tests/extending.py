@@ -1,0 +1,57 @@
+"""Modules of docs/extending.md: each of its blocks as the file of a user's own that it is."""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
+from sciprec.comparison.pointwise import error_metrics
+from sciprec.heston.options import catalogue as _payoffs  # noqa: F401
+from sciprec.heston.payoff_registry import _REGISTRY
+from sciprec.heston.schemes import catalogue as _schemes  # noqa: F401
+from sciprec.heston.schemes import registry
+from sciprec.kinds import kind
+from sciprec.plugins.loading import load_files
+from sciprec.precision import FORMATS
+from sciprec.precision.formats.rounding_rules import ROUNDINGS
+from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.report import section
+
+PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+BLOCKS = dict(
+    re.findall(r"^## (?:An? )([^\n]*)\n(?:(?!^## ).)*?^```python\n(.*?)^```", TEXT,
+               flags=re.DOTALL | re.MULTILINE)
+)  # fmt: skip
+"""Text of each by its heading, without the article."""
+_TABLES = (
+    FORMATS, ROUNDINGS, OPERATIONS, CASES, EQUATIONS, TIME_SCHEMES, error_metrics._METRICS,
+    section._ADDED, _REGISTRY, registry._SCHEMES, kind._KINDS,
+)  # fmt: skip
+
+
+@contextmanager
+def loading(folder: Path) -> Iterator[Callable[[str], types.ModuleType]]:
+    """Loads blocks by their headings, from files in a folder; afterwards nobody knows of them."""
+    tables, modules = [dict(table) for table in _TABLES], set(sys.modules)
+
+    def load(heading: str) -> types.ModuleType:
+        file = folder / f"{heading.replace(' ', '_')}.py"
+        file.write_text(BLOCKS[heading], encoding="utf-8")
+        load_files(file)
+        return sys.modules[f"sciprec_plugin_{file.stem}"]
+
+    try:
+        yield load
+    finally:
+        for table, rows in zip(_TABLES, tables, strict=True):
+            table.clear()
+            table.update(rows)
+        for name in set(sys.modules) - modules:
+            if name.startswith("sciprec_plugin_"):
+                del sys.modules[name]

@@ -1,0 +1,145 @@
+"""docs/extending.md: every block of it is loaded as a user's file, and what it brings is there."""
+
+import math
+import re
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import sciprec
+from sciprec import heston
+from sciprec.climate.cases.registry import require_state, resolve_case
+from sciprec.climate.catalogue import EQUATIONS, TIME_SCHEMES
+from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.comparison import metrics
+from sciprec.heston.schemes.catalogue import scheme_named
+from sciprec.heston.schemes.registry import Units, state_arrays
+from sciprec.kinds import kinds, parse_scenario
+from sciprec.plugins.loading import GROUP
+from sciprec.report import section
+from sciprec.scenario.variant import Variant
+from tests.extending import BLOCKS, TEXT, loading
+
+ROOT = Path(__file__).parents[2]
+MODEL = heston.Model(spot=100, v0=0.04, kappa=1.5, theta=0.04, sigma=0.5, rho=-0.7)
+
+
+def number_format(module):
+    x = np.array([1.0 + 2.0**-17 + 2.0**-30, 2.0**64])
+    assert sciprec.quantize(x, "binary24").tolist() == [1.0 + 2.0**-16, math.inf]
+    assert sciprec.quantize(x, "float:p=17,emin=-62,emax=63").tolist() == [1.0 + 2.0**-16, math.inf]
+    assert sciprec.quantize(x, "binary24,round=rz").tolist() == [1.0, (2.0 - 2.0**-16) * 2.0**63]
+
+
+def rounding(module):
+    x = np.array([33.0, -33.0])
+    assert sciprec.quantize(x, "float:p=5,round=rna").tolist() == [34.0, -34.0]
+
+
+def time_scheme(module):
+    assert (TIME_SCHEMES["heun"].order, TIME_SCHEMES["heun"].tendencies) == (2, 2)
+
+
+def elementary_function(module):
+    def kernel(x):
+        return logistic(x)
+
+    logistic = module.logistic
+    assert sciprec.lift(kernel, "fp16")(1.0) == np.float16(1.0 / (1.0 + math.exp(-1.0)))
+
+
+def metric(module):
+    statistics = SimpleNamespace(absolute={"bias": -0.5})
+    assert metrics()["error_of_mean"].compute(SimpleNamespace(statistics=statistics)) == 0.5
+
+
+def section_of_the_page(module):
+    (added,) = (one for one in section.page_sections() if one.name == "highest_level")
+    runs = [SimpleNamespace(label=label, dataset={"height": np.array([1.0, value])})
+            for label, value in (("fp64", 2.0), ("fp16", 2.5))]  # fmt: skip
+    said = added.render(SimpleNamespace(runs=runs, scenario="flow"))
+    assert "<li>fp16: 2.5 m</li>" in said
+    assert added.render(SimpleNamespace(runs=[], scenario="flow")) is None
+
+
+def climate_case(module):
+    hill, grid = resolve_case("hill of water"), GaussianGrid(Truncation(10, 16, 32, 1200.0))
+    lon, lat = grid.lon_radians[:, None], grid.lat_radians
+    initial = hill.initial(lon, lat, **hill.parameters | {"height_m": 20.0})
+    require_state(hill, EQUATIONS[hill.equations].state, initial, grid)
+    assert 8015.0 < initial.height.max() <= 8020.0
+
+
+def payoff(module):
+    gap = heston.payoff_named("gap-call")(strike=95, maturity=0.5, trigger=105)
+    assert gap.payment(np.array([[100.0, 110.0]])).tolist() == [0.0, 15.0]
+
+
+def path_scheme(module):
+    """Paths whose variance stays where it is, with one shock to the spot."""
+    scheme, years, still = scheme_named("absorbed_euler"), 0.25, np.zeros((1, 2, 3))
+    state = state_arrays(MODEL, years, 3)
+    units = Units.of(MODEL, years)
+    still[0, 1] = 1.0, 0.0, -1.0
+    scheme.kernel(scheme.constants(MODEL, years, units), still, *state)
+    shock = 0.2 * math.sqrt(years * (1.0 - 0.7**2)) * np.array([1.0, 0.0, -1.0])
+    np.testing.assert_allclose(state[0] * units.log_spot_unit, shock - 0.5 * 0.04 * years)
+    np.testing.assert_array_equal(state[2:5:2], np.ones((2, 3)))
+
+
+def kind_of_scenario(module):
+    scenario = parse_scenario({
+        "name": "decay", "title": "A decay", "source": "nobody", "kind": "decay",
+        "backends": ["fp32"], "decay": {"rate": 0.5},
+    })  # fmt: skip
+    level = kinds()["decay"].run(scenario.decay, Variant("fp64"), None)["level"]
+    np.testing.assert_allclose(level, (1.0 - 0.005) ** np.arange(1, 101))
+
+
+def set_of_equations(module):
+    """0.5 (1 - 0.5) of the rate, from fields through products to a tendency."""
+    spectra, products, tendency = EQUATIONS["logistic"].kernels
+    state, seen, out = np.full((1, 2), 0.5), np.zeros((1, 2)), np.zeros((1, 2))
+    spectra(state, (), seen)
+    squared = np.zeros((1, 1, 2))
+    products(seen[None], (), None, squared)
+    tendency(state, squared[0], (np.array([4.0]),), out)
+    assert out.tolist() == [[1.0, 1.0]] and resolve_case("even").equations == "logistic"
+
+
+def verb_of_the_command_line(module):
+    app = typer.Typer()
+    app.command()(module.roundoff)
+    assert CliRunner().invoke(app, ["fp16"]).output == "0.000488\n"
+
+
+SHOWN = (
+    number_format, rounding, time_scheme, elementary_function, metric, section_of_the_page,
+    climate_case, payoff, path_scheme, kind_of_scenario, set_of_equations, verb_of_the_command_line,
+)  # fmt: skip
+
+
+def test_every_block_is_looked_at():
+    assert [shown.__name__.replace("_", " ") for shown in SHOWN] == list(BLOCKS)
+    assert TEXT.count("```python\n") == len(SHOWN)
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+def test_what_a_block_brings_is_known(shown, tmp_path):
+    with loading(tmp_path) as load:
+        shown(load(shown.__name__.replace("_", " ")))
+
+
+def test_the_group_of_entry_points_is_the_one_that_is_read():
+    (text,) = re.findall(r"^```toml\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE)
+    assert list(tomllib.loads(text)["project"]["entry-points"]) == [GROUP]
+
+
+def test_files_that_the_page_names_are_there():
+    for path in re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", TEXT):
+        assert (ROOT / path).exists() or (ROOT / "sciprec" / path).exists(), path
