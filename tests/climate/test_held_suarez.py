@@ -5,6 +5,7 @@ import pytest
 
 from sciprec.climate.constants import Units
 from sciprec.climate.diagnostics.climatology import eddy_product, folded, gates, time_means
+from sciprec.climate.cases.atmosphere_at_rest import held_suarez
 from sciprec.climate.equations import held_suarez as hs
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
@@ -20,7 +21,7 @@ def model():
     """The conversion and a state with temperatures near equilibrium and uneven surface pressure."""
     grid = GaussianGrid(SMALL)
     lon, lat = np.broadcast_arrays(grid.lon_radians[:, None], grid.lat_radians[None, :])
-    state = hs.held_suarez(lon, lat, LEVELS, seed=3)
+    state = held_suarez(lon, lat, LEVELS, seed=3)
     sigma = state.levels.full[:, None, None]
     warm = 300 * sigma**0.2 - 40 * np.sin(lat) ** 2 + 5 * np.cos(lon) * np.cos(lat)
     pressure = 1e5 * (1 + 0.03 * np.sin(lat))
@@ -61,7 +62,7 @@ def test_forcing_is_that_of_the_paper(model):
 
 def test_the_start_is_at_rest_but_for_a_seeded_breeze():
     lon, lat = np.meshgrid(np.linspace(0, 6, 9), np.linspace(-1.5, 1.5, 7), indexing="ij")
-    first, again, other = (hs.held_suarez(lon, lat, 4, seed=s) for s in (1, 1, 2))
+    first, again, other = (held_suarez(lon, lat, 4, seed=s) for s in (1, 1, 2))
     np.testing.assert_array_equal(first.u, again.u)
     assert (first.u != other.u).any() and 0 < np.abs(first.u).max() < 1.5
     assert np.ptp(first.temperature) == 0 and np.ptp(first.surface_pressure) == 0

@@ -136,7 +136,7 @@ def test_what_was_lost_is_named_with_its_first_level():
             "unknown case 'williamson_55'; known: .*did you mean 'williamson_5'",
         ),
         ({"truncation": "T0"}, "unknown truncation 'T0'; accepted: T1 to T1023"),
-        ({"time_scheme": "rk3"}, "unknown time scheme 'rk3'; known: rk4, .*did you mean 'rk4'"),
+        ({"time_scheme": "rk3"}, "unknown time scheme 'rk3'; known: rk4, .*did you mean 'ssprk3'"),
         (
             {"time_scheme": "rk4", "parameters": {"filter_nu": 0.0}},
             "filter_nu is given, but the time scheme 'rk4' has no filter; leave it out, or",

@@ -79,7 +79,7 @@ def holed(values):
         (lambda s: replace(s, height=s.height + 0j), "height has the type complex128 and"),
         (lambda s: replace(s, height="flat"), "height has the type <U4 and the shape"),
         (lambda s: replace(s, height=None), "height has the type object"),
-        (lambda s: None, "initial state of case 'mine' is None; accepted: a sciprec.climate.ini"),
+        (lambda s: None, "initial state of case 'mine' is None; accepted: a sciprec.climate.equ"),
         (lambda s: vars(s), "initial state of case 'mine' is .*; accepted: a sciprec.climate"),
     ],
 )

@@ -66,8 +66,8 @@ def test_models_without_transforms_have_no_stages():
 
 
 def test_what_the_model_does_not_take_is_said_before_anything_is_computed(tmp_path):
-    given = tomllib.loads(CLIMATE.replace("williamson_5", "williamson_1")) | {"stages": ["mixed"]}
-    with pytest.raises(InputError, match=r"table \[climate\]: stages were given beside the equ"):
+    given = tomllib.loads(CLIMATE) | {"stages": ["mixed"], "backends": ["fixed32"]}
+    with pytest.raises(InputError, match="backend is 'fixed32' beside stages of the transforms"):
         workflow.run(parse_scenario(given), out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
