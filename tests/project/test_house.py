@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,19 @@ def test_no_module_has_the_name_of_a_public_function():
     modules = {path.stem for path in PACKAGE.rglob("*.py")} | {path.name for path in FOLDERS}
     assert not modules & (public | COMING)
     assert len(public) > 15
+
+
+LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
+NAMED = re.compile(r"`((?:sciprec|docs|data|scenarios|tests)/[\w./-]+\.\w+)`")
+PAGES = sorted(
+    path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("data/**/*.md")]
+    if path.name != "CHANGELOG.md"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_what_a_page_points_at_is_there(page):
+    text = page.read_text(encoding="utf-8")
+    missing = [link for link in LINK.findall(text) if not (page.parent / link).exists()]
+    missing += [name for name in NAMED.findall(text) if not (ROOT / name).exists()]
+    assert not missing
