@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from sciprec.climate.cases.atmosphere_at_rest import held_suarez
 from sciprec.climate.constants import Units
 from sciprec.climate.diagnostics.climatology import eddy_product, folded, gates, time_means
-from sciprec.climate.cases.atmosphere_at_rest import held_suarez
 from sciprec.climate.equations import held_suarez as hs
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid, Truncation

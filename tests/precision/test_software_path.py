@@ -1,0 +1,33 @@
+"""Processors whose rounding mode cannot be set: the engine's own tests pass there, too."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TESTS = ("test_lift_contract.py", "test_quantize.py")
+
+
+@pytest.mark.slow
+def test_the_engine_without_the_processors_rounding_mode(tmp_path):
+    """In a process of its own with an empty cache, whose entries would be of the other path."""
+    environment = {**os.environ, "SCIPREC_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "tests.software_path"]
+    command += ["-p", "no:cacheprovider", *(f"tests/precision/{name}" for name in TESTS)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert " passed" in done.stdout and "only x86-64 has" not in done.stdout
+
+
+def test_the_plugin_switches_the_mode_off():
+    """What it leaves of a truncating arithmetic does not touch the processor's mode."""
+    code = (
+        "import tests.software_path, sciprec; from tests.precision.arithmetic_kernels import "
+        "arithmetic; print(sciprec.lift(arithmetic, 'mlu370').uses_processor_mode)"
+    )
+    command = [sys.executable, "-c", code]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "False"

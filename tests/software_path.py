@@ -1,0 +1,7 @@
+"""A pytest plugin (`-p tests.software_path`): the engine as on processors without a rounding mode
+that can be set (arm64). Every rounding is then done by instructions, with the same bits.
+"""
+
+from sciprec.precision.rounding import mode
+
+mode.available = lambda: False
