@@ -9,8 +9,8 @@ from llvmlite import ir
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
+from sciprec.precision.rounding import mode
 from sciprec.precision.rounding.instructions import Bits, BitsNearest, Grid, Half, Single
-from sciprec.precision.rounding.mode import available, control_word, has_feature
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import Sticky
 from sciprec.precision.rounding.stochastic import Stochastic, StochasticBits
@@ -51,7 +51,8 @@ def processor_word(backend: Backend, path: str = "auto") -> int:
     if backend.fixed:
         return 0
     rounding = {role.rounding for role in backend.roles}
-    if path == "software" or not available() or not has_feature("fma") or len(rounding) != 1:
+    settable = mode.available() and mode.has_feature("fma")
+    if path == "software" or not settable or len(rounding) != 1:
         return 0
     direction = rounding.pop()
     rule = ROUNDINGS[direction]
@@ -59,7 +60,7 @@ def processor_word(backend: Backend, path: str = "auto") -> int:
     limited = any(rule.overflows) and any(r.format.overflow != "infinity" for r in backend.roles)
     if not rule.mode or not narrow or limited:
         return 0
-    return control_word(
+    return mode.control_word(
         direction, all(_flushes_as_binary32(r) for r in backend.roles) and direction == "rz"
     )
 
@@ -121,9 +122,9 @@ def _nearest(arithmetic, carrier) -> tuple[type, ir.Type]:
     if carrier == F64 or p > 11:
         return Grid, F64
     if (p, fmt.emin, fmt.emax, fmt.subnormals, fmt.overflow) == (11, -14, 15, True, "infinity"):
-        return (Half if has_feature("f16c") else Grid), F32
+        return (Half if mode.has_feature("f16c") else Grid), F32
     if (fmt.emin, fmt.emax, fmt.subnormals, fmt.overflow) == (-126, 127, True, "infinity"):
-        return (BitsNearest, F32) if has_feature("fma") else (Grid, F64)
+        return (BitsNearest, F32) if mode.has_feature("fma") else (Grid, F64)
     never_infinite = 2 * fmt.emax + 2 <= 127 and fmt.emax - fmt.emin + p <= 126
     representable = fmt.emax <= 125 - (24 - p) and fmt.emin - p >= -126
     if representable and (fmt.overflow == "infinity" or never_infinite):
