@@ -23,7 +23,7 @@ from sciprec.errors import InputError
 from sciprec.kinds import kind_of
 from sciprec.output import files
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.provenance.definitions import code_digest
+from sciprec.provenance.definitions import code_digest, digest_of
 
 RUN, SECONDS, SCENARIO = "sciprec_run", "sciprec_seconds", "sciprec_scenario"
 """Attributes of a file: the run's digest, the seconds it took, the scenario as resolved."""
@@ -41,9 +41,11 @@ def run_digest(run: Run) -> str:
     scenario = run.scenario.model_dump(mode="json")
     kind = run.scenario.kind
     own = {kind: {k: v for k, v in scenario[kind].items() if k not in _FOLDERS}}
+    backend = resolve_backend(run.backend)
     content = {
         "scenario": {k: v for k, v in scenario.items() if k not in _COMPANY} | own,
-        "backend": asdict(resolve_backend(run.backend)),
+        "backend": asdict(backend),
+        "roundings": digest_of([a.rule for a in backend.roles if not a.fixed]),
         **run.variant.choices(),
         "member": identity_of(run),
         "code": code_digest(),

@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import sciprec
+from sciprec.batch.plan import plan
+from sciprec.batch.resume import run_digest
 from sciprec.cli.commands import app
 from sciprec.kinds import load_scenario
 from sciprec.precision import FORMATS, Arithmetic, Format
@@ -154,6 +156,21 @@ def test_a_rounding_that_is_not_there_is_refused():
         Arithmetic(FORMATS["binary64"], "rna")
     with pytest.raises(sciprec.InputError, match="'up' has the rule None; accepted: a function"):
         Rounding("up", "away from zero", None, (True, True))
+
+
+def test_a_changed_rule_makes_another_run(tmp_path):
+    """A file kept from before is not taken for one of the rule as it is now."""
+    text = (SCENARIOS / "long_accumulation.toml").read_text()
+    own = "float:p=8,emin=-30,emax=30,round=rna"
+    path = tmp_path / "scenario.toml"
+    path.write_text(text.replace("backends = [", f'backends = ["{own}", '))
+    digests = []
+    for up in (AWAY.up, AWAY.up, lambda lost: lost.more):
+        ROUNDINGS.pop("rna", None)
+        ROUNDINGS.add(Rounding("rna", AWAY.words, up, (True, True), nearest=True))
+        run = next(r for r in plan([load_scenario(path)]) if "round=rna" in r.backend)
+        digests.append(run_digest(run))
+    assert digests[0] == digests[1] != digests[2]
 
 
 # ---- a format: one row -------------------------------------------------------------------------
