@@ -9,8 +9,13 @@ import gc
 import os
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
+
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is imported: not yet
 gc.set_threshold(50_000, 20, 50)
+# a process that looks for garbage at last stands still for seconds, whatever it was drawing then
+settings.register_profile("unhurried", suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 TESTS = Path(__file__).parent
 DEAR = (  # a quarter of a minute of processor time and more, nothing compiled yet; dearest first
