@@ -13,8 +13,10 @@ from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is imported: not yet
 gc.set_threshold(50_000, 20, 50)
-# a process that looks for garbage at last stands still for seconds, whatever it was drawing then
-settings.register_profile("unhurried", suppress_health_check=[HealthCheck.too_slow])
+# a process that compiles, or looks for garbage at last, stands still for seconds
+settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("unhurried")
 
 TESTS = Path(__file__).parent
