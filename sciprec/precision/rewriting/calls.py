@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 def call(rewriter: Rewriter, node):
+    """What a call becomes: of a method, of a local function, or of something known beforehand."""
     if isinstance(node.func, ast.Attribute):
         function = static_value(node.func, rewriter.namespace, rewriter.local)
         if not is_known(function):
@@ -35,6 +36,9 @@ def call(rewriter: Rewriter, node):
 
 
 def known_call(rewriter: Rewriter, node, function):
+    """What a call of a known function becomes: an operation, a reduction, a new array, a plain call, or
+    a call of another kernel; anything else is refused.
+    """
     text = ast.unparse(node.func)
     operation = operation_called(function)
     if operation is not None:
@@ -87,6 +91,7 @@ def plain_call(rewriter: Rewriter, node, text: str, arguments: list[ast.expr]) -
 
 
 def operation_call(rewriter: Rewriter, node, row: Operation, text: str):
+    """A call of an operation of the table, with as many operands as its row has."""
     if node.keywords:
         rewriter.refuse(node, f"{text} with keywords", "give the operands in order")
     operands, operation = [rewriter.visit(a) for a in node.args], row.name
@@ -114,6 +119,7 @@ def operation_call(rewriter: Rewriter, node, row: Operation, text: str):
 
 
 def creation(rewriter: Rewriter, node, function):
+    """A call that makes an array: what it is filled with is rounded to the storage format."""
     position = symbols.CREATING[function]
     arguments = [rewriter.visit(a) for a in node.args]
     keywords = {k.arg: rewriter.visit(k.value) for k in node.keywords}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 def assignment(rewriter: Rewriter, node):
+    """An assignment to names, elements or several of them."""
     value = rewriter.visit(node.value)
     if len(node.targets) > 1:
         temporary = rewriter.fresh("value")
@@ -28,6 +29,7 @@ def assignment(rewriter: Rewriter, node):
 
 
 def annotated_assignment(rewriter: Rewriter, node):
+    """An assignment with an annotation, which is dropped."""
     if node.value is None:
         return ast.Pass()
     return _assigned(rewriter, node.target, rewriter.visit(node.value), node)
@@ -76,6 +78,7 @@ def _row_of_result(rewriter: Rewriter, value: ast.expr) -> int | None:
 
 
 def update(rewriter: Rewriter, node):
+    """An augmented assignment: the operation on the old value, stored where that was."""
     if not isinstance(node.target, (ast.Name, ast.Subscript)):
         rewriter.refuse(node, f"'{ast.unparse(node)}'", "write into a name or an array element")
     if isinstance(node.op, symbols.INTEGER_OPERATORS):
@@ -126,6 +129,7 @@ def _once(rewriter: Rewriter, part: ast.expr, before: list[ast.stmt]) -> ast.exp
 
 
 def for_loop(rewriter: Rewriter, node):
+    """A loop over a range or an array; its body is rewritten."""
     if not isinstance(node.target, (ast.Name, ast.Tuple)):
         rewriter.refuse(node, f"the loop variable '{ast.unparse(node.target)}'", "give it a name")
     called = node.iter.func if isinstance(node.iter, ast.Call) else None
@@ -149,6 +153,7 @@ def for_loop(rewriter: Rewriter, node):
 
 
 def while_loop(rewriter: Rewriter, node):
+    """A loop with a condition."""
     before, prologue, outer = _loop_key(rewriter, node, False)
     test = rewriter.visit(node.test)
     if prologue:  # the test draws its random bits anew in each iteration
@@ -186,6 +191,7 @@ def _loop_key(rewriter: Rewriter, node, ranged: bool) -> tuple[list[ast.stmt], l
 
 
 def comprehension(rewriter: Rewriter, node):
+    """A list made by a loop inside an expression."""
     inner = copy.copy(rewriter)
     inner.local = rewriter.local | stored_names([ast.Expr(g.target) for g in node.generators])
     generators = [g for given in node.generators for g in _clauses(inner, given)]
