@@ -36,8 +36,8 @@ def call(rewriter: Rewriter, node):
 
 
 def known_call(rewriter: Rewriter, node, function):
-    """What a call of a known function becomes: an operation, a reduction, a new array, a plain call, or
-    a call of another kernel; anything else is refused.
+    """What a call of a known function becomes: an operation, a reduction, a new array, a plain
+    call, or a call of another kernel; anything else is refused.
     """
     text = ast.unparse(node.func)
     operation = operation_called(function)
