@@ -75,3 +75,39 @@ def triples(fmt, size: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.n
     c = np.where(rng.random(a.size) < 0.5, cancelling, random_numbers(fmt, a.size, rng))
     c[: first.size] = rng.choice(special, first.size)
     return a, b, c
+
+
+def odd_numbers(bits: np.ndarray, rng) -> np.ndarray:
+    """Odd integers of so many bits each; of the first few and the last few, more."""
+    low, high = np.int64(1) << (bits - 1), np.int64(1) << bits
+    near = rng.integers(0, 4, bits.size)
+    drawn = rng.integers(low, high)
+    m = np.select([near == 0, near == 1], [low + drawn % 8, high - 1 - drawn % 8], drawn)
+    return np.clip(m, low, high - 1) | 1
+
+
+def aimed_pairs(fmt, size: int, rng) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs whose products, quotients and sums are ties or next to ties, in the middle of the
+    range, among the subnormal numbers and around the largest number.
+    """
+    p = fmt.significand_bits
+    lowest, third = fmt.emin - p + 1, size // 3
+    together = rng.integers(2, 2 * p + 1, size)  # bits of the product: p + 1 make a tie
+    first = np.minimum(rng.integers(1, p + 1, size), together - 1)
+    second = np.minimum(together - first, p)
+    goal = rng.integers(fmt.emin // 2, fmt.emax // 2 + 1, size)
+    goal[:third] = rng.integers(lowest - 3, fmt.emin + 3, third)
+    goal[third : 2 * third] = rng.integers(fmt.emax - 2, fmt.emax + 2, third)
+    low = np.maximum(lowest, goal - fmt.emax)
+    high = np.minimum(fmt.emax, goal - lowest)
+    own = low + (rng.random(size) * (high - low + 1)).astype(int)
+    other = np.where(rng.random(size) < 0.5, goal - own, own - goal)  # a * b or a / b at the goal
+    sum_of = rng.random(size) < 0.25  # a + b at the goal, gaps up to beyond the significand
+    own = np.where(sum_of, np.clip(goal, lowest, fmt.emax), own)
+    other = np.where(sum_of, own - rng.integers(0, p + 4, size), other)
+    a, b = (
+        np.ldexp(odd_numbers(bits, rng).astype(float), np.clip(e, lowest, fmt.emax) - bits + 1)
+        * rng.choice([-1.0, 1.0], size)
+        for bits, e in ((first, own), (second, other))
+    )
+    return in_format(a, fmt), in_format(b, fmt)

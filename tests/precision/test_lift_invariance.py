@@ -14,7 +14,7 @@ from tests.random_kernels.random_twin import run_random_twin
 PATHS = (
     "mlu370", "mlu370-noguard", "mlu370-noise", "float:p=9,emin=-10,emax=10,round=rz",
     "float:p=16,emin=-60,emax=60,round=ru", "float:p=16,emin=-60,emax=60,round=rd",
-    "float:p=16,emin=-60,emax=60,round=rz",
+    "float:p=16,emin=-60,emax=60,round=rz", "float:p=20,emin=-60,emax=60",
 )  # fmt: skip
 NOISE = (1e-7, 1e-5)
 U = 2.0**-20  # relative error of one truncation to mlu370's 21 bits is below 2 * 2^-21

@@ -21,7 +21,7 @@ from sciprec.precision.operations import operation
 from sciprec.precision.operations.evaluation import Evaluation
 from sciprec.precision.rewriting import parallel
 from sciprec.precision.rewriting.rewrite import Rewriter
-from sciprec.precision.rounding import mode, sticky, technique
+from sciprec.precision.rounding import leading_bits, mode, sticky, technique
 from sciprec.precision.rounding.fixed_rounding import LOW, UNIT, Fixed, constant_at
 from sciprec.precision.rounding.instructions import Bits, Grid, Half
 from sciprec.precision.rounding.native import Native
@@ -199,6 +199,12 @@ def folded_constants() -> None:
 def sticky_bit() -> None:
     """What a sum lost is forgotten where rounding needs it."""
     sticky.two_sum = lambda b, x, y: (b.fadd(x, y), ir.Constant(x.type, 0.0))
+
+
+@fault(_named("float:p=16", "float:p=13,emin=-30,emax=31"))
+def cut_off_bits() -> None:
+    """What a sum in the toward-zero mode cut off is forgotten: it is rounded as a tie."""
+    leading_bits._lost = lambda b, r, x, y: V32.word(0)
 
 
 @fault(_named("mlu370-noguard"))

@@ -150,7 +150,7 @@ class Evaluation:
             moves = b.and_(other, b.fcmp_ordered("!=", rest, zero))
             return role.fma(b, rest, V64.constant(1.0), b.select(moves, y, zero), **draw)
         if role.mode or role.rule.usual:
-            moved = role.from_binary64(b, b.fadd(rest, y), **draw)
+            moved = role.sum_of_binary64(b, rest, y, **draw)
         else:
             moved = Sticky(role.arithmetic, self.kind, F64, None).add(b, rest, y)
         result = b.select(other, moved, role.from_binary64(b, rest, **draw))

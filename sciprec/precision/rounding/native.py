@@ -92,6 +92,10 @@ class Native:
         """Any binary64 number, rounded once."""
         return self.round(b, x if self.evaluation == F64 else b.fptrunc(x, F32), **key)
 
+    def sum_of_binary64(self, b, x, y, **key):
+        """x + y of binary64 numbers, one of them in the format."""
+        return self.from_binary64(b, b.fadd(x, y), **key)
+
     def from_integer(self, b, i, signed: bool, **key):
         """Any 64-bit integer, rounded once: by the processor, or jammed to 53 bits first (sticky
         last bit).

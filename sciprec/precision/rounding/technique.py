@@ -11,6 +11,7 @@ from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
 from sciprec.precision.rounding import mode
 from sciprec.precision.rounding.instructions import Bits, BitsNearest, Grid, Half, Single
+from sciprec.precision.rounding.leading_bits import LeadingBits
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import Sticky
 from sciprec.precision.rounding.stochastic import Stochastic, StochasticBits
@@ -55,6 +56,8 @@ def processor_word(backend: Backend, path: str = "auto") -> int:
     if path == "software" or not settable or len(rounding) != 1:
         return 0
     direction = rounding.pop()
+    if _from_leading_bits(backend):
+        return mode.control_word("rz", False)
     rule = ROUNDINGS[direction]
     narrow = all(r.format.significand_bits <= 24 or r.format.is_binary64 for r in backend.roles)
     limited = any(rule.overflows) and any(r.format.overflow != "infinity" for r in backend.roles)
@@ -63,6 +66,15 @@ def processor_word(backend: Backend, path: str = "auto") -> int:
     return mode.control_word(
         direction, all(_flushes_as_binary32(r) for r in backend.roles) and direction == "rz"
     )
+
+
+def _from_leading_bits(backend: Backend) -> bool:
+    """Whether every operation is rounded to nearest in the toward-zero mode: where binary64 would
+    have to evaluate it otherwise, in a backend of one arithmetic.
+    """
+    alike = len(set(backend.roles)) == 1 and backend.noise is None
+    arithmetic = backend.compute
+    return alike and LeadingBits.serves(arithmetic) and _nearest(arithmetic, F32) == (Grid, F64)
 
 
 def _flushes_as_binary32(arithmetic: Arithmetic) -> bool:
@@ -75,7 +87,9 @@ def rounder(arithmetic: Arithmetic, carrier: ir.Type, word: int) -> Native:
     """The technique for an arithmetic in a carrier, in the normal mode (word = 0) or under a
     control word.
     """
-    if word:
+    if word and arithmetic.rule.mode == 0:
+        technique, evaluation = LeadingBits, F32
+    elif word:
         technique, evaluation = _directed(arithmetic, carrier, word)
     else:
         technique, evaluation = _nearest(arithmetic, carrier)

@@ -1,0 +1,144 @@
+"""Roundings to nearest from leading bits, in the processor's toward-zero mode: against integers,
+MPFR, and the evaluation in binary64.
+"""
+
+import gmpy2
+import numpy as np
+import pytest
+
+from sciprec.precision import lift, resolve_backend
+from sciprec.precision.formats.backend import Arithmetic, Backend
+from sciprec.precision.formats.float_format import FORMATS, Format
+from sciprec.precision.rounding.leading_bits import LARGEST_BITS
+from sciprec.precision.rounding.mode import available, has_feature
+from tests.oracles import vector
+from tests.precision import arithmetic_kernels as kernels
+from tests.precision.comparison import assert_bits
+from tests.precision.samples import aimed_pairs, in_format, random_numbers, triples
+
+RANGES = ("", ",emin=-60,emax=60", ",emin=-40,emax=127", ",emin=-126,emax=20,overflow=saturate")
+SPECS = [f"float:p={p}{own}" for p in range(12, LARGEST_BITS + 1) for own in RANGES]
+SPECS += ["float:p=10,emin=-120,emax=120", "float:p=2,emin=-120,emax=120,overflow=saturate"]
+QUICK = ("float:p=12", "float:p=23", "float:p=16,emin=-60,emax=60")
+QUICK_FIRST = [pytest.param(s, marks=[] if s in QUICK else pytest.mark.slow) for s in SPECS]
+ARITY = {"sqrt": 1, "fma": 3}
+MPFR = {"add": gmpy2.add, "sub": gmpy2.sub, "mul": gmpy2.mul, "div": gmpy2.div,
+        "sqrt": gmpy2.sqrt, "fma": gmpy2.fma}  # fmt: skip
+has_mode = pytest.mark.skipif(
+    not (available() and has_feature("fma")), reason="only x86-64 has a settable rounding mode"
+)
+
+
+def operands(fmt, size: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Landmarks, close and random numbers, and as many that are aimed at."""
+    rng = np.random.default_rng(seed)
+    a, b = aimed_pairs(fmt, size - size // 2, rng)
+    with np.errstate(all="ignore"):
+        product = in_format(np.clip(-a * b, -fmt.max_finite, fmt.max_finite), fmt)
+    c = np.where(rng.random(a.size) < 0.5, product, random_numbers(fmt, a.size, rng))
+    known = triples(fmt, size // 2, seed)
+    return tuple(np.concatenate(pair) for pair in zip(known, (a, b, c), strict=True))
+
+
+def results(backend, path, a, b, c) -> np.ndarray:
+    """A row for each operation."""
+    out = np.empty((len(kernels.ARITHMETIC), a.size))
+    lift(kernels.arithmetic, backend, path=path)(a, b, c, out)
+    return out
+
+
+def by_mpfr(name, fmt, *given) -> np.ndarray:
+    """The operation in MPFR, in a context of the format's own precision and exponents."""
+    p = fmt.significand_bits
+    own = gmpy2.context(
+        precision=p, emax=fmt.emax + 1, emin=fmt.emin - p + 2, subnormalize=True,
+        round=gmpy2.RoundToNearest,
+    )  # fmt: skip
+    with own:
+        rows = zip(*(map(gmpy2.mpfr, x.tolist()) for x in given), strict=True)
+        return np.array([float(MPFR[name](*row)) for row in rows])
+
+
+@pytest.mark.parametrize("spec", QUICK_FIRST)
+def test_operations_are_rounded_once(spec):
+    backend = resolve_backend(spec)
+    given = operands(backend.compute.format, 60_000)
+    found = results(backend, "auto", *given)
+    for row, name in zip(found, kernels.ARITHMETIC, strict=True):
+        taken = given[: ARITY.get(name, 2)]
+        assert_bits(row, getattr(vector, name)(*taken, backend.compute), taken, f"{spec} {name}")
+
+
+@pytest.mark.parametrize("spec", [s for s in QUICK if "emin" in s or "23" in s])
+def test_operations_are_those_of_mpfr(spec):
+    backend = resolve_backend(spec)
+    fmt = backend.compute.format
+    given = tuple(x[-3000:] for x in operands(fmt, 6000, seed=3))
+    found = results(backend, "auto", *given)
+    for row, name in zip(found, kernels.ARITHMETIC, strict=True):
+        taken = given[: ARITY.get(name, 2)]
+        assert_bits(row, by_mpfr(name, fmt, *taken), taken, f"{spec} {name} of MPFR")
+
+
+def test_aimed_pairs_meet_what_they_aim_at():
+    """Ties, subnormal results and overflow, often."""
+    arithmetic = resolve_backend("float:p=16").compute
+    fmt = arithmetic.format
+    a, b = aimed_pairs(fmt, 30_000, np.random.default_rng(2))
+    for name in ("mul", "div", "add"):
+        result = np.abs(getattr(vector, name)(a, b, arithmetic))
+        assert np.count_nonzero((result < fmt.min_normal) & (result > 0)) > 300, name
+        assert np.count_nonzero(np.isinf(result)) > 50, name
+    exact = np.abs(a * b)
+    wider = Arithmetic(Format("one more bit", 17, -126, 127), "rn")
+    tie = (vector.round_values(exact, wider) == exact) & (vector.mul(a, b, arithmetic) != a * b)
+    assert np.count_nonzero(tie) > 300
+
+
+@has_mode
+@pytest.mark.parametrize(
+    "kernel", [pytest.param("unary_functions", marks=pytest.mark.slow), "binary_functions"]
+)
+def test_functions_have_the_bits_of_the_evaluation_to_nearest(kernel):
+    backend = resolve_backend("float:p=23")
+    fmt, rng = backend.compute.format, np.random.default_rng(5)
+    middle = in_format(rng.standard_normal(10_000) * np.exp2(rng.uniform(-6, 6, 10_000)), fmt)
+    a = np.concatenate([middle, random_numbers(fmt, 3000, rng)])
+    given = (a,) if kernel == "unary_functions" else (a, np.roll(a, 1))
+    rows = kernels.UNARY_FUNCTIONS if len(given) == 1 else kernels.BINARY_FUNCTIONS
+    found = []
+    for path in ("auto", "software"):
+        found.append(np.empty((len(rows), a.size)))
+        lift(getattr(kernels, kernel), backend, path=path)(*given, found[-1])
+    for row, name in enumerate(rows):
+        assert_bits(found[0][row], found[1][row], given, name)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("spec", ["float:p=16", "float:p=16,emin=-60,emax=60"])
+def test_a_nan_of_any_payload_stays_one(spec, dtype):
+    """Rounded on its bits the largest payload would be carried into the sign: -0."""
+    whole = np.dtype(f"u{np.dtype(dtype).itemsize}").type(-1 % 2 ** (8 * np.dtype(dtype).itemsize))
+    x = np.array([whole, whole >> whole.dtype.type(1)]).view(dtype)
+    given = np.repeat(x.astype(dtype), 40)
+    found = results(resolve_backend(spec), "auto", given, np.ones_like(given), given)
+    assert np.isnan(found).all()
+
+
+def test_what_takes_the_toward_zero_mode():
+    """A backend of one arithmetic that binary64 would have to evaluate; every other one not."""
+
+    def uses(backend) -> bool:
+        return lift(kernels.copied, backend).uses_processor_mode
+
+    modal = available() and has_feature("fma")
+    assert all(uses(spec) == modal for spec in SPECS)
+    for other in ("fp16", "bf16", "tf32", "float:p=24", "float:p=16,subnormals=flush",
+                  "float:p=10,emin=-30,emax=30", "float:p=25", "float:p=16,emin=-14,emax=15",
+                  "float:p=12,emin=-200,emax=200"):  # fmt: skip
+        assert not uses(other), other
+    mixed = [resolve_backend(s).compute for s in ("float:p=16", "float:p=20")]
+    assert not uses(Backend("mixed", mixed[0], mixed[1], mixed[1], mixed[1]))
+    one = (mixed[0],) * 4
+    assert not uses(Backend("noise", *one, noise=(1e-7, 1e-5)))
+    assert not uses(FORMATS["binary32"])
