@@ -1,5 +1,5 @@
-"""Roundings to nearest from leading bits, in the processor's toward-zero mode: against integers,
-MPFR, and the evaluation in binary64.
+"""Roundings to nearest on the bits of binary32: in the processor's toward-zero mode from leading
+bits, of short formats from sums; against integers, MPFR, and the evaluation in binary64.
 """
 
 import gmpy2
@@ -21,6 +21,16 @@ SPECS = [f"float:p={p}{own}" for p in range(12, LARGEST_BITS + 1) for own in RAN
 SPECS += ["float:p=10,emin=-120,emax=120", "float:p=2,emin=-120,emax=120,overflow=saturate"]
 QUICK = ("float:p=12", "float:p=23", "float:p=16,emin=-60,emax=60")
 QUICK_FIRST = [pytest.param(s, marks=[] if s in QUICK else pytest.mark.slow) for s in SPECS]
+SHORT = (
+    "float:p=10,emin=-30,emax=30",
+    pytest.param("float:p=11,emin=-115,emax=57", marks=pytest.mark.slow),
+    pytest.param("float:p=2,emin=-4,emax=4", marks=pytest.mark.slow),
+)
+"""Rounded to nearest in binary32, with sums on their bits."""
+ROUNDED_ON_BITS = (
+    "float:p=16", "float:p=16,emin=-60,emax=60", "float:p=10,emin=-30,emax=30", "bf16",
+    "float:p=8,round=sr", "float:p=14,round=ru", "float:p=14,round=rd",
+)  # fmt: skip
 ARITY = {"sqrt": 1, "fma": 3}
 MPFR = {"add": gmpy2.add, "sub": gmpy2.sub, "mul": gmpy2.mul, "div": gmpy2.div,
         "sqrt": gmpy2.sqrt, "fma": gmpy2.fma}  # fmt: skip
@@ -47,6 +57,11 @@ def results(backend, path, a, b, c) -> np.ndarray:
     return out
 
 
+def one_more(x, out):
+    for i in range(x.size):
+        out[i] = x[i] + 1.0
+
+
 def by_mpfr(name, fmt, *given) -> np.ndarray:
     """The operation in MPFR, in a context of the format's own precision and exponents."""
     p = fmt.significand_bits
@@ -59,7 +74,7 @@ def by_mpfr(name, fmt, *given) -> np.ndarray:
         return np.array([float(MPFR[name](*row)) for row in rows])
 
 
-@pytest.mark.parametrize("spec", QUICK_FIRST)
+@pytest.mark.parametrize("spec", [*QUICK_FIRST, *SHORT])
 def test_operations_are_rounded_once(spec):
     backend = resolve_backend(spec)
     given = operands(backend.compute.format, 60_000)
@@ -115,13 +130,14 @@ def test_functions_have_the_bits_of_the_evaluation_to_nearest(kernel):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("spec", ["float:p=16", "float:p=16,emin=-60,emax=60"])
+@pytest.mark.parametrize("spec", ROUNDED_ON_BITS)
 def test_a_nan_of_any_payload_stays_one(spec, dtype):
     """Rounded on its bits the largest payload would be carried into the sign: -0."""
     whole = np.dtype(f"u{np.dtype(dtype).itemsize}").type(-1 % 2 ** (8 * np.dtype(dtype).itemsize))
     x = np.array([whole, whole >> whole.dtype.type(1)]).view(dtype)
     given = np.repeat(x.astype(dtype), 40)
-    found = results(resolve_backend(spec), "auto", given, np.ones_like(given), given)
+    found = np.empty(given.size)
+    lift(one_more, spec)(given, found)
     assert np.isnan(found).all()
 
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 from sciprec.precision.rounding.mode import has_feature
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import Sticky
-from sciprec.precision.rounding.words import F16, F32, F64, V32, call, opaque
+from sciprec.precision.rounding.words import F16, F32, F64, V32, call, nan_of, opaque
 
 
 class Single(Native):
@@ -70,8 +70,11 @@ class Bits(Native):
         if self.arithmetic.rounding == "rz":
             one = opaque(b, "sciprec.one32", V32.constant(1.0))
             return self.narrow(b, self.finish(b, b.fmul(x, one)))
-        nan = b.fcmp_unordered("uno", x, x)
-        return self.narrow(b, b.select(nan, self.view.constant(float("nan")), self.finish(b, x)))
+        return self.narrow(b, nan_of(b, x, self.finish(b, x)))
+
+    def from_binary64(self, b, x):
+        rounded = super().from_binary64(b, x)
+        return rounded if self.arithmetic.rounding == "rz" else nan_of(b, x, rounded)
 
 
 class BitsNearest(Bits):
@@ -100,7 +103,7 @@ class BitsNearest(Bits):
         return Sticky(self.arithmetic, self.carrier, F64, None).fma(b, x, y, z)
 
     def from_binary64(self, b, x):
-        return self._wide().from_binary64(b, x)
+        return nan_of(b, x, self._wide().from_binary64(b, x))
 
     def _wide(self):
         return Grid(self.arithmetic, self.carrier, F64, None)
@@ -157,6 +160,53 @@ class Grid(Native):
         if self.evaluation == F64 or self.mode:
             return super().from_binary64(b, x)
         return Grid(self.arithmetic, self.carrier, F64, None).from_binary64(b, x)
+
+
+class ShortGrid(Grid):
+    """Grid to nearest in binary32 (p <= 11), infinite beyond 2^(emax + 1).
+
+    A sum is rounded on its bits: below 2^emin it is exact, so that it needs no subnormal grid, and
+    binary32 has the 2p + 2 bits that make two roundings harmless. For everything else the constant
+    is 1.5 * 2^(24 - p) times the power of two in r, made by an integer addition. Where that carries
+    into the sign (infinities, NaN, and finite r that are beyond the range), the constant is the
+    smallest one, and r stays as it is, or beyond the range. What is beyond it becomes infinite by
+    a product with 2^(127 - emax), and stays so when that is taken back, exactly.
+    """
+
+    @staticmethod
+    def serves(fmt) -> bool:
+        """Whether the constants are binary32 numbers, and the largest number is the full one."""
+        full = fmt.max_finite == 2.0**fmt.emax * (2.0 - 2.0 ** (1 - fmt.significand_bits))
+        roomy = 2 * fmt.emax + 1 + (24 - fmt.significand_bits) <= 127
+        return roomy and fmt.emax >= 0 and full and fmt.subnormals and fmt.overflow == "infinity"
+
+    def finish(self, b, r):
+        view, drop = self.view, 24 - self.format.significand_bits
+        exponent = b.and_(view.to_word(b, r), view.word(view.exponent))
+        shift = view.to_float(b, b.add(exponent, view.word((drop << 23) + (1 << 22))))
+        least = view.constant(1.5 * 2.0**drop * self.format.min_normal)
+        shift = b.select(b.fcmp_ordered(">", shift, least), shift, least)
+        rounded = call(b, "fabs", b.fsub(b.fadd(r, shift), shift))
+        return self._ended(b, view.with_sign(b, rounded, view.sign_word(b, r)))
+
+    def add(self, b, x, y):
+        on_bits = Bits(self.arithmetic, self.carrier, F32, None)
+        return self._ended(b, on_bits.finish(b, b.fadd(x, y)))
+
+    def from_binary32(self, b, x):
+        return self._cleared(b, super().from_binary32(b, x))
+
+    def from_binary64(self, b, x):
+        return self._cleared(b, super().from_binary64(b, x))
+
+    def _cleared(self, b, x):
+        """x; a NaN without its low bits, which a sum would carry into the sign."""
+        return self.view.masked(b, x, -(1 << (24 - self.format.significand_bits)))
+
+    def _ended(self, b, rounded):
+        """The rounded number, infinite beyond the range."""
+        up = 2.0 ** (127 - self.format.emax)
+        return b.fmul(b.fmul(rounded, self.view.constant(up)), self.view.constant(1.0 / up))
 
 
 class Half(Grid):

@@ -41,7 +41,18 @@ from llvmlite import ir
 
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.rounding.native import Native
-from sciprec.precision.rounding.words import F32, F64, I32, I64, V32, V64, call, jammed, opaque
+from sciprec.precision.rounding.words import (
+    F32,
+    F64,
+    I32,
+    I64,
+    V32,
+    V64,
+    call,
+    jammed,
+    nan_of,
+    opaque,
+)  # fmt: skip
 
 LARGEST_BITS = 23
 
@@ -115,8 +126,7 @@ class LeadingBits(Native):
         if self.scale != 1.0:
             whole = b.fmul(r, V32.constant(1.0 / self.scale))
             lost = b.xor(V32.to_word(b, whole), V32.to_word(b, x))
-        nan = b.fcmp_unordered("uno", x, x)
-        return b.select(nan, V32.constant(float("nan")), self._unscaled(b, r, lost))
+        return nan_of(b, x, self._unscaled(b, r, lost))
 
     def from_binary64(self, b, x):
         return self._converted(b, x, V64.word(0))
@@ -132,8 +142,7 @@ class LeadingBits(Native):
         whole = b.fmul(b.fpext(r, F64), V64.constant(1.0 / self.scale))
         lost = b.or_(lost, b.xor(V64.to_word(b, whole), V64.to_word(b, x)))
         lost = b.trunc(b.or_(lost, b.lshr(lost, V64.word(32))), I32)
-        nan = b.fcmp_unordered("uno", x, x)
-        return b.select(nan, V32.constant(float("nan")), self._unscaled(b, r, lost))
+        return nan_of(b, x, self._unscaled(b, r, lost))
 
     def _scaled(self, b, x):
         """x 2^(-126 - emin)."""

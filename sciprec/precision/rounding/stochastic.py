@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from sciprec.precision.rounding.native import Native
-from sciprec.precision.rounding.words import F32, F64, V32, V64, View, call
+from sciprec.precision.rounding.words import F32, F64, V32, V64, View, call, nan_of
 
 
 class Stochastic(Native):
@@ -52,5 +52,7 @@ class StochasticBits(Stochastic):
         return rounded
 
     def from_binary32(self, b, x, draw):
-        nan = b.fcmp_unordered("uno", x, x)
-        return b.select(nan, V32.constant(float("nan")), self.finish(b, x, draw))
+        return nan_of(b, x, self.finish(b, x, draw))
+
+    def from_binary64(self, b, x, draw):
+        return nan_of(b, x, super().from_binary64(b, x, draw=draw))

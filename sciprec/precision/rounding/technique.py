@@ -10,7 +10,7 @@ from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
 from sciprec.precision.rounding import mode
-from sciprec.precision.rounding.instructions import Bits, BitsNearest, Grid, Half, Single
+from sciprec.precision.rounding.instructions import Bits, BitsNearest, Grid, Half, ShortGrid, Single
 from sciprec.precision.rounding.leading_bits import LeadingBits
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import Sticky
@@ -142,5 +142,5 @@ def _nearest(arithmetic, carrier) -> tuple[type, ir.Type]:
     never_infinite = 2 * fmt.emax + 2 <= 127 and fmt.emax - fmt.emin + p <= 126
     representable = fmt.emax <= 125 - (24 - p) and fmt.emin - p >= -126
     if representable and (fmt.overflow == "infinity" or never_infinite):
-        return Grid, F32
+        return (ShortGrid if ShortGrid.serves(fmt) else Grid), F32
     return Grid, F64

@@ -15,6 +15,12 @@ def call(b: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value:
     return b.call(b.module.declare_intrinsic(f"llvm.{name}", [kind], signature), args)
 
 
+def nan_of(b: ir.IRBuilder, x: ir.Value, rounded: ir.Value) -> ir.Value:
+    """x rounded on its bits, NaN where x is: the largest payload would be carried into the sign."""
+    nan = b.fcmp_unordered("uno", x, x)
+    return b.select(nan, ir.Constant(rounded.type, float("nan")), rounded)
+
+
 def routine(module: ir.Module, identifier: str, result: ir.Type, kinds, emit) -> ir.Function:
     """A function of the module that stands apart from the operations that call it, so that these
     stay small where they are many and rarely run.
