@@ -17,6 +17,7 @@ from numba.core.serialize import dumps
 from sciprec.precision.fixed.profile import Profile, Recorder
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.lifting.proof import Proof
 from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.operations import keys
 from sciprec.precision.rewriting.copies import is_native, native
@@ -77,6 +78,7 @@ class Lifted:
         self._calls = 0
         self._lock = threading.RLock()
         self._recorder: Recorder | None = None
+        self._proof = self._made_proof(program) if programs is Program else None
         functools.update_wrapper(self, kernel)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -108,7 +110,16 @@ class Lifted:
     def _run(self, args):
         if self.backend.random:
             args = (self._next_key(), *args)
+        if self._proof is not None:
+            return self._proof.run(self._enter, args)
         return self._enter(self.dispatcher, args)
+
+    def _made_proof(self, program: Program) -> Proof | None:
+        """What finds out whether loads have to round, where these take time."""
+        backend = self.backend
+        if program.trust_inputs or backend.random or backend.fixed or backend.storage.native:
+            return None
+        return Proof(self.dispatcher, self.kernel, backend, program.path, len(self.sites))
 
     def _enter(self, dispatcher, args):
         """Call a compiled entry; what goes wrong is said in the kernel's words."""

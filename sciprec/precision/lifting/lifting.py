@@ -38,7 +38,8 @@ def lift(
         path: "auto" uses the processor's rounding mode where it serves; "software" never does (same
             bits, slower).
         trust_inputs: promise that floating-point array elements are in the storage format already
-            (made by `quantize`); their rounding on loading is then left out.
+            (made by `quantize`); their rounding on loading is then left out. Without a promise it
+            is left out where a pass over the arguments proves it, once that pays.
         ranges: in fixed point, the largest sizes to expect, instead of a profiling run: one number
             for everything, or a mapping from the name of an argument or array, the text of an
             operation such as "a * b", or a line number; "*" stands for everything else.

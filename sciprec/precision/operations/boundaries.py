@@ -139,6 +139,26 @@ def trusted(ops: Operations):
     return ops.intrinsic(1, resolve)
 
 
+def changed(ops: Operations):
+    """The bits of an array's element that rounding on loading changes."""
+
+    def resolve(typingctx, key, x):
+        kind = types.unliteral(x)
+
+        def codegen(context, b, signature, args):
+            value = args[-1]
+            entered = _entered(ops, context, b, kind, value, None)
+            if kind != ops.carrier:
+                entered, value = (context.cast(b, v, k, types.float64)
+                                  for v, k in ((entered, ops.carrier), (value, kind)))  # fmt: skip
+            view = View(value.type)
+            return b.zext(b.xor(view.to_word(b, entered), view.to_word(b, value)), I64)
+
+        return types.int64(*keys.join(key, [x])), codegen
+
+    return ops.intrinsic(1, resolve)
+
+
 def viewed(ops: Operations):
     """Operands of comparisons and of data movement: arrays of floats are rounded, the rest is
     as it is.
@@ -355,7 +375,7 @@ def constant(ops: Operations, text: str):
 BOUNDARIES = {
     made.__name__: made
     for made in (
-        *(enter, trusted, viewed, leave, stored, returned),
+        *(enter, trusted, changed, viewed, leave, stored, returned),
         *(closed, opened, kept, whole, filling, held),
     )
 }

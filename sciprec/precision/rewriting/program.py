@@ -84,6 +84,8 @@ class Program:
         self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: Variant = FLOATS
     ):
         self.backend, self.trust_inputs, self.variant = backend, trust_inputs, variant
+        self.path = path
+        self.rounds_results = not trust_inputs
         self.rows = variant.row_bytes > 0
         self.word = 0 if self.rows else processor_word(backend, path)
         self.random = backend.random and not self.rows
@@ -323,7 +325,7 @@ class Program:
         body = f"{own}({', '.join([*inner, *entered])})"
         if self.rows:
             body = f"{self.operation('opened')}({body})"
-        if not self.trust_inputs:
+        if self.rounds_results:
             prefix = self._entry_key("returned", -1) if self.keyed else ""
             body = f"{self.operation('returned')}({prefix}{body})"
         if self.rows:

@@ -1,0 +1,136 @@
+"""Kernels that need not round what they load, because their arguments were looked through."""
+
+import numpy as np
+import pytest
+
+from sciprec.precision import lift, quantize, resolve_backend
+from sciprec.precision.lifting import proof
+from sciprec.precision.lifting.proof import in_format
+from tests.precision.test_lift_contract import bits
+
+BACKENDS = [
+    "fp16", "float:p=16",
+    *(pytest.param(name, marks=pytest.mark.slow)
+      for name in ("bf16", "mlu370", "float:p=13,emin=-30,emax=31", "float:p=30")),
+]  # fmt: skip
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """A kernel is compiled again as soon as a call of it was timed."""
+    for name, value in (("FIRST_SECONDS", 0.0), ("SECONDS_A_SITE", 0.0), ("LARGEST_SHARE", 1e9)):
+        monkeypatch.setattr(proof, name, value)
+
+
+def relaxed(x, y, out):
+    for _ in range(3):
+        for i in range(1, x.size - 1):
+            out[i] = 0.3 * x[i] - y[0][i] * (x[i - 1] + out[i + 1]) / (y[1] + x[i])
+    return out
+
+
+def numbers(backend, dtype, n=70):
+    rng = np.random.default_rng(9)
+    return quantize(rng.standard_normal((3, n)) * np.exp2(rng.integers(-9, 9, n)), backend).astype(
+        dtype
+    )
+
+
+def called(lifted, x, y, out):
+    """Its results as bits; the second of two calls is the first that may trust."""
+    return bits(lifted(x, (y, 0.7), out)), bits(out)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_proven_call_has_the_same_bits(at_once, backend, dtype):
+    if backend == "float:p=30" and dtype == np.float32:
+        pytest.skip("float32 does not hold its numbers")
+    x, y, out = numbers(backend, dtype)
+    lifted, rounding = lift(relaxed, backend), lift(relaxed, backend)
+    for _ in range(3):
+        found = out.copy()
+        expected = out.copy()
+        given = bits(rounding.dispatcher(x, (y, 0.7), expected)), bits(expected)
+        assert called(lifted, x, y, found) == given
+        assert lifted._proof._spent > 0.0
+    assert lifted._proof._trusting not in (None, lifted.dispatcher)
+    x[-1] *= 1.0 + 2.0**-20 if dtype == np.float32 else 1.0 + 2.0**-40
+    found, expected = out.copy(), out.copy()
+    given = bits(rounding.dispatcher(x, (y, 0.7), expected)), bits(expected)
+    assert lifted._proof.entry((x, (y, 0.7), found)) is lifted.dispatcher
+    assert called(lifted, x, y, found) == given
+
+
+def test_what_is_its_own_rounding():
+    fp16, mlu370 = resolve_backend("fp16"), resolve_backend("mlu370")
+    ones = np.ones((40, 3))
+    assert in_format((ones, ones.T, np.arange(4), 0.1, (ones.astype("f4"), None)), fp16)
+    assert in_format(np.array([-0.0, 2.0**-24, np.inf, 65504.0]), fp16)
+    assert in_format(np.empty(0), fp16) and in_format(np.array(0.5), fp16)
+    for bad in (0.1, 2.0**-25, 65505.0, 1e300, 1e-300):
+        for place in (0, 39):
+            x = ones.copy()
+            x[place, 2] = bad
+            assert not in_format(x, fp16) and not in_format((1, (ones, x)), fp16), bad
+    assert not in_format(ones[::2], fp16)
+    assert not in_format(ones.astype(">f8"), fp16)
+    assert in_format(np.array([-0.0, 2.0**-126], "f4"), mlu370)
+    assert not in_format(np.array([2.0**-127], "f4"), mlu370)
+    payload = np.array([0x7FC00000, 0x7FC12345, 0xFFFFFFFF], np.uint32).view("f4")
+    assert [in_format(payload[i : i + 1], resolve_backend("bf16")) for i in range(3)] == [
+        True, False, False
+    ]  # fmt: skip
+
+
+def given_back(x):
+    return x
+
+
+def of_integers(x, out):
+    whole = np.full(3, 2049, np.float64)
+    out[0] = x[0] + whole[1]
+
+
+def test_what_a_proven_kernel_gives_back_is_new(at_once):
+    x, lifted = np.ones(5), lift(given_back, "fp16")
+    for _ in range(3):
+        result = lifted(x)
+        assert result is not x and not np.shares_memory(result, x)
+    assert lifted._proof._trusting is not None
+
+
+def test_arrays_of_unrounded_integers_are_not_trusted(at_once):
+    x, out, lifted = np.zeros(3), np.zeros(3), lift(of_integers, "fp16")
+    for _ in range(3):
+        lifted(x, out)
+        assert out[0] == 2048.0
+    assert lifted._proof._trusting is lifted.dispatcher
+
+
+def test_overlapping_arguments(at_once):
+    data = numbers("fp16", np.float64)[0]
+    found, expected = data.copy(), data.copy()
+    lifted, rounding = lift(relaxed, "fp16"), lift(relaxed, "fp16")
+    for _ in range(3):
+        lifted(found[:-1], (found[1:], 0.7), found[1:])
+        rounding.dispatcher(expected[:-1], (expected[1:], 0.7), expected[1:])
+        assert bits(found) == bits(expected)
+    assert lifted._proof._trusting is not None
+
+
+def test_nothing_is_compiled_again_where_it_does_not_pay(monkeypatch):
+    """Neither a short run nor one whose calls are about as long as the pass."""
+    x = np.ones(1000)
+    for name, value in (("FIRST_SECONDS", 3600.0), ("LARGEST_SHARE", 0.0)):
+        with monkeypatch.context() as changed:
+            changed.setattr(proof, "FIRST_SECONDS", 0.0)
+            changed.setattr(proof, "SECONDS_A_SITE", 0.0)
+            changed.setattr(proof, name, value)
+            lifted = lift(relaxed, "fp16")
+            for _ in range(4):
+                lifted(x, (x, 0.5), np.zeros(1000))
+            assert lifted._proof._trusting is None
+    for native in ("fp32", "fp64", "float:p=8,round=sr"):
+        assert lift(relaxed, native)._proof is None
+    assert lift(relaxed, "fp16", trust_inputs=True)._proof is None
