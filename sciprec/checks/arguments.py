@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,7 +109,7 @@ def flag(name: str, value: Any) -> bool:
     raise refused(name, value, "True or False")
 
 
-def word(what: str, value: Any, known: Iterable[str]) -> str:
+def word(what: str, value: Any, known: Collection[str]) -> str:
     """The value where it is one of the known names.
 
     Args:
@@ -118,11 +118,10 @@ def word(what: str, value: Any, known: Iterable[str]) -> str:
     Raises:
         InputError: it is none of them, with the nearest.
     """
-    words = list(known)
-    if isinstance(value, str) and value in words:
+    if isinstance(value, str) and value in known:
         return value
-    said = f"unknown {what} {shown(value)}; known: {', '.join(words)}"
-    raise InputError(said + meant(value, words))
+    said = f"unknown {what} {shown(value)}; known: {', '.join(known)}"
+    raise InputError(said + meant(value, known))
 
 
 def names(what: str, value: Any) -> Sequence[str]:

@@ -11,8 +11,9 @@ import typer
 
 from sciprec import __version__
 from sciprec.cli import climate_verbs, compare_verb, coverage_verb, gallery_verb, price_verbs
+from sciprec.cli.settings import Settings, before_the_verb
 from sciprec.errors import InputError, Interrupted, printable
-from sciprec.plugins.loading import load_plugins
+from sciprec.plugins.loading import load_files, load_plugins
 
 QUICKSTART = ("quickstart_climate", "quickstart_heston")
 GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
@@ -32,12 +33,6 @@ app.add_typer(climate_verbs.app, name="climate")
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
-class _Settings:
-    """Options that hold for every verb."""
-
-    debug = False
-
-
 def _print_version(asked: bool) -> None:
     """What `--version` says."""
     if asked:
@@ -53,13 +48,22 @@ def _global_options(
             "--debug", help="Show the traceback of an internal error (before or after the verb)."
         ),
     ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--plugin",
+            help="Python file of yours to import first, here and on workers; repeat it for "
+            "several (before or after the verb).",
+        ),
+    ] = None,
     version: Annotated[
         bool,
         typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
-    _Settings.debug = debug
+    Settings.debug = debug
     load_plugins()
+    Settings.plugins = load_files(plugin or ())
 
 
 @app.command()
@@ -90,10 +94,6 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
     ] = False,
-    plugin: Annotated[
-        list[Path] | None,
-        typer.Option("--plugin", help="Python file to import first, here and on workers."),
-    ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Show what would be computed, and compute nothing.")
     ] = False,
@@ -110,7 +110,7 @@ def run(
 
     if plan:
         rows = workflow.forecast(
-            files, out=out, backends=backend, format=format, fresh=fresh, plugins=plugin or ()
+            files, out=out, backends=backend, format=format, fresh=fresh, plugins=Settings.plugins
         )
         return print_json(rows) if json else print_forecast(rows)
     try:
@@ -129,8 +129,8 @@ def run(
                 on_compiling=progress.compiling,
                 on_cluster=progress.cluster,
                 fresh=fresh,
-                plugins=plugin or (),
-                debug=_Settings.debug,
+                plugins=Settings.plugins,
+                debug=Settings.debug,
             )
     except KeyboardInterrupt:
         raise Interrupted("the files of runs that had finished are kept") from None
@@ -332,11 +332,11 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
     Ctrl-C exits with 130, as shells expect.
     """
-    given = _debug_first(sys.argv[1:] if arguments is None else arguments)
-    _Settings.debug = False
+    Settings.debug = False
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # a terminal without '…' shows '?', not a failure
     try:
+        given = before_the_verb(sys.argv[1:] if arguments is None else arguments)
         app(given, prog_name="sciprec")
     except InputError as error:
         _fail(USAGE, str(error))
@@ -346,7 +346,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.stderr.close()
         raise SystemExit(GOOD) from None
     except Exception as error:
-        if _Settings.debug:
+        if Settings.debug:
             raise
         if isinstance(error, OSError) and error.errno is not None:
             from sciprec.output.files import system_reason
@@ -354,13 +354,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             _fail(USAGE, f"{system_reason(error)}, and try again")
         _fail(INTERNAL, f"internal error: {_words(error)}. Please report this; --debug shows more")
     raise SystemExit(GOOD)
-
-
-def _debug_first(given: list[str]) -> list[str]:
-    """`--debug` before the verb, wherever it was given (what follows a bare `--` is no option)."""
-    end = given.index("--") if "--" in given else len(given)
-    rest = [word for word in given[:end] if word != "--debug"]
-    return ["--debug"] * (len(rest) < end) + rest + given[end:]
 
 
 def _leave_at_once(message: str) -> NoReturn:

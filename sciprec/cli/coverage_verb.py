@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.settings import Settings, as_words
 from sciprec.errors import InputError, Interrupted, printable, why_no_file
 from sciprec.scenario.shipped import PRICES, shipped
 
@@ -190,4 +191,5 @@ def _command(
 ) -> str:
     """The command line that makes this page again."""
     parts = ["sciprec", "coverage", *what, "--tol", tolerance, "--confidence", f"{confidence:g}"]
-    return shlex.join([str(part) for part in (*parts, *_each("--backend", backends), "--out", out)])
+    parts += [*_each("--backend", backends), *as_words(Settings.plugins), "--out", out]
+    return shlex.join(map(str, parts))

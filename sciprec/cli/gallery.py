@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sciprec.batch import workflow
+from sciprec.cli.settings import Settings, as_words
 from sciprec.errors import InputError, meant
 from sciprec.kinds import load_scenario
 from sciprec.output.folders import alone_in
@@ -67,14 +68,14 @@ def _page(name: str, scenarios: str | Path | None, folder: Path) -> Path:
         Path(one) if scenarios is None else Path(scenarios) / f"{one}.toml" for one in GALLERY[name]
     ]
     with tempfile.TemporaryDirectory() as thrown_away:
-        done = workflow.run(files, out=thrown_away)
+        done = workflow.run(files, out=thrown_away, plugins=Settings.plugins)
         if done.failures:
             first = done.failures[0]
             raise InputError(
                 f"the page '{name}' was not written: {first.scenario} in {first.label} failed "
                 f"({first.failure}); mend that and run again"
             )
-        command = f"sciprec run {' '.join(map(str, files))}"
+        command = " ".join(["sciprec run", *map(str, files), *as_words(Settings.plugins)])
         usual = workflow.default_folder([load_scenario(file) for file in files])
         batch = replace(read_batch(done.folder), command=command, folder=usual)
         text = render(batch, links=False)

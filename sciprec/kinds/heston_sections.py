@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from sciprec.checks.limits import FIXINGS, HESTON_MODEL, PATHS, PAYOFF
+from sciprec.checks.limits import FIXINGS, HESTON_MODEL, PARAMETER, PATHS, PAYOFF
 from sciprec.errors import meant
 from sciprec.scenario.price_tolerance import ACCEPTED, price_tolerance
 from sciprec.scenario.sections import Numbers, Section, key, limited
@@ -46,10 +48,17 @@ class HestonPayoffs(Section):
         description="a whole number from 1 to 1e6: of Asians, lookbacks and barriers",
     )  # fmt: skip
     barrier: float | None = limited(PAYOFF["barrier"], "barrier = 90.0", default=None)
-    parameters: dict[str, int | float] | None = Field(
+    parameters: dict[str, Any] | None = Field(
         default=None, examples=["parameters = { power = 2.0 }"],
         description="a table of numbers: the payoff's other parameters by name",
     )  # fmt: skip
+
+    @field_validator("parameters")
+    @classmethod
+    def _numbers(cls, given: dict[str, Any] | None) -> dict[str, Any] | None:
+        for name, value in (given or {}).items():
+            PARAMETER.number(f"parameter {name!r}", value)
+        return given
 
     @field_validator("strikes", "maturities_years")
     @classmethod

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.output.variables import ZONAL_MEAN, describe
+from sciprec.output.variables import VARIABLES, ZONAL_MEAN, Variable, describe, of_equations
 from sciprec.scenario.variant import Variant
 
 CIRCLE = "circle"
@@ -51,9 +51,8 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
     )
     if "total_wavenumber" in dataset.dims:
         dataset["total_wavenumber"] = np.arange(dataset.sizes["total_wavenumber"])
-    dataset = _described(dataset)
-    for name in set(trajectory.units) & set(dataset.variables):
-        dataset[name].attrs["units"] = trajectory.units[name]
+    rows = of_equations(trajectory.fields, trajectory.budgets, trajectory.units)
+    dataset = _described(dataset, rows)
     for axis, edges in bounds.items():
         dataset[f"{axis}_bnds"] = ((axis, "bnds"), edges)
         dataset[axis].attrs["bounds"] = f"{axis}_bnds"
@@ -242,8 +241,8 @@ def _with_formula_terms(dataset: xr.Dataset) -> xr.Dataset:
     return dataset
 
 
-def _described(dataset: xr.Dataset) -> xr.Dataset:
+def _described(dataset: xr.Dataset, rows: Mapping[str, Variable] = VARIABLES) -> xr.Dataset:
     """The dataset with the CF table's attributes on every variable and coordinate."""
     for name in dataset.variables:
-        dataset[name].attrs = describe(str(name)).as_attributes()
+        dataset[name].attrs = describe(str(name), rows).as_attributes()
     return dataset

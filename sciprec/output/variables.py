@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 
@@ -177,19 +178,37 @@ VARIABLES: dict[str, Variable] = {
 }
 
 
-def describe(name: str) -> Variable:
+def of_equations(
+    fields: Iterable[str], budgets: Iterable[str], units: Mapping[str, str]
+) -> dict[str, Variable]:
+    """The table with rows for what the equations of a user's own bring, named by their names.
+
+    Args:
+        fields, budgets: names of variables, on the grid and of the globe.
+        units: of those whose unit is not the table's, nor 1 where the table has no row.
+    """
+    rows = dict(VARIABLES)
+    for names, attributes in ((fields, _POINT), (budgets, _MEAN)):
+        for name in (name.removeprefix(ZONAL_MEAN) for name in names):
+            own = Variable("1", name.replace("_", " "), attributes=attributes)
+            row = rows.get(name, own)
+            rows[name] = replace(row, units=units.get(name, row.units))
+    return rows
+
+
+def describe(name: str, rows: Mapping[str, Variable] = VARIABLES) -> Variable:
     """The table's row of a variable; a zonal mean has that of its field.
 
     Raises:
         KeyError: the table has no such row; add one.
     """
     field = name.removeprefix(ZONAL_MEAN)
-    if field != name and field in VARIABLES:
-        row = VARIABLES[field]
+    if field != name and field in rows:
+        row = rows[field]
         attributes = [(k, v) for k, v in row.attributes if k == "units_metadata"]
         attributes.append(("cell_methods", "time: lat: point circle: mean"))
         name = f"zonal mean of {row.long_name}"
         return replace(row, long_name=name, attributes=tuple(attributes))
-    if name not in VARIABLES:
+    if name not in rows:
         raise KeyError(f"no row for the variable '{name}' in sciprec/output/variables.py; add one")
-    return VARIABLES[name]
+    return rows[name]

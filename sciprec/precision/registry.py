@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from sciprec.errors import InputError
+from sciprec.plugins.loading import load_plugins
 
 Row = TypeVar("Row")
 
@@ -30,10 +31,26 @@ class Rows(dict[str, Row], Generic[Row]):
         Raises:
             InputError: the name is taken.
         """
-        if row.name in self:
+        if dict.__contains__(self, row.name):
             raise InputError(f"{self.kind} '{row.name}' is there already: give another name")
         self[row.name] = row
         return row
+
+
+class NamedRows(Rows[Row]):
+    """Rows that users ask for by name. At a name that is unknown the plugins of installed packages
+    are imported, once, and it is looked up again.
+    """
+
+    def __contains__(self, name: object) -> bool:
+        if not dict.__contains__(self, name):
+            load_plugins()
+        return dict.__contains__(self, name)
+
+    def __missing__(self, name: str) -> Row:
+        if name in self:
+            return self[name]
+        raise KeyError(name)
 
 
 @dataclass(frozen=True)

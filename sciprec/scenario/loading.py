@@ -59,7 +59,7 @@ class Scenario(Section):
         default=(), description="tables [[tolerance]]", examples=["[[tolerance]]"]
     )
     ensemble: Ensemble | None = Field(
-        default=None, examples=["[ensemble]\nmembers = 20"],
+        default=None, examples=["ensemble = { members = 20 }"],
         description="the table [ensemble]; left out, one member",
     )  # fmt: skip
 

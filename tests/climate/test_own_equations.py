@@ -11,6 +11,7 @@ from sciprec.climate.running.integration import integrate
 from sciprec.climate.stepping import runge_kutta as rk
 from sciprec.climate.transform.grid import Truncation
 from sciprec.errors import InputError
+from sciprec.kinds.climate_runs import run_climate
 from sciprec.precision.formats.stages import Stages
 from tests.extending import loading
 
@@ -53,6 +54,17 @@ def test_equations_of_ones_own_run_with_any_scheme(logistic, scheme):
     order = TIME_SCHEMES[scheme].order
     error = np.abs(share(0.5, scheme) / exact(0.5) - 1.0).max()
     assert error < (RATE_PER_DAY * 1200.0 / SECONDS_PER_DAY) ** order
+
+
+def test_their_fields_have_names_and_units_in_files(logistic):
+    """Every run of them failed: sciprec's table of variables had no row for the field."""
+    names = ["zonal_mean_share", "share"]
+    dataset = run_climate("even", SMALL, 1 / 24, output_hours=1, time_scheme="rk4", variables=names)
+    said = {name: (dataset[name].attrs["long_name"], dataset[name].attrs["units"])
+            for name in ("share", "zonal_mean_share", "living")}  # fmt: skip
+    assert said == {"share": ("share", "1"), "zonal_mean_share": ("zonal mean of share", "1"),
+                    "living": ("living", "1")}  # fmt: skip
+    assert dataset["share"].attrs["cell_measures"] == "area: cell_area"
 
 
 @pytest.mark.slow

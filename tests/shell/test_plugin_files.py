@@ -3,6 +3,7 @@
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
 import sciprec
@@ -11,8 +12,16 @@ from sciprec.cli import commands as cli
 from sciprec.errors import InputError
 from sciprec.kinds import kind, kinds, load_scenario
 from sciprec.plugins.loading import load_files
-from tests.extending import BLOCKS
+from tests.extending import BLOCKS, loading
 
+FLOW = """
+    name = "hill"
+    title = "A hill of water"
+    source = "nobody (2026)"
+    kind = "climate"
+    backends = ["fp32"]
+    climate = { case = "hill_of_water", truncation = 5, days = 0.25, output_hours = 3.0 }
+"""
 SCENARIO = """
     name = "decay"
     title = "A decay"
@@ -49,6 +58,39 @@ def test_a_file_of_ones_own_brings_a_kind(written, call, tmp_path):
     assert f"--plugin {model}" in (tmp_path / "out" / "batch.json").read_text()
     load_files(model)  # once is enough
     assert "decay" in kinds()
+
+
+SAID = {
+    ("backends",): ("number format", "binary24"),
+    ("climate", "list"): ("climate case", "hill_of_water"),
+    ("compare", "one.npy", "one.npy", "--json"): ("metric", "error_of_mean"),
+    ("price", "--payoff", "gap-call", "--strike", 95, "--maturity", 0.5, "--parameter",
+     "trigger=105", "--model", "lewis"): ("payoff", "reached"),
+    ("coverage", "--backend", "binary24", "--small"): ("number format", "reached"),
+    ("run", "flow.toml", "--plan"): ("climate case", "to compute"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", SAID, ids=lambda verb: verb[0])
+def test_every_verb_takes_a_file_of_ones_own(verb, call, tmp_path, monkeypatch):
+    """Before the verb or after it; without the file, nobody knows the name."""
+
+    def reached(*_, **__):
+        raise InputError("reached")
+
+    for computed in ("coverage", "price"):
+        monkeypatch.setattr(f"sciprec.heston.{computed}", reached, raising=False)
+    monkeypatch.chdir(tmp_path)
+    np.save("one.npy", np.ones(3))
+    (tmp_path / "flow.toml").write_text(FLOW)
+    heading, word = SAID[verb]
+    assert word not in "".join(call(*verb)[1:])
+    with loading(tmp_path):
+        (tmp_path / "mine.py").write_text(BLOCKS[heading])
+        for given in ((*verb, "--plugin", "mine.py"), ("--plugin=mine.py", *verb)):
+            code, out, err = call(*given)
+            assert word in out + err and (code == cli.GOOD or word == "reached"), err
+    assert call(*verb, "--plugin")[0] == cli.USAGE
 
 
 def test_its_code_is_in_the_digest_of_what_it_computes(written):

@@ -5,7 +5,9 @@ import sys
 import numpy as np
 import pytest
 
+import sciprec
 from sciprec import heston
+from sciprec.climate.running.request import check_request
 from sciprec.comparison import compare, metrics
 from sciprec.errors import InputError
 from sciprec.heston import payoff_registry
@@ -13,6 +15,7 @@ from sciprec.heston.schemes import registry
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.plugins.loading import load_plugins
 from sciprec.report import section
+from tests.extending import BLOCKS, loading
 
 PLUGIN = """
 from sciprec.comparison import metric
@@ -85,6 +88,33 @@ def test_payoffs_and_path_schemes_of_an_installed_package_are_known(install, mon
     install(OPTIONS)
     straddle = heston.payoff_named("straddle")(strike=100, maturity=1)
     assert straddle.at_maturity(90.0) == 10.0 and scheme_named("still").source == "made up"
+
+
+NAMES = {
+    "number format": lambda: sciprec.lift(halved, "binary24"),
+    "rounding": lambda: sciprec.quantize(1.5, "float:p=5,round=rna"),
+    "climate case": lambda: check_request("hill of water", "T5", 1.0),
+    "time scheme": lambda: check_request("williamson_2", "T5", 1.0, time_scheme="heun"),
+    "set of equations": lambda: check_request("even", "T5", 1.0),
+}  # fmt: skip
+
+
+def halved(x):
+    return 0.5 * x
+
+
+@pytest.mark.parametrize("heading", NAMES)
+def test_python_knows_what_an_installed_package_brings_when_it_is_asked_for(
+    install, tmp_path, heading
+):
+    """Nothing is imported for names that are known already."""
+    with loading(tmp_path):
+        install(BLOCKS[heading])
+        sciprec.lift(halved, "mlu370")
+        check_request("williamson-5", "T5", 1.0, time_scheme="rk4", backend="binary16,round=rz")
+        assert "extending_module" not in sys.modules
+        NAMES[heading]()
+        assert "extending_module" in sys.modules
 
 
 def test_a_package_that_cannot_be_imported_is_named(install):

@@ -276,3 +276,21 @@ def test_every_key_says_what_it_accepts_and_how_to_write_it():
             for name, field in section.model_fields.items():
                 assert field.description, (section, name)
                 assert field.examples, (section, name)
+
+
+@pytest.mark.parametrize(
+    ("which", "old", "new", "key"),
+    [
+        ("climate", '["fp32", "fp16"]', "[1.5]", "'backends.0'"),
+        ("heston", "[90.0, 100.0, 110.0]", '["3"]', "'heston.payoffs.strikes.0'"),
+        ("heston", "[0.5, 1.0]", "[nan, 1.0]", "'heston.payoffs.maturities_years.0'"),
+        ("heston", 'kind = "call"', 'kind = "call"\nparameters = { trigger = nan }', "'trigger'"),
+        ("climate", 'kind = "climate"', 'kind = "climate"\nensemble = 3', "'ensemble'"),
+    ],
+)  # fmt: skip
+def test_what_is_inside_an_array_or_a_table_is_one_complaint(edited, which, old, new, key):
+    """An array whose elements were all refused was too short as well; a number of a table was
+    neither whole nor any, twice; and the table [ensemble] was shown on two lines.
+    """
+    (said,) = complaint(edited(which, old, new)).splitlines()
+    assert key in said

@@ -14,6 +14,8 @@ from sciprec.climate.constants import (
     RADIUS_M,
 )
 from sciprec.errors import InputError, meant
+from sciprec.plugins.loading import load_plugins
+from sciprec.precision.registry import NamedRows
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Case:
 
 
 _Initial = TypeVar("_Initial", bound=Callable[..., Any])
-CASES: dict[str, Case] = {}
+CASES: NamedRows[Case] = NamedRows("case")
 _OFF_THE_GRID = ("friction",)
 """Arrays of initial states that are by level alone."""
 
@@ -66,8 +68,11 @@ def resolve_case(name: str) -> Case:
     Raises:
         InputError: there is no such case.
     """
-    for known, found in CASES.items():
-        if _bare(known) == _bare(name):
+    bare = _bare(name)
+    for load in (lambda: None, load_plugins):
+        load()
+        found = next((case for known, case in CASES.items() if _bare(known) == bare), None)
+        if found is not None:
             return found
     raise InputError(
         f"unknown case {shown(name)}; known: {', '.join(sorted(CASES))}{meant(name, CASES)}"

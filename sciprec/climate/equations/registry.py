@@ -10,7 +10,7 @@ import numpy as np
 
 from sciprec.climate.constants import Units
 from sciprec.climate.transform.spectral import SpectralTransform
-from sciprec.precision.registry import kernel
+from sciprec.precision.registry import NamedRows, kernel
 
 
 class Conversion(Protocol):
@@ -159,7 +159,7 @@ class EquationSet:
 
 
 _Kernel = TypeVar("_Kernel", bound=Callable)
-EQUATIONS: dict[str, EquationSet] = {}
+EQUATIONS: NamedRows[EquationSet] = NamedRows("equation set")
 
 
 def equation_set(name: str, **parts: Any) -> Callable[[_Kernel], _Kernel]:

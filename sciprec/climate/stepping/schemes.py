@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciprec.climate.stepping.levels import LEVEL_KERNELS, Addition, Level
-from sciprec.precision.registry import kernel
+from sciprec.precision.registry import NamedRows, kernel
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class TimeScheme:
     tables: tuple[np.ndarray, ...] = ()
 
 
-TIME_SCHEMES: dict[str, TimeScheme] = {}
+TIME_SCHEMES: NamedRows[TimeScheme] = NamedRows("time scheme")
 WORK_ARRAYS = 10
 """Arrays shaped as the state that a scheme may use."""
 

@@ -1,16 +1,14 @@
 """Error metrics: one function each, over the finite points of a pair, registered by name.
 
 A metric is a function of a Pair with the decorator `metric`. Those of other packages are found in
-their plugins, or through entry points of the group `sciprec.metrics`.
+their plugins.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 
 import numpy as np
 
@@ -18,10 +16,7 @@ from sciprec.comparison.pointwise.histograms import PERCENTILES, bounds_of_quant
 from sciprec.comparison.pointwise.one_pass import HISTOGRAMS
 from sciprec.comparison.pointwise.pairing import Pair
 from sciprec.comparison.pointwise.statistics import digits_of
-from sciprec.errors import InputError
 from sciprec.plugins.loading import load_plugins
-
-GROUP = "sciprec.metrics"
 
 
 @dataclass(frozen=True)
@@ -58,29 +53,10 @@ def metrics() -> dict[str, Metric]:
     """All registered metrics by name, those of this package first.
 
     Raises:
-        InputError: a plugin, or an entry point of the group `sciprec.metrics`, cannot be used.
+        InputError: a plugin cannot be imported.
     """
     load_plugins()
-    _load_plugins()
     return dict(_METRICS)
-
-
-@functools.cache
-def _load_plugins() -> None:
-    """Import what the entry points name, once; what is imported registers itself."""
-    for point in entry_points(group=GROUP):
-        try:
-            loaded = point.load()
-        except Exception as error:
-            raise InputError(
-                f"the metric '{point.name}' ({point.value}) of another package cannot be loaded "
-                f"({type(error).__name__}: {error}); mend or uninstall that package"
-            ) from None
-        if callable(loaded) and loaded not in [m.compute for m in _METRICS.values()]:
-            raise InputError(
-                f"the entry point '{point.name}' ({point.value}) of the group {GROUP} is no "
-                "metric; put @sciprec.comparison.metric(...) on the function that it names"
-            )
 
 
 def ratio(numerator: float, denominator: float) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sciprec.checks.arguments import shown
 from sciprec.errors import InputError, meant
+from sciprec.plugins.loading import load_plugins
 from sciprec.precision.formats.fixed_format import (
     ACCUMULATOR,
     FIXED16,
@@ -42,7 +43,7 @@ class Arithmetic:
     aligned: bool = False
 
     def __post_init__(self) -> None:
-        fmt, known = self.format, FIXED_ROUNDINGS if self.fixed else tuple(ROUNDINGS)
+        fmt, known = self.format, FIXED_ROUNDINGS if self.fixed else ROUNDINGS
         if self.rounding not in known:
             raise InputError(
                 f"unknown rounding {shown(self.rounding)} of '{fmt.name}'; known: "
@@ -205,14 +206,19 @@ _BACKENDS = {
 
 
 def backends() -> dict[str, Backend]:
-    """All named backends, by name, in the order of the table; after it, formats that were added."""
+    """All named backends, by name, in the order of the table; after it, formats that were added,
+    those of installed packages among them.
+    """
+    load_plugins()
     known = {backend.compute.format.name for backend in _BACKENDS.values()}
-    added = [
-        uniform_backend(fmt.name, Arithmetic(fmt), about=f"{fmt.significand_bits} significand bits")
-        for fmt in FORMATS.values()
-        if fmt.name not in known
-    ]
+    added = [_of_format(fmt) for fmt in FORMATS.values() if fmt.name not in known]
     return _BACKENDS | {backend.name: backend for backend in added}
+
+
+def _of_format(fmt: Format) -> Backend:
+    """The backend of a format that was added."""
+    about = f"{fmt.significand_bits} significand bits"
+    return uniform_backend(fmt.name, Arithmetic(fmt), about=about)
 
 
 def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
@@ -233,9 +239,8 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
             f"backend is {shown(backend)}; give a name such as 'mlu370', "
             "a spec string such as 'float:p=11,round=rz', or a sciprec Backend"
         )
-    named = backends()
-    if backend in named:
-        return named[backend]
+    if backend in _BACKENDS:
+        return _BACKENDS[backend]
     if backend.startswith("float:"):
         fmt, rounding = parse_spec(backend)
         return uniform_backend(f"{fmt.name},round={rounding}", Arithmetic(fmt, rounding))
@@ -246,9 +251,12 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
     standard = ALIASES.get(name, name)
     if standard in FORMATS and equals:
         return resolve_backend(Arithmetic(FORMATS[standard], rounding))
-    for known in named.values():
+    for known in _BACKENDS.values():
         if known.compute.format.name == standard and known.compute.rounding == "rn":
             return known
+    if standard in FORMATS:
+        return _of_format(FORMATS[standard])
+    named = backends()
     names = [*named, *ALIASES, *FORMATS]
     raise InputError(
         f"unknown backend '{backend}'; known: {', '.join(named)}, "

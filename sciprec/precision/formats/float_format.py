@@ -9,11 +9,12 @@ A format with `significand_bits` p (the implicit bit counted) and exponents emin
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from sciprec.errors import InputError, meant
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
-from sciprec.precision.registry import Rows
+from sciprec.precision.registry import NamedRows
 
 OVERFLOWS = ("infinity", "saturate", "nan")
 
@@ -118,7 +119,7 @@ def unfit_rounding(rounding: str, p: int, emin: int) -> str:
     return ""
 
 
-FORMATS: Rows[Format] = Rows(
+FORMATS: NamedRows[Format] = NamedRows(
     "format",
     Format("binary64", 53, -1022, 1023),
     Format("binary32", 24, -126, 127),
@@ -178,7 +179,7 @@ def parse_spec(spec: str) -> tuple[Format, str]:
     else:
         emin = _integer(spec, "emin", given.get("emin", "-126"))
         emax = 1 - emin
-    rounding = _choice(spec, "round", given.get("round", "rn"), tuple(ROUNDINGS))
+    rounding = _choice(spec, "round", given.get("round", "rn"), ROUNDINGS)
     subnormals = _choice(spec, "subnormals", given.get("subnormals", "keep"), ("keep", "flush"))
     overflow = _choice(spec, "overflow", given.get("overflow", "infinity"), OVERFLOWS[:2])
     if wrong := _out_of_reach(p, emin, emax) or unfit_rounding(rounding, p, emin):
@@ -194,7 +195,7 @@ def _integer(spec: str, key: str, text: str) -> int:
         raise InputError(_bad(spec, f"{key}={text!r} is not a whole number")) from None
 
 
-def _choice(spec: str, key: str, text: str, accepted: tuple[str, ...]) -> str:
+def _choice(spec: str, key: str, text: str, accepted: Collection[str]) -> str:
     if text not in accepted:
         raise InputError(_bad(spec, f"{key}={text!r} is not one of {', '.join(accepted)}"))
     return text

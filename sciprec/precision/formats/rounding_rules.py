@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciprec.errors import InputError
-from sciprec.precision.registry import Rows
+from sciprec.precision.registry import NamedRows
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _to_even(lost: Lost):
     return lost.more | lost.tie & lost.odd
 
 
-ROUNDINGS: Rows[Rounding] = Rows(
+ROUNDINGS: NamedRows[Rounding] = NamedRows(
     "rounding",
     Rounding("rn", "to nearest, ties to even", _to_even, (True, True), nearest=True, mode=0),
     Rounding("rz", "toward zero", lambda lost: lost.some & ~lost.some, (False, False), mode=0x6000),

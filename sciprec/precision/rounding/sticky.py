@@ -6,6 +6,8 @@ Source: Boldo & Melquiond (2008) for round to odd and sticky evaluation; Dekker 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from llvmlite import ir
 
 from sciprec.precision.formats.rounding_rules import Lost
@@ -34,15 +36,18 @@ class Sticky(Native):
     nearest mode.
     """
 
-    def finish(self, b, r, error=None):
+    def finish(self, b, r, error=None, ties=True):
+        """Round r + error once; without `ties`, the error's sign alone is known, and that the
+        number is no middle of neighbours in binary64.
+        """
         fmt = self.format
         sign, size = V64.sign_word(b, r), call(b, "fabs", r)
-        inexact = ir.Constant(BIT, 0)
+        inexact = below = ir.Constant(BIT, 0)
         if error is not None:
             inexact = b.fcmp_ordered("!=", error, V64.constant(0.0))
             opposite = b.icmp_unsigned("!=", V64.sign_word(b, error), sign)
-            step = b.zext(b.and_(inexact, opposite), I64)
-            size = V64.to_float(b, b.sub(V64.to_word(b, size), step))
+            below = b.and_(inexact, opposite)  # in size, the number is below r
+            size = V64.to_float(b, b.sub(V64.to_word(b, size), b.zext(below, I64)))
         power = V64.power(b, size, fmt.min_normal if fmt.subnormals else None)
         power = b.select(
             b.fcmp_ordered("<", power, V64.constant(2.0**1000)), power, V64.constant(2.0**1000)
@@ -51,7 +56,15 @@ class Sticky(Native):
         y = b.fmul(size, V64.inverse(b, spacing))
         kept = call(b, "floor", y)
         rest = b.fsub(y, kept)
-        up = self._up(b, kept, rest, inexact, sign)
+        lost = self._lost(b, kept, rest, inexact, sign)
+        if fmt.significand_bits == 53 and self.rule.mode is None and error is not None:
+            last = b.fcmp_ordered("<=", spacing, b.fmul(size, V64.constant(2.0**-52)))
+            tie = ir.Constant(BIT, 0)
+            if ties:
+                half = b.fmul(spacing, V64.constant(0.5))
+                tie = b.fcmp_ordered("==", call(b, "fabs", error), half)
+            lost = _in_last_place(b, lost, last, below, tie)
+        up = self.rule.up(lost).value
         kept = b.fadd(kept, b.uitofp(up, F64))
         rounded = V64.with_sign(b, b.fmul(kept, spacing), sign)
         if fmt.significand_bits == 53 and self.rule.mode == 0:  # r is rounded, unless subnormal
@@ -61,19 +74,19 @@ class Sticky(Native):
             rounded = self._flush(b, rounded, sign)
         return self._overflow(b, r, rounded, sign)
 
-    def _up(self, b, kept, rest, inexact, sign):
-        """Whether the rule takes kept + 1, for the number kept + rest and, where inexact, more."""
+    @staticmethod
+    def _lost(b, kept, rest, inexact, sign):
+        """What is lost of the number kept + rest and, where inexact, more."""
         half, halved = V64.constant(0.5), b.fmul(kept, V64.constant(0.5))
         inexact = _Condition(b, inexact)
         middle = _Condition(b, b.fcmp_ordered("==", rest, half))
-        lost = Lost(
+        return Lost(
             some=inexact | _Condition(b, b.fcmp_ordered(">", rest, V64.constant(0.0))),
             more=_Condition(b, b.fcmp_ordered(">", rest, half)) | middle & inexact,
             tie=middle & ~inexact,
             odd=_Condition(b, b.fcmp_ordered("!=", halved, call(b, "floor", halved))),
             negative=_Condition(b, b.icmp_unsigned("!=", sign, V64.word(0))),
         )
-        return self.rule.up(lost).value
 
     def add(self, b, x, y, **key):
         x, y = self.widen(b, x), self.widen(b, y)
@@ -91,12 +104,12 @@ class Sticky(Native):
         r = b.fdiv(x, y)
         rest = call(b, "fma", b.fneg(r), y, x)
         error = V64.to_float(b, b.xor(V64.to_word(b, rest), V64.sign_word(b, y)))
-        return self._rounded(b, r, error, **key)
+        return self._rounded(b, r, error, ties=False)
 
     def sqrt(self, b, x, **key):
         x = self.widen(b, x)
         r = call(b, "sqrt", x)
-        return self._rounded(b, r, call(b, "fma", b.fneg(r), r, x), **key)
+        return self._rounded(b, r, call(b, "fma", b.fneg(r), r, x), ties=False)
 
     @staticmethod
     def fused(b, x, y, z, exact_product: bool):
@@ -133,8 +146,8 @@ class Sticky(Native):
         low = b.uitofp(b.and_(i, ir.Constant(I64, 0x7FF)), F64)
         return self._rounded(b, *two_sum(b, high, low), **key)
 
-    def _rounded(self, b, r, error, **key):
-        return self.narrow(b, self.finish(b, r, error))
+    def _rounded(self, b, r, error, ties=True, **key):
+        return self.narrow(b, self.finish(b, r, error, ties))
 
     def _zero_sum(self, b, rounded, r, x, y):
         """Toward -infinity an exact zero sum is -0, unless both terms are +0 (IEEE 754, 6.3)."""
@@ -143,6 +156,18 @@ class Sticky(Native):
         sign = b.or_(V64.sign_word(b, x), V64.sign_word(b, y))
         zero = self.narrow(b, V64.to_float(b, sign))
         return b.select(b.fcmp_ordered("==", r, V64.constant(0.0)), zero, rounded)
+
+
+def _in_last_place(b, lost, last, below, tie):
+    """What is lost where `last` holds: of a number between neighbours in binary64, that lies in the
+    upper half where its nearest one in binary64 is above it, and in the middle where `tie` holds.
+    """
+    last, below, tie = (_Condition(b, value) for value in (last, below, tie))
+    return replace(
+        lost,
+        more=last & below & ~tie | ~last & lost.more,
+        tie=last & tie | ~last & lost.tie,
+    )
 
 
 def two_sum(b, x, y):

@@ -1,0 +1,41 @@
+"""Options that hold for every verb, wherever they are given."""
+
+from __future__ import annotations
+
+from sciprec.errors import InputError
+
+
+class Settings:
+    """What the command line in this process was told."""
+
+    debug: bool = False
+    plugins: tuple[str, ...] = ()
+    """Absolute paths of the user's own files, which are imported."""
+
+
+def before_the_verb(given: list[str]) -> list[str]:
+    """`--debug` and `--plugin FILE` before the verb; what follows a bare `--` is no option.
+
+    Raises:
+        InputError: `--plugin` stands at the end.
+    """
+    end = given.index("--") if "--" in given else len(given)
+    moved, rest, words = [], [], iter(given[:end])
+    for word in words:
+        if word == "--debug" or word.startswith("--plugin="):
+            moved.append(word)
+        elif word == "--plugin":
+            file = next(words, "")
+            if not file:
+                raise InputError(
+                    "--plugin was given without a file; give the path of a file such as mymodel.py"
+                )
+            moved += [word, file]
+        else:
+            rest.append(word)
+    return [*moved, *rest, *given[end:]]
+
+
+def as_words(plugins: tuple[str, ...]) -> list[str]:
+    """The words of a command line that name such files."""
+    return [word for file in plugins for word in ("--plugin", file)]

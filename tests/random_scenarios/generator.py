@@ -1,0 +1,242 @@
+"""Small random scenarios over what scenario files may say; each belongs to its seed."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+from sciprec.climate.catalogue import CASES, EQUATIONS
+from sciprec.climate.diagnostics.derived import derived_names
+from sciprec.comparison import metrics
+from sciprec.heston.options.catalogue import payoffs
+from sciprec.kinds import parse_scenario
+from sciprec.precision.formats.stages import STAGES
+
+HEADINGS = (
+    "number format", "rounding", "time scheme", "metric", "climate case", "payoff", "path scheme",
+    "kind of scenario", "set of equations",
+)  # fmt: skip
+"""Of docs/extending.md: whose plugins the scenarios use."""
+FLOATS = (
+    "fp32", "fp16", "bf16", "tf32", "mlu370", "mlu370-noguard", "binary24", "binary32,round=rz",
+    "float:p=11,round=rz", "float:p=9,emin=-62,emax=63,round=rna", "float:p=40,round=ru",
+    "binary24,round=ro",
+)  # fmt: skip
+RANDOM = ("mlu370-noise", "float:p=11,round=sr", "e4m3fn", "e5m2")
+FIXED = ("fixed32", "fixed16", "fixed:bits=24", "mix-fp32-fix16")
+NARROW = ("fp16", "bf16", "float:p=7,emin=-14,emax=15")
+FLOWS = ("advection", "barotropic_vorticity", "shallow_water", "logistic")
+_NUMBERS = {
+    "angle_degrees": (0.0, 30.0, 90), "levels": (2, 3), "seed": (1, 7), "diffusion_hours": (2.4, 0),
+    "perturbation_m_per_s": (1.0, 0.0), "bump_metres": (120.0, 60), "wavenumber": (3, 4),
+    "viscosity": (0.0, 1.0e5), "diffusion_m4_per_s": (0, 1.0e16), "diffusion_m8_per_s": (0.0, 1e37),
+    "height_m": (10.0, 25), "rate_per_day": (3.0, 1), "filter_nu": (0.1, 0.2),
+    "filter_alpha": (0.53, 1.0), "fourier": ("fft", "matrix"),
+    "formulation": ("careful", "anomaly", "whole"),
+}  # fmt: skip
+"""Values of parameters of climates, by name."""
+
+
+def random_scenario(seed: int, *, bounds: bool = True, levels: bool = True) -> dict[str, Any]:
+    """The content of a scenario file.
+
+    Args:
+        seed: of it.
+        bounds: whether prices may have a tolerance in place of a number of paths.
+        levels: whether flows may have levels.
+    """
+    rng = random.Random(seed)
+    kind = rng.choice(["climate", "climate", "heston", "heston", "accumulation", "decay"])
+    content: dict[str, Any] = {
+        "name": f"drawn-{seed}_{kind}", "title": rng.choice(["A \"title\"", "Ünïcode — {{7*7}}"]),
+        "source": f"nobody ({seed})", "kind": kind, "backends": _backends(rng),
+    }  # fmt: skip
+    {
+        "climate": lambda: _climate(content, rng, levels),
+        "heston": lambda: _heston(content, rng, bounds),
+        "accumulation": lambda: _accumulation(content, rng),
+        "decay": lambda: content.update(decay={"rate": rng.choice([0.5, 3, 1e-3])}),
+    }[kind]()
+    _tolerances(content, rng)
+    return content
+
+
+def toml(content: dict[str, Any], rng: random.Random) -> str:
+    """The text of a file that holds a scenario, its tables written in one of TOML's ways."""
+    return "\n".join(_table(content, (), rng)) + "\n"
+
+
+def _table(content: dict[str, Any], path: tuple[str, ...], rng: random.Random) -> list[str]:
+    lines, below = [], []
+    for name, value in content.items():
+        if isinstance(value, dict) and (len(path) < 2 or rng.random() < 0.5):
+            below += [f"[{'.'.join((*path, name))}]", *_table(value, (*path, name), rng)]
+        elif (
+            isinstance(value, list)
+            and value
+            and not path
+            and rng.random() < 0.5
+            and all(isinstance(one, dict) for one in value)
+        ):
+            for one in value:
+                below += [f"[[{name}]]", *(f"{k} = {_value(v)}" for k, v in one.items())]
+        else:
+            lines.append(f"{name} = {_value(value)}")
+    return lines + below
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k} = {_value(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _backends(rng: random.Random, known: tuple[str, ...] = FLOATS + RANDOM + FIXED) -> list[str]:
+    names = rng.sample(known, rng.randint(1, 2))
+    return ["fp64", *names] if rng.random() < 0.15 else names
+
+
+def _maybe(rng: random.Random, table: dict[str, Any], name: str, made: Callable[[], Any]) -> None:
+    """A key that is left out in half of the cases."""
+    if rng.random() < 0.5:
+        table[name] = made()
+
+
+def _climate(content: dict[str, Any], rng: random.Random, levels: bool) -> None:
+    known = [c for c in CASES.values() if levels or c.equations in FLOWS]
+    case = rng.choice(known)
+    equations = EQUATIONS[case.equations]
+    step, steps = rng.choice([300.0, 600, 900.0]), rng.randint(2, 6)
+    every = rng.randint(1, steps)
+    flow = content["climate"] = {
+        "case": rng.choice([case.name, case.name.replace("_", "-").upper()]),
+        "truncation": rng.randint(3, 7), "days": steps * step / 86400,
+        "step_seconds": step, "output_hours": every * step / 3600,
+    }  # fmt: skip
+    schemes = ["rk4", "ssprk3", "heun"]
+    if case.equations == "shallow_water" or case.equations not in FLOWS:
+        schemes += ["semi_implicit_leapfrog", "imex_ars443"]
+    _maybe(rng, flow, "time_scheme", lambda: rng.choice(schemes))
+    usual = {**equations.parameters, **case.parameters, "viscosity": 0, "fourier": 0}
+    if flow.get("time_scheme", equations.time_scheme) == "semi_implicit_leapfrog":
+        usual |= {"filter_nu": 0, "filter_alpha": 0}
+    chosen = {n: rng.choice(_NUMBERS[n]) for n in usual if n == "levels" or rng.random() < 0.3}
+    if chosen or rng.random() < 0.2:
+        flow["parameters"] = chosen
+    names = equations.fields + derived_names(equations.fields)
+    _maybe(rng, flow, "variables", lambda: rng.sample(names, rng.randint(1, min(3, len(names)))))
+    if rng.random() < 0.2:
+        content["backends"] = _backends(rng, ("fp32", "tf32", "mlu370"))
+        flow["stored"] = rng.choice(NARROW)
+    if rng.random() < 0.2:
+        flow["checkpoints"] = rng.choice(["kept", "a/b"])
+    compensations: list[Any] = ["none", "carry", "carry-sums", "published-15-85"]
+    own: dict[str, Any] = (
+        {"alpha": rng.choice([0.5, 1])}
+        if rng.random() < 0.5
+        else {"variables": {rng.choice(equations.variables): {"alpha": 0.15, "beta": 0.85}}}
+    )
+    compensations.append({"name": "own", **own, **rng.choice([{}, {"sums": True}])})
+    _maybe(rng, content, "compensation", lambda: rng.sample(compensations, rng.randint(1, 2)))
+    if rng.random() < 0.2 and chosen.get("fourier", "fft") == "fft":
+        content["backends"] = _backends(rng, FLOATS)
+        content["compensation"] = rng.sample(["none", "carry"], 1)
+        own_stages = {"name": "mine", "legendre": rng.choice(NARROW), "kept": "fp32",
+                      "kept_orders": rng.randint(0, 2)}  # fmt: skip
+        content["stages"] = rng.sample(["none", rng.choice(list(STAGES)), own_stages], 2)
+    if rng.random() < 0.3:
+        content["ensemble"] = {"members": rng.randint(1, 3)}
+        _maybe(rng, content["ensemble"], "perturbation", lambda: rng.choice([1e-14, 0.1]))
+        _maybe(rng, content["ensemble"], "seed", lambda: rng.choice([0, 7, 2**63 - 1]))
+
+
+def _heston(content: dict[str, Any], rng: random.Random, bounds: bool) -> None:
+    bounds = bounds and rng.random() < 0.5
+    model = {
+        "spot": rng.choice([100.0, 1, 7.5e3]), "v0": rng.choice([0.04, 0, 0.5]),
+        "kappa": rng.choice([0.3, 2, 20.0]), "theta": rng.choice([0.02, 0.3]),
+        "sigma": rng.choice([0.1, 0.6, 2]), "rho": rng.choice([-0.95, 0, 0.7, -1.0]),
+        "rate": rng.choice([-0.01, 0, 0.05]),
+    }  # fmt: skip
+    _maybe(rng, model, "dividend_yield", lambda: rng.choice([0.0, 0.03]))
+    simulation: dict[str, Any] = {}
+    with_strike = [name for name, one in payoffs().items() if "strike" in one.parameters]
+    kind = rng.choice(with_strike if bounds else ["call", "put"])
+    shares = sorted(rng.sample([0.8, 0.9, 1, 1.2], rng.randint(1, 3)))
+    table = {
+        "kind": kind, "strikes": [model["spot"] * share for share in shares],
+        "maturities_years": sorted(rng.sample([0.1, 0.25, 1], rng.randint(1, 2))),
+    }  # fmt: skip
+    takes = payoffs()[kind].parameters
+    if "fixings" in takes and "fixings" not in payoffs()[kind].optional or kind == "barrier-up-out":
+        table["fixings"] = rng.randint(1, 4)
+    if "barrier" in takes:
+        table["barrier"] = model["spot"] * (0.7 if "down" in kind else 1.5)
+    if "trigger" in takes:
+        table["parameters"] = {"trigger": rng.choice([50, 105.5])}
+    if bounds:
+        simulation["tolerance"] = rng.choice(["50%", "0.5", f"{model['spot'] / 4:g}abs"])
+        _maybe(rng, simulation, "confidence", lambda: rng.choice([0.8, 0.99]))
+        _maybe(rng, simulation, "max_paths", lambda: rng.choice([65536, 200_000]))
+    else:
+        simulation |= {"n_paths": rng.choice([2, 100, 1500]), "steps_per_year": rng.randint(1, 6)}
+    schemes = ["full_truncation_euler", "quadratic_exponential", "absorbed_euler"]
+    _maybe(rng, simulation, "scheme", lambda: rng.choice(schemes))
+    _maybe(rng, simulation, "seed", lambda: rng.choice([0, 2**63 - 1]))
+    _maybe(rng, simulation, "block_paths", lambda: rng.choice([1, 64, 10**7]))
+    content["heston"] = {"model": model, "payoffs": table, "simulation": simulation}
+    known = ["none", "carry", *(["correction"] if bounds else [])]
+    _maybe(rng, content, "compensation", lambda: rng.sample(known, rng.randint(1, len(known))))
+    if rng.random() < 0.3:
+        content["ensemble"] = {"members": rng.randint(1, 3)}
+
+
+def _accumulation(content: dict[str, Any], rng: random.Random) -> None:
+    updates = rng.choice([1, 7, 500, 2000])
+    table = {"updates": updates, "members": rng.randint(1, 4), "smallest": 1e-7, "largest": 1e-5}
+    _maybe(rng, table, "start", lambda: rng.choice([0.0, 1, 30.5]))
+    table["outputs"] = rng.randint(1, min(updates, 50))
+    _maybe(rng, table, "seed", lambda: rng.choice([0, 2**63 - 1]))
+    content["accumulation"] = table
+    own = {"name": "own", "alpha": 0.3, "beta": 0.7, "reset_every": 100}
+    known = ["none", "carry", "published-10-90", own]
+    _maybe(rng, content, "compensation", lambda: rng.sample(known, rng.randint(1, 2)))
+
+
+def _tolerances(content: dict[str, Any], rng: random.Random) -> None:
+    """Up to three tables [[tolerance]], of variables that the files will have."""
+    names = compared(content)
+    errors = [name for name in metrics() if name != "standard_errors"]
+    pairs = {(rng.choice(names), rng.choice(["max_abs", *rng.sample(errors, 1)]))
+             for _ in range(rng.randint(0, 3))}  # fmt: skip
+    if not pairs:
+        return
+    content["tolerance"] = []
+    for variable, metric in sorted(pairs):
+        table = {"variable": variable, "metric": metric, "reason": "drawn",
+                 "at_most": 10.0 ** rng.randint(-12, 6) if rng.random() < 0.9 else 0}  # fmt: skip
+        _maybe(rng, table, "times", lambda: rng.choice(["last", "all"]))
+        content["tolerance"].append(table)
+
+
+def compared(content: dict[str, Any]) -> list[str]:
+    """Names of the variables that a scenario's runs compare."""
+    from sciprec.batch.tolerable import compared_variables
+
+    plain = {name: value for name, value in content.items() if name != "tolerance"}
+    found = compared_variables(parse_scenario(plain))
+    return ["level"] if found is None else list(found)
+
+
+def number_of_runs(content: dict[str, Any]) -> int:
+    """Of a batch with this scenario alone, counted without the plan."""
+    names = len({name for name in content["backends"] if name != "fp64"})
+    choices = len(content.get("compensation") or ["one"])
+    members = content.get("ensemble", {}).get("members", 1)
+    return members * (1 + names * choices * len(content.get("stages") or ["one"]))

@@ -1,0 +1,86 @@
+"""Random scenarios, from files to pages; with one mistake, a sentence and nothing else."""
+
+import random
+
+import pytest
+
+from sciprec.cli import commands as cli
+from tests.extending import loading
+from tests.random_scenarios.generator import HEADINGS, random_scenario, toml
+from tests.random_scenarios.journey import travel
+from tests.random_scenarios.mistakes import mistakes
+from tests.random_scenarios.stand_ins import stand_in
+
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 16))]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def plugins(tmp_path_factory):
+    """What docs/extending.md adds is known."""
+    with loading(tmp_path_factory.mktemp("plugins")) as load:
+        for heading in HEADINGS:
+            load(heading)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch):
+    """Figures are made and not written out, which takes longest."""
+
+    def written(figure, buffer, **_):
+        buffer.write('<svg viewBox="0 0 1 1"></svg>')
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", written)
+
+
+@pytest.fixture
+def call(capsys):
+    """The command line: exit code, standard output and standard error."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as caught:
+            cli.main([str(a) for a in arguments])
+        captured = capsys.readouterr()
+        return caught.value.code, captured.out, captured.err
+
+    return run
+
+
+def written(seed, tmp_path, **how):
+    """A scenario and its file."""
+    content = random_scenario(seed, **how)
+    file = tmp_path / "drawn.toml"
+    file.write_text(toml(content, random.Random(seed)), encoding="utf-8")
+    return content, file
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_from_the_file_to_the_page(seed, tmp_path, call, monkeypatch):
+    """With datasets in place of models."""
+    stand_in(monkeypatch)
+    content, file = written(seed, tmp_path, bounds=False)
+    travel(content, file, tmp_path / "out", call, stop_after=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [110, 119, 122, 124])
+def test_models_take_what_is_drawn(seed, tmp_path, call):
+    """Prices and sums; nothing stands in."""
+    content, file = written(seed, tmp_path)
+    assert content["kind"] != "climate"  # whose kernels take minutes to compile
+    travel(content, file, tmp_path / "out", call, stop_after=1)
+
+
+@pytest.mark.parametrize("seed", range(40, 46))
+def test_one_mistake_is_one_sentence_and_nothing_else(seed, tmp_path, call, monkeypatch):
+    content, file = written(seed, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(seed)
+    wrongs = list(mistakes(content, rng))
+    for wrong, word in rng.sample(wrongs, min(20, len(wrongs))):
+        file.write_text(toml(wrong, rng), encoding="utf-8")
+        code, out, err = call("run", file)
+        assert code == cli.USAGE and not out, (wrong, code)
+        assert err.startswith("sciprec: ") and len(err.splitlines()) == 1 < len(err) < 1200, err
+        assert word in err and "Traceback" not in err, (word, err)
+        assert [path.name for path in tmp_path.iterdir()] == ["drawn.toml"]
