@@ -196,6 +196,15 @@ def test_a_format_is_a_row(tmp_path):
     assert load_scenario(path).backends[:2] == ("binary24", "binary24,round=ru")
 
 
+@pytest.mark.parametrize("backend", ["e4m3fn-like,round=ru", "float8_e4m3fn,round=ru"])
+def test_overflow_on_one_side_is_a_nan_where_there_is_no_infinity(backend):
+    """It was infinite, which such a format cannot hold."""
+    FORMATS.add(Format("e4m3fn-like", 4, -6, 8, overflow="nan", largest=448.0))
+    x, found = np.array([448.0, -448.0]), np.zeros(2)
+    sciprec.lift(times, backend)(x, 1.25, found)
+    np.testing.assert_array_equal(found, [math.nan, -448.0])
+
+
 def test_a_format_that_is_not_emulated_is_refused():
     with pytest.raises(sciprec.InputError, match="format 'wide': p=60 is outside 2 to 53"):
         Format("wide", 60, -62, 63)

@@ -109,30 +109,24 @@ class Native:
 
     def _overflow(self, b, r, rounded, sign_word, beyond=None):
         """Apply the overflow rule where `beyond`: r is the unrounded result; its infinities stay
-        infinite.
+        infinite, NaN where the format has none.
         """
         fmt, view, (above, below) = self.format, self.view, self.rule.overflows
-        size, infinity = call(b, "fabs", r), view.constant(float("inf"))
-        largest = view.constant(fmt.max_finite)
+        size, largest = call(b, "fabs", r), view.constant(fmt.max_finite)
+        outward = view.constant(float("nan" if fmt.overflow == "nan" else "inf"))
         if beyond is None:
             beyond = b.fcmp_ordered(">", call(b, "fabs", rounded), largest)
         if fmt.overflow == "saturate" or not (above or below):
             limit = largest
         elif above and below:
-            limit = infinity
+            limit = outward
         else:
             negative = b.icmp_unsigned("!=", sign_word, view.word(0))
-            ends = (infinity, largest) if below else (largest, infinity)
+            ends = (outward, largest) if below else (largest, outward)
             limit = b.select(negative, *ends)
-        if fmt.overflow == "nan":
-            nan = view.constant(float("nan"))
-            limit = (
-                nan
-                if limit is infinity
-                else b.select(b.fcmp_ordered("==", size, infinity), nan, limit)
-            )
-        elif limit is not infinity:
-            limit = b.select(b.fcmp_ordered("==", size, infinity), infinity, limit)
+        if limit is not outward:
+            infinite = b.fcmp_ordered("==", size, view.constant(float("inf")))
+            limit = b.select(infinite, outward, limit)
         return b.select(beyond, view.with_sign(b, limit, sign_word), rounded)
 
     def _flush(self, b, r, sign_word):
