@@ -14,7 +14,7 @@ from sciprec.precision.rounding.mode import available, has_feature
 from tests.oracles import vector
 from tests.precision import arithmetic_kernels as kernels
 from tests.precision.comparison import assert_bits
-from tests.precision.samples import aimed_pairs, in_format, random_numbers, triples
+from tests.precision.samples import aimed_pairs, in_format, landmarks, random_numbers, triples
 
 RANGES = ("", ",emin=-60,emax=60", ",emin=-40,emax=127", ",emin=-126,emax=20,overflow=saturate")
 SPECS = [f"float:p={p}{own}" for p in range(12, LARGEST_BITS + 1) for own in RANGES]
@@ -158,3 +158,44 @@ def test_what_takes_the_toward_zero_mode():
     one = (mixed[0],) * 4
     assert not uses(Backend("noise", *one, noise=(1e-7, 1e-5)))
     assert not uses(FORMATS["binary32"])
+
+
+def scaled(x, whole, out):
+    for i in range(x.size):
+        out[0, i] = 2.0 * x[i]
+        out[1, i] = x[i] * 4
+        out[2, i] = -8.0 * x[i]
+        out[3, i] = 0.5 * x[i]
+        out[4, i] = x[i] / 2.0
+        out[5, i] = x[i] / -0.125
+        out[6, i] = 2.0 * whole[i]
+        out[7, i] = (whole[i] * 2) // 3
+        out[8, i] = whole[i] / 4
+    out[9] = 2.0 * x
+    out[10] = whole / 4
+
+
+BY_POWERS = [
+    "float:p=16", "float:p=16,emin=-60,emax=60", "tf32", "float:p=10,emin=-30,emax=30",
+    *(pytest.param(spec, marks=pytest.mark.slow)
+      for spec in ("mlu370", "bf16", "fp16", "float:p=24", "e4m3fn", "float:p=14,round=ru")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", BY_POWERS)
+def test_products_with_powers_of_two(spec):
+    """Rounded where they leave the range of normal numbers, else exact; of integers, integers."""
+    arithmetic = resolve_backend(spec).compute
+    fmt = arithmetic.format
+    x = np.concatenate([landmarks(fmt), random_numbers(fmt, 3000, np.random.default_rng(4))])
+    whole = np.random.default_rng(5).integers(-(2**40), 2**40, x.size)
+    out = np.empty((11, x.size))
+    lift(scaled, spec)(x, whole, out)
+    by = {0: 2.0, 1: 4.0, 2: -8.0, 3: 0.5, 4: 0.5, 5: -8.0, 6: 2.0, 8: 0.25, 9: 2.0, 10: 0.25}
+    with np.errstate(all="ignore"):
+        for row, factor in by.items():
+            taken = vector.round_values(whole.astype(float), arithmetic) if row in (6, 8, 10) else x
+            expected = vector.mul(taken, np.full(x.size, factor), arithmetic)
+            assert_bits(out[row], expected, (taken,), f"{spec} times {factor}, row {row}")
+    integers = vector.round_values((whole * 2 // 3).astype(float), arithmetic)
+    assert_bits(out[7], integers, (whole.astype(float),), f"{spec} of integers")

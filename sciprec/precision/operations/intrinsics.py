@@ -216,6 +216,20 @@ class Operations(Evaluation):
         made.label, made.of = f"power_{exponent}", lambda ops: ops.power(exponent)
         return made
 
+    def times(self, factor: float | int):
+        """x times a literal power of two; an integer times an integer stays one."""
+
+        def scaled(x):
+            return x * factor
+
+        def emit(context, b, values, key):
+            return self.compute.times(b, values[0], float(factor))
+
+        whole = isinstance(factor, int)
+        made = self._operation(1, emit, njit(distinct(scaled, f"{factor}")) if whole else None)
+        made.label, made.of = f"times_{factor!r}", lambda ops: ops.times(factor)
+        return made
+
     def power_of(self, exponent: int):
         """The same of two operands, the second of them this exponent, for x **= n."""
 

@@ -10,6 +10,7 @@ native.
 from __future__ import annotations
 
 import ast
+import math
 import types as python_types
 
 import numpy as np
@@ -174,12 +175,42 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node.op, ast.MatMult):
             operands = [self.visit(node.left), self.visit(node.right)]
             return calls.call_kernel(self, reduce.dot, node, operands)
+        exact = self.by_power_of_two(node)
+        if exact is not None:
+            return exact
         left = self.visit(node.left)
         if isinstance(node.op, ast.Pow):
             exponent = self.literal_integer(node.right)
             if exponent is not None and abs(exponent) <= 64:
                 return self.op(f"power({exponent})", node, left)
         return self.op(symbols.BINARY_OPERATORS[type(node.op)], node, left, self.visit(node.right))
+
+    def by_power_of_two(self, node: ast.BinOp) -> ast.Call | None:
+        """A product with a literal power of two, or a quotient by one, whose rounding changes
+        nothing but what leaves the range; None of anything else.
+        """
+        pairs = {ast.Mult: [(node.left, node.right), (node.right, node.left)],
+                 ast.Div: [(node.right, node.left)]}.get(type(node.op), [])  # fmt: skip
+        for factor, other in pairs:
+            value = self.literal_power(factor)
+            if value is None or self.program.keyed:
+                continue
+            value = 1.0 / value if isinstance(node.op, ast.Div) else value
+            if round_literal(float(value), self.program.backend.compute) == value:
+                self.add_site(node, symbols.BINARY_OPERATORS[type(node.op)])
+                times = name(self.program.operation(f"times({value!r})"))
+                return ast.Call(times, [self.visit(other)], [])
+        return None
+
+    def literal_power(self, node) -> float | int | None:
+        """The value of a literal number that is a power of two, of either sign."""
+        sign = 1
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            node, sign = node.operand, -1
+        value = node.value if isinstance(node, ast.Constant) else None
+        if type(value) not in (int, float) or not abs(value) < 2.0**62:
+            return None
+        return sign * value if abs(math.frexp(value)[0]) == 0.5 else None
 
     def literal_integer(self, node) -> int | None:
         """The value of a literal or module-constant integer exponent."""

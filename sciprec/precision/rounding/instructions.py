@@ -96,6 +96,12 @@ class BitsNearest(Bits):
         tiny = b.fcmp_ordered("<", call(b, "fabs", product), V32.constant(self.format.min_normal))
         return b.select(tiny, V32.with_sign(b, small, sign), self.finish(b, product))
 
+    def times(self, b, x, factor: float):
+        """Up: exact, or infinite as in binary32."""
+        if abs(factor) < 1.0:
+            return super().times(b, x, factor)
+        return b.fmul(x, V32.constant(factor))
+
     def div(self, b, x, y):
         return self._wide().div(b, x, y)
 
@@ -192,6 +198,12 @@ class ShortGrid(Grid):
     def add(self, b, x, y):
         on_bits = Bits(self.arithmetic, self.carrier, F32, None)
         return self._ended(b, on_bits.finish(b, b.fadd(x, y)))
+
+    def times(self, b, x, factor: float):
+        """Up: exact, or beyond the range."""
+        if abs(factor) < 1.0:
+            return super().times(b, x, factor)
+        return self._ended(b, b.fmul(x, self.view.constant(factor)))
 
     def from_binary32(self, b, x):
         return self._cleared(b, super().from_binary32(b, x))

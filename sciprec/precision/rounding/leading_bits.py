@@ -101,6 +101,16 @@ class LeadingBits(Native):
         rest = call(b, "fma", b.fneg(signed), y, call(b, "fabs", r))
         return self._unscaled(b, r, V32.to_word(b, rest))
 
+    def times(self, b, x, factor: float):
+        """Up: exact, or cut off to binary32's largest number, which carries into infinity."""
+        if abs(factor) < 1.0:
+            return super().times(b, x, factor)
+        r, half = b.fmul(x, V32.constant(factor)), 1 << (self.drop - 1)
+        if self.limited:
+            return self._within(b, r, r)
+        word = b.add(V32.to_word(b, r), V32.word(half))
+        return V32.to_float(b, b.and_(word, V32.word(-2 * half)))
+
     def div(self, b, x, y):
         x = self._scaled(b, x)
         r = b.fdiv(x, y)

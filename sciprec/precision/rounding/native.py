@@ -73,6 +73,13 @@ class Native:
     def mul(self, b, x, y, **key):
         return self.round(b, b.fmul(self.widen(b, x), self.widen(b, y)), **key)
 
+    def times(self, b, x, factor: float):
+        """x times a power of two that is in the format."""
+        constant = ir.Constant(self.carrier, factor)
+        if self.mode:
+            constant = opaque(b, f"sciprec.{self.carrier}.{factor.hex()}", constant)
+        return self.mul(b, constant, x)
+
     def div(self, b, x, y, **key):
         return self.round(b, b.fdiv(self.widen(b, x), self.widen(b, y)), **key)
 
