@@ -25,7 +25,10 @@ def test_small_benchmark_has_every_row(tmp_path, capsys, monkeypatch):
     for case in stored["cases"]:
         measured = {(r["row"], r["column"]) for r in case["ratios"]}
         assert {(row, c) for row in precision.BACKENDS for c in ("trusted", "rounded")} <= measured
-        assert all(r["ratio"] > 0 for r in case["ratios"])
+        assert all(r["ratio"] >= r["least"] >= 0 for r in case["ratios"])
+    ours = {row: count for row, count in stored["wrong"].items() if row in precision.BACKENDS}
+    assert ours == {"fp16": 0, "bf16": 0} and stored["wrong"]["NumPy float16"] == 0
+    assert stored["absent"] == peers.absent()
     assert {row["arithmetic"] for row in precision.rows(stored)} >= set(precision.BACKENDS)
 
 
@@ -102,3 +105,22 @@ def test_peers_compute_the_same(case):
     case.kernel(*arguments)
     inner = (slice(1, -1),) * 2 if case.kernel is kernels.advect else slice(None)
     assert (form(*arguments) == arguments[-1][inner]).all()
+
+
+def test_sums_that_are_rounded_twice_are_counted():
+    """binary32's sum rounded to 16 bits is wrong where the first rounding made a tie."""
+
+    def twice(operation):
+        return lambda a, b: quantize(operation(a, b), "float:p=16")
+
+    wrong = peers.wrong_results("float:p=16", twice(np.add), twice(np.multiply))
+    assert 50 < wrong < 5000
+    exact = peers.wrong_of_ours("float:p=16")
+    assert exact == 0
+
+
+def test_cpfloat_is_absent_until_it_is_built(monkeypatch, tmp_path):
+    monkeypatch.delenv(peers.LIBRARY, raising=False)
+    assert peers.cpfloat_library() is None and peers.absent()[0].startswith("CPFloat: not built")
+    monkeypatch.setenv(peers.LIBRARY, str(tmp_path / "missing.so"))
+    assert peers.cpfloat_library() is None
