@@ -1,5 +1,7 @@
 """Kernels that need not round what they load, because their arguments were looked through."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,11 @@ def test_what_is_its_own_rounding():
     ]  # fmt: skip
 
 
+def one_of_many(x, out):
+    for i in range(x.size):
+        out[i] = math.exp(x[i]) * 0.3 + 0.7
+
+
 def given_back(x):
     return x
 
@@ -131,6 +138,7 @@ def test_nothing_is_compiled_again_where_it_does_not_pay(monkeypatch):
             for _ in range(4):
                 lifted(x, (x, 0.5), np.zeros(1000))
             assert lifted._proof._trusting is None
+    assert lift(one_of_many, "fp16")._proof is None
     for native in ("fp32", "fp64", "float:p=8,round=sr"):
         assert lift(relaxed, native)._proof is None
     assert lift(relaxed, "fp16", trust_inputs=True)._proof is None

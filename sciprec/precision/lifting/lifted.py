@@ -17,7 +17,7 @@ from numba.core.serialize import dumps
 from sciprec.precision.fixed.profile import Profile, Recorder
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.compiling import module_of
-from sciprec.precision.lifting.proof import Proof
+from sciprec.precision.lifting.proof import Proof, loads_matter
 from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.operations import keys
 from sciprec.precision.rewriting.copies import is_native, native
@@ -118,6 +118,8 @@ class Lifted:
         """What finds out whether loads have to round, where these take time."""
         backend = self.backend
         if program.trust_inputs or backend.random or backend.fixed or backend.storage.native:
+            return None
+        if not loads_matter(self.sites):
             return None
         return Proof(self.dispatcher, self.kernel, backend, program.path, len(self.sites))
 

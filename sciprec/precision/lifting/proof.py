@@ -6,15 +6,16 @@ stores is in the format already. The pass compares bits, so that -0, subnormals 
 NaN of other payloads are told apart; arrays with gaps, and kernels that put integers among
 floating-point numbers (`symbols.MIXING`), are left to the kernel that rounds.
 
-It is compiled when it pays: after the kernel has run for longer than that takes, and where the pass
-takes a small part of a call. Nothing is compiled twice for a kernel that runs for a second.
+It is compiled when it pays: after the kernel has run for longer than that takes, where loads are
+many beside other operations, and the pass takes a small part of a call. Nothing is compiled twice
+for a kernel that runs for a second.
 """
 
 from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,15 +23,21 @@ import numpy as np
 
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rewriting import symbols
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.syntax import Site
 
 FIRST_SECONDS = 1.0
 SECONDS_A_SITE = 0.05
 """How long a kernel has to run before it is worth compiling again, and more for each operation of
 its source: about twice what that takes.
 """
+LEAST_LOADS = 0.25
+"""Loads for each operation of the source, below which the rounding of loads is no great part."""
+OF_A_FUNCTION = 20
+"""Operations that an elementary function counts for."""
 LARGEST_SHARE = 0.1
 """Of a call's time, for the pass over its arguments: what is saved is a fifth to a half of it."""
 
@@ -91,6 +98,14 @@ def in_format(value: Any, backend: Backend, path: str = "auto") -> bool:
     if not value.flags.forc or not value.dtype.isnative or value.dtype.itemsize not in (4, 8):
         return False
     return _comparison(backend, path)(value.ravel(order="K")) == 0
+
+
+def loads_matter(sites: Sequence[Site]) -> bool:
+    """Whether the rounding of loads is a great part of what the source rounds."""
+    loads = sum(site.operation == "enter" for site in sites)
+    rows = [OPERATIONS.get(site.operation) for site in sites if site.operation != "enter"]
+    work = sum(OF_A_FUNCTION if row is not None and row.evaluate else 1 for row in rows)
+    return loads >= LEAST_LOADS * work
 
 
 class Proof:
