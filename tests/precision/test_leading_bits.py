@@ -16,10 +16,11 @@ from tests.precision import arithmetic_kernels as kernels
 from tests.precision.comparison import assert_bits
 from tests.precision.samples import aimed_pairs, in_format, landmarks, random_numbers, triples
 
-RANGES = ("", ",emin=-60,emax=60", ",emin=-40,emax=127", ",emin=-126,emax=20,overflow=saturate")
-SPECS = [f"float:p={p}{own}" for p in range(12, LARGEST_BITS + 1) for own in RANGES]
+RANGES = ("emin=-60,emax=60", "emin=-40,emax=127", "emin=-126,emax=20,overflow=saturate")
+SPECS = [f"float:p={p}" for p in range(12, LARGEST_BITS + 1)]
+SPECS += [f"float:p={p},{RANGES[(p + 2) % 3]}" for p in range(12, LARGEST_BITS + 1)]
 SPECS += ["float:p=10,emin=-120,emax=120", "float:p=2,emin=-120,emax=120,overflow=saturate"]
-QUICK = ("float:p=12", "float:p=23", "float:p=16,emin=-60,emax=60")
+QUICK = ("float:p=12", "float:p=23", "float:p=14,emin=-40,emax=127", "float:p=16,emin=-60,emax=60")
 QUICK_FIRST = [pytest.param(s, marks=[] if s in QUICK else pytest.mark.slow) for s in SPECS]
 SHORT = (
     "float:p=10,emin=-30,emax=30",

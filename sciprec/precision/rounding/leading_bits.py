@@ -68,7 +68,8 @@ class LeadingBits(Native):
         self.drop = 24 - fmt.significand_bits
         self.scale = 2.0 ** (-126 - fmt.emin)
         whole = 2.0**127 * (2.0 - 2.0 ** (1 - fmt.significand_bits))
-        self.limited = (fmt.overflow, fmt.max_finite) != ("infinity", whole)
+        carries = (fmt.overflow, fmt.max_finite) == ("infinity", whole)
+        self.limited = self.scale != 1.0 or not carries  # scaling back is truncated too
 
     @staticmethod
     def serves(arithmetic: Arithmetic) -> bool:
