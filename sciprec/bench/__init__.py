@@ -10,7 +10,9 @@ from types import ModuleType
 
 from sciprec.errors import InputError
 
-BENCHMARKS = ("precision", "fixed", "compensation", "heston", "climate", "batch", "compare")
+BENCHMARKS = (
+    "precision", "fixed", "compensation", "heston", "climate", "batch", "compare", "start",
+)  # fmt: skip
 _MODULES = {"compare": "comparison"}
 
 
@@ -20,7 +22,8 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
     Args:
         name: "precision" (lifted kernels), "fixed" (integer matrix products), "compensation"
             (updates with their residuals), "heston" (paths and prices), "climate" (transforms and
-            steps), "batch" (many runs at once) or "compare" (two arrays with every statistic).
+            steps), "batch" (many runs at once), "compare" (two arrays with every statistic) or
+            "start" (compiling, with an empty cache folder).
         out: the JSON file to write.
         json: print the JSON instead of the table.
         small: tiny sizes, for tests.

@@ -316,6 +316,15 @@ def bench_compare(
     _bench("compare", out, json)
 
 
+@bench_app.command("start")
+def bench_start(
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Time first starts with an empty cache folder: models, a kernel, the quickstart."""
+    _bench("start", out, json)
+
+
 def _bench(name: str, out: Path | None, json: bool) -> None:
     """Run one benchmark by name."""
     try:

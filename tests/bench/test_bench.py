@@ -1,12 +1,13 @@
 """The benchmark runs, writes its file, and measures every row it promises."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 
 from sciprec import InputError, bench
-from sciprec.bench import compensation, fixed, kernels, peers, precision
+from sciprec.bench import compensation, fixed, kernels, peers, precision, start
 from sciprec.precision import lift, quantize, resolve_backend
 
 
@@ -124,3 +125,18 @@ def test_cpfloat_is_absent_until_it_is_built(monkeypatch, tmp_path):
     assert peers.cpfloat_library() is None and peers.absent()[0].startswith("CPFloat: not built")
     monkeypatch.setenv(peers.LIBRARY, str(tmp_path / "missing.so"))
     assert peers.cpfloat_library() is None
+
+
+@pytest.mark.slow
+def test_small_benchmark_of_first_starts(tmp_path):
+    """A kernel costs time the first time, next to nothing the second, and importing is less."""
+    result = bench.run("start", out=tmp_path / "bench.json", small=True)
+    bare, kernel = result["starts"]
+    assert (bare["start"], kernel["start"]) == tuple(start.STARTS)[:2]
+    assert kernel["cold"]["processor"] > kernel["again"]["processor"] > 0
+    assert len(start.rows(result)) == 2
+
+
+def test_a_start_that_fails_says_why(tmp_path):
+    with pytest.raises(RuntimeError, match="no such thing$"):
+        start.cost([sys.executable, "-c", "raise ValueError('no such thing')"], tmp_path)
