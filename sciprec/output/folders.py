@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from sciprec.errors import InputError
+from sciprec.precision.compiled.turns import TAKEN, is_current, lock
 
 PAGE = "index.html"
 _OWN_PAGE = b"<title>sciprec: "
 _HEAD_BYTES = 2000
 LOCK = ".sciprec-lock"
 """Name of the file that is locked; it is removed at the end, and means nothing after a crash."""
-_TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-_FAR = 1 << 30  # on Windows locked bytes cannot be read, and the file says whose it is
 
 
 def require_own_page(folder: str | Path) -> None:
@@ -70,9 +68,9 @@ def _taken(path: Path) -> IO[bytes]:
                 "you may write into"
             ) from None
         try:
-            _lock(stream)
+            lock(stream)
         except OSError as error:
-            if error.errno in _TAKEN:
+            if error.errno in TAKEN:
                 stream.seek(0)
                 owner = stream.read(20).decode(errors="replace")
                 stream.close()
@@ -80,23 +78,9 @@ def _taken(path: Path) -> IO[bytes]:
                     f"another sciprec command (process {owner or 'unknown'}) is writing into the "
                     f"folder '{path.parent}'; wait until it has ended, or give another folder"
                 ) from None
-        with contextlib.suppress(FileNotFoundError):
-            if os.path.samestat(os.stat(path), os.fstat(stream.fileno())):
-                with contextlib.suppress(OSError):  # a full disk is told by who needs it
-                    os.ftruncate(stream.fileno(), 0)
-                    os.write(stream.fileno(), str(os.getpid()).encode())
-                return stream
+        if is_current(stream, path):
+            with contextlib.suppress(OSError):  # a full disk is told by who needs it
+                os.ftruncate(stream.fileno(), 0)
+                os.write(stream.fileno(), str(os.getpid()).encode())
+            return stream
         stream.close()
-
-
-def _lock(stream: IO[bytes]) -> None:
-    """Take the lock or raise OSError, without waiting."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        stream.seek(_FAR)
-        msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
-        return
-    fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)

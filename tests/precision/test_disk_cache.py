@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.precision.compiled import disk_cache
+from sciprec.precision.compiled import disk_cache, parts
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +38,7 @@ def run_lifted() -> str:
     """What a new process would compute with a lifted kernel."""
     for name in [n for n in sys.modules if n.startswith("sciprec_lifted.halves")]:
         del sys.modules[name]
+    parts._known.clear()
     out = np.zeros(X.size)
     sciprec.lift(halves, "mlu370")(X, out)
     return out.tobytes().hex()
@@ -127,8 +128,11 @@ from tests.precision.test_disk_cache import *
 folder, found = disk_cache.cache_folder(), []
 expected = told(run_lifted)
 for number, path in enumerate(sorted(folder.iterdir())):
-    for damage in DAMAGES[number::3]:
+    for damage in DAMAGES[number::4]:
         damage(path)
+        if path.suffix == ".part":  # looked for where the whole is compiled only
+            for whole in folder.glob("*.compiled"):
+                whole.unlink()
         found.append((path.suffix, told(run_lifted), told(run_lifted)))
 print(json.dumps([expected, found]))
 """
@@ -147,7 +151,7 @@ def test_damage_of_any_file_of_a_lifted_kernel_costs_one_warning(tmp_path):
     done = started(EVERY_FILE, tmp_path)
     assert done.returncode == 0, done.stderr
     expected, found = json.loads(done.stdout)
-    assert {suffix for suffix, _, _ in found} == {".py", disk_cache.SUFFIX}
+    assert {suffix for suffix, _, _ in found} == {".py", *disk_cache.SUFFIXES}
     for _, (result, said), after in found:
         assert result == expected[0] and len(said) == 1 and "held what cannot" in said[0]
         assert after == expected

@@ -28,7 +28,7 @@ def by_transpose(x, out):
 def by_swapaxes(x, out):
     view = np.swapaxes(out.reshape((3, 2, 2)), 1, 2)
     view[0, 1, 0] = x[1, 0] / 3
-    return np.swapaxes(x, 0, 1)[2, 2]
+    return np.swapaxes(x, 0, -1)[2, 2]
 
 
 def by_asarray(x, out):
@@ -109,3 +109,21 @@ def test_what_is_written_and_read_through_views_is_rounded(kernel, backend):
     if backend != "fixed32":
         assert sciprec.quantize(out, backend)[place] == out[place]
         assert sciprec.quantize(np.array([result]), backend)[0] == result
+
+
+def test_axes_may_be_known_at_the_call_only():
+    def exchanged(x, axis):
+        return np.swapaxes(x, 0, axis)[1, 0]
+
+    x = np.arange(6.0).reshape(2, 3)
+    assert sciprec.lift(exchanged, "fp64")(x, 1) == x[0, 1]
+
+
+def test_an_axis_that_is_not_there_is_named():
+    def beyond(x):
+        return np.swapaxes(x, 0, 2)[0, 0]
+
+    with pytest.raises(
+        sciprec.LiftError, match="Invalid axis of np.swapaxes: .*2.* of an array with 2"
+    ):
+        sciprec.lift(beyond, "fp32")(np.ones((2, 3)))

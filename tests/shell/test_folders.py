@@ -74,16 +74,16 @@ def test_a_lock_that_was_removed_meanwhile_is_not_the_lock(tmp_path, monkeypatch
     """The file that was opened belonged to a command that ended before it could be locked."""
     from sciprec.output import folders
 
-    usual, removed = folders._lock, []
+    usual, removed = folders.lock, []
 
     def late(stream):
         if not removed:
             removed.append((tmp_path / LOCK).unlink())
         usual(stream)
 
-    monkeypatch.setattr(folders, "_lock", late)
+    monkeypatch.setattr(folders, "lock", late)
     with alone_in(tmp_path):
-        monkeypatch.setattr(folders, "_lock", usual)
+        monkeypatch.setattr(folders, "lock", usual)
         with pytest.raises(InputError), alone_in(tmp_path):
             pass
 
@@ -92,7 +92,7 @@ def test_a_file_system_without_locks_lets_everyone_in(tmp_path, monkeypatch):
     def unknown(stream):
         raise OSError(38, "Function not implemented")
 
-    monkeypatch.setattr("sciprec.output.folders._lock", unknown)
+    monkeypatch.setattr("sciprec.output.folders.lock", unknown)
     with alone_in(tmp_path), alone_in(tmp_path):
         pass
 

@@ -24,9 +24,13 @@ import numba
 from numba.core import sigutils, types
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 
-SUFFIX = ".compiled"
+from sciprec.precision.compiled.turns import turn
+
+SUFFIXES = ".compiled", ".part"
 _PACKAGE = Path(__file__).parents[2]
 _CHECK_BYTES = 32
 _SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
@@ -63,6 +67,11 @@ def sources_digest(*packages: str) -> str:
     return digest.hexdigest()
 
 
+def compiler_settings() -> tuple:
+    """The settings of Numba that change what it makes of a function."""
+    return tuple(getattr(numba.config, name, None) for name in _SETTINGS)
+
+
 def engine_digest() -> str:
     """A hash of the engine's sources, all of `sciprec/precision`."""
     return sources_digest("precision")
@@ -83,7 +92,8 @@ def kept(**options) -> Callable:
     """A decorator: numba.njit with these options, its code kept on disk. It may depend on its own
     package and on the engine.
     """
-    return lambda function: keep(numba.njit(**options)(function))
+    options = {"nopython": True, "boundscheck": None, **options}
+    return lambda function: keep(Kept(function, {}, options))
 
 
 def keep(dispatcher):
@@ -96,12 +106,27 @@ def keep(dispatcher):
     return dispatcher
 
 
+class Kept(CPUDispatcher):
+    """A jitted function; what is not on disk yet is compiled by one process at a time."""
+
+    def compile(self, sig):
+        with global_compiler_lock:  # first: who waits for another process keeps no thread's turn
+            kinds = tuple(sigutils.normalize_signature(sig)[0])
+            stored = isinstance(self._cache, DiskCache) and not any(map(_has_function, kinds))
+            if not stored or kinds in self.overloads:
+                return super().compile(sig)
+            with turn(self._cache.file_of(sig, self.targetctx.codegen())):
+                return super().compile(sig)
+
+
 class DiskCache(_Cache):
     """Numba's interface to a cache of one function's compiled code.
 
     Args:
         function: the plain Python function.
     """
+
+    suffix = SUFFIXES[0]
 
     def __init__(self, function):
         self.function = function
@@ -129,7 +154,7 @@ class DiskCache(_Cache):
             return None
         try:
             known, reduced = pickle.loads(payload)
-            return CompileResult._rebuild(target_context, *reduced) if known == key else None
+            return self._rebuilt(target_context, reduced) if known == key else None
         except Exception as error:
             discard(path, f"{type(error).__name__}: {error}")
             return None
@@ -141,7 +166,7 @@ class DiskCache(_Cache):
         if any(map(_has_function, sigutils.normalize_signature(sig)[0])):
             return
         key = self._key(sig, data.codegen)
-        payload = dumps((key, data._reduce()))
+        payload = dumps((key, self._reduced(data)))
         write(self._file(key), hashlib.sha256(payload).digest() + payload)
 
     def enable(self) -> None:
@@ -149,22 +174,33 @@ class DiskCache(_Cache):
 
     disable = flush = enable
 
+    def _reduced(self, data: CompileResult) -> tuple:
+        """What is kept of compiled code."""
+        return data._reduce()
+
+    def _rebuilt(self, target_context, reduced: tuple) -> CompileResult:
+        """Compiled code from what was kept."""
+        return CompileResult._rebuild(target_context, *reduced)
+
     def _key(self, sig, codegen) -> tuple:
         """What tells this code from other code, but for the sources."""
-        cells = self.function.__closure__ or ()
-        return (
-            sig,
-            codegen.magic_tuple(),
-            tuple(getattr(numba.config, name, None) for name in _SETTINGS),
-            hashlib.sha256(self.function.__code__.co_code).hexdigest(),
-            hashlib.sha256(dumps([c.cell_contents for c in cells])).hexdigest() if cells else "",
-        )
+        return sig, codegen.magic_tuple(), compiler_settings(), self._identity()
+
+    def _identity(self) -> str:
+        """A hash of the function itself."""
+        cells = [c.cell_contents for c in self.function.__closure__ or ()]
+        closed = dumps(cells) if cells else b""
+        return hashlib.sha256(self.function.__code__.co_code + closed).hexdigest()
+
+    def file_of(self, sig, codegen) -> Path:
+        """Where the code for a signature is, or will be."""
+        return self._file(self._key(sig, codegen))
 
     def _file(self, key: tuple) -> Path:
         where = f"{self.function.__module__}.{self.function.__qualname__}"
         named = f"{sources_digest(*sorted(self._packages))} {where} {key}"
         digest = hashlib.sha256(named.encode()).hexdigest()[:24]
-        return cache_folder() / f"{self._label}_{digest}{SUFFIX}"
+        return cache_folder() / f"{self._label}_{digest}{self.suffix}"
 
 
 def _has_function(kind: types.Type) -> bool:

@@ -57,6 +57,9 @@ def known_call(rewriter: Rewriter, node, function):
         return reduced(rewriter, reduction, node, [rewriter.visit(a) for a in node.args])
     if _lookup(symbols.CREATING, function) is not None:
         return creation(rewriter, node, function)
+    if function is np.swapaxes and len(node.args) == 3:
+        if None not in map(rewriter.literal_integer, node.args[1:]):
+            return ast.Call(name("sp_swapped"), [rewriter.visit(a) for a in node.args], [])
     if _member(symbols.NATIVE, function) or _member(symbols.VIEWING, function):
         return plain_call(rewriter, node, text, [rewriter.visit(a) for a in node.args])
     if _member(symbols.MOVING, function):

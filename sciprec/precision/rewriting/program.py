@@ -12,10 +12,12 @@ from types import CodeType, FunctionType
 
 import numpy as np
 
+from sciprec.precision.compiled.disk_cache import outside_digest
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.formats.literal import round_array
 from sciprec.precision.operations.keys import site_number
 from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.rewriting.identity import Identities
 from sciprec.precision.rewriting.layout import Frame, Layout
 from sciprec.precision.rewriting.own_names import own_name, set_apart
 from sciprec.precision.rewriting.parallel import rewrite_parallel_loop
@@ -44,11 +46,12 @@ from sciprec.precision.formats.float_format import Format
 from sciprec.precision.operations.keys import at_site as sp_at
 from sciprec.precision.operations.keys import descend as sp_descend
 from sciprec.precision.operations.intrinsics import operations
+from sciprec.precision.operations.views import swapped as sp_swapped
 from sciprec.precision.compiled.parts import inlined_part as sp_inlined
 from sciprec.precision.compiled.parts import part as sp_linked
 
 sp_lesser, sp_greater = min, max
-sp_ops = operations({backend_text}, {word}, {variant!r})
+sp_ops = {arithmetic}
 sp_row = sp_ops.row
 sp_carrier = np.{carrier}
 '''
@@ -216,19 +219,30 @@ class Program:
         self._definitions.append((tree, parallel))
         self._mentions[tree.name] = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
 
-    def _decorated(self, tree: ast.FunctionDef, parallel: bool) -> str:
+    def _decorator(self, tree: ast.FunctionDef, parallel: bool) -> str:
         """Called kernels without loops of their own are inlined, so that the loops around them
         vectorise.
         """
         if parallel:
-            decorator = _PARALLEL
-        elif self._is_recursive(tree):
-            decorator = _SERIAL
-        elif tree.name in self._entered or _has_long_loop(tree):
-            decorator = _PART
-        else:
-            decorator = _INLINED
-        return f"{decorator}\n{ast.unparse(ast.fix_missing_locations(tree))}\n"
+            return _PARALLEL
+        if self._is_recursive(tree):
+            return _SERIAL
+        return _PART if tree.name in self._entered or _has_long_loop(tree) else _INLINED
+
+    def _decorated(self, bindings: dict[str, str]) -> list[str]:
+        """The text of every definition; parts are told from others by an identity."""
+        outside = map(outside_digest, self.named_functions())
+        identities = Identities("\n".join([self._arithmetic(), self.imports, *outside]), bindings)
+        for tree, parallel in self._definitions:
+            decorator = self._decorator(tree, parallel)
+            text = ast.unparse(ast.fix_missing_locations(tree))
+            shared = decorator in (_PART, _INLINED)
+            identities.add(tree.name, decorator, text, self._mentions[tree.name], shared)
+        return identities.texts()
+
+    def _arithmetic(self) -> str:
+        """The operations that the module uses, as an expression."""
+        return f"operations({self.backend!r}, {self.word}, {self.variant.name!r})"
 
     def _is_recursive(self, tree: ast.FunctionDef) -> bool:
         return self._reaches(tree.name, tree.name, set())
@@ -280,27 +294,30 @@ class Program:
             _HEADER.format(
                 kernel=self.kernel.__name__,
                 backend=self.backend.name,
-                backend_text=repr(self.backend),
-                word=self.word,
-                variant=self.variant.name,
+                arithmetic=self._arithmetic(),
                 carrier=self.backend.carrier.name,
             )
             + self.imports
         ]
         entry = self._entry()
+        bindings = self._bindings()
+        parts += [f"{identifier} = {text}" for identifier, text in bindings.items()]
+        return "\n".join([*parts, "", *self._decorated(bindings), entry])
+
+    def _bindings(self) -> dict[str, str]:
+        """What names of the generated module stand for, definitions left out, as expressions."""
+        found: dict[str, str] = {}
         if self.rows:
             self.layout = Layout(self.frames, "sp_entry")
-            parts += [f"{n} = {first}" for n, first in sorted(self.layout.constants.items())]
-        for identifier, operation in sorted(self._operations.items()):
-            parts.append(f"{identifier} = sp_ops.{operation}")
+            found |= {n: str(first) for n, first in sorted(self.layout.constants.items())}
+        found |= {n: f"sp_ops.{o}" for n, o in sorted(self._operations.items())}
         for identifier, value in self._arrays.items():
             raw = np.ascontiguousarray(value)
-            parts.append(
-                f"{identifier} = np.frombuffer(bytes.fromhex({raw.tobytes().hex()!r}), "
+            found[identifier] = (
+                f"np.frombuffer(bytes.fromhex({raw.tobytes().hex()!r}), "
                 f"dtype={raw.dtype.str!r}).reshape({raw.shape!r})"
             )
-        definitions = [self._decorated(tree, parallel) for tree, parallel in self._definitions]
-        return "\n".join([*parts, "", *definitions, entry])
+        return found
 
     def _entry(self) -> str:
         """The compiled function with the kernel's signature: round the arguments, set the mode,
@@ -330,7 +347,7 @@ class Program:
             body = f"{self.operation('returned')}({prefix}{body})"
         if self.rows:
             body = f"{self.operation('closed')}({body})"
-        run = f"{_PART}\ndef sp_run({listed}):\n    return {body}\n"
+        run = f"{_PART}('')\ndef sp_run({listed}):\n    return {body}\n"
         recursive = any(self._is_recursive(tree) for tree, _ in self._definitions)
         cached = _ENTRY.format(jit="sp_on_disk" if self.kept and not recursive else "njit")
         return f"{run}\n{cached}\ndef sp_entry({listed}):\n    return {call}\n"

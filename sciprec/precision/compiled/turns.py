@@ -1,0 +1,81 @@
+"""Turns: what several processes want to make is made by one of them, and the others wait for it."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+LONGEST_WAIT = 120.0
+"""Seconds after which a process makes for itself what another one has not finished."""
+TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+"""What a system says of a lock that somebody else holds."""
+_LOOK_SECONDS = 0.02
+_FAR = 1 << 30  # on Windows locked bytes cannot be read
+
+
+def lock(stream: IO[bytes]) -> None:
+    """Lock an open file against other processes and other openings of it, without waiting; closing
+    it, or the end of the process, unlocks it.
+
+    Raises:
+        OSError: it is locked, or the file system has no locks.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        stream.seek(_FAR)
+        msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
+        return
+    fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_current(stream: IO[bytes], path: Path) -> bool:
+    """Whether an open file is still that of a path, not one that its last owner has removed."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(stream.fileno()))
+    except FileNotFoundError:
+        return False
+
+
+@contextlib.contextmanager
+def turn(path: Path) -> Iterator[None]:
+    """Make a file, for a `with` statement, while no other process makes it. Where it is there, is
+    not finished by another process in time, or cannot be locked, nothing is waited for.
+    """
+    held = None if path.exists() else _held(path.with_name(f"{path.name}.lock"), path)
+    try:
+        yield
+    finally:
+        if held is not None:
+            with contextlib.suppress(OSError):  # Windows keeps files that are open
+                os.unlink(held.name)
+            held.close()
+
+
+def _held(lock_file: Path, wanted: Path) -> IO[bytes] | None:
+    """The lock file, locked; None where there is no need, or no way."""
+    latest = time.monotonic() + LONGEST_WAIT
+    while not wanted.exists() and time.monotonic() < latest:
+        try:
+            lock_file.parent.mkdir(parents=True, exist_ok=True)
+            stream = open(lock_file, "a+b")
+        except OSError:
+            return None
+        try:
+            lock(stream)
+            if is_current(stream, lock_file):
+                return stream
+            stream.close()
+        except OSError as error:
+            stream.close()
+            if error.errno not in TAKEN:
+                return None
+            time.sleep(_LOOK_SECONDS)
+    return None

@@ -1,0 +1,64 @@
+"""Which functions of generated modules are the same: a hash of a definition's text and of all that
+it mentions. Kernels that call the same kernels are compiled with one copy of these.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class _Definition:
+    decorator: str
+    text: str
+    mentions: set[str]
+    shared: bool
+
+
+class Identities:
+    """The definitions of one generated module.
+
+    Args:
+        arithmetic: what every definition depends on without naming it.
+        bindings: what the module's names stand for, as expressions, definitions left out.
+    """
+
+    def __init__(self, arithmetic: str, bindings: dict[str, str]):
+        self._arithmetic, self._bindings = arithmetic, bindings
+        self._definitions: dict[str, _Definition] = {}
+        self._known: dict[str, str] = {}
+
+    def add(self, name: str, decorator: str, text: str, mentions: set[str], shared: bool) -> None:
+        """A definition; `shared` says that it is a part, whose decorator takes an identity."""
+        self._definitions[name] = _Definition(decorator, text, mentions, shared)
+
+    def of(self, name: str) -> str:
+        """A definition's identity; "" where it is no part, or mentions one that is none."""
+        if name not in self._known:
+            self._known[name] = ""  # while it is looked for: one that mentions itself has none
+            self._known[name] = self._made(name)
+        return self._known[name]
+
+    def _made(self, name: str) -> str:
+        own = self._definitions[name]
+        if not own.shared:
+            return ""
+        facts = [self._arithmetic, own.decorator, own.text]
+        for mentioned in sorted(own.mentions):
+            if mentioned in self._bindings:
+                facts.append(f"{mentioned} = {self._bindings[mentioned]}")
+            elif mentioned in self._definitions:
+                identity = self.of(mentioned)
+                if not identity:
+                    return ""
+                facts.append(f"{mentioned}: {identity}")
+        return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:24]
+
+    def texts(self) -> list[str]:
+        """Every definition with its decorator, in order."""
+        decorators = {
+            name: f"{own.decorator}({self.of(name)!r})" if own.shared else own.decorator
+            for name, own in self._definitions.items()
+        }
+        return [f"{decorators[name]}\n{own.text}\n" for name, own in self._definitions.items()]

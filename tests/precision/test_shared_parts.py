@@ -1,0 +1,164 @@
+"""Kernels that call the same kernels share what was compiled of these, and nothing else."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from numba.core import event
+
+import sciprec
+from sciprec.precision.compiled import turns
+
+ROOT = Path(__file__).parents[2]
+
+
+def shared(x, out):
+    for i in range(x.size):
+        out[i] = x[i] / 3.0
+
+
+def first(x, out):
+    shared(x, out)
+    for i in range(x.size):
+        out[i] = out[i] + 1.0
+
+
+def second(x, out):
+    shared(x, out)
+    for i in range(x.size):
+        out[i] = out[i] * 7.0
+
+
+def another_shared():
+    """A kernel of the same name that does something else, and one that calls it."""
+
+    def shared(x, out):
+        for i in range(x.size):
+            out[i] = x[i] / 5.0
+
+    def third(x, out):
+        shared(x, out)
+
+    return third
+
+
+class Compiled(event.Listener):
+    """Names of the functions that were compiled, without their identities."""
+
+    def __init__(self):
+        self.names = []
+
+    def on_start(self, event):
+        name = event.data["dispatcher"].py_func.__name__
+        self.names += [name] if name.startswith("sp_") else []
+
+    def on_end(self, event):
+        pass
+
+
+def compiled_by(*steps) -> list[str]:
+    """What is compiled while functions are called."""
+    heard = Compiled()
+    event.register("numba:compile", heard)
+    try:
+        for step in steps:
+            step()
+    finally:
+        event.unregister("numba:compile", heard)
+    return heard.names
+
+
+def call(kernel, backend="bf16"):
+    x, out = np.linspace(0.1, 1.0, 5), np.zeros(5)
+    sciprec.lift(kernel, backend)(x, out)
+    return out
+
+
+def test_what_two_kernels_call_is_compiled_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    names = compiled_by(lambda: call(first), lambda: call(second))
+    assert names.count("sp_k_shared") == 1
+    assert names.count("sp_k_first") == names.count("sp_k_second") == 1
+
+
+def test_one_name_may_stand_for_two_kernels_and_arithmetics():
+    """The identity is of the text and of all that it mentions."""
+    x = np.linspace(0.1, 1.0, 5)
+    fifths = call(another_shared(), "fp64")
+    assert np.array_equal(call(second, "fp64"), x / 3 * 7)
+    assert np.array_equal(fifths, x / 5)
+    rounded = call(second, "fp32")
+    assert np.array_equal(rounded, np.float32(np.float32(x) / np.float32(3)) * np.float32(7))
+
+
+PROCESS = """
+import json, sys
+from tests.precision import test_shared_parts as these
+names = these.compiled_by(lambda: these.call(getattr(these, sys.argv[1])))
+print(json.dumps([names, these.call(getattr(these, sys.argv[1])).tolist()]))
+"""
+
+
+def begun(kernel: str, cache: Path) -> subprocess.Popen:
+    environment = {**os.environ, "SCIPREC_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-c", PROCESS, kernel], cwd=ROOT, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def said(process: subprocess.Popen) -> tuple[list[str], list[float]]:
+    out, error = process.communicate(timeout=300)
+    assert process.returncode == 0, error
+    return tuple(json.loads(out))
+
+
+def test_other_processes_find_the_parts_and_none_compiles_what_another_one_does(tmp_path):
+    """Two processes begin at once with an empty cache, a third one comes with another kernel."""
+    racing = [said(process) for process in [begun("first", tmp_path), begun("first", tmp_path)]]
+    assert racing[0][1] == racing[1][1] == call(first).tolist()
+    compiled = racing[0][0] + racing[1][0]
+    assert sorted(compiled) == ["sp_entry", "sp_k_first", "sp_k_shared", "sp_run"]
+    names, result = said(begun("second", tmp_path))
+    assert sorted(names) == ["sp_entry", "sp_k_second", "sp_run"]
+    assert result == call(second).tolist()
+    assert not list(tmp_path.glob("*.lock"))
+
+
+def test_a_turn_of_a_process_that_died_is_over(tmp_path):
+    """It leaves a file, which nobody holds."""
+    wanted = tmp_path / "made"
+    (tmp_path / "made.lock").touch()
+    with turns.turn(wanted):
+        assert (tmp_path / "made.lock").exists()
+    assert not (tmp_path / "made.lock").exists()
+
+
+def test_a_turn_is_waited_for_until_its_file_is_there_or_for_long(tmp_path, monkeypatch):
+    monkeypatch.setattr(turns, "LONGEST_WAIT", 0.1)
+    wanted = tmp_path / "made"
+    with turns.turn(wanted), turns.turn(wanted):  # the second gives up waiting
+        wanted.touch()
+        with turns.turn(wanted):
+            pass
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["made"]
+
+
+def test_nothing_is_waited_for_where_no_file_can_be_locked(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    with turns.turn(tmp_path / "file" / "made"):
+        pass
+
+    def unknown(stream):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(turns, "lock", unknown)
+    began = time.monotonic()
+    with turns.turn(tmp_path / "made"):
+        pass
+    assert time.monotonic() - began < turns.LONGEST_WAIT / 4
