@@ -1,7 +1,10 @@
-"""Whether the kernels of a run are compiled already, and who hears when they are being compiled.
+"""Whether the kernels of a run are compiled already, who hears when they are being compiled, and
+compiling ahead.
 
 A run that has ended leaves an empty file in the folder of the compiled kernels, named by a digest
-of what decides which kernels it calls. Where it is missing, forecasts count the compiling.
+of what decides which kernels it calls. Where it is missing, forecasts count the compiling, and a
+batch compiles before its runs start: for each arithmetic in a process of its own, because Numba
+compiles on one thread of a process at a time.
 """
 
 from __future__ import annotations
@@ -9,20 +12,29 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 
 from numba.core import event
 
 from sciprec.batch.plan import Run
-from sciprec.kinds import kind_of
+from sciprec.kinds import Surroundings, kind_of
+from sciprec.plugins.loading import load_files
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.lifting.compiling import cache_folder
 from sciprec.provenance.definitions import code_digest
 
 FOLDER = "compiled-runs"
+_LOOK_SECONDS = 0.05
+_WORTH_SECONDS = 3.0  # of compiling: a process takes one to begin
 _here = threading.local()
 
 
@@ -81,3 +93,69 @@ class _Listener(event.Listener):
 def _listen() -> None:
     """Hear of every compilation of this process; what is loaded from the disk is none."""
     event.register("numba:compile", _Listener())
+
+
+# ---- ahead of a batch --------------------------------------------------------------------------
+
+
+def compile_ahead(
+    runs: Sequence[Run],
+    processes: int,
+    plugins: Sequence[str] = (),
+    on_compiling: Callable[[Run], None] = lambda run: None,
+) -> None:
+    """Compile the kernels of runs in processes of their own, several at a time, where there are
+    several to compile. What cannot be compiled so is compiled by its first run, as it says.
+
+    Args:
+        runs: of a batch.
+        processes: how many at a time, at most.
+        plugins: files that these import first.
+        on_compiling: called with a run whose kernels are compiled now.
+    """
+    todo: dict[str, Run] = {}
+    for run in runs:
+        kind = kind_of(run.scenario)
+        worth = kind.brief is not None and kind.compile_seconds >= _WORTH_SECONDS
+        if worth and not is_compiled(run):
+            todo.setdefault(kernels_of(run), run)
+    waiting = list(todo.values())
+    if min(len(waiting), processes) < 2 or not sys.executable:
+        return
+    working: list[subprocess.Popen] = []
+    try:
+        while waiting or working:
+            working = [process for process in working if process.poll() is None]
+            while waiting and len(working) < processes:
+                run = waiting.pop(0)
+                working.append(_begun(run, plugins))
+                on_compiling(run)
+            time.sleep(_LOOK_SECONDS)
+    finally:
+        for process in working:
+            process.kill()
+
+
+def _begun(run: Run, plugins: Sequence[str]) -> subprocess.Popen:
+    """A process that compiles the kernels of a run."""
+    with tempfile.TemporaryFile() as packed:
+        pickle.dump((list(plugins), pickle.dumps(run)), packed)
+        packed.seek(0)
+        return subprocess.Popen(
+            [sys.executable, "-m", __name__], stdin=packed, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, cwd=os.getcwd(),
+        )  # fmt: skip
+
+
+def compile_kernels(run: Run) -> None:
+    """Compile the kernels of a run by one that is brief."""
+    kind = kind_of(run.scenario)
+    if kind.brief is not None:
+        kind.run(kind.brief(run.scenario.table), run.variant, Surroundings())
+        remember(run)
+
+
+if __name__ == "__main__":
+    files, packed_run = pickle.load(sys.stdin.buffer)
+    load_files(files)
+    compile_kernels(pickle.loads(packed_run))

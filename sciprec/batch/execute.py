@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.batch.behind import code_behind
-from sciprec.batch.compiling import is_compiled, told_of_compiling
+from sciprec.batch.compiling import compile_ahead, is_compiled, told_of_compiling
 from sciprec.batch.perform import Days, perform, sentence
 from sciprec.batch.plan import Outcome, Run
 from sciprec.batch.resume import kept_outcomes
@@ -83,6 +83,9 @@ def execute(
             started.
     """
     folder = str(Path(folder).resolve())
+    if scheduler is None:
+        count = workers or threads or os.cpu_count() or 1
+        compile_ahead(runs, min(count, os.cpu_count() or 1), plugins, on_compiling or _nothing)
     if scheduler is None and workers is None:
         tasks = partial(action, folder=folder, debug=debug, on_days=on_days)
         if on_compiling is not None:
@@ -96,6 +99,10 @@ def execute(
             )
             unpacking = partial(_unpacked, action=there, plugins=plugins)
             return _on_cluster(client, runs, unpacking, on_done, debug)
+
+
+def _nothing(run: Run) -> None:
+    """Told of a run whose kernels are compiled, and does not care."""
 
 
 def _unpacked(packed: bytes, action: Callable[[Run], Outcome], plugins: Sequence[str]) -> Outcome:

@@ -40,10 +40,11 @@ class Progress:
             disable=quiet or not self._console.is_terminal,
         )
         self._start = time.perf_counter()
-        self._count = 0
+        self._count = self._begun = self._to_compile = 0
         self._work: dict[str, float] = {}
         self._whole = 0.0
         self._compiling: dict[tuple[str, str], float] = {}
+        self._told: set[tuple[str, str]] = set()
         self._done = self._kept = 0.0
         self._said: dict[str, float] = {}
         self._shares: dict[str, float] = {}
@@ -60,6 +61,7 @@ class Progress:
         """The plan is known."""
         self._work, self._compiling = _work_of(runs)
         self._whole = sum(self._work.values()) + sum(self._compiling.values())
+        self._to_compile = len(self._compiling)
         self._task = self._bar.add_task("runs", total=len(runs), left="")
 
     def cluster(self, words: str) -> None:
@@ -88,8 +90,11 @@ class Progress:
 
     def compiling(self, run: Any) -> None:
         """The kernels of a run are being compiled."""
+        self._begun += 1
+        self._told.add((run.scenario.name, run.label))
+        count = f"; {self._begun} of {self._to_compile}" if self._begun <= self._to_compile else ""
         if not self._quiet:
-            self._line(f"{_name(run.scenario.name, run)}: compiling (first time only)")
+            self._line(f"{_name(run.scenario.name, run)}: compiling (first time only{count})")
 
     def done(self, outcome: Any) -> None:
         """A run ended."""
@@ -118,8 +123,12 @@ class Progress:
         )
 
     def _compiled(self, scenario: str, label: str) -> None:
-        """One of the runs with these kernels is beyond compiling them, whichever was the first."""
-        self._done += self._compiling.pop((scenario, label), 0.0)
+        """One of the runs with these kernels is beyond compiling them, whichever was the first; so
+        are those whose compiling was told of before.
+        """
+        for kernels in (*self._told, (scenario, label)):
+            self._done += self._compiling.pop(kernels, 0.0)
+        self._told.clear()
 
     def _left(self) -> str:
         """How long the rest may take at the pace so far; empty where that is not known yet."""

@@ -189,6 +189,21 @@ def _kernels(given: ClimateRun, variant: Variant) -> dict[str, Any]:
     return table | {"stored": variant.stored}
 
 
+def _brief(given: ClimateRun) -> ClimateRun:
+    """Two steps of the same length."""
+    from sciprec.climate.constants import SECONDS_PER_DAY
+
+    seconds = 2 * _request(given).step_seconds
+    return given.model_copy(
+        update={
+            "days": seconds / SECONDS_PER_DAY,
+            "output_hours": seconds / 3600.0,
+            "step_seconds": seconds / 2,
+            "checkpoints": None,
+        }
+    )
+
+
 def _sources(given: ClimateRun) -> tuple[str]:
     from sciprec.climate.running.identity import code_behind
 
@@ -267,6 +282,7 @@ CLIMATE = Kind(
     estimate=_estimate,
     compile_seconds=10.0,  # docs/engine.md
     kernels=_kernels,
+    brief=_brief,
     sources=_sources,
     state=_state,
     ensembles=True,

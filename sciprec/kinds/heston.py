@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import xarray as xr
 from pydantic import Field, model_validator
 
+from sciprec.checks.limits import PATHS
 from sciprec.kinds import heston_grid
 from sciprec.kinds.heston_sections import HestonRun
 from sciprec.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
@@ -115,6 +116,17 @@ def _kernels(given: HestonRun, variant: Variant) -> list[Any]:
     return [given.payoffs.kind, simulation.scheme, simulation.tolerance is None]
 
 
+def _brief(given: HestonRun) -> HestonRun:
+    """A few paths, or prices that nearly any bound is good enough for."""
+    simulation = given.simulation
+    few = (
+        {"tolerance": "90%", "max_paths": PATHS[0]}
+        if simulation.n_paths is None
+        else {"n_paths": min(simulation.n_paths, 16)}
+    )
+    return given.model_copy(update={"simulation": simulation.model_copy(update=few)})
+
+
 def _sources(given: HestonRun) -> tuple[Any, ...]:
     """The registered payoff and scheme."""
     from sciprec.heston.options.catalogue import payoff_named
@@ -140,6 +152,7 @@ HESTON = Kind(
     estimate=_estimate,
     compile_seconds=4.0,  # docs/engine.md
     kernels=_kernels,
+    brief=_brief,
     sources=_sources,
     ensembles=True,
     residuals=_residuals,

@@ -99,6 +99,8 @@ class Kind:
         compile_seconds: of the kernels of a run, roughly.
         kernels: (table, variant) -> plain data, what decides which kernels are called; left out,
             the whole table.
+        brief: table -> one whose run calls the same kernels and takes next to no time, by which
+            they are compiled ahead; left out, the first run compiles its own.
         sources: table -> functions and values whose code belongs into the digest of a run; left
             out, `run` with all that it calls.
         state: table -> a digest of initial values that no code tells; empty where there are none.
@@ -119,6 +121,7 @@ class Kind:
     estimate: Callable[[Any, float], Estimate] = lambda table, slowness: Estimate("", None, None)
     compile_seconds: float = 0.0
     kernels: Callable[[Any, Variant], Any] = lambda table, variant: table.model_dump(mode="json")
+    brief: Callable[[Any], Any] | None = None
     sources: Callable[[Any], tuple[Any, ...]] | None = None
     state: Callable[[Any], str] = lambda table: ""
     ensembles: bool = False

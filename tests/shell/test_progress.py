@@ -107,7 +107,7 @@ def test_what_is_left_counts_compiling_and_the_days_of_runs_under_way(
     clock.value = done
     assert told._left() == f"about {progress.duration(whole - done)} left"
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "little_climate in fp64, member 4: compiling (first time only)"
+    assert lines[0] == "little_climate in fp64, member 4: compiling (first time only; 1 of 6)"
     rest = whole - compiling["little_climate", "fp64"] - work[runs[12].file]
     assert lines[1].endswith(f"about {progress.duration(rest)} left)")
 
