@@ -96,6 +96,25 @@ def test_one_name_may_stand_for_two_kernels_and_arithmetics():
     assert np.array_equal(rounded, np.float32(np.float32(x) / np.float32(3)) * np.float32(7))
 
 
+def counting(x, out):
+    place = 0
+    for _ in range(3):
+        put(x, place, out)
+        place = place + 1
+
+
+def put(x, place, out):
+    for i in range(x.size):
+        out[place] = out[place] + x[i]
+
+
+def test_a_count_that_begins_with_a_literal_compiles_a_kernel_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    names = compiled_by(lambda: call(counting))
+    assert names.count("sp_k_put") == 1
+    assert np.array_equal(call(counting, "fp64")[:3] > 0, [True] * 3)
+
+
 PROCESS = """
 import json, sys
 from tests.precision import test_shared_parts as these

@@ -64,6 +64,7 @@ class Rewriter(ast.NodeTransformer):
         self.namespace = namespace
         self.file, self.first = program.place(function)
         self.local = {a.arg for a in _arguments(tree.args)} | stored_names(tree.body)
+        self.counts = statements.counts(tree)
         self.label = tree.name
         self.key = "sp_key"
         self.frame_name = ""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 def assignment(rewriter: Rewriter, node):
     """An assignment to names, elements or several of them."""
     value = rewriter.visit(node.value)
+    if _begins_a_count(rewriter, node):
+        value = ast.Call(ast.Attribute(name("np"), "int64", ast.Load()), [value], [])
     if len(node.targets) > 1:
         temporary = rewriter.fresh("value")
         out = [assign(temporary, value)]
@@ -26,6 +28,27 @@ def assignment(rewriter: Rewriter, node):
             out += _assigned(rewriter, target, name(temporary), node)
         return out
     return _assigned(rewriter, node.targets[0], value, node)
+
+
+def _begins_a_count(rewriter: Rewriter, node: ast.Assign) -> bool:
+    """Whether a literal is where a loop begins to count what it gives to kernels: Numba would
+    compile these for the literal first, and then again for integers.
+    """
+    target, value = node.targets[0], node.value
+    whole = isinstance(value, ast.Constant) and type(value.value) is int
+    counts = isinstance(target, ast.Name) and target.id in rewriter.counts
+    return whole and counts and abs(value.value) < 2**63
+
+
+def counts(tree: ast.FunctionDef) -> frozenset[str]:
+    """Names that a loop assigns and gives to a call."""
+    found: set[str] = set()
+    for loop in ast.walk(tree):
+        if isinstance(loop, (ast.For, ast.While)):
+            calls = [node for node in ast.walk(loop) if isinstance(node, ast.Call)]
+            given = {a.id for call in calls for a in call.args if isinstance(a, ast.Name)}
+            found |= given & stored_names(loop.body)
+    return frozenset(found)
 
 
 def annotated_assignment(rewriter: Rewriter, node):
