@@ -242,8 +242,8 @@ class Payoff:
         return self, {}
 
     def payment_scale(self, model: Model) -> float:
-        """Return G of bounds.rare, discounted: the size of payments that end in the money
-        by chance. A payoff that pays more than the spot's deviation has to say so."""
+        """Return G of bounds.rare, discounted: the size of payments that end in the money by
+        chance. Of a payoff from outside sciprec it is measured, too, and the larger one counts."""
         size = spot_deviation(model, self.maturity)
         return model.discount(self.maturity) * min(size, getattr(self, "strike", np.inf))
 

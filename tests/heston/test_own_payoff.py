@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 import xarray as xr
 
@@ -11,6 +12,7 @@ from sciprec.batch.execute import execute
 from sciprec.batch.plan import plan
 from sciprec.cli import commands as cli
 from sciprec.errors import InputError
+from sciprec.heston.bounds.rare import Rare
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.simulation import paths
 from sciprec.kinds import parse_scenario
@@ -131,3 +133,32 @@ def test_a_path_scheme_is_a_function(load):
         assert abs(found.martingale - 1) < 4 * found.martingale_standard_error
     result = heston.price(MODEL, option, tolerance=0.05, max_paths=2**18, **given)
     assert abs(result.price - analytic.price(MODEL, option)) <= result.bound
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jackpot(heston.European):
+    """A payment far beyond the spot, on few paths."""
+
+    maturity: float
+    level: float
+    prize: float
+
+    def at_maturity(self, spot):
+        return np.where(np.asarray(spot) > self.level, self.prize, 0.0)
+
+
+@pytest.mark.parametrize("level", [150.0, 170.0])
+def test_a_payoff_that_pays_more_than_the_spot_moves_is_within_its_bound(level):
+    """Unseen payments had counted as much as the spot's deviation, whatever was paid."""
+    option = Jackpot(maturity=0.5, level=level, prize=1e6)
+    truth = 1e6 * analytic.digital_prices(MODEL, level, 0.5)
+    call = heston.Call(strike=100, maturity=0.5)
+    scales = Rare(MODEL, (option, call), 0.05).scale
+    assert scales.tolist() == [pytest.approx(1e6 * MODEL.discount(0.5)), call.payment_scale(MODEL)]
+    results = [
+        heston.price(MODEL, option, backend="fp64", tolerance=0.1, max_paths=2**17, seed=seed,
+                     variance_reduction="none")
+        for seed in range(2)
+    ]  # fmt: skip
+    assert all(abs(result.price - truth) <= result.bound for result in results)
+    assert max(result.bound for result in results) < 1e3

@@ -9,6 +9,8 @@ import pytest
 import xarray as xr
 
 from sciprec.comparison import compare
+from sciprec.output.dataset import trajectory_dataset
+from sciprec.precision.formats.backend import resolve_backend
 from sciprec.report import page_section, section
 from sciprec.report.drawing.svg import LONGEST_LABEL, legend, new_figure, short, style
 from sciprec.report.page import render
@@ -21,12 +23,14 @@ from sciprec.report.sections.distribution import (
 )
 from sciprec.report.sections.evidence_matrix import evidence_matrix
 from sciprec.report.sections.evidence_pictures import evidence_pictures, evidence_rows
+from sciprec.report.sections.figures import _error_map
 from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.suggestions import magnitude_correlation, suggestions
 from sciprec.report.stored.batch import read_batch
 from sciprec.scenario.compensation_choice import CompensationChoice
 from sciprec.scenario.variant import Variant
 from tests.extending import loading
+from tests.shell.conftest import little_trajectory
 
 
 @pytest.fixture(scope="module")
@@ -262,3 +266,14 @@ def test_what_a_section_shows_is_escaped_and_may_hold_figures(no_findings, batch
     assert page.count("<figcaption>little_climate</figcaption>") == 1
     assert "<p>a &lt; b</p>\n<details>" in page
     assert "<figcaption>little_heston" not in page
+
+
+def test_a_map_of_a_run_with_a_long_name_has_room():
+    """Its title left none for the map, which matplotlib warned of."""
+    spec = resolve_backend("float:p=53,emin=-1022,emax=1023").name
+    label = f"{spec} with state in float:p=21,emin=-99+carry"
+    runs = [
+        SimpleNamespace(label=name, dataset=trajectory_dataset(little_trajectory(error)))
+        for name, error in (("fp64", 0.0), (label, 1e-7))
+    ]
+    assert "minus fp64, day 3" in _error_map(*runs, "height", "map").svg

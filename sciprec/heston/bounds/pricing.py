@@ -176,7 +176,7 @@ def price(
     pricing = Pricing(
         sampler=choose_sampler(model, given, scheme, variance_reduction, request.seed, carried),
         tolerance=limit,
-        rare=Rare(model, given, 1 - request.confidence),
+        rare=Rare(model, given, 1 - request.confidence, scheme, request.seed),
         **request.course(),
     )
     bound = pricing.run()

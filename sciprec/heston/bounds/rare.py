@@ -8,15 +8,18 @@ the price of an option that dominates:
     rare = min(L G / n, ceiling)
 
 G is no limit where payments have none, as those of calls: it is the discounted standard deviation
-of the spot, which an option that few paths bring into the money seldom exceeds. From n = PAYMENTS
-G / V paths on, V the part of the price that rests on chance, there have been enough payments for
-the normal interval of their mean to know them: the next one adds a small part of it.
+of the spot, which an option that few paths bring into the money seldom exceeds. Of a payoff of a
+user's own it is what is measured with the spot moved (bounds.probe), if that is more than it says.
+From n = PAYMENTS G / V paths on, V the part of the price that rests on chance, there have been
+enough payments for the normal interval of their mean to know them: the next one adds a small part.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
+from sciprec.heston.bounds.probe import is_ours, measured_scales
 
 PAYMENTS = 16  # in units of G, from which on a normal interval knows them
 LEAST_SIZE = 1e-150  # in place of zero, where something is divided by it or its square
@@ -32,16 +35,25 @@ class Rare:
         model: a Model.
         payoffs: a tuple of payoffs.
         risk: 1 - confidence.
+        scheme, seed: of the paths by which payoffs of a user's own are measured.
     """
 
     model: object
     payoffs: tuple
     risk: float
+    scheme: str = "quadratic_exponential_martingale"
+    seed: int = 0
 
     @cached_property
     def scale(self):
         """G, in units of currency, shape (n_payoffs,)."""
-        return np.array([payoff.payment_scale(self.model) for payoff in self.payoffs])
+        said = np.array([payoff.payment_scale(self.model) for payoff in self.payoffs])
+        own = [k for k, payoff in enumerate(self.payoffs) if not is_ours(payoff)]
+        measured = measured_scales(
+            self.model, [self.payoffs[k] for k in own], self.scheme, self.seed
+        )  # fmt: skip
+        said[own] = np.maximum(said[own], measured)
+        return said
 
     @cached_property
     def certain(self):

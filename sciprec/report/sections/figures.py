@@ -13,7 +13,15 @@ from sciprec.comparison.verdicts import main_row
 from sciprec.output.stated import DRAWN
 from sciprec.report.drawing.lines import lines_picture
 from sciprec.report.drawing.picture import WIDTH, Picture, Switch
-from sciprec.report.drawing.svg import label_style, legend, new_figure, short, style, to_svg
+from sciprec.report.drawing.svg import (
+    LONGEST_LABEL,
+    label_style,
+    legend,
+    new_figure,
+    short,
+    style,
+    to_svg,
+)
 from sciprec.report.sections.bounded import bounded_pictures, maturity_rows
 from sciprec.report.sections.sums import accumulation_picture
 from sciprec.report.stored.batch import StoredRun
@@ -139,7 +147,9 @@ def _error_map(truth: StoredRun, other: StoredRun, variable: str, name: str) -> 
     field = _at(truth, variable, last)
     error = _at(other, variable, last).values - field.values
     reach = float(np.max(np.abs(error[np.isfinite(error)]), initial=0.0)) or 1.0
-    title = f"{other.label} minus fp64, day {float(truth.dataset['time'][last]):g}"
+    between = "\n" if len(other.label) > LONGEST_LABEL // 2 else " "
+    minus = f"minus fp64, day {float(truth.dataset['time'][last]):g}"
+    title = f"{short(other.label)}{between}{minus}"
     svg = _map(field, error, name, title, cmap=cm.vik, vmin=-reach, vmax=reach)
     return Picture(svg, "Finer grids are reduced to the error of largest size in each block.")
 

@@ -1,0 +1,84 @@
+"""Whatever is imported first, in whatever order: no circle, no warning, and nobody's plugins."""
+
+import json
+import pkgutil
+import random
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import sciprec
+
+MODULES = sorted(
+    name
+    for _, name, _ in pkgutil.walk_packages(sciprec.__path__, "sciprec.")
+    if not name.startswith(("sciprec.bench", "sciprec.__main__"))
+)
+ROOMS = [name for name in MODULES if name.count(".") == 1]
+LIBRARIES = ("numpy", "numba", "xarray", "dask", "dask.array", "distributed", "netCDF4", "pydantic")
+
+FORKS = """
+    import importlib, json, os, sys, traceback
+    import dask.array, distributed, jinja2, matplotlib.figure, netCDF4, numba, numpy, pydantic
+    import scipy.linalg, scipy.special, scipy.stats, typer, xarray
+
+    def alone(name):
+        importlib.import_module(name)
+        loading = sys.modules.get("sciprec.plugins.loading")
+        assert loading is None or loading.load_plugins.cache_info().misses == 0, "plugins"
+
+    for name in json.loads(sys.argv[1]):
+        child = os.fork()
+        if child == 0:
+            try:
+                alone(name)
+            except BaseException:
+                print(name, traceback.format_exc(), flush=True)
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+"""
+ORDER = """
+    import importlib, json, sys
+
+    for name in json.loads(sys.argv[1]):
+        library, _, public = name.partition(":")
+        module = importlib.import_module(library)
+        assert not public or getattr(module, public) is not None
+    import sciprec.accessor, xarray
+
+    assert hasattr(xarray.Dataset, "sciprec") and hasattr(xarray.DataArray, "sciprec")
+"""
+
+
+def said(script, names):
+    """What a fresh interpreter says, in which warnings are errors."""
+    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(script), json.dumps(names)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    return done.stdout + done.stderr
+
+
+def sample(seed, names, size):
+    """Some of them, in some order."""
+    return random.Random(seed).sample(names, min(size, len(names)))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(ROOMS, id="rooms"),
+        pytest.param(sample(1, MODULES, 60), id="modules", marks=pytest.mark.slow),
+    ],
+)
+def test_every_module_can_be_the_first(names):
+    """Each in an interpreter that has imported other people's libraries alone."""
+    assert said(FORKS, names) == ""
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3))])
+def test_any_order_of_libraries_rooms_and_public_names(seed):
+    public = [f"sciprec:{name}" for name in sciprec.__all__]
+    names = sample(seed, [*LIBRARIES, *ROOMS, *public], 1000)
+    assert said(ORDER, names) == ""
