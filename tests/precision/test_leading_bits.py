@@ -2,6 +2,8 @@
 bits, of short formats from sums; against integers, MPFR, and the evaluation in binary64.
 """
 
+import random
+
 import gmpy2
 import numpy as np
 import pytest
@@ -16,10 +18,19 @@ from tests.precision import arithmetic_kernels as kernels
 from tests.precision.comparison import assert_bits
 from tests.precision.samples import aimed_pairs, in_format, landmarks, random_numbers, triples
 
-RANGES = ("emin=-60,emax=60", "emin=-40,emax=127", "emin=-126,emax=20,overflow=saturate")
+
+def drawn(p: int) -> str:
+    """A format of p bits with exponents of its own, the ends of binary32's often among them."""
+    rng = random.Random(p)
+    emin = rng.choice([-126, -125, rng.randint(-126, -p), rng.randint(-60, -p)])
+    emax = rng.choice([127, 126, rng.randint(1, 126), rng.randint(1, 60)])
+    return f"float:p={p},emin={emin},emax={emax},overflow={rng.choice(['infinity', 'saturate'])}"
+
+
 SPECS = [f"float:p={p}" for p in range(12, LARGEST_BITS + 1)]
-SPECS += [f"float:p={p},{RANGES[(p + 2) % 3]}" for p in range(12, LARGEST_BITS + 1)]
+SPECS += [drawn(p) for p in range(12, LARGEST_BITS + 1)]
 SPECS += ["float:p=10,emin=-120,emax=120", "float:p=2,emin=-120,emax=120,overflow=saturate"]
+SPECS += ["float:p=14,emin=-40,emax=127", "float:p=16,emin=-60,emax=60"]
 QUICK = ("float:p=12", "float:p=23", "float:p=14,emin=-40,emax=127", "float:p=16,emin=-60,emax=60")
 QUICK_FIRST = [pytest.param(s, marks=[] if s in QUICK else pytest.mark.slow) for s in SPECS]
 SHORT = (
