@@ -7,6 +7,9 @@ import numpy as np
 from sciprec.precision.formats.backend import Arithmetic
 from tests.oracles import exact, vector
 
+FROM_LEADING_BITS = ("float:p=16", "float:p=13,emin=-30,emax=30")
+"""Formats rounded in a way that no backend with a name takes, for the tests over all of these."""
+
 
 def in_format(x, fmt) -> np.ndarray:
     """Binary64 numbers truncated into the format."""

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from sciprec.precision import backends, lift
+from sciprec.precision import backends, lift, resolve_backend
 from sciprec.precision.formats.float_format import FORMATS
 from tests.oracles import exact
 from tests.precision import arithmetic_kernels as kernels
 from tests.precision.comparison import assert_bits
-from tests.precision.samples import in_format, landmarks, random_numbers
+from tests.precision.samples import FROM_LEADING_BITS, in_format, landmarks, random_numbers
 
 DETERMINISTIC = [b for b in backends().values() if not (b.random or b.fixed)]
+DETERMINISTIC += map(resolve_backend, FROM_LEADING_BITS)
 PATHS = ("auto", "software")
 QUICK = ("fp64", "fp16", "mlu370")
 QUICK_FIRST = [

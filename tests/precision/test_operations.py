@@ -14,9 +14,10 @@ from tests.oracles import derived, exact, vector
 from tests.oracles.random_bits import draws
 from tests.precision import arithmetic_kernels as kernels
 from tests.precision.comparison import assert_bits
-from tests.precision.samples import in_format, landmarks, triples
+from tests.precision.samples import FROM_LEADING_BITS, in_format, landmarks, triples
 
 DETERMINISTIC = [b for b in backends().values() if not (b.random or b.fixed)]
+DETERMINISTIC += map(resolve_backend, FROM_LEADING_BITS)
 NARROW = [b for b in DETERMINISTIC if b.compute.format.significand_bits <= 24]
 PATHS = ("auto", "software")
 QUICK = ("fp64", "fp16", "mlu370")
