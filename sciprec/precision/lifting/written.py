@@ -23,7 +23,7 @@ def written_arrays(kernel) -> Callable[[tuple], list[bool]]:
     many indices as it has dimensions, all of them numbers, and `a.shape` and the like. In doubt an
     array counts as written.
     """
-    tree = source_tree(kernel)
+    tree, _ = source_tree(kernel)
     names = list(inspect.signature(kernel).parameters)
     indices: dict[str, set[int]] = {n: set() for n in names}
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}

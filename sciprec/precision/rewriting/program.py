@@ -280,8 +280,7 @@ class Program:
     # ---- the generated module ------------------------------------------------------------------
 
     def _define(self, function) -> None:
-        tree = source_tree(function)
-        self.sources[function.__code__] = source_text(function)
+        tree, self.sources[function.__code__] = source_tree(function)
         _signature(function)
         set_apart(tree)
         rewriter = self.rewriter(self, function, tree, _namespace(function))
@@ -366,8 +365,8 @@ class Program:
         return f"sp_key, {row}, "
 
 
-def source_tree(function) -> ast.FunctionDef:
-    """The syntax tree of a kernel's definition.
+def source_tree(function) -> tuple[ast.FunctionDef, str]:
+    """The syntax tree of a kernel's definition, and its text.
 
     Raises:
         LiftError: where Python cannot find the source, or it is not a `def`.
@@ -375,7 +374,8 @@ def source_tree(function) -> ast.FunctionDef:
     try:
         if function.__name__ == "<lambda>":
             raise SyntaxError
-        tree = parse(source_text(function)).body[0]
+        text = source_text(function)
+        tree = parse(text).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):
         raise LiftError(
             f"the source of kernel '{getattr(function, '__name__', function)}' cannot be "
@@ -396,7 +396,7 @@ def source_tree(function) -> ast.FunctionDef:
             f"{code.co_firstlineno}) is no longer that of the function in memory; lifting reads "
             "the file: import the edited module again"
         )
-    return tree
+    return tree, text
 
 
 def _has_long_loop(tree: ast.FunctionDef) -> bool:

@@ -41,14 +41,25 @@ def _begins_a_count(rewriter: Rewriter, node: ast.Assign) -> bool:
 
 
 def counts(tree: ast.FunctionDef) -> frozenset[str]:
-    """Names that a loop assigns and gives to a call."""
+    """Names that a loop, or one inside it, assigns and gives to a call."""
     found: set[str] = set()
-    for loop in ast.walk(tree):
-        if isinstance(loop, (ast.For, ast.While)):
-            calls = [node for node in ast.walk(loop) if isinstance(node, ast.Call)]
-            given = {a.id for call in calls for a in call.args if isinstance(a, ast.Name)}
-            found |= given & stored_names(loop.body)
+    for loop in _loops(tree):
+        nodes = list(ast.walk(loop))
+        given = {a.id for n in nodes if isinstance(n, ast.Call) for a in n.args
+                 if isinstance(a, ast.Name)}  # fmt: skip
+        found |= given & {
+            n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
     return frozenset(found)
+
+
+def _loops(node: ast.AST) -> list[ast.AST]:
+    """The loops of a block that are in no other loop."""
+    if isinstance(node, (ast.For, ast.While)):
+        return [node]
+    if isinstance(node, ast.expr):
+        return []
+    return [loop for child in ast.iter_child_nodes(node) for loop in _loops(child)]
 
 
 def annotated_assignment(rewriter: Rewriter, node):
