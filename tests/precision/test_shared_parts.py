@@ -96,6 +96,31 @@ def test_one_name_may_stand_for_two_kernels_and_arithmetics():
     assert np.array_equal(rounded, np.float32(np.float32(x) / np.float32(3)) * np.float32(7))
 
 
+def weighed_by(table, weight):
+    """A kernel that differs from others of its making by what its names stand for."""
+
+    def weigh(x, out):
+        for i in range(x.size):
+            out[i] = x[i] * table[i] + weight
+
+    def outer(x, out):
+        weigh(x, out)
+
+    return outer
+
+
+def test_what_names_stand_for_tells_parts_apart():
+    """Tables, numbers, arithmetics, variants of a program: the text of the kernel is the same."""
+    x, one = np.linspace(0.1, 1.0, 5), np.ones(5)
+    makings = [(one, 0.0), (2 * one, 0.0), (one, 1.0), (np.arange(5.0), 1.0)]
+    for table, weight in makings:
+        for backend in ("fp64", "fp32", "mlu370", "fixed32"):
+            found = call(weighed_by(table, weight), backend)
+            assert np.allclose(found, x * table + weight, rtol=2.0**-18, atol=2.0**-18), backend
+    found = call(weighed_by(one / 3, 0.0), "mlu370"), call(weighed_by(one / 3, 0.0), "fp32")
+    assert not np.array_equal(*found)
+
+
 def counting(x, out):
     place = 0
     for _ in range(3):
