@@ -102,6 +102,16 @@ def test_a_row_of_formats_is_its_spec_string_and_exact(seed, tables):
         )
 
 
+@pytest.mark.parametrize("rounding", ["rz", "ru"])
+def test_24_bits_with_exponents_of_their_own_keep_the_last_one(rounding, tables):
+    """Under the processor's directed modes they were rounded to 23."""
+    name = f"float:p=24,emin=-29,emax=31,round={rounding}"
+    arithmetic = resolve_backend(name).compute
+    numbers = triples(arithmetic.format, 200, 1)
+    exactly = expected(*numbers, arithmetic)
+    np.testing.assert_array_equal(bits(computed(name, numbers)), bits(exactly))
+
+
 def random_rounding(seed):
     """A row, and its table: whether to go up, by (more, tie, odd, negative)."""
     rng = random.Random(f"rounding {seed}")

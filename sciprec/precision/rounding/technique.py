@@ -116,7 +116,7 @@ def _directed(arithmetic, carrier, word) -> tuple[type, ir.Type]:
     if fmt.is_binary64 or (fmt.emin, fmt.emax, fmt.subnormals) == (-1022, 1023, True):
         return Bits, F64
     roomy = fmt.emax <= 125 - (24 - p) and (arithmetic.rounding == "rz" or fmt.subnormals)
-    if carrier == F32 and roomy:
+    if carrier == F32 and roomy and p < 24:  # the constant that is added takes a bit
         return Grid, F32
     return Grid, F64
 
