@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import pickle
 import subprocess
 import sys
@@ -34,6 +33,7 @@ from sciprec.provenance.definitions import code_digest
 
 FOLDER = "compiled-runs"
 _LOOK_SECONDS = 0.05
+_MOST_PROCESSES = 8  # each takes half a gigabyte
 _WORTH_SECONDS = 3.0  # of compiling: a process takes one to begin
 _here = threading.local()
 
@@ -120,6 +120,7 @@ def compile_ahead(
         if worth and not is_compiled(run):
             todo.setdefault(kernels_of(run), run)
     waiting = list(todo.values())
+    processes = min(processes, _MOST_PROCESSES)
     if min(len(waiting), processes) < 2 or not sys.executable:
         return
     working: list[subprocess.Popen] = []
@@ -142,8 +143,8 @@ def _begun(run: Run, plugins: Sequence[str]) -> subprocess.Popen:
         pickle.dump((list(plugins), pickle.dumps(run)), packed)
         packed.seek(0)
         return subprocess.Popen(
-            [sys.executable, "-m", __name__], stdin=packed, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, cwd=os.getcwd(),
+            [sys.executable, "-c", f"from {__name__} import compile_given; compile_given()"],
+            stdin=packed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
 
@@ -155,7 +156,8 @@ def compile_kernels(run: Run) -> None:
         remember(run)
 
 
-if __name__ == "__main__":
+def compile_given() -> None:
+    """What a process of `compile_ahead` does: it finds the run on its standard input."""
     files, packed_run = pickle.load(sys.stdin.buffer)
     load_files(files)
     compile_kernels(pickle.loads(packed_run))

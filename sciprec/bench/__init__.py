@@ -5,14 +5,18 @@ from __future__ import annotations
 import importlib
 import json as json_format
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from sciprec.errors import InputError
 
 BENCHMARKS = (
     "precision", "fixed", "compensation", "heston", "climate", "batch", "compare", "start",
 )  # fmt: skip
+WIDTH = 100
+"""Columns of the tables where there is no terminal."""
 _MODULES = {"compare": "comparison"}
 
 
@@ -57,12 +61,22 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
 
 def _print(benchmark: ModuleType, result: dict) -> None:
     from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    for table in drawn(benchmark.tables(result)):
+        console.print(table)
+    facts = ", ".join(f"{k} {v}" for k, v in result["machine"].items())
+    console.print(f"{benchmark.CAPTION}; {facts}", markup=False, highlight=False)
+
+
+def drawn(tables: dict[str, list[dict]]) -> Iterator[Any]:
+    """One table for each question; what no row says is no column."""
     from rich.table import Table
 
-    rows = benchmark.rows(result)
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    facts = ", ".join(f"{k} {v}" for k, v in result["machine"].items())
-    table = Table(*columns, title=benchmark.TITLE, caption=f"{benchmark.CAPTION}; {facts}")
-    for row in rows:
-        table.add_row(*(str(row.get(column, "")) for column in columns))
-    Console(width=None if sys.stdout.isatty() else 220).print(table)
+    for title, rows in tables.items():
+        columns = list(dict.fromkeys(key for row in rows for key in row))
+        columns.sort(key=lambda column: column.startswith("goal"))
+        table = Table(*columns, title=title)
+        for row in rows:
+            table.add_row(*(str(row.get(column, "")) for column in columns))
+        yield table

@@ -160,11 +160,11 @@ def _elsewhere(tasks: int, workers: int | None) -> dict:
     return json.loads(done.stdout)
 
 
-def rows(result: dict) -> list[dict]:
-    """The table: one row per batch and per dry run."""
+def tables(result: dict) -> dict[str, list[dict]]:
+    """A row for each batch, and for each dry run."""
     single = (row for row in result["scaling"] if row.get("threads") == 1)
     alone = {(row["case"], row["runs"]): row["seconds"] for row in single}
-    table = []
+    table, dry = [], []
     for row in result["scaling"]:
         count = row.get("threads") or row["workers"]
         kind = "threads" if "threads" in row else "processes"
@@ -178,8 +178,8 @@ def rows(result: dict) -> list[dict]:
     for row in result["dry_runs"]:
         where = f"{row['workers']} process" if row["workers"] else "threads"
         seconds = row["plan_seconds"] + row["execute_seconds"]
-        table.append({
-            "batch": "dry run", "runs": row["tasks"], "on": where, "seconds": round(seconds, 2),
+        dry.append({
+            "runs": row["tasks"], "on": where, "seconds": round(seconds, 2),
             "ms per run": round(1e3 * seconds / row["tasks"], 3), "peak MB": round(row["peak_mb"]),
         })  # fmt: skip
-    return table
+    return {"Scaling": table, "Dry runs": dry}

@@ -31,7 +31,6 @@ from sciprec.climate.transform.spectral import (
 )
 from sciprec.precision import resolve_backend
 
-TITLE = "Transforms: microseconds per field and round trip; steps: milliseconds (years per day)"
 CAPTION = "ratios are to fp64 in the same round; medians; one thread, processor time"
 
 TRUNCATIONS = ("T42", "T85", "T127")
@@ -42,7 +41,7 @@ MATRIX = "fp64, matrix"
 LEGENDRE = "Legendre synthesis, fp64"
 INTEGERS = "Legendre synthesis, int32 to int64"
 GOALS = {
-    "ducc0": ">= 1", "SHTns": ">= 0.67", "fp32": "<= 0.625", INTEGERS: "<= 1 x " + LEGENDRE,
+    "ducc0": ">= 1", "SHTns": ">= 0.67", "fp32": "<= 0.625", INTEGERS: "<= fp64's",
 }  # fmt: skip
 """row -> goal of its time, as a ratio to fp64's round trip unless said."""
 STEP_GOALS = {
@@ -166,51 +165,54 @@ def _seconds(run: Callable, repeat: int) -> float:
     return (time.process_time() - start) / repeat
 
 
-def rows(result: dict) -> list[dict]:
-    """The table: contenders of the transforms, arithmetics of the steps, truncations, members."""
-    table: dict[str, dict] = {}
+def tables(result: dict) -> dict[str, list[dict]]:
+    """Contenders of the transforms at each truncation; steps; growth with T; members at once."""
+    trips: dict[str, dict[str, dict]] = {}
     for entry in result["transforms"]:
-        row = table.setdefault(entry["row"], {"contender": entry["row"]})
-        text = f"{entry['seconds'] * 1e6:.1f} ({entry['times_fp64']:.2f})"
-        row[f"{entry['truncation']} x {entry['batch']}"] = text
-    for name, goal in GOALS.items():
-        if name in table:
-            table[name]["goal"] = goal
-    return [*table.values(), *_step_rows(result), *_scaling_rows(result["scaling"])]
+        title = f"Round trip at {entry['truncation']}: microseconds a field (times fp64)"
+        row = trips.setdefault(title, {}).setdefault(entry["row"], {"contender": entry["row"]})
+        fields = f"{entry['batch']} fields" if entry["batch"] > 1 else "1 field"
+        row[fields] = f"{entry['seconds'] * 1e6:.1f} ({entry['times_fp64']:.2f})"
+        if entry["row"] in GOALS:
+            row["goal"] = GOALS[entry["row"]]
+    return {title: list(rows.values()) for title, rows in trips.items()} | {
+        "A step": _step_rows(result),
+        "Growth with the truncation": _growth_rows(result["scaling"]),
+        "Members at once": [_members_row(result["members"])],
+    }
 
 
 def _step_rows(result: dict) -> list[dict]:
-    """A row per arithmetic, then dinosaur's."""
-    table: dict[str, dict] = {}
-    for entry in result["steps"]:
-        name = f"step, {entry['backend']}"
-        row = table.setdefault(name, {"contender": name})
-        years = f" ({entry['years_per_day']:.3g})" if "Suarez" in entry["model"] else ""
-        row[entry["model"]] = f"{entry['seconds'] * 1e3:.3g}{years}"
-        if entry["backend"] in STEP_GOALS:
-            row["goal"] = STEP_GOALS[entry["backend"]]
-    for entry in result["peers"]:
-        name = f"step, dinosaur {entry.get('backend', '')}".strip()
-        row = table.setdefault(name, {"contender": name})
-        if "skipped" in entry:
-            row["goal"] = entry["skipped"]
-        else:
-            row[entry["model"]] = f"{entry['seconds'] * 1e3:.3g}"
-    members = result["members"]
-    text = f"{members['efficiency']:.2f} of {members['members']} cores"
-    row = {"contender": "members at once", "goal": ">= 0.9", members["model"]: text}
-    return [*table.values(), row]
-
-
-def _scaling_rows(scaling: dict) -> list[dict]:
-    """The Legendre stage and the step of each truncation, and the powers of T in their time."""
-    entries = scaling["truncations"]
-    texts = {
-        "Legendre sums of a field": ("legendre", 1e6, "us"),
-        f"step, {scaling['model']}": ("step", 1e3, "ms"),
-    }
-    return [
-        {"contender": name, "goal": f"grows as T^{scaling[f'{key}_power']:.2f}"}
-        | {e["truncation"]: f"{e[key] * factor:.3g} {unit}" for e in entries}
-        for name, (key, factor, unit) in texts.items()
+    """By model and time; dinosaur's beside ours, or why there are none."""
+    told = [e for e in (*result["steps"], *result["peers"]) if "skipped" not in e]
+    peers = [id(e) for e in result["peers"]]
+    rows = []
+    for entry in sorted(told, key=lambda e: (e["model"], e["seconds"])):
+        peer = id(entry) in peers
+        rows.append({
+            "model": entry["model"],
+            "arithmetic": f"dinosaur, {entry['backend']}" if peer else entry["backend"],
+            "ms": f"{entry['seconds'] * 1e3:.3g}",
+            "years a day": f"{entry['years_per_day']:.3g}" if "years_per_day" in entry else "",
+            "goal": "" if peer else STEP_GOALS.get(entry["backend"], ""),
+        })  # fmt: skip
+    return rows + [
+        {"model": "dinosaur", "goal": e["skipped"]} for e in result["peers"] if "skipped" in e
     ]
+
+
+def _growth_rows(scaling: dict) -> list[dict]:
+    """The Legendre stage and the step of each truncation, and the powers of T in their time."""
+    sums, step = "Legendre sums of a field", f"step, {scaling['model']}"
+    rows = [
+        {"truncation": e["truncation"], sums: f"{e['legendre'] * 1e6:.3g} us",
+         step: f"{e['step'] * 1e3:.3g} ms"}
+        for e in scaling["truncations"]
+    ]  # fmt: skip
+    powers = (f"T^{scaling[f'{key}_power']:.2f}" for key in ("legendre", "step"))
+    return [*rows, {"truncation": "grows as"} | dict(zip((sums, step), powers, strict=True))]
+
+
+def _members_row(members: dict) -> dict:
+    said = f"{members['efficiency']:.2f} of {members['members']} cores"
+    return {"model": members["model"], "used": said, "goal": ">= 0.9"}

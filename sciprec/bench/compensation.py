@@ -152,7 +152,7 @@ def _seconds(function: Callable, arguments: list) -> float:
     return time.perf_counter() - start
 
 
-def rows(result: dict) -> list[dict]:
+def tables(result: dict) -> dict[str, list[dict]]:
     """The table: one row per case, a column per arithmetic, the ratio of memory traffic."""
     table: dict[str, dict] = {}
     for entry in result["cases"]:
@@ -160,4 +160,4 @@ def rows(result: dict) -> list[dict]:
         row[entry["backend"]] = round(entry["ratio"], 2)
         row["memory traffic"] = round(entry["streams"], 2)
         row["goal"] = GOAL
-    return list(table.values())
+    return {TITLE: list(table.values())}

@@ -133,7 +133,7 @@ def _measure_size(n: int, rounds: int) -> dict:
     }
 
 
-def rows(result: dict) -> list[dict]:
+def tables(result: dict) -> dict[str, list[dict]]:
     """The table: one row per arithmetic; per size the ratio, and the error at the last size."""
     table: dict[str, dict] = {}
     for case in result["cases"]:
@@ -142,4 +142,4 @@ def rows(result: dict) -> list[dict]:
             row[str(case["size"])] = round(entry["ratio"], 2)
             row[f"error {case['size']}"] = f"{entry['error']:.0e}"
     base = {str(case["size"]): f"{case['base_seconds'] * 1e3:.3g} ms" for case in result["cases"]}
-    return [*table.values(), {"arithmetic": f"time of {BASE}"} | base]
+    return {TITLE: [*table.values(), {"arithmetic": f"time of {BASE}"} | base]}

@@ -251,31 +251,35 @@ def _add(found: dict, row: str, measured: tuple) -> None:
     entry.update(n_paths=n_paths, n_steps=n_steps, scaled=scaled, price=value)
 
 
-def rows(result: dict) -> list[dict]:
-    """The table: kernels, then prices; what does not apply is empty."""
-    table = [_kernel_cells(entry) for entry in result["kernels"]]
+def tables(result: dict) -> dict[str, list[dict]]:
+    """Kernels, and prices; what does not apply is empty."""
+    prices: dict[str, list[dict]] = {}
     precision = {
         e["case"]: e["times_ours"] for e in result["prices"] if e["row"] == "fp64, same estimator"
     }
     for entry in result["prices"]:
-        cells = {"what": f"{entry['case']}, to 0.1 %", "arithmetic": entry["row"]}
+        cells = {"arithmetic": entry["row"]}
         if "skipped" in entry:
             cells["goal"] = entry["skipped"]
         else:
             mark = "~" if entry["scaled"] else ""
             cells["seconds"] = f"{mark}{entry['seconds']:.3g}"
-            cells["time / fp32's"] = f"{entry['times_ours']:.3g}"
+            cells["/ fp32's"] = f"{entry['times_ours']:.3g}"
             if "times_with_bound" in entry:
                 cells["same bound"] = f"{entry['times_with_bound']:.3g}"
-            cells["of which precision"] = f"{precision[entry['case']]:.3g}"
+            cells["precision's"] = f"{precision[entry['case']]:.3g}"
             cells["goal"] = GOALS.get(entry["row"], "")
-        table.append(cells)
-    return table
+        prices.setdefault(f"Prices to 0.1 %, {entry['case']}", []).append(cells)
+    kernels: dict[str, list[dict]] = {}
+    for entry in result["kernels"]:
+        title = f"Paths, {entry['scheme'].replace('_', ' ')}, {entry['case']}"
+        kernels.setdefault(title, []).append(_kernel_cells(entry))
+    return kernels | prices
 
 
 def _kernel_cells(entry: dict) -> dict:
     cells = {
-        "what": f"{entry['scheme']}, {entry['case']}", "arithmetic": entry["backend"],
+        "arithmetic": entry["backend"],
         "threads": entry["threads"], "M/s": round(entry["million_path_steps_per_second"]),
     }  # fmt: skip
     for name, label in (("fp64", "x fp64"), ("fp32", "x fp32"), ("numpy", "x NumPy")):

@@ -202,21 +202,36 @@ def machine() -> dict:
     }
 
 
-def rows(result: dict) -> list[dict]:
-    """The table: a row for each arithmetic, one more where every element is rounded on loading, and
-    for each peer; a column per case, goals and wrong results in 10^5 operations beside.
+def tables(result: dict) -> dict[str, list[dict]]:
+    """Stencil and product with goals and wrong results in 10^5 operations beside, the same where
+    every element is rounded on loading, and the other cases.
     """
-    table: dict[str, dict] = {}
-    for case in result["cases"]:
-        for entry in case["ratios"]:
-            name = entry["row"] + (", loads rounded" if entry["column"] == "rounded" else "")
-            row = table.setdefault(name, {"arithmetic": name})
-            row[case["case"]] = f"{_short(entry['ratio'])} ({_short(entry['least'])})"
+    small = [c for c in result["cases"] if "10^7" not in c["case"]]
+    aimed = [c for c in small if c["case"].startswith(("stencil", "matrix"))]
+    others = [c for c in result["cases"] if c not in aimed]
+    first = _rows(aimed, "trusted")
     for name, (stencil, product) in GOALS.items():
-        table[name]["goal stencil"], table[name]["goal product"] = stencil, product
+        first[name]["goal"] = f"{stencil} / {product}"
     for name, count in result["wrong"].items():
-        table[name]["wrong of 10^5"] = count
-    return [*table.values(), *({"arithmetic": name} for name in result["absent"])]
+        first[name]["wrong of 10^5"] = count
+    found = {
+        TITLE: first, "The same, loads rounded": _rows(aimed, "rounded"),
+        "Other cases": _rows(others, "trusted"),
+        "Not measured here": {name: {"peer": name} for name in result["absent"]},
+    }  # fmt: skip
+    return {title: list(rows.values()) for title, rows in found.items() if rows}
+
+
+def _rows(cases: list[dict], column: str) -> dict[str, dict]:
+    """Arithmetic or peer -> medians, with the least."""
+    table: dict[str, dict] = {}
+    for case in cases:
+        for entry in case["ratios"]:
+            if entry["column"] == column:
+                row = table.setdefault(entry["row"], {"arithmetic": entry["row"]})
+                ratio, least = _short(entry["ratio"]), _short(entry["least"])
+                row[case["case"].removeprefix("matrix ")] = f"{ratio} ({least})"
+    return table
 
 
 def _short(ratio: float) -> str:

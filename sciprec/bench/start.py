@@ -152,9 +152,9 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
     return {"benchmark": "start", "machine": machine(), "starts": results}
 
 
-def rows(result: dict) -> list[dict]:
+def tables(result: dict) -> dict[str, list[dict]]:
     """The table: one row per start and arithmetic."""
-    return [
+    rows = [
         {
             "start": " ".join([entry["start"], entry["backend"]]).strip(),
             **{
@@ -165,3 +165,4 @@ def rows(result: dict) -> list[dict]:
         }
         for entry in result["starts"]
     ]
+    return {TITLE: rows}

@@ -6,6 +6,7 @@ import pytest
 
 from sciprec import bench
 from sciprec.bench import batch
+from tests.bench.fits import fits
 
 
 @pytest.mark.slow
@@ -28,6 +29,8 @@ def test_small_benchmark_of_batches(tmp_path, capsys):
         for runs in (2, 4)
     ]  # fmt: skip
     assert [(row["tasks"], row["workers"]) for row in stored["dry_runs"]] == [(200, None), (20, 1)]
-    table = batch.rows(stored)
-    assert len(table) == 10 and all(row["seconds"] >= 0 for row in table)
-    assert all(row["efficiency"] == 1.0 for row in table[:8] if row["on"] == "1 threads")
+    tables = batch.tables(stored)
+    scaling, dry = tables["Scaling"], tables["Dry runs"]
+    assert (len(scaling), len(dry)) == (8, 2) and fits(tables)
+    assert all(row["seconds"] >= 0 for row in scaling + dry)
+    assert all(row["efficiency"] == 1.0 for row in scaling if row["on"] == "1 threads")

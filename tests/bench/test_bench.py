@@ -9,6 +9,7 @@ import pytest
 from sciprec import InputError, bench
 from sciprec.bench import compensation, fixed, kernels, peers, precision, start
 from sciprec.precision import lift, quantize, resolve_backend
+from tests.bench.fits import fits
 
 
 @pytest.mark.slow
@@ -30,7 +31,9 @@ def test_small_benchmark_has_every_row(tmp_path, capsys, monkeypatch):
     ours = {row: count for row, count in stored["wrong"].items() if row in precision.BACKENDS}
     assert ours == {"fp16": 0, "bf16": 0} and stored["wrong"]["NumPy float16"] == 0
     assert stored["absent"] == peers.absent()
-    assert {row["arithmetic"] for row in precision.rows(stored)} >= set(precision.BACKENDS)
+    tables = precision.tables(stored)
+    assert {row["arithmetic"] for row in tables[precision.TITLE]} >= set(precision.BACKENDS)
+    assert fits(tables)
 
 
 def test_small_benchmark_of_matrix_products(tmp_path, capsys):
@@ -46,7 +49,8 @@ def test_small_benchmark_of_matrix_products(tmp_path, capsys):
             bits = {"fp32": 24, "fp64": 53, "int8": 6, "int16": 12, "int32": 25}
             unit = 2.0 ** -bits[entry["row"].split(",")[0]]
             assert entry["ratio"] > 0 and entry["error"] < case["size"] * unit
-    assert len(fixed.rows(stored)) == len(fixed.ROWS) + 1
+    (rows,) = fixed.tables(stored).values()
+    assert len(rows) == len(fixed.ROWS) + 1 and fits(fixed.tables(stored))
 
 
 def test_fixed_benchmark_prints_a_table(tmp_path, capsys):
@@ -134,7 +138,8 @@ def test_small_benchmark_of_first_starts(tmp_path):
     bare, kernel = result["starts"]
     assert (bare["start"], kernel["start"]) == tuple(start.STARTS)[:2]
     assert kernel["cold"]["processor"] > kernel["again"]["processor"] > 0
-    assert len(start.rows(result)) == 2
+    (rows,) = start.tables(result).values()
+    assert len(rows) == 2 and fits(start.tables(result))
 
 
 def test_a_start_that_fails_says_why(tmp_path):

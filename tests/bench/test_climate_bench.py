@@ -13,6 +13,7 @@ from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.climate.transform.legendre_stage import legendre_synthesis
 from sciprec.climate.transform.spectral import make_tables
 from sciprec.precision import lift, resolve_backend
+from tests.bench.fits import fits
 
 SMALL = resolve_truncation("T10")
 
@@ -70,12 +71,14 @@ def test_the_table_has_steps_peers_truncations_and_members():
         },
         "members": {"model": "Held-Suarez T21L10", "members": 2, "efficiency": 0.955},
     }  # fmt: skip
-    ours, peer, members, legendre, steps = climate.rows(result)
-    assert ours["Held-Suarez T42L20"] == "10 (328)" and "10 ms" in ours["goal"]
-    assert peer["contender"] == "step, dinosaur fp64" and peer["Held-Suarez T42L20"] == "17.2"
-    assert members["Held-Suarez T21L10"] == "0.95 of 2 cores"
-    assert legendre["T63"] == "20 us" and legendre["goal"] == "grows as T^2.90"
-    assert steps["T63"] == "20 ms"
+    tables = climate.tables(result)
+    ours, peer = tables["A step"]
+    assert (ours["ms"], ours["years a day"]) == ("10", "328") and "10 ms" in ours["goal"]
+    assert peer["arithmetic"] == "dinosaur, fp64" and peer["ms"] == "17.2"
+    assert tables["Members at once"][0]["used"] == "0.95 of 2 cores"
+    at, power = tables["Growth with the truncation"]
+    assert at["Legendre sums of a field"] == "20 us" and at["step, 10 levels"] == "20 ms"
+    assert power["Legendre sums of a field"] == "T^2.90" and fits(tables)
 
 
 def test_peers_run_where_they_are_installed():

@@ -6,6 +6,7 @@ import pytest
 
 from sciprec import bench
 from sciprec.bench import comparison as compare
+from tests.bench.fits import fits
 
 
 def test_small_benchmark_has_every_row(tmp_path, capsys):
@@ -16,6 +17,7 @@ def test_small_benchmark_has_every_row(tmp_path, capsys):
     assert all(case["seconds"] > 0 and case["pairs"] == 16_000 for case in stored["cases"])
     printed = capsys.readouterr().out
     assert compare.TITLE in printed and "numpy.testing.assert_allclose" in printed
+    assert fits(compare.tables(stored))
 
 
 def test_the_contenders_compute_the_same():

@@ -8,6 +8,7 @@ from sciprec import bench
 from sciprec.bench import heston, heston_peers
 from sciprec.heston.schemes.catalogue import schemes
 from sciprec.heston.semianalytic import analytic
+from tests.bench.fits import fits
 
 CASES = pytest.mark.parametrize("case", sorted(heston.CASES))
 
@@ -52,9 +53,9 @@ def test_peers_that_are_not_there_are_rows_with_a_reason():
     plain = done | {"row": "fp64, plain Monte Carlo", "seconds": 30.0, "times_ours": 30.0}
     skipped = {"case": "Lewis", "row": "PyFENG", "skipped": "pyfeng is not installed"}
     prices = [done, same, plain | {"scaled": True}, skipped]
-    table = heston.rows({"kernels": [], "prices": prices})
+    (table,) = heston.tables({"kernels": [], "prices": prices}).values()
     assert [row["arithmetic"] for row in table] == [entry["row"] for entry in prices]
-    assert table[2]["seconds"] == "~30" and table[2]["of which precision"] == "1.5"
+    assert table[2]["seconds"] == "~30" and table[2]["precision's"] == "1.5"
     assert table[3]["goal"] == "pyfeng is not installed" and "seconds" not in table[3]
 
 
@@ -86,4 +87,6 @@ def test_small_benchmark_has_every_row(tmp_path):
     assert rows == {
         (case, row) for case in heston.CASES for row in (*heston.CONTENDERS, *heston_peers.PRICES)
     }
-    assert len(heston.rows(result)) == len(result["kernels"]) + len(result["prices"])
+    tables = heston.tables(result)
+    assert sum(map(len, tables.values())) == len(result["kernels"]) + len(result["prices"])
+    assert fits(tables)
