@@ -114,7 +114,8 @@ def compile_ahead(
         on_compiling: called with a run whose kernels are compiled now.
     """
     todo: dict[str, Run] = {}
-    for run in runs:
+    alike = {(run.scenario.name, run.label): run for run in reversed(runs)}
+    for run in reversed(alike.values()):
         kind = kind_of(run.scenario)
         worth = kind.brief is not None and kind.compile_seconds >= _WORTH_SECONDS
         if worth and not is_compiled(run):

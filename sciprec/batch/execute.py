@@ -83,7 +83,7 @@ def execute(
             started.
     """
     folder = str(Path(folder).resolve())
-    if scheduler is None:
+    if scheduler is None and action is perform:
         count = workers or threads or os.cpu_count() or 1
         compile_ahead(runs, min(count, os.cpu_count() or 1), plugins, on_compiling or _nothing)
     if scheduler is None and workers is None:

@@ -164,8 +164,8 @@ class WatchedProgram(Program):
         engine = function.__module__.startswith("sciprec.precision.") and function != self.kernel
         return (Rewriter if engine else WatchedRewriter)(program, function, tree, namespace)
 
-    def _decorated(self, tree, parallel):
-        return super()._decorated(tree, False)
+    def _decorator(self, tree, parallel):
+        return super()._decorator(tree, False)
 
 
 def lift_watched(kernel, backend, places: Places, seed: int = 0) -> Lifted:

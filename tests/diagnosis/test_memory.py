@@ -1,5 +1,10 @@
 """`check_memory`: every seeded fault is named by its line, and right kernels are left in peace."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -8,6 +13,7 @@ from tests.diagnosis import memory_kernels as kernels
 from tests.precision import foreign_kernels as foreign
 from tests.precision.registered import registered_kernels
 
+ROOT = Path(__file__).parents[2]
 QUICK = (kernels.beyond_what_was_written, kernels.written_too_far, kernels.until_small)
 SLOW = [kernel for kernel in kernels.FAULTY if kernel not in QUICK]
 
@@ -48,6 +54,25 @@ def test_every_fault_is_named_by_its_line(kernel):
 )
 def test_faults_are_found_in_every_arithmetic(kernel, backend):
     fault_of(kernel, backend)
+
+
+ELSEWHERE = """
+from tests.diagnosis.test_memory import fault_of, kernels
+print(fault_of(kernels.beyond_what_was_written).text)
+"""
+
+
+@pytest.mark.slow
+def test_what_watches_is_of_its_process(tmp_path):
+    """Its table has an address, which means nothing to the next process with the same cache."""
+    environment = {**os.environ, "SCIPREC_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", ELSEWHERE], env=environment, cwd=ROOT, capture_output=True,
+            text=True,
+        )  # fmt: skip
+        assert done.returncode == 0 and done.stdout.endswith("# fault\n"), done.stderr
+    assert not list(tmp_path.glob("*beyond*.part"))
 
 
 def test_a_report_is_readable():

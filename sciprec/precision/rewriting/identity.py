@@ -13,25 +13,26 @@ class _Definition:
     decorator: str
     text: str
     mentions: set[str]
-    shared: bool
+    is_part: bool
 
 
 class Identities:
     """The definitions of one generated module.
 
     Args:
+        known: whether they have identities at all.
         arithmetic: what every definition depends on without naming it.
         bindings: what the module's names stand for, as expressions, definitions left out.
     """
 
-    def __init__(self, arithmetic: str, bindings: dict[str, str]):
-        self._arithmetic, self._bindings = arithmetic, bindings
+    def __init__(self, known: bool, arithmetic: str, bindings: dict[str, str]):
+        self._are_known, self._arithmetic, self._bindings = known, arithmetic, bindings
         self._definitions: dict[str, _Definition] = {}
         self._known: dict[str, str] = {}
 
-    def add(self, name: str, decorator: str, text: str, mentions: set[str], shared: bool) -> None:
-        """A definition; `shared` says that it is a part, whose decorator takes an identity."""
-        self._definitions[name] = _Definition(decorator, text, mentions, shared)
+    def add(self, name: str, decorator: str, text: str, mentions: set[str], is_part: bool) -> None:
+        """A definition; the decorator of a part takes its identity."""
+        self._definitions[name] = _Definition(decorator, text, mentions, is_part)
 
     def of(self, name: str) -> str:
         """A definition's identity; "" where it is no part, or mentions one that is none."""
@@ -42,7 +43,7 @@ class Identities:
 
     def _made(self, name: str) -> str:
         own = self._definitions[name]
-        if not own.shared:
+        if not (self._are_known and own.is_part):
             return ""
         facts = [self._arithmetic, own.decorator, own.text]
         for mentioned in sorted(own.mentions):
@@ -58,7 +59,7 @@ class Identities:
     def texts(self) -> list[str]:
         """Every definition with its decorator, in order."""
         decorators = {
-            name: f"{own.decorator}({self.of(name)!r})" if own.shared else own.decorator
+            name: f"{own.decorator}({self.of(name)!r})" if own.is_part else own.decorator
             for name, own in self._definitions.items()
         }
         return [f"{decorators[name]}\n{own.text}\n" for name, own in self._definitions.items()]

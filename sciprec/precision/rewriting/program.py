@@ -71,7 +71,7 @@ class Program:
     Attributes:
         rewriter: the class that rewrites each kernel.
         imports: text at the head of the generated module.
-        kept: whether compiled code is kept on disk.
+        kept: whether compiled code is kept on disk, and shared.
 
     Args:
         kernel: the plain Python function.
@@ -232,12 +232,13 @@ class Program:
     def _decorated(self, bindings: dict[str, str]) -> list[str]:
         """The text of every definition; parts are told from others by an identity."""
         outside = map(outside_digest, self.named_functions())
-        identities = Identities("\n".join([self._arithmetic(), self.imports, *outside]), bindings)
+        arithmetic = "\n".join([self._arithmetic(), self.imports, *outside])
+        identities = Identities(self.kept, arithmetic, bindings)
         for tree, parallel in self._definitions:
             decorator = self._decorator(tree, parallel)
             text = ast.unparse(ast.fix_missing_locations(tree))
-            shared = decorator in (_PART, _INLINED)
-            identities.add(tree.name, decorator, text, self._mentions[tree.name], shared)
+            is_part = decorator in (_PART, _INLINED)
+            identities.add(tree.name, decorator, text, self._mentions[tree.name], is_part)
         return identities.texts()
 
     def _arithmetic(self) -> str:
