@@ -252,24 +252,28 @@ def _add(found: dict, row: str, measured: tuple) -> None:
 
 
 def tables(result: dict) -> dict[str, list[dict]]:
-    """Kernels, and prices; what does not apply is empty."""
+    """Kernels, prices, and peers that are not there; what does not apply is empty."""
     prices: dict[str, list[dict]] = {}
     precision = {
         e["case"]: e["times_ours"] for e in result["prices"] if e["row"] == "fp64, same estimator"
     }
+    absent = []
     for entry in result["prices"]:
-        cells = {"arithmetic": entry["row"]}
         if "skipped" in entry:
-            cells["goal"] = entry["skipped"]
-        else:
-            mark = "~" if entry["scaled"] else ""
-            cells["seconds"] = f"{mark}{entry['seconds']:.3g}"
-            cells["/ fp32's"] = f"{entry['times_ours']:.3g}"
-            if "times_with_bound" in entry:
-                cells["same bound"] = f"{entry['times_with_bound']:.3g}"
-            cells["precision's"] = f"{precision[entry['case']]:.3g}"
-            cells["goal"] = GOALS.get(entry["row"], "")
+            absent.append({"arithmetic": entry["row"], "why": entry["skipped"]})
+            continue
+        mark = "~" if entry["scaled"] else ""
+        cells = {
+            "arithmetic": entry["row"], "seconds": f"{mark}{entry['seconds']:.3g}",
+            "/ fp32's": f"{entry['times_ours']:.3g}",
+        }  # fmt: skip
+        if "times_with_bound" in entry:
+            cells["same bound"] = f"{entry['times_with_bound']:.3g}"
+        cells["precision's"] = f"{precision[entry['case']]:.3g}"
+        cells["goal"] = GOALS.get(entry["row"], "")
         prices.setdefault(f"Prices to 0.1 %, {entry['case']}", []).append(cells)
+    if absent:
+        prices["Not measured here"] = absent
     kernels: dict[str, list[dict]] = {}
     for entry in result["kernels"]:
         title = f"Paths, {entry['scheme'].replace('_', ' ')}, {entry['case']}"

@@ -106,4 +106,4 @@ def test_small_benchmark_has_every_row(tmp_path, capsys):
     assert [row["truncation"] for row in stored["scaling"]["truncations"]] == ["T5", "T10"]
     assert stored["members"]["efficiency"] > 0
     printed = capsys.readouterr().out
-    assert climate.TITLE in printed and all(row in printed for row in wanted | of_pairs)
+    assert "Round trip at T" in printed and all(row in printed for row in wanted | of_pairs)
