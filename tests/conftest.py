@@ -9,6 +9,7 @@ import gc
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is imported: not yet
@@ -50,3 +51,18 @@ def pytest_collection_modifyitems(items) -> None:
     gone = [path.name for path in order if not path.is_file()]
     assert not gone, f"{gone} of DEAR in tests/conftest.py are no files any more"
     items.sort(key=lambda item: order.get(item.path, len(DEAR)))
+
+
+@pytest.fixture
+def call(capsys):
+    """A function that runs the command and returns exit code, standard output and error."""
+
+    from sciprec.cli import commands as cli
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as caught:
+            cli.main([str(a) for a in arguments])
+        captured = capsys.readouterr()
+        return caught.value.code, captured.out, captured.err
+
+    return run

@@ -102,7 +102,7 @@ def compile_ahead(
     runs: Sequence[Run],
     processes: int,
     plugins: Sequence[str] = (),
-    on_compiling: Callable[[Run], None] = lambda run: None,
+    on_compiling: Callable[[Run], None] | None = None,
 ) -> None:
     """Compile the kernels of runs in processes of their own, several at a time, where there are
     several to compile. What cannot be compiled so is compiled by its first run, as it says.
@@ -114,8 +114,10 @@ def compile_ahead(
         on_compiling: called with a run whose kernels are compiled now.
     """
     todo: dict[str, Run] = {}
-    alike = {(run.scenario.name, run.label): run for run in reversed(runs)}
-    for run in reversed(alike.values()):
+    first: dict[tuple[str, str], Run] = {}
+    for run in runs:
+        first.setdefault((run.scenario.name, run.label), run)
+    for run in first.values():
         kind = kind_of(run.scenario)
         worth = kind.brief is not None and kind.compile_seconds >= _WORTH_SECONDS
         if worth and not is_compiled(run):
@@ -131,7 +133,8 @@ def compile_ahead(
             while waiting and len(working) < processes:
                 run = waiting.pop(0)
                 working.append(_begun(run, plugins))
-                on_compiling(run)
+                if on_compiling is not None:
+                    on_compiling(run)
             time.sleep(_LOOK_SECONDS)
     finally:
         for process in working:

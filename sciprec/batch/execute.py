@@ -85,7 +85,7 @@ def execute(
     folder = str(Path(folder).resolve())
     if scheduler is None and action is perform:
         count = workers or threads or os.cpu_count() or 1
-        compile_ahead(runs, min(count, os.cpu_count() or 1), plugins, on_compiling or _nothing)
+        compile_ahead(runs, min(count, os.cpu_count() or 1), plugins, on_compiling)
     if scheduler is None and workers is None:
         tasks = partial(action, folder=folder, debug=debug, on_days=on_days)
         if on_compiling is not None:
@@ -99,10 +99,6 @@ def execute(
             )
             unpacking = partial(_unpacked, action=there, plugins=plugins)
             return _on_cluster(client, runs, unpacking, on_done, debug)
-
-
-def _nothing(run: Run) -> None:
-    """Told of a run whose kernels are compiled, and does not care."""
 
 
 def _unpacked(packed: bytes, action: Callable[[Run], Outcome], plugins: Sequence[str]) -> Outcome:

@@ -33,19 +33,6 @@ def undrawn(monkeypatch):
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", written)
 
 
-@pytest.fixture
-def call(capsys):
-    """The command line: exit code, standard output and standard error."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as caught:
-            cli.main([str(a) for a in arguments])
-        captured = capsys.readouterr()
-        return caught.value.code, captured.out, captured.err
-
-    return run
-
-
 def written(seed, tmp_path, **how):
     """A scenario and its file."""
     content = random_scenario(seed, **how)

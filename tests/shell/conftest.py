@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from sciprec.batch import perform, workflow
-from sciprec.cli import commands as cli
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.kinds import kind, kinds, register
 from sciprec.kinds.climate import ClimateRun
@@ -109,19 +108,6 @@ def little_heston(given, backend, compensation=None):
     values = {"price": price, "standard_error": 0.05 + 0 * price, "analytic_price": analytic}
     return prices_dataset(strikes, maturities, values, n_paths=1024, blow_up="",
                           **timing_attributes(Timing(0.25, 0.2, 0.3)))  # fmt: skip
-
-
-@pytest.fixture
-def call(capsys):
-    """A function that runs the command and returns exit code, standard output and error."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as caught:
-            cli.main([str(a) for a in arguments])
-        captured = capsys.readouterr()
-        return caught.value.code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

@@ -110,6 +110,7 @@ class Kept(CPUDispatcher):
     """A jitted function; what is not on disk yet is compiled by one process at a time."""
 
     def compile(self, sig):
+        """Compile for a signature, or load it, as Numba asks."""
         with global_compiler_lock:  # first: who waits for another process keeps no thread's turn
             kinds = tuple(sigutils.normalize_signature(sig)[0])
             stored = isinstance(self._cache, DiskCache) and not any(map(_has_function, kinds))

@@ -35,6 +35,7 @@ class _Lowered(JITCodeLibrary):
     """LLVM code of a function and of what it calls, ready to be linked into its callers'."""
 
     def finalize(self):
+        """Link what is called; nothing is optimised, and no machine code made."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
@@ -60,6 +61,7 @@ class _PartCompiler(Compiler):
     """Numba's compiler up to LLVM code."""
 
     def define_pipelines(self):
+        """Numba's passes, whose code goes into a library that is only lowered."""
         identity = self.state.func_id
         if getattr(identity.func, "is_shared", False):  # the same name in every process
             identity.unique_id, identity.unique_name = 0, identity.func_qualname
