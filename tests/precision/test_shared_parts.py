@@ -140,6 +140,18 @@ def test_a_count_that_begins_with_a_literal_compiles_a_kernel_once(tmp_path, mon
     assert np.array_equal(call(counting, "fp64")[:3] > 0, [True] * 3)
 
 
+def test_a_literal_that_is_an_index_of_a_tuple_stays_one():
+    def chosen(x, out):
+        place = 0
+        values = (x, 1.5)
+        first = values[place]
+        while place < 3:
+            put(first, place, out)
+            place += 1
+
+    assert np.array_equal(call(chosen, "fp64")[:3] > 0, [True] * 3)
+
+
 PROCESS = """
 import json, sys
 from tests.precision import test_shared_parts as these

@@ -41,7 +41,10 @@ def _begins_a_count(rewriter: Rewriter, node: ast.Assign) -> bool:
 
 
 def counts(tree: ast.FunctionDef) -> frozenset[str]:
-    """Names that a loop, or one inside it, assigns and gives to a call."""
+    """Names that a loop, or one inside it, assigns and gives to a call. None of them is an index:
+    that of a tuple of several types has to be a literal.
+    """
+    indices = [node.slice for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
     found: set[str] = set()
     for loop in _loops(tree):
         nodes = list(ast.walk(loop))
@@ -50,7 +53,7 @@ def counts(tree: ast.FunctionDef) -> frozenset[str]:
         found |= given & {
             n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
-    return frozenset(found)
+    return frozenset(found - {i.id for i in indices if isinstance(i, ast.Name)})
 
 
 def _loops(node: ast.AST) -> list[ast.AST]:
