@@ -10,7 +10,8 @@ import numpy as np
 
 from sciprec.diagnosis import watch
 from sciprec.diagnosis.watched_program import STOPPED, Place, Places, lift_watched
-from sciprec.errors import InputError
+from sciprec.display.listing import Listing, Shown, Summary, counted
+from sciprec.errors import InputError, printable
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
@@ -25,6 +26,8 @@ _FILLINGS = {
     watch.ZERO: "0",
 }
 _MOST_STEPS, _MOST_ELEMENTS = 1 << 32, 1 << 40
+_MOST_TOLD = 9
+"""Findings that are told at a prompt, in two lines each."""
 _lock = threading.Lock()
 
 
@@ -59,7 +62,7 @@ class MemoryFinding:
 
 
 @dataclass(frozen=True, repr=False)
-class MemoryReport:
+class MemoryReport(Shown):
     """What `check_memory` found.
 
     Attributes:
@@ -83,14 +86,27 @@ class MemoryReport:
         return not self.findings
 
     def __repr__(self) -> str:
-        count = len(self.findings)
-        said = "no findings" if self.clean else f"{count} finding{'s' * (count > 1)}"
-        head = (
+        told = [f"  {finding}" for finding in self.findings[:_MOST_TOLD]]
+        more = len(self.findings) - len(told)
+        rest = [f"  … and {counted(more, 'more finding')}"] if more else []
+        return printable("\n".join([self._title(), *told, *rest]))
+
+    def _summary(self) -> Summary:
+        rows = [
+            (f"{f.function} ({f.file}, line {f.line})", f.text, f.kind, f.message,
+             f"line {f.read_line}: {f.read_text}" if f.read_line else "–")
+            for f in self.findings
+        ]  # fmt: skip
+        heads = ("place", "source", "kind", "what was seen", "first read")
+        return Summary(self._title(), Listing(heads, (), rows))
+
+    def _title(self) -> str:
+        said = "no findings" if self.clean else counted(len(self.findings), "finding")
+        return (
             f"memory of kernel '{self.kernel}' in {self.backend}: {said} ({self.runs} runs, "
             f"{self.arrays} place{'s' * (self.arrays != 1)} with arrays made empty)"
             f"{'; it ends with ' * bool(self.ended)}{self.ended}"
         )
-        return "\n".join([head, *(f"  {finding}" for finding in self.findings)])
 
 
 def check_memory(
@@ -158,6 +174,7 @@ class _Check:
     ended: str = ""
 
     def findings(self) -> tuple[MemoryFinding, ...]:
+        """All that is found, by place: in a run as it is, and in some with new arrays filled."""
         most = _MOST_STEPS, _MOST_ELEMENTS
         truth = self._run(None, watch.ALONE, most)
         if isinstance(self.lifted, FixedLifted) and self.lifted.units is not None:

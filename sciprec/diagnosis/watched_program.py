@@ -63,7 +63,9 @@ class Places:
 
 
 class WatchedRewriter(Rewriter):
-    """Rewrites a kernel as ever, and has every new array, index and iteration watched."""
+    """Rewrites a kernel as ever, and has every new array, index and iteration watched: each method
+    gives what the base class makes, with a call around it or before it.
+    """
 
     comprehending = False
 
@@ -75,10 +77,17 @@ class WatchedRewriter(Rewriter):
         return ast.Call(name("sp_watch_filled"), [made, self._place(node, "made")], [])
 
     def loaded(self, node, read, array):
+        """An element as it is read, looked at first: it may never have been written."""
         look = ast.Call(name("sp_watch_seen"), [read, self._place(node, "read")], [])
         return super().loaded(node, look, array)
 
     def container(self, node):
+        """The array and the index of an element, with a look at each index before it is used:
+        whether it is within its axis.
+
+        A constant index alone is looked at where the array is; slices, None, an ellipsis and the
+        indices of shapes are not looked at. Behind an ellipsis axes count from the last.
+        """
         value, index = super().container(node)
         owner = node.value
         if isinstance(owner, ast.Attribute) and owner.attr in _SHAPES:
@@ -161,6 +170,7 @@ class WatchedProgram(Program):
         super().__init__(kernel, backend, path, trust_inputs, variant)
 
     def rewriter(self, program, function, tree, namespace):
+        """The engine's own functions are not watched, except where one of them is the kernel."""
         engine = function.__module__.startswith("sciprec.precision.") and function != self.kernel
         return (Rewriter if engine else WatchedRewriter)(program, function, tree, namespace)
 

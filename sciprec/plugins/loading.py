@@ -4,12 +4,15 @@ what that module registers when it is imported is known from then on.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 from sciprec.checks.arguments import path
 from sciprec.errors import InputError, why_no_file
@@ -49,30 +52,56 @@ def load_files(files: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
         InputError: a file is no Python file or cannot be imported, or two have the same name.
     """
     given = [files] if isinstance(files, (str, Path)) else files
-    return tuple(_load(Path(path("a plugin", one))) for one in given)
+    return tuple(str(loaded_file(one, "plugin").__file__) for one in given)
 
 
-def _load(file: Path) -> str:
-    """Import a file under a name of its own; its absolute path."""
+def loaded_file(file: str | Path, what: str, *, registers: bool = True) -> ModuleType:
+    """The module that a Python file becomes, under a name of its own; a file is imported once.
+
+    Args:
+        file: its path.
+        what: it is called in messages, such as "plugin".
+        registers: whether it registers things, so that no other file may have its name; else an
+            edited file, and one of that name elsewhere, is another module.
+
+    Raises:
+        InputError: it is no Python file or cannot be imported, or another one of its name has been.
+    """
+    file = Path(path(f"a {what}", file))
     whole = str(file.resolve())
     why = why_no_file(file) or ("" if file.suffix == ".py" else "is no Python file")
     if why:
-        raise InputError(f"the plugin '{file}' {why}; give the path of a file such as mymodel.py")
+        raise InputError(f"the {what} '{file}' {why}; give the path of a file such as mymodel.py")
     name = _NAME.format(file.stem)
+    if not registers:
+        content = whole.encode() + b"\0" + file.read_bytes()
+        name += f"_{hashlib.sha256(content).hexdigest()[:16]}"
     if name in sys.modules:
         if sys.modules[name].__file__ == whole:
-            return whole
+            return sys.modules[name]
         raise InputError(
-            f"the plugins '{sys.modules[name].__file__}' and '{whole}' have the same name; rename "
+            f"the {what}s '{sys.modules[name].__file__}' and '{whole}' have the same name; rename "
             "one of them"
         )
     spec = spec_from_file_location(name, whole)
     sys.modules[name] = module = module_from_spec(spec)
     try:
-        exec(spec.loader.source_to_code(file.read_bytes(), whole), vars(module))  # as it is now
+        with beside(file):
+            exec(spec.loader.source_to_code(file.read_bytes(), whole), vars(module))  # as it is now
     except Exception as error:
         del sys.modules[name]
         raise InputError(
-            f"the plugin '{file}' cannot be loaded ({type(error).__name__}: {error}); correct it"
+            f"the {what} '{file}' cannot be loaded ({type(error).__name__}: {error}); correct it"
         ) from None
-    return whole
+    return module
+
+
+@contextlib.contextmanager
+def beside(file: Path) -> Iterator[None]:
+    """Let a file's code import the modules of its own folder, as those of scripts do."""
+    folder = str(file.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)

@@ -16,7 +16,7 @@ import pytest
 from numba import njit, prange
 
 import sciprec
-from sciprec.precision.rewriting.program import source_tree
+from sciprec.precision.rewriting.sources import source_tree
 from sciprec.precision.rounding.mode import NORMAL, available, read_control_word
 from tests.oracles.twin import run_twin
 

@@ -3,9 +3,12 @@
 import math
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numba
 import numpy as np
+import pytest
 from numba import prange
 
 import sciprec
@@ -17,12 +20,13 @@ LIMIT_SECONDS = 100
 RUN = "from tests.precision.test_lift_processes import {name}; {name}()"
 
 
-def finishes(function, cache: Path) -> str:
+def finishes(function, cache: Path, **environment: str) -> str:
     """Run a function of this module in a new process, with nothing compiled; what it printed."""
     done = subprocess.run(
         [sys.executable, "-c", RUN.format(name=function.__name__)],
         cwd=ROOT,
-        env={"PATH": "/usr/bin", "SCIPREC_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)},
+        env={"PATH": "/usr/bin", "SCIPREC_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
+        | environment,
         capture_output=True,
         text=True,
         timeout=LIMIT_SECONDS,
@@ -76,3 +80,28 @@ def test_a_kernel_that_prints_ends(tmp_path):
     """Its first call once waited for ever: nothing was compiled, and its environment unknown."""
     printed = finishes(printing, tmp_path).splitlines()
     assert printed == ["size 1 [1.]", "half of 1.0 at 0", "(0.5, 1)"] * 2
+
+
+def summed_in_parallel(x, out):
+    total = 0.0
+    for i in prange(x.size):
+        out[i] = math.sqrt(x[i])
+        total += out[i]
+    return total
+
+
+def parallel_calls_from_threads():
+    """Four threads call parallel kernels over and over, each the same as alone."""
+    lifted, x = sciprec.lift(summed_in_parallel, "mlu370"), np.linspace(0.0, 2.0, 5000)
+    alone = lifted(x, np.zeros_like(x))
+    with ThreadPoolExecutor(4) as pool:
+        sums = list(pool.map(lambda n: lifted(x, np.zeros_like(x)), range(400)))
+    assert set(sums) == {alone}
+    print(numba.threading_layer())
+
+
+@pytest.mark.parametrize("layer", ["workqueue", "omp"])
+def test_threads_call_parallel_kernels(layer, tmp_path):
+    """workqueue ends a process whose threads call it at once."""
+    given = {"NUMBA_THREADING_LAYER": layer, "NUMBA_NUM_THREADS": "2"}
+    assert finishes(parallel_calls_from_threads, tmp_path, **given).split() == [layer]

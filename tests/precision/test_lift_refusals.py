@@ -337,3 +337,15 @@ def test_arguments_are_refused(kernel, args, words, backend):
         with pytest.raises(sciprec.LiftError, match=words) as caught:
             lifted(*args)
     assert "pipeline" not in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_tuples_in_tuples_are_no_names_of_a_parallel_loop():
+    """Numba itself ends with a TypeError about scalars."""
+
+    def scaled(x, y):
+        pair = ((3, 0.5), 2.0)
+        for i in prange(x.size):
+            y[i] = x[i] * pair[0][1] + pair[1]
+
+    with pytest.raises(sciprec.LiftError, match="'scaled' reads a tuple inside another one in a p"):
+        sciprec.lift(scaled, "bf16")(X, X.copy())

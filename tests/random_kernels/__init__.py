@@ -5,6 +5,7 @@
     scopes        what a kernel being written may name
     expressions   random expressions
     statements    random statements and loops
+    tuples        random tuples, and counts that begin with a literal
     generator     whole kernels from a seed
     trials        one trial in this process: lifted and compiled, against the exact oracle
     random_twin   the exact oracle of backends with random bits

@@ -20,6 +20,7 @@ from tests.random_kernels.statements import (
     table_sum,
     whole_arrays,
 )
+from tests.random_kernels.tuples import tuples_and_counts
 
 HEADER = """import math
 
@@ -55,7 +56,8 @@ def random_case(seed: int) -> Case:
         functions=functions,
         elementary=rng.random() < 0.12,
     )
-    body = _body(scope, ndim, parallel)
+    more, body = _body(scope, ndim, parallel, random.Random(f"{seed} tuples"))
+    helpers += more
     names = ", ".join(a.name for a in arguments)
     table = ", ".join(str(rng.choice((0.1, 0.25, -1.7, 3.0, 1e-3, 2049.0))) for _ in range(3))
     scale, count = rng.choice((0.1, 0.5, 3.7, -0.3, 1e-4)), rng.choice((2, 3, 2049))
@@ -118,7 +120,8 @@ def _helpers(rng: random.Random) -> tuple[list[str], dict[str, int]]:
     return sources, functions
 
 
-def _body(scope: Scope, ndim: int, parallel: bool) -> Block:
+def _body(scope: Scope, ndim: int, parallel: bool, later: random.Random) -> tuple[list[str], Block]:
+    """Helpers of the body, and its statements; `later` chooses among what was added later."""
     rng = scope.rng
     sizes = ", ".join(DIMENSIONS[:ndim])
     body: Block = [f"{sizes} = y.shape" if ndim > 1 else f"n = {rng.choice(SIZES)}"]
@@ -140,10 +143,12 @@ def _body(scope: Scope, ndim: int, parallel: bool) -> Block:
         scope.fixed.append("(v * 1.0)")
     if rng.random() < 0.03:
         body += whole_arrays(scope)
+    helpers, made = tuples_and_counts(scope, later, parallel)
+    body += made
     body += _parallel_loop(scope, ndim) if parallel else _loops(scope, ndim)
     if rng.random() < 0.03:
         body += whole_arrays(scope)
-    return [*body, *over_elements(scope), *_returned(scope)]
+    return helpers, [*body, *over_elements(scope), *_returned(scope)]
 
 
 SIZES = ("y.shape[0]", "y.size", "len(y)", "x.size")

@@ -22,12 +22,12 @@ FOUND_BY = {
     "subnormals_kept": (245, "mlu370"),
     "loop_variable": (554, "bf16"),
     "literal_escapes": (182, "e4m3fn"),
-    "swapped_operands": (247, "float:p=30"),
+    "swapped_operands": (505, "fixed:bits=11,round=rd"),
     "fma_rounded_twice": (367, "e4m3fn"),
     "chunks_start_from_one": (240, "float:p=2,emin=-4,emax=4"),
     "vector_unfit_instruction": (128, "float:p=14,round=rz"),
-    "minimum_of_nan": (773, "float:p=21,round=ro"),
-    "integers_escape": (131, "float:p=11,emin=-14,emax=15,round=ru"),
+    "minimum_of_nan": (240, "float:p=2,emin=-4,emax=4"),
+    "integers_escape": (34, "bf16"),
     "folded_constants": (428, "float:p=24,emin=-300,emax=300,round=ru"),
     "sticky_bit": (211, "float:p=40,round=rz"),
     "cut_off_bits": (100, "float:p=16"),
@@ -39,7 +39,7 @@ FOUND_BY = {
 }  # fmt: skip
 """Fault -> seed and backend of the sample's trial that finds it."""
 
-SAMPLE = (3, 4, 8, 9, 11, 13, 14)
+SAMPLE = (3, 4, 8, 9, 11, 13, 14, 34)
 """Seeds whose kernels every slow test run takes, each in three drawn backends."""
 
 
@@ -51,7 +51,7 @@ def sample() -> list[Trial]:
         trial
         for seed, backend in sorted(set(FOUND_BY.values()))
         for trial in drawn(random_case(seed), 3)
-        if trial.backend == backend
+        if trial.backend == backend and seed not in SAMPLE
     ]
     return finding + [trial for seed in SAMPLE for trial in drawn(random_case(seed), 3)]
 

@@ -29,6 +29,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 
 from sciprec.precision.compiled.turns import turn
+from sciprec.provenance.definitions import digest_of
 
 SUFFIXES = ".compiled", ".part"
 _PACKAGE = Path(__file__).parents[2]
@@ -79,12 +80,13 @@ def engine_digest() -> str:
 
 def outside_digest(function) -> str:
     """A hash of a function of the engine's tables that stands outside of the engine's sources, with
-    the file that it is in; "" for the engine's own.
+    the file that it is in, or with what it calls and reads where it is in a notebook; "" for the
+    engine's own.
     """
     if function.__module__.startswith("sciprec.precision."):
         return ""
     code = function.__code__
-    content = read(Path(code.co_filename)) or repr(code.co_consts).encode()
+    content = read(Path(code.co_filename)) or digest_of(function).encode()
     return hashlib.sha256(code.co_code + content).hexdigest()
 
 
@@ -139,6 +141,7 @@ class DiskCache(_Cache):
 
     @property
     def cache_path(self) -> str:
+        """The folder."""
         return str(cache_folder())
 
     def load_overload(self, sig, target_context) -> CompileResult | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sciprec.checks.arguments import shown
+from sciprec.display.listing import Shown, Summary, counted
 from sciprec.errors import InputError, meant
 from sciprec.plugins.loading import load_plugins
 from sciprec.precision.formats.fixed_format import (
@@ -26,6 +27,7 @@ from sciprec.precision.formats.float_format import (
     parse_spec,
     unfit_rounding,
 )
+from sciprec.precision.formats.listing import backends_listing
 from sciprec.precision.formats.rounding_rules import ROUNDINGS, Rounding
 
 
@@ -205,14 +207,22 @@ _BACKENDS = {
 }
 
 
-def backends() -> dict[str, Backend]:
+class Backends(Shown, dict[str, Backend]):
+    """Backends by name: a dictionary that is shown as a table."""
+
+    def _summary(self) -> Summary:
+        rows = [_row(backend) for backend in self.values()]
+        return Summary(counted(len(self), "arithmetic"), backends_listing(rows))
+
+
+def backends() -> Backends:
     """All named backends, by name, in the order of the table; after it, formats that were added,
     those of installed packages among them.
     """
     load_plugins()
     known = {backend.compute.format.name for backend in _BACKENDS.values()}
     added = [_of_format(fmt) for fmt in FORMATS.values() if fmt.name not in known]
-    return _BACKENDS | {backend.name: backend for backend in added}
+    return Backends(_BACKENDS | {backend.name: backend for backend in added})
 
 
 def _of_format(fmt: Format) -> Backend:

@@ -21,6 +21,11 @@ class Layout:
 
     @classmethod
     def of(cls, shape: tuple[int, ...], axis: int | None, block) -> Layout:
+        """The layout of an array's shape.
+
+        Raises:
+            InputError: both of axis and block are given, or one that does not fit the shape.
+        """
         if axis is not None and block is not None:
             raise InputError("axis and block are both given; scales follow one of them")
         if axis is not None and not -len(shape) <= axis < len(shape):

@@ -9,10 +9,12 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from sciprec.display.listing import Summary
 from sciprec.errors import InputError
 from sciprec.precision.fixed.profile import Profile
 from sciprec.precision.fixed.units import Place, Units, from_ranges
 from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.listing import lifted_summary
 from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import LiftError
@@ -45,10 +47,12 @@ class FixedPointReport:
 
     @property
     def saturations(self) -> int:
+        """Results beyond the range, over all places."""
         return sum(place.saturations for place in self.places)
 
     @property
     def invalid(self) -> int:
+        """NaN that became zero, over all places."""
         return sum(place.invalid for place in self.places)
 
     @property
@@ -216,6 +220,13 @@ class FixedLifted(Lifted):
             *counts, unknown = state["counts"].tolist()
             self._calls, self._adaptations, self._careful_calls = counts
             self._unknown = bool(unknown)
+
+    def _summary(self) -> Summary:
+        report = self.report()
+        compiled = list(self._dispatchers.values())
+        kinds = [kind for dispatcher in compiled for kind in dispatcher.signatures]
+        met = str(report).splitlines() if report.calls else []
+        return lifted_summary(self, kinds, tuple(met))
 
     def _kept_state(self) -> dict:
         with self._state:

@@ -14,16 +14,20 @@ import numpy as np
 from numba.core import errors
 from numba.core.serialize import dumps
 
+from sciprec.display.listing import Shown, Summary
+from sciprec.precision.compiled.addresses import address_of
 from sciprec.precision.fixed.profile import Profile, Recorder
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.lifting.listing import lifted_summary
 from sciprec.precision.lifting.proof import Proof, loads_matter
 from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.operations import keys
 from sciprec.precision.rewriting.copies import is_native, native
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
-from sciprec.precision.rewriting.syntax import LiftError, Site, carry_sources
+from sciprec.precision.rewriting.sources import carry_sources
+from sciprec.precision.rewriting.syntax import LiftError, Site
 from sciprec.precision.rounding.variant import PROFILE
 
 _NAMED_ERROR = re.compile(r"\w*Error: (.+)")
@@ -33,10 +37,12 @@ _SENTENCES = (
 )  # fmt: skip
 _ARRAY = np.ndarray
 _NUMBERS = frozenset((float, int, bool, np.float64, np.float32, np.int64))
+_SAFE_LAYERS = ("omp", "tbb")
+"""Numba's threading layers that several threads may call at once; workqueue ends the process."""
 _parallel_lock = threading.RLock()
 
 
-class Lifted:
+class Lifted(Shown):
     """A kernel compiled in the arithmetic of a backend; call it like the kernel.
 
     It can be pickled: a copy in another process has the kernel's source with it, is compiled there
@@ -126,7 +132,7 @@ class Lifted:
     def _enter(self, dispatcher, args):
         """Call a compiled entry; what goes wrong is said in the kernel's words."""
         try:
-            if self._parallel:
+            if self._parallel and numba.threading_layer() not in _SAFE_LAYERS:
                 with _parallel_lock:
                     return dispatcher(*args)
             return dispatcher(*args)
@@ -135,6 +141,21 @@ class Lifted:
         except NotImplementedError:
             self._refuse_half(args)
             raise
+        except TypeError as error:  # Numba hands no tuple of tuples to the threads of a loop
+            if "scalar type Tuple" not in str(error):
+                raise
+            raise LiftError(
+                f"kernel '{self.kernel.__name__}' reads a tuple inside another one in a prange "
+                "loop; take out its items before the loop: `inner = pair[0]`"
+            ) from None
+
+    def address(self, *args: Any) -> int:
+        """Where the compiled entry for arguments like these is, for `compiled.addresses.call_at`.
+
+        Raises:
+            LiftError: it cannot be compiled for them.
+        """
+        return self._enter(lambda *given: address_of(self.dispatcher, given), args)
 
     def profile(self, *args: Any) -> Profile:
         """Run the kernel in binary64 on copies of the arguments, and note for every operation how
@@ -157,8 +178,8 @@ class Lifted:
                 self._recorder = Recorder(program, module_of(program).sp_entry)
             return self._recorder
 
-    def __repr__(self) -> str:
-        return f"<{self.kernel.__name__} lifted to {self.backend.name}>"
+    def _summary(self) -> Summary:
+        return lifted_summary(self, self.dispatcher.signatures, ())
 
     def rewind(self) -> None:
         """Let the next call draw the first stream of random bits again."""

@@ -67,6 +67,7 @@ class _Comparing(Rewriter):
     """Elements become the bits that their rounding changes."""
 
     def loaded(self, node, read, array):
+        """How an element differs from itself rounded."""
         return self.op("changed", node, read)
 
 

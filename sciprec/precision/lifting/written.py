@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sciprec.precision.rewriting.program import source_tree
+from sciprec.precision.rewriting.sources import source_tree
 from sciprec.precision.rewriting.syntax import stored_names
 
 _QUIET = ("shape", "size", "ndim", "strides", "dtype")

@@ -171,6 +171,9 @@ class Evaluation:
         return role.from_binary64(b, result, **self.draw(b, role, key))
 
     def repeated(self, b, x, exponent: int, key):
+        """x^exponent by repeated squaring, every product rounded; a negative power is one over the
+        positive one. Each operation draws from a place of its own where the rounding is random.
+        """
         result, square, left, salt = None, x, abs(exponent), 11
         while left:
             if left & 1:

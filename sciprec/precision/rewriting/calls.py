@@ -10,6 +10,7 @@ import numba
 import numpy as np
 
 from sciprec.precision.operations import reduce
+from sciprec.precision.operations.meeting import meet
 from sciprec.precision.operations.operation import Operation, operation_called
 from sciprec.precision.rewriting import symbols
 from sciprec.precision.rewriting.own_names import own_name
@@ -60,6 +61,8 @@ def known_call(rewriter: Rewriter, node, function):
     if function is np.swapaxes and len(node.args) == 3:
         if None not in map(rewriter.literal_integer, node.args[1:]):
             return ast.Call(name("sp_swapped"), [rewriter.visit(a) for a in node.args], [])
+    if function is meet:
+        return ast.Call(name("sp_meet"), [rewriter.visit(a) for a in node.args], [])
     if _member(symbols.NATIVE, function) or _member(symbols.VIEWING, function):
         return plain_call(rewriter, node, text, [rewriter.visit(a) for a in node.args])
     if _member(symbols.MOVING, function):

@@ -7,7 +7,6 @@ from __future__ import annotations
 import ast
 import inspect
 from collections import ChainMap
-from pathlib import Path
 from types import CodeType, FunctionType
 
 import numpy as np
@@ -22,7 +21,8 @@ from sciprec.precision.rewriting.layout import Frame, Layout
 from sciprec.precision.rewriting.own_names import own_name, set_apart
 from sciprec.precision.rewriting.parallel import rewrite_parallel_loop
 from sciprec.precision.rewriting.rewrite import Rewriter
-from sciprec.precision.rewriting.syntax import LiftError, Site, name, parse, source_text
+from sciprec.precision.rewriting.sources import place_of, source_tree
+from sciprec.precision.rewriting.syntax import LiftError, Site, name
 from sciprec.precision.rounding.technique import processor_word
 from sciprec.precision.rounding.variant import FLOATS, Variant
 
@@ -46,6 +46,7 @@ from sciprec.precision.formats.float_format import Format
 from sciprec.precision.operations.keys import at_site as sp_at
 from sciprec.precision.operations.keys import descend as sp_descend
 from sciprec.precision.operations.intrinsics import operations
+from sciprec.precision.operations.meeting import compiled_meet as sp_meet
 from sciprec.precision.operations.views import swapped as sp_swapped
 from sciprec.precision.compiled.parts import inlined_part as sp_inlined
 from sciprec.precision.compiled.parts import part as sp_linked
@@ -116,8 +117,7 @@ class Program:
 
     def place(self, function) -> tuple[str, int]:
         """File name and first line of a kernel, for messages and sites."""
-        code = function.__code__
-        return Path(code.co_filename).name, code.co_firstlineno
+        return place_of(function)
 
     def source_text(self, function, node) -> str:
         """The source of an expression that stands on one line, else ""."""
@@ -364,40 +364,6 @@ class Program:
         text = list(self.signature.parameters)[number] if number >= 0 else "return"
         row = self.frame("sp_entry").add(self._entry_site(operation, text), operation, 1)
         return f"sp_key, {row}, "
-
-
-def source_tree(function) -> tuple[ast.FunctionDef, str]:
-    """The syntax tree of a kernel's definition, and its text.
-
-    Raises:
-        LiftError: where Python cannot find the source, or it is not a `def`.
-    """
-    try:
-        if function.__name__ == "<lambda>":
-            raise SyntaxError
-        text = source_text(function)
-        tree = parse(text).body[0]
-    except (OSError, TypeError, SyntaxError, IndexError):
-        raise LiftError(
-            f"the source of kernel '{getattr(function, '__name__', function)}' cannot be "
-            "read; "
-            "lifting takes functions defined with `def` in a file or a notebook cell: save it "
-            "in a .py file"
-        ) from None
-    if not isinstance(tree, ast.FunctionDef):
-        raise LiftError(
-            f"kernel '{function.__name__}' is not defined with `def`; lifting takes such "
-            "functions: give it a name and a `def`"
-        )
-    code = function.__code__
-    named = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)]
-    if tree.name != code.co_name or tuple(named) != code.co_varnames[: len(named)]:
-        raise LiftError(
-            f"the source of kernel '{function.__name__}' ({Path(code.co_filename).name}, line "
-            f"{code.co_firstlineno}) is no longer that of the function in memory; lifting reads "
-            "the file: import the edited module again"
-        )
-    return tree, text
 
 
 def _has_long_loop(tree: ast.FunctionDef) -> bool:

@@ -43,7 +43,8 @@ _PLAIN = ("shape", "size", "ndim", "strides")
 
 class Rewriter(ast.NodeTransformer):
     """Rewrites the body of one kernel; calls, assignments and loops by functions of modules of
-    their own, which take the rewriter.
+    their own, which take the rewriter. Each `visit_X` gives what a node X of the source becomes, or
+    refuses it with a sentence that names the line.
 
     Args:
         program: the lift that collects callees, constants, operations and sites.
@@ -188,8 +189,12 @@ class Rewriter(ast.NodeTransformer):
 
     def by_power_of_two(self, node: ast.BinOp) -> ast.Call | None:
         """A product with a literal power of two, or a quotient by one, whose rounding changes
-        nothing but what leaves the range; None of anything else.
+        nothing but what leaves the range; None of anything else, and where a number may come from a
+        role with another format: `1.0 * x` rounds it.
         """
+        roles = self.program.backend.roles
+        if any(role.format != roles[0].format for role in roles):
+            return None
         pairs = {ast.Mult: [(node.left, node.right), (node.right, node.left)],
                  ast.Div: [(node.right, node.left)]}.get(type(node.op), [])  # fmt: skip
         for factor, other in pairs:
@@ -363,6 +368,7 @@ class Rewriter(ast.NodeTransformer):
         return ast.Assert(self.visit(node.test), node.msg)
 
     def generic_visit(self, node):
+        """Any other node: its parts rewritten, or the construct refused."""
         construct = _REFUSED.get(type(node))
         if construct is not None:
             self.refuse(node, construct, "write plain loops, arrays and functions")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import inspect
-import textwrap
 import threading
 import types as python_types
 from dataclasses import dataclass
@@ -15,7 +13,6 @@ from sciprec.errors import InputError
 
 _UNKNOWN = object()
 _parser = threading.Lock()
-_carried: dict[python_types.CodeType, str] = {}  # of functions that came from other processes
 
 
 class LiftError(InputError):
@@ -41,22 +38,6 @@ def parse(text: str, mode: str = "exec") -> ast.Module | ast.Expression:
     """
     with _parser:
         return cast("ast.Module | ast.Expression", ast.parse(text, mode=mode))
-
-
-def source_text(function) -> str:
-    """The source of a function, without its indentation.
-
-    Raises:
-        OSError, TypeError: Python cannot find it.
-    """
-    code = function.__code__
-    text = _carried[code] if code in _carried else inspect.getsource(code)
-    return textwrap.dedent(text)
-
-
-def carry_sources(sources: dict[python_types.CodeType, str]) -> None:
-    """Sources of functions that were lifted in another process, where their files may not be."""
-    _carried.update(sources)
 
 
 def static_value(node: ast.expr, namespace: dict, local: set[str]):

@@ -34,12 +34,15 @@ class Native:
         return View(evaluation)
 
     def finish(self, b, r):
+        """A result of the evaluation type rounded to the format, still of that type."""
         return r
 
     def widen(self, b, x):
+        """A number of the carrier in the evaluation type, exactly."""
         return b.fpext(x, self.evaluation) if x.type != self.evaluation else x
 
     def narrow(self, b, x):
+        """A number of the format in the carrier, exactly."""
         return b.fptrunc(x, self.carrier) if x.type != self.carrier else x
 
     def round(self, b, r, **key):
@@ -47,9 +50,11 @@ class Native:
         return self.narrow(b, self.finish(b, r, **key))
 
     def add(self, b, x, y, **key):
+        """x + y, rounded once; so are the operations below."""
         return self.round(b, b.fadd(self.widen(b, x), self.widen(b, y)), **key)
 
     def sub(self, b, x, y, **key):
+        """x - y: the sum with the other sign."""
         return self.add(b, x, self.negated(b, y), **key)
 
     def negated(self, b, x):
@@ -71,6 +76,7 @@ class Native:
         return view.to_float(b, b.and_(view.to_word(b, x), rest))
 
     def mul(self, b, x, y, **key):
+        """x y."""
         return self.round(b, b.fmul(self.widen(b, x), self.widen(b, y)), **key)
 
     def times(self, b, x, factor: float):
@@ -81,12 +87,15 @@ class Native:
         return self.mul(b, constant, x)
 
     def div(self, b, x, y, **key):
+        """x / y."""
         return self.round(b, b.fdiv(self.widen(b, x), self.widen(b, y)), **key)
 
     def sqrt(self, b, x, **key):
+        """The square root of x."""
         return self.round(b, call(b, "sqrt", self.widen(b, x)), **key)
 
     def fma(self, b, x, y, z, **key):
+        """x y + z."""
         return self.round(b, call(b, "fma", *(self.widen(b, v) for v in (x, y, z))), **key)
 
     def from_binary32(self, b, x, **key):

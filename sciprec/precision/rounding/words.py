@@ -69,21 +69,27 @@ class View:
         self.quiet = 1 << (self.bits - 2)
 
     def constant(self, value: float) -> ir.Constant:
+        """A number."""
         return ir.Constant(self.kind, value)
 
     def word(self, value: int) -> ir.Constant:
+        """A bit pattern."""
         return ir.Constant(self.integer, value)
 
     def to_word(self, b, x):
+        """The bits of a number."""
         return b.bitcast(x, self.integer)
 
     def to_float(self, b, word):
+        """The number with these bits."""
         return b.bitcast(word, self.kind)
 
     def masked(self, b, x, mask: int):
+        """A number without the bits that the mask does not have."""
         return self.to_float(b, b.and_(self.to_word(b, x), self.word(mask)))
 
     def sign_word(self, b, x):
+        """The sign bit alone."""
         return b.and_(self.to_word(b, x), self.word(self.sign))
 
     def with_sign(self, b, magnitude, sign_word):

@@ -1,0 +1,1 @@
+"""What people see of results at a prompt and in a notebook."""

@@ -1,0 +1,48 @@
+"""Compiled functions by their addresses: loops over calls of any of them are compiled once.
+
+Python calls a kernel in a few microseconds and holds its lock meanwhile; threads that call short
+kernels wait for each other. A loop that calls by address needs neither, and is kept on disk.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+
+def address_of(dispatcher: Any, args: tuple) -> int:
+    """Where the machine code of a jitted function is for arguments like these; it is compiled, or
+    loaded, if need be, and stays there as long as the dispatcher lives.
+    """
+    kinds = tuple(dispatcher.typeof_pyval(argument) for argument in args)
+    compiled = dispatcher.overloads.get(kinds)
+    if compiled is None:
+        dispatcher.compile(kinds)
+        compiled = dispatcher.overloads[kinds]
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+
+@intrinsic
+def call_at(typingctx, address, args):
+    """Call the function at an address, which returns None, with a tuple of arguments.
+
+    Nothing checks their types: they are those for which `address_of` was asked.
+    """
+    if not isinstance(address, types.Integer) or not isinstance(args, types.BaseTuple):
+        raise TypingError("call_at takes an address and a tuple")
+
+    def codegen(context, builder, signature, values):
+        convention, kinds = context.call_conv, list(args)
+        kind = convention.get_function_type(types.none, kinds)
+        function = builder.inttoptr(values[0], ir.PointerType(kind))
+        given = cgutils.unpack_tuple(builder, values[1], len(kinds))
+        status, _ = convention.call_function(builder, function, types.none, kinds, given)
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return context.get_dummy_value()
+
+    return types.none(address, args), codegen
