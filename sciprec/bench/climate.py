@@ -2,8 +2,8 @@
 
 A round trip is one synthesis and one analysis of a batch of scalar fields; its time is given per
 field. Every round times all contenders one after the other and takes ratios within the round;
-medians over the rounds are reported. Everything but members at once runs on one thread and is
-timed in seconds of processor time, so that other programs count less.
+medians over the rounds are reported. Everything but members at once and threads in one run is on
+one thread and timed in seconds of processor time, so that other programs count less.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ STEP_GOALS = {
     "fp64": "T42 <= 0.25 ms, T42L20 <= 10 ms", "fp32": "T42L20 <= 6 ms", "mlu370": "<= 1.3 x fp32",
     "fp16": "<= 3 x fp32", "bf16": "<= 3 x fp32", "fixed32": "<= 1.5 x fp64",
 }  # fmt: skip
+THREAD_GOALS = {"Held-Suarez T42L20": ">= 1.7", "Held-Suarez T85L20": ">= 1.8"}
 SECONDS = 0.02
 """of one measurement"""
 
@@ -64,7 +65,8 @@ def measure(
 
     Returns:
         As plain data: the machine; `transforms`, seconds per field and round trip; `steps`, seconds
-        and years per day, `peers` beside them; `scaling`, with the truncation; `members` at once.
+        and years per day, `peers` beside them; `scaling`, with the truncation; `threads` inside one
+        run; `members` at once.
     """
     transforms, few = [], 1 if small else 3
     for name in ("T10",) if small else TRUNCATIONS:
@@ -79,6 +81,7 @@ def measure(
         "steps": climate_steps.measure_steps(small, few, say),
         "peers": [] if small else climate_dinosaur.measure_dinosaur(say),
         "scaling": climate_steps.measure_scaling(small, few, say),
+        "threads": climate_steps.measure_threads(small, 1 if small else rounds, say),
         "members": climate_steps.measure_members(small, few, say),
     }
 
@@ -178,6 +181,7 @@ def tables(result: dict) -> dict[str, list[dict]]:
     return {title: list(rows.values()) for title, rows in trips.items()} | {
         "A step": _step_rows(result),
         "Growth with the truncation": _growth_rows(result["scaling"]),
+        "Threads in one run: times one (medians)": _thread_rows(result["threads"]),
         "Members at once": [_members_row(result["members"])],
     }
 
@@ -211,6 +215,23 @@ def _growth_rows(scaling: dict) -> list[dict]:
     ]  # fmt: skip
     powers = (f"T^{scaling[f'{key}_power']:.2f}" for key in ("legendre", "step"))
     return [*rows, {"truncation": "grows as"} | dict(zip((sums, step), powers, strict=True))]
+
+
+def _thread_rows(measured: list[dict]) -> list[dict]:
+    """Wall time of a step; how many times faster threads are, and runs side by side: of the least
+    times, and medians of the rounds.
+    """
+    rows = []
+    for entry in measured:
+        one, several, beside = (entry[name] for name in ("one", "threads", "side_by_side"))
+        cells = {"model": entry["model"], "arithmetic": entry["backend"],
+                 "step, ms": f"{one['least'] * 1e3:.3g}"}  # fmt: skip
+        for what, found in (("threads", several), ("runs", beside)):
+            times = f"{one['least'] / found['least']:.2f} ({found['times_one']:.2f})"
+            cells[f"{entry['count']} {what}"] = times
+        cells["goal"] = THREAD_GOALS.get(entry["model"], "") if entry["count"] == 2 else ""
+        rows.append(cells)
+    return rows
 
 
 def _members_row(members: dict) -> dict:

@@ -78,6 +78,8 @@ SCALING = tuple(
     }.items()
 )  # fmt: skip
 SMALL_SCALING = (forced("T5", 2, 1200.0), forced("T10", 2, 1200.0))
+THREADED = ((forced("T42", 20, 1200.0), ("fp64", "mlu370")), (forced("T85", 20, 600.0), ("fp64",)))
+SMALL_THREADED = ((forced("T5", 2, 1200.0), ("fp64",)),)
 MEMBERS = forced("T21", 10, 1800.0)
 SMALL_MEMBERS = forced("T5", 2, 1200.0)
 
@@ -126,13 +128,16 @@ def step_seconds(model: Model, backend: str, rounds: int, longer: float = SECOND
     return statistics.median((long - short) / more for short, long in pairs)
 
 
-def _run(model: Model, backend: str, steps: int, clock: Callable = time.process_time) -> float:
+def _run(
+    model: Model, backend: str, steps: int, clock: Callable = time.process_time, threads: int = 1
+) -> float:
     """Time of a run of so many steps."""
     days = steps * model.step_seconds / SECONDS_PER_DAY
     start = clock()
     integrate(
         model.case, model.truncation, days, backend=backend, step_seconds=model.step_seconds,
         time_scheme="semi_implicit_leapfrog", output_hours=24 * days, parameters=model.parameters,
+        threads=threads,
     )  # fmt: skip
     return clock() - start
 
@@ -184,6 +189,53 @@ def _legendre_seconds(name: str, rounds: int) -> float:
             kernel(spectrum, table, weights, sums, fourier)
         taken.append((time.process_time() - start) / repeats / LEGENDRE_FIELDS)
     return statistics.median(taken)
+
+
+def measure_threads(small: bool, rounds: int, say: Callable[[str], None]) -> list[dict]:
+    """Wall time of a step with one thread, with one for each core, and of as many runs side by
+    side: what the machine gives to threads that never wait for each other.
+
+    Returns:
+        Rows: for each of these `least` and `median` seconds of a step, and the medians of the
+        ratios to one thread within the rounds.
+    """
+    cores, rows = os.cpu_count() or 1, []
+    for model, backends in SMALL_THREADED if small else THREADED:
+        for backend in backends:
+            say(f"{model.name} in {backend} on {cores} threads")
+            more = LEAST_STEPS
+            if not small:
+                more = max(more, math.ceil(SECONDS / step_seconds(model, backend, 1, 0.2)))
+            took: dict[str, list[float]] = {"one": [], "threads": [], "side_by_side": []}
+            for _ in range(rounds):
+                took["one"].append(_wall(model, backend, more, 1, 1))
+                took["threads"].append(_wall(model, backend, more, cores, 1))
+                took["side_by_side"].append(_wall(model, backend, more, 1, cores) / cores)
+            row = {"model": model.name, "backend": backend, "count": cores}
+            for name, seconds in took.items():
+                row[name] = {
+                    "least": min(seconds), "median": statistics.median(seconds),
+                    "times_one": statistics.median(
+                        a / b for a, b in zip(took["one"], seconds, strict=True)
+                    ),
+                }  # fmt: skip
+            rows.append(row)
+    return rows
+
+
+def _wall(model: Model, backend: str, more: int, threads: int, runs: int) -> float:
+    """Wall time of a step of so many runs at once, each on so many threads."""
+
+    def seconds(steps: int) -> float:
+        start = time.perf_counter()
+        with ThreadPoolExecutor(runs) as pool:
+            given = model, backend, steps, time.perf_counter, threads
+            for done in [pool.submit(_run, *given) for _ in range(runs)]:
+                done.result()
+        return time.perf_counter() - start
+
+    short = seconds(LEAST_STEPS)
+    return max(seconds(LEAST_STEPS + more) - short, 1e-9) / more
 
 
 def measure_members(small: bool, rounds: int, say: Callable[[str], None]) -> dict:

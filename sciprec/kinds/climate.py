@@ -25,6 +25,8 @@ _TENDENCY = 6e-5, 1.3, 2.6
 """Seconds of a climate tendency in fp64 at T42: a V^b (T/42)^c for V prognostic fields, levels
 counted; from docs/notes/climate_transform.md (V = 3) and docs/climate_primitive.md (V = 61).
 """
+_ELEMENTS_OF_A_THREAD = 50_000
+"""Of the state: T42L20 has 120,000, and half of its step takes 4 ms; what threads wait for, 0.5."""
 _ROUNDED = (
     "Every operation of a step is rounded in the arithmetic, and so is the state between "
     "steps{residuals}. Tables and initial state are made in binary64 and rounded once; fields "
@@ -136,8 +138,18 @@ def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Datase
     return run_climate(
         **(given.arguments() | changed), backend=variant.backend,
         compensation=variant.compensation.resolved(), stages=variant.stages.resolved(),
-        progress=around.listening,
+        progress=around.listening, threads=min(around.threads, _worthwhile_threads(given)),
     )  # fmt: skip
+
+
+def _worthwhile_threads(given: ClimateRun) -> int:
+    """How many threads inside a run make it shorter: they meet some ten times in a step."""
+    from sciprec.climate.transform.legendre import coefficient_orders
+
+    request = _request(given, stored=None)
+    layout = request.equations.layout(request.parameters.equations)
+    elements = 2 * coefficient_orders(request.truncation.number)[0].size
+    return max(1, elements * sum(levels for _, levels in layout) // _ELEMENTS_OF_A_THREAD)
 
 
 def _check(given: ClimateRun, variant: Variant) -> None:

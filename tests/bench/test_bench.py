@@ -8,6 +8,7 @@ import pytest
 
 from sciprec import InputError, bench
 from sciprec.bench import compensation, fixed, kernels, peers, precision, start
+from sciprec.cli import bench_verbs
 from sciprec.precision import lift, quantize, resolve_backend
 from tests.bench.fits import fits
 
@@ -86,6 +87,10 @@ def test_unknown_benchmark(tmp_path):
         InputError, match="unknown benchmark 'speed'; known: precision, fixed, compensation"
     ):
         bench.run("speed", out=tmp_path / "x.json")
+
+
+def test_every_benchmark_has_its_verb():
+    assert set(bench_verbs.VERBS) == set(bench.BENCHMARKS)
 
 
 def test_unwritable_file(tmp_path):

@@ -70,12 +70,23 @@ def test_the_table_has_steps_peers_truncations_and_members():
             "truncations": [{"truncation": "T63", "step": 0.02, "legendre": 2e-5}],
         },
         "members": {"model": "Held-Suarez T21L10", "members": 2, "efficiency": 0.955},
+        "threads": [
+            {
+                "model": "Held-Suarez T42L20", "backend": "mlu370", "count": 2,
+                "one": {"least": 0.007, "median": 0.008, "times_one": 1.0},
+                "threads": {"least": 0.004, "median": 0.005, "times_one": 1.61},
+                "side_by_side": {"least": 0.0035, "median": 0.004, "times_one": 1.95},
+            }
+        ],
     }  # fmt: skip
     tables = climate.tables(result)
     ours, peer = tables["A step"]
     assert (ours["ms"], ours["years a day"]) == ("10", "328") and "10 ms" in ours["goal"]
     assert peer["arithmetic"] == "dinosaur, fp64" and peer["ms"] == "17.2"
     assert tables["Members at once"][0]["used"] == "0.95 of 2 cores"
+    (row,) = tables["Threads in one run: times one (medians)"]
+    assert row["step, ms"] == "7" and row["2 threads"] == "1.75 (1.61)"
+    assert row["2 runs"] == "2.00 (1.95)" and row["goal"] == ">= 1.7"
     at, power = tables["Growth with the truncation"]
     assert at["Legendre sums of a field"] == "20 us" and at["step, 10 levels"] == "20 ms"
     assert power["Legendre sums of a field"] == "T^2.90" and fits(tables)
@@ -105,5 +116,7 @@ def test_small_benchmark_has_every_row(tmp_path, capsys):
     assert all(e["seconds"] > 0 and e["years_per_day"] > 0 for e in stored["steps"])
     assert [row["truncation"] for row in stored["scaling"]["truncations"]] == ["T5", "T10"]
     assert stored["members"]["efficiency"] > 0
+    (row,) = stored["threads"]
+    assert all(row[name]["least"] > 0 for name in ("one", "threads", "side_by_side"))
     printed = capsys.readouterr().out
     assert "Round trip at T" in printed and all(row in printed for row in wanted | of_pairs)

@@ -39,7 +39,9 @@ def assert_same(first, second):
 
 @pytest.mark.parametrize("compensation", [None, {"vorticity": "carry", "geopotential": "carry"}])
 @pytest.mark.parametrize("scheme", TIME_SCHEMES)
-def test_an_interrupted_run_goes_on_with_the_same_bits(scheme, compensation, tmp_path):
+def test_an_interrupted_run_goes_on_with_the_same_bits(
+    scheme, compensation, tmp_path, written_each_time
+):
     given = RUN | {"time_scheme": scheme, "compensation": compensation, "backend": "mlu370"}
     whole = integrate("williamson_5", SMALL, 1.0, **given)
     with pytest.raises(Stopped):
@@ -166,9 +168,10 @@ def test_other_runs_have_other_files(tmp_path):
         {"compensation": "carry"}, {"parameters": {"diffusion_m4_per_s": 1e16}},
         {"variables": ["u"]},
     )  # fmt: skip
-    for options in others:
-        integrate("williamson_5", SMALL, checkpoints=tmp_path, **(base | options))
-    assert len(list(tmp_path.glob("*.npz"))) == len(others)
+    requests = [check_request("williamson_5", SMALL, **(base | options)) for options in others]
+    assert len({Checkpoints(tmp_path, request).path for request in requests}) == len(others)
+    integrate("williamson_5", SMALL, checkpoints=tmp_path, **base)
+    assert list(tmp_path.iterdir()) == [Checkpoints(tmp_path, requests[0]).path]
 
 
 def test_a_finished_run_makes_no_step_again(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sciprec.climate.running.integration import _conversion, _Model
+from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.aligned import LINE_BYTES
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
@@ -44,8 +44,8 @@ def model_of(case, truncation, **parameters):
     request = check_request(case, truncation, 1.0, step_seconds=1200.0, parameters=parameters)
     grid = GaussianGrid(request.truncation)
     places = grid.lon_radians[:, None], grid.lat_radians[None, :]
-    convert = _conversion(request, request.case.initial(*places, **request.parameters.case))
-    return _Model(request, convert), request.truncation
+    convert = conversion_of(request, request.case.initial(*places, **request.parameters.case))
+    return Model(request, convert), request.truncation
 
 
 @pytest.mark.parametrize("number", [10, 21, 42])
@@ -64,7 +64,7 @@ def test_memory_of_shallow_water():
     coefficients = (row.number + 1) * (row.number + 4) // 2
     scratch = 18 * coefficients + 9 * row.nlon * row.nlat + transform_numbers(row, 5)
     assert bytes_of(model.work) / 8 == pytest.approx(scratch, rel=0.01)
-    held = model.system.work, model.system.addition.damping
+    held = model.steps.system.work, model.steps.system.addition.damping
     assert bytes_of(held) / 8 == 12 * 6 * coefficients
 
 
@@ -75,7 +75,7 @@ def test_memory_of_the_forced_atmosphere():
     scratch = (22 * levels + 10) * coefficients + (6 * levels + 2) * points
     scratch += (6 * levels + 1) * row.nlat + transform_numbers(row, 6 * levels + 1)
     assert bytes_of(model.work) / 8 == pytest.approx(scratch, rel=0.02)
-    held = model.system.work, model.system.addition.damping
+    held = model.steps.system.work, model.steps.system.addition.damping
     assert bytes_of(held) / 8 == 12 * (6 * levels + 2) * coefficients
     constants = (row.number + 2) * levels**2 + 17 * coefficients + levels * row.nlat
     assert bytes_of(model.constants) / 8 == pytest.approx(constants, rel=0.05)

@@ -132,7 +132,7 @@ def test_linear_part_is_the_derivative_of_the_tendency_at_rest(weather):
     constants = convert.constants
     places = constants[4][0], np.zeros_like(constants[4][1])
     still = tuple(np.zeros_like(x) for x in constants[6])
-    constants = (*constants[:4], places, constants[5], still)
+    constants = (*constants[:4], places, constants[5], still, constants[7])
     slopes = [slope(convert, sign * 2.0**-20 * state, constants=constants) for sign in (1.0, -1.0)]
     expected = (slopes[0] - slopes[1]) * 2.0**19
     got = np.zeros_like(state)
@@ -170,10 +170,10 @@ def test_mass_is_restored(weather):
 def test_scaling_by_powers_of_two_changes_no_bit(weather):
     """Time halved: winds and rotation double, temperatures and geopotentials quadruple."""
     convert, state, _ = weather
-    column, implicit, factors, air, (cosine, ground), mass, rotation = convert.constants
+    column, implicit, factors, air, (cosine, ground), mass, rotation, share = convert.constants
     scaled = np.array([4 * air[0], air[1] / 4, air[2]])
     doubled = tuple(2 * x for x in rotation)
-    constants = column, implicit, factors, scaled, (cosine, 4 * ground), mass, doubled
+    constants = column, implicit, factors, scaled, (cosine, 4 * ground), mass, doubled, share
     size = np.repeat([2.0, 4.0], [4 * COUNT, 2 * COUNT + 2])
     doubled = slope(convert, size * state, constants=constants)
     np.testing.assert_array_equal(doubled, 2 * size * slope(convert, state))

@@ -9,16 +9,19 @@ from sciprec import precision
 from sciprec.errors import InputError
 from sciprec.heston.options.catalogue import Call, Put
 from sciprec.heston.parameters import Model
+from sciprec.heston.schemes.catalogue import registered_schemes
 from sciprec.heston.semianalytic import analytic
+from sciprec.heston.simulation import block as block_module
 from sciprec.heston.simulation import paths
-from sciprec.heston.simulation.block import Simulation
-from sciprec.heston.simulation.paths import Block
+from sciprec.heston.simulation.block import CHUNK_PATHS, CHUNK_STEPS, Simulation
+from sciprec.heston.simulation.paths import GROUP, Block
 from sciprec.precision.elementary.normal import normal_from_bits
 from sciprec.precision.streams import word_at
 
 LEWIS = Model(
     spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
 )
+SCHEMES = [name for name, scheme in registered_schemes().items() if scheme.lifts]
 SIZE = {"n_paths": 2**15, "seed": 2024}
 CASES = [("lewis_K100", 16), ("andersen_1_K100", 40), ("andersen_2_K100", 60),
          ("andersen_3_r5_K100", 40), ("broadie_kaya_2", 40)]  # fmt: skip
@@ -78,10 +81,32 @@ def test_blocks_order_and_threads_change_no_bit():
             pool.map(lambda b: paths.simulate_block(LEWIS, options, b, **given), parts[::-1])
         )
     estimates.append(paths.combine(LEWIS, options, results, n_steps=5))
+    estimates.append(
+        paths.estimate(LEWIS, options, n_paths=5003, block_paths=256, n_threads=3, **given)
+    )
     for other in estimates[1:]:
         assert np.array_equal(other.price, estimates[0].price)
         assert np.array_equal(other.standard_error, estimates[0].standard_error)
         assert other.martingale == estimates[0].martingale
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("backend", ["fp64", "mlu370", "fp16"])
+def test_one_loop_makes_the_bits_of_its_tiles(monkeypatch, scheme, backend):
+    """Over several tiles of paths and of steps, with paths and steps left over, and a stop."""
+
+    def paths():
+        block = Block(GROUP, 2 * CHUNK_PATHS + 3)
+        how = {"step_years": 0.1, "backend": backend, "scheme": scheme, "seed": 5}
+        simulation = Simulation(LEWIS, block, **how)
+        simulation.advance(CHUNK_STEPS + 5)
+        simulation.advance(2)
+        return simulation.log_ratio(), simulation.variance(), simulation.integrated_variance()
+
+    in_one = paths()
+    monkeypatch.setattr(block_module, "PhiloxVariates", type(None))
+    for one, tiled in zip(in_one, paths(), strict=True):
+        np.testing.assert_array_equal(one, tiled)
 
 
 def test_seeds_differ_and_repeat():

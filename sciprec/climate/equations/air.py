@@ -15,6 +15,7 @@ from sciprec.climate.equations.primitive_spectral import (
     primitive_factors,
     primitive_spectra,
 )
+from sciprec.climate.equations.share import Share
 from sciprec.climate.equations.spherical import few_bits, inverse_cosine_squared, rotation_constants
 from sciprec.climate.equations.vertical import SigmaLevels, compression_matrix, hydrostatic_matrix
 from sciprec.climate.transform.compiled import compiled
@@ -183,6 +184,7 @@ class AirConversion:
             (inverse_cosine_squared(grid), self.ground),
             mass_constants(grid, self.mean_excess),
             rotation_constants(truncation, twice_rotation),
+            Share(truncation).array,
         )
 
     def to_state(self, initial: AirState) -> np.ndarray:

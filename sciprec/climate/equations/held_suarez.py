@@ -12,6 +12,7 @@ from sciprec.climate.equations.air import AirConversion, AirState, Planet
 from sciprec.climate.equations.primitive_equations import AIR_SET
 from sciprec.climate.equations.primitive_spectral import air_tendency, primitive_products
 from sciprec.climate.equations.registry import equation_set
+from sciprec.climate.equations.share import EAST, FIRST, LAST, WEST, Share
 from sciprec.climate.equations.vertical import SigmaLevels, even_levels
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.precision.registry import kernel
@@ -117,19 +118,24 @@ def relax_temperature(rows, i, forcing, air, warmth, products):
             heating[j] = heating[j] + rate[j] * missing
 
 
-@kernel(example=lambda: (np.ones((5, 14)), np.array([0.0, 0.5]), np.ones((5, 14))))
-def brake_wind(state, friction, tendency):
+@kernel(
+    example=lambda: (
+        np.ones((5, 14)), np.array([0.0, 0.5]), Share(_SMALL).array, np.ones((5, 14))
+    )
+)  # fmt: skip
+def brake_wind(state, friction, share, tendency):
     """Add the friction -k_v zeta and -k_v D of each level.
 
     Args:
         state: (coefficients, 6 levels + 2).
         friction: (levels,).
+        share: whose coefficients.
         tendency: (coefficients, 6 levels + 2), changed in place.
 
     Source: Held and Suarez (1994), p. 1826; the rate being that of a level, curl and div commute.
     """
     levels = friction.shape[0]
-    for i in range(state.shape[0]):
+    for i in range(share[FIRST], share[LAST]):
         for k in range(levels):
             for part in range(2):
                 z = 2 * k + part
@@ -145,9 +151,9 @@ def forced_air_products(fields, constants, work, products):
         fields, work, products: as there.
         constants: as in `forced_air_tendency`.
     """
-    for i in range(products.shape[1] - 1):
+    for i in range(constants[7][WEST], constants[7][EAST]):
         primitive_products(i, fields, constants, work[0], products)
-        relax_temperature(work[0][0], i, constants[7], constants[3], work[1][2], products)
+        relax_temperature(work[0][0], i, constants[8], constants[3], work[1][2], products)
 
 
 class ForcedConversion(AirConversion):
@@ -180,4 +186,4 @@ def forced_air_tendency(state, spectra, constants, tendency):
         constants: those of `air_tendency`, and `forcing_constants`.
     """
     air_tendency(state, spectra, constants, tendency)
-    brake_wind(state, constants[1][0], tendency)
+    brake_wind(state, constants[1][0], constants[7], tendency)

@@ -24,6 +24,7 @@ AIR_SET = {
     "spectra": primitive_spectra,
     "work": AirConversion.work,
     "in_place": True,
+    "share": 7,
     "linear": primitive_linear,
     "solve": primitive_solve,
     "fields": AIR_FIELDS,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sciprec.climate.equations.share import FIRST, FIRST_ORDER, LAST_ORDER, Share
 from sciprec.climate.equations.vertical import (
     SigmaLevels,
     compression,
@@ -63,7 +64,8 @@ def _implicit_example():
     friction = np.array([0.0, 0.5])
     small = Truncation(1, 4, 8, 3600.0)
     implicit = implicit_constants(levels, 21.0, 2 / 7, friction, small, 0.125)
-    return _random(5, 14), (levels.column, implicit), np.zeros((5, 14))
+    constants = levels.column, implicit, 0.0, 0.0, 0.0, 0.0, 0.0, Share(small).array
+    return _random(5, 14), constants, np.zeros((5, 14))
 
 
 @kernel(example=lambda: _implicit_example())
@@ -74,22 +76,25 @@ def primitive_linear(state, constants, out):
     zeta: -friction zeta
 
     Args:
-        state: (coefficients, 6 levels + 2).
-        constants: of the set: (column of the levels, `implicit_constants`, ...).
-        out: (coefficients, 6 levels + 2), written.
+        state: (coefficients, 6 levels + 2), those of the share alone.
+        constants: of the set: (column of the levels, `implicit_constants`, ...), as in
+            `air_tendency`.
+        out: of the shape of the state, written.
     """
+    share = constants[7]
     alpha, log_ratio, log_per_thickness, thickness, _, _ = constants[0]
     friction, _, laplacian, _, exchange, _ = constants[1]
     levels = alpha.shape[0]
     p = 6 * levels
     for i in range(state.shape[0]):
+        wave = laplacian[share[FIRST] + i]
         hydrostatic(state[i], 4 * levels, alpha, log_ratio, out[i], 2 * levels)
         compression(state[i], 2 * levels, alpha, log_per_thickness, thickness, out[i], 4 * levels)
         for k in range(levels):
             for part in range(2):
                 z = 2 * k + part
                 d = 2 * levels + z
-                pushed = laplacian[i] * (out[i, d] + state[i, p + part])
+                pushed = wave * (out[i, d] + state[i, p + part])
                 out[i, z] = -(friction[k] * state[i, z])
                 out[i, d] = pushed - friction[k] * state[i, d]
                 out[i, 2 * levels + d] = -(exchange[0] * out[i, 2 * levels + d])
@@ -104,27 +109,30 @@ def primitive_solve(known, constants, out):
     D = inverse[l] (known D + c l (l+1) (A known T' + known P)); T' and P follow from D.
 
     Args:
-        known: (coefficients, 6 levels + 2).
-        constants: of the set: (column of the levels, `implicit_constants`, ...).
-        out: (coefficients, 6 levels + 2), written.
+        known: (coefficients, 6 levels + 2), those of the share alone.
+        constants: of the set: (column of the levels, `implicit_constants`, ...), as in
+            `air_tendency`.
+        out: of the shape of the known, written.
 
     Precision: products with the inverses in the matmul role, sums from the top level downwards in
         the accumulate role.
     """
+    share = constants[7]
     alpha, log_ratio, log_per_thickness, thickness, _, _ = constants[0]
-    _, braked, _, wave, exchange, inverses = constants[1]
+    _, braked, _, waves, exchange, inverses = constants[1]
     levels = alpha.shape[0]
     p = 6 * levels
     degrees = inverses.shape[0]
     i = 0
-    for m in range(degrees - 1):
+    for m in range(share[FIRST_ORDER], share[LAST_ORDER]):
         for l in range(m, degrees):  # noqa: E741
+            wave = waves[share[FIRST] + i]
             hydrostatic(known[i], 4 * levels, alpha, log_ratio, out[i], 4 * levels)
             for k in range(levels):
                 for part in range(2):
                     z = 2 * k + part
                     d = 2 * levels + z
-                    risen = wave[i] * (out[i, 2 * levels + d] + known[i, p + part])
+                    risen = wave * (out[i, 2 * levels + d] + known[i, p + part])
                     out[i, 2 * levels + d] = known[i, d] + risen
                     out[i, d] = 0.0
                     out[i, z] = braked[k] * known[i, z]

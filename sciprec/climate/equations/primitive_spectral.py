@@ -22,6 +22,7 @@ from sciprec.climate.equations.primitive_grid import (
     momentum_products,
     thermal_products,
 )
+from sciprec.climate.equations.share import EAST, FIRST, LAST, WEST, Share
 from sciprec.climate.equations.spherical import coriolis_terms, spectral_constants
 from sciprec.climate.equations.vertical import even_levels, hydrostatic
 from sciprec.climate.transform.aligned import aligned_zeros
@@ -80,7 +81,7 @@ def _small_state():
 
 
 def _small_constants():
-    return 0.0, 0.0, _small_factors(), _SMALL_AIR
+    return 0.0, 0.0, _small_factors(), _SMALL_AIR, 0.0, 0.0, 0.0, Share(_SMALL).array
 
 
 @kernel(example=lambda: (_small_state(), _small_constants(), np.zeros((5, 26))))
@@ -93,15 +94,16 @@ def primitive_spectra(state, constants, spectra):
     Args:
         state: (coefficients, 6 levels + 2).
         constants: as in `air_tendency`.
-        spectra: (coefficients, 2 (5 levels + 3)), written: rows of `primitive_grid` in pairs.
+        spectra: (coefficients, 2 (5 levels + 3)), written: rows of `primitive_grid` in pairs; the
+            coefficients of the share, as in the kernels below.
     """
-    factors, air = constants[2], constants[3]
+    factors, air, share = constants[2], constants[3], constants[7]
     zonal, zonal_inverse, wind_above, wind_below, _, _, _, slope_above, slope_below, _ = factors
     last = state.shape[0] - 1
     levels = (state.shape[1] - 2) // 6
     p = 6 * levels
     q = 10 * levels
-    for i in range(last + 1):
+    for i in range(share[FIRST], share[LAST]):
         above = min(i + 1, last)
         below = max(i - 1, 0)
         up = wind_above[i]
@@ -134,11 +136,12 @@ def primitive_spectra(state, constants, spectra):
 def _tendency_example():
     column = even_levels(2).column
     spectra, ground = _random(5, 26), _random(5, 2)
-    return _small_state(), spectra, _small_factors(), column, ground, np.zeros((5, 14))
+    share = Share(_SMALL).array
+    return _small_state(), spectra, _small_factors(), column, ground, share, np.zeros((5, 14))
 
 
 @kernel(example=lambda: _tendency_example())
-def primitive_spectral_tendency(state, spectra, factors, column, ground, tendency):
+def primitive_spectral_tendency(state, spectra, factors, column, ground, share, tendency):
     """Tendencies of zeta, D, T' and P from the coefficients of the products, without rotation.
 
     curl(A, B)[l] = i m B[l] + ((l+1) eps(l) A[l-1] - l eps(l+1) A[l+1])
@@ -150,6 +153,7 @@ def primitive_spectral_tendency(state, spectra, factors, column, ground, tendenc
         factors: from `primitive_factors`.
         column: of the levels.
         ground: (coefficients, 2): Phi_s.
+        share: whose coefficients.
         tendency: (coefficients, 6 levels + 2), written.
 
     Precision: P and Phi_s are added first, then A T', then E; the Laplacian multiplies their sum.
@@ -158,7 +162,7 @@ def primitive_spectral_tendency(state, spectra, factors, column, ground, tendenc
     last = state.shape[0] - 1
     levels = (state.shape[1] - 2) // 6
     p = 6 * levels
-    for i in range(last + 1):
+    for i in range(share[FIRST], share[LAST]):
         above = min(i + 1, last)
         below = max(i - 1, 0)
         up = flux_above[i]
@@ -200,16 +204,20 @@ def air_tendency(state, spectra, constants, tendency):
         state: (coefficients, 6 levels + 2): zeta, D, T', P; real and imaginary parts in turn.
         spectra: (coefficients, 2 (6 levels + 1)), of the products of `air_products`.
         constants: (column of the levels, `implicit_constants`, `primitive_factors`, air,
-            (1 / cos(lat)**2, Phi_s), those of `restore_mass`, `rotation_constants`).
+            (1 / cos(lat)**2, Phi_s), those of `restore_mass`, `rotation_constants`, the share of a
+            thread, see `share.Share`).
         tendency: (coefficients, 6 levels + 2), written; without friction.
     """
-    ground = constants[4][1]
-    primitive_spectral_tendency(state, spectra, constants[2], constants[0], ground, tendency)
-    coriolis_terms(state, constants[6], (state.shape[1] - 2) // 6, tendency)
+    ground, share = constants[4][1], constants[7]
+    primitive_spectral_tendency(
+        state, spectra, constants[2], constants[0], ground, share, tendency
+    )  # fmt: skip
+    levels = (state.shape[1] - 2) // 6
+    coriolis_terms(state, constants[6], levels, share[FIRST], share[LAST], tendency)
 
 
 def air_products(fields, constants, work, products):
-    """The products of all longitudes, in the place of their fields.
+    """The products of the share's longitudes, in the place of their fields.
 
     Args:
         fields: (5 levels + 3, nlon + 1, nlat).
@@ -217,7 +225,7 @@ def air_products(fields, constants, work, products):
         work: from `make_air_work`.
         products: (6 levels + 1, nlon + 1, nlat), written.
     """
-    for i in range(products.shape[1] - 1):
+    for i in range(constants[7][WEST], constants[7][EAST]):
         primitive_products(i, fields, constants, work[0], products)
 
 

@@ -111,6 +111,8 @@ class EquationSet:
         work: None, or function (conversion, dtype): the set's own work arrays.
         in_place: whether products take the place of their fields, longitude by longitude; then
             fields and products have a spare longitude at the end.
+        share: which of the constants is the array of a `share.Share`, where all kernels make the
+            coefficients and longitudes of their share alone; None: one thread runs them.
         parameters: those of the set and their usual values; a tuple of words is a choice, whose
             first word is the usual one.
         undiffused: prognostic variables without diffusion.
@@ -134,6 +136,7 @@ class EquationSet:
     solve: Callable = unchanged
     work: Callable[[Any, type], tuple] | None = None
     in_place: bool = False
+    share: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     budgets: tuple[str, ...] = ()
     undiffused: tuple[str, ...] = ()

@@ -218,4 +218,4 @@ def shallow_water(state, spectra, constants, tendency):
         tendency: (coefficients, 6), written.
     """
     spectral_tendency(state, spectra, constants[0], tendency)
-    coriolis_terms(state, constants[3], 1, tendency)
+    coriolis_terms(state, constants[3], 1, 0, state.shape[0], tendency)

@@ -78,12 +78,12 @@ def rotation_constants(truncation: Truncation, twice_rotation: float) -> tuple[n
 def _example():
     random = np.random.default_rng(37).uniform
     small = Truncation(2, 4, 8, 3600.0)
-    return random(-1, 1, (9, 8)), rotation_constants(small, 12.5), 2, random(-1, 1, (9, 8))
+    return random(-1, 1, (9, 8)), rotation_constants(small, 12.5), 2, 1, 8, random(-1, 1, (9, 8))
 
 
 @kernel(example=lambda: _example())
-def coriolis_terms(state, rotation, levels, tendency):
-    """Add the Coriolis terms to the tendencies of vorticity and divergence.
+def coriolis_terms(state, rotation, levels, first, stop, tendency):
+    """Add the Coriolis terms to the tendencies of vorticity and divergence of some coefficients.
 
     -div(f v)[l] = -(2 Omega ((l+1) eps(l) / l delta[l-1] + l eps(l+1) / (l+1) delta[l+1])
         - 2 Omega i m / (l (l+1)) zeta[l])
@@ -95,6 +95,7 @@ def coriolis_terms(state, rotation, levels, tendency):
             imaginary parts in turn.
         rotation: from `rotation_constants`.
         levels: how many.
+        first, stop: the coefficients from first to stop - 1.
         tendency: of the shape of the state, changed.
 
     Source: the equations in vorticity-divergence form with sin(lat) and d/dlat of a function as
@@ -103,7 +104,7 @@ def coriolis_terms(state, rotation, levels, tendency):
     turn_above, turn_below, turn_zonal = rotation
     last = state.shape[0] - 1
     parts = 2 * levels
-    for i in range(last + 1):
+    for i in range(first, stop):
         upper = state[min(i + 1, last)]
         lower = state[max(i - 1, 0)]
         own = state[i]

@@ -3,6 +3,9 @@
 All in one arithmetic they are one kernel: five calls from Python would take a tenth of a step of
 shallow water at T42. Where the transforms' stages have arithmetics of their own, each of the three
 is compiled by itself.
+
+Several threads may run the one kernel at once, each on its share: its fields in the transforms, and
+its coefficients and longitudes where the kernels of the equations look at their share.
 """
 
 from __future__ import annotations
@@ -14,10 +17,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from sciprec.climate.equations.registry import Conversion, EquationSet
+from sciprec.climate.equations.share import KERNELS, PART, PARTS, Share, first_field
 from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.transform.aligned import aligned_zeros
-from sciprec.climate.transform.spectral import analyze, make_work, rounded, synthesize
+from sciprec.climate.transform.spectral import analyze_some, make_work, rounded, synthesize_some
 from sciprec.precision.lifting.substitution import substitute
+from sciprec.precision.operations.meeting import meet, new_counters
 
 
 def _spectra(state, constants, out):
@@ -42,12 +47,26 @@ def whole_tendency(state, out, constants, tables, work):
         tables: from `transform.make_tables`.
         work: from `make_tendency_work`.
     """
-    spectra, fields, products, coefficients, transforms, own = work
-    _spectra(state, constants, spectra)
-    synthesize(spectra, tables[0], transforms, fields)
-    _products(fields, constants, own, products)
-    analyze(products, tables[1], transforms, coefficients)
-    _tendency(state, coefficients, constants, out)
+    spectra, fields, products, coefficients, transforms, own, share, counters = work
+    parts = share[PARTS]
+    meet(counters, parts)
+    if share[KERNELS] > 0:
+        _spectra(state, constants, spectra)
+    meet(counters, parts)
+    start = first_field(fields.shape[0], share, share[PART])
+    stop = first_field(fields.shape[0], share, share[PART] + 1)
+    synthesize_some(spectra, tables[0], transforms, fields, start, stop)
+    meet(counters, parts)
+    if share[KERNELS] > 0:
+        _products(fields, constants, own, products)
+    meet(counters, parts)
+    start = first_field(products.shape[0], share, share[PART])
+    stop = first_field(products.shape[0], share, share[PART] + 1)
+    analyze_some(products, tables[1], transforms, coefficients, start, stop)
+    meet(counters, parts)
+    if share[KERNELS] > 0:
+        _tendency(state, coefficients, constants, out)
+    meet(counters, parts)
 
 
 @lru_cache(maxsize=64)
@@ -68,7 +87,7 @@ def staged_tendency(
         transform: whose stages have arithmetics of their own.
     """
     first, second, third = kernels
-    spectra, fields, products, coefficients, _, own = work
+    spectra, fields, products, coefficients, _, own, _, _ = work
     backend, nlon = first.backend, transform.truncation.nlon
 
     def tendency(state: np.ndarray, out: np.ndarray) -> None:
@@ -82,7 +101,8 @@ def staged_tendency(
 
 
 def make_tendency_work(equations: EquationSet, convert: Conversion, dtype: DTypeLike) -> tuple:
-    """Work arrays: to the grid, on it, products there, from it, the transforms', the equations'.
+    """Work arrays: to the grid, on it, products there, from it, the transforms', the equations',
+    the share of one thread alone, and what threads meet by.
 
     Where products take the place of fields, one longitude is spare, so that fields do not lie apart
     by a power of two, where caches hold few.
@@ -100,6 +120,25 @@ def make_tendency_work(equations: EquationSet, convert: Conversion, dtype: DType
         on_grid,
         made,
         aligned_zeros((size, 2 * products), dtype),
-        make_work(truncation, most, dtype),
+        *_own_work(equations, convert, Share(truncation), dtype),
+        new_counters(),
+    )
+
+
+def work_of_share(
+    work: tuple, equations: EquationSet, convert: Conversion, share: Share, dtype: DTypeLike
+) -> tuple:
+    """Work arrays of a thread: what threads share is that of others' work, the rest is its own."""
+    return *work[:4], *_own_work(equations, convert, share, dtype), work[-1]
+
+
+def _own_work(
+    equations: EquationSet, convert: Conversion, share: Share, dtype: DTypeLike
+) -> tuple[tuple, tuple, np.ndarray]:
+    """What no other thread may touch: the transforms' work, the equations', the share."""
+    most = max(convert.transformed)
+    return (
+        make_work(share.truncation, most, dtype),
         () if equations.work is None else equations.work(convert, dtype),
+        share.array,
     )

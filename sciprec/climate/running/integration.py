@@ -8,23 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from sciprec.checks.arguments import refused
+from sciprec.checks.arguments import refused, whole
+from sciprec.checks.limits import THREADS
 from sciprec.climate.cases.registry import require_state
-from sciprec.climate.constants import Units
-from sciprec.climate.equations.registry import Conversion, columns_of
-from sciprec.climate.equations.tendency import in_one_kernel, make_tendency_work, staged_tendency
 from sciprec.climate.running.checkpoint import Checkpoints, Restart
+from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.loop import Run, stacked
 from sciprec.climate.running.perturbation import Perturbation
-from sciprec.climate.running.request import Request, check_request
-from sciprec.climate.stages.staged_transform import StagedTransform
-from sciprec.climate.stepping.diffusion import damping, diffusion_rate
-from sciprec.climate.stepping.levels import LEVEL_KERNELS, addition
-from sciprec.climate.stepping.schemes import STEP_KERNELS, WORK_ARRAYS, System
-from sciprec.climate.transform.aligned import aligned_zeros
-from sciprec.climate.transform.compiled import compiled, staged
+from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
-from sciprec.climate.transform.spectral import make_tables, reference_transform, rounded
+from sciprec.climate.transform.spectral import rounded
 from sciprec.precision import Backend
 from sciprec.precision.formats.stages import Stages
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
@@ -86,6 +79,7 @@ def integrate(
     checkpoints: str | Path | Restart | None = None,
     progress: Callable[[float], None] | None = None,
     perturbation: Perturbation | None = None,
+    threads: int = 1,
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
 
@@ -114,6 +108,8 @@ def integrate(
             Restart: for interruptions only.
         progress: called with the simulated days.
         perturbation: of the initial state, for members of an ensemble.
+        threads: how many make the steps together; they change no bit. Arithmetics with random bits
+            or in fixed point, whose results depend on the calls before, and stages run on one.
 
     Returns:
         The trajectory; where a value became infinite or NaN it ends, with a sentence in `blow_up`.
@@ -130,6 +126,7 @@ def integrate(
         compensation=compensation, stored=stored, stages=stages, variables=variables,
         perturbation=perturbation,
     )  # fmt: skip
+    threads = whole("threads", threads, *THREADS)
     grid = GaussianGrid(request.truncation)
     if progress is not None and not callable(progress):
         raise refused("progress", progress, "a function of the simulated days, or None")
@@ -137,105 +134,24 @@ def integrate(
         grid.lon_radians[:, None], grid.lat_radians[None, :], **request.parameters.case
     )
     require_state(request.case, request.equations.state, initial, grid)
-    convert = _conversion(request, initial)
-    model = _Model(request, convert)
+    convert = conversion_of(request, initial)
+    model = Model(request, convert)
     begun = initial if perturbation is None else perturbation.of(initial)
     state = rounded(convert.to_state(begun).ravel(), request.update)
     kept = None if checkpoints is None else Checkpoints(checkpoints, request)
-    stepping = model.system, convert, model.columns, state, model.adjust, model.lifted
-    run = Run(request, *stepping, progress, kept)
-    run.warm_up()
-    run.to_the_end()
+    team = model.team(threads)
+    stepping = model.steps, convert, model.columns, state, model.lifted
+    run = Run(request, *stepping, progress, kept, team)
+    try:
+        run.warm_up()
+        run.to_the_end()
+    finally:
+        if team is not None:
+            team.close()
     return _trajectory(run, grid, model)
 
 
-def _conversion(request: Request, initial) -> Conversion:
-    """The way between SI fields and the state, for the case's planet and the scheme's step."""
-    units = Units(request.step_seconds, request.case.radius_m)
-    return request.equations.conversion.of(
-        initial,
-        reference_transform(request.truncation),
-        units,
-        request.scheme.implicit_share * units.step,
-        **request.parameters.equations,
-    )
-
-
-class _Model:
-    """The lifted kernels of a request with their constants, tables and work arrays.
-
-    Attributes:
-        columns: name of the variable of each column of the state.
-        system: what the time scheme sees.
-        adjust: function (flat state) that changes it in place, or None.
-        lifted: all lifted kernels.
-    """
-
-    def __init__(self, request: Request, convert: Conversion) -> None:
-        self.request, self.backend = request, request.backend
-        layout = request.equations.layout(request.parameters.equations)
-        self.columns = columns_of(layout)
-        self.shape = convert.transform.degree.size, self.columns.size
-        self.constants = rounded(convert.constants, self.backend)
-        self.tables = rounded(make_tables(request.truncation), self.backend)
-        self.work = make_tendency_work(request.equations, convert, self.backend.carrier)
-        self.lifted: list = []
-        self.system = self._system(convert)
-        self.adjust = self._adjust()
-
-    def _system(self, convert: Conversion) -> System:
-        request, equations, shape = self.request, self.request.equations, self.shape
-        kernels = {
-            name: self._lift(k, request.update if name in LEVEL_KERNELS else self.backend)
-            for name, k in STEP_KERNELS.items()
-        }
-        linear, solve = (self._lift(k) for k in (equations.linear, equations.solve))
-        constants, tendency = self.constants, self._tendency()
-        degree = convert.transform.degree
-        rate = diffusion_rate(degree, request.case.radius_m, request.parameters.diffusion)
-        diffused = ~np.isin(self.columns, equations.undiffused)
-        taken = rounded(damping(rate, request.step_seconds, diffused), self.backend)
-        return System(
-            step=convert.units.step,
-            step_seconds=request.step_seconds,
-            filter=request.parameters.filter,
-            addition=addition(kernels, taken, request.compensation, self.columns, self.backend),
-            tendency=lambda x, out: tendency(x.reshape(shape), out.reshape(shape)),
-            linear=lambda x, out: linear(x.reshape(shape), constants, out.reshape(shape)),
-            solve=lambda x, out: solve(x.reshape(shape), constants, out.reshape(shape)),
-            kernels=kernels,
-            work=aligned_zeros((WORK_ARRAYS, shape[0] * shape[1]), self.backend.carrier),
-            tables=rounded(request.scheme.tables, self.backend),
-        )
-
-    def _tendency(self) -> Callable:
-        """The function (state, out), both (coefficients, columns), of the right-hand side."""
-        request = self.request
-        if request.stages is not None:
-            transform = StagedTransform(request.truncation, request.stages, self.backend)
-            kernels = [self._lift(kernel) for kernel in request.equations.kernels]
-            return staged_tendency(kernels, self.constants, self.work, transform)
-        kernel, rest = self._lift(_tendency(request)), (self.constants, self.tables, self.work)
-        return lambda x, out: kernel(x, out, *rest)
-
-    def _adjust(self) -> Callable | None:
-        if self.request.equations.adjust is None:
-            return None
-        adjust, rest = self._lift(self.request.equations.adjust), (self.tables, self.work)
-        return lambda x: adjust(x.reshape(self.shape), self.constants, *rest)
-
-    def _lift(self, kernel: Callable, backend: Backend | None = None):
-        self.lifted.append(compiled(kernel, backend or self.backend))
-        return self.lifted[-1]
-
-
-def _tendency(request: Request) -> Callable:
-    """The tendency kernel with the Fourier stage and the sums that are asked for."""
-    sums = any(compensation.sums for compensation in request.compensation.values())
-    return staged(in_one_kernel(*request.equations.kernels), request.parameters.fourier, sums)
-
-
-def _trajectory(run: Run, grid: GaussianGrid, model: _Model) -> Trajectory:
+def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
     """Everything gathered."""
     return Trajectory(
         time_days=np.array([run.days_of(steps) for steps in run.stored]),

@@ -11,7 +11,7 @@ from sciprec.climate.diagnostics.derived import derive
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.checkpoint import Checkpoints, Saved
 from sciprec.climate.running.request import Request
-from sciprec.climate.stepping.schemes import System
+from sciprec.climate.running.team import Steps, Team
 from sciprec.climate.transform.compiled import kernel_states, restore_kernels
 from sciprec.errors import InputError
 from sciprec.provenance.timing import Sections
@@ -24,14 +24,14 @@ class Run:
 
     Args:
         request: what was asked for.
-        system: what the time scheme sees.
+        steps: what makes steps of the whole state.
         convert: of the equation set.
         columns: name of the variable of each column of the state.
         state: the initial state (size,), rounded.
-        adjust: function (values) that changes each new state in place, or None.
         kernels: all that a step calls, from `compiled`.
         progress: called with the simulated days, or None.
         checkpoints: where the run goes on from and what it leaves behind, or None.
+        team: the threads that make the steps together, or None.
 
     Attributes:
         levels: of the time scheme, newest first.
@@ -44,20 +44,21 @@ class Run:
     def __init__(
         self,
         request: Request,
-        system: System,
+        steps: Steps,
         convert: Conversion,
         columns: np.ndarray,
         state: np.ndarray,
-        adjust: Callable[[np.ndarray], None] | None,
         kernels: list,
         progress: Callable[[float], None] | None,
         checkpoints: Checkpoints | None = None,
+        team: Team | None = None,
     ) -> None:
-        self.request, self.system, self.convert = request, system, convert
-        self.columns, self.adjust, self.progress = columns, adjust, progress
+        self.request, self.convert = request, convert
+        self.columns, self.progress = columns, progress
         self.kernels, self.checkpoints = kernels, checkpoints
+        self._whole, self._stepping = steps, team or steps
         self._kernel_states: dict[str, np.ndarray] = {}
-        self.levels = [system.addition.level(state)]
+        self.levels = [steps.system.addition.level(state)]
         self.steps, self.clock, self.blow_up = 0, Sections(), None
         self.stored: list[int] = []
         self.snapshots: list[dict[str, np.ndarray]] = []
@@ -68,7 +69,7 @@ class Run:
         """Compile what a step calls, on copies; then kernels are as the checkpoint says."""
         levels = [self.levels[0].copy()]
         for _ in range(self.request.scheme.levels):
-            self.step(levels)
+            self._whole.step(levels)
         restore_kernels(self.kernels, self._kernel_states)
 
     def to_the_end(self) -> None:
@@ -113,20 +114,12 @@ class Run:
             saved = Saved(*done, kernel_states(self.kernels), timed)
             self.checkpoints.save(saved, last)
 
-    def step(self, levels: list) -> None:
-        """One step of the levels, newest first."""
-        self.request.scheme.advance(self.system, levels)
-        if self.adjust is not None:
-            self.adjust(levels[0].values)
-
     def advance(self, count: int) -> None:
         """Make some steps, then look whether all values are finite."""
         before, days_before = self.levels[0].values.copy(), self.days
-        with self.clock.timed(count):
-            for _ in range(count):
-                self.step(self.levels)
-                self.steps += 1
-                self.system.addition.forget(self.levels, self.steps)
+        seconds = self._stepping.advance(self.levels, self.steps, count)
+        self.clock.done.append((count, seconds))
+        self.steps += count
         if not np.isfinite(self.levels[0].values).all():
             self.blow_up = self.sentence(before, days_before)
         elif self.progress is not None:

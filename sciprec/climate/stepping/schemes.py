@@ -23,6 +23,8 @@ class TimeScheme:
         implicit_share: its implicit time in steps; 0: it is explicit.
         source: author, year.
         advance: function (system, levels) that moves the list of levels by one step, newest first.
+            Besides calls of the system it makes each element of the others at its place alone:
+            threads run it on parts of the levels.
         tables: its coefficients, arrays in binary64, for kernels that take them.
     """
 

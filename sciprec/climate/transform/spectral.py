@@ -57,11 +57,15 @@ def synthesize(spectrum, tables, work, grid):
         work: from `make_work`.
         grid: (fields, nlon, nlat), written.
     """
+    synthesize_some(spectrum, tables, work, grid, 0, grid.shape[0])
+
+
+def synthesize_some(spectrum, tables, work, grid, start, stop):
+    """`synthesize` of the fields from start to stop - 1, which do not depend on the others."""
     functions, waves = tables
     fourier, weights, sums, fourier_work = work
-    fields = grid.shape[0]
-    for first in range(0, fields, GROUP):
-        last = min(first + GROUP, fields)
+    for first in range(start, stop, GROUP):
+        last = min(first + GROUP, stop)
         some = spectrum[:, 2 * first : 2 * last]
         legendre_synthesis(some, functions, weights, sums, fourier)
         fft_synthesis(fourier, waves, fourier_work, grid[first:last])
@@ -76,11 +80,15 @@ def analyze(grid, tables, work, spectrum):
         work: from `make_work`.
         spectrum: (coefficients, 2 fields), written.
     """
+    analyze_some(grid, tables, work, spectrum, 0, grid.shape[0])
+
+
+def analyze_some(grid, tables, work, spectrum, start, stop):
+    """`analyze` of the fields from start to stop - 1, which do not depend on the others."""
     functions, waves = tables
     fourier, weights, sums, fourier_work = work
-    fields = grid.shape[0]
-    for first in range(0, fields, GROUP):
-        last = min(first + GROUP, fields)
+    for first in range(start, stop, GROUP):
+        last = min(first + GROUP, stop)
         fft_analysis(grid[first:last], waves, fourier_work, fourier)
         some = spectrum[:, 2 * first : 2 * last]
         legendre_analysis(fourier, functions, weights, sums, some)

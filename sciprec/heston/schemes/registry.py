@@ -31,6 +31,7 @@ class Units:
 
     @classmethod
     def of(cls, model: Model, step_years: float) -> Units:
+        """The units for a model and a length of steps."""
         variance_unit = max(model.theta, model.v0)
         exponent = round(0.5 * math.log2(variance_unit * step_years))
         return cls(variance_unit, math.ldexp(1.0, exponent))

@@ -10,7 +10,8 @@ from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.registry import Units, state_arrays
 from sciprec.heston.simulation.fixed_counts import count_kernel
 from sciprec.heston.simulation.fixed_units import fixed_kernel
-from sciprec.heston.variates.random_numbers import variates_for
+from sciprec.heston.simulation.tiles import advance_tiles
+from sciprec.heston.variates.random_numbers import PhiloxVariates, variates_for
 from sciprec.precision import lift, resolve_backend
 from sciprec.precision.streams import seed_words
 
@@ -109,9 +110,7 @@ class Simulation:
             self._run = self._with_units(n_steps)
         start = time.thread_time()
         if self._lifts:
-            width = CHUNK_PATHS * max(1, CHUNK_STEPS // n_steps)
-            for column in range(0, self.block.n_paths, width):
-                self._advance_tile(column, min(width, self.block.n_paths - column), n_steps)
+            self._advance_tiles(n_steps)
         else:
             first = self.block.first_path
             self._run(first, self.step, n_steps, *self._key, self._constants, *self._arrays)
@@ -126,6 +125,20 @@ class Simulation:
         self.fixed_point.append(kernel)
         count_kernel(kernel)
         return kernel
+
+    def _advance_tiles(self, n_steps):
+        """Advance all paths, tile by tile: in one compiled loop where the kernel is called with
+        nothing but its arguments, on Philox's variates.
+        """
+        width = CHUNK_PATHS * max(1, CHUNK_STEPS // n_steps)
+        steps, key = (self.step, self.step + n_steps), self._key
+        how = self._room, self._rows, width, self._across, self.block.first_path
+        plain = not self._backend.random and not self._backend.fixed
+        if plain and self._carried and isinstance(self._variates, PhiloxVariates):
+            advance_tiles(self._run, self._constants, self._arrays, *how, steps, key)
+            return
+        for column in range(0, self.block.n_paths, width):
+            self._advance_tile(column, min(width, self.block.n_paths - column), n_steps)
 
     def _advance_tile(self, column, n_paths, n_steps):
         """Advance the paths from a column on, whose state and variates stay in the cache."""

@@ -11,11 +11,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from sciprec.checks.arguments import at_least
+from sciprec.checks.arguments import at_least, whole
+from sciprec.checks.limits import THREADS
 from sciprec.errors import InputError
 from sciprec.heston.options.european_payoffs import European
 from sciprec.heston.parameters import Model
@@ -87,6 +90,7 @@ def estimate(
     seed: int = 0,
     block_paths: int = 4096,
     compensation: str = "carry",
+    n_threads: int = 1,
 ) -> Estimate:
     """Price payoffs of one maturity by Monte Carlo.
 
@@ -101,6 +105,7 @@ def estimate(
         seed: integer in [0, 2**64).
         block_paths: paths simulated together, rounded up to whole groups; changes no bit.
         compensation: "carry" (the rounding errors of each state's additions) or "none".
+        n_threads: blocks that are simulated at a time; changes no bit.
 
     Returns:
         An Estimate.
@@ -115,9 +120,13 @@ def estimate(
     payoffs = _payoff_tuple(payoffs)
     given = {"backend": backend, "scheme": scheme, "n_steps": n_steps, "seed": seed}
     given["carried"] = resolve_residuals(compensation, ("none", "carry")) != "none"
-    results = [
-        simulate_block(model, payoffs, block, **given) for block in blocks(n_paths, block_paths)
-    ]
+    simulated = partial(simulate_block, model, payoffs, **given)
+    todo = blocks(n_paths, block_paths)
+    if whole("n_threads", n_threads, *THREADS) == 1:
+        results = [simulated(block) for block in todo]
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            results = list(pool.map(simulated, todo))
     return combine(model, payoffs, results, n_steps=n_steps)
 
 

@@ -1,0 +1,233 @@
+"""Threads that make the steps of one run together, each those of some orders.
+
+Sums, schemes, diffusion and the implicit solver take every coefficient by itself, and an order's
+coefficients are neighbours: a thread holds the levels of its orders alone and runs the time scheme
+on them. Threads meet inside the tendency (`equations.tendency`), whose kernel all of them run, and
+where something is made of the whole state by one of them. The compiled code is that of one thread,
+and every element is made by the same operations: no bit depends on the number of threads.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sciprec.climate.equations.share import Share
+from sciprec.climate.stepping.levels import Addition, Level
+from sciprec.climate.stepping.schemes import System, TimeScheme
+from sciprec.precision.operations.meeting import abandon, meet_from_python
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What the threads of a run share.
+
+    Args:
+        state, out: (coefficients, columns), of a whole state and of what is made of it.
+        counters: what they meet by.
+        parts: how many they are.
+    """
+
+    state: np.ndarray
+    out: np.ndarray
+    counters: np.ndarray
+    parts: int
+
+    def meet(self) -> None:
+        """Wait for the others."""
+        meet_from_python(self.counters, self.parts)
+
+
+@dataclass(frozen=True)
+class Member:
+    """One thread of a run.
+
+    Args:
+        share: its part.
+        shared: with the others.
+        tendency: function (state, out), of whole states; it makes the share's part of it.
+        work: (WORK_ARRAYS, size), of whole states.
+        wholes: whole states by the address of the share's elements in them: of the work, and of the
+            levels that are advanced now. Other elements are copied, from and to the shared ones.
+    """
+
+    share: Share
+    shared: Shared
+    tendency: Callable
+    work: np.ndarray
+    wholes: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def _know(self, wholes: Iterable[np.ndarray]) -> None:
+        """Find these whole states, flat, where their elements are given."""
+        for whole in wholes:
+            self.wholes[_address(whole[self.elements])] = whole.reshape(self.shared.state.shape)
+
+    def slope(self, values: np.ndarray, out: np.ndarray) -> None:
+        """The tendency of the share's elements, of those and the others'."""
+        made = self._room(out)
+        self.tendency(self._whole(values), made)
+        self._give(made, out)
+
+    def of_own_rows(self, kernel: Callable) -> Callable:
+        """A function (values, out) of the share's elements alone."""
+        return lambda x, out: kernel(x.reshape(self.shape), out.reshape(self.shape))
+
+    def by_one(self, kernel: Callable) -> Callable:
+        """The same by a kernel (state, out) of whole states, which one thread runs."""
+
+        def function(values: np.ndarray, out: np.ndarray) -> None:
+            made = self._room(out)
+            self._alone(lambda state: kernel(state, made), self._whole(values))
+            self._give(made, out)
+
+        return function
+
+    def changed_by_one(self, adjust: Callable) -> Callable:
+        """A function (values) that changes the share's elements, by one of whole states."""
+
+        def function(values: np.ndarray) -> None:
+            state = self._whole(values)
+            self._alone(adjust, state)
+            self._give(state, values)
+
+        return function
+
+    def _whole(self, values: np.ndarray) -> np.ndarray:
+        """The whole state that holds the share's elements; others' are there after a meeting."""
+        known = self.wholes.get(_address(values))
+        if known is not None:
+            return known
+        self.shared.state[self.share.rows] = values.reshape(self.shape)
+        return self.shared.state
+
+    def _room(self, out: np.ndarray) -> np.ndarray:
+        """The whole state in which the share's elements are to be written."""
+        return self.wholes.get(_address(out), self.shared.out)
+
+    def _give(self, made: np.ndarray, out: np.ndarray) -> None:
+        """Copy the share's elements of a whole state, unless they are in their place."""
+        if made is self.shared.state or made is self.shared.out:
+            out.reshape(self.shape)[:] = made[self.share.rows]
+
+    def _alone(self, function: Callable, state: np.ndarray) -> None:
+        """One thread does something with a whole state while the others wait."""
+        self.shared.meet()
+        if self.share.part == 0:
+            function(state)
+        self.shared.meet()
+
+    def addition(self, whole: Addition) -> Addition:
+        """The addition of the share's elements."""
+        mine = self.elements
+        shares = None if whole.shares is None else np.ascontiguousarray(whole.shares[:, mine])
+        resets = tuple((compensation, which[mine]) for compensation, which in whole.resets)
+        damping = np.ascontiguousarray(whole.damping[:, mine])
+        return replace(whole, damping=damping, shares=shares, resets=resets)
+
+    def part_of(self, levels: Sequence[Level]) -> list[Level]:
+        """The share's elements of levels, in their places."""
+        mine = self.elements
+        self.wholes.clear()
+        self._know([*self.work, *(level.values for level in levels)])
+        return [
+            Level(level.values[mine], None if level.residual is None else level.residual[mine])
+            for level in levels
+        ]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Coefficients and columns of the share."""
+        rows = self.share.rows
+        return rows.stop - rows.start, self.shared.state.shape[1]
+
+    @property
+    def elements(self) -> slice:
+        """Those of a flat state that are the share's."""
+        rows, columns = self.share.rows, self.shared.state.shape[1]
+        return slice(columns * rows.start, columns * rows.stop)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What makes steps: of a whole model, or of one thread's share of it.
+
+    Args:
+        scheme: the time scheme.
+        system: what it sees.
+        adjust: function (values) that changes each new state in place, or None.
+    """
+
+    scheme: TimeScheme
+    system: System
+    adjust: Callable[[np.ndarray], None] | None
+
+    def step(self, levels: list[Level]) -> None:
+        """One step of the levels, newest first."""
+        self.scheme.advance(self.system, levels)
+        if self.adjust is not None:
+            self.adjust(levels[0].values)
+
+    def advance(self, levels: list[Level], before: int, count: int) -> float:
+        """So many steps after those before; the processor seconds that they took."""
+        start = time.thread_time()
+        for made in range(before + 1, before + count + 1):
+            self.step(levels)
+            self.system.addition.forget(levels, made)
+        return time.thread_time() - start
+
+
+class Team:
+    """The threads of one run; `advance` as that of `Steps`.
+
+    Args:
+        members: the threads, by part.
+        steps: what makes the steps of each.
+    """
+
+    def __init__(self, members: Sequence[Member], steps: Sequence[Steps]) -> None:
+        self._members, self._steps = members, steps
+        self._pool = ThreadPoolExecutor(len(members), "sciprec-team")
+
+    def advance(self, levels: list[Level], before: int, count: int) -> float:
+        """So many steps after those before; the processor seconds that they took in all threads."""
+        parts = [member.part_of(levels) for member in self._members]
+        running = []
+        try:
+            for steps, part in zip(self._steps, parts, strict=True):
+                running.append(self._pool.submit(self._advance, steps, part, before, count))
+            ended, _ = wait(running, return_when=FIRST_EXCEPTION)
+            seconds = sum(each.result() for each in ended)
+        except BaseException:  # an interrupt, too: nobody may wait for one that does not come
+            self._abandon()
+            raise
+        levels[:] = [_joined(each) for each in zip(*parts, strict=True)]
+        return seconds
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown()
+
+    def _advance(self, steps: Steps, levels: list[Level], before: int, count: int) -> float:
+        try:
+            return steps.advance(levels, before, count)
+        except BaseException:
+            self._abandon()
+            raise
+
+    def _abandon(self) -> None:
+        abandon(self._members[0].shared.counters)
+
+
+def _joined(parts: Sequence[Level]) -> Level:
+    """The level of all elements."""
+    residuals = [part.residual for part in parts]
+    whole = None if residuals[0] is None else np.concatenate(residuals)
+    return Level(np.concatenate([part.values for part in parts]), whole)
+
+
+def _address(values: np.ndarray) -> int:
+    return values.__array_interface__["data"][0]
