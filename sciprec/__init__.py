@@ -44,6 +44,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.precision.sums.compensation import Compensation as Compensation
     from sciprec.precision.sums.summation import compensated_dot as compensated_dot
     from sciprec.precision.sums.summation import compensated_sum as compensated_sum
+    from sciprec.studies.kernel_page import Study as Study
+    from sciprec.studies.kernel_page import study as study
 
 __version__ = "0.1.0"
 
@@ -71,6 +73,8 @@ _PUBLIC = {
     "MemoryFinding": "sciprec.diagnosis.memory",
     "load_scenario": "sciprec.kinds",
     "run": "sciprec.batch.workflow",
+    "study": "sciprec.studies.kernel_page",
+    "Study": "sciprec.studies.kernel_page",
     "run_climate": "sciprec.kinds.climate_runs",
     "on_pressure_levels": "sciprec.output.pressure",
     "compare": "sciprec.comparison.rows",

@@ -37,7 +37,7 @@ DEAR = (  # a quarter of a minute of processor time and more, nothing compiled y
     "climate/test_climates.py", "climate/test_stored.py", "climate/test_bounds.py",
     "climate/test_compensation.py", "climate/test_staged_model.py", "shell/test_fuzz.py",
     "project/test_packaging.py", "project/test_readme.py", "project/test_claims.py",
-    "shell/test_compare_docs.py", "climate/test_advection.py", "climate/test_fixed_identity.py",
+    "heston/test_fixed_units.py", "climate/test_advection.py", "climate/test_fixed_identity.py",
     "climate/test_barotropic_vorticity.py", "heston/test_pricing.py", "climate/test_drift.py",
     "climate/test_formulations.py",
 )  # fmt: skip

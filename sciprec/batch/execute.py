@@ -21,7 +21,7 @@ from typing import Any
 from sciprec.batch.behind import code_behind
 from sciprec.batch.compiling import compile_ahead, is_compiled, told_of_compiling
 from sciprec.batch.perform import Days, perform, sentence
-from sciprec.batch.plan import Outcome, Run
+from sciprec.batch.plan import Outcome, Run, with_threads
 from sciprec.batch.resume import kept_outcomes
 from sciprec.errors import InputError
 from sciprec.plugins.loading import load_files
@@ -67,7 +67,8 @@ def execute(
         folder: where files go; on a cluster, a folder that every worker sees under this name.
         scheduler: address of an existing dask cluster, such as tcp://host:8786.
         workers: number of processes on this machine; None for threads in this process.
-        threads: how many these are; left out, one per processor.
+        threads: how many these are; left out, one per processor. Where there are fewer runs, each
+            takes several inside.
         on_done: called with each outcome as it arrives, in any order.
         on_days: called with a run and its simulated days now and then, from other threads.
         on_compiling: called with a run whose kernels are being compiled, from other threads; not on
@@ -83,9 +84,12 @@ def execute(
             started.
     """
     folder = str(Path(folder).resolve())
-    if scheduler is None and action is perform:
-        count = workers or threads or os.cpu_count() or 1
-        compile_ahead(runs, min(count, os.cpu_count() or 1), plugins, on_compiling)
+    if scheduler is None:
+        processors = os.cpu_count() or 1
+        count = min(workers or threads or processors, processors)
+        if action is perform:
+            compile_ahead(runs, count, plugins, on_compiling)
+        runs = with_threads(runs, count)
     if scheduler is None and workers is None:
         tasks = partial(action, folder=folder, debug=debug, on_days=on_days)
         if on_compiling is not None:

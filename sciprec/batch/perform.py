@@ -42,7 +42,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     failure = pace = stopped = ""
     listening = None if on_days is None else partial(on_days, run)
     interrupted = interrupted_folder(run, folder)
-    around = Surroundings(listening, interrupted, Path(folder))
+    around = Surroundings(listening, interrupted, Path(folder), threads=run.threads)
     try:
         dataset = run_dataset(run, around)
         dataset.attrs |= {RUN: run_digest(run), SECONDS: time.perf_counter() - start}
@@ -63,7 +63,8 @@ def pace_of(dataset: xr.Dataset) -> str:
     seconds = float(dataset.attrs.get(PROCESSOR_SECONDS, 0.0))
     if not seconds > 0.0:
         return ""
-    if "time" in dataset.coords and dataset.sizes["time"]:
+    days = str(dataset["time"].attrs.get("units", "")) if "time" in dataset.coords else ""
+    if days.startswith("days") and dataset.sizes["time"]:
         return f"{float(dataset['time'][-1]) / seconds:.3g} days/s"
     if "n_paths" in dataset.attrs:
         surfaces = dataset.sizes.get("maturity", 1) if "levels" not in dataset.attrs else 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sciprec.errors import InputError
@@ -25,6 +25,7 @@ class Run(OfVariant):
         file: name of the file that the run writes, inside the batch's folder.
         member: of the scenario's ensemble; 0 is the undisturbed one.
         code, state: digests of what is behind the scenario where it was planned, see `behind`.
+        threads: how many it may use inside; they change no bit, and are no part of what it is.
     """
 
     scenario: Scenario
@@ -33,6 +34,7 @@ class Run(OfVariant):
     member: int = 0
     code: str = ""
     state: str = ""
+    threads: int = 1
 
     def outcome(self, seconds: float, failure: str = "", **more: Any) -> Outcome:
         """What became of the run; `more`: the rest of an Outcome."""
@@ -112,6 +114,19 @@ def variants_of(scenario: Scenario, backends: Iterable[str]) -> list[Variant]:
         for stages in getattr(scenario, "stages", ()) or (MODEL_STAGES,)
         for choice in scenario.choices() or (NO_COMPENSATION,)
     ]
+
+
+def with_threads(runs: Iterable[Run], processors: int) -> tuple[Run, ...]:
+    """The runs with the threads of each: side by side each of them takes a processor whole, which
+    no threads inside do; so these get what is left where there are fewer runs than processors.
+
+    Args:
+        runs: all that are to be computed.
+        processors: how many there are for them.
+    """
+    runs = tuple(runs)
+    inside = max(1, processors // max(1, len(runs)))
+    return tuple(replace(run, threads=inside) for run in runs)
 
 
 def _run(scenario: Scenario, variant: Variant, member: int, suffix: str) -> Run:

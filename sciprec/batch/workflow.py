@@ -6,7 +6,7 @@ import contextlib
 import os
 import shlex
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.batch.resume import is_kept, kept_outcomes, left_beside, remove_leftovers
 from sciprec.checks.arguments import flag, names, path, refused, whole
 from sciprec.checks.limits import THREADS
+from sciprec.display.listing import Shown, Summary
+from sciprec.display.notebook import Line
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario
 from sciprec.machine.modes import shell_assignments
@@ -32,8 +34,8 @@ _MOST_NAMED = 3
 """Files that a sentence names."""
 
 
-@dataclass(frozen=True)
-class BatchResult:
+@dataclass(frozen=True, repr=False)
+class BatchResult(Shown):
     """What a batch left behind.
 
     Args:
@@ -57,6 +59,11 @@ class BatchResult:
         """Runs that miss a tolerance of their scenario, as "scenario in backend"."""
         bad = ("beyond", "broken")
         return tuple(f"{r['scenario']} in {r['label']}" for r in self.table if r["status"] in bad)
+
+    def _summary(self) -> Summary:
+        from sciprec.batch.listing import summary
+
+        return summary(self)
 
 
 def run(
@@ -89,9 +96,11 @@ def run(
         scheduler: address of an existing dask cluster.
         workers: number of processes on this machine; threads when left out. A script that asks for
             processes does so below `if __name__ == "__main__":`.
-        threads: how many threads of this process there are; left out, one per processor.
+        threads: how many threads of this process there are; left out, one per processor. They
+            take a run each; where there are fewer runs, several share one.
         format: of the files: "netcdf", or "zarr", which needs the package zarr.
-        on_plan: called once with the plan, before anything is computed.
+        on_plan: called once with the plan, before anything is computed. In a notebook a line of
+            the output says how the batch goes, if none of these callbacks is given.
         on_done: called with each outcome as it arrives.
         on_days: called with a run and its simulated days now and then.
         on_compiling: called with a run whose kernels are compiled for the first time on this
@@ -119,27 +128,58 @@ def run(
             whole(what, count, *THREADS)
     fresh = flag("fresh", fresh)
     files = load_files(plugins)
-    loaded, runs = _planned(given, backends, suffix_of(format))
-    folder = prepare_folder(out if out is not None else default_folder(loaded))
+    loaded = _loaded(given)
+    runs = planned(loaded, backends, suffix_of(format))
+    return run_planned(
+        runs, out if out is not None else default_folder(loaded),
+        lambda folder: _command(given, backends, files, folder),
+        {"on_plan": on_plan, "on_done": on_done, "on_days": on_days,
+         "on_compiling": on_compiling, "on_cluster": on_cluster},
+        fresh=fresh, debug=debug, scheduler=scheduler, workers=workers, threads=threads,
+        plugins=files,
+    )  # fmt: skip
+
+
+def run_planned(
+    runs: Sequence[Run], out: str | Path, command: Callable[[Path], str],
+    told: Mapping[str, Callable | None], **how: Any,
+) -> BatchResult:  # fmt: skip
+    """Compute planned runs in a folder that nobody else works in, and write its page.
+
+    Args:
+        runs: as `planned` gives them.
+        out: the folder.
+        command: folder -> the command line that makes the batch again.
+        told: the callbacks of `run`, by name.
+        how: `fresh`, and how the runs are executed, as in `run`.
+
+    Raises:
+        InputError: as `run`.
+    """
+    folder = prepare_folder(out)
     try:
         with alone_in(folder):
             require_own_page(folder)
-            return _run_in(
-                folder, runs, _command(given, backends, files, folder), fresh=fresh, debug=debug,
-                on_plan=on_plan or (lambda runs: None), on_done=on_done or (lambda outcome: None),
-                on_days=on_days, on_compiling=on_compiling,
-                on_cluster=on_cluster or (lambda words: None),
-                scheduler=scheduler, workers=workers, threads=threads, plugins=files,
-            )  # fmt: skip
+            return _run_in(folder, runs, command(folder), **how, **_listening(told))
     except InputError:
         with contextlib.suppress(OSError):  # an empty folder would say that something had run
             folder.rmdir()
         raise
 
 
+def _listening(callbacks: Mapping[str, Callable | None]) -> dict[str, Any]:
+    """The callbacks that were given; where none is, those of a notebook, if this is one."""
+    given = {name: call for name, call in callbacks.items() if call is not None}
+    if given or not Line.is_seen():
+        return given
+    from sciprec.batch.notebook import listeners
+
+    return listeners()
+
+
 def _run_in(
-    folder: Path, runs: Sequence[Run], command: str, *, fresh: bool, on_plan: Callable,
-    on_done: Callable, **how: Any,
+    folder: Path, runs: Sequence[Run], command: str, *, fresh: bool,
+    on_plan: Callable = lambda runs: None, on_done: Callable = lambda outcome: None, **how: Any,
 ) -> BatchResult:  # fmt: skip
     """Compute what is missing in a folder, and write its page.
 
@@ -195,7 +235,8 @@ def forecast(
     """
     backends = _names(backends)
     load_files(plugins)
-    loaded, runs = _planned(_listed(scenarios), backends, suffix_of(format))
+    loaded = _loaded(_listed(scenarios))
+    runs = planned(loaded, backends, suffix_of(format))
     folder = Path(out) if out is not None else default_folder(loaded)
     kept = set() if fresh else {run.file for run in runs if is_kept(run, folder)}
     return [
@@ -215,24 +256,37 @@ def _listed(scenarios: Any) -> list[Any]:
     return list(given)
 
 
+def _loaded(given: Sequence[Any]) -> list[Scenario]:
+    """Scenarios, those of files loaded."""
+    return [one if isinstance(one, Scenario) else load_scenario(one) for one in given]
+
+
 def _names(backends: Iterable[str] | None) -> list[str] | None:
     """The arithmetics that replace those of the scenarios; None where there are none."""
     none = backends is None or (isinstance(backends, (list, tuple)) and not backends)
     return None if none else list(names("backends", backends))
 
 
-def _planned(
-    given: Sequence[Any], backends: Sequence[str] | None, suffix: str
-) -> tuple[list[Scenario], tuple[Run, ...]]:
-    """The scenarios, loaded and checked, and all of their runs."""
-    loaded = [s if isinstance(s, Scenario) else load_scenario(s) for s in given]
-    runs = plan(loaded, backends, os.environ, suffix)
-    for scenario in loaded:
+def planned(
+    scenarios: Sequence[Scenario], backends: Sequence[str] | None, suffix: str
+) -> tuple[Run, ...]:
+    """All runs of scenarios, which are checked, with digests of what is behind them.
+
+    Args:
+        scenarios: loaded ones.
+        backends: names that replace those of the scenarios, or None.
+        suffix: of the files, as in `output.files`.
+
+    Raises:
+        InputError: as `run`.
+    """
+    runs = plan(scenarios, backends, os.environ, suffix)
+    for scenario in scenarios:
         check(scenario)
     behind: dict[str, dict[str, Any]] = {
-        s.name: {"code": code_behind(s), "state": state_behind(s)} for s in loaded
+        s.name: {"code": code_behind(s), "state": state_behind(s)} for s in scenarios
     }
-    return loaded, tuple(replace(run, **behind[run.scenario.name]) for run in runs)
+    return tuple(replace(run, **behind[run.scenario.name]) for run in runs)
 
 
 def default_folder(scenarios: Sequence[Scenario]) -> Path:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from sciprec import __version__
-from sciprec.cli import climate_verbs, compare_verb, coverage_verb, gallery_verb, price_verbs
+from sciprec.cli import (
+    bench_verbs,
+    climate_verbs,
+    compare_verb,
+    coverage_verb,
+    gallery_verb,
+    price_verbs,
+    study_verb,
+)
 from sciprec.cli.settings import Settings, before_the_verb
 from sciprec.errors import InputError, Interrupted, printable
 from sciprec.plugins.loading import load_files, load_plugins
@@ -26,8 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-bench_app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True)
-app.add_typer(bench_app, name="bench")
+app.add_typer(bench_verbs.app, name="bench")
 app.add_typer(climate_verbs.app, name="climate")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -247,93 +256,11 @@ def report(
         raise typer.Exit(NOT_MET)
 
 
+app.command()(study_verb.study)
 app.command()(compare_verb.compare)
 app.command()(price_verbs.price)
 app.command()(coverage_verb.coverage)
 app.command()(gallery_verb.gallery)
-
-
-@bench_app.command("precision")
-def bench_precision(
-    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
-    json: Json = False,
-) -> None:
-    """Measure lifted kernels against native binary32 and against other emulators."""
-    _bench("precision", out, json)
-
-
-@bench_app.command("fixed")
-def bench_fixed(
-    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
-    json: Json = False,
-) -> None:
-    """Measure integer matrix products against binary32 and binary64 ones: time and error."""
-    _bench("fixed", out, json)
-
-
-@bench_app.command("heston")
-def bench_heston(
-    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
-    json: Json = False,
-) -> None:
-    """Measure Heston paths and the time to a price within 0.1 %, against other libraries."""
-    _bench("heston", out, json)
-
-
-@bench_app.command("climate")
-def bench_climate(
-    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
-    json: Json = False,
-) -> None:
-    """Measure spectral transforms against other libraries, and shallow-water steps."""
-    _bench("climate", out, json)
-
-
-@bench_app.command("compensation")
-def bench_compensation(
-    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
-    json: Json = False,
-) -> None:
-    """Time updates with their residuals kept against those without."""
-    _bench("compensation", out, json)
-
-
-@bench_app.command("batch")
-def bench_batch(
-    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
-    json: Json = False,
-) -> None:
-    """Measure batches with one and two runs at a time, and the planning of many runs."""
-    _bench("batch", out, json)
-
-
-@bench_app.command("compare")
-def bench_compare(
-    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
-    json: Json = False,
-) -> None:
-    """Time a comparison of two large arrays, beside what other tools do with them."""
-    _bench("compare", out, json)
-
-
-@bench_app.command("start")
-def bench_start(
-    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
-    json: Json = False,
-) -> None:
-    """Time first starts with an empty cache folder: models, a kernel, the quickstart."""
-    _bench("start", out, json)
-
-
-def _bench(name: str, out: Path | None, json: bool) -> None:
-    """Run one benchmark by name."""
-    try:
-        from sciprec import bench
-    except ImportError:
-        raise InputError(
-            "benchmarks are no part of an installed sciprec; run this in a checkout of its source"
-        ) from None
-    bench.run(name, out=out or Path("reports") / f"bench-{name}.json", json=json)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -346,7 +273,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         stream.reconfigure(errors="replace")  # a terminal without '…' shows '?', not a failure
     try:
         given = before_the_verb(sys.argv[1:] if arguments is None else arguments)
-        app(given, prog_name="sciprec")
+        _command()(given, prog_name="sciprec")
     except InputError as error:
         _fail(USAGE, str(error))
     except Interrupted as error:
@@ -363,6 +290,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             _fail(USAGE, f"{system_reason(error)}, and try again")
         _fail(INTERNAL, f"internal error: {_words(error)}. Please report this; --debug shows more")
     raise SystemExit(GOOD)
+
+
+@cache
+def _command() -> Callable[..., Any]:
+    """What `app` describes, made once in a process: that takes longer than many a verb."""
+    return typer.main.get_command(app)
 
 
 def _leave_at_once(message: str) -> NoReturn:

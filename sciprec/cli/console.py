@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
@@ -12,18 +12,13 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from sciprec.display.listing import Listing
 from sciprec.errors import printable
 
 _STATUS_COLOURS = {
     "truth": "dim", "identical": "green", "good": "green", "unjudged": "cyan",
     "beyond": "yellow", "broken": "red", "failed": "red",
 }  # fmt: skip
-
-SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "p99_relative", "max_ulp",
-                 "decimal_digits")  # fmt: skip
-DROPPED_METRICS = ("p99_relative", "bias", "rms", "max_ulp", "max_abs", "decimal_digits")
-"""Of a comparison, where a terminal is too narrow, the first one first."""
-
 
 def print_json(content: Any) -> None:
     """Plain data as JSON on standard output; numbers that are not finite are null."""
@@ -32,28 +27,12 @@ def print_json(content: Any) -> None:
 
 def print_runs(rows: Sequence[dict[str, Any]]) -> None:
     """One line per run of a batch."""
-    from sciprec.comparison.wording import digits, duration, number
+    from sciprec.batch.listing import runs_listing
 
-    table = Table(
-        ("scenario", "arithmetic", "verdict", "variable"),
-        ("largest error", "relative l2", "digits", "not finite", "time"),
-        droppable=("not finite", "time", "variable", "largest error", "digits"),
-    )
-    for row in rows:
-        errors = row["errors"] if row["status"] != "truth" else {}
-        largest = number(errors.get("max_abs")) + (f" {row['units']}" if errors else "")
-        table.add(
-            row["scenario"],
-            row["label"],
-            coloured(row["status"], _STATUS_COLOURS[row["status"]]),
-            row["variable"] or "–",
-            largest.strip(),
-            number(errors.get("relative_l2")),
-            digits(errors.get("decimal_digits")),
-            "–" if row["nonfinite"] is None else str(row["nonfinite"]),
-            duration(row["seconds"]),
-        )
-    table.print()
+    def style(number: int, head: str, cell: str) -> str:
+        return _STATUS_COLOURS[cell] if head == "verdict" else ""
+
+    print_listing(runs_listing(rows), style)
     for row in rows:
         if row["status"] != "truth":
             say(f"{row['label']} in {row['scenario']}: {row['reason']}")
@@ -61,21 +40,9 @@ def print_runs(rows: Sequence[dict[str, Any]]) -> None:
 
 def print_backends(rows: Sequence[dict[str, Any]]) -> None:
     """The table of arithmetics."""
-    table = Table(
-        ("name", "rounding", "subnormals", "overflow"),
-        ("bits", "exponents", "unit roundoff", "largest"),
-        ("about",),
-        droppable=("about", "overflow", "largest", "unit roundoff", "subnormals"),
-    )
-    for row in rows:
-        fixed = row["max_finite"] is None  # every place has a unit, and so a range, of its own
-        table.add(
-            row["name"], row["rounding"], row["subnormals"] or "–", row["overflow"],
-            str(row["significand_bits"]), "–" if fixed else f"{row['emin']} … {row['emax']}",
-            f"{row['unit_roundoff']:.2g}", "–" if fixed else f"{row['max_finite']:.3g}",
-            row["about"],
-        )  # fmt: skip
-    table.print()
+    from sciprec.precision.formats.listing import backends_listing
+
+    print_listing(backends_listing(rows))
 
 
 def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
@@ -134,25 +101,29 @@ def print_in_force(settings: Sequence[dict[str, str]]) -> None:
 
 def print_comparison(comparison: Any) -> None:
     """One line per variable of two files, and a sentence for each that is not within bounds."""
-    from sciprec.comparison import metrics
-    from sciprec.comparison.reasons import reason
-    from sciprec.comparison.wording import number
+    from sciprec.comparison.listing import listing, sentences
 
-    known = metrics()
-    shown = [known[name] for name in SHOWN_METRICS]
-    table = Table(
-        ("variable", "result"),
-        (*(m.title for m in shown), "not finite"),
-        droppable=[known[name].title for name in DROPPED_METRICS],
-    )
-    for row in comparison.rows:
-        nonfinite = f"{row.nonfinite_golden} / {row.nonfinite_actual}"
-        numbers = [number(row.errors[m.name]) for m in shown]
-        table.add(row.variable, row.severity, *numbers, nonfinite)
+    print_listing(listing(comparison))
+    for sentence in sentences(comparison):
+        say(sentence)
+
+
+def print_listing(
+    listing: Listing, style: Callable[[int, str, str], str] = lambda number, head, cell: ""
+) -> None:
+    """A table of words.
+
+    Args:
+        listing: the words.
+        style: of a cell, by the number of its row, its head, and its words; empty for none.
+    """
+    table = Table(listing.left, listing.right, listing.last, droppable=listing.droppable)
+    for number, row in enumerate(listing.rows):
+        table.add(
+            *(coloured(cell, style(number, head, cell))
+              for head, cell in zip(listing.heads, row, strict=True))
+        )  # fmt: skip
     table.print()
-    for row in comparison.rows:
-        if row.severity in ("changed", "broken", "empty"):
-            say(f"{row.variable} {row.severity}: {reason(row)}")
 
 
 def say(text: str) -> None:

@@ -6,7 +6,9 @@ import json as json_format
 import os
 import shlex
 import sys
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,10 +58,8 @@ def coverage(
 
     Minutes long; `--small` takes seconds. `--random` prices models drawn at random, once each.
     """
-    from sciprec import heston
     from sciprec.batch.workflow import prepare_folder
-    from sciprec.heston.bounds.bound_coverage import BACKENDS, CASES, IN_TURN, WIDEST
-    from sciprec.heston.bounds.random_cases import set_names
+    from sciprec.heston.bounds.bound_coverage import BACKENDS
     from sciprec.output.folders import alone_in, require_own_page
     from sciprec.precision import resolve_backend
     from sciprec.provenance.origin import provenance
@@ -67,64 +67,118 @@ def coverage(
     from sciprec.scenario.price_tolerance import share_of
 
     tolerance = share_of(tol)
-    if random is not None and (case or small or seeds is not None):
+    if random is None:
+        count = _of_cases(tuple(case or ()), small, seeds, references)
+    elif case or small or seeds is not None:
         raise InputError(
             "--random was given with --case, --small or --seeds; accepted: --random with --draw, "
             "which draw other models, one price each"
         )
-    names = set_names() if random is not None else tuple(case or (SMALL_CASES if small else CASES))
-    known = references or shipped(PRICES) / REFERENCES
-    cases = _reference_cases(known, names) if random is None else list(names)
+    else:
+        count = _of_random_models(random, draw)
     backends = tuple(resolve_backend(name).name for name in backend or BACKENDS)
-    n_seeds = seeds if seeds is not None else SMALL_SEEDS if small else SEEDS
-    n_rows = len(cases) * (len(backends) if random is None else 1)
+    n_rows = len(count.names) * (len(backends) if count.in_each_backend else 1)
     folder = prepare_folder(out)
     settings = {
         "tolerance": f"{100 * tolerance:.6g}%", "confidence": confidence,
-        "cases": ", ".join(names), "backends": ", ".join(backends),
-    } | (
-        {"seeds": n_seeds, "references": str(references or REFERENCES)}
-        if random is None
-        else {"prices of each set": random, "seed of the random models": draw}
-    )  # fmt: skip
+        "cases": ", ".join(count.names), "backends": ", ".join(backends), **count.settings,
+    }  # fmt: skip
     done: list[dict[str, Any]] = []
     content = {
         "rows": done, "settings": settings, "made_by": provenance(),
-        "command": _command(
-            ["--seeds", n_seeds, *(["--references", references] if references else []),
-             *_each("--case", names)]
-            if random is None else ["--random", random, "--draw", draw],
-            backends, tol, confidence, out,
-        ),
+        "command": _command(count.words, backends, tol, confidence, out),
     }  # fmt: skip
 
     def progress(row: Any) -> None:
-        """Keep a finished row, with what is derived from it."""
-        derived = {"share": row.share, "width": row.width, "passed": row.passed}
-        done.append(asdict(row) | derived | {"widest": WIDEST})
+        """Keep a finished row."""
+        done.append(_plain(row))
         store_coverage(folder, content)
         if not json:
-            where = "" if row.backend == IN_TURN else f" in {row.backend}"
-            counted = f"[{len(done)}/{n_rows}] {row.case}{where}"
-            print(f"{printable(counted)}: {row.covered} of {row.n_seeds} covered", file=sys.stderr)
+            _say_finished(row, f"{len(done)}/{n_rows}")
 
-    how = {
-        "backends": backends, "tolerance": tolerance, "confidence": confidence,
-        "n_threads": threads or os.cpu_count() or 1, "progress": progress,
-    }  # fmt: skip
     with alone_in(folder):
         require_own_page(folder)
         try:
-            if random is None:
-                heston.coverage(cases, n_seeds=n_seeds, **how)
-            else:
-                heston.random_coverage(n_prices=random, seed=draw, **how)
+            count.run(
+                backends=backends, tolerance=tolerance, confidence=confidence,
+                n_threads=threads or os.cpu_count() or 1, progress=progress,
+            )  # fmt: skip
         except KeyboardInterrupt:
             raise Interrupted(_what_is_kept(folder, len(done))) from None
         page = write_coverage_page(folder)
     _show(folder, content, page, json)
     if not all(row["passed"] for row in done):
         raise typer.Exit(NOT_MET)
+
+
+@dataclass(frozen=True)
+class _Count:
+    """What is priced and counted.
+
+    Args:
+        run: function of backends, tolerance, confidence, n_threads and progress that does it.
+        names: of the cases, or of the sets of random models.
+        in_each_backend: whether each name has a row in each arithmetic, or one in all.
+        settings: of its own, for the page.
+        words: of the command line that asks for it.
+    """
+
+    run: Callable[..., Any]
+    names: tuple[str, ...]
+    in_each_backend: bool
+    settings: dict[str, Any]
+    words: list[Any]
+
+
+def _of_cases(
+    chosen: tuple[str, ...], small: bool, seeds: int | None, references: Path | None
+) -> _Count:
+    """Cases of known price, each with many seeds."""
+    from sciprec import heston
+    from sciprec.heston.bounds.bound_coverage import CASES
+
+    names = chosen or (SMALL_CASES if small else CASES)
+    cases = _reference_cases(references or shipped(PRICES) / REFERENCES, names)
+    n_seeds = seeds if seeds is not None else SMALL_SEEDS if small else SEEDS
+    from_file = ["--references", references] if references else []
+    return _Count(
+        partial(heston.coverage, cases, n_seeds=n_seeds),
+        names,
+        True,
+        {"seeds": n_seeds, "references": str(references or REFERENCES)},
+        ["--seeds", n_seeds, *from_file, *_each("--case", names)],
+    )
+
+
+def _of_random_models(n_prices: int, draw: int) -> _Count:
+    """Models drawn at random, each priced once, counted by set."""
+    from sciprec import heston
+    from sciprec.heston.bounds.random_cases import set_names
+
+    return _Count(
+        partial(heston.random_coverage, n_prices=n_prices, seed=draw),
+        set_names(),
+        False,
+        {"prices of each set": n_prices, "seed of the random models": draw},
+        ["--random", n_prices, "--draw", draw],
+    )
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    """A finished row with what is derived from it, as plain data."""
+    from sciprec.heston.bounds.bound_coverage import WIDEST
+
+    derived = {"share": row.share, "width": row.width, "passed": row.passed, "widest": WIDEST}
+    return asdict(row) | derived
+
+
+def _say_finished(row: Any, place: str) -> None:
+    """One line on standard error about a finished row."""
+    from sciprec.heston.bounds.bound_coverage import IN_TURN
+
+    where = "" if row.backend == IN_TURN else f" in {row.backend}"
+    counted = printable(f"[{place}] {row.case}{where}")
+    print(f"{counted}: {row.covered} of {row.n_seeds} covered", file=sys.stderr)
 
 
 def report(folder: Path, json: bool) -> None:

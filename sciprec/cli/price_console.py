@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sciprec.cli.console import Table, coloured, say
+from sciprec.cli.console import Table, coloured, print_listing, say
+from sciprec.heston.bounds.listing import price_listing
+from sciprec.heston.sensitivities.listing import greek_listing
 
 _SHARES = ("mean_bound", "needed", "mean_error", "mean_error_interval")
-_PARAMETERS = ("strike", "barrier", "moneyness", "start", "maturity", "fixings")
 
 
 def print_prices(content: Mapping[str, Any]) -> None:
@@ -23,7 +23,7 @@ def print_prices(content: Mapping[str, Any]) -> None:
     say(f"Heston's model: {content['model']['source']}")
     say(", ".join(f"{name} {value:g}" for name, value in model.items()))
     say(f"{prices[0]['payoff']} in {content['backend']}, bounds at {100 * confidence:g} %:\n")
-    _print_table(prices)
+    print_listing(price_listing(prices), _missed(prices))
     say("")
     for word, value in _course(content):
         say(f"{word:20s} {value}")
@@ -40,23 +40,8 @@ def print_greeks(content: Mapping[str, Any]) -> None:
         content: what sciprec.cli.price_request.greeks_as_dict returned.
     """
     rows = [row for row in content["rows"] if row["greek"] != "price"]
-    shown = [name for name in _PARAMETERS if len({row.get(name) for row in rows}) > 1]
-    parts = ("statistical", "discretisation", "rounding", "difference")
-    truth = ("semi-analytic",) if any(row["analytic"] is not None for row in rows) else ()
-    table = Table(
-        ("greek",), (*shown, "value", "± bound", *parts, "tolerance", *truth),
-        droppable=("tolerance", *parts, "semi-analytic"),
-    )  # fmt: skip
-    for row in rows:
-        value, bound = within_bound(row["value"], row["bound"])
-        exact = row["analytic"]
-        cells = [f"{row[name]:g}" if row.get(name) is not None else "–" for name in shown]
-        cells += [value, coloured(bound, "" if row["met"] else "red")]
-        cells += [f"{row[name]:.2g}" for name in (*parts, "tolerance")]
-        cells += [within_bound(exact, row["bound"])[0] if exact is not None else "–"] * len(truth)
-        table.add(row["greek"], *cells)
     say("")
-    table.print()
+    print_listing(greek_listing(rows), _missed(rows))
     say(
         f"\ngreeks: {content['n_paths']} paths, {content['n_steps']} steps, "
         f"{content['seconds']:.3g} seconds; {content['variance_reduction']}"
@@ -89,37 +74,13 @@ def print_coverage(rows: Sequence[Mapping[str, Any]]) -> None:
     table.print()
 
 
-def within_bound(price: float, bound: float) -> tuple[str, str]:
-    """Price and bound as text: the bound's first two digits, the price to the same place.
+def _missed(rows: Sequence[Mapping[str, Any]]) -> Callable[[int, str, str], str]:
+    """Bounds beyond their tolerances in red."""
 
-    Args:
-        price, bound: in units of currency.
-    """
-    if not (math.isfinite(price) and math.isfinite(bound) and bound > 0):
-        return f"{price:.10g}", f"{bound:.2g}"
-    places = max(0, 1 - math.floor(math.log10(bound)))
-    return f"{price:.{places}f}", f"{bound:.{places}f}"
+    def style(number: int, head: str, cell: str) -> str:
+        return "" if head != "± bound" or rows[number]["met"] else "red"
 
-
-def _print_table(prices: list[Mapping[str, Any]]) -> None:
-    """One line per payoff: its parameters, price, bound, and the bound's parts."""
-    shown = [name for name in _PARAMETERS if any(row.get(name) is not None for row in prices)]
-    known = any(row["analytic_price"] is not None for row in prices)
-    parts = ("statistical", "discretisation", "rounding")
-    truth = ("semi-analytic",) if known else ()
-    table = Table(
-        (), (*shown, "price", "± bound", *parts, "tolerance", *truth),
-        droppable=("tolerance", "statistical", "discretisation", "rounding", "semi-analytic"),
-    )  # fmt: skip
-    for row in prices:
-        price, bound = within_bound(row["price"], row["bound"])
-        exact = row["analytic_price"]
-        cells = [f"{row[name]:g}" if row.get(name) is not None else "–" for name in shown]
-        cells += [price, coloured(bound, "" if row["met"] else "red")]
-        cells += [f"{row[name]:.2g}" for name in (*parts, "tolerance")]
-        cells += [within_bound(exact, row["bound"])[0] if exact is not None else "–"] * known
-        table.add(*cells)
-    table.print()
+    return style
 
 
 def _course(content: Mapping[str, Any]) -> list[tuple[str, str]]:

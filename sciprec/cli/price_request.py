@@ -156,16 +156,13 @@ def result_as_dict(model: Model, source: str, result: Any) -> dict[str, Any]:
         model, source: what read_model returned.
         result: a PriceResult of a list of payoffs.
     """
+    from sciprec.heston.bounds.listing import price_rows
     from sciprec.heston.semianalytic import analytic
 
-    names = ("price", "bound", "statistical", "discretisation", "rounding", "rounding_error")
-    prices = []
-    for k, payoff in enumerate(result.payoffs):
+    prices = price_rows(result)
+    for row, payoff in zip(prices, result.payoffs, strict=True):
         known = analytic.price(model, payoff) if analytic.has_price(payoff) else None
-        row = {"payoff": payoff.name} | asdict(payoff)
-        row |= {name: float(getattr(result, name)[k]) for name in (*names, "tolerance")}
-        row |= {"met": bool(result.bound[k] <= result.tolerance[k]), "analytic_price": known}
-        prices.append(row | {"extrapolation": result.extrapolation[k]})
+        row["analytic_price"] = known
     run = ("met", "n_paths", "n_steps", "seconds", "backend", "scheme", "confidence", "seed")
     return {
         "model": asdict(model) | {"source": source},
@@ -185,16 +182,12 @@ def greeks_as_dict(model: Model, result: Any) -> dict[str, Any]:
         model: what they were made with.
         result: a GreeksResult of a list of payoffs.
     """
-    from sciprec.heston.sensitivities.greek_pricing import PARTS
+    from sciprec.heston.sensitivities.listing import greek_rows
 
-    rows = []
-    for k, payoff in enumerate(result.payoffs):
-        known = payoff.analytic_greeks(model) if payoff.knows("analytic_greeks") else {}
-        for column, name in enumerate(result.greeks):
-            row = {"payoff": payoff.name} | asdict(payoff) | {"greek": name}
-            row |= {part: float(getattr(result, part)[k, column]) for part in PARTS}
-            row["met"] = row["bound"] <= row["tolerance"]
-            rows.append(row | {"analytic": known.get(name)})
+    known = [p.analytic_greeks(model) if p.knows("analytic_greeks") else {} for p in result.payoffs]
+    rows = greek_rows(result)
+    for number, row in enumerate(rows):
+        row["analytic"] = known[number // len(result.greeks)].get(row["greek"])
     run = ("met", "n_paths", "n_steps", "seconds", "variance_reduction")
     return {
         "rows": rows,

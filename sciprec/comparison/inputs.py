@@ -35,8 +35,7 @@ def opened(source: Source) -> Iterator[xr.Dataset]:
     if isinstance(source, (str, Path)):
         path = Path(source)
         if path.suffix in (".npy", ".npz"):
-            with _numpy_file(path) as dataset:
-                yield dataset
+            yield _named(numpy_arrays(path))
         else:
             with files.opened(path) as dataset:
                 yield dataset
@@ -88,24 +87,25 @@ def _alike(variable: xr.Variable, other: xr.Dataset, name: str) -> bool:
     return name in other and other[name].shape == variable.shape
 
 
-@contextlib.contextmanager
-def _numpy_file(path: Path) -> Iterator[xr.Dataset]:
-    """A file of NumPy's as a dataset; .npy is mapped into memory, of .npz each array is read."""
+def numpy_arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of a file of NumPy's by name; .npy is mapped into memory, of .npz each is read.
+
+    Raises:
+        InputError: it cannot be read, or holds Python objects.
+    """
     if why := why_no_file(path):
         raise InputError(f"NumPy file '{path}' {why}; give a .npy or .npz file")
     try:
         if path.suffix == ".npy":
-            arrays = {ONLY: np.load(path, mmap_mode="r", allow_pickle=False)}
-        else:
-            with np.load(path, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
+            return {ONLY: np.load(path, mmap_mode="r", allow_pickle=False)}
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
         said = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
             f"'{path}' cannot be read as a NumPy file ({said:.120}); is it complete, and without "
             "Python objects?"
         ) from None
-    yield _named(arrays)
 
 
 def _named(arrays: Mapping[str, np.ndarray]) -> xr.Dataset:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sciprec.comparison.rows import Row
 from sciprec.comparison.wording import number
+
+if TYPE_CHECKING:
+    from sciprec.comparison.rows import Row
 
 
 def reason(row: Row) -> str:

@@ -13,12 +13,14 @@ import xarray as xr
 from sciprec.comparison.evidence.error_growth import error_growth, errors_along, growth_as_dict
 from sciprec.comparison.evidence.growth_laws import Growth
 from sciprec.comparison.inputs import Source, opened, with_axes_of
+from sciprec.comparison.listing import summary
 from sciprec.comparison.pointwise.attributes import stated_tolerances, steps_attribute
 from sciprec.comparison.pointwise.error_metrics import metrics, refined
 from sciprec.comparison.pointwise.number_format import NumberFormat
 from sciprec.comparison.pointwise.pairing import Pair, pair
 from sciprec.comparison.pointwise.statistics import Statistics
 from sciprec.comparison.tolerances import WITHIN, Given, Limits, Tolerances
+from sciprec.display.listing import Shown, Summary
 from sciprec.output.stated import primary_name
 
 SETTLED = ("identical", "empty")
@@ -57,8 +59,8 @@ class Row:
     statistics: Statistics | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
     """What a run is against its truth.
 
     Args:
@@ -106,6 +108,9 @@ class Comparison:
             "growth": growth_as_dict(self.growth),
             "variables": [_row_as_dict(row) for row in self.rows],
         })  # fmt: skip
+
+    def _summary(self) -> Summary:
+        return summary(self)
 
 
 def compare(

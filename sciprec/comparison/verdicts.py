@@ -13,7 +13,7 @@ import xarray as xr
 
 from sciprec.comparison.pointwise.error_metrics import metrics
 from sciprec.comparison.rows import SETTLED, Comparison, error_at_end, main_row
-from sciprec.comparison.wording import factor
+from sciprec.comparison.wording import factor, moment
 from sciprec.errors import InputError
 from sciprec.scenario.loading import TRUTH
 
@@ -175,7 +175,7 @@ def _call(
         when = " over all stored times"
         if tolerance.get("times", "last") == "last":
             error = error_at_end(golden, actual, tolerance)
-            when = f" at day {float(golden['time'][-1]):g}"
+            when = f" at {moment(float(golden['time'][-1]), golden['time'].attrs)}"
     units = f" {row.units}" if metric.absolute and row.units != "1" else ""
     if row.severity == "empty":
         said = f"{row.variable}: no value is finite in both runs, so that there is nothing to hold"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 
 def number(value: float | None) -> str:
@@ -42,3 +44,24 @@ def gain_in_words(ratio: float | None) -> str:
     if ratio is None:
         return "–"
     return "∞" if math.isinf(ratio) else f"{factor(ratio)} ×"
+
+
+def moment(time: float, attributes: Mapping[str, Any]) -> str:
+    """A time in words: "day 5", "time 0.5 s".
+
+    Args:
+        time: as stored.
+        attributes: of the coordinate; its units are days where they say so.
+    """
+    units = str(attributes.get("units", ""))
+    if units.startswith("day"):
+        return f"day {time:g}"
+    return f"time {time:g}" + ("" if units in ("", "1") else f" {units.partition(' since ')[0]}")
+
+
+def axis_label(name: str, attributes: Mapping[str, Any]) -> str:
+    """What to write along an axis: "days", "time in s", "x"."""
+    units = str(attributes.get("units", ""))
+    if name == "time" and units.startswith("day"):
+        return "days"
+    return name if units in ("", "1") else f"{name} in {units.partition(' since ')[0]}"

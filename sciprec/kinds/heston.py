@@ -78,7 +78,8 @@ def _run(given: HestonRun, variant: Variant, around: Surroundings) -> xr.Dataset
         seed = member_seed(given.simulation.seed, around.member.member)
         simulation = given.simulation.model_copy(update={"seed": seed})
         given = given.model_copy(update={"simulation": simulation})
-    dataset = heston_grid.run(given, variant.backend, variant.compensation.resolved() or CARRY)
+    compensation = variant.compensation.resolved() or CARRY
+    dataset = heston_grid.run(given, variant.backend, compensation, around.threads)
     model = given.model
     market = {"spot": model.spot, "rate": model.rate, "dividend_yield": model.dividend_yield}
     market["payoff"] = given.payoffs.kind

@@ -34,17 +34,19 @@ def stored_variables(given: HestonRun) -> tuple[str, ...]:
     return (*PRICED, RELATIVE_ROUNDING, *_OF_A_SURFACE)
 
 
-def run(given: HestonRun, backend: str, compensation: str) -> xr.Dataset:
+def run(given: HestonRun, backend: str, compensation: str, threads: int = 1) -> xr.Dataset:
     """Price a grid of options, one simulation per maturity.
 
     Args:
         given: the table of the scenario.
         backend: arithmetic of the paths.
         compensation: "none", "carry" or, where a bound is made, "correction".
+        threads: blocks of paths that are simulated at a time.
     """
+    how = _how(given.simulation, backend) | {"compensation": compensation, "n_threads": threads}
     if given.simulation.tolerance is None:
-        return _with_a_number_of_paths(given, backend, compensation)
-    return _with_a_bound(given, backend, compensation)
+        return _with_a_number_of_paths(given, how)
+    return _with_a_bound(given, how)
 
 
 def check(given: HestonRun, variant: Variant) -> None:
@@ -89,7 +91,7 @@ def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
     return payoff_grid(given.kind, given.strikes, [maturity], **others)
 
 
-def _with_a_number_of_paths(given: HestonRun, backend: str, compensation: str) -> xr.Dataset:
+def _with_a_number_of_paths(given: HestonRun, how: dict[str, Any]) -> xr.Dataset:
     """Means of payments and their standard errors."""
     from sciprec import heston
     from sciprec.heston.simulation import paths
@@ -98,16 +100,14 @@ def _with_a_number_of_paths(given: HestonRun, backend: str, compensation: str) -
     model = heston.Model(**given.model.model_dump())
     strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
     simulation = given.simulation
-    how = _how(simulation, backend) | {
-        "block_paths": simulation.block_paths, "compensation": compensation,
-    }  # fmt: skip
+    how = how | {"block_paths": simulation.block_paths}
     grid = {name: np.empty((len(maturities), len(strikes))) for name in _PER_STRIKE}
     per_maturity = {name: np.empty(len(maturities)) for name in _PER_MATURITY}
     timing, done = Timing(), []
     for row, maturity in enumerate(maturities):
         options = grid_options(given.payoffs, maturity)
         # a tiny run first compiles the kernels, so that the time of the real one is its own
-        paths.estimate(model, options, **(how | {"n_paths": 2, "n_steps": 1}))
+        paths.estimate(model, options, **(how | {"n_paths": 2, "n_steps": 1, "n_threads": 1}))
         n_steps = max(1, math.ceil(maturity * simulation.steps_per_year))
         how |= {"n_paths": simulation.n_paths, "n_steps": n_steps}
         estimate = paths.estimate(model, options, **how)
@@ -130,7 +130,7 @@ def _with_a_number_of_paths(given: HestonRun, backend: str, compensation: str) -
     )
 
 
-def _with_a_bound(given: HestonRun, backend: str, compensation: str) -> xr.Dataset:
+def _with_a_bound(given: HestonRun, how: dict[str, Any]) -> xr.Dataset:
     """Prices whose bounds meet a tolerance; one pricing per maturity, at the maturity's own steps.
 
     The measured time is that of the paths of all levels, without the pilots.
@@ -141,11 +141,7 @@ def _with_a_bound(given: HestonRun, backend: str, compensation: str) -> xr.Datas
 
     model = heston.Model(**given.model.model_dump())
     tolerance = price_tolerance(given.simulation.tolerance)
-    how = _how(given.simulation, backend) | {
-        "tolerance": tolerance.value,
-        "relative": tolerance.relative,
-        "compensation": compensation,
-    }
+    how = how | {"tolerance": tolerance.value, "relative": tolerance.relative}
     for name in ("confidence", "max_paths"):
         if getattr(given.simulation, name) is not None:
             how[name] = getattr(given.simulation, name)

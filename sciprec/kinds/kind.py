@@ -55,12 +55,14 @@ class Surroundings:
         interrupted: folder of what an interrupted run has left, or None.
         folder: of the batch.
         member: of the scenario's ensemble; None: the undisturbed one.
+        threads: how many the run may use inside; they change no bit.
     """
 
     listening: Callable[[float], None] | None = None
     interrupted: Path | None = None
     folder: Path = Path()
     member: Member | None = None
+    threads: int = 1
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ class Kind:
             nothing is.
         fitting: (table, backend, length, times) -> (names, error of a compensation), for fits of
             coefficients; None where there are none.
+        in_files: whether a scenario file may be of this kind.
     """
 
     name: str
@@ -128,6 +131,7 @@ class Kind:
     restarts: bool = False
     residuals: Callable[[Any], list[tuple[str, int, int]]] | None = None
     fitting: Callable[..., tuple[tuple[str, ...], Callable]] | None = None
+    in_files: bool = True
 
 
 _KINDS: dict[str, Kind] = {}
@@ -140,13 +144,13 @@ def register(kind: Kind) -> Kind:
 
 
 def kinds() -> dict[str, Kind]:
-    """All registered kinds by name, those of this package first.
+    """All registered kinds that files may be of, by name, those of this package first.
 
     Raises:
         InputError: an installed plugin cannot be loaded.
     """
     load_plugins()
-    return dict(_KINDS)
+    return {name: kind for name, kind in _KINDS.items() if kind.in_files}
 
 
 def kind_of(scenario: Scenario) -> Kind:

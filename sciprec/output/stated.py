@@ -23,13 +23,17 @@ ROUNDED = "sciprec_rounded"
 """A text: what is rounded in the arithmetic; {residuals}: where carried residuals are told."""
 TRUTH_CARRIES = "sciprec_truth_carries"
 """1 where the truth carries residuals in any case, else 0."""
+MEMBERS, INPUTS = "sciprec_members", "inputs"
+"""How members of an ensemble differ: in what they are given; left out, by a perturbation."""
+ORIGIN = "sciprec_inputs"
+"""Where the inputs of a member come from, in words."""
 MARKET = "sciprec_market"
 """Spot, rate, dividend yield and payoff of a surface of prices, as JSON."""
 
 
 def stated(
     *, primary: str = "", auxiliary: str | None = None, drawn: str = "", rounded: str = "",
-    truth_carries: bool = False,
+    truth_carries: bool = False, members: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """The attributes of a file that say how it is compared and shown.
 
@@ -37,8 +41,10 @@ def stated(
         primary, auxiliary, drawn: names with spaces between them; left out, the usual ones.
         rounded: sentences, with {residuals} where those of a run are to be told.
         truth_carries: whether fp64 carries residuals, too.
+        members: how those of an ensemble differ, if not by a perturbation: "inputs".
     """
-    said = {PRIMARY: primary, DRAWN: drawn, ROUNDED: rounded, TRUTH_CARRIES: int(truth_carries)}
+    said = {PRIMARY: primary, DRAWN: drawn, ROUNDED: rounded, TRUTH_CARRIES: int(truth_carries),
+            MEMBERS: members}  # fmt: skip
     said = {name: value for name, value in said.items() if value != ""}
     return said if auxiliary is None else said | {AUXILIARY: auxiliary}
 

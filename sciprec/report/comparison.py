@@ -9,8 +9,8 @@ import numpy as np
 from sciprec.comparison.pointwise.error_metrics import metrics
 from sciprec.comparison.reasons import reason
 from sciprec.comparison.rows import SETTLED, Comparison, Row
-from sciprec.report.drawing.picture import WIDTH, Picture
-from sciprec.report.drawing.svg import COLOURS, new_figure, style, to_svg
+from sciprec.report.drawing.picture import Picture
+from sciprec.report.drawing.svg import COLOURS, drawn, to_svg
 from sciprec.report.drawing.templating import page_style, template
 from sciprec.report.sections.distribution import share_by_error
 
@@ -95,15 +95,14 @@ def _picture(row: Row, name: str) -> Picture:
     found = row.statistics
     profile = next(iter(found.profiles.items()), None)
     panels = 1 + (profile is not None) + bool(found.map)
-    with style(name):
-        figure = new_figure(WIDTH, 2.9)
+    with drawn(name, 2.9) as figure:
         axes = np.atleast_1d(figure.subplots(1, panels)).tolist()
         _draw_distribution(axes.pop(0), found)
         if profile is not None:
             _draw_profile(axes.pop(0), *profile)
         if found.map:
             _draw_map(figure, axes.pop(0), found.map)
-        svg = to_svg(figure, name, f"Errors of {row.variable}: distribution, profile and map")
+        svg = to_svg(figure, f"Errors of {row.variable}: distribution, profile and map")
     return Picture(
         svg,
         f"Errors of {row.variable}: the share of values whose error is at most so large; the "

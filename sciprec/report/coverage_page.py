@@ -11,8 +11,8 @@ import numpy as np
 
 from sciprec.errors import InputError
 from sciprec.output.folders import PAGE, require_own_page
-from sciprec.report.drawing.picture import WIDTH, Picture
-from sciprec.report.drawing.svg import legend, line_style, new_figure, style, to_svg
+from sciprec.report.drawing.picture import Picture
+from sciprec.report.drawing.svg import drawn, legend, line_style, to_svg
 from sciprec.report.drawing.templating import page_style, template
 from sciprec.report.stored.batch import write_text
 
@@ -124,15 +124,14 @@ def _share_picture(rows: Sequence[Mapping[str, Any]]) -> Picture:
     """The share of covered prices, with the stated one and the least that passes."""
     stated = 100 * rows[0]["confidence"]
     least = 100 * rows[0]["required"] / rows[0]["n_seeds"]
-    with style("share"):
-        figure = new_figure(WIDTH, 3.4)
+    with drawn("share", 3.4) as figure:
         axes = figure.add_subplot()
         _marks(axes, rows, "share", 100.0)
         axes.axhline(stated, color=QUIET, linewidth=1)
         axes.axhline(least, color=QUIET, linewidth=1, linestyle="--")
         axes.set(ylabel="% of the seeds", title="Prices whose bound covers the truth")
         legend(figure)
-        svg = to_svg(figure, "share", "Share of prices whose bound covers the truth, by case")
+        svg = to_svg(figure, "Share of prices whose bound covers the truth, by case")
     return Picture(
         svg,
         f"Solid: the stated {stated:g} %. Dashed: less three binomial standard errors, the least "
@@ -142,8 +141,7 @@ def _share_picture(rows: Sequence[Mapping[str, Any]]) -> Picture:
 
 def _width_picture(rows: Sequence[Mapping[str, Any]]) -> Picture:
     """Mean bound over the width needed."""
-    with style("width"):
-        figure = new_figure(WIDTH, 3.4)
+    with drawn("width", 3.4) as figure:
         axes = figure.add_subplot()
         finite = [row for row in rows if np.isfinite(row["width"])]
         _marks(axes, finite or rows, "width", 1.0)
@@ -151,7 +149,7 @@ def _width_picture(rows: Sequence[Mapping[str, Any]]) -> Picture:
         axes.set_ylim(0, None)
         axes.set(ylabel="ratio", title="Mean bound over the width needed")
         legend(figure)
-        svg = to_svg(figure, "width", "Mean bound over the width needed, by case")
+        svg = to_svg(figure, "Mean bound over the width needed, by case")
     return Picture(
         svg,
         "The width needed is the quantile of |price - truth| at the stated probability: a bound "

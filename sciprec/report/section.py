@@ -21,9 +21,11 @@ from sciprec.report.sections.distribution import (
 from sciprec.report.sections.drift import drift_rows
 from sciprec.report.sections.evidence_matrix import evidence_matrix
 from sciprec.report.sections.evidence_pictures import evidence_pictures, evidence_rows
+from sciprec.report.sections.fewest_bits import fewest_bits_section
 from sciprec.report.sections.figures import pictures
 from sciprec.report.sections.fixed_point import fixed_point_sections
 from sciprec.report.sections.growth import growth_section
+from sciprec.report.sections.members import members_section
 from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.stages import stage_rows
 from sciprec.report.sections.suggestions import suggestions
@@ -119,6 +121,8 @@ def _settings(subject: Subject) -> str:
 
 _FINDINGS = (
     PageSection("pictures", lambda of: pictures(of.runs, of.order, of.prefix)),
+    PageSection("fewest_bits", lambda of: fewest_bits_section(of.runs, of.prefix)),
+    PageSection("members", lambda of: members_section(of.runs)),
     PageSection("notes", lambda of: notes(of.runs)),
     PageSection("stages", lambda of: stage_rows(of.runs)),
     PageSection("levels", lambda of: level_rows(of.runs)),

@@ -46,7 +46,8 @@ def commands(words):
 def folder(tmp_path, monkeypatch):
     """A working folder with the README's scenarios, made small."""
     (tmp_path / "scenarios").mkdir()
-    shutil.copytree(ROOT / "data", tmp_path / "data")
+    for name in ("data", "examples"):
+        shutil.copytree(ROOT / name, tmp_path / name)
     done = set()
     for path in ROOT.glob("scenarios/quickstart_*.toml"):
         text = path.read_text(encoding="utf-8")
@@ -60,11 +61,12 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run_sciprec(arguments):
-    """Run the command line in the current folder; file patterns are expanded as a shell does."""
-    expanded = [name for a in arguments for name in (sorted(glob.glob(a)) or [a])]
-    command = [sys.executable, "-m", "sciprec", *expanded]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+@pytest.fixture
+def run_sciprec(call):
+    """A function that runs the command line in the current folder and returns exit code, standard
+    output and error; file patterns are expanded as a shell does.
+    """
+    return lambda words: call(*(name for a in words for name in (sorted(glob.glob(a)) or [a])))
 
 
 def test_every_block_is_of_a_kind_that_is_tested():
@@ -105,27 +107,26 @@ def test_python_blocks_run(folder, number):
 
 
 @pytest.mark.slow
-def test_command_lines_run(folder):
+def test_command_lines_run(folder, run_sciprec):
     verbs = [line[1] for line in commands("sciprec ")]
-    assert verbs[:3] == ["run", "compare", "report"]
+    assert verbs[:4] == ["study", "run", "compare", "report"]
     for _, verb, *arguments in commands("sciprec "):
         if verb in ("bench", "coverage"):  # long, and tested on their own; here only the spelling
             arguments.append("--help")
-        done = run_sciprec([verb, *arguments])
+        code, out, err = run_sciprec([verb, *arguments])
         differ = verb == "compare" and "8u" not in arguments  # a run in bf16 differs a little
-        assert done.returncode == (1 if differ else 0), done.stderr
-        assert "Traceback" not in done.stderr
-        assert done.stdout
+        assert code == (1 if differ else 0), err
+        assert "Traceback" not in err
+        assert out
     assert (folder / "reports" / "mine" / "index.html").is_file()
 
 
 @pytest.mark.slow
-def test_the_price_shown_is_near_the_one_printed_and_the_published_one(folder):
+def test_the_price_shown_is_near_the_one_printed_and_the_published_one(folder, run_sciprec):
     shown = re.search(r"prints ([\d.]+) ± ([\d.]+) at 95 % .published: ([\d.]+)", README).groups()
     price, bound, published = map(float, shown)
     (first, *_) = commands("sciprec price")
-    done = run_sciprec([*first[1:], "--json"])
-    (row,) = json.loads(done.stdout)["prices"]
+    (row,) = json.loads(run_sciprec([*first[1:], "--json"])[1])["prices"]
     error = 3 * 0.00012  # standard error of the published price
     assert abs(row["price"] - published) <= row["bound"] + error
     assert abs(price - published) <= bound + error

@@ -235,7 +235,7 @@ def test_a_worker_with_other_code_says_so(own, models, scenario_files, tmp_path)
         scenario_files[0].read_text().replace("williamson_5", "own_mountain")
     )
     own(8000.0)
-    _, (run, *_) = workflow._planned([scenario_files[0]], None, ".nc")
+    run, *_ = workflow.planned([load_scenario(scenario_files[0])], None, ".nc")
     how = {"action": None, "folder": str(tmp_path), "debug": False, "topic": None, "fresh": False}
     own(3000.0)
     outcome = execute.on_worker(run, **how)

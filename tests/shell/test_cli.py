@@ -56,7 +56,7 @@ def test_every_verb_has_help(call, verb):
     assert "Usage: sciprec " in out
 
 
-def test_run_writes_files_and_page(call, models, scenario_files, tmp_path):
+def test_run_writes_files_and_page(call, models, blank_figures, scenario_files, tmp_path):
     code, out, err = call("run", *scenario_files, "--out", tmp_path / "out")
     assert code == cli.GOOD
     assert len(list((tmp_path / "out").glob("*.nc"))) == 6

@@ -31,7 +31,7 @@ def test_every_entry_is_of_shipped_scenarios_and_its_page_is_kept():
         assert not re.search(r'href="[^"#]*\.(nc|zarr)"', text)
 
 
-def test_a_page_without_files_is_left(call, undrawn, little, tmp_path):
+def test_a_page_without_files_is_left(call, undrawn, blank_figures, little, tmp_path):
     out = tmp_path / "gallery"
     code, said, error = call("gallery", "--scenarios", little, "--out", out, "--json")
     assert (code, error) == (0, "")

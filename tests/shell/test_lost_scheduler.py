@@ -66,10 +66,13 @@ def test_the_command_ends_when_the_scheduler_is_killed(
     try:
         while "in fp64: done" not in (line := process.stderr.readline()):
             assert line, "it ended too early"
+        if interrupted:  # it is to hear of both at once, whatever the machine does meanwhile
+            process.send_signal(signal.SIGSTOP)
         scheduler.kill()
         if interrupted:
             scheduler.wait(timeout=30)
             process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGCONT)
         out, said = process.communicate(timeout=120)
     finally:
         process.kill()

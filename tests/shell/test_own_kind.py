@@ -130,7 +130,9 @@ def test_stored_files_are_shown_without_the_code_of_their_kind(path, tmp_path, m
         load_scenario(path)
 
 
-def test_runs_of_a_kind_of_ones_own_are_kept_until_its_code_changes(path, tmp_path, monkeypatch):
+def test_runs_of_a_kind_of_ones_own_are_kept_until_its_code_changes(
+    path, undrawn, tmp_path, monkeypatch
+):
     sciprec.run(path, out=tmp_path / "out", threads=1)
     kept = []
     sciprec.run(path, out=tmp_path / "out", on_done=lambda outcome: kept.append(outcome.kept))

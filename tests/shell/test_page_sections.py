@@ -12,7 +12,7 @@ from sciprec.comparison import compare
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.report import page_section, section
-from sciprec.report.drawing.svg import LONGEST_LABEL, legend, new_figure, short, style
+from sciprec.report.drawing.svg import LONGEST_LABEL, drawn, legend, short
 from sciprec.report.page import render
 from sciprec.report.sections.distribution import (
     class_rows,
@@ -125,8 +125,7 @@ def test_the_evidence_is_a_matrix_of_short_answers():
 def test_legends_are_wide_enough_for_a_phone_and_do_not_take_the_place_of_the_panels():
     heights = []
     for labels in (["fp32"], [f"a label of thirty letters, no. {k}" for k in range(8)]):
-        with style("x"):
-            figure = new_figure(9.4, 3.0)
+        with drawn("x", 3.0) as figure:
             axes = figure.subplots(1, 2)
             for label in labels:
                 axes[1].plot([0, 1], label=label)

@@ -1,5 +1,6 @@
 """Plans: pure data, the truth once, and names that files can have."""
 
+import os
 import tomllib
 
 import pytest
@@ -7,10 +8,14 @@ import pytest
 from sciprec.batch import workflow
 from sciprec.batch.compiling import remember
 from sciprec.batch.estimate import estimates
-from sciprec.batch.plan import plan
+from sciprec.batch.execute import execute
+from sciprec.batch.plan import plan, with_threads
+from sciprec.batch.resume import run_digest
 from sciprec.batch.tolerable import compared_variables
 from sciprec.errors import InputError
-from sciprec.kinds import load_scenario, parse_scenario
+from sciprec.kinds import Surroundings, climate_runs, load_scenario, parse_scenario
+from sciprec.kinds.climate import CLIMATE as CLIMATE_KIND
+from sciprec.kinds.climate import ClimateRun
 from sciprec.precision.formats.backend import backends
 from sciprec.precision.sums.compensation import Compensation
 from sciprec.scenario.compensation_choice import NO_COMPENSATION, CompensationChoice
@@ -34,6 +39,39 @@ def test_truth_comes_first_and_once(scenarios):
         for backend in ("fp64", "fp32", "fp16")
     ]
     assert [r.is_truth for r in runs] == [True, False, False] * 2
+
+
+@pytest.mark.parametrize(
+    ("processors", "inside"), [(1, 1), (2, 1), (6, 1), (11, 1), (12, 2), (64, 10)]
+)
+def test_runs_side_by_side_come_before_threads_inside(scenarios, processors, inside):
+    """Never more threads than processors; what a run is does not depend on them."""
+    runs = plan(scenarios)
+    shared = with_threads(runs, processors)
+    assert {run.threads for run in shared} == {inside}
+    assert [run_digest(run) for run in shared] == [run_digest(run) for run in runs]
+
+
+def test_one_run_that_is_left_has_all_processors(scenarios, tmp_path, monkeypatch):
+    """And its model is told so."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    seen = []
+
+    def action(run, folder, debug=False, on_days=None):
+        seen.append(run.threads)
+        return run.outcome(0.0)
+
+    runs = plan(scenarios)
+    for some, threads in ((runs, None), (runs[:1], None), (runs[:1], 2), (runs[:1], 64)):
+        execute(some, tmp_path, threads=threads, action=action)
+    assert seen == [1] * 6 + [3, 2, 3]
+    told = []
+    monkeypatch.setattr(climate_runs, "run_climate", lambda **given: told.append(given["threads"]))
+    for truncation, levels, least in ((21, 10, 1), (42, 20, 2), (85, 20, 3)):
+        table = {"case": "held_suarez", "truncation": truncation, "days": 1.0,
+                 "parameters": {"levels": levels}}  # fmt: skip
+        CLIMATE_KIND.run(ClimateRun(**table), Variant("fp64"), Surroundings(threads=3))
+        assert told.pop() == least
 
 
 def test_given_backends_replace_the_scenarios_own(scenarios):

@@ -7,11 +7,12 @@ import numba
 import numpy as np
 import pytest
 
-from sciprec.batch import execute
+from sciprec.batch import course, execute
 from sciprec.batch.compiling import remember
 from sciprec.batch.perform import pace_of, perform
 from sciprec.batch.plan import plan
 from sciprec.cli import progress
+from sciprec.comparison.wording import duration
 from sciprec.kinds import load_scenario
 from sciprec.output.dataset import prices_dataset
 from tests.shell.conftest import little_climate
@@ -26,7 +27,7 @@ def long_run(days):
 def clock(monkeypatch):
     """A clock that a test sets."""
     now = SimpleNamespace(value=0.0)
-    monkeypatch.setattr(progress.time, "perf_counter", lambda: now.value)
+    monkeypatch.setattr(course.time, "perf_counter", lambda: now.value)
     return now
 
 
@@ -63,7 +64,7 @@ def test_what_is_left_follows_from_the_forecast_of_what_is_done(
     runs = plan([load_scenario(path) for path in scenario_files])
     told = progress.Progress()
     told.planned(runs)
-    work, compiling = progress._work_of(runs)
+    work, compiling = course.work_of(runs)
     assert not compiling
     clock.value = 1.0
     told.done(runs[0].outcome(20.0, kept=True))
@@ -93,7 +94,7 @@ def test_what_is_left_counts_compiling_and_the_days_of_runs_under_way(
     text = scenario_files[0].read_text()
     scenario_files[0].write_text(text + "\n[ensemble]\nmembers = 5\n")
     runs = plan([load_scenario(path) for path in scenario_files])
-    work, compiling = progress._work_of(runs)
+    work, compiling = course.work_of(runs)
     assert len(runs) == 18 and len(compiling) == 6 and min(compiling.values()) > 1.0
     whole = sum(work.values()) + sum(compiling.values())
     told = progress.Progress()
@@ -105,11 +106,11 @@ def test_what_is_left_counts_compiling_and_the_days_of_runs_under_way(
     told.days(runs[1], 1.5)  # half of the first member in fp32
     done += compiling["little_climate", "fp32"] + 0.5 * work[runs[1].file]
     clock.value = done
-    assert told._left() == f"about {progress.duration(whole - done)} left"
+    assert told._course.left() == f"about {duration(whole - done)} left"
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "little_climate in fp64, member 4: compiling (first time only; 1 of 6)"
     rest = whole - compiling["little_climate", "fp64"] - work[runs[12].file]
-    assert lines[1].endswith(f"about {progress.duration(rest)} left)")
+    assert lines[1].endswith(f"about {duration(rest)} left)")
 
 
 def test_compiling_is_heard_once_and_loading_is_not(monkeypatch, tmp_path, scenario_files):
@@ -133,7 +134,7 @@ def test_runs_without_a_forecast_count_alike(scenario_files):
     text = text.replace("n_paths = 1024\nsteps_per_year = 4", 'tolerance = "1%"')
     scenario_files[1].write_text(text)
     runs = plan([load_scenario(path) for path in scenario_files])
-    assert set(progress._work_of(runs)[0].values()) == {1.0}
+    assert set(course.work_of(runs)[0].values()) == {1.0}
 
 
 def test_the_pace_of_a_model():

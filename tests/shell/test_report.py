@@ -12,7 +12,7 @@ from sciprec.cli import commands as cli
 from sciprec.comparison.verdicts import STATUSES
 from sciprec.errors import InputError
 from sciprec.output import netcdf
-from sciprec.report.drawing.svg import new_figure, style, to_svg
+from sciprec.report.drawing.svg import drawn, to_svg
 from sciprec.report.page import STATUS_WORDS, write_page
 from sciprec.report.sections.figures import block_maximum
 from sciprec.report.stored import batch as stored
@@ -82,7 +82,7 @@ def test_page_says_per_arithmetic_what_it_is_good_for(little_batch):
 
 
 def test_every_file_is_read_compared_and_judged_once(
-    models, scenario_files, call, monkeypatch, tmp_path
+    models, blank_figures, scenario_files, call, monkeypatch, tmp_path
 ):
     counts = dict.fromkeys(("read_batch", "read", "compare", "judge", "evidence"), 0)
 
@@ -253,6 +253,6 @@ def test_text_files_appear_whole_or_not_at_all(tmp_path):
 
 
 def test_descriptions_of_figures_are_escaped():
-    with style("x"):
-        svg = to_svg(new_figure(1, 1), "x", 'a "b" < c & d')
+    with drawn("x", 1) as figure:
+        svg = to_svg(figure, 'a "b" < c & d')
     assert 'aria-label="a &quot;b&quot; &lt; c &amp; d"' in svg

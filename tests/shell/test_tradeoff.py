@@ -135,7 +135,7 @@ def timed(batch, **seconds):
     return replace(batch, runs=tuple(runs))
 
 
-def test_times_within_their_range_are_neither_bold_nor_on_a_card(batch):
+def test_times_within_their_range_are_neither_bold_nor_on_a_card(batch, blank_figures):
     slow = timed(batch, fp16=(2.0, 1.8, 2.2))
     cost = measured_cost(slow, slow.of_label("fp16"))
     assert cost.value == 2.0 and cost.low < cost.value < cost.high and cost.told_from_truth

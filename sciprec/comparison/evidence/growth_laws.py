@@ -61,6 +61,7 @@ class Growth:
 
     @property
     def best(self) -> Law:
+        """The law of the greatest weight."""
         return self.laws[0]
 
     def __str__(self) -> str:

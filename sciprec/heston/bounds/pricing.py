@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sciprec.checks.arguments import flag
+from sciprec.display.listing import Shown, Summary
 from sciprec.heston.bounds.interval import Bound
 from sciprec.heston.bounds.levels import Level
+from sciprec.heston.bounds.listing import price_summary
 from sciprec.heston.bounds.plan import Pricing
 from sciprec.heston.bounds.rare import LEAST_SIZE, Rare
 from sciprec.heston.bounds.variance_reduction import choose_sampler
@@ -53,8 +55,8 @@ class LevelRow:
     seconds_high: float
 
 
-@dataclass(frozen=True)
-class BoundedResult:
+@dataclass(frozen=True, repr=False)
+class BoundedResult(Shown):
     """How a result with a bound was made.
 
     Attributes:
@@ -87,7 +89,7 @@ class BoundedResult:
     fixed_point: dict | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PriceResult(BoundedResult):
     """A price with its bound; numbers for one payoff, arrays (n_payoffs,) for several.
 
@@ -117,6 +119,9 @@ class PriceResult(BoundedResult):
         from sciprec import price_dataset
 
         return price_dataset(self)
+
+    def _summary(self) -> Summary:
+        return price_summary(self)
 
 
 def price(

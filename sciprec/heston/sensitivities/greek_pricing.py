@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sciprec.display.listing import Summary
 from sciprec.heston.bounds.pricing import BoundedResult, how_made
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff
@@ -16,6 +17,7 @@ from sciprec.heston.sensitivities.bumps import Bumps, first_bumps
 from sciprec.heston.sensitivities.greek_estimates import ROWS
 from sciprec.heston.sensitivities.greek_plan import GreekPricing
 from sciprec.heston.sensitivities.greek_sampler import GreekSampler
+from sciprec.heston.sensitivities.listing import greek_summary
 from sciprec.heston.simulation.monitoring import steps_for
 from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
 from sciprec.precision import Backend
@@ -48,7 +50,7 @@ class Greek:
     tolerance: float | np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GreeksResult(BoundedResult):
     """Price and greeks with their bounds; result["delta"] is a Greek.
 
@@ -81,6 +83,9 @@ class GreeksResult(BoundedResult):
         from sciprec import greeks_dataset
 
         return greeks_dataset(self)
+
+    def _summary(self) -> Summary:
+        return greek_summary(self)
 
 
 def greeks(

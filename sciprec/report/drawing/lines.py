@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sciprec.report.drawing.picture import WIDTH, Picture
-from sciprec.report.drawing.svg import label_style, legend, new_figure, short, style, to_svg
+from sciprec.comparison.wording import axis_label
+from sciprec.report.drawing.picture import Picture
+from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
 from sciprec.report.stored.batch import StoredRun
 from sciprec.scenario.loading import TRUTH
 
@@ -24,10 +25,10 @@ def lines_picture(
         name: unique on the page, for identifiers.
     """
     axis = str(done[0].dataset[variable].dims[-1])
-    when = "at the last time" if "time" in done[0].dataset[variable].dims[:-1] else ""
+    others = done[0].dataset[variable].dims[:-1]
+    when = f"at the last {' and '.join(map(str, others))}" if others else ""
     title = f"{variable} {when}".strip()
-    with style(name):
-        figure = new_figure(WIDTH, 3.5)
+    with drawn(name, 3.5) as figure:
         axes = figure.add_subplot()
         for run in done:
             values = run.dataset[variable]
@@ -36,7 +37,9 @@ def lines_picture(
             look = look if run.backend == TRUTH else label_style(run.label, order)
             shown = np.where(np.isfinite(values), values, np.nan)
             axes.plot(values[axis].values, shown, label=short(run.label), **look)
-        axes.set(xlabel=axis, ylabel=values.attrs.get("units", ""), title=title)
+        units = str(values.attrs.get("units", ""))
+        along = axis_label(axis, done[0].dataset[axis].attrs)
+        axes.set(xlabel=along, ylabel="" if units == "1" else units, title=title)
         legend(figure)
-        svg = to_svg(figure, name, f"{title}, along {axis}, in each arithmetic")
+        svg = to_svg(figure, f"{title}, along {axis}, in each arithmetic")
     return Picture(svg, f"Values of {title}, along {axis}; grey: fp64.")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+
+from sciprec.report.drawing.picture import WIDTH
 
 INK = "#010203"  # stands for the page's own text colour and becomes `currentColor`
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe & Ito (2008)
@@ -44,16 +47,18 @@ _STYLE = {
 }
 
 
-def style(name: str):
-    """The context in which figures are drawn and saved; `name` makes their identifiers unique."""
-    return rc_context(_STYLE | {"svg.hashsalt": name})
+@contextmanager
+def drawn(name: str, height: float, width: float = WIDTH) -> Iterator[Figure]:
+    """An empty figure in inches; without any display it is drawn and saved in this context.
 
-
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure in inches, drawn without any display."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasSVG(figure)
-    return figure
+    Args:
+        name: unique on the page; prefixes every identifier.
+        height, width: in inches.
+    """
+    with rc_context(_STYLE | {"svg.hashsalt": name}):
+        figure = Figure(figsize=(width, height), layout="constrained", label=name)
+        FigureCanvasSVG(figure)
+        yield figure
 
 
 def line_style(index: int) -> dict[str, object]:
@@ -116,14 +121,14 @@ def legend(figure: Figure, labels: Sequence[str] | None = None) -> None:
     )  # fmt: skip
 
 
-def to_svg(figure: Figure, name: str, description: str) -> str:
+def to_svg(figure: Figure, description: str) -> str:
     """The figure as one <svg> element that can stand inside a page.
 
     Args:
-        figure: drawn inside `style(name)`.
-        name: unique on the page; prefixes every identifier.
+        figure: that of `drawn`, inside whose context this is called.
         description: what is seen, for readers who do not see it.
     """
+    name = figure.get_label()
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
-from sciprec.report.drawing.picture import WIDTH, Picture
-from sciprec.report.drawing.svg import label_style, legend, new_figure, short, style, to_svg
+from sciprec.report.drawing.picture import Picture
+from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
 from sciprec.report.stored.batch import StoredRun
 from sciprec.scenario.loading import TRUTH
 
@@ -88,8 +88,7 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
     truth = first["analytic_price"] if analytic else _truth(done).dataset["price"]
     accepted = float((first["tolerance"] / np.abs(truth)).max()) * 100
     reach = 0.0
-    with style(name):
-        figure = new_figure(WIDTH, 3.6)
+    with drawn(name, 3.6) as figure:
         panels = _panels(figure, first)
         for axes, row in panels:
             exact = truth[row].values
@@ -111,7 +110,7 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
             panels[0][0].set_yscale("symlog", linthresh=2 * accepted, linscale=2)
         panels[0][0].set_ylabel("(price - truth) / truth in %")
         legend(figure)
-        svg = to_svg(figure, name, "Prices with their bounds against the truth, by strike")
+        svg = to_svg(figure, "Prices with their bounds against the truth, by strike")
     what = "semi-analytic price" if analytic else "price in fp64"
     return Picture(
         svg,
@@ -125,8 +124,7 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
 def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
     """Implied volatility against the strike, with the truth."""
     first = done[0].dataset
-    with style(name):
-        figure = new_figure(WIDTH, 3.3)
+    with drawn(name, 3.3) as figure:
         panels = _panels(figure, first)
         for axes, row in panels:
             axes.plot(first["strike"], 100 * first["analytic_implied_volatility"][row],
@@ -142,7 +140,7 @@ def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -
                 )  # fmt: skip
         panels[0][0].set_ylabel("implied volatility in %")
         legend(figure)
-        svg = to_svg(figure, name, "Implied volatility by strike, with the truth")
+        svg = to_svg(figure, "Implied volatility by strike, with the truth")
     return Picture(
         svg,
         "The smile: volatilities at which Black's formula gives the prices, their bounds as "
@@ -154,8 +152,7 @@ def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
     """The bound's parts over the price, stacked, at the strike where the bound is widest."""
     first = done[0].dataset
     rows = maturity_rows(first)
-    with style(name):
-        figure = new_figure(WIDTH, 1.0 + 0.26 * len(done))
+    with drawn(name, 1.0 + 0.26 * len(done)) as figure:
         panels = figure.subplots(1, len(rows), sharey=True, sharex=True, squeeze=False)[0]
         largest = 0.0
         for axes, row in zip(panels, rows, strict=True):
@@ -178,7 +175,7 @@ def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
         panels[0].set_yticks(np.arange(len(done)), [short(run.label) for run in done])
         panels[0].invert_yaxis()
         legend(figure)
-        svg = to_svg(figure, name, "Parts of the bound over the price, by arithmetic")
+        svg = to_svg(figure, "Parts of the bound over the price, by arithmetic")
     return Picture(
         svg,
         "What the bound is made of, at the strike where it is widest for its tolerance (dashed)."
@@ -194,8 +191,7 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
         for limit in done[0].description["tolerance"]
         if limit["variable"] == "relative_rounding"
     ]
-    with style(name):
-        figure = new_figure(WIDTH, 1.1 + 0.3 * len(shown))
+    with drawn(name, 1.1 + 0.3 * len(shown)) as figure:
         axes = figure.add_subplot()
         for place, run in enumerate(shown):
             data, look = run.dataset, label_style(run.label, order)
@@ -211,7 +207,7 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
         axes.set_yticks(np.arange(len(shown)), [short(run.label) for run in shown])
         axes.set_ylim(len(shown) - 0.5, -0.5)
         axes.set(xlabel="% of the price", title="Rounding error by arithmetic")
-        svg = to_svg(figure, name, "Rounding error over the price, by arithmetic")
+        svg = to_svg(figure, "Rounding error over the price, by arithmetic")
     return Picture(
         svg,
         "Filled: size of the mean rounding error of the cheap paths, measured on the same random "
@@ -227,8 +223,7 @@ def _cost_picture(done: Sequence[StoredRun], name: str) -> Picture:
     """Measured seconds of each level's paths, stacked, by arithmetic."""
     places = np.arange(len(done))
     left = np.zeros(len(done))
-    with style(name):
-        figure = new_figure(WIDTH, 1.0 + 0.26 * len(done))
+    with drawn(name, 1.0 + 0.26 * len(done)) as figure:
         axes = figure.add_subplot()
         for level, colour in zip(LEVELS, PART_COLOURS, strict=True):
             seconds = np.array([
@@ -241,7 +236,7 @@ def _cost_picture(done: Sequence[StoredRun], name: str) -> Picture:
         axes.invert_yaxis()
         axes.set(xlabel="seconds", title="Measured processor time of the paths, by level")
         legend(figure)
-        svg = to_svg(figure, name, "Processor seconds of each level, by arithmetic")
+        svg = to_svg(figure, "Processor seconds of each level, by arithmetic")
     return Picture(
         svg,
         'What the correction costs is the level "rounding": its paths run in fp64 and in the '

@@ -10,8 +10,8 @@ import numpy as np
 from sciprec.comparison.pointwise.histograms import PERCENTILES
 from sciprec.comparison.pointwise.statistics import Statistics
 from sciprec.comparison.rows import Row, main_row
-from sciprec.report.drawing.picture import WIDTH, Picture
-from sciprec.report.drawing.svg import label_style, legend, new_figure, short, style, to_svg
+from sciprec.report.drawing.picture import Picture
+from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
 from sciprec.report.stored.batch import StoredRun
 from sciprec.report.stored.shown import is_bounded
 from sciprec.scenario.loading import TRUTH
@@ -45,8 +45,7 @@ def distribution_picture(
     axis = next((one for one in PROFILES if one in main.statistics.profiles), None)
     by_size = any(len(row.statistics.magnitudes) > 2 for _, row in shown)
     units = "" if main.units == "1" else f" in {main.units}"
-    with style(name):
-        figure = new_figure(WIDTH, 3.2)
+    with drawn(name, 3.2) as figure:
         panels = figure.subplots(1, 1 + by_size + (axis is not None), squeeze=False)[0].tolist()
         first = panels.pop(0)
         for run, row in shown:
@@ -64,7 +63,7 @@ def distribution_picture(
         if axis:
             panels[-1].set(xlabel=axis, title=f"RMS error along {axis}", yscale="log")
         legend(figure)
-        svg = to_svg(figure, name, f"Distribution of the errors of {main.variable}")
+        svg = to_svg(figure, f"Distribution of the errors of {main.variable}")
     return Picture(
         svg,
         "Share of values: those whose error is at most so large, a step for each power of two."

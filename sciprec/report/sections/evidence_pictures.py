@@ -8,16 +8,8 @@ from typing import Any
 import numpy as np
 
 from sciprec.comparison.evidence.consistency import TOO_FEW
-from sciprec.report.drawing.picture import WIDTH, Picture
-from sciprec.report.drawing.svg import (
-    drawable,
-    label_style,
-    legend,
-    new_figure,
-    short,
-    style,
-    to_svg,
-)
+from sciprec.report.drawing.picture import Picture
+from sciprec.report.drawing.svg import drawable, drawn, label_style, legend, short, to_svg
 from sciprec.report.sections.scales import scales_picture
 from sciprec.report.stored.batch import StoredRun
 
@@ -97,8 +89,7 @@ def _variability_picture(found, order: Sequence[str], name: str) -> Picture | No
     first = found[0][1]
     spread, ulp = drawable(first["spread"]), drawable(first["ulp"])
     ulp_drawn = bool(np.isfinite(ulp).any())
-    with style(name):
-        figure = new_figure(WIDTH, 3.5)
+    with drawn(name, 3.5) as figure:
         axes = figure.add_subplot()
         axes.set_yscale("log")
         for run, part in found:
@@ -114,7 +105,7 @@ def _variability_picture(found, order: Sequence[str], name: str) -> Picture | No
         axes.set(xlabel="days", ylabel=f"RMS difference{units}")
         axes.set_title(f"Error of {first['variable']} beside internal variability")
         legend(figure)
-        svg = to_svg(figure, name, f"Error of {first['variable']} beside internal variability")
+        svg = to_svg(figure, f"Error of {first['variable']} beside internal variability")
     return Picture(
         svg,
         f"How far {first['variable']} is from the fp64 run of the same initial state. The band is "
@@ -130,8 +121,7 @@ def _spectrum_picture(found, order: Sequence[str], name: str) -> Picture | None:
     if not found:
         return None
     longest = max((part for _, part in found), key=lambda part: len(part["wavenumber"]))
-    with style(name):
-        figure = new_figure(WIDTH, 3.2)
+    with drawn(name, 3.2) as figure:
         left, right = figure.subplots(1, 2)
         left.loglog(longest["wavenumber"], drawable(longest["golden"]), color=QUIET, linewidth=4,
                     alpha=0.5, label="fp64")  # fmt: skip
@@ -147,7 +137,7 @@ def _spectrum_picture(found, order: Sequence[str], name: str) -> Picture | None:
         left.set(xlabel="total wavenumber", title="kinetic energy in m2 s-2")
         right.set(xlabel="total wavenumber", title="over that of fp64")
         legend(figure)
-        svg = to_svg(figure, name, "Kinetic energy spectra, and their ratios to that of fp64")
+        svg = to_svg(figure, "Kinetic energy spectra, and their ratios to that of fp64")
     return Picture(
         svg,
         "Kinetic energy by total wavenumber, mean over the second half of the stored times. Band: "
@@ -161,8 +151,7 @@ def _budget_picture(found, name: str) -> Picture | None:
     if not found:
         return None
     names = list(dict.fromkeys(n for _, part in found for n in part["parts"]))
-    with style(name):
-        figure = new_figure(WIDTH, 1.1 + 0.3 * len(found))
+    with drawn(name, 1.1 + 0.3 * len(found)) as figure:
         axes = figure.add_subplot()
         for colour, part_name in zip(PART_COLOURS, names, strict=False):
             sizes = drawable([part["parts"].get(part_name) for _, part in found])
@@ -173,7 +162,7 @@ def _budget_picture(found, name: str) -> Picture | None:
         variable, measure = found[0][1]["variable"], found[0][1]["measure"]
         axes.set(xlabel=measure, title=f"Where the error of {variable} comes from")
         legend(figure)
-        svg = to_svg(figure, name, "Parts of the error by arithmetic")
+        svg = to_svg(figure, "Parts of the error by arithmetic")
     return Picture(
         svg,
         f"Each part that could be had, on its own: {', '.join(names)}.",

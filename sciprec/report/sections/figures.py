@@ -10,24 +10,18 @@ from cmcrameri import cm
 
 from sciprec.comparison.rows import growth
 from sciprec.comparison.verdicts import main_row
+from sciprec.comparison.wording import axis_label, moment
 from sciprec.output.stated import DRAWN
 from sciprec.report.drawing.lines import lines_picture
 from sciprec.report.drawing.picture import WIDTH, Picture, Switch
-from sciprec.report.drawing.svg import (
-    LONGEST_LABEL,
-    label_style,
-    legend,
-    new_figure,
-    short,
-    style,
-    to_svg,
-)
+from sciprec.report.drawing.svg import LONGEST_LABEL, drawn, label_style, legend, short, to_svg
 from sciprec.report.sections.bounded import bounded_pictures, maturity_rows
 from sciprec.report.sections.sums import accumulation_picture
 from sciprec.report.stored.batch import StoredRun
 from sciprec.scenario.loading import TRUTH
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
+LEAST_OF_MAP = 4  # rows and columns; less is no picture
 
 
 def pictures(
@@ -65,11 +59,15 @@ def pictures(
 def _by_axes(dataset: xr.Dataset, variable: str) -> tuple[str, ...]:
     """Names of the figures of a dataset that names none itself."""
     dims = set(dataset[variable].dims)
-    if {"time", "lat", "lon"} <= dims:
-        return "growth", "map"
     if {"maturity", "strike"} <= dims:
         return ("bounds",) if "bound" in dataset else ("prices",)
-    return ("sums",) if {"update", "member"} <= dims else ()
+    if {"update", "member"} <= dims:
+        return ("sums",)
+    growth = ("growth",) if dataset[variable].dims[:1] == ("time",) else ()
+    sizes = [dataset.sizes[dim] for dim in dataset[variable].dims if dim != "time"]
+    if len(sizes) > 1 and min(sizes[-2:]) >= LEAST_OF_MAP:
+        return *growth, "map"
+    return (*growth, "lines") if sizes and sizes[-1] > 1 else growth
 
 
 def block_maximum(values: np.ndarray, rows: int, columns: int) -> np.ndarray:
@@ -96,8 +94,7 @@ def _growth_picture(
     """Relative l2 error over time, one line per arithmetic, logarithmic."""
     limits = [t for t in truth.description["tolerance"] if t["variable"] == variable]
     limits = [t for t in limits if t["metric"] == "relative_l2" and t.get("times") != "all"]
-    with style(name):
-        figure = new_figure(WIDTH, 3.5)
+    with drawn(name, 3.5) as figure:
         axes = figure.add_subplot()
         for run in others:
             days, errors = growth(truth.dataset, run.dataset, variable)
@@ -111,13 +108,15 @@ def _growth_picture(
                 xytext=(0, 3), textcoords="offset points", color="#808080",
             )  # fmt: skip
         axes.set_yscale("log")
-        axes.set(xlabel="days", ylabel="relative l2 error")
+        along = axis_label("time", truth.dataset["time"].attrs)
+        axes.set(xlabel=along, ylabel="relative l2 error")
         axes.set_title(f"Error of {variable} against fp64")
         legend(figure)
-        svg = to_svg(figure, name, f"Growth of the relative l2 error of {variable} with time")
+        svg = to_svg(figure, f"Growth of the relative l2 error of {variable} with time")
+    weighted = ", area-weighted" if "cell_area" in truth.dataset else ""
     return Picture(
         svg,
-        f"How far {variable} is from the fp64 run at each stored time, area-weighted; a point is "
+        f"How far {variable} is from the fp64 run at each stored time{weighted}; a point is "
         "missing where a run has the same bits as fp64 or stopped."
         + (" Dashed: the tolerance, which counts at the last time." if limits else ""),
     )
@@ -135,46 +134,69 @@ def _maps(truth: StoredRun, others: Sequence[StoredRun], variable: str, name: st
 
 def _field_map(truth: StoredRun, variable: str, name: str) -> Picture:
     """The field of the truth at its last time."""
-    field = _at(truth, variable, truth.dataset.sizes["time"] - 1)
-    title = f"{variable}, fp64, day {float(truth.dataset['time'][-1]):g}"
+    last = truth.dataset.sizes.get("time", 1) - 1
+    field = _at(truth, variable, last)
+    title = f"{variable}, fp64{_when(truth, variable, last)}"
     svg = _map(field, field.values, f"{name}-field", title, cmap="cividis")
-    return Picture(svg, "The field in fp64 at the last time.")
+    at_last = " at the last time" if "time" in truth.dataset[variable].dims else ""
+    return Picture(svg, f"The field in fp64{at_last}.")
 
 
 def _error_map(truth: StoredRun, other: StoredRun, variable: str, name: str) -> Picture:
     """The error of an arithmetic at the last time that both have."""
-    last = min(truth.dataset.sizes["time"], other.dataset.sizes["time"]) - 1
+    last = min(run.dataset.sizes.get("time", 1) for run in (truth, other)) - 1
     field = _at(truth, variable, last)
-    error = _at(other, variable, last).values - field.values
+    error = _at(other, variable, last).values - field.values.astype(float)
     reach = float(np.max(np.abs(error[np.isfinite(error)]), initial=0.0)) or 1.0
     between = "\n" if len(other.label) > LONGEST_LABEL // 2 else " "
-    minus = f"minus fp64, day {float(truth.dataset['time'][last]):g}"
+    minus = f"minus fp64{_when(truth, variable, last)}"
     title = f"{short(other.label)}{between}{minus}"
     svg = _map(field, error, name, title, cmap=cm.vik, vmin=-reach, vmax=reach)
     return Picture(svg, "Finer grids are reduced to the error of largest size in each block.")
 
 
+def _when(run: StoredRun, variable: str, time: int) -> str:
+    """The time of a field, where it has one, as the end of a title."""
+    if "time" not in run.dataset[variable].dims:
+        return ""
+    return f", {moment(float(run.dataset['time'][time]), run.dataset['time'].attrs)}"
+
+
 def _at(run: StoredRun, variable: str, time: int) -> xr.DataArray:
-    """A field on the sphere; of several levels the lowest."""
-    return run.dataset[variable].isel({"time": time, "sigma": -1}, missing_dims="ignore")
+    """The last two axes of a field at a time; of several levels the lowest, the last of others."""
+    field = run.dataset[variable].isel({"time": time}, missing_dims="ignore")
+    return field.isel({dim: -1 for dim in field.dims[:-2]})
 
 
 def _map(grid: xr.DataArray, values: np.ndarray, name: str, title: str, **colours) -> str:
-    """A latitude-longitude map with its colour bar, half as wide as the page."""
+    """A map with its colour bar, half as wide as the page: of latitude and longitude, or of any
+    other two axes, the first one downwards as in a printed matrix.
+    """
     shown = block_maximum(values, MAP_ROWS, MAP_COLUMNS)
-    south_first = grid["lat"].values[0] < grid["lat"].values[-1]
-    with style(name):
-        figure = new_figure(WIDTH / 2, 2.9)
+    down, along = map(str, grid.dims)
+    sphere = (down, along) == ("lat", "lon") and {"lat", "lon"} <= set(grid.coords)
+    with drawn(name, 2.9, WIDTH / 2) as figure:
         axes = figure.add_subplot()
-        image = axes.imshow(
-            shown, origin="lower" if south_first else "upper", extent=(0, 360, -90, 90),
-            aspect="auto", **colours,
-        )  # fmt: skip
+        if sphere:
+            south_first = grid["lat"].values[0] < grid["lat"].values[-1]
+            look = {"origin": "lower" if south_first else "upper", "extent": (0, 360, -90, 90)}
+        else:
+            rows, columns = values.shape
+            look = {"origin": "upper", "extent": (-0.5, columns - 0.5, rows - 0.5, -0.5)}
+        image = axes.imshow(shown, aspect="auto", **look, **colours)
         axes.grid(False)
-        axes.set(xticks=(0, 90, 180, 270, 360), yticks=(-60, -30, 0, 30, 60))
-        axes.set(xlabel="longitude", ylabel="latitude", title=title)
-        figure.colorbar(image, ax=axes, label=grid.attrs.get("units", ""), shrink=0.95)
-        return to_svg(figure, name, f"Map: {title}")
+        if sphere:
+            axes.set(xticks=(0, 90, 180, 270, 360), yticks=(-60, -30, 0, 30, 60))
+        labels = ("longitude", "latitude") if sphere else (along, down)
+        axes.set(xlabel=labels[0], ylabel=labels[1], title=title)
+        figure.colorbar(image, ax=axes, label=_unit(grid), shrink=0.95)
+        return to_svg(figure, f"Map: {title}")
+
+
+def _unit(grid: xr.DataArray) -> str:
+    """The unit of a field, where it has one."""
+    units = str(grid.attrs.get("units", ""))
+    return "" if units == "1" else units
 
 
 def _rounding_picture(
@@ -183,8 +205,7 @@ def _rounding_picture(
     """|price - fp64 price| in standard errors against the strike, logarithmic."""
     golden = truth.dataset
     chosen = maturity_rows(golden)
-    with style(name):
-        figure = new_figure(WIDTH, 3.3)
+    with drawn(name, 3.3) as figure:
         panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
         for axes, row in zip(panels, chosen, strict=True):
             for run in others:
@@ -198,7 +219,7 @@ def _rounding_picture(
             axes.set(xlabel="strike", title=f"maturity {float(golden['maturity'][row]):g} y")
         panels[0].set_ylabel("|price - fp64| / standard error")
         legend(figure)
-        svg = to_svg(figure, name, "Rounding error of prices in standard errors, by strike")
+        svg = to_svg(figure, "Rounding error of prices in standard errors, by strike")
     return Picture(
         svg,
         "The rounding error alone, because both runs use the same random numbers: below the "
@@ -210,8 +231,7 @@ def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
     """(price - analytic price) in standard errors against the strike, with the band of 2."""
     first = done[0].dataset
     chosen = maturity_rows(first)
-    with style(name):
-        figure = new_figure(WIDTH, 3.3)
+    with drawn(name, 3.3) as figure:
         panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
         for axes, row in zip(panels, chosen, strict=True):
             axes.axhspan(-2, 2, color="#808080", alpha=0.16, linewidth=0)
@@ -224,7 +244,7 @@ def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
             axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} y")
         panels[0].set_ylabel("(price - analytic) / standard error")
         legend(figure)
-        svg = to_svg(figure, name, "Difference to the analytic price in standard errors, by strike")
+        svg = to_svg(figure, "Difference to the analytic price in standard errors, by strike")
     return Picture(
         svg,
         "The whole error, against the semi-analytic price: sampling, discretisation and rounding. "

@@ -7,16 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.report.drawing.picture import WIDTH, Picture
-from sciprec.report.drawing.svg import (
-    drawable,
-    label_style,
-    legend,
-    new_figure,
-    short,
-    style,
-    to_svg,
-)
+from sciprec.report.drawing.picture import Picture
+from sciprec.report.drawing.svg import drawable, drawn, label_style, legend, short, to_svg
 from sciprec.report.stored.batch import StoredRun
 
 
@@ -37,8 +29,7 @@ def scales_picture(
     if not found:
         return None
     bands = list(dict.fromkeys(band for _, part in found for band in part["by_band"]))
-    with style(name):
-        figure = new_figure(WIDTH, 3.4)
+    with drawn(name, 3.4) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         for run, part in found:
             look = label_style(run.label, order)
@@ -52,7 +43,7 @@ def scales_picture(
         right.set(xlabel="zonal wavenumber")
         left.set_title(f"Error of the wind by scale, day {found[0][1]['days']:g}")
         legend(figure)
-        svg = to_svg(figure, name, "Relative error of the wind by total and zonal wavenumber")
+        svg = to_svg(figure, "Relative error of the wind by total and zonal wavenumber")
     return Picture(
         svg,
         "Root of the kinetic energy of the difference from fp64 over that of fp64, at each total "

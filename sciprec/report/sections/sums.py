@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sciprec.report.drawing.picture import WIDTH, Picture
-from sciprec.report.drawing.svg import label_style, legend, new_figure, short, style, to_svg
+from sciprec.report.drawing.picture import Picture
+from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
 from sciprec.report.stored.batch import StoredRun
 
 SUM, ERROR = "parameter", "largest_error_in_u"
@@ -24,8 +24,7 @@ def accumulation_picture(
         name: unique on the page, for identifiers.
     """
     limits = [t["at_most"] for t in truth.description["tolerance"] if t["variable"] == ERROR]
-    with style(name):
-        figure = new_figure(WIDTH, 3.5)
+    with drawn(name, 3.5) as figure:
         left, right = figure.subplots(1, 2)
         exact = truth.dataset[SUM].mean("member")
         left.plot(exact["update"].values, exact.values, color="#808080", linewidth=4, alpha=0.4,
@@ -46,7 +45,7 @@ def accumulation_picture(
         left.set_title("Sums")
         right.set_title("Largest relative error, in u of the format")
         legend(figure)
-        svg = to_svg(figure, name, "Sums and their errors against the number of updates")
+        svg = to_svg(figure, "Sums and their errors against the number of updates")
     return Picture(
         svg,
         "Left: a sum that stays level has stagnated: every increment is lost in its rounding. "

@@ -15,8 +15,8 @@ from sciprec.machine.cost import MACHINES, roofline
 from sciprec.machine.work import Work, update_work
 from sciprec.precision.formats.backend import Backend
 from sciprec.provenance.timing import Timing
-from sciprec.report.drawing.picture import WIDTH, Picture
-from sciprec.report.drawing.svg import label_style, legend, new_figure, short, style, to_svg
+from sciprec.report.drawing.picture import Picture
+from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
 from sciprec.report.sections.drift import drift_rows
 from sciprec.report.stored.batch import StoredBatch, StoredRun
 from sciprec.report.stored.evidence import truth_of
@@ -170,15 +170,14 @@ def trade_off_picture(rows: Sequence[TradeOff], order: Sequence[str]) -> Picture
     others = [row for row in rows if math.isfinite(row.error) and row.error > 0]
     if len(others) < 2:
         return None
-    with style("trade-off"):
-        figure = new_figure(WIDTH, 3.4)
-        drawn = [n for n in ("measured", *MACHINES) if any(_cost(row, n) for row in others)]
-        panels = figure.subplots(1, max(len(drawn), 1), sharey=True, squeeze=False)[0]
-        joined = [_panel(axes, others, n, order) for axes, n in zip(panels, drawn, strict=False)]
+    with drawn("trade-off", 3.4) as figure:
+        kinds = [n for n in ("measured", *MACHINES) if any(_cost(row, n) for row in others)]
+        panels = figure.subplots(1, max(len(kinds), 1), sharey=True, squeeze=False)[0]
+        joined = [_panel(axes, others, n, order) for axes, n in zip(panels, kinds, strict=False)]
         panels[0].set_yscale("log")
         panels[0].set_ylabel("largest relative l2 error")
         legend(figure, [short(row.label) for row in others])
-        svg = to_svg(figure, "trade-off", "Error against measured and modelled cost")
+        svg = to_svg(figure, "Error against measured and modelled cost")
     return Picture(
         svg,
         f"Lower and further left is better{JOINED if any(joined) else ''}. "

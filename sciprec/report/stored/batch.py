@@ -6,6 +6,7 @@ Runs are those of member 0; the other members of an ensemble are read one by one
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from sciprec.errors import InputError
 from sciprec.machine.work import Work, stored_bytes, update_work
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
-from sciprec.output.stated import TRUTH_CARRIES
+from sciprec.output.stated import INPUTS, MEMBERS, ORIGIN, TRUTH_CARRIES
 from sciprec.provenance.timing import Timing
 from sciprec.report.stored.evidence import evidence_of
 from sciprec.scenario.loading import TRUTH
@@ -47,6 +48,8 @@ class StoredRun(OfVariant):
         verdict: in every case.
         member: of the scenario's ensemble.
         evidence: what `evidence.gathering.evidence` has found; None without a comparison.
+        judged: (number, where its inputs come from, verdict) of each member, where these differ in
+            their inputs; the run's verdict is the worst.
     """
 
     scenario: str
@@ -58,6 +61,7 @@ class StoredRun(OfVariant):
     verdict: Verdict
     member: int = 0
     evidence: dict[str, Any] | None = None
+    judged: tuple[tuple[int, str, Verdict], ...] = ()
 
     @cached_property
     def processor_time(self) -> Timing | None:
@@ -246,10 +250,46 @@ def read_batch(folder: str | Path) -> StoredBatch:
 
 def _with_evidence(batch: StoredBatch, run: StoredRun) -> StoredRun:
     """The run, judged by more than its pointwise errors."""
+    if run.dataset is not None and run.dataset.attrs.get(MEMBERS) == INPUTS:
+        return _over_members(batch, run)
     found = evidence_of(batch, run)
     if found is None:
         return run
     return replace(run, evidence=found, verdict=with_evidence(run.verdict, found))
+
+
+def _over_members(batch: StoredBatch, run: StoredRun) -> StoredRun:
+    """The run with the worst verdict of all members, where these differ in what they are given."""
+    if run.is_truth or run.comparison is None:
+        return run
+    truths = dict(batch.members_of(run.scenario, TRUTH))
+    judged = [(0, str(run.dataset.attrs.get(ORIGIN, "")), run.verdict)]
+    for number, made in batch.members_of(run.scenario, run.label):
+        if number and number in truths:
+            verdict = _judged(truths[number], made)
+            judged.append((number, str(made.attrs.get(ORIGIN, "")), verdict))
+    if len(judged) == 1:
+        return run
+    number, _, worst = min(judged, key=lambda one: _order(one[2]))
+    good = sum(verdict.acceptable for *_, verdict in judged)
+    which = f"member {number}, the worst of {len(judged)}; {good} of them are good enough"
+    said = replace(worst, sentence=f"{worst.sentence} ({which})", decisive="")
+    return replace(run, verdict=said, judged=tuple(judged))
+
+
+def _judged(truth: xr.Dataset, made: xr.Dataset) -> Verdict:
+    """The verdict on a member."""
+    try:
+        return judge(truth, made, compare(truth, made))
+    except InputError as error:
+        return Verdict("failed", str(error))
+
+
+def _order(verdict: Verdict) -> tuple[int, float]:
+    """The worse, the smaller."""
+    order = ("failed", "broken", "beyond", "unjudged", "good", "identical")
+    margin = 0.0 if math.isnan(verdict.margin) else verdict.margin
+    return order.index(verdict.status), -margin
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import xarray as xr
 
 from sciprec.comparison.evidence.gathering import Members, evidence
 from sciprec.output import files
+from sciprec.output.stated import INPUTS, MEMBERS
 from sciprec.scenario.loading import TRUTH
 
 MOST_BYTES_KEPT = 2**27
@@ -54,10 +55,13 @@ def evidence_of(batch: StoredBatch, run: StoredRun) -> dict[str, Any] | None:
         run: of member 0.
 
     Returns:
-        Plain data; None for the truth, or where the run or its truth failed.
+        Plain data; None for the truth, where the run or its truth failed, or where members differ
+        in their inputs, so that each has to be good enough by itself.
     """
     truth = truth_of(batch, run)
     if truth is None or truth.dataset is None or run.backend == TRUTH or run.comparison is None:
+        return None
+    if truth.dataset.attrs.get(MEMBERS) == INPUTS:
         return None
     found = (_members(batch, run.scenario, label) for label in (truth.label, run.label))
     return evidence(truth.dataset, run.dataset, Members(*found))

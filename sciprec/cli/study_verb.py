@@ -1,0 +1,157 @@
+"""The verb `sciprec study`: a kernel of one's own on the same inputs in every arithmetic."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sciprec.cli.settings import Settings, as_words
+from sciprec.errors import InputError, Interrupted
+
+NOT_MET = 1
+
+
+def study(
+    kernel: Annotated[str, typer.Argument(help="A function of a Python file: FILE.py:FUNCTION.")],
+    inputs: Annotated[
+        list[str],
+        typer.Option(
+            help="Its arguments by name: an .npz or netCDF file, or FILE.py:FUNCTION of a function "
+            "that returns them; repeat it for several members."
+        ),
+    ],
+    backend: Annotated[
+        list[str] | None,
+        typer.Option("--backend", "-b", help="Arithmetic to compare with fp64; repeatable."),
+    ] = None,
+    tolerance: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Largest error that is good enough: 1e-3, or for one output path=1e-3; "
+            "exit with 1 when an arithmetic misses it."
+        ),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option(help="Metric of the tolerance: relative_l2, max_abs, ...")
+    ] = "relative_l2",
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Result that counts, the main one first: an argument that the kernel writes, or "
+            "what it returns (result, result_0, ...) [default: all]."
+        ),
+    ] = None,
+    axes: Annotated[
+        list[str] | None,
+        typer.Option(help="Names of the axes of a result: path=time or field=time,lat,lon."),
+    ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(help="bits: find the fewest that stay under the tolerance."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for files and page.")] = Path("reports/mine"),
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time [default: one a processor].")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Run a kernel of yours in every arithmetic on the same inputs, to a page."""
+    from sciprec.cli.console import print_json, print_runs, say
+    from sciprec.cli.progress import Progress
+    from sciprec.studies.kernel_file import kernel_named
+    from sciprec.studies.kernel_page import study as study_kernel
+
+    def tried(one: Any) -> None:
+        if not json:
+            print(one, file=sys.stderr, flush=True)
+
+    options = {
+        "--inputs": inputs, "--backend": backend, "--tolerance": tolerance, "--metric": [metric],
+        "--output": output, "--axes": axes, "--search": search and [search], "--out": [str(out)],
+    }  # fmt: skip
+    try:
+        with Progress(quiet=json) as progress:
+            made = study_kernel(
+                kernel_named(kernel), list(inputs), backends=tuple(backend or ()),
+                output=output or None, tolerance=_limits(tolerance or ()), metric=metric, out=out,
+                axes=_axes(axes or ()), search=search, threads=threads, fresh=fresh,
+                command=_command(kernel, options), on_plan=progress.planned,
+                on_done=progress.done, on_tried=tried,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        raise Interrupted("the files of runs that had finished are kept") from None
+    found = made.search
+    if json:
+        content = {"folder": made.folder, "page": made.page, "runs": made.table}
+        print_json(content | {"search": found and found.as_dict(), "notes": made.notes})
+    else:
+        print_runs(made.table)
+        for line in (*([found.sentence, found.note] if found else []), *made.notes):
+            if line:
+                say(line)
+        say(f"page: {made.page}")
+    if made.failures or _missed(made):
+        raise typer.Exit(NOT_MET)
+
+
+def _missed(made: Any) -> bool:
+    """Whether an arithmetic misses its tolerance; those that a search shows are there to miss it,
+    unless nothing was found.
+    """
+    shown = made.search.compared if made.search else ()
+    bad = [row for row in made.table if row["status"] in ("beyond", "broken")]
+    nothing = made.search is not None and not made.search.found
+    return nothing or any(row["label"] not in shown for row in bad)
+
+
+def _limits(given: Sequence[str]) -> float | dict[str, float] | None:
+    """The tolerance: one for all outputs, or by name."""
+    pairs = [one.rpartition("=")[::2] for one in given]
+    for name, value in pairs:
+        try:
+            float(value)
+        except ValueError:
+            whole = f"{name}={value}" if name else value
+            raise InputError(
+                f"--tolerance is given '{whole}'; it takes a number, or one for an output as in "
+                "path=1e-3"
+            ) from None
+    plain = [float(value) for name, value in pairs if not name]
+    if plain and len(pairs) > 1:
+        raise InputError(
+            "--tolerance is given more than once, and not each time for an output by name; give "
+            "one number, or NAME=VALUE for each output"
+        )
+    return plain[0] if plain else {name: float(value) for name, value in pairs} or None
+
+
+def _axes(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Names of axes by result."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in given:
+        name, _, dims = one.partition("=")
+        if not (name and dims):
+            raise InputError(
+                f"--axes is given '{one}'; it takes the names of the axes of a result, as in "
+                "path=time or field=time,lat,lon"
+            )
+        found[name] = tuple(dim.strip() for dim in dims.split(","))
+    return found
+
+
+def _command(kernel: str, options: Mapping[str, Sequence[str] | None]) -> str:
+    """The command line that makes the study again."""
+    from sciprec.machine.modes import shell_assignments
+
+    words = [w for name, values in options.items() for one in values or () for w in (name, one)]
+    start = [*shell_assignments(os.environ), "sciprec", *as_words(Settings.plugins)]
+    return shlex.join([*start, "study", kernel, *words])

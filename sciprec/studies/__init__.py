@@ -1,0 +1,10 @@
+"""A kernel of a user's own: its inputs, what it leaves, and the search for its fewest bits.
+
+    kernel_file   a kernel of a Python file, named as FILE.py:FUNCTION
+    inputs        the arguments of calls, from Python or from files
+    subjects      what is studied: a kernel, its inputs, and which results count
+    outputs       a call on copies of its arguments, and what it leaves as a dataset
+    kernel_kind   the kind of scenario that a study is run as
+    bit_search    the least significand and exponents whose error stays under a tolerance
+    kernel_page   `sciprec.study`: the door to all of this
+"""

@@ -1,0 +1,1 @@
+"""Studies of kernels of one's own."""

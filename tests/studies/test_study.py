@@ -1,0 +1,212 @@
+"""`sciprec.study`: a kernel on copies of the same inputs in every arithmetic, to a page."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+from numba import njit
+
+import sciprec
+from sciprec.errors import InputError
+from sciprec.kinds import parse_scenario
+from sciprec.output import files
+from sciprec.output.dataset import PROCESSOR_SECONDS
+from tests.studies import kernels
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A study of two members in three arithmetics, and its inputs."""
+    given = [kernels.inputs(), kernels.inputs(power=2)]
+    result = sciprec.study(
+        kernels.diffuse, given, backends=["fp32", "bf16", "float:p=8,round=sr"], tolerance=1e-3,
+        out=tmp_path_factory.mktemp("study"), axes={"path": ("time", "x")}, threads=1,
+    )  # fmt: skip
+    return result, given
+
+
+def lifted(name, given):
+    """What the first call of a lifted kernel leaves."""
+    own = copy.deepcopy(given)
+    total = sciprec.lift(kernels.diffuse, name)(**own)
+    return own["u"], own["path"], total
+
+
+def test_results_are_those_of_a_lifted_kernel_to_the_bit(made):
+    result, given = made
+    for label in ("fp64", "fp32", "bf16", "float:p=8,round=sr"):
+        name = sciprec.precision.resolve_backend(label).name
+        for member, one in enumerate(given):
+            found = [f for f in map(files.read, result.files)
+                     if f.attrs["sciprec_backend"] == name and f.attrs["sciprec_member"] == member]
+            (dataset,) = found
+            for variable, expected in zip(("u", "path", "result"), lifted(name, one), strict=True):
+                assert np.array_equal(dataset[variable].values, expected), (label, variable)
+
+
+def test_it_is_shown_as_a_table(made):
+    result, _ = made
+    assert "4 runs, 2 beyond a tolerance" in repr(result) and "page: " in repr(result)
+    assert "<table" in result._repr_html_()
+
+
+def test_inputs_stay_as_they_were(made):
+    _, given = made
+    assert np.array_equal(given[0]["u"], kernels.inputs()["u"])
+    assert not given[1]["path"].any()
+
+
+def test_every_arithmetic_is_judged_by_its_worst_member(made):
+    result, given = made
+    (truth, *_), rows = (lifted("fp64", given[1]), {r["backend"]: r for r in result.table})
+    errors = []
+    for one in given:
+        pairs = zip(lifted("bf16", one), lifted("fp64", one), strict=True)
+        errors += [np.linalg.norm(a - b) / np.linalg.norm(b) for a, b in pairs]
+    assert rows["fp64"]["status"] == "truth" and rows["fp32"]["status"] == "good"
+    assert rows["bf16"]["status"] == "beyond" and "the worst of 2" in rows["bf16"]["reason"]
+    assert f"relative l2 error {max(errors):.2g}" in rows["bf16"]["reason"]
+    assert result.beyond and truth.shape == (17,)
+
+
+def test_the_page_draws_what_the_axes_say(made):
+    result, _ = made
+    page = result.page.read_text(encoding="utf-8")
+    for said in ("Error of path against fp64", "path at the last time", "Each member",
+                 "diffuse(u, alpha, steps, path)", "Every operation of the kernel"):  # fmt: skip
+        assert said in page, said
+    dataset = files.read(result.files[0])
+    assert dataset["path"].dims == ("time", "x") and dataset["time"].values.tolist() == [*range(6)]
+    assert dataset["u"].dims == ("u_axis_0",)
+    assert float(dataset.attrs[PROCESSOR_SECONDS]) > 0.0
+
+
+def test_what_is_there_is_kept_until_kernel_or_inputs_change(tmp_path):
+    def third(x, y):
+        y[0] = x[0] / 3.0
+
+    def fifth(x, y):
+        y[0] = x[0] / 5.0
+
+    fifth.__name__ = fifth.__qualname__ = "third"
+    kept = []
+    for kernel, x in ((third, 1.0), (third, 1.0), (third, 1.1), (fifth, 1.1)):
+        sciprec.study(
+            kernel, (np.array([x]), np.zeros(1)), backends=["fp16"], out=tmp_path, threads=1,
+            on_done=lambda outcome: kept.append(outcome.kept),
+        )  # fmt: skip
+    assert kept == [False] * 2 + [True] * 2 + [False] * 4
+
+
+def test_kernels_of_numba_tuples_and_returned_values(tmp_path):
+    result = sciprec.study(
+        njit(kernels.pair), (np.array([1.0, 2.0]), np.array([1 / 3])), backends="fp16", out=tmp_path
+    )
+    names = [set(files.read(f).data_vars) - {"health"} for f in result.files]
+    assert names == [{"result_0", "result_1"}] * 2
+    assert [row["status"] for row in result.table] == ["truth", "unjudged"]
+    assert result.search is None
+
+
+def test_maps_of_any_two_axes(tmp_path):
+    def scaled(a, out):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                out[i, j] = a[i, j] / 3.0
+
+    field = np.arange(30.0).reshape(5, 6)
+    result = sciprec.study(scaled, (field, np.zeros((5, 6))), backends=["bf16"], out=tmp_path)
+    page = result.page.read_text(encoding="utf-8")
+    assert "Error map of out in" in page and "out_axis_1" in page
+
+
+def test_inputs_of_netcdf_bring_their_axes_and_units(tmp_path):
+    along = xr.DataArray(np.linspace(0.0, 1.0, 5), dims="x", attrs={"units": "m"})
+    dataset = xr.Dataset({"y": ("x", np.zeros(5), {"units": "K"})}, coords={"x": along})
+
+    def scaled(x, y):
+        for i in range(x.size):
+            y[i] = x[i] / 3.0
+
+    dataset.to_netcdf(tmp_path / "given.nc")
+    result = sciprec.study(
+        scaled, tmp_path / "given.nc", backends=["fp16"], out=tmp_path / "out", threads=1
+    )
+    found = files.read(result.files[1])
+    assert found["y"].attrs["units"] == "K" and found["y"].dims == ("x",)
+    assert np.array_equal(found["x"].values, along.values) and found["x"].attrs["units"] == "m"
+
+
+WRONG = {
+    "the argument 'alpha' of diffuse(u, alpha, steps, path) is missing; given: u, steps, path":
+        dict(args={k: v for k, v in kernels.inputs().items() if k != "alpha"}),
+    "'alfa' is no argument of diffuse(u, alpha, steps, path); did you mean 'alpha'?":
+        dict(args=kernels.inputs() | {"alfa": 1.0}),
+    "missing a required argument: 'alpha'": dict(args=(np.zeros(3),)),
+    "the argument 'u' has dtype complex128; accepted: real numbers":
+        dict(args=kernels.inputs() | {"u": np.zeros(3, complex)}),
+    "make an array with np.array(x)": dict(args=kernels.inputs() | {"u": [1.0, 2.0]}),
+    "the argument 'alpha' is 'fast'; accepted": dict(args=kernels.inputs() | {"alpha": "fast"}),
+    "3 was given; accepted: a tuple of the arguments": dict(args=3),
+    "args is []; accepted: the arguments of at least one call": dict(args=[]),
+    "never writes its argument 'x'; its outputs: y":
+        dict(kernel=kernels.moved, args=(np.ones(3), np.zeros(3)), output="x"),
+    "has no output 'pth'; its outputs: u, path, result; did you mean 'path'?": dict(output="pth"),
+    "writes no array that it is given and returns nothing":
+        dict(kernel=kernels.reads, args=(np.ones(3),)),
+    "is called 'health', as a variable of every file":
+        dict(kernel=kernels.titled, args=(np.ones(3),)),
+    "it ends with ValueError: x is too large": dict(kernel=kernels.failing, args=(3.0, np.ones(1))),
+    "unknown backend 'bf61'": dict(backends=["bf61"]),
+    "no arithmetic was given": dict(backends=()),
+    "unknown metric 'relative_l3'; known": dict(metric="relative_l3"),
+    "tolerance is -1.0; accepted: a number >= 0": dict(tolerance=-1.0),
+    "a tolerance is given for 'pth'; outputs: u, path, result": dict(tolerance={"pth": 1e-3}),
+    "axes are given for 'pth'; outputs: u, path, result": dict(axes={"pth": "time"}),
+    "the axes of 'path' are given as time; it has 2, with 6 x 17 elements":
+        dict(axes={"path": "time"}),
+    "the axis 'x' has 17 elements in one output and 6 in 'path'":
+        dict(axes={"u": "x", "path": ("x", "y")}),
+    "search is 'bit'; accepted: 'bits'": dict(search="bit", tolerance=1e-3),
+    "a search needs to know when an error is small enough": dict(search="bits"),
+    "the kernel is of type type; accepted: a Python function": dict(kernel=dict),
+    "standard error, which it does not have": dict(metric="standard_errors", tolerance=2.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_wrong_input_is_told_before_anything_is_stored(said, tmp_path):
+    usual = {"kernel": kernels.diffuse, "args": kernels.inputs(), "backends": ["fp32"]}
+    given = usual | WRONG[said]
+    with pytest.raises(InputError) as caught:
+        sciprec.study(given.pop("kernel"), given.pop("args"), out=tmp_path / "out", **given)
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_member_that_fails_is_told_and_ends_no_other(tmp_path):
+    result = sciprec.study(
+        kernels.failing, [(1.0, np.ones(1)), (3.0, np.ones(1))], backends=["bf16"], out=tmp_path,
+        threads=1,
+    )  # fmt: skip
+    assert [o.member for o in result.failures] == [1, 1]
+    assert "ends with ValueError: x is too large" in result.failures[0].failure
+    assert {row["status"] for row in result.table} == {"truth", "identical", "failed"}
+
+
+def test_arithmetics_that_leave_other_shapes_fail_in_words(tmp_path):
+    result = sciprec.study(
+        kernels.divided, (np.ones(8), np.array([4.9])), backends=["float:p=3"], out=tmp_path,
+        threads=1,
+    )  # fmt: skip
+    (_, row) = result.table
+    assert row["status"] == "failed" and "4" in row["reason"] and "5" in row["reason"]
+
+
+def test_a_scenario_file_cannot_be_of_this_kind(made):
+    result, _ = made
+    scenario = json.loads(files.read(result.files[0]).attrs["sciprec_scenario"])
+    with pytest.raises(InputError, match="'kind' was given 'kernel'; accepted: climate, heston"):
+        parse_scenario(scenario)

@@ -1,0 +1,89 @@
+"""The verb `sciprec study`."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sciprec.output import files
+from sciprec.studies.kernel_file import kernel_named
+from tests.studies import kernels
+
+FILE = Path(kernels.__file__)
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory):
+    """A folder with a kernel file and inputs."""
+    tmp_path = tmp_path_factory.mktemp("kernel")
+    own = tmp_path / "mykernel.py"
+    own.write_text(FILE.read_text())
+    np.savez(tmp_path / "inputs.npz", **kernels.inputs())
+    np.savez(tmp_path / "lacking.npz", u=np.zeros(3))
+    np.savez(tmp_path / "odd.npz", **(kernels.inputs() | {"u": np.array(["a", "b"])}))
+    (tmp_path / "broken.npz").write_bytes(b"PK")
+    (tmp_path / "wrong.py").write_text("def f(:\n")
+    return tmp_path
+
+
+def test_one_command_makes_the_page(given, call):
+    words = (
+        "study", f"{given}/mykernel.py:diffuse", "--inputs", f"{given}/inputs.npz", "--inputs",
+        f"{given}/mykernel.py:inputs", "--backend", "bf16", "--backend", "fp32", "--tolerance",
+        "1e-3", "--axes", "path=time,x", "--out", given / "out",
+    )  # fmt: skip
+    code, out, err = call(*words)
+    assert code == 1 and "bf16 in diffuse" in out and "page: " in out, err
+    page = (given / "out" / "index.html").read_text(encoding="utf-8")
+    shown = re.search(r"<code>(sciprec study .*?)</code>", page)
+    assert shown and "--axes path=time,x" in shown[1] and "--tolerance 1e-3" in shown[1]
+    assert len(list((given / "out").glob("*.nc"))) == 6
+    code, out, _ = call(*words[:-2], "--backend", "fp64", "--out", given / "out", "--json")
+    rows = {row["backend"]: row for row in json.loads(out)["runs"]}
+    assert code == 1 and rows["fp32"]["status"] == "good" and rows["bf16"]["status"] == "beyond"
+    assert files.read(given / "out" / "diffuse__fp32.nc").attrs["sciprec_inputs"].endswith(".npz")
+
+
+def test_an_edited_kernel_and_one_of_its_name_elsewhere_are_others(tmp_path):
+    found = []
+    for folder, factor in (("a", 2), ("a", 3), ("b", 5)):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        file = tmp_path / folder / "same.py"
+        file.write_text(f"def scaled(x):\n    return {factor}.0 * x\n")
+        found.append(kernel_named(f"{file}:scaled")(1.0))
+    assert found == [2.0, 3.0, 5.0]
+
+
+WRONG = {
+    "the kernel is 'mykernel.py'; accepted: a Python file and a function": ("mykernel.py", {}),
+    "kernel file 'none.py' does not exist": ("none.py:f", {}),
+    "defines no 'difuse'; its functions: ": ("mykernel.py:difuse", {}),
+    "is a str; give a Python function": ("mykernel.py:made", {}),
+    "the argument 'alpha' of diffuse(u, alpha, steps, path) is missing; given: u":
+        ("mykernel.py:diffuse", {"--inputs": "lacking.npz"}),
+    "the argument 'u' has dtype <U1; accepted": ("mykernel.py:diffuse", {"--inputs": "odd.npz"}),
+    "cannot be read as a NumPy file": ("mykernel.py:diffuse", {"--inputs": "broken.npz"}),
+    "NumPy file 'none.npz' does not exist": ("mykernel.py:diffuse", {"--inputs": "none.npz"}),
+    "'none.nc'": ("mykernel.py:diffuse", {"--inputs": "none.nc"}),
+    "name the function that makes them": ("mykernel.py:diffuse", {"--inputs": "mykernel.py"}),
+    "which makes inputs, failed with TypeError":
+        ("mykernel.py:diffuse", {"--inputs": "mykernel.py:moved"}),
+    "--tolerance is given 'small'; it takes a number":
+        ("mykernel.py:diffuse", {"--tolerance": "small"}),
+    "--axes is given 'path'; it takes the names": ("mykernel.py:diffuse", {"--axes": "path"}),
+    "no arithmetic was given": ("mykernel.py:diffuse", {"--backend": None}),
+    "The kernel file 'wrong.py' cannot be loaded (SyntaxError".lower(): ("wrong.py:f", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_wrong_words_end_in_a_sentence(said, given, call, monkeypatch):
+    monkeypatch.chdir(given)
+    kernel, changed = WRONG[said]
+    options = {"--inputs": "inputs.npz", "--backend": "fp32", "--out": "none"} | changed
+    words = [w for name, value in options.items() if value for w in (name, value)]
+    code, out, err = call("study", kernel, *words)
+    assert code == 2 and said.lower() in err.lower() and "Traceback" not in err, err
+    assert not out and not (given / "none").exists()
