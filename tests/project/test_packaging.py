@@ -115,7 +115,7 @@ def test_bootstrap_prints_its_help():
 
 
 def test_the_version_is_written_once(project):
-    assert project["project"]["dynamic"] == ["version"] and "version" not in project["project"]
+    assert "version" in project["project"]["dynamic"] and "version" not in project["project"]
     assert project["tool"]["hatch"]["version"]["path"] == "sciprec/__init__.py"
 
 
@@ -125,17 +125,87 @@ def test_the_citation_is_complete(project):
     assert told["license"] == project["project"]["license"]
 
 
-def build(source, folder, *options):
+@pytest.fixture(scope="module")
+def addresses():
+    """The hook that puts addresses into the metadata."""
+    specification = importlib.util.spec_from_file_location("addresses", ROOT / ".ci/addresses.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("remote", "page"),
+    [
+        (f"{start}example.org{middle}{end}", f"https://example.org{port}/group/sub/name.py")
+        for start, middle, port in (
+            ("https://", "/", ""),
+            ("https://someone:secret@", "/", ""),
+            ("http://", ":8443/", ":8443"),
+            ("ssh://git@", ":22/", ""),
+            ("git@", ":", ""),
+        )
+        for end in ("group/sub/name.py", "group/sub/name.py.git", "group/sub/name.py.git/\n")
+    ]
+    + [
+        (remote, "")
+        for remote in (
+            "", "/srv/name.git", "../name", "file:///srv/name", "http://localhost:80/owner/name",
+            "http://someone@127.0.0.1:8080/owner/name", "git@example.org:/srv/name", "C:/name",
+            "https://example.org/", "git@machine:owner/name",
+        )
+    ],
+)  # fmt: skip
+def test_a_remote_has_the_page_that_others_can_open(addresses, remote, page):
+    assert addresses.page_of(remote) == page
+
+
+def metadata_of(addresses, root):
+    told = {}
+    addresses.Addresses(str(root), {}).update(told)
+    return told
+
+
+def test_a_checkout_takes_its_address_from_the_variable_or_its_remote(
+    addresses, tmp_path, monkeypatch
+):
+    readme = "![a](README.md) [b](README.md#c) [d](#e) [f](https://g) kernels[2](x) [h](absent.md)"
+    (tmp_path / "README.md").write_text(readme, encoding="utf-8")
+    monkeypatch.delenv("SCIPREC_REPOSITORY_URL", raising=False)
+    none = {"readme": {"content-type": "text/markdown", "text": readme}, "urls": {}}
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    assert metadata_of(addresses, tmp_path) == none
+    remote = ["git", "-C", tmp_path, "remote", "add", "origin", "git@example.org:one/two.git"]
+    subprocess.run(remote, check=True)
+    told = metadata_of(addresses, tmp_path)
+    assert told["urls"]["Homepage"] == "https://example.org/one/two"
+    assert told["readme"]["text"] == (
+        "![a](https://example.org/one/two/raw/HEAD/README.md) "
+        "[b](https://example.org/one/two/blob/HEAD/README.md#c) "
+        "[d](#e) [f](https://g) kernels[2](x) [h](absent.md)"
+    )
+    (tmp_path / "unpacked").mkdir()  # below another's checkout, whose remote is not its own
+    (tmp_path / "unpacked/README.md").write_text(readme, encoding="utf-8")
+    assert metadata_of(addresses, tmp_path / "unpacked") == none
+    monkeypatch.setenv("SCIPREC_REPOSITORY_URL", "")
+    assert metadata_of(addresses, tmp_path) == none
+    monkeypatch.setenv("SCIPREC_REPOSITORY_URL", "two")
+    with pytest.raises(ValueError, match="is 'two'; accepted: https://host/owner/name"):
+        metadata_of(addresses, tmp_path)
+
+
+def build(source, folder, *options, address=""):
     """Build what hatchling is asked for, without network, and return the files."""
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder), *options]
-    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    variables = {**os.environ, "SCIPREC_REPOSITORY_URL": address}
+    subprocess.run(command, cwd=source, check=True, capture_output=True, env=variables)
     return sorted(folder.iterdir())
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The wheel and the sdist of this checkout."""
-    return build(ROOT, tmp_path_factory.mktemp("dist"))
+    """The wheel and the sdist of this checkout, built where its address is known."""
+    return build(ROOT, tmp_path_factory.mktemp("dist"), address="https://example.org/one/two")
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +249,12 @@ def test_a_wheel_of_the_sdist_is_the_wheel_and_holds_no_experiments(built, tmp_p
     assert tops == {"sciprec", "dist-info"}
     shipped = {name for name in held[0] if name.startswith("sciprec/shipped/")}
     assert {Path(name).suffix for name in shipped} == {".toml", ".json"}
+    told = [zipfile.Path(one, f"{source.name}.dist-info/METADATA").read_text("utf-8")
+            for one in (wheel, again)]  # fmt: skip
+    assert told[0] == told[1]  # the sdist keeps the address
+    assert "\nProject-URL: Homepage, https://example.org/one/two\n" in told[0]
+    assert re.findall(r"\]\((?!#|https://)", told[0]) == []
+    assert "https://example.org/one/two/raw/HEAD/reports/gallery/quickstart.png" in told[0]
 
 
 @pytest.mark.slow
