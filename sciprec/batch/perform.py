@@ -13,7 +13,7 @@ import xarray as xr
 
 from sciprec.batch.compiling import remember
 from sciprec.batch.members import member_of
-from sciprec.batch.plan import Outcome, Run, variants_of
+from sciprec.batch.plan import Outcome, Run
 from sciprec.batch.resume import (
     RUN,
     SECONDS,
@@ -21,7 +21,6 @@ from sciprec.batch.resume import (
     remove_interrupted,
     run_digest,
 )
-from sciprec.batch.tolerable import check_tolerances
 from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError
 from sciprec.kinds import Surroundings, kind_of
@@ -30,7 +29,6 @@ from sciprec.output.dataset import PROCESSOR_SECONDS, with_identity
 from sciprec.output.health import with_health, with_quantization
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.provenance.origin import provenance
-from sciprec.scenario.loading import TRUTH, Scenario
 
 Days = Callable[[Run, float], None]
 """Called with a run and the simulated days so far."""
@@ -118,18 +116,3 @@ def properties(backend: Backend) -> dict[str, Any]:
             "rounding": arithmetic.rounding,
         }
     return found
-
-
-def check(scenario: Scenario) -> None:
-    """Let the scenario's model check what it is asked to do, before anything is computed.
-
-    Raises:
-        InputError: the model does not know a name, numbers do not fit together, or a tolerance
-            names what these runs do not have.
-    """
-    try:
-        for variant in variants_of(scenario, scenario.backends or (TRUTH,)):
-            kind_of(scenario).check(scenario.table, variant)
-    except InputError as error:
-        raise InputError(f"scenario '{scenario.name}', table [{scenario.kind}]: {error}") from None
-    check_tolerances(scenario)

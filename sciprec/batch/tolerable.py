@@ -3,40 +3,41 @@
 from __future__ import annotations
 
 from sciprec.comparison.pointwise.error_metrics import metrics
-from sciprec.errors import InputError, meant
+from sciprec.errors import meant
 from sciprec.kinds import kind_of
 from sciprec.output.stated import is_compared
 from sciprec.output.variables import VARIABLES
 from sciprec.scenario.loading import Scenario
 
 
-def check_tolerances(scenario: Scenario) -> None:
-    """Make sure that every tolerance names a metric, and a variable that these runs compare.
+def wrong_tolerances(scenario: Scenario, known: tuple[str, ...] | None) -> list[str]:
+    """A sentence for each tolerance that names no metric, or no variable that these runs compare.
 
-    Raises:
-        InputError: one does not.
+    Args:
+        scenario: whose tolerances.
+        known: the variables of its files that are compared; None where that cannot be told.
     """
+    said = []
     for tolerance in scenario.tolerance:
-        of_kind = compared_variables(scenario)
-        for key, known, whose in (
+        for key, names, whose in (
             ("metric", tuple(metrics()), ""),
-            ("variable", of_kind, f" for runs of kind '{scenario.kind}' with these keys"),
+            ("variable", known, f" for runs of kind '{scenario.kind}' with these keys"),
         ):
             given = getattr(tolerance, key)
-            if known is not None and given not in known:
-                raise InputError(
-                    f"scenario '{scenario.name}': [[tolerance]] names the unknown {key} '{given}'; "
-                    f"known{whose}: {', '.join(known)}{meant(given, known)}"
+            if names is not None and given not in names:
+                said.append(
+                    f"[[tolerance]] names the unknown {key} '{given}'; known{whose}: "
+                    f"{', '.join(names)}{meant(given, names)}"
                 )
-        if of_kind is None or tolerance.metric != "standard_errors":
-            continue
-        if not _estimated(tolerance.variable, of_kind):
-            estimated = ", ".join(n for n in of_kind if _estimated(n, of_kind)) or "none"
-            raise InputError(
-                f"scenario '{scenario.name}': [[tolerance]] holds '{tolerance.variable}' against "
-                f"its standard error, which it does not have; of these runs' variables have one: "
-                f"{estimated}; name another metric, such as relative_l2"
+        held = tolerance.metric == "standard_errors" and tolerance.variable in (known or ())
+        if held and not _estimated(tolerance.variable, known):
+            estimated = ", ".join(n for n in known if _estimated(n, known)) or "none"
+            said.append(
+                f"[[tolerance]] holds '{tolerance.variable}' against its standard error, which it "
+                f"does not have; of these runs' variables have one: {estimated}; name another "
+                "metric, such as relative_l2"
             )
+    return list(dict.fromkeys(said))
 
 
 def _estimated(name: str, stored: tuple[str, ...]) -> bool:
@@ -50,7 +51,7 @@ def compared_variables(scenario: Scenario) -> tuple[str, ...] | None:
     kind does not say so.
 
     Raises:
-        InputError: as `perform.check`.
+        InputError: as `checking.check`.
     """
     kind = kind_of(scenario)
     if kind.variables is None:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.batch.behind import code_behind, state_behind
+from sciprec.batch.checking import check
 from sciprec.batch.estimate import estimates
 from sciprec.batch.execute import execute
-from sciprec.batch.perform import Days, check
+from sciprec.batch.perform import Days
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.batch.resume import is_kept, kept_outcomes, left_beside, remove_leftovers
 from sciprec.checks.arguments import flag, names, path, refused, whole

@@ -38,12 +38,14 @@ class Range:
     Args:
         words: what is accepted, for messages and for the keys of scenarios.
         least, above, most: None where there is none; infinity and NaN never are accepted.
+        unit: that they are counted in; empty where there is none.
     """
 
     words: str
     least: float | None = None
     above: float | None = None
     most: float | None = None
+    unit: str = ""
 
     def number(self, name: str, value: Any) -> float:
         """The value as a float.

@@ -19,6 +19,7 @@ from sciprec.cli import (
     coverage_verb,
     gallery_verb,
     price_verbs,
+    scenario_verbs,
     study_verb,
 )
 from sciprec.cli.settings import Settings, before_the_verb
@@ -38,6 +39,7 @@ app = typer.Typer(
 )
 app.add_typer(bench_verbs.app, name="bench")
 app.add_typer(climate_verbs.app, name="climate")
+app.add_typer(scenario_verbs.app, name="scenario")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 

@@ -1,13 +1,13 @@
 """Kinds of scenario, one module each, and the scenarios that files hold."""
 
 from sciprec.kinds import accumulation, climate, heston
-from sciprec.kinds.files import load_scenario, parse_scenario
+from sciprec.kinds.files import examined, load_scenario, parse_scenario
 from sciprec.kinds.kind import Estimate, Kind, Member, Surroundings, kind_of, kinds, register
 
 for _kind in (climate.CLIMATE, heston.HESTON, accumulation.ACCUMULATION):
     register(_kind)
 
 __all__ = [
-    "Estimate", "Kind", "Member", "Surroundings", "kind_of", "kinds", "load_scenario",
+    "Estimate", "Kind", "Member", "Surroundings", "examined", "kind_of", "kinds", "load_scenario",
     "parse_scenario", "register",
 ]  # fmt: skip

@@ -45,6 +45,7 @@ class AccumulationRun(Section):
         default=0, ge=0, lt=2**63, examples=["seed = 1"], description="a whole number >= 0"
     )
 
+
 class AccumulationScenario(Scenario):
     """A scenario of kind "accumulation"."""
 

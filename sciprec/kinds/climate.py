@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import xarray as xr
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from sciprec.checks.limits import CLIMATE as LIMITS
-from sciprec.checks.limits import PARAMETER, require_few_states
+from sciprec.checks.limits import require_few_states
 from sciprec.errors import InputError
 from sciprec.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
 from sciprec.output.stated import stated
 from sciprec.output.variables import ZONAL_MEAN
+from sciprec.plugins.loading import load_plugins
 from sciprec.scenario.loading import TRUTH, Scenario
-from sciprec.scenario.sections import Names, Section, key, limited
+from sciprec.scenario.sections import Section, as_tuple, key, limited
 from sciprec.scenario.stages_choice import StagesChoice, StagesChoices
 from sciprec.scenario.toml_file import inside, is_inside
+from sciprec.scenario.values import ArithmeticName, PlainValue, Registered
 from sciprec.scenario.variant import Variant
 
 _TENDENCY = 6e-5, 1.3, 2.6
@@ -36,10 +39,29 @@ _NO_KERNEL = {"days", "output_hours", "step_seconds", "truncation", "checkpoints
 """Keys of the table that no kernel depends on."""
 
 
+_SomeNames = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(as_tuple)]
+
+
+def _cases() -> Mapping[str, Any]:
+    from sciprec.climate.catalogue import CASES
+
+    load_plugins()
+    return CASES
+
+
+def _time_schemes() -> Mapping[str, Any]:
+    from sciprec.climate.catalogue import TIME_SCHEMES
+
+    load_plugins()
+    return TIME_SCHEMES
+
+
 class ClimateRun(Section):
     """One integration of a global model."""
 
-    case: str = key("the name of a registered initial state", 'case = "williamson_5"')
+    case: Annotated[str, Registered("case", _cases)] = key(
+        "the name of a registered initial state", 'case = "williamson_5"'
+    )
     truncation: int = key(
         "a triangular truncation, a whole number from 1 to 1023, such as 42", "truncation = 42",
         ge=1, le=1023,
@@ -49,19 +71,19 @@ class ClimateRun(Section):
         LIMITS["step_seconds"], "step_seconds = 600.0", default=None
     )
     output_hours: float = limited(LIMITS["output_hours"], "output_hours = 6.0", default=24.0)
-    time_scheme: str | None = Field(
+    time_scheme: Annotated[str, Registered("time scheme", _time_schemes)] | None = Field(
         default=None, examples=['time_scheme = "rk4"'],
         description="the name of a registered time scheme; left out, the model chooses",
     )  # fmt: skip
-    parameters: dict[str, Any] = Field(
+    parameters: dict[str, PlainValue] = Field(
         default_factory=dict, examples=["parameters = { angle_degrees = 45.0 }"],
         description="a table of values that the case, its equations or the diffusion know",
     )  # fmt: skip
-    variables: Names | None = Field(
-        default=None, min_length=1, examples=['variables = ["height", "vorticity"]'],
+    variables: _SomeNames | None = Field(
+        default=None, examples=['variables = ["height", "vorticity"]'],
         description="an array of names of fields to store; left out, all of them",
     )  # fmt: skip
-    stored: str | None = Field(
+    stored: ArithmeticName | None = Field(
         default=None, examples=['stored = "fp16"'],
         description="the format of the state between steps in all runs but the truth",
     )  # fmt: skip
@@ -82,19 +104,11 @@ class ClimateRun(Section):
             raise ValueError("it leaves the output folder")
         return folder
 
-    @field_validator("parameters")
-    @classmethod
-    def _plain_values(cls, given: dict[str, Any]) -> dict[str, Any]:
-        return {
-            name: value if isinstance(value, (bool, str))
-            else PARAMETER.number(f"parameter {name!r}", value)
-            for name, value in given.items()
-        }  # fmt: skip
-
     @model_validator(mode="after")
     def _states_fit_into_memory(self) -> ClimateRun:
         require_few_states(self.days, self.output_hours)
         return self
+
 
 class ClimateScenario(Scenario):
     """A scenario of kind "climate"."""
@@ -103,6 +117,7 @@ class ClimateScenario(Scenario):
     climate: ClimateRun = key("the table [climate]", "[climate]")
     stages: StagesChoices = Field(
         default=(), examples=['stages = ["none", "fp16-legendre", "mixed-m0"]'],
+        json_schema_extra={"uniqueItems": True},
         description="an array of names of stages, or tables [[stages]]",
     )  # fmt: skip
 
@@ -156,12 +171,34 @@ def _check(given: ClimateRun, variant: Variant) -> None:
     """Names of case, scheme and parameters; steps that fit the output times; arithmetics of the
     transforms' stages that the case, its parameters and backends take.
     """
-    compensation = variant.compensation.resolved()
-    _request(given, compensation=compensation)
-    _request(
-        given, stored=None, compensation=compensation, backend=variant.backend,
-        stages=variant.stages.resolved(),
-    )  # fmt: skip
+    compensation, stages = variant.compensation.resolved(), variant.stages.resolved()
+    try:
+        _request(given, compensation=compensation)
+        _request(
+            given, stored=None, compensation=compensation, backend=variant.backend, stages=stages
+        )
+    except InputError as error:
+        raise InputError("\n".join(_wrong_by_itself(given, compensation) or [str(error)])) from None
+
+
+def _wrong_by_itself(given: ClimateRun, compensation: Any) -> list[str]:
+    """What is wrong with single parts of a table whatever the others say, a sentence each."""
+    plain: dict[str, Any] = {
+        "parameters": {}, "variables": None, "stored": None, "time_scheme": None,
+        "days": 1.0, "output_hours": 24.0, "step_seconds": None,
+    }  # fmt: skip
+    span = {name: getattr(given, name) for name in ("days", "output_hours", "step_seconds")}
+    filtered = {"time_scheme": given.time_scheme}
+    parts: list[dict[str, Any]] = [span, {"stored": given.stored}, {"compensation": compensation}]
+    parts += [{"parameters": {n: value}} | filtered for n, value in given.parameters.items()]
+    parts += [{"variables": [name]} for name in given.variables or ()]
+    said = []
+    for part in parts:
+        try:
+            _request(given, **(plain | part))
+        except InputError as error:
+            said.append(str(error))
+    return list(dict.fromkeys(said))
 
 
 def _variables(given: ClimateRun) -> tuple[str, ...]:

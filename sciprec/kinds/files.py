@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +12,30 @@ from pydantic import ValidationError
 
 from sciprec.checks import arguments
 from sciprec.errors import InputError, meant
-from sciprec.kinds.kind import kinds
+from sciprec.kinds.kind import Kind, kinds
 from sciprec.scenario.complaints import complaint
 from sciprec.scenario.loading import EXAMPLE, Scenario
 from sciprec.scenario.shipped import SCENARIOS
 from sciprec.scenario.toml_file import read_toml
+
+_IN_PLACE_OF = {"name": "unnamed", "title": "untitled", "source": "nobody"}
+"""What every scenario has to say, and what is judged without it."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What became of the content of a scenario file.
+
+    Args:
+        scenario: where nothing is wrong; None otherwise.
+        complaints: sentences, one for each thing that is wrong.
+        rest: the scenario without what is wrong, for further questions; None where the table of
+            its kind is wrong itself.
+    """
+
+    scenario: Scenario | None
+    complaints: tuple[str, ...] = ()
+    rest: Scenario | None = None
 
 
 def load_scenario(path: str | Path) -> Scenario:
@@ -29,31 +51,96 @@ def load_scenario(path: str | Path) -> Scenario:
         InputError: the file cannot be read or something in it cannot be used; one line per
             complaint, each naming the file and the key.
     """
-    file = Path(arguments.path("a scenario", path))
-    return parse_scenario(read_toml(file, "scenario", SCENARIOS, EXAMPLE), origin=str(file))
+    return parse_scenario(read_scenario(path), origin=str(path))
+
+
+def read_scenario(path: str | Path) -> dict[str, Any]:
+    """The content of a scenario file, not validated.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    return read_toml(Path(arguments.path("a scenario", path)), "scenario", SCENARIOS, EXAMPLE)
 
 
 def parse_scenario(content: dict[str, Any], origin: str = "scenario") -> Scenario:
     """Validate a scenario that is already a dictionary; `origin` is named in the complaints."""
+    found = examined(content)
+    if found.scenario is None:
+        raise InputError("\n".join(f"{origin}: {said}" for said in found.complaints))
+    return found.scenario
+
+
+def examined(content: dict[str, Any]) -> Examined:
+    """The scenario that a content is, or everything that is wrong with it.
+
+    A table is looked at as a whole when its keys are right; what is wrong elsewhere hides nothing.
+    """
     name, known = content.get("kind"), kinds()
     if not isinstance(name, str) or name not in known:
-        given = "is missing" if name is None else f"was given {name!r}"
-        raise InputError(
-            f"{origin}: the key 'kind' {given}; accepted: {', '.join(known)}{meant(name, known)}"
-        )
-    schema = known[name].scenario
+        given = "is missing" if name is None else f"was given {arguments.shown(name)}"
+        said = f"the key 'kind' {given}; accepted: {', '.join(known)}{meant(name, known)}"
+        return Examined(None, (said, *_of_every_kind(content)))
+    kind, said, rest = known[name], [], content
+    while True:
+        try:
+            scenario = kind.scenario.model_validate(rest)
+        except ValidationError as error:
+            errors = _one_of_each(error.errors())
+            said += [complaint(kind.scenario, e) for e in errors]
+            rest = _without(rest, [e["loc"] for e in errors], kind)
+            if rest is None:
+                return Examined(None, tuple(dict.fromkeys(said)))
+            continue
+        said += _no_ensemble(scenario, kind, known)
+        complaints = tuple(dict.fromkeys(said))
+        return Examined(None if complaints else scenario, complaints, scenario)
+
+
+def _of_every_kind(content: dict[str, Any]) -> list[str]:
+    """What is wrong with the keys that scenarios of all kinds have."""
     try:
-        scenario = schema.model_validate(content)
+        Scenario.model_validate({"kind": "", **content, "compensation": ()})
     except ValidationError as error:
-        complaints = [complaint(schema, dict(e)) for e in _one_of_each(error.errors())]
-        raise InputError("\n".join(f"{origin}: {c}" for c in complaints)) from None
-    if scenario.ensemble is not None and not known[name].ensembles:
-        others = [f"'{kind.name}'" for kind in known.values() if kind.ensembles]
-        raise InputError(
-            f"{origin}: the table [ensemble] was given; accepted in scenarios of kind "
-            f"{' and '.join(others)}{scenario.instead_of_ensemble}"
-        )
-    return scenario
+        return [
+            complaint(Scenario, e) for e in _one_of_each(error.errors())
+            if e["type"] != "extra_forbidden" and e["loc"][:1] != ("kind",)
+        ]  # fmt: skip
+    return []
+
+
+def _no_ensemble(scenario: Scenario, kind: Kind, known: dict[str, Kind]) -> list[str]:
+    """The complaint about a table [ensemble] of a kind that has none."""
+    if scenario.ensemble is None or kind.ensembles:
+        return []
+    others = " and ".join(f"'{each.name}'" for each in known.values() if each.ensembles)
+    return [
+        f"the table [ensemble] was given; accepted in scenarios of kind {others}"
+        f"{scenario.instead_of_ensemble}"
+    ]
+
+
+def _without(content: dict[str, Any], wrong: Sequence[tuple], kind: Kind) -> dict[str, Any] | None:
+    """A content without what is wrong: words in place of a missing name, arrays without the
+    elements that are refused, nothing in place of other keys; None where the table of the kind,
+    the scenario as a whole, or another table that it has to have, is.
+    """
+    places = {(kind.name,) if loc[:1] == (kind.name,) else tuple(loc[:2]) for loc in wrong}
+    if () in places or (kind.name,) in places:
+        return None
+    rest = copy.copy(content)
+    for name in dict.fromkeys(place[0] for place in places):
+        refused = {place[1] for place in places if place[0] == name and len(place) > 1}
+        if name not in content and name not in _IN_PLACE_OF:
+            return None
+        value = rest.pop(name, None)
+        if name in _IN_PLACE_OF:
+            rest[name] = _IN_PLACE_OF[name]
+        elif isinstance(value, list) and (name,) not in places:
+            rest[name] = [one for i, one in enumerate(value) if i not in refused]
+            if not rest[name]:
+                del rest[name]
+    return rest
 
 
 def _one_of_each(errors: list[Any]) -> list[Any]:

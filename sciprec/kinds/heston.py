@@ -40,6 +40,7 @@ class HestonScenario(Scenario):
     heston: HestonRun = key("the table [heston]", "[heston.model]")
     compensation: CorrectionChoices = Field(
         default=(), examples=['compensation = ["none", "carry", "correction"]'],
+        json_schema_extra={"uniqueItems": True},
         description='an array of "none", "carry" and "correction"; left out, "carry"',
     )  # fmt: skip
     takes_compensation: ClassVar[bool] = False

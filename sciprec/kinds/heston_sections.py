@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
+from typing import Annotated
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from sciprec.checks.limits import FIXINGS, HESTON_MODEL, PARAMETER, PATHS, PAYOFF
+from sciprec.checks.limits import FIXINGS, HESTON_MODEL, PATHS, PAYOFF
 from sciprec.errors import meant
 from sciprec.scenario.price_tolerance import ACCEPTED, price_tolerance
-from sciprec.scenario.sections import Numbers, Section, key, limited
+from sciprec.scenario.sections import Section, as_tuple, key, limited
+from sciprec.scenario.values import Number, Registered
 
 MOST_PATH_STEPS = 1_000_000
 
@@ -29,51 +31,64 @@ class HestonModel(Section):
     )
 
 
-_LARGEST_ON_AXIS = {"strikes": PAYOFF["strike"].most, "maturities_years": PAYOFF["maturity"].most}
+_Strike = Annotated[float, Field(**PAYOFF["strike"].limits())]
+_Maturity = Annotated[float, Field(**PAYOFF["maturity"].limits())]
 EUROPEAN = ("call", "put")
+
+
+def _payoffs() -> Collection[str]:
+    from sciprec.heston.options.catalogue import payoffs
+
+    return sorted(payoffs())
+
+
+def _schemes() -> Collection[str]:
+    from sciprec.heston.schemes.catalogue import schemes
+
+    return sorted(schemes())
 
 
 class HestonPayoffs(Section):
     """A grid of options: one payoff at every strike and maturity."""
 
-    kind: str = key("the name of a registered payoff that has a strike", 'kind = "call"')
-    strikes: Numbers = key(
-        "an array of prices > 0, at most 1e12", "strikes = [90.0, 100.0]", min_length=1
+    kind: Annotated[str, Registered("payoff", _payoffs)] = key(
+        "the name of a registered payoff that has a strike", 'kind = "call"'
     )
-    maturities_years: Numbers = key(
-        "an array of years > 0, at most 100", "maturities_years = [0.5, 1.0]", min_length=1
+    strikes: Annotated[tuple[_Strike, ...], BeforeValidator(as_tuple)] = key(
+        "an array of prices > 0, at most 1e12", "strikes = [90.0, 100.0]", unit="currency",
+        min_length=1,
+    )
+    maturities_years: Annotated[tuple[_Maturity, ...], BeforeValidator(as_tuple)] = key(
+        "an array of years > 0, at most 100", "maturities_years = [0.5, 1.0]", unit="years",
+        min_length=1,
     )
     fixings: int | None = Field(
         default=None, ge=FIXINGS[0], le=FIXINGS[1], examples=["fixings = 5"],
         description="a whole number from 1 to 1e6: of Asians, lookbacks and barriers",
     )  # fmt: skip
     barrier: float | None = limited(PAYOFF["barrier"], "barrier = 90.0", default=None)
-    parameters: dict[str, Any] | None = Field(
+    parameters: dict[str, Number] | None = Field(
         default=None, examples=["parameters = { power = 2.0 }"],
         description="a table of numbers: the payoff's other parameters by name",
     )  # fmt: skip
 
-    @field_validator("parameters")
-    @classmethod
-    def _numbers(cls, given: dict[str, Any] | None) -> dict[str, Any] | None:
-        for name, value in (given or {}).items():
-            PARAMETER.number(f"parameter {name!r}", value)
-        return given
-
     @field_validator("strikes", "maturities_years")
     @classmethod
-    def _increasing(cls, values: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
-        if values[0] <= 0 or any(b <= a for a, b in zip(values, values[1:], strict=False)):
-            raise ValueError("the numbers must be positive and increasing")
-        if values[-1] > _LARGEST_ON_AXIS[info.field_name]:
-            raise ValueError("a number is too large")
+    def _increasing(cls, values: tuple[float, ...]) -> tuple[float, ...]:
+        if any(b <= a for a, b in zip(values, values[1:], strict=False)):
+            raise ValueError("the numbers must be increasing")
         return values
 
 
 class HestonSimulation(Section):
     """How the paths are drawn: as many as a tolerance needs, or a fixed number."""
 
-    scheme: str = Field(
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [{"required": ["n_paths", "steps_per_year"]}, {"required": ["tolerance"]}]
+        }
+    )
+    scheme: Annotated[str, Registered("scheme", _schemes)] = Field(
         default="quadratic_exponential_martingale",
         description="the name of a registered path scheme",
         examples=['scheme = "quadratic_exponential_martingale"'],

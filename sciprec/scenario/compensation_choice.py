@@ -9,13 +9,14 @@ variables = { vorticity = { alpha = 1.0 }, geopotential = { alpha = 0.15, beta =
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from sciprec.errors import meant
 from sciprec.precision.sums.compensation import COMPENSATIONS, LARGEST_COEFFICIENT, Compensation
 from sciprec.scenario.sections import Section, as_tuple, key
+from sciprec.scenario.values import NameOrTable
 
 _SHARE = {"ge": 0, "le": LARGEST_COEFFICIENT}
 _ALPHA = f"a number from 0 to {LARGEST_COEFFICIENT:g}: the share of the residual that is added"
@@ -102,12 +103,6 @@ def choice_of(name: str, given: Compensation | None) -> CompensationChoice:
     return CompensationChoice(name=name, **vars(given))
 
 
-def as_tables(value: Any) -> Any:
-    """Names become tables that hold nothing but a name."""
-    if not isinstance(value, (list, tuple)):
-        return value
-    return as_tuple([{"name": v} if isinstance(v, str) else v for v in value])
-
-
-CompensationChoices = Annotated[tuple[CompensationChoice, ...], BeforeValidator(as_tables)]
+_Named = Annotated[CompensationChoice, NameOrTable(tuple(COMPENSATIONS))]
+CompensationChoices = Annotated[tuple[_Named, ...], BeforeValidator(as_tuple)]
 NO_COMPENSATION = CompensationChoice(name="none")

@@ -6,7 +6,7 @@ is written; a complaint is made of these.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
@@ -29,10 +29,9 @@ def _section_at(model: type[BaseModel], location: tuple) -> tuple[type[BaseModel
 
 def _nested_section(annotation: Any) -> type[BaseModel] | None:
     """The section class inside an annotation such as HestonModel or tuple[Tolerance, ...]."""
-    for candidate in (annotation, *getattr(annotation, "__args__", ())):
-        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
-            return candidate
-    return None
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_nested_section, get_args(annotation))), None)
 
 
 def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:
@@ -50,8 +49,9 @@ def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:
     if error["type"] == "missing":
         return f"the key '{key}' is missing; accepted: {field.description}{example}"
     reason = error.get("ctx", {}).get("error")
-    if reason and isinstance(error["input"], dict):  # said by a whole table, about several keys
-        return str(reason)
+    table = isinstance(error["input"], dict) and _nested_section(field.annotation) is not None
+    if reason and table:  # said by a whole table about several keys, or of one among several
+        return f"key '{key}': {reason}" if isinstance(location[-1], int) else str(reason)
     if isinstance(reason, InputError):
         return f"key '{key}': {reason}"
     why = f" ({reason})" if reason else ""

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
-from sciprec.scenario.compensation_choice import as_tables
-from sciprec.scenario.sections import Section, key
+from sciprec.scenario.sections import Section, as_tuple, key
+from sciprec.scenario.values import NameOrTable
 
 CORRECTION = "correction"
 CARRY = "carry"
@@ -29,4 +29,5 @@ class CorrectionChoice(Section):
         return self.name
 
 
-CorrectionChoices = Annotated[tuple[CorrectionChoice, ...], BeforeValidator(as_tables)]
+_Named = Annotated[CorrectionChoice, NameOrTable(("none", CARRY, CORRECTION))]
+CorrectionChoices = Annotated[tuple[_Named, ...], BeforeValidator(as_tuple)]

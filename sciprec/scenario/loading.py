@@ -15,10 +15,10 @@ from pydantic import (
     model_validator,
 )
 
-from sciprec.precision.formats.backend import resolve_backend
 from sciprec.scenario.compensation_choice import CompensationChoice, CompensationChoices
 from sciprec.scenario.ensemble import Ensemble
-from sciprec.scenario.sections import Names, Section, as_tuple, key
+from sciprec.scenario.sections import Section, as_tuple, key
+from sciprec.scenario.values import ArithmeticNames
 
 EXAMPLE = "quickstart_climate"
 TRUTH = "fp64"
@@ -47,12 +47,14 @@ class Scenario(Section):
     title: str = key("a line for the page", 'title = "Flow over a mountain"', min_length=1)
     source: str = key("author, year and case", 'source = "Williamson et al. (1992), case 5"')
     kind: str = key('"climate", "heston" or "accumulation"', 'kind = "climate"')
-    backends: Names = Field(
+    backends: ArithmeticNames = Field(
         default=(), min_length=1, examples=['backends = ["fp32", "fp16"]'],
+        json_schema_extra={"uniqueItems": True},
         description="an array of backend names or spec strings; left out, MLU_PRECISION_MODE",
     )  # fmt: skip
     compensation: CompensationChoices = Field(
         default=(), examples=['compensation = ["none", "carry"]'],
+        json_schema_extra={"uniqueItems": True},
         description="an array of names of compensations, or tables [[compensation]]",
     )  # fmt: skip
     tolerance: Annotated[tuple[Tolerance, ...], BeforeValidator(as_tuple)] = Field(
@@ -84,9 +86,7 @@ class Scenario(Section):
 
     @field_validator("backends")
     @classmethod
-    def _known_backends(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            resolve_backend(name)
+    def _backends_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(names)) < len(names):
             raise ValueError("a backend is named twice")
         return names

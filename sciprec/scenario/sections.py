@@ -1,10 +1,15 @@
-"""What every table of a scenario file is made of: strict sections and self-describing keys."""
+"""What every table of a scenario file is made of: strict sections and self-describing keys.
+
+A key says in its `description` what it accepts, in its `examples` how it is written in TOML, and in
+the keyword "unit" of its JSON schema what it is counted in. Sentences about mistakes, lists of
+keys, schemas for editors and new scenarios are made of these.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from sciprec.checks.arguments import Range
 
@@ -14,18 +19,18 @@ def as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def key(description: str, example: str, **limits: Any) -> Any:
-    """A scenario key: what it accepts in words, how to write it in TOML, and its limits."""
-    return Field(description=description, examples=[example], **limits)
+def key(description: str, example: str, *, unit: str = "", **options: Any) -> Any:
+    """A scenario key: what it accepts in words, how to write it in TOML, its unit and its limits,
+    with a default where it may be left out.
+    """
+    extra = {"json_schema_extra": {"unit": unit}} if unit else {}
+    return Field(description=description, examples=[example], **extra, **options)
 
 
 def limited(limits: Range, example: str, **options: Any) -> Any:
     """A scenario key for a number of a range, with a default where there is one."""
-    return Field(description=limits.words, examples=[example], **limits.limits(), **options)
+    return key(limits.words, example, unit=limits.unit, **limits.limits(), **options)
 
-
-Numbers = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
-Names = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
 
 
 class Section(BaseModel):

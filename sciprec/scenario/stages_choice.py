@@ -16,8 +16,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, model_validator
 
 from sciprec.precision.formats.stages import STAGES, resolve_stages
-from sciprec.scenario.compensation_choice import as_tables
-from sciprec.scenario.sections import Section, key
+from sciprec.scenario.sections import Section, as_tuple, key
+from sciprec.scenario.values import ArithmeticName, NameOrTable
 
 _ARITHMETIC = "the name of an arithmetic of floats, or a spec string; left out, that of the run"
 _COUNT = "a whole number >= 0"
@@ -31,14 +31,18 @@ class StagesChoice(Section):
         "arithmetics: lower-case letters, digits, '_' and '-', at most 40",
         'name = "half-legendre"', pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$",
     )  # fmt: skip
-    legendre: str | None = Field(
+    legendre: ArithmeticName | None = Field(
         default=None, description=_ARITHMETIC, examples=['legendre = "fp16"']
     )
-    sums: str | None = Field(default=None, description=_ARITHMETIC, examples=['sums = "fp32"'])
-    fourier: str | None = Field(
+    sums: ArithmeticName | None = Field(
+        default=None, description=_ARITHMETIC, examples=['sums = "fp32"']
+    )
+    fourier: ArithmeticName | None = Field(
         default=None, description=_ARITHMETIC, examples=['fourier = "fp16"']
     )
-    kept: str | None = Field(default=None, description=_ARITHMETIC, examples=['kept = "fp32"'])
+    kept: ArithmeticName | None = Field(
+        default=None, description=_ARITHMETIC, examples=['kept = "fp32"']
+    )
     kept_orders: int = Field(default=0, ge=0, description=_COUNT, examples=["kept_orders = 1"])
     kept_degrees: int = Field(default=0, ge=0, description=_COUNT, examples=["kept_degrees = 4"])
 
@@ -62,6 +66,7 @@ class StagesChoice(Section):
         return self.own or (None if self.name == "none" else self.name)
 
 
-StagesChoices = Annotated[tuple[StagesChoice, ...], BeforeValidator(as_tables)]
+_Named = Annotated[StagesChoice, NameOrTable(("none", *STAGES))]
+StagesChoices = Annotated[tuple[_Named, ...], BeforeValidator(as_tuple)]
 MODEL_STAGES = StagesChoice(name="none")
 """No arithmetics of their own."""

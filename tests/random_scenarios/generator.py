@@ -115,7 +115,7 @@ def _climate(content: dict[str, Any], rng: random.Random, levels: bool) -> None:
     step, steps = rng.choice([300.0, 600, 900.0]), rng.randint(2, 6)
     every = rng.randint(1, steps)
     flow = content["climate"] = {
-        "case": rng.choice([case.name, case.name.replace("_", "-").upper()]),
+        "case": case.name,
         "truncation": rng.randint(3, 7), "days": steps * step / 86400,
         "step_seconds": step, "output_hours": every * step / 3600,
     }  # fmt: skip

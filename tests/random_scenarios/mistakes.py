@@ -41,7 +41,7 @@ def mistakes(content: dict[str, Any], rng: random.Random) -> Iterator[tuple[dict
         free = any(part in FREE for part in path[:-1])
         if not free and isinstance(key, str):
             yield changed(content, (*path[:-1], f"{key}{key[-1]}"), value), f"{key}{key[-1]}"
-        for wrong in _other_types(value, free, key):
+        for wrong in other_types(value, free, key):
             yield changed(content, path, wrong), "" if free else str(key)
         if isinstance(value, float) or free and isinstance(value, int):
             yield changed(content, path, rng.choice([float("nan"), float("inf")])), ""
@@ -78,7 +78,7 @@ def places(content: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
             yield from places(value, (*path, key))
 
 
-def _other_types(value: Any, free: bool, key: Any) -> list[Any]:
+def other_types(value: Any, free: bool, key: Any) -> list[Any]:
     """Values of types that are not accepted in place of a value."""
     if isinstance(value, str):
         return [[1.0]] if free or isinstance(key, int) else [3, True, [1.0]]

@@ -136,7 +136,7 @@ def test_bad_input_is_a_sentence_and_2_and_leaves_nothing(
 @pytest.mark.parametrize(
     ("which", "old", "new", "words"),
     [
-        (0, '"williamson_5"', '"williamson_55"', "table [climate]: unknown case 'williamson_55'"),
+        (0, '"williamson_5"', '"williamson_55"', "'climate.case': unknown case 'williamson_55'"),
         (0, "days = 3.0", 'days = 3.0\ntime_scheme = "rk5"', "unknown time scheme 'rk5'"),
         (0, "days = 3.0", "days = 3.0\nparameters = { angel = 1.0 }", "unknown parameter 'angel'"),
         (0, "days = 3.0", "days = 3.0\nstep_seconds = 999.0", "no whole number of steps of 999 s"),

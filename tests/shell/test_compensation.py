@@ -105,7 +105,7 @@ def test_unknown_variables_are_refused_before_anything_is_computed(tmp_path):
     with pytest.raises(InputError) as caught:
         workflow.run(scenario, out=tmp_path / "out")
     assert str(caught.value) == (
-        "scenario 'little_climate', table [climate]: compensation names the unknown variable "
+        "scenario 'little_climate': table [climate]: compensation names the unknown variable "
         "'vorticty'; known: vorticity, divergence, geopotential; did you mean 'vorticity'?"
     )
     assert not (tmp_path / "out").exists()

@@ -14,7 +14,7 @@ import xarray as xr
 
 import sciprec
 from sciprec import climate, heston
-from sciprec.batch.perform import check
+from sciprec.batch.checking import check
 from sciprec.batch.plan import plan
 from sciprec.cli import commands as cli
 from sciprec.comparison.rows import compare

@@ -1,0 +1,52 @@
+"""Everything that is wrong with a scenario, found before anything is computed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sciprec.batch.plan import variants_of
+from sciprec.batch.tolerable import compared_variables, wrong_tolerances
+from sciprec.errors import InputError
+from sciprec.kinds import kind_of
+from sciprec.kinds.files import examined, read_scenario
+from sciprec.scenario.loading import TRUTH, Scenario
+
+
+def complaints_of(file: str | Path) -> list[str]:
+    """All that is wrong with a scenario file, a sentence each; empty where nothing is.
+
+    What only the model knows is asked where the table of its kind is right by itself.
+
+    Args:
+        file: a TOML file, or the name of a scenario that comes with sciprec.
+    """
+    try:
+        found = examined(read_scenario(file))
+    except InputError as error:
+        return str(error).splitlines()
+    of_model = [] if found.rest is None else _wrong_with(found.rest)
+    return [f"{file}: {said}" for said in (*found.complaints, *of_model)]
+
+
+def check(scenario: Scenario) -> None:
+    """Let the scenario's model check what it is asked to do, before anything is computed.
+
+    Raises:
+        InputError: the model does not know a name, numbers do not fit together, or a tolerance
+            names what these runs do not have; a line for each.
+    """
+    wrong = _wrong_with(scenario)
+    if wrong:
+        raise InputError("\n".join(f"scenario '{scenario.name}': {said}" for said in wrong))
+
+
+def _wrong_with(scenario: Scenario) -> list[str]:
+    """What the model, and the tolerances, say against it."""
+    said: dict[str, None] = {}
+    for variant in variants_of(scenario, scenario.backends or (TRUTH,)):
+        try:
+            kind_of(scenario).check(scenario.table, variant)
+        except InputError as error:
+            said |= dict.fromkeys(f"table [{scenario.kind}]: {e}" for e in str(error).splitlines())
+    known = None if said else compared_variables(scenario)
+    return [*said, *wrong_tolerances(scenario, known)]

@@ -1,0 +1,106 @@
+"""The verbs `sciprec scenario ...`: what scenario files may say, and whether they say it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sciprec.errors import InputError, printable
+
+USAGE = 2
+_HELP = "Scenario files: their keys, a first one, a schema for editors, and their mistakes."
+app = typer.Typer(help=_HELP, no_args_is_help=True)
+
+Kind = Annotated[str | None, typer.Argument(help="climate, heston, ... [default: every kind].")]
+
+
+@app.callback()
+def _verbs() -> None:
+    """Scenario files: their keys, a first one, a schema for editors, and their mistakes."""
+
+
+@app.command("keys")
+def list_keys(
+    kind: Kind = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """List every key with its type, unit, limits, default and an example."""
+    from sciprec.cli.console import print_json, print_listing, say
+    from sciprec.kinds import kinds
+    from sciprec.kinds.schema import scenario_keys
+    from sciprec.scenario.keys import keys_listing
+
+    found = {name: scenario_keys(name) for name in ([kind] if kind else kinds())}
+    if json:
+        print_json({name: [vars(key) for key in of_kind] for name, of_kind in found.items()})
+        return
+    for name, of_kind in found.items():
+        if not kind:
+            say(f"\n{name}:")
+        print_listing(keys_listing(of_kind))
+
+
+@app.command("schema")
+def print_schema(kind: Kind = None) -> None:
+    """Print the JSON schema by which editors complete a scenario file and mark its mistakes."""
+    from sciprec.cli.console import print_json
+    from sciprec.kinds.schema import scenario_schema
+
+    print_json(scenario_schema([kind] if kind else []))
+
+
+@app.command("check")
+def check_files(
+    files: Annotated[
+        list[Path], typer.Argument(help="Scenario files (TOML), or names of shipped scenarios.")
+    ],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
+) -> None:
+    """Say everything that is wrong with scenario files, and compute nothing; exit with 2 if any."""
+    from sciprec.batch.checking import complaints_of
+    from sciprec.cli.console import print_json, say
+
+    found = {str(file): complaints_of(file) for file in files}
+    if json:
+        print_json([{"file": file, "complaints": said} for file, said in found.items()])
+    for file, said in found.items() if not json else ():
+        for one in said:
+            print(f"sciprec: {printable(one)}", file=sys.stderr)
+        if not said:
+            say(f"{file}: good")
+    if any(found.values()):
+        raise typer.Exit(USAGE)
+
+
+@app.command("new")
+def new_file(
+    kind: Annotated[str, typer.Argument(help="climate, heston, accumulation, or a plugin's.")],
+    out: Annotated[
+        Path | None, typer.Option(help="File to write [default: standard output].")
+    ] = None,
+) -> None:
+    """Write a first scenario of a kind that runs as it stands, every key with a comment."""
+    from sciprec.kinds.schema import scenario_keys
+    from sciprec.scenario.draft import draft
+
+    keys = scenario_keys(kind)
+    name = re.sub(r"[^a-z0-9_-]+", "_", out.stem.lower()).lstrip("_-")[:60] if out else ""
+    text = draft(kind, keys, name or f"first_{kind}")
+    if out is None:
+        print(text, end="")
+        return
+    try:
+        with out.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise InputError(
+            f"the file '{out}' exists already; give another one, or remove it first"
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"the file '{out}' cannot be written ({error.strerror}); give another one with --out"
+        ) from None

@@ -1,0 +1,178 @@
+"""The keys of a scenario as a list, read from the JSON schema of its kind."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sciprec.display.listing import Listing
+
+_TYPES = {"integer": "whole number", "number": "number", "string": "string",
+          "boolean": "true or false", "array": "array", "object": "table"}  # fmt: skip
+_ENDS = {"minimum": "≥ {:g}", "exclusiveMinimum": "> {:g}", "maximum": "≤ {:g}",
+         "exclusiveMaximum": "< {:g}"}  # fmt: skip
+_HEADS = ("key", "type", "unit", "limits", "default", "example", "accepted")
+_MOST_NAMED = 12
+"""Known words that a list names."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a scenario file.
+
+    Args:
+        path: "climate.days"; "tolerance[].metric" in each table of an array.
+        type: in words, such as "whole number" or "array of strings".
+        accepted: in words.
+        required: whether its table has to have it.
+        unit: that it is counted in; empty where there is none.
+        limits: in signs, such as "> 0, ≤ 100".
+        choices: the known words; empty where others are accepted, too.
+        default: what stands where it is left out; None where that is no value.
+        example: what it may be; None of tables, whose keys have examples of their own.
+        opens: whether it is a table with keys of its own, or an array of such.
+        about: what that table is.
+    """
+
+    path: str
+    type: str
+    accepted: str
+    required: bool
+    unit: str = ""
+    limits: str = ""
+    choices: tuple[str, ...] = ()
+    default: Any = None
+    example: Any = None
+    opens: bool = False
+    about: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its own, without those of the tables around it."""
+        return self.path.rpartition(".")[2]
+
+    @property
+    def words(self) -> str:
+        """What it accepts, a few known words included."""
+        accepted = self.accepted or ", ".join(filter(None, (self.type, self.limits)))
+        said = len(self.choices) > _MOST_NAMED or all(name in accepted for name in self.choices)
+        return accepted if said else f"{accepted}: {', '.join(self.choices)}"
+
+
+def keys(schema: Mapping[str, Any]) -> list[Key]:
+    """All keys of the files of a JSON schema of one kind, tables before what they hold."""
+    return list(_keys(schema, "", schema.get("$defs", {})))
+
+
+def _keys(table: Mapping[str, Any], place: str, defs: Mapping[str, Any]) -> Iterator[Key]:
+    """The keys of a table and of the tables in it."""
+    required = {*table.get("required", ()), *_usual_way(table)}
+    for name, field in table.get("properties", {}).items():
+        said = _resolved(field, defs)
+        inner, mark = said, ""
+        if said.get("type") == "array":
+            inner, mark = _table_among(_resolved(said.get("items", {}), defs), defs), "[]"
+        below = "properties" in inner
+        path = f"{place}{name}"
+        yield Key(
+            path,
+            _type(said, defs),
+            said.get("description", ""),
+            name in required,
+            said.get("unit", ""),
+            _limits(said),
+            tuple(_choices(said)),
+            said.get("default"),
+            next(iter(said.get("examples", ())), None if below else _made_up(said)),
+            below,
+            inner.get("about", ""),
+        )
+        if below:
+            yield from _keys(inner, f"{path}{mark}.", defs)
+
+
+def _usual_way(table: Mapping[str, Any]) -> list[str]:
+    """What a table has to have of several ways to write it: the keys of the first."""
+    return next((way.get("required", []) for way in table.get("oneOf", ())), [])
+
+
+def _resolved(field: Mapping[str, Any], defs: Mapping[str, Any]) -> dict[str, Any]:
+    """What a schema says, that of a table which it refers to included."""
+    if "$ref" not in field:
+        return dict(field)
+    table = defs[field["$ref"].rpartition("/")[2]]
+    return {**table, "about": table.get("description", ""), **field}
+
+
+def _table_among(said: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The table among several things that are accepted, where there is one."""
+    found = (_resolved(one, defs) for one in said.get("anyOf", ()))
+    return next((one for one in found if "properties" in one), said)
+
+
+def _type(said: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    """A type in words."""
+    if "anyOf" in said:
+        return " or ".join(dict.fromkeys(_type(_resolved(o, defs), defs) for o in said["anyOf"]))
+    kinds = said.get("type", "string" if isinstance(said.get("const"), str) else "any value")
+    words = [_TYPES.get(kind, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+    if kinds == "array" and (items := said.get("items")):
+        parts = _type(_resolved(items, defs), defs).split(" or ")
+        return f"array of {' or '.join(f'{part}s' for part in parts)}"
+    return " or ".join(words)
+
+
+def _limits(said: Mapping[str, Any]) -> str:
+    """The ends of a range in signs, those of elements for an array."""
+    of = said.get("items", said)
+    return ", ".join(form.format(of[name]) for name, form in _ENDS.items() if name in of)
+
+
+def _made_up(said: Mapping[str, Any]) -> Any:
+    """A value that is accepted, where nobody gave an example."""
+    low = max(said.get("minimum", -math.inf), said.get("exclusiveMinimum", -math.inf))
+    high = min(said.get("maximum", math.inf), said.get("exclusiveMaximum", math.inf))
+    number = (low + high) / 2 if math.isfinite(high - low) else low + 1 if low > -math.inf else 1
+    number = min(number, high - 1) if math.isfinite(high) and low == -math.inf else number
+    made = {"boolean": False, "array": [], "object": {}, "integer": math.floor(number),
+            "number": float(number)}.get(str(said.get("type")))  # fmt: skip
+    return next(iter(_choices(said)), "..." if made is None else made)
+
+
+def _choices(said: Mapping[str, Any]) -> list[str]:
+    """The known words of a key, or of the elements of an array."""
+    return [said["const"]] if "const" in said else said.get("enum", [])
+
+
+def toml(value: Any) -> str:
+    """A value as TOML writes it, on one line."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{name} = {toml(one)}' for name, one in value.items())} }}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def keys_listing(found: list[Key]) -> Listing:
+    """A line for each key."""
+    rows = [
+        (one.path, one.type, one.unit, one.limits, _default(one), _example(one), one.words)
+        for one in found
+    ]
+    droppable = ("accepted", "example", "limits", "unit", "type")
+    return Listing(_HEADS, rows=rows, droppable=droppable)
+
+
+def _default(one: Key) -> str:
+    if one.default is None:
+        return "required" if one.required else "–"
+    return toml(one.default)
+
+
+def _example(one: Key) -> str:
+    return "" if one.example is None else toml(one.example)

@@ -1,0 +1,93 @@
+"""Values that keys of several tables have: registered names, arithmetics, names in place of tables,
+and plain values; each says what it is in JSON schemas, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
+from pydantic_core import core_schema
+
+from sciprec.checks.arguments import word
+from sciprec.checks.limits import PARAMETER
+from sciprec.precision.formats.backend import backends, resolve_backend
+from sciprec.precision.formats.float_format import ALIASES, FORMATS
+from sciprec.scenario.sections import as_tuple
+
+
+@dataclass(frozen=True)
+class Registered:
+    """Marks a text as one of the names of a registry, which is asked when it is needed.
+
+    Args:
+        what: the names are of, such as "case".
+        names: gives them.
+    """
+
+    what: str
+    names: Callable[[], Collection[str]]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        return handler(schema) | {"enum": sorted(self.names())}
+
+    def _checked(self, value: str) -> str:
+        return word(self.what, value, self.names())
+
+
+@dataclass(frozen=True)
+class NameOrTable:
+    """Marks a table with a key `name`: a text in its place stands for a table of nothing else.
+
+    Args:
+        names: the known ones.
+    """
+
+    names: tuple[str, ...]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return core_schema.no_info_before_validator_function(
+            lambda value: {"name": value} if isinstance(value, str) else value, handler(source)
+        )
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string", "enum": list(self.names)}, handler(schema)]}
+
+
+class _KnownArithmetic:
+    """What a JSON schema says of arithmetics: the known names, and what spec strings have."""
+
+    @staticmethod
+    def __get_pydantic_json_schema__(schema: Any, handler: Any) -> dict[str, Any]:
+        known = list(dict.fromkeys([*backends(), *ALIASES, *FORMATS]))
+        return {"anyOf": [{"type": "string", "enum": known}, {"type": "string", "pattern": "[:,]"}]}
+
+
+def _known_arithmetic(name: str) -> str:
+    resolve_backend(name)
+    return name
+
+
+def _number(value: Any) -> Any:
+    PARAMETER.number("the value", value)
+    return value
+
+
+def _plain(value: Any) -> bool | float | str:
+    return value if isinstance(value, (bool, str)) else PARAMETER.number("the value", value)
+
+
+ArithmeticName = Annotated[str, AfterValidator(_known_arithmetic), _KnownArithmetic]
+"""Of a backend, or a spec string."""
+ArithmeticNames = Annotated[tuple[ArithmeticName, ...], BeforeValidator(as_tuple)]
+Number = Annotated[Any, AfterValidator(_number), WithJsonSchema({"type": "number"})]
+"""Finite; a whole one stays one."""
+PlainValue = Annotated[
+    Any, AfterValidator(_plain), WithJsonSchema({"type": ["boolean", "number", "string"]})
+]
+"""true or false, a text, or a finite number, which becomes a float."""

@@ -1,0 +1,172 @@
+"""`sciprec scenario keys, schema, check, new`: what scenario files may say, from one place."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from sciprec.cli import commands as cli
+from sciprec.kinds import kinds, parse_scenario
+from sciprec.kinds.schema import scenario_keys, scenario_schema
+from tests.extending import loading
+from tests.random_scenarios.mistakes import places
+
+SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
+OWN = ("climate", "heston", "accumulation")
+PLUGIN = """
+from typing import Literal
+import xarray as xr
+from pydantic import BaseModel, Field
+from sciprec.kinds import Kind, register
+from sciprec.scenario.loading import Scenario
+
+class Inner(BaseModel):
+    depth: float = Field(gt=0, json_schema_extra={"unit": "m"})
+
+class Soil(BaseModel):
+    layers: int = Field(ge=2, description="a whole number of layers, 2 or more")
+    soil: Literal["clay", "sand"]
+    column: Inner
+    slope: float = 0.5
+
+class SoilScenario(Scenario):
+    kind: Literal["soil"]
+    soil: Soil
+
+register(Kind("soil", SoilScenario, lambda table, variant, around: xr.Dataset()))
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    """A kind whose table is pydantic's alone, without words and examples."""
+    with loading(tmp_path):
+        file = tmp_path / "soil.py"
+        file.write_text(PLUGIN, encoding="utf-8")
+        yield file
+
+
+def test_every_key_is_listed_with_all_that_is_known_of_it(call):
+    code, out, err = call("scenario", "keys", "--json")
+    assert (code, err) == (cli.GOOD, "")
+    found = json.loads(out)
+    assert list(found) == list(kinds())
+    days = next(key for key in found["climate"] if key["path"] == "climate.days")
+    assert days == {
+        "path": "climate.days", "type": "number", "unit": "days", "limits": "≥ 0.001, ≤ 10000",
+        "accepted": "a number of days > 0, from 0.001 to 10000", "required": True, "default": None,
+        "example": 5.0, "choices": [], "opens": False, "about": "",
+    }  # fmt: skip
+    for name, keys in found.items():
+        paths = {key["path"] for key in keys}
+        for path in SHIPPED:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+            if content["kind"] == name:
+                assert paths_in(content) <= paths
+        assert all(key["accepted"] for key in keys)
+    assert not any(key["path"].startswith("ensemble") for key in found["accumulation"])
+
+
+def paths_in(content):
+    """The paths of the keys of a scenario as lists of keys write them, free names left out."""
+    free = ("parameters", "variables")
+    found = (p for p, _ in places(content) if isinstance(p[-1], str) and p[-2:-1] not in
+             [(name,) for name in free] and not any(part in free for part in p[:-1]))  # fmt: skip
+    return {re.sub(r"\.\d+", "[]", ".".join(map(str, path))) for path in found}
+
+
+def test_keys_of_one_kind_are_a_table(call):
+    code, out, _ = call("scenario", "keys", "heston")
+    assert code == cli.GOOD
+    (line,) = [line for line in out.splitlines() if line.startswith("heston.model.kappa ")]
+    assert re.split(r"\s{2,}", line.strip()) == [
+        "heston.model.kappa", "number", "1/year", "> 0, ≤ 1000", "required", "1.5",
+        "a rate of mean reversion > 0 per year, at most 1000",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", ["keys", "schema", "new"])
+def test_an_unknown_kind_is_a_sentence(call, verb):
+    code, out, err = call("scenario", verb, "hestn")
+    assert (code, out) == (cli.USAGE, "")
+    assert "unknown kind 'hestn'; known: climate, heston, accumulation" in err
+    assert err.endswith("did you mean 'heston'?\n")
+
+
+def test_kinds_of_plugins_are_there_without_a_word_of_their_own(call, plugin):
+    given = ("--plugin", plugin)
+    keys = json.loads(call("scenario", "keys", "soil", "--json", *given)[1])["soil"]
+    depth = next(key for key in keys if key["path"] == "soil.column.depth")
+    assert (depth["unit"], depth["limits"], depth["required"]) == ("m", "> 0", True)
+    schema = json.loads(call("scenario", "schema", *given)[1])
+    Draft202012Validator.check_schema(schema)
+    file = plugin.with_name("first.toml")
+    assert call("scenario", "new", "soil", "--out", file, *given) == (cli.GOOD, "", "")
+    assert tomllib.loads(file.read_text(encoding="utf-8"))["soil"] == {
+        "layers": 3, "soil": "clay", "column": {"depth": 1.0}
+    }  # fmt: skip
+    assert call("scenario", "check", file, *given)[0] == cli.GOOD
+    assert Draft202012Validator(schema).is_valid(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("kind", [None, *OWN])
+def test_every_scenario_of_the_repository_is_valid_by_the_schema(call, kind):
+    code, out, _ = call("scenario", "schema", *([kind] if kind else []))
+    assert code == cli.GOOD
+    schema = json.loads(out)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    for path in SHIPPED:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        if kind in (None, content["kind"]):
+            assert not list(validator.iter_errors(content)), path
+
+
+def test_examples_of_the_schema_are_accepted_by_it():
+    for kind in OWN:
+        schema = scenario_schema([kind])
+        for table in (schema, *schema["$defs"].values()):
+            for name, said in table.get("properties", {}).items():
+                inner = Draft202012Validator({"$defs": schema["$defs"], **said})
+                assert all(map(inner.is_valid, said.get("examples", ()))), (kind, name)
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_a_new_scenario_is_good_and_says_every_key(call, kind, tmp_path):
+    file = tmp_path / "Mine (2).toml"
+    assert call("scenario", "new", kind, "--out", file) == (cli.GOOD, "", "")
+    text = file.read_text(encoding="utf-8")
+    scenario = parse_scenario(tomllib.loads(text))
+    assert (scenario.kind, scenario.name) == (kind, "mine_2_")
+    assert call("scenario", "check", file) == (cli.GOOD, f"{file}: good\n", "")
+    code, out, err = call("run", file, "--plan")
+    assert (code, err) == (cli.GOOD, "")
+    for key in scenario_keys(kind):
+        if "[]" not in key.path or key.path.startswith("tolerance"):
+            assert re.search(rf"^#?(\[+{re.escape(key.path)}\]+|{key.name} = .*)$", text, re.M), key
+    before = file.read_bytes()
+    code, _, err = call("scenario", "new", kind, "--out", file)
+    assert code == cli.USAGE and f"the file '{file}' exists already; give another one" in err
+    assert file.read_bytes() == before
+    code, _, err = call("scenario", "new", kind, "--out", tmp_path / "none" / "x.toml")
+    assert code == cli.USAGE and "cannot be written (No such file or directory)" in err
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_every_comment_of_a_new_scenario_can_be_made_a_key(call, kind):
+    """One by one, and all together; what goes together beyond the schema is asked by `check`."""
+    validator = Draft202012Validator(scenario_schema([kind]))
+    prices = ("#tolerance = ", "#confidence", "#max_paths")  # none with a number of paths
+    lines = [one for one in call("scenario", "new", kind)[1].splitlines()
+             if not one.startswith(prices)]  # fmt: skip
+    said = [n for n, line in enumerate(lines) if re.match(r"#(\[|[a-z_]+ = )", line)]
+    heads = [n for n in said if lines[n].startswith("#[")]
+    alone = [n for n in said if not heads or n < heads[0]]
+    for numbers in [*([n] for n in alone), said]:
+        text = "\n".join(one[1:] if n in numbers else one for n, one in enumerate(lines))
+        assert not list(validator.iter_errors(tomllib.loads(text))), numbers
+    assert len(said) > 5
