@@ -23,12 +23,15 @@ from sciprec.checks.limits import THREADS
 from sciprec.display.listing import Shown, Summary
 from sciprec.display.notebook import Line
 from sciprec.errors import InputError
-from sciprec.kinds import load_scenario
+from sciprec.kinds import load_scenario, parse_scenario
+from sciprec.kinds.files import read_scenario
 from sciprec.machine.modes import shell_assignments
 from sciprec.output.files import NETCDF, suffix_of
 from sciprec.output.folders import alone_in, require_own_page
 from sciprec.plugins.loading import load_files
 from sciprec.provenance.origin import provenance
+from sciprec.scenario.changes import changed
+from sciprec.scenario.keys import toml
 from sciprec.scenario.loading import Scenario
 
 _MOST_NAMED = 3
@@ -83,6 +86,7 @@ def run(
     on_cluster: Callable[[str], None] | None = None,
     fresh: bool = False,
     plugins: str | Path | Sequence[str | Path] = (),
+    changes: Mapping[str, Any] | None = None,
     debug: bool = False,
 ) -> BatchResult:
     """Run scenarios in all their arithmetics, store every run, and write the page.
@@ -110,6 +114,8 @@ def run(
         fresh: compute runs again whose files are there.
         plugins: Python files of one's own, imported here and on workers before anything else; they
             register kinds, cases, equations, schemes, payoffs, metrics or formats.
+        changes: values that go before those of all the scenarios, by dotted key, as in
+            {"climate.days": 3}; everything is as if the files said so.
         debug: let the first failing run end the batch with its traceback.
 
     Returns:
@@ -129,11 +135,11 @@ def run(
             whole(what, count, *THREADS)
     fresh = flag("fresh", fresh)
     files = load_files(plugins)
-    loaded = _loaded(given)
+    loaded = _loaded(given, changes or {})
     runs = planned(loaded, backends, suffix_of(format))
     return run_planned(
         runs, out if out is not None else default_folder(loaded),
-        lambda folder: _command(given, backends, files, folder),
+        lambda folder: _command(given, backends, files, changes or {}, folder),
         {"on_plan": on_plan, "on_done": on_done, "on_days": on_days,
          "on_compiling": on_compiling, "on_cluster": on_cluster},
         fresh=fresh, debug=debug, scheduler=scheduler, workers=workers, threads=threads,
@@ -221,6 +227,7 @@ def forecast(
     format: str = NETCDF,
     fresh: bool = False,
     plugins: str | Path | Sequence[str | Path] = (),
+    changes: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """What `run` would do with the same arguments; nothing is computed or written.
 
@@ -236,7 +243,7 @@ def forecast(
     """
     backends = _names(backends)
     load_files(plugins)
-    loaded = _loaded(_listed(scenarios))
+    loaded = _loaded(_listed(scenarios), changes or {})
     runs = planned(loaded, backends, suffix_of(format))
     folder = Path(out) if out is not None else default_folder(loaded)
     kept = set() if fresh else {run.file for run in runs if is_kept(run, folder)}
@@ -257,9 +264,15 @@ def _listed(scenarios: Any) -> list[Any]:
     return list(given)
 
 
-def _loaded(given: Sequence[Any]) -> list[Scenario]:
-    """Scenarios, those of files loaded."""
-    return [one if isinstance(one, Scenario) else load_scenario(one) for one in given]
+def _loaded(given: Sequence[Any], changes: Mapping[str, Any]) -> list[Scenario]:
+    """Scenarios, those of files loaded, with what is said otherwise."""
+    if not changes:
+        return [one if isinstance(one, Scenario) else load_scenario(one) for one in given]
+    contents = (
+        (one.model_dump(mode="json"), f"scenario '{one.name}'") if isinstance(one, Scenario)
+        else (read_scenario(one), str(one)) for one in given
+    )  # fmt: skip
+    return [parse_scenario(changed(content, changes), origin) for content, origin in contents]
 
 
 def _names(backends: Iterable[str] | None) -> list[str] | None:
@@ -333,8 +346,9 @@ def _report(folder: Path, outcomes: Sequence[Outcome], command: str) -> BatchRes
 
 
 def _command(
-    given: Sequence[Any], backends: Sequence[str] | None, plugins: Sequence[str], folder: Path
-) -> str:
+    given: Sequence[Any], backends: Sequence[str] | None, plugins: Sequence[str],
+    changes: Mapping[str, Any], folder: Path,
+) -> str:  # fmt: skip
     """The command line that makes this batch again."""
     parts = [*shell_assignments(os.environ), "sciprec", "run"]
     for one in given:
@@ -343,4 +357,6 @@ def _command(
         parts += ["--backend", name]
     for file in plugins:
         parts += ["--plugin", file]
+    for key, value in changes.items():
+        parts += ["--set", f"{key}={toml(value)}"]
     return shlex.join([*parts, "--out", os.fspath(folder)])

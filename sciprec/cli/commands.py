@@ -105,6 +105,12 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
     ] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="KEY=VALUE that goes before the files' own: climate.days=3; repeatable."
+        ),
+    ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Show what would be computed, and compute nothing.")
     ] = False,
@@ -118,11 +124,14 @@ def run(
     from sciprec.batch import workflow
     from sciprec.cli.console import print_forecast, print_json, print_runs, say
     from sciprec.cli.progress import Progress
+    from sciprec.scenario.changes import change
 
+    changes = dict(map(change, settings or ()))
     if plan:
         rows = workflow.forecast(
-            files, out=out, backends=backend, format=format, fresh=fresh, plugins=Settings.plugins
-        )
+            files, out=out, backends=backend, format=format, fresh=fresh, plugins=Settings.plugins,
+            changes=changes,
+        )  # fmt: skip
         return print_json(rows) if json else print_forecast(rows)
     try:
         with Progress(quiet=json) as progress:
@@ -141,6 +150,7 @@ def run(
                 on_cluster=progress.cluster,
                 fresh=fresh,
                 plugins=Settings.plugins,
+                changes=changes,
                 debug=Settings.debug,
             )
     except KeyboardInterrupt:

@@ -8,8 +8,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sciprec.cli import commands as cli
-from sciprec.kinds import examined
+from sciprec.errors import InputError
+from sciprec.kinds import examined, parse_scenario
 from sciprec.kinds.schema import scenario_schema
+from sciprec.scenario.changes import change
+from sciprec.scenario.changes import changed as set_otherwise
+from sciprec.scenario.keys import toml as one_line
 from tests.extending import loading
 from tests.random_scenarios.generator import HEADINGS, random_scenario, toml
 from tests.random_scenarios.mistakes import FREE, changed, mistakes, other_types, places
@@ -111,3 +115,29 @@ def test_schema_and_file_agree_on_one_mistake(seed, schema):
             assert said, wrong
         elif not any(isinstance(v, float) and not math.isfinite(v) for _, v in places(wrong)):
             assert all(any(words in one for words in BEYOND) for one in said), (said, word)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_setting_is_editing(seed):
+    """Any key of a random scenario, to a good value or to a wrong one: the same scenario, or the
+    same sentences.
+    """
+    content, rng = random_scenario(seed), random.Random(seed)
+    content = tomllib.loads(toml(content, rng))
+    for path, value in rng.sample(here := list(places(content)), min(12, len(here))):
+        if any("." in str(part) for part in path):
+            continue
+        for new in [value, *other_types(value, False, path[-1])]:
+            key = ".".join(map(str, path))
+            written = f"{key}={one_line(new)}"
+            assert outcome(set_otherwise(content, dict([change(written)]))) == outcome(
+                changed(content, path, new)
+            )
+
+
+def outcome(content):
+    """A scenario, or what is said against it."""
+    try:
+        return parse_scenario(content)
+    except InputError as error:
+        return str(error)

@@ -1,0 +1,86 @@
+"""`sciprec run --set KEY=VALUE`: as if the file said so."""
+
+import json
+import shlex
+
+import pytest
+
+import sciprec
+from sciprec.batch import workflow
+from sciprec.cli import commands as cli
+from sciprec.errors import InputError
+from sciprec.kinds import load_scenario
+from sciprec.scenario.changes import change
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("climate.days=3", ("climate.days", 3)),
+        ("climate.days = 3.5 ", ("climate.days", 3.5)),
+        ("climate.case=williamson_5", ("climate.case", "williamson_5")),
+        ('title="a = b"', ("title", "a = b")),
+        ("title=two words", ("title", "two words")),
+        ('backends=["fp16", "bf16"]', ("backends", ["fp16", "bf16"])),
+        ("backends=float:p=11,round=rz", ("backends", "float:p=11,round=rz")),
+        ("climate.parameters={levels = 3}", ("climate.parameters", {"levels": 3})),
+        ("compensation.0.sums=true", ("compensation.0.sums", True)),
+        ("name=1\nkind='x'", ("name", "1\nkind='x'")),
+    ],
+)
+def test_values_are_tomls_and_bare_words_are_texts(written, found):
+    assert change(written) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("climate.days", "--set is given 'climate.days'; it takes a key and a value, as in clim"),
+        ("=3", "--set is given '=3'; it takes a key and a value"),
+        ("climate.days=", "it takes a key and a value"),
+        ("climate.dayz=3", "unknown key 'climate.dayz'; known: case, truncation, days"),
+        ("climat.days=3", "unknown key 'climat'; known: name, title"),
+        ("climate.days=three", "key 'climate.days' was given 'three' (a string); accepted: a num"),
+        ("climate.days.x=3", "the key 'climate.days.x' is set, but 'climate.days' is no table"),
+        ("tolerance.1.at_most=3", "is set, but 'tolerance' is an array of 1; give the number of"),
+        ("tolerance.x=3", "is set, but 'tolerance' is an array of 1; give the number of"),
+        ("backends.0=bf61", "key 'backends.0': unknown backend 'bf61'; known: "),
+    ],
+)  # fmt: skip
+def test_bad_settings_are_a_sentence_and_nothing_is_left(
+    call, scenario_files, tmp_path, given, words
+):
+    code, out, err = call("run", scenario_files[0], "--set", given, "--out", tmp_path / "out")
+    assert (code, out) == (cli.USAGE, "")
+    assert words in err and len(err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_batch_is_the_one_of_a_file_that_says_so(
+    call, models, undrawn, scenario_files, tmp_path
+):
+    """Its files are kept by a run of the edited file; its command line makes it again."""
+    path, out = scenario_files[0], tmp_path / "out"
+    given = ("--set", "climate.truncation=5", "--set", "title=Other words")
+    assert call("run", path, *given, "--out", out)[0] == cli.GOOD
+    text = path.read_text().replace("truncation = 21", "truncation = 5")
+    other = path.with_name("edited.toml")
+    other.write_text(text.replace("A little flow", "Other words"))
+    assert [row["kept"] for row in workflow.forecast(other, out=out)] == [True] * 3
+    assert [row["kept"] for row in workflow.forecast(path, out=out)] == [False] * 3
+    command = shlex.split(json.loads((out / "batch.json").read_text())["command"])
+    assert command[:3] == ["sciprec", "run", str(path)]
+    code, _, err = call(*command[1:])
+    assert code == cli.GOOD and err.count("kept") == 3
+    rows = json.loads(call("run", path, *given, "--out", out, "--plan", "--json")[1])
+    assert all(row["kept"] for row in rows)
+
+
+def test_from_python_files_and_loaded_scenarios_take_changes(scenario_files, tmp_path):
+    scenario = load_scenario(scenario_files[0])
+    (first, *_) = workflow.forecast(scenario, changes={"name": "other"})
+    assert first["scenario"] == "other"
+    with pytest.raises(InputError, match=r"^scenario 'little_climate': unknown key 'nam'; known"):
+        sciprec.run(scenario, out=tmp_path / "none", changes={"nam": "other"})
+    with pytest.raises(InputError, match="changes is 3; accepted: values by dotted key"):
+        sciprec.run(scenario, out=tmp_path / "none", changes=3)
