@@ -22,6 +22,14 @@ from sciprec.cli import (
     scenario_verbs,
     study_verb,
 )
+from sciprec.cli.options import (
+    Json,
+    Quiet,
+    ScenarioFiles,
+    known_backends,
+    prepare_completion,
+    print_completion,
+)
 from sciprec.cli.settings import Settings, before_the_verb
 from sciprec.errors import InputError, Interrupted, printable
 from sciprec.plugins.loading import load_files, load_plugins
@@ -36,12 +44,11 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(bench_verbs.app, name="bench")
 app.add_typer(climate_verbs.app, name="climate")
 app.add_typer(scenario_verbs.app, name="scenario")
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
 def _print_version(asked: bool) -> None:
@@ -71,6 +78,14 @@ def _global_options(
         bool,
         typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
     ] = False,
+    completion: Annotated[
+        str | None,
+        typer.Option(
+            "--completion", metavar="SHELL", callback=print_completion, is_eager=True,
+            help="Print what bash, zsh or fish reads to complete words: "
+            'eval "$(sciprec --completion bash)".',
+        ),
+    ] = None,
 ) -> None:
     Settings.debug = debug
     load_plugins()
@@ -79,12 +94,13 @@ def _global_options(
 
 @app.command()
 def run(
-    files: Annotated[
-        list[Path], typer.Argument(help="Scenario files (TOML), or names of shipped scenarios.")
-    ],
+    files: ScenarioFiles,
     backend: Annotated[
         list[str] | None,
-        typer.Option("--backend", "-b", help="Arithmetic to use instead of the scenarios' own."),
+        typer.Option(
+            "--backend", "-b", autocompletion=known_backends,
+            help="Arithmetic to use instead of the scenarios' own; repeat it for several.",
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for files and page [default: reports/NAME].")
@@ -108,12 +124,14 @@ def run(
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", help="KEY=VALUE that goes before the files' own: climate.days=3; repeatable."
+            "--set", metavar="KEY=VALUE",
+            help="What goes before the files' own: climate.days=3; repeat it for several.",
         ),
     ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Show what would be computed, and compute nothing.")
     ] = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Run scenarios in all their arithmetics; store netCDF files and a page."""
@@ -134,7 +152,7 @@ def run(
         )  # fmt: skip
         return print_json(rows) if json else print_forecast(rows)
     try:
-        with Progress(quiet=json) as progress:
+        with Progress(quiet=quiet or json) as progress:
             result = workflow.run(
                 files,
                 out=out,
@@ -172,10 +190,11 @@ def quickstart(
     out: Annotated[Path, typer.Option(help="Folder for files and page.")] = Path(
         "reports/quickstart"
     ),
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Run a small scenario of each model, a flow and option prices, to their page."""
-    run([Path(name) for name in QUICKSTART], out=out, json=json)
+    run([Path(name) for name in QUICKSTART], out=out, quiet=quiet, json=json)
 
 
 def _any_failed(table: list[dict[str, Any]]) -> bool:
@@ -284,6 +303,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # a terminal without '…' shows '?', not a failure
     try:
+        prepare_completion()
         given = before_the_verb(sys.argv[1:] if arguments is None else arguments)
         _command()(given, prog_name="sciprec")
     except InputError as error:

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.settings import Settings, as_words
 from sciprec.errors import InputError, Interrupted, printable, why_no_file
 from sciprec.scenario.shipped import PRICES, shipped
@@ -30,9 +31,7 @@ def coverage(
         int | None,
         typer.Option(min=2, help=f"Per row [default: {SEEDS}, {SMALL_SEEDS} with --small]."),
     ] = None,
-    backend: Annotated[
-        list[str] | None, typer.Option("--backend", "-b", help="Arithmetic; repeat it for several.")
-    ] = None,
+    backend: Backends = None,
     case: Annotated[
         list[str] | None, typer.Option(help="Case of the references; repeat it for several.")
     ] = None,
@@ -52,7 +51,8 @@ def coverage(
     threads: Annotated[
         int | None, typer.Option(min=1, help="Change no result [default: all cores].")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Count how often the bound of a price covers the truth; exit with 1 where it fails.
 
@@ -93,7 +93,7 @@ def coverage(
         """Keep a finished row."""
         done.append(_plain(row))
         store_coverage(folder, content)
-        if not json:
+        if not (quiet or json):
             _say_finished(row, f"{len(done)}/{n_rows}")
 
     with alone_in(folder):

@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
+from sciprec.cli.options import Backend, Payoff
 from sciprec.errors import Interrupted
 
 NOT_MET = 1
 
 
 def price(
-    payoff: Annotated[str, typer.Option(help="Such as call, asian-arithmetic, barrier-down-out.")],
+    payoff: Payoff,
     maturity: Annotated[
         list[float], typer.Option(help="Years; repeat it for several.", show_default=False)
     ],
@@ -28,7 +29,7 @@ def price(
     tol: Annotated[
         str, typer.Option(help="Of the bound: 0.1% or 0.001 of the price, 0.01abs an amount.")
     ] = "0.1%",
-    backend: Annotated[str, typer.Option("--backend", "-b", help="Arithmetic.")] = "fp32",
+    backend: Backend = "fp32",
     fixings: Annotated[
         int | None, typer.Option(help="Of Asians, lookbacks [default: 5], barriers.")
     ] = None,

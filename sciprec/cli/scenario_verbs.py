@@ -9,13 +9,12 @@ from typing import Annotated
 
 import typer
 
+from sciprec.cli.options import AnyKind, Json, KindName, ScenarioFiles
 from sciprec.errors import InputError, printable
 
 USAGE = 2
 _HELP = "Scenario files: their keys, a first one, a schema for editors, and their mistakes."
 app = typer.Typer(help=_HELP, no_args_is_help=True)
-
-Kind = Annotated[str | None, typer.Argument(help="climate, heston, ... [default: every kind].")]
 
 
 @app.callback()
@@ -25,8 +24,8 @@ def _verbs() -> None:
 
 @app.command("keys")
 def list_keys(
-    kind: Kind = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    kind: AnyKind = None,
+    json: Json = False,
 ) -> None:
     """List every key with its type, unit, limits, default and an example."""
     from sciprec.cli.console import print_json, print_listing, say
@@ -45,7 +44,7 @@ def list_keys(
 
 
 @app.command("schema")
-def print_schema(kind: Kind = None) -> None:
+def print_schema(kind: AnyKind = None) -> None:
     """Print the JSON schema by which editors complete a scenario file and mark its mistakes."""
     from sciprec.cli.console import print_json
     from sciprec.kinds.schema import scenario_schema
@@ -55,10 +54,8 @@ def print_schema(kind: Kind = None) -> None:
 
 @app.command("check")
 def check_files(
-    files: Annotated[
-        list[Path], typer.Argument(help="Scenario files (TOML), or names of shipped scenarios.")
-    ],
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
+    files: ScenarioFiles,
+    json: Json = False,
 ) -> None:
     """Say everything that is wrong with scenario files, and compute nothing; exit with 2 if any."""
     from sciprec.batch.checking import complaints_of
@@ -78,7 +75,7 @@ def check_files(
 
 @app.command("new")
 def new_file(
-    kind: Annotated[str, typer.Argument(help="climate, heston, accumulation, or a plugin's.")],
+    kind: KindName,
     out: Annotated[
         Path | None, typer.Option(help="File to write [default: standard output].")
     ] = None,

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.settings import Settings, as_words
 from sciprec.errors import InputError, Interrupted
 
@@ -26,10 +27,7 @@ def study(
             "that returns them; repeat it for several members."
         ),
     ],
-    backend: Annotated[
-        list[str] | None,
-        typer.Option("--backend", "-b", help="Arithmetic to compare with fp64; repeatable."),
-    ] = None,
+    backend: Backends = None,
     tolerance: Annotated[
         list[str] | None,
         typer.Option(
@@ -62,7 +60,8 @@ def study(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Run a kernel of yours in every arithmetic on the same inputs, to a page."""
     from sciprec.cli.console import print_json, print_runs, say
@@ -71,7 +70,7 @@ def study(
     from sciprec.studies.kernel_page import study as study_kernel
 
     def tried(one: Any) -> None:
-        if not json:
+        if not (quiet or json):
             print(one, file=sys.stderr, flush=True)
 
     options = {
@@ -79,7 +78,7 @@ def study(
         "--output": output, "--axes": axes, "--search": search and [search], "--out": [str(out)],
     }  # fmt: skip
     try:
-        with Progress(quiet=json) as progress:
+        with Progress(quiet=quiet or json) as progress:
             made = study_kernel(
                 kernel_named(kernel), list(inputs), backends=tuple(backend or ()),
                 output=output or None, tolerance=_limits(tolerance or ()), metric=metric, out=out,

@@ -1,0 +1,102 @@
+"""Options that several verbs have, and what a shell offers for them when a word is completed."""
+
+from __future__ import annotations
+
+import os
+from glob import glob
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sciprec.checks.arguments import word
+
+SHELLS = ("bash", "zsh", "fish")
+_ASKED_BY_SHELL = "_SCIPREC_COMPLETE"
+
+
+def prepare_completion() -> None:
+    """Let the command answer the shell where that asks for the words that may come next."""
+    if _ASKED_BY_SHELL in os.environ:
+        from typer.completion import completion_init
+
+        completion_init()
+
+
+def print_completion(shell: str | None) -> None:
+    """Print what a shell reads to complete words of the command.
+
+    Raises:
+        InputError: it is none of SHELLS.
+    """
+    if shell is not None:
+        from typer.completion import get_completion_script
+
+        names = {"prog_name": "sciprec", "complete_var": _ASKED_BY_SHELL}
+        print(get_completion_script(**names, shell=word("shell", shell, SHELLS)))
+        raise typer.Exit
+
+
+def known_backends(incomplete: str) -> list[str]:
+    from sciprec.precision.formats.backend import backends
+
+    return [name for name in backends() if name.startswith(incomplete)]
+
+
+def _kinds(incomplete: str) -> list[str]:
+    from sciprec.kinds import kinds
+
+    return [name for name in kinds() if name.startswith(incomplete)]
+
+
+def _cases(incomplete: str) -> list[str]:
+    from sciprec.climate.catalogue import CASES
+
+    return [name for name in CASES if name.startswith(incomplete)]
+
+
+def _payoffs(incomplete: str) -> list[str]:
+    from sciprec.heston.options.catalogue import payoffs
+
+    return [name for name in payoffs() if name.startswith(incomplete)]
+
+
+def _scenarios(incomplete: str) -> list[str]:
+    from sciprec.scenario.shipped import SCENARIOS, names
+
+    return [n for n in (*glob("*.toml"), *names(SCENARIOS)) if n.startswith(incomplete)]
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing of the progress.")]
+Backends = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--backend", "-b", autocompletion=known_backends,
+        help="Arithmetic to compare with fp64; repeat it for several.",
+    ),
+]  # fmt: skip
+Backend = Annotated[
+    str, typer.Option("--backend", "-b", autocompletion=known_backends, help="Arithmetic.")
+]
+ScenarioFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        autocompletion=_scenarios, help="Scenario files (TOML), or names of shipped scenarios."
+    ),
+]
+KindName = Annotated[
+    str, typer.Argument(autocompletion=_kinds, help="climate, heston, accumulation, a plugin's.")
+]
+AnyKind = Annotated[
+    str | None, typer.Argument(autocompletion=_kinds, help="A kind [default: all of them].")
+]
+CaseName = Annotated[
+    str, typer.Argument(autocompletion=_cases, help="A registered case; see `climate list`.")
+]
+Payoff = Annotated[
+    str,
+    typer.Option(
+        autocompletion=_payoffs, help="Such as call, asian-arithmetic, barrier-down-out."
+    ),
+]

@@ -1,0 +1,100 @@
+"""What helps at a prompt: -h everywhere, --quiet where there is progress, completion of words."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from sciprec.cli import commands as cli
+from sciprec.cli.options import SHELLS
+
+
+def verbs(command, words=()):
+    """The words of every verb, those of groups among them."""
+    yield words
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from verbs(inner, (*words, name))
+
+
+VERBS = list(verbs(typer.main.get_command(cli.app)))
+WITH_PROGRESS = {("run",), ("quickstart",), ("study",), ("coverage",), ("climate", "run")}
+
+
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+def test_every_verb_has_help_in_short_and_long(call, words):
+    code, out, err = call(*words, "-h")
+    assert (code, err) == (cli.GOOD, "")
+    assert out.startswith(f"Usage: {' '.join(('sciprec', *words))} ")
+    assert "-h, --help" in out and call(*words, "--help")[1] == out
+    assert ("-q, --quiet" in out) == (words in WITH_PROGRESS)
+
+
+def test_quiet_says_nothing_of_the_progress(call, models, undrawn, scenario_files, tmp_path):
+    given = ("run", scenario_files[0], "--out", tmp_path / "out")
+    (code, out, err), (again, same, silent) = call(*given), call(*given, "-q")
+    assert (code, again) == (cli.GOOD, cli.GOOD)
+    assert "[3/3]" in err and silent == "" and same.splitlines()[0] == out.splitlines()[0]
+    code, out, err = call("run", scenario_files[0], "--set", "climate.days=-1", "-q")
+    assert (code, out) == (cli.USAGE, "") and "climate.days" in err
+
+
+def completed(shell, *words):
+    """What the command offers a shell for the last of some words."""
+    line = {
+        "COMP_WORDS": " ".join(("sciprec", *words)), "COMP_CWORD": str(len(words)),
+        "_TYPER_COMPLETE_ARGS": " ".join(("sciprec", *words)),
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args", "_SCIPREC_COMPLETE": f"complete_{shell}",
+    }  # fmt: skip
+    command = [sys.executable, "-m", "sciprec"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | line, check=True
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("scen",), "scenario"),
+        (("scenario", "ke"), "keys"),
+        (("scenario", "new", "hes"), "heston"),
+        (("run", "quickstart_h"), "quickstart_heston"),
+        (("run", "--qui"), "--quiet"),
+        (("run", "-b", "mlu370-no"), "mlu370-noguard"),
+        (("price", "--payoff", "barrier-up-in-"), "barrier-up-in-put"),
+    ],
+)
+def test_words_are_completed(words, offered):
+    assert offered in completed("bash", *words).split()
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_each_shell_gets_its_script_and_its_answers(call, shell):
+    code, out, err = call("--completion", shell)
+    assert (code, err) == (cli.GOOD, "")
+    assert f"_SCIPREC_COMPLETE=complete_{shell}" in out
+    assert "heston" in completed(shell, "scenario", "new", "hes")
+
+
+def test_the_script_works_in_bash(call, tmp_path):
+    script = tmp_path / "completion.sh"
+    script.write_text(call("--completion", "bash")[1], encoding="utf-8")
+    command = tmp_path / "sciprec"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m sciprec "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    asked = (
+        f'. {script}; complete -p sciprec; COMP_WORDS=(sciprec scenario ""); COMP_CWORD=2; '
+        f'_sciprec_completion {command}; echo "${{COMPREPLY[@]}}"'
+    )
+    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "complete -o default -F _sciprec_completion sciprec", "keys schema check new",
+    ]  # fmt: skip
+
+
+def test_an_unknown_shell_is_a_sentence(call):
+    code, out, err = call("--completion", "fsh")
+    assert (code, out) == (cli.USAGE, "")
+    assert err == "sciprec: unknown shell 'fsh'; known: bash, zsh, fish; did you mean 'fish'?\n"
