@@ -59,6 +59,18 @@ def moment(time: float, attributes: Mapping[str, Any]) -> str:
     return f"time {time:g}" + ("" if units in ("", "1") else f" {units.partition(' since ')[0]}")
 
 
+def time_unit(attributes: Mapping[str, Any]) -> str:
+    """One unit of a time in words: "day", "s", "unit of time".
+
+    Args:
+        attributes: of the coordinate.
+    """
+    units = str(attributes.get("units", "")).partition(" since ")[0]
+    if units.startswith("day"):
+        return "day"
+    return "unit of time" if units in ("", "1") else units
+
+
 def axis_label(name: str, attributes: Mapping[str, Any]) -> str:
     """What to write along an axis: "days", "time in s", "x"."""
     units = str(attributes.get("units", ""))

@@ -17,8 +17,14 @@ AUXILIARY = "sciprec_auxiliary"
 """Names of variables that are not compared with the truth."""
 _USUAL = "height surface_pressure price parameter"
 _ABOUT = ("health", "quantization_info")
+BUDGETS = "sciprec_budgets"
+"""Names of variables along time alone whose drift from the truth is watched."""
+USUAL_BUDGETS = ("mass", "energy")
+"""Those of a file that names none, as far as it has them."""
+FIGURES = ("growth", "map", "lines", "spectrum", "prices", "bounds", "sums")
+"""Names of the page's figures."""
 DRAWN = "sciprec_drawn"
-"""Names of the page's figures: growth, map, lines, prices, bounds, sums; left out, by the axes."""
+"""Which of them a file is shown by; left out, by the axes."""
 ROUNDED = "sciprec_rounded"
 """A text: what is rounded in the arithmetic; {residuals}: where carried residuals are told."""
 TRUTH_CARRIES = "sciprec_truth_carries"
@@ -58,6 +64,16 @@ def primary_name(names: Sequence[str], attributes: Mapping[str, Any]) -> str:
     """
     first = str(attributes.get(PRIMARY, _USUAL)).split()
     return next((name for name in names if name in first), names[0])
+
+
+def budget_names(attributes: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of the budgets that a file may have.
+
+    Args:
+        attributes: of the file.
+    """
+    named = tuple(str(attributes.get(BUDGETS, "")).split())
+    return named or USUAL_BUDGETS
 
 
 def is_compared(name: str, attributes: Mapping[str, Any]) -> bool:

@@ -17,7 +17,12 @@ from sciprec.report.section import scenario_part
 from sciprec.report.sections.drift import drift_rows
 from sciprec.report.sections.fixed_point import summary_of
 from sciprec.report.sections.stages import stage_words
-from sciprec.report.sections.tradeoff import measured_cost, trade_off_picture, trade_offs
+from sciprec.report.sections.tradeoff import (
+    drift_columns,
+    measured_cost,
+    trade_off_picture,
+    trade_offs,
+)
 from sciprec.report.stored.batch import StoredBatch, StoredMember, StoredRun, write_text
 from sciprec.report.stored.shown import main_error
 from sciprec.scenario.loading import TRUTH
@@ -56,7 +61,7 @@ def render(batch: StoredBatch, *, links: bool = True) -> str:
         script=page_script(),
         trade_offs=costs,
         trade_off_picture=trade_off_picture(costs, batch.labels),
-        any_drift=any(row.drifts for row in costs),
+        drifts=drift_columns(batch),
         many_scenarios=len(batch.scenarios) > 1,
         machines=list(MACHINES.values()),
         title=_title(batch),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-BUDGETS = ("mass", "energy")
+from sciprec.output.stated import budget_names
+
 ROUNDING_OF_MEANS = 1e-14
 """Relative; budgets are means in binary64, and no smaller change of one is told from none."""
 
@@ -18,8 +19,9 @@ class Drift:
 
     Args:
         variable: name.
-        per_day: relative drift per simulated day beyond that of fp64, with its sign.
-        days: length of the run.
+        per_day: relative drift per simulated day (or what the time's unit is) beyond that of fp64,
+            with its sign.
+        days: length of the run, in that unit.
     """
 
     variable: str
@@ -41,14 +43,15 @@ def drifts(golden: xr.Dataset, actual: xr.Dataset) -> dict[str, Drift]:
         golden, actual: datasets of the truth and of a run.
 
     Returns:
-        Budget -> Drift; nothing where there is no time axis or no budget.
+        Budget -> Drift, of those that the truth names; nothing where there is no time axis or no
+        budget.
     """
     if "time" not in actual.dims or actual.sizes["time"] < 2:
         return {}
     last = min(actual.sizes["time"], golden.sizes["time"]) - 1
     days = float(actual["time"][last] - actual["time"][0])
     found = {}
-    for name in BUDGETS:
+    for name in budget_names(golden.attrs):
         if all(name in d and d[name].dims == ("time",) for d in (golden, actual)):
             ratio, exact = (float(d[name][last]) / float(d[name][0]) for d in (actual, golden))
             found[name] = Drift(name, (ratio - exact) / days, days)

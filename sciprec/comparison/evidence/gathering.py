@@ -18,7 +18,7 @@ from sciprec.comparison.evidence.distributions import compare_distributions
 from sciprec.comparison.evidence.drift import drifts
 from sciprec.comparison.evidence.error_budget import error_budget
 from sciprec.comparison.evidence.error_scales import error_scales
-from sciprec.comparison.evidence.global_means import table_of_means
+from sciprec.comparison.evidence.global_means import fields_of, table_of_means
 from sciprec.comparison.evidence.internal_variability import VariabilityGrowth, variability_growth
 from sciprec.comparison.evidence.markets import is_surface
 from sciprec.comparison.evidence.price_errors import price_errors
@@ -97,7 +97,7 @@ def main_field(dataset: xr.Dataset) -> str:
     Raises:
         InputError: there is none.
     """
-    names = [str(n) for n, v in dataset.data_vars.items() if _is_field(v)]
+    names = list(fields_of(dataset))
     if not names:
         raise InputError(
             "the run holds no field over time, lat and lon; store one with the key 'variables' of "
@@ -106,15 +106,12 @@ def main_field(dataset: xr.Dataset) -> str:
     return primary_name(names, dataset.attrs)
 
 
-def _is_field(variable: xr.DataArray) -> bool:
-    """Whether a variable is a field on the sphere over time."""
-    return variable.dims[:1] == ("time",) and variable.dims[-2:] == ("lat", "lon")
-
-
 def _flow_parts(golden, actual, members: Members, reference) -> dict[str, Callable[[], Any]]:
-    """What can be measured of a flow."""
-    if "time" not in golden.dims or "cell_area" not in golden:
+    """What can be measured of a flow; of other models, what their members tell."""
+    if "time" not in golden.dims:
         return {}
+    if "cell_area" not in golden:
+        return _model_parts(golden, actual, members)
     there = "vorticity" in golden and "vorticity" in actual
     scales = {"scales": lambda: error_scales(golden, actual)} if there else {}
     return {
@@ -129,6 +126,18 @@ def _flow_parts(golden, actual, members: Members, reference) -> dict[str, Callab
             initial_spread=_initial_spread(golden, members),
         ),
     }  # fmt: skip
+
+
+def _model_parts(golden, actual, members: Members) -> dict[str, Callable[[], Any]]:
+    """What the members of an ensemble tell of a model that is on no sphere."""
+    if not members.golden or not fields_of(golden):
+        return {}
+    in_days = str(golden["time"].attrs.get("units", "")).startswith("day")
+    growth = {"variability": lambda: _variability(golden, actual, members)} if in_days else {}
+    return growth | {
+        "consistency": lambda: _consistency(golden, actual, members),
+        "distributions": lambda: _flow_distributions(golden, actual, members),
+    }
 
 
 def _price_parts(golden, actual, members: Members, reference) -> dict[str, Callable[[], Any]]:

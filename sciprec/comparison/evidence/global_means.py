@@ -1,4 +1,4 @@
-"""Global means of a stored flow: the numbers by which ensembles are compared."""
+"""Global means of a stored flow or model: the numbers by which ensembles are compared."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.errors import InputError
+from sciprec.output.stated import is_compared
 
 HORIZONTAL = ("lat", "lon")
 
@@ -16,10 +17,11 @@ HORIZONTAL = ("lat", "lon")
 def global_means(dataset: xr.Dataset, time: int = -1) -> dict[str, float]:
     """Area-weighted means and covariances of all fields at one time, and the budgets.
 
-    "u": <u>;  "u*v": <(u - <u>)(v - <v>)>, with < > the mean over the sphere
+    "u": <u>;  "u*v": <(u - <u>)(v - <v>)>, with < > the mean over the sphere, or over all axes but
+    time of what is not on a sphere
 
     Args:
-        dataset: of a run on a latitude-longitude grid with `cell_area`.
+        dataset: of a run on a latitude-longitude grid with `cell_area`, or of any model.
         time: index of the stored time.
 
     Returns:
@@ -27,34 +29,64 @@ def global_means(dataset: xr.Dataset, time: int = -1) -> dict[str, float]:
         the axis time alone. With levels it is the plain mean over them.
 
     Raises:
-        InputError: there is no field on the sphere, or no cell_area.
+        InputError: there is no field over time.
 
     Source: Baker et al. (2015), 10.5194/gmd-8-2829-2015, section 3.1: area-weighted global means.
     Differs from the source: a climate model with physics has some hundred variables; a dynamical
         core has few, and their second moments stand for the others.
     """
-    names = [str(n) for n, v in dataset.data_vars.items() if v.dims[-2:] == HORIZONTAL]
-    fields = {n: dataset[n] for n in names if "time" in dataset[n].dims}
-    if not fields or "cell_area" not in dataset:
+    fields = fields_of(dataset)
+    if not fields:
         raise InputError(
             f"the dataset has the variables {', '.join(map(str, dataset.data_vars))}; accepted: "
-            "fields with the axes time, lat and lon, and cell_area, as climate runs store them"
+            "fields with the axes time, lat and lon, and cell_area, as climate runs store them, or "
+            "fields of a model with the axis time first"
         )
-    weights = dataset["cell_area"].values / float(dataset["cell_area"].sum())
     anomalies, found = {}, {}
     for name, field in fields.items():
         values = field.isel(time=time).values.astype(np.float64)
-        means = np.sum(values * weights, axis=(-2, -1))
-        anomalies[name] = values - means[..., None, None]
+        means = spatial_means(values, dataset)
+        anomalies[name] = values - means.reshape(means.shape + (1,) * (values.ndim - means.ndim))
         found[name] = float(np.mean(means))
     for one, two in combinations_with_replacement(anomalies, 2):
         if anomalies[one].shape == anomalies[two].shape:
-            product = np.sum(anomalies[one] * anomalies[two] * weights, axis=(-2, -1))
+            product = spatial_means(anomalies[one] * anomalies[two], dataset)
             found[f"{one}*{two}"] = float(np.mean(product))
     for name, budget in dataset.data_vars.items():
         if budget.dims == ("time",):
             found[str(name)] = float(budget[time])
     return found
+
+
+def fields_of(dataset: xr.Dataset) -> dict[str, xr.DataArray]:
+    """What varies over time and in space: on the sphere where a dataset has areas of cells, and
+    nothing on a sphere of which it has none.
+    """
+
+    def is_there(dims: tuple) -> bool:
+        return dims[-2:] == HORIZONTAL if "cell_area" in dataset else not {*HORIZONTAL} & {*dims}
+
+    return {
+        str(name): variable
+        for name, variable in dataset.data_vars.items()
+        if variable.dims[:1] == ("time",) and variable.ndim > 1 and variable.dtype.kind == "f"
+        and is_compared(str(name), dataset.attrs)
+        and is_there(variable.dims)
+    }  # fmt: skip
+
+
+def spatial_means(values: np.ndarray, dataset: xr.Dataset, axes_before: int = 0) -> np.ndarray:
+    """Means over the sphere (...,), weighted by areas; of what is on none, over all axes.
+
+    Args:
+        values: (..., nlat, nlon), or (..., any).
+        dataset: with `cell_area` (nlat, nlon), or without.
+        axes_before: how many axes stay where there is no sphere.
+    """
+    if "cell_area" in dataset:
+        weights = dataset["cell_area"].values / float(dataset["cell_area"].sum())
+        return np.sum(values * weights, axis=(-2, -1))
+    return values.mean(axis=tuple(range(axes_before, values.ndim)))
 
 
 def table_of_means(

@@ -10,6 +10,7 @@ from itertools import chain
 import numpy as np
 import xarray as xr
 
+from sciprec.comparison.evidence.global_means import spatial_means
 from sciprec.comparison.wording import factor
 from sciprec.errors import InputError
 
@@ -73,7 +74,7 @@ def variability_growth(
 
     Args:
         golden, actual: truth and run, from the same initial state.
-        variable: with the axes time, lat, lon, and levels or none.
+        variable: with the axes time, lat, lon, and levels or none; or time and any others.
         spread: members of the truth whose initial state is perturbed.
         ulp: members of the truth, perturbed by one unit in the last place of fp64.
         forecasts: members of the run with the perturbations of `spread`.
@@ -140,12 +141,10 @@ def _rms(golden: xr.Dataset, runs: Sequence[xr.Dataset], variable: str, times: i
     """RMS difference from the truth over sphere, levels and runs at each time (times,)."""
     if not runs:
         return np.full(times, math.nan)
-    area = golden["cell_area"].values
-    weights = area / area.sum()
     total = np.zeros(times)
     for run in runs:
         square = (run[variable].values[:times] - golden[variable].values[:times]) ** 2
-        means = np.sum(square * weights, axis=(-2, -1))
+        means = spatial_means(square, golden, axes_before=1)
         total += means.reshape(times, -1).mean(axis=1)
     return np.sqrt(total / len(runs))
 

@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from sciprec.comparison.evidence.drift import BUDGETS, Drift, drifts, gain
+from sciprec.comparison.evidence.drift import Drift, drifts, gain
 from sciprec.comparison.rows import growth
 from sciprec.comparison.verdicts import main_row
+from sciprec.comparison.wording import moment, time_unit
+from sciprec.output.stated import BUDGETS
 from sciprec.report.stored.batch import PLAIN, StoredRun
 from sciprec.scenario.loading import TRUTH
 
@@ -20,9 +22,11 @@ def drift_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
         runs: those of one scenario.
 
     Returns:
-        label, days, variable, error (relative l2 at the end), error_gain, and for each budget its
-        name (relative drift per day beyond fp64) and NAME_gain. A gain is the factor against the
-        uncompensated run of the same arithmetic; None where there is none, or nothing to reduce.
+        label, days, variable, error (relative l2 at the end), error_gain, and for each of the
+        `budgets` its name (relative drift per day beyond fp64) and NAME_gain. A gain is the factor
+        against the uncompensated run of the same arithmetic; None where there is none, or nothing
+        to reduce. `per` and `end` say what a day is called, and the last time, in words; `named`
+        whether the files name their budgets.
     """
     done = [run for run in runs if run.dataset is not None and run.comparison is not None]
     truth = next((run for run in done if run.backend == TRUTH), None)
@@ -33,7 +37,15 @@ def drift_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
     if not any(found.values()):
         return []
     ends = {run.label: _error_at_end(truth, run) for run in others}
-    return [_row(run, others, found, ends) for run in others if found[run.label]]
+    names = tuple(dict.fromkeys(name for mine in found.values() for name in mine))
+    time, rows = truth.dataset["time"], []
+    for run in others:
+        if found[run.label]:
+            at_end = float(time[0]) + next(iter(found[run.label].values())).days
+            about = {"budgets": names, "per": time_unit(time.attrs),
+                     "end": moment(at_end, time.attrs), "named": BUDGETS in truth.dataset.attrs}
+            rows.append(_row(run, others, found, ends, names) | about)
+    return rows
 
 
 def _error_at_end(truth: StoredRun, run: StoredRun) -> float:
@@ -42,7 +54,7 @@ def _error_at_end(truth: StoredRun, run: StoredRun) -> float:
     return float(growth(truth.dataset, run.dataset, variable)[1][-1])
 
 
-def _row(run: StoredRun, others, found, ends) -> dict[str, Any]:
+def _row(run: StoredRun, others, found, ends, names: Sequence[str]) -> dict[str, Any]:
     """A run's own numbers, and how many times smaller than those of its uncompensated twin."""
     alike = (o for o in others if (o.backend, o.stages) == (run.backend, run.stages))
     twin = next((o for o in alike if o.compensation == PLAIN), None)
@@ -58,7 +70,7 @@ def _row(run: StoredRun, others, found, ends) -> dict[str, Any]:
         "error": _known(ends[run.label]),
         "error_gain": error_gain,
     }
-    for name in BUDGETS:
+    for name in names:
         theirs = None if twin is None else found[twin.label].get(name)
         row[name] = _value(mine.get(name))
         row[f"{name}_gain"] = _drift_gain(theirs, mine.get(name))

@@ -23,7 +23,7 @@ def fewest_bits_section(runs: Sequence[StoredRun], prefix: str) -> dict[str, Any
     told = (run.description for run in runs if run.dataset is not None)
     described = next(told, {})
     found = described.get(described.get("kind", ""), {}).get("search")
-    if not found:
+    if not isinstance(found, dict):
         return None
     return {
         "sentence": found["sentence"],

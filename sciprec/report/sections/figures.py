@@ -14,6 +14,7 @@ from sciprec.comparison.wording import axis_label, moment
 from sciprec.output.stated import DRAWN
 from sciprec.report.drawing.lines import lines_picture
 from sciprec.report.drawing.picture import WIDTH, Picture, Switch
+from sciprec.report.drawing.spectrum import spectrum_picture
 from sciprec.report.drawing.svg import LONGEST_LABEL, drawn, label_style, legend, short, to_svg
 from sciprec.report.sections.bounded import bounded_pictures, maturity_rows
 from sciprec.report.sections.sums import accumulation_picture
@@ -45,6 +46,7 @@ def pictures(
         "growth": lambda: [_growth_picture(truth, begun, variable, order, f"{prefix}-growth")],
         "map": lambda: [_maps(truth, others, variable, f"{prefix}-map")],
         "lines": lambda: [lines_picture(done, variable, order, f"{prefix}-lines")],
+        "spectrum": lambda: [spectrum_picture(done, variable, order, f"{prefix}-spectrum")],
         "bounds": lambda: bounded_pictures(done, order, prefix),
         "prices": lambda: [
             _rounding_picture(truth, others, order, f"{prefix}-rounding"),

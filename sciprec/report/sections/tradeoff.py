@@ -92,6 +92,12 @@ def trade_offs(batch: StoredBatch) -> list[TradeOff]:
     return [replace(row, front=_fronts_of(row, rows)) for row in rows]
 
 
+def drift_columns(batch: StoredBatch) -> dict[str, str]:
+    """Budget -> what its drift is per, "day" for example; of all scenarios that have one."""
+    rows = [row for name in batch.scenarios for row in drift_rows(batch.of_scenario(name))]
+    return {name: row["per"] for row in rows for name in row["budgets"]}
+
+
 def _fronts_of(mine: TradeOff, rows: Sequence[TradeOff]) -> tuple[str, ...]:
     """The fronts on which an arithmetic lies, among those of the same scenarios and the truth."""
     beside = [row for row in rows if row.scenarios == mine.scenarios or row.label == TRUTH]
@@ -226,8 +232,8 @@ def _row(batch: StoredBatch, label: str, drift: dict[str, list[dict]]) -> TradeO
     worst = None if failed else max(compared, key=_error, default=None)
     rows = [row for name in batch.scenarios for row in drift[name] if row["label"] == label]
     budgets = {}
-    for name in ("mass", "energy"):
-        known = [row[name] for row in rows if row[name] is not None]
+    for name in dict.fromkeys(name for row in rows for name in row["budgets"]):
+        known = [row[name] for row in rows if row.get(name) is not None]
         if known:
             budgets[name] = max(known, key=abs)
     return TradeOff(
