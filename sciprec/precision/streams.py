@@ -110,3 +110,18 @@ def seed_words(seed):
     """
     seed = whole("seed", seed, 0, 2**64 - 1, "an integer from 0 to 2**64 - 1")
     return seed & MASK32, seed >> 32
+
+
+def symmetric_uniform(points, seed, member, array, use):
+    """Random numbers (points,) in (-1, 1): odd multiples of 2^-32, less one.
+
+    Args:
+        points: how many, at most 2**32; number i has the same value however many there are.
+        seed: integer in [0, 2**64).
+        member, array: in [0, 2**32); which numbers of this use.
+        use: the last word of the counter, in [0, 2**32): no other use of a seed has it.
+    """
+    point = np.arange(points, dtype=np.int64)
+    other = np.zeros_like(point)
+    words = philox4x32(point, other + array, other + member, other + use, *seed_words(seed))
+    return (2.0 * words[0] + 1.0) * 2.0**-32 - 1.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from sciprec.checks.arguments import whole
 from sciprec.checks.limits import PERTURBATION
-from sciprec.precision.streams import philox4x32, seed_words
+from sciprec.precision.streams import seed_words, symmetric_uniform
 
 FIELDS = ("temperature", "height", "vorticity")
 """Names of what is perturbed: the first one that an initial state has."""
@@ -66,8 +66,4 @@ class Perturbation:
         Args:
             points: at most 2**32.
         """
-        point = np.arange(points, dtype=np.int64)
-        other = np.zeros_like(point)
-        words = philox4x32(point, other, other + self.member, other + _STREAM,
-                           *seed_words(self.seed))  # fmt: skip
-        return (2.0 * words[0] + 1.0) * 2.0**-32 - 1.0
+        return symmetric_uniform(points, self.seed, self.member, 0, _STREAM)

@@ -248,16 +248,20 @@ class CarriedUpdate:
     Args:
         backend: name of the arithmetic, its spec string, or a Backend.
         compensation: None, a name, or a Compensation.
+        trust_inputs: whether states and increments are in the storage format for certain.
+        seed: chooses the random bits of stochastic rounding and noise.
 
     Attributes:
+        lifted: the kernel that makes an update.
         residual: (size,) in the carrier dtype, what the state still lacks; None without
             compensation, and before the first update.
         updates: how many were made.
     """
 
     def __init__(
-        self, backend: str | Backend, compensation: str | Compensation | None = "carry"
-    ) -> None:
+        self, backend: str | Backend, compensation: str | Compensation | None = "carry", *,
+        trust_inputs: bool = True, seed: int = 0,
+    ) -> None:  # fmt: skip
         self.backend = resolve_backend(backend)
         resolved = resolve_compensation(compensation)
         if isinstance(resolved, dict):
@@ -268,7 +272,7 @@ class CarriedUpdate:
         self.compensation = resolved
         self.residual: np.ndarray | None = None
         self.updates = 0
-        self._update = lift(self._kernel(), self.backend, trust_inputs=True)
+        self.lifted = lift(self._kernel(), self.backend, seed=seed, trust_inputs=trust_inputs)
 
     def _kernel(self):
         if self.compensation is None:
@@ -279,20 +283,20 @@ class CarriedUpdate:
         """Add an increment to the state in place.
 
         Args:
-            state, increment: (size,), contiguous, in the carrier dtype and the storage format
-                (made by `quantize`).
+            state, increment: (size,), contiguous; where they are trusted, in the carrier dtype and
+                the storage format (made by `quantize`).
         """
         self.updates += 1
         if self.compensation is None:
-            self._update(state, increment)
+            self.lifted(state, increment)
             return
         if self.residual is None:
             self.residual = np.zeros(state.shape, state.dtype)
         if self.compensation.is_carry:
-            self._update(state, self.residual, increment)
+            self.lifted(state, self.residual, increment)
         else:
             shares = self.compensation.alpha, self.compensation.beta
-            self._update(state, self.residual, increment, *shares)
+            self.lifted(state, self.residual, increment, *shares)
         if due(self.compensation, self.updates):
             self.residual[:] = 0.0
 
