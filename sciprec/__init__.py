@@ -25,6 +25,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.errors import InputError as InputError
     from sciprec.kinds import load_scenario as load_scenario
     from sciprec.kinds.climate_runs import run_climate as run_climate
+    from sciprec.models.arithmetic import ModelArithmetic as ModelArithmetic
+    from sciprec.models.declaration import model as model
     from sciprec.output.bounded_prices import greeks_dataset as greeks_dataset
     from sciprec.output.bounded_prices import price_dataset as price_dataset
     from sciprec.output.pressure import on_pressure_levels as on_pressure_levels
@@ -75,6 +77,8 @@ _PUBLIC = {
     "run": "sciprec.batch.workflow",
     "study": "sciprec.studies.kernel_page",
     "Study": "sciprec.studies.kernel_page",
+    "model": "sciprec.models.declaration",
+    "ModelArithmetic": "sciprec.models.arithmetic",
     "run_climate": "sciprec.kinds.climate_runs",
     "on_pressure_levels": "sciprec.output.pressure",
     "compare": "sciprec.comparison.rows",

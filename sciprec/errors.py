@@ -33,6 +33,10 @@ class InputError(ValueError):
         super().__init__("\n".join(_readable(printable(line)) for line in lines))
 
 
+class ModelError(InputError):
+    """A user's model breaks what every run of it rests on: no other run of it would do better."""
+
+
 def _readable(line: str) -> str:
     if len(line) <= LONGEST_LINE:
         return line

@@ -23,7 +23,7 @@ from sciprec.batch.compiling import compile_ahead, is_compiled, told_of_compilin
 from sciprec.batch.perform import Days, perform, sentence
 from sciprec.batch.plan import Outcome, Run, with_threads
 from sciprec.batch.resume import kept_outcomes
-from sciprec.errors import InputError
+from sciprec.errors import InputError, ModelError
 from sciprec.plugins.loading import load_files
 
 CONNECT_SECONDS = 8
@@ -81,9 +81,10 @@ def execute(
 
     Raises:
         InputError: the scheduler does not answer, workers is no positive number, or they cannot be
-            started.
+            started; or a user's model breaks what every run of it rests on.
     """
     folder = str(Path(folder).resolve())
+    on_done = partial(_unless_refused, on_done=on_done)
     if scheduler is None:
         processors = os.cpu_count() or 1
         count = min(workers or threads or processors, processors)
@@ -103,6 +104,17 @@ def execute(
             )
             unpacking = partial(_unpacked, action=there, plugins=plugins)
             return _on_cluster(client, runs, unpacking, on_done, debug)
+
+
+def _unless_refused(outcome: Outcome, on_done: Callable[[Outcome], None]) -> None:
+    """Hear of an outcome.
+
+    Raises:
+        ModelError: its model is at fault, and no other run of it would do better.
+    """
+    if outcome.refused:
+        raise ModelError(f"scenario '{outcome.scenario}': {outcome.failure}")
+    on_done(outcome)
 
 
 def _unpacked(packed: bytes, action: Callable[[Run], Outcome], plugins: Sequence[str]) -> Outcome:

@@ -21,8 +21,9 @@ from sciprec.batch.resume import (
     remove_interrupted,
     run_digest,
 )
+from sciprec.batch.tolerable import wrong_tolerances
 from sciprec.comparison.verdicts import stopped_early
-from sciprec.errors import InputError
+from sciprec.errors import InputError, ModelError
 from sciprec.kinds import Surroundings, kind_of
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS, with_identity
@@ -38,6 +39,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     """Compute a run and write its file; a failure becomes a sentence, unless `debug`."""
     start = time.perf_counter()
     failure = pace = stopped = ""
+    refused = False
     listening = None if on_days is None else partial(on_days, run)
     interrupted = interrupted_folder(run, folder)
     around = Surroundings(listening, interrupted, Path(folder), threads=run.threads)
@@ -51,9 +53,12 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     except Exception as error:  # whatever a run dies of, the other runs go on
         if debug:
             raise
-        failure = sentence(error)
+        failure, refused = sentence(error), isinstance(error, ModelError)
     seconds = time.perf_counter() - start
-    return run.outcome(seconds, failure or stopped, pace=pace, partial=bool(stopped))
+    return run.outcome(
+        seconds, failure or stopped, pace=pace, partial=bool(stopped),
+        refused=refused,
+    )  # fmt: skip
 
 
 def pace_of(dataset: xr.Dataset) -> str:
@@ -87,6 +92,10 @@ def run_dataset(run: Run, around: Surroundings | None = None) -> xr.Dataset:
     backend = resolve_backend(run.backend)
     around = replace(around or Surroundings(), member=member_of(run))
     dataset = kind.run(scenario.table, run.variant, around)
+    if kind.variables is None and scenario.tolerance:
+        stored = tuple(map(str, dataset.data_vars))
+        if said := wrong_tolerances(scenario, stored):
+            raise ModelError("; ".join(said))
     dataset.attrs = {**kind.attributes, **dataset.attrs}
     return with_identity(
         with_health(with_quantization(dataset, properties(backend))),

@@ -57,6 +57,7 @@ class Outcome(OfVariant):
         kept: whether its file was there already and nothing was computed.
         pace: how fast its model went, in words; empty where that says nothing.
         partial: whether it stopped early; its file holds what came before.
+        refused: whether its model is at fault, so that the batch ends.
     """
 
     scenario: str
@@ -68,6 +69,7 @@ class Outcome(OfVariant):
     kept: bool = False
     pace: str = ""
     partial: bool = False
+    refused: bool = False
 
 
 def plan(
@@ -107,11 +109,11 @@ def plan(
 
 def variants_of(scenario: Scenario, backends: Iterable[str]) -> list[Variant]:
     """These arithmetics with the stages and compensations of a scenario, one after another."""
-    stored = getattr(scenario.table, "stored", None)
+    stored = scenario.stored_format
     return [
         Variant(name, choice, stages, None if name == TRUTH else stored)
         for name in backends
-        for stages in getattr(scenario, "stages", ()) or (MODEL_STAGES,)
+        for stages in scenario.stage_choices() or (MODEL_STAGES,)
         for choice in scenario.choices() or (NO_COMPENSATION,)
     ]
 

@@ -30,8 +30,6 @@ RUN, SECONDS, SCENARIO = "sciprec_run", "sciprec_seconds", "sciprec_scenario"
 
 _COMPANY = ("backends", "compensation", "stages", "tolerance", "ensemble")
 """Keys of a scenario that no number of a run depends on."""
-_FOLDERS = ("checkpoints",)
-"""Keys of its model's table, likewise."""
 INTERRUPTED = ".interrupted"
 """Folder, inside that of the batch, of what runs need to go on after an interruption."""
 
@@ -40,7 +38,7 @@ def run_digest(run: Run) -> str:
     """What a run is, as 64 hexadecimal digits."""
     scenario = run.scenario.model_dump(mode="json")
     kind = run.scenario.kind
-    own = {kind: {k: v for k, v in scenario[kind].items() if k not in _FOLDERS}}
+    own = {kind: {k: v for k, v in scenario[kind].items() if k not in run.scenario.folders}}
     backend = resolve_backend(run.backend)
     content = {
         "scenario": {k: v for k, v in scenario.items() if k not in _COMPANY} | own,

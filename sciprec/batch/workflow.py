@@ -23,7 +23,7 @@ from sciprec.checks.limits import THREADS
 from sciprec.display.listing import Shown, Summary
 from sciprec.display.notebook import Line
 from sciprec.errors import InputError
-from sciprec.kinds import load_scenario, parse_scenario
+from sciprec.kinds import kind_of, load_scenario, parse_scenario
 from sciprec.kinds.files import read_scenario
 from sciprec.machine.modes import shell_assignments
 from sciprec.output.files import NETCDF, suffix_of
@@ -136,6 +136,7 @@ def run(
     fresh = flag("fresh", fresh)
     files = load_files(plugins)
     loaded = _loaded(given, changes or {})
+    files = tuple(dict.fromkeys((*files, *filter(None, (kind_of(one).file for one in loaded)))))
     runs = planned(loaded, backends, suffix_of(format))
     return run_planned(
         runs, out if out is not None else default_folder(loaded),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import xarray as xr
@@ -120,6 +120,17 @@ class ClimateScenario(Scenario):
         json_schema_extra={"uniqueItems": True},
         description="an array of names of stages, or tables [[stages]]",
     )  # fmt: skip
+
+    folders: ClassVar[tuple[str, ...]] = ("checkpoints",)
+
+    def stage_choices(self) -> tuple[StagesChoice, ...]:
+        """The stages that its runs take, one after another; empty where there is none."""
+        return self.stages
+
+    @property
+    def stored_format(self) -> str | None:
+        """The format of the state between steps, where it is not that of the arithmetic."""
+        return self.climate.stored
 
     @field_validator("stages")
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,11 +38,12 @@ class Examined:
     rest: Scenario | None = None
 
 
-def load_scenario(path: str | Path) -> Scenario:
-    """Read and validate one scenario file.
+def load_scenario(path: str | Path | Mapping[str, Any]) -> Scenario:
+    """Read and validate one scenario.
 
     Args:
-        path: a TOML file, or the name of a scenario that comes with sciprec.
+        path: a TOML file, the name of a scenario that comes with sciprec, or what such a file
+            holds, as a dictionary.
 
     Returns:
         A frozen scenario of its kind, such as ClimateScenario.
@@ -51,6 +52,8 @@ def load_scenario(path: str | Path) -> Scenario:
         InputError: the file cannot be read or something in it cannot be used; one line per
             complaint, each naming the file and the key.
     """
+    if isinstance(path, Mapping):
+        return parse_scenario(dict(path))
     return parse_scenario(read_scenario(path), origin=str(path))
 
 

@@ -23,6 +23,7 @@ from typing import Any
 
 import xarray as xr
 
+from sciprec.errors import InputError
 from sciprec.plugins.loading import load_plugins
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
@@ -113,6 +114,10 @@ class Kind:
         fitting: (table, backend, length, times) -> (names, error of a compensation), for fits of
             coefficients; None where there are none.
         in_files: whether a scenario file may be of this kind.
+        file: of the user that registers it, which other processes import first; empty where a
+            package does.
+        origin: what tells definitions of one name apart: a later one of the same origin, such as a
+            cell that runs again, takes its place.
     """
 
     name: str
@@ -132,15 +137,45 @@ class Kind:
     residuals: Callable[[Any], list[tuple[str, int, int]]] | None = None
     fitting: Callable[..., tuple[tuple[str, ...], Callable]] | None = None
     in_files: bool = True
+    file: str = ""
+    origin: tuple[str, ...] = ()
 
 
 _KINDS: dict[str, Kind] = {}
 
 
 def register(kind: Kind) -> Kind:
-    """Make a kind known under its name, in place of one of that name."""
+    """Make a kind known under its name, in place of one of the same origin or file.
+
+    Raises:
+        InputError: another one has this name.
+    """
+    other = _KINDS.get(kind.name)
+    if other is not None and not _same(kind, other):
+        where = f" in '{other.file}'" if other.file else ""
+        raise InputError(
+            f"the kind '{kind.name}' is there already{where}; give yours another name"
+        )
     _KINDS[kind.name] = kind
     return kind
+
+
+def _same(kind: Kind, other: Kind) -> bool:
+    """Whether a kind is another one defined again: in the same place, or by the same file under
+    the name of another module.
+    """
+    mine, its = kind.origin or _origin(kind.run), other.origin or _origin(other.run)
+    return mine == its or (kind.file != "" and (kind.file, mine[1]) == (other.file, its[1]))
+
+
+def _origin(run: Callable) -> tuple[str, str]:
+    return (run.__module__, run.__qualname__)
+
+
+def kind_called(name: str) -> Kind | None:
+    """The kind of a name; None where there is none."""
+    load_plugins()
+    return _KINDS.get(name)
 
 
 def kinds() -> dict[str, Kind]:

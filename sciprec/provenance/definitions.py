@@ -78,6 +78,11 @@ def is_own(function: Any) -> bool:
     return _top(getattr(function, "__module__", "")) == _OWN
 
 
+def is_installed(function: Any) -> bool:
+    """Whether a function or class is of a package that is installed for use, or of Python's."""
+    return _installed(_top(getattr(function, "__module__", "")))
+
+
 class _Reader:
     """Goes through a graph of objects, each once, and digests what it meets.
 

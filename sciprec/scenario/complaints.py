@@ -37,6 +37,8 @@ def _nested_section(annotation: Any) -> type[BaseModel] | None:
 def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:
     """One sentence for one entry of a ValidationError: given, accepted, what to write."""
     location = tuple(error["loc"])
+    short = error["type"] == "missing" and isinstance(location[-1], int)  # an array, not a key
+    location = location[:-1] if short else location
     key = ".".join(str(part) for part in location)
     _, field = _section_at(model, location)
     if error["type"] == "extra_forbidden":
@@ -46,7 +48,7 @@ def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:
     if field is None:
         return str(error["ctx"]["error"]) if "ctx" in error else error["msg"]
     example = f"; write for example `{field.examples[0]}`"
-    if error["type"] == "missing":
+    if error["type"] == "missing" and not short:
         return f"the key '{key}' is missing; accepted: {field.description}{example}"
     reason = error.get("ctx", {}).get("error")
     table = isinstance(error["input"], dict) and _nested_section(field.annotation) is not None

@@ -69,6 +69,8 @@ class Scenario(Section):
     """Whether models of this kind carry residuals when they are told to."""
     instead_of_ensemble: ClassVar[str] = ""
     """What to write where a kind has no ensembles, as the end of a sentence."""
+    folders: ClassVar[tuple[str, ...]] = ()
+    """Keys of its table that say where something is left, of which no number depends."""
 
     @property
     def members(self) -> int:
@@ -83,6 +85,15 @@ class Scenario(Section):
     def choices(self) -> tuple[Any, ...]:
         """The compensations that its runs take, one after another; empty where there is none."""
         return self.compensation
+
+    def stage_choices(self) -> tuple[Any, ...]:
+        """The stages that its runs take, likewise."""
+        return ()
+
+    @property
+    def stored_format(self) -> str | None:
+        """The format of the state between steps, where it is not that of the arithmetic."""
+        return None
 
     @field_validator("backends")
     @classmethod

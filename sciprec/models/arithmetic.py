@@ -1,0 +1,186 @@
+"""What a model computes with: its kernels, roundings and updates in the arithmetic of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sciprec.checks.arguments import shown
+from sciprec.errors import ModelError
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.quantization import quantize
+from sciprec.precision.streams import symmetric_uniform
+from sciprec.precision.sums.compensation import (
+    CarriedUpdate,
+    Compensation,
+    resolve_compensation,
+)
+
+_STREAM = 0x6D6F64  # the last word of the counter: no other use of the same seed has it
+_MOST_STATES = 256
+"""Arrays that a model updates; more are new ones made at each step, whose residuals are lost."""
+
+
+class ModelArithmetic:
+    """An arithmetic as a model meets it. A run makes one; to call a model by hand, make your own.
+
+    Args:
+        backend: name or spec string.
+        compensation: of `update`: None, a name, a Compensation, or one of these by variable.
+        member: number of the ensemble's member; 0 is the undisturbed one.
+        amplitude: the largest relative change that `perturb` makes.
+        seed: of the ensemble.
+        threads: how many the model may use inside; they must change no bit.
+
+    Attributes:
+        backend: name of the arithmetic.
+        member, amplitude, seed, threads: as given.
+    """
+
+    def __init__(
+        self, backend: str | Backend = "fp64",
+        compensation: str | Compensation | dict[str, Any] | None = None, *,
+        member: int = 0, amplitude: float = 2.0**-52, seed: int = 0, threads: int = 1,
+    ) -> None:  # fmt: skip
+        self._resolved = resolve_backend(backend)
+        self.backend = self._resolved.name
+        self.amplitude, self.seed, self.threads = amplitude, seed, threads
+        self._member, self._disturbs = member, member == 0
+        self._compensation = resolve_compensation(compensation)
+        self._lifted: dict[tuple[Any, ...], Lifted] = {}
+        self._updates: dict[int, tuple[np.ndarray, CarriedUpdate]] = {}
+        self._drawn = 0
+
+    @property
+    def member(self) -> int:
+        """Number of the ensemble's member; a model that asks for it makes the members differ."""
+        self._disturbs = True
+        return self._member
+
+    def lift(self, kernel: Callable[..., Any], **options: Any) -> Lifted:
+        """The kernel in this arithmetic, as `sciprec.lift` makes it; the same one when asked again.
+
+        Args:
+            kernel: as in `sciprec.lift`.
+            options: its other arguments. Left out, random bits are chosen by seed and member, and
+                differ from kernel to kernel.
+
+        Raises:
+            LiftError: as `sciprec.lift`.
+        """
+        name = (kernel, repr(sorted(options.items())))
+        found = self._lifted.get(name)
+        if found is None:
+            found = lift(kernel, self._resolved, **{"seed": self._new_seed()} | options)
+            self._lifted[name] = found
+        return found
+
+    def quantize(self, x: Any) -> Any:
+        """Numbers rounded to the storage format, as `sciprec.quantize` does."""
+        return quantize(x, self._resolved, seed=self._new_seed(0))
+
+    def update(
+        self, state: np.ndarray, increment: np.ndarray | float, variable: str = ""
+    ) -> np.ndarray:
+        """state <- state + increment in this arithmetic, in place; where the scenario asks for a
+        compensation, what the rounding loses is kept and added later.
+
+        Args:
+            state: floating-point array of any shape, contiguous; changed. It is the same array at
+                each step: its residual belongs to it.
+            increment: of that shape, or one number.
+            variable: name by which a compensation may be chosen; left out, that of all.
+
+        Returns:
+            The state.
+
+        Raises:
+            ModelError: the state is no such array, or the increment has another shape.
+        """
+        fits = isinstance(state, np.ndarray) and state.dtype.kind == "f" and state.ndim > 0
+        if not (fits and state.flags.c_contiguous):
+            given = f"a {type(state).__name__}" if not fits else "an array that is not contiguous"
+            raise ModelError(
+                f"arithmetic.update was given a state that is {given}; give a contiguous "
+                "floating-point array, which is changed in place"
+            )
+        step = np.asarray(increment, float)
+        if step.shape not in ((), state.shape):
+            raise ModelError(
+                f"arithmetic.update was given a state of shape {state.shape} and an increment of "
+                f"shape {step.shape}; give them the same shape, or one number"
+            )
+        flat = np.ascontiguousarray(np.broadcast_to(step, state.shape)).reshape(-1)
+        self._updating(state, variable)(state.reshape(-1), flat)
+        return state
+
+    def perturb(self, x: Any) -> Any:
+        """x (1 + amplitude xi), xi uniform in (-1, 1) and addressed by seed, member, the number of
+        this call and the element; in member 0 the very same values.
+
+        Args:
+            x: number or array.
+        """
+        self._disturbs = True
+        self._drawn += 1
+        if self._member == 0:
+            return x
+        values = np.asarray(x, np.float64)
+        drawn = symmetric_uniform(values.size, self.seed, self._member, self._drawn - 1, _STREAM)
+        made = values * (1.0 + self.amplitude * drawn.reshape(values.shape))
+        return made if isinstance(x, np.ndarray) else float(made)
+
+    @property
+    def lifted(self) -> tuple[Any, ...]:
+        """All kernels that were lifted so far, those of updates included."""
+        return (*self._lifted.values(), *(u.lifted for _, u in self._updates.values()))
+
+    def require_used(self, model: str) -> None:
+        """Make sure that what a run asks for beside its arithmetic has been used.
+
+        Raises:
+            ModelError: a compensation and no update was made; or a member, and nothing tells it
+                from the others.
+        """
+        if self._compensation and not self._updates:
+            raise ModelError(
+                f"model '{model}': the scenario asks for a compensation, and the model adds no "
+                "increment by arithmetic.update(state, increment); do so, or remove 'compensation'"
+            )
+        if not self._disturbs:
+            raise ModelError(
+                f"model '{model}': the scenario has an ensemble, and all members are the same; "
+                "let the model call arithmetic.perturb(x) on its initial state, name parameters "
+                "in @sciprec.model(..., perturbs=[...]), or ask for arithmetic.member"
+            )
+
+    def _updating(self, state: np.ndarray, variable: str) -> CarriedUpdate:
+        """What updates an array: it stays alive with its residual."""
+        known = self._updates.get(id(state))
+        if known is None:
+            if len(self._updates) == _MOST_STATES:
+                raise ModelError(
+                    f"arithmetic.update was given {_MOST_STATES} different arrays; give it the "
+                    "same array at each step, whose residual it keeps"
+                )
+            chosen = self._compensation
+            if isinstance(chosen, dict):
+                chosen = chosen.get(variable)
+            update = CarriedUpdate(
+                self._resolved, chosen, trust_inputs=False, seed=self._new_seed()
+            )
+            known = self._updates[id(state)] = (state, update)
+        return known[1]
+
+    def _new_seed(self, number: int | None = None) -> int:
+        """Of the random bits of the next kernel, or of the one of this number."""
+        one = 1 + len(self._lifted) + len(self._updates) if number is None else number
+        return ((self.seed << 40) + (self._member << 12) + one) % 2**63
+
+    def __repr__(self) -> str:
+        beside = "" if self._compensation is None else f", {shown(self._compensation)}"
+        return f"<ModelArithmetic {self.backend}{beside}>"

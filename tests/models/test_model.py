@@ -1,0 +1,183 @@
+"""A model of a user's own goes from its file to its page, with all that other kinds have."""
+
+import json
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec.batch.plan import plan
+from sciprec.errors import InputError
+from sciprec.kinds import kinds
+from sciprec.output import files as stored
+from sciprec.plugins.loading import load_files
+from sciprec.report.page import write_page
+from sciprec.report.stored.batch import read_batch
+
+
+def run(files, **how):
+    how = {"out": files / "out", "plugins": files / "ring_model.py", "threads": 1} | how
+    return sciprec.run(files / "ring.toml", **how)
+
+
+def by_hand(backend, steps=8, sites=8, pull=0.25):
+    """What the model does, written again with plain NumPy and rounding by `quantize`."""
+    def q(x):
+        return np.asarray(sciprec.quantize(np.asarray(x, float), backend))
+
+    x = q(2.0 + np.cos(np.arange(sites)))
+    states = [x]
+    for _ in range(steps):
+        after, before = np.roll(x, -1), np.roll(x, 1)
+        dx = q(q(pull) * q(q(after - q(2.0 * x)) + before))
+        x = q(x + dx)
+        states.append(x)
+    return np.array(states)
+
+
+def test_a_model_goes_from_its_file_to_its_page(files, monkeypatch):
+    result = run(files)
+    assert [(r["label"], r["status"]) for r in result.table] == [
+        ("fp64", "truth"), ("fp32", "good"), ("fp16", "good"),
+    ]  # fmt: skip
+    for path, backend in zip(result.files, ("fp64", "fp32", "fp16"), strict=True):
+        made = stored.read(path)
+        np.testing.assert_array_equal(made["x"].values, by_hand(backend))
+        assert made["x"].dtype == np.float64 and "site" in made.coords
+        assert made.attrs["sciprec_primary"] == "x" and made.attrs["processor_seconds"] > 0.0
+    page = result.page.read_text(encoding="utf-8")
+    for said in ("Error of x against fp64", "power of its error", "heat, per s", "at time 8 s"):
+        assert said in page
+    assert "Every operation of the kernels that the model lifts" in page
+    monkeypatch.setattr("sciprec.kinds.kind._KINDS", {})  # the page is made without the model
+    page = result.page.read_bytes()
+    assert write_page(read_batch(files / "out")).read_bytes() == page
+
+
+@pytest.mark.slow
+def test_runs_are_kept_until_model_or_module_beside_it_change(files, undrawn):
+    def kept():
+        seen = []
+        run(files, on_done=lambda outcome: seen.append(outcome.kept))
+        for name in ("sciprec_plugin_ring_model", "helper_of_ring"):
+            del sys.modules[name]
+        return seen
+
+    assert kept() == [False] * 3
+    assert kept() == [True] * 3
+    (files / "helper_of_ring.py").write_text("START = 3.0  # now\n")
+    assert kept() == [False] * 3
+    text = (files / "ring_model.py").read_text()
+    (files / "ring_model.py").write_text(text.replace("2.0 * x[i]", "2.0 * x[i] + 0.0"))
+    assert kept() == [False] * 3
+    scenario = (files / "ring.toml").read_text()
+    (files / "ring.toml").write_text(scenario.replace("sites = 8", "sites = 7"))
+    assert kept() == [False] * 3
+
+
+def test_members_differ_and_compensation_carries(files, undrawn):
+    text = (files / "ring.toml").read_text()
+    more = text.replace("[ring]", 'compensation = ["none", "carry"]\n\n[ring]')
+    (files / "ring.toml").write_text(
+        more + "\n[ensemble]\nmembers = 3\nperturbation = 1.0e-3\nseed = 4\n"
+    )
+    result = run(files)
+    assert not result.failures and len(result.files) == 15
+    starts = [stored.read(p)["x"].values[0] for p in result.files if "fp64" in p.name]
+    assert len({x.tobytes() for x in starts}) == 3
+    assert max(np.abs(x / starts[0] - 1.0).max() for x in starts) <= 1.0e-3
+    plain, carried = (
+        np.abs(stored.read(files / "out" / f"little_ring__fp16{what}.nc")["heat"].values
+               - stored.read(files / "out" / "little_ring__fp64.nc")["heat"].values)[-1]
+        for what in ("", "+carry")
+    )  # fmt: skip
+    assert carried < plain
+
+
+@pytest.mark.slow
+def test_workers_know_the_model_and_give_the_same_bytes(files):
+    here = run(files)
+    there = run(files, out=files / "there", threads=None, workers=2)
+    for one, other in zip(here.files, there.files, strict=True):
+        np.testing.assert_array_equal(stored.read(one)["x"].values, stored.read(other)["x"].values)
+
+
+@pytest.mark.slow
+def test_a_script_with_a_model_needs_no_plugin(files):
+    """Its own file is what workers import; it runs below `if __name__ == "__main__":`."""
+    text = (files / "ring_model.py").read_text()
+    (files / "script.py").write_text(
+        text + "\n\nif __name__ == '__main__':\n"
+        "    done = sciprec.run('ring.toml', out='made', workers=1)\n"
+        "    print([row['status'] for row in done.table], done.page.exists())\n"
+    )
+    made = subprocess.run(
+        [sys.executable, "script.py"], cwd=files, capture_output=True, text=True, check=False
+    )
+    assert made.stdout == "['truth', 'good', 'good'] True\n", made.stderr
+    page = (files / "made" / "index.html").read_text(encoding="utf-8")
+    assert "--plugin" in page and "script.py" in page
+
+
+def test_a_scenario_is_sent_by_the_name_of_its_kind(files, monkeypatch):
+    load_files(files / "ring_model.py")
+    scenario = sciprec.load_scenario(files / "ring.toml")
+    (first, *_) = plan([scenario])
+    sent = pickle.dumps(first)
+    assert pickle.loads(sent) == first
+    monkeypatch.setattr("sciprec.kinds.kind._KINDS", {})
+    with pytest.raises(InputError, match="the model 'ring' is not known here; give the file"):
+        pickle.loads(sent)
+
+
+def test_a_scenario_may_be_a_dictionary(files, undrawn):
+    load_files(files / "ring_model.py")
+    given = {"name": "plain", "title": "Plain", "source": "me", "kind": "ring",
+             "backends": ["fp32"]}  # fmt: skip
+    result = sciprec.run(sciprec.load_scenario(given), out=files / "plain", threads=1)
+    assert [r["status"] for r in result.table] == ["truth", "unjudged"]
+    with pytest.raises(InputError, match=r"key 'ring.pull' was given 0.7 .*; accepted: a number"):
+        sciprec.load_scenario(given | {"ring": {"pull": 0.7}})
+
+
+def test_a_model_is_called_by_hand(files):
+    load_files(files / "ring_model.py")
+    module = sys.modules["sciprec_plugin_ring_model"]
+    made = module.ring(module.Ring(sites=8), sciprec.ModelArithmetic("fp16"))
+    np.testing.assert_array_equal(made["x"].values, by_hand("fp16"))
+
+
+def test_the_same_model_may_be_defined_again_and_no_other(files):
+    load_files(files / "ring_model.py")
+    first = kinds()["ring"]
+    del sys.modules["sciprec_plugin_ring_model"]
+    load_files(files / "ring_model.py")
+    assert kinds()["ring"] is not first
+    (files / "other.py").write_text((files / "ring_model.py").read_text())
+    with pytest.raises(InputError, match="the kind 'ring' is there already in .*ring_model.py'"):
+        load_files(files / "other.py")
+
+
+def test_a_key_of_the_table_may_have_any_name(write, undrawn):
+    """Names that tables of sciprec's own kinds give a meaning have none here."""
+    plugin, scenario = write(
+        """
+        x = arithmetic.quantize(np.full(4, given.stored + given.checkpoints))
+        return xr.Dataset({"x": ("n", x, {"units": "1"})})
+        """,
+        parameters="stored: int = 20\n    checkpoints: int = 1\n    search: str = 'a'",
+        scenario="[mine]\ncheckpoints = 2",
+    )
+    result = sciprec.run(scenario, out=plugin.parent / "out", plugins=plugin, threads=1)
+    assert [r["label"] for r in result.table] == ["fp64", "fp16"]
+    scenario.write_text(scenario.read_text().replace("checkpoints = 2", "checkpoints = 3"))
+    kept = []
+    sciprec.run(
+        scenario, out=plugin.parent / "out", plugins=plugin, on_done=lambda o: kept.append(o.kept)
+    )
+    assert kept == [False, False]
+    described = json.loads(stored.attributes(result.files[0])["sciprec_scenario"])
+    assert described["mine"]["stored"] == 20
