@@ -1,10 +1,10 @@
-"""The gallery: pages of shipped scenarios that are kept beside the code, without their files."""
+"""The gallery: pages of scenarios that are kept beside the code, without their files."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sciprec.batch import workflow
@@ -14,13 +14,45 @@ from sciprec.kinds import load_scenario
 from sciprec.output.folders import alone_in
 from sciprec.report.page import render
 from sciprec.report.stored.batch import read_batch, write_text
+from sciprec.scenario.shipped import shipped
 
+
+@dataclass(frozen=True)
+class Entry:
+    """A page of the gallery.
+
+    Args:
+        scenarios: names of those that are shipped, or of the examples where there is a model.
+        model: file of the examples that defines one; only a checkout has them.
+    """
+
+    scenarios: tuple[str, ...]
+    model: str = ""
+
+    @property
+    def plugins(self) -> tuple[str, ...]:
+        """Its file, as one types it in a checkout."""
+        return (f"{_EXAMPLES}/{self.model}",) if self.model else ()
+
+    def files(self, folder: str | Path | None) -> list[str]:
+        """Its scenarios, as one types them in a checkout, or in a folder of one's own."""
+        if self.model:
+            return [f"{_EXAMPLES}/{name}.toml" for name in self.scenarios]
+        return list(self.scenarios if folder is None else
+                    (str(Path(folder) / f"{name}.toml") for name in self.scenarios))  # fmt: skip
+
+
+_EXAMPLES = "examples"
+_LAYERS = ("squares_same", "squares_fp32", "two_pass_same", "two_pass_fp32")
 GALLERY = {
-    "quickstart": ("quickstart_climate", "quickstart_heston"),
-    "ensemble_jet": ("ensemble_jet",),
-    "mountain_in_ten_bits": ("stored_mountain_10",),
+    "quickstart": Entry(("quickstart_climate", "quickstart_heston")),
+    "ensemble_jet": Entry(("ensemble_jet",)),
+    "mountain_in_ten_bits": Entry(("stored_mountain_10",)),
+    "lorenz96": Entry(("lorenz96",), "lorenz96.py"),
+    "soil_column": Entry(("soil_column", "soil_column_carried"), "soil_column.py"),
+    "layer_norm": Entry(tuple(f"layer_norm_{name}" for name in _LAYERS), "layer_norm.py"),
 }
-"""Page -> scenarios on it."""
+"""Page -> what is on it."""
 MOST_BYTES = 1_000_000
 
 
@@ -45,7 +77,9 @@ def make_gallery(
     Raises:
         InputError: no such entry, a scenario cannot be used, a run failed, or a page is too large.
     """
-    chosen = list(GALLERY) if names is None else list(names)
+    there = shipped(_EXAMPLES).is_dir()
+    all_of_them = [name for name, entry in GALLERY.items() if there or not entry.model]
+    chosen = all_of_them if names is None else list(names)
     for name in chosen:
         if name not in GALLERY:
             raise InputError(
@@ -64,18 +98,22 @@ def make_gallery(
 
 def _page(name: str, scenarios: str | Path | None, folder: Path) -> Path:
     """Run one entry in a folder that is thrown away, and keep its page."""
-    files = [
-        Path(one) if scenarios is None else Path(scenarios) / f"{one}.toml" for one in GALLERY[name]
-    ]
+    entry = GALLERY[name]
+    typed = entry.files(scenarios)
+    root = shipped(_EXAMPLES).parent
+    files = [root / one for one in typed] if entry.model else typed
+    own = [str(root / one) for one in entry.plugins]
     with tempfile.TemporaryDirectory() as thrown_away:
-        done = workflow.run(files, out=thrown_away, plugins=Settings.plugins)
-        if done.failures:
-            first = done.failures[0]
+        done = workflow.run(files, out=thrown_away, plugins=[*Settings.plugins, *own])
+        failures = [run for run in done.failures if not run.partial]  # a blow-up is a finding
+        if failures:
+            first = failures[0]
             raise InputError(
                 f"the page '{name}' was not written: {first.scenario} in {first.label} failed "
                 f"({first.failure}); mend that and run again"
             )
-        command = " ".join(["sciprec run", *map(str, files), *as_words(Settings.plugins)])
+        plugins = as_words((*Settings.plugins, *entry.plugins))
+        command = " ".join(["sciprec run", *typed, *plugins])
         usual = workflow.default_folder([load_scenario(file) for file in files])
         batch = replace(read_batch(done.folder), command=command, folder=usual)
         text = render(batch, links=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciprec.cli import gallery
-from sciprec.cli.gallery import GALLERY, MOST_BYTES, make_gallery
+from sciprec.cli.gallery import GALLERY, MOST_BYTES, Entry, make_gallery
 from sciprec.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -16,14 +16,15 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def little(monkeypatch, models, scenario_files):
     """A gallery of one page, of the stand-ins."""
-    monkeypatch.setattr(gallery, "GALLERY", {"little": ("climate", "heston")})
+    monkeypatch.setattr(gallery, "GALLERY", {"little": Entry(("climate", "heston"))})
     return scenario_files[0].parent
 
 
-def test_every_entry_is_of_shipped_scenarios_and_its_page_is_kept():
-    for name, scenarios in GALLERY.items():
-        for scenario in scenarios:
-            assert (ROOT / "scenarios" / f"{scenario}.toml").is_file()
+def test_every_entry_is_of_shipped_scenarios_or_examples_and_its_page_is_kept():
+    for name, entry in GALLERY.items():
+        for scenario in entry.scenarios:
+            folder = "examples" if entry.model else "scenarios"
+            assert (ROOT / folder / f"{scenario}.toml").is_file()
         page = ROOT / "reports" / "gallery" / f"{name}.html"
         assert page.is_file() and page.stat().st_size <= MOST_BYTES
         text = page.read_text(encoding="utf-8")

@@ -1,0 +1,132 @@
+"""The examples against what is known of them from elsewhere."""
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec.kinds import kind
+from sciprec.plugins.loading import load_files
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def example():
+    """A function that loads a file of the examples and gives its module."""
+    before = dict(kind._KINDS)
+
+    def loaded(name):
+        load_files(EXAMPLES / f"{name}.py")
+        return sys.modules[f"sciprec_plugin_{name}"]
+
+    yield loaded
+    kind._KINDS.clear()
+    kind._KINDS.update(before)
+    for name in [n for n in sys.modules if n.startswith("sciprec_plugin_")]:
+        del sys.modules[name]
+
+
+def ran(function, parameters, backend="fp64", **how):
+    return function(parameters, sciprec.ModelArithmetic(backend, **how))
+
+
+def test_waves_have_the_statistics_of_their_attractor(example):
+    """Lorenz and Emanuel (1998): a standard deviation of 3.6. From the mean of x dx/dt over a long
+    time, where the quadratic terms cancel: the mean of the squares is F times the mean.
+    """
+    lorenz = example("lorenz96")
+    made = ran(lorenz.lorenz96, lorenz.Ring(days=3000.0))
+    assert float(made["attractor_mean"]) == pytest.approx(2.35, abs=0.03)
+    assert float(made["attractor_deviation"]) == pytest.approx(3.64, abs=0.03)
+    wave = made["wave"].values
+    assert (wave**2).mean() == pytest.approx(8.0 * wave.mean(), rel=2e-3)
+
+
+def test_waves_double_their_errors_in_about_two_days(example):
+    """Lorenz and Emanuel (1998): 2.1 days."""
+    lorenz = example("lorenz96")
+    doublings = 0.0
+    for start in range(12):
+        ring = lorenz.Ring(days=40.0, output_days=5.0, spin_up_days=100.0 + 50.0 * start)
+        truth, made = (
+            ran(lorenz.lorenz96, ring, member=member, amplitude=1e-12)["wave"].values
+            for member in (0, 1)
+        )
+        size = np.sqrt(((made - truth) ** 2).mean(axis=1))
+        doublings += math.log2(size[8] / size[2])
+    assert 12 * 30.0 / doublings == pytest.approx(2.1, abs=0.2)
+
+
+def test_waves_agree_with_a_solver_of_scipy(example):
+    from scipy.integrate import solve_ivp
+
+    def slope(_, x):
+        return (np.roll(x, -1) - np.roll(x, 2)) * np.roll(x, 1) - x + 8.0
+
+    lorenz = example("lorenz96")
+    ring = lorenz.Ring(days=2.0, step=0.005, spin_up_days=20.0)
+    made = ran(lorenz.lorenz96, ring)["wave"].values
+    exact = solve_ivp(slope, (0.0, 0.4), made[0], rtol=1e-11, atol=1e-11).y[:, -1]
+    np.testing.assert_allclose(made[-1], exact, atol=2e-6)
+
+
+def test_heat_in_the_ground_agrees_with_its_series(example):
+    """T = Ts + (T0 - Ts) sum 2/k sin(k z/L) exp(-k^2 D t / L^2), k = (n + 1/2) pi."""
+    soil = example("soil_column")
+    column = soil.Column(years=100.0, stored=2)
+    made = ran(soil.soil_column, column)
+    seconds = 100.0 * soil.SECONDS_PER_YEAR
+    n, length = np.arange(200) + 0.5, 60.5  # no flux half a level below the last one
+    k = n * np.pi
+    depth = np.arange(1, 61)  # the surface is a level above the first one
+    decay = np.exp(-(k**2) * 7e-7 * seconds / length**2)
+    series = (2.0 / k * decay * np.sin(np.outer(depth / length, k))).sum(axis=1)
+    exact = 280.0 + (273.15 - 280.0) * series
+    np.testing.assert_allclose(made["temperature"].values[-1], exact, atol=2e-3)
+
+
+def test_heat_stagnates_where_rounding_is_to_nearest(example):
+    """The trials of Paxton et al. (2022), section 4: 5.4 K off in fp32, 6.7 in fp16."""
+    soil = example("soil_column")
+
+    def error(backend, carried=False):
+        column = soil.Column(stored=1, carried=carried)
+        truth, made = (ran(soil.soil_column, column, b) for b in ("fp64", backend))
+        return float(np.abs(made["temperature"] - truth["temperature"])[-1].max())
+
+    assert error("fp32") == pytest.approx(5.4, abs=0.05)
+    assert error("fp16") == pytest.approx(6.7, abs=0.05)
+    assert error("fp32", carried=True) < 1e-4
+    assert error("float:p=11,emin=-14,emax=15,round=sr") < 1.0
+
+
+@pytest.mark.parametrize("variance", ["squares", "two-pass"])
+def test_layers_are_normalised(example, variance):
+    layers = example("layer_norm")
+    layer = layers.Layer(variance=variance, batch=2, rows=16, columns=96, offsets=(0.0, 4.0))
+    made = ran(layers.layer_norm, layer)
+    drawn = np.random.default_rng(1).standard_normal((2, 16 * 96))
+    np.testing.assert_allclose(made["mean"].values, drawn.mean(axis=1) + [[0.0], [4.0]], atol=1e-13)
+    np.testing.assert_allclose(made["variance"].values, [drawn.var(axis=1)] * 2, rtol=1e-12)
+    whole = (drawn - drawn.mean(axis=1, keepdims=True)) / np.sqrt(
+        drawn.var(axis=1, keepdims=True) + 1e-5
+    )
+    np.testing.assert_allclose(made["normalised"].values, [whole[:, ::16]] * 2, atol=1e-11)
+
+
+def test_the_second_pass_saves_single_precision_and_wide_sums_save_half(example):
+    """At an offset of 100, batches of 8 with rows of 128 x 768 numbers."""
+    layers = example("layer_norm")
+
+    def error(backend, variance, accumulator="same"):
+        layer = layers.Layer(variance=variance, accumulator=accumulator, offsets=(100.0,), batch=2)
+        truth, made = (ran(layers.layer_norm, layer, b)["normalised"] for b in ("fp64", backend))
+        return float(np.sqrt(((made - truth) ** 2).mean() / (truth**2).mean()))
+
+    assert error("fp32", "squares") > 20.0 * error("fp32", "two-pass")
+    assert not math.isfinite(error("fp16", "two-pass"))  # the sum of 98,304 numbers overflows
+    assert error("fp16", "two-pass", "fp32") < 0.05
