@@ -82,18 +82,20 @@ def examined(content: dict[str, Any]) -> Examined:
     name, known = content.get("kind"), kinds()
     if not isinstance(name, str) or name not in known:
         given = "is missing" if name is None else f"was given {arguments.shown(name)}"
-        said = f"the key 'kind' {given}; accepted: {', '.join(known)}{meant(name, known)}"
-        return Examined(None, (said, *_of_every_kind(content)))
-    kind, said, rest = known[name], [], content
+        no_kind = f"the key 'kind' {given}; accepted: {', '.join(known)}{meant(name, known)}"
+        return Examined(None, (no_kind, *_of_every_kind(content)))
+    kind, rest = known[name], content
+    said: list[str] = []
     while True:
         try:
             scenario = kind.scenario.model_validate(rest)
         except ValidationError as error:
             errors = _one_of_each(error.errors())
             said += [complaint(kind.scenario, e) for e in errors]
-            rest = _without(rest, [e["loc"] for e in errors], kind)
-            if rest is None:
+            left = _without(rest, [e["loc"] for e in errors], kind)
+            if left is None:
                 return Examined(None, tuple(dict.fromkeys(said)))
+            rest = left
             continue
         said += _no_ensemble(scenario, kind, known)
         complaints = tuple(dict.fromkeys(said))

@@ -174,22 +174,23 @@ class Declared:
     @property
     def kind(self) -> Kind:
         """The record by which every part of sciprec knows the model."""
+        name, names = self.name, self.variables or ()
         required = any(one.is_required() for one in self.table.model_fields.values())
-        default = {} if required else {"default_factory": self.table}
+        default: dict[str, Any] = {} if required else {"default_factory": self.table}
+        fields: dict[str, Any] = {
+            "kind": (Literal[name], key(f'"{name}"', f'kind = "{name}"')),
+            name: (self.table, key(f"the table [{name}]", f"[{name}]", **default)),
+        }
         scenario = create_model(
-            f"{self.table.__name__}Scenario",
-            __base__=ModelScenario,
-            kind=(Literal[self.name], key(f'"{self.name}"', f'kind = "{self.name}"')),
-            **{self.name: (self.table, key(f"the table [{self.name}]", f"[{self.name}]",
-                                           **default))},
-        )  # fmt: skip
+            f"{self.table.__name__}Scenario", __base__=ModelScenario, **fields
+        )
         scenario.__doc__ = inspect.getdoc(self.function)
         return Kind(
-            self.name,
+            name,
             scenario,
             self.run,
             attributes=stated(auxiliary="", rounded=_ROUNDED),
-            variables=None if self.variables is None else lambda table: self.variables,
+            variables=None if self.variables is None else lambda table: names,
             kernels=lambda table, variant: digest_of(self.function),
             compile_seconds=_COMPILE_SECONDS,
             brief=self._brief if self.brief else None,
