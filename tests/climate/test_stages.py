@@ -24,7 +24,13 @@ from sciprec.climate.transform.legendre_stage import (
     sum_fields_in_turn,
     sum_products,
 )
-from sciprec.climate.transform.spectral import GROUP, SpectralTransform, rounded, with_stages
+from sciprec.climate.transform.spectral import (
+    GROUP,
+    SpectralTransform,
+    keeping_sums,
+    rounded,
+    with_stages,
+)
 from sciprec.errors import InputError
 from sciprec.precision import Arithmetic, Backend, lift, quantize, resolve_backend
 from sciprec.precision.formats.float_format import FORMATS
@@ -118,7 +124,7 @@ def products(backend, kernel, rows=64, columns=20):
     weights, table = (rounded(x, backend) for x in (weights, blocked(matrix)))
     tiles = -(-columns // LANES)
     sums = np.zeros((2, PAIR * tiles), backend.carrier)
-    lifted = lift(kernel, backend, trust_inputs=True)
+    lifted = lift(kernel, keeping_sums(backend), trust_inputs=True)
     given = (
         np.ascontiguousarray(weights.T).reshape(-1, LANES, 2),
         np.concatenate([np.ones(3, table.dtype), table]),

@@ -142,8 +142,12 @@ def _flush(x: float, fmt) -> float:
 
 
 def operands(arithmetic, *values: float) -> list[float]:
-    """Operands as the arithmetic sees them: subnormals flushed, infinities NaN if it has none."""
+    """Operands as the arithmetic sees them: subnormals flushed, infinities NaN if it has none;
+    one that is `mixed` with others takes the numbers of these as they are.
+    """
     fmt = arithmetic.format
+    if getattr(arithmetic, "mixed", False):
+        return list(values)
     return [_flush(NAN if fmt.overflow == "nan" and math.isinf(v) else v, fmt) for v in values]
 
 

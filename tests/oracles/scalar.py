@@ -34,7 +34,7 @@ class Exact:
         if any(isinstance(x, np.ndarray) for x in operands):
             return elementwise(lambda *x: self._apply(operation, *x), operands)
         values = [entered(x, self.arithmetic) for x in operands]
-        return exactly(operation(*values, self.arithmetic), self.arithmetic)
+        return result(operation(*values, self.arithmetic), self.arithmetic)
 
     def __add__(self, other):
         return self._apply(exact.add, self, other)
@@ -76,7 +76,7 @@ class Exact:
         return self._apply(exact.neg, self)
 
     def __pos__(self):
-        return self
+        return result(self.value, self.arithmetic)
 
     def __abs__(self):
         return self._apply(exact.absolute, self)
@@ -146,13 +146,16 @@ def entered(x, arithmetic) -> float:
 
 
 def elementwise(function, operands) -> np.ndarray:
-    """function of each element of the broadcast operands, an array of the first array's class."""
+    """function of each element of the broadcast operands, an array of the first array's class,
+    which may say how it keeps them.
+    """
     arrays = [np.asarray(x) if isinstance(x, np.ndarray) else _boxed(x) for x in operands]
     first = next(x for x in operands if isinstance(x, np.ndarray))
+    kept = getattr(first, "kept", lambda x: x)
     out = np.empty(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=object)
     arrays = [np.broadcast_to(a, out.shape) for a in arrays]
     for index in np.ndindex(out.shape):
-        out[index] = function(*(a[index] for a in arrays))
+        out[index] = kept(function(*(a[index] for a in arrays)))
     made = out.view(type(first))
     made.__array_finalize__(first)
     return made
@@ -162,6 +165,15 @@ def _boxed(x) -> np.ndarray:
     box = np.empty((), dtype=object)
     box[()] = x
     return box
+
+
+def result(value: float, arithmetic) -> Exact:
+    """An Exact of what an operation gave: where the arithmetic is mixed with others, an operand of
+    theirs may have come through as it was.
+    """
+    if getattr(arithmetic, "mixed", False):
+        value = exact.round_exact(value, arithmetic)
+    return exactly(value, arithmetic)
 
 
 def exactly(value: float, arithmetic) -> Exact:

@@ -22,7 +22,7 @@ import numpy as np
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.operations import reduce
 from tests.oracles import derived, exact, functions, parallel_loops
-from tests.oracles.scalar import WHOLE, Exact, elementwise, exactly
+from tests.oracles.scalar import WHOLE, Exact, elementwise, exactly, result
 
 ELEMENTARY = {getattr(math, n): n for n in functions.FUNCTIONS if hasattr(math, n)}
 ELEMENTARY |= {getattr(np, n): n for n in functions.FUNCTIONS if hasattr(np, n)}
@@ -72,6 +72,24 @@ class ExactArray(np.ndarray):
         self.backend = getattr(source, "backend", None)
         self.narrow = getattr(source, "narrow", None)
 
+    def __array_ufunc__(self, ufunc, method, *operands, **more):
+        """Operators on arrays alone, which NumPy applies to the elements."""
+        plain = [x.view(np.ndarray) if isinstance(x, ExactArray) else x for x in operands]
+        made = getattr(ufunc, method)(*plain, **more)
+        if not isinstance(made, np.ndarray) or made.dtype != object:
+            return made
+        made = made.view(ExactArray)
+        made.__array_finalize__(self)
+        return elementwise(lambda x: x, [made])
+
+    def kept(self, value):
+        """An element of a new array that an operation on this one makes: arrays hold numbers of the
+        storage arithmetic.
+        """
+        if isinstance(value, Exact) and value.arithmetic is self.backend.compute:
+            return _number(value, self.backend.storage, self.backend)
+        return value
+
     def __setitem__(self, index, value) -> None:
         if isinstance(value, np.ndarray):
             value = _array(value, self.backend)
@@ -108,7 +126,7 @@ class ExactArray(np.ndarray):
 def _number(value, arithmetic, backend) -> Exact:
     """A number of any kind rounded by one role's arithmetic, for use in the compute role."""
     if isinstance(value, Exact):
-        if arithmetic == backend.compute:
+        if arithmetic == backend.compute and not getattr(arithmetic, "mixed", False):
             return exactly(value.value, backend.compute)
         value = value.value
     return exactly(Exact(value, arithmetic).value, backend.compute)
@@ -176,11 +194,25 @@ class _Source(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
+def _told(backend):
+    """The backend; where its roles differ in format, each arithmetic is told so."""
+    roles = {n: getattr(backend, n) for n in ("storage", "compute", "accumulate", "matmul")}
+    if len({role.format for role in roles.values()}) == 1:
+        return backend
+    told = {
+        n: types.SimpleNamespace(
+            format=a.format, rounding=a.rounding, aligned=a.aligned, mixed=True
+        )
+        for n, a in roles.items()
+    }  # fmt: skip
+    return types.SimpleNamespace(carrier=backend.carrier, **told)
+
+
 class Twin:
     """Everything that the twins of one backend share: conversions, shims and rebuilt kernels."""
 
     def __init__(self, backend) -> None:
-        self.backend = backend
+        self.backend = _told(backend)
         self.rebuilt: dict[types.FunctionType, types.FunctionType] = {}
         self.own = {
             "_literal": self.literal,
@@ -193,8 +225,8 @@ class Twin:
         } | {name: self.convert(getattr(builtins, name)) for name in ("float", "min", "max", "abs")}
 
     def literal(self, value: float) -> Exact:
-        """A constant of the source, rounded to the compute arithmetic."""
-        return Exact(value, self.backend.compute)
+        """A constant of the source or a cast, rounded to the compute arithmetic."""
+        return +Exact(value, self.backend.compute)
 
     def argument(self, value):
         """A number, array or tuple from outside, rounded to the storage arithmetic."""
@@ -239,15 +271,15 @@ class Twin:
             return a**b
         if not isinstance(b, WHOLE):
             return self.elementary("pow", a, b)
-        result, square, left = None, a, abs(int(b))
+        power, square, left = None, a, abs(int(b))
         while left:
             if left & 1:
-                result = square if result is None else result * square
+                power = square if power is None else power * square
             left >>= 1
             if left:
                 square = square * square
-        result = self.literal(1.0) if result is None else result
-        return 1 / result if b < 0 else result
+        power = self.literal(1.0) if power is None else +power
+        return 1 / power if b < 0 else power
 
     def apply(self, operation, *operands, arithmetic=None) -> Exact:
         """An operation of `exact` in a role's arithmetic (compute unless said)."""
@@ -257,7 +289,8 @@ class Twin:
             )
         arithmetic = arithmetic or self.backend.compute
         values = [Exact(x, self.backend.compute).value for x in operands]
-        return exactly(operation(*values, arithmetic), self.backend.compute)
+        made = result(operation(*values, arithmetic), arithmetic)
+        return exactly(made.value, self.backend.compute)
 
     def filled(self, filling: float, shape, dtype=float) -> np.ndarray:
         """A new array: of scalars, or of integers where the dtype says so."""
@@ -280,7 +313,10 @@ class Twin:
             return _Shim(value, self)
         if isinstance(value, (float, np.floating)):
             return self.literal(float(value))
-        if isinstance(value, (np.ndarray, tuple)):
+        if isinstance(value, tuple):
+            items = [self.convert(v) for v in value]
+            return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+        if isinstance(value, np.ndarray):
             return self.argument(value)
         if isinstance(value, (bool, int, str, np.integer, types.NoneType)):
             return value

@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from sciprec.precision import backends, resolve_backend
+import numpy as np
+
+from sciprec.precision import FORMATS, Arithmetic, Backend, backends, resolve_backend
 from tests.random_kernels.cases import Case, Trial
 
 SPECS = (
@@ -20,13 +22,42 @@ SPECS = (
     "float:p=16", "float:p=13,emin=-30,emax=31",
 )  # fmt: skip
 ALL = (*backends(), *SPECS)
+
+
+def _roles(*roles: tuple[str, str]) -> Backend:
+    """A backend of storage, compute, accumulate and matmul, each a format and a rounding."""
+    made = [Arithmetic(FORMATS[fmt], rounding) for fmt, rounding in roles]
+    words = ", ".join(fmt if r == "rn" else f"{fmt} {r}" for fmt, r in roles)
+    return Backend(f"roles: {words}", *made)
+
+
+MIXED = {
+    made.name: made
+    for made in (
+        _roles(("binary16", "rn"), ("bfloat16", "rn"), ("binary32", "rz"), ("tf32", "rn")),
+        _roles(("binary32", "rn"), ("binary16", "rn"), ("binary32", "rn"), ("binary16", "rn")),
+        _roles(("bfloat16", "rn"), ("binary32", "rn"), ("binary32", "rn"), ("binary32", "rn")),
+        _roles(("binary64", "rn"), ("binary32", "rn"), ("binary64", "rn"), ("binary32", "rn")),
+        _roles(("binary32", "rz"), ("mlu370", "rz"), ("binary32", "rz"), ("tf32", "rz")),
+        _roles(("tf32", "rd"), ("float8_e4m3fn", "rn"), ("binary16", "ru"), ("bfloat16", "ro")),
+    )
+}
+"""Name -> roles of several formats: storage wider than compute, narrower, and beside it."""
 SLOW = tuple(name for name in ALL if resolve_backend(name).fixed)
 """Compiled three times: for the profile, and for two variants."""
+MIXED_SHARE = 1 / 3
+
+
+def resolved(name: str) -> Backend:
+    """The backend of a trial."""
+    return MIXED[name] if name in MIXED else resolve_backend(name)
 
 
 def takes(backend: str, case: Case) -> bool:
     """Whether the oracle of the backend knows all that the kernel does."""
-    arithmetic = resolve_backend(backend)
+    arithmetic = resolved(backend)
+    if arithmetic.mixed:  # evaluations are for operands of at most 24 bits
+        return arithmetic.carrier == np.float32 or not case.is_elementary
     if not arithmetic.fixed and arithmetic.compute.format.significand_bits > 24:
         return not case.is_elementary
     if arithmetic.fixed and not arithmetic.compute.fixed:  # products in integers of their own
@@ -37,7 +68,7 @@ def takes(backend: str, case: Case) -> bool:
 def trial_of(case: Case, backend: str) -> Trial:
     """The trial of a case in a backend; one in four by the software path, one in six trusted."""
     rng = random.Random(f"{case.seed} {backend}")
-    arithmetic = resolve_backend(backend)
+    arithmetic = resolved(backend)
     fixed = arithmetic.fixed
     if arithmetic.compute.fixed:
         case = _in_binary64(case)
@@ -55,13 +86,18 @@ def _in_binary64(case: Case) -> Case:
 
 
 def drawn(case: Case, count: int) -> list[Trial]:
-    """Trials in `count` different backends; those of fixed point are drawn a third as often."""
+    """Trials in `count` different backends, those of fixed point drawn a third as often; of one
+    kernel in three, one more in mixed roles.
+    """
     rng = random.Random(f"{case.seed} drawn")
     order = sorted(ALL, key=lambda name: rng.random() ** (1 / 3 if name not in SLOW else 1))
     taken = [name for name in reversed(order) if takes(name, case)]
-    return [trial_of(case, name) for name in taken[:count]]
+    chosen = taken[:count]
+    if rng.random() < MIXED_SHARE:
+        chosen += [rng.choice([name for name in MIXED if takes(name, case)])]
+    return [trial_of(case, name) for name in chosen]
 
 
 def everywhere(case: Case) -> list[Trial]:
     """A trial in every backend that takes the case."""
-    return [trial_of(case, name) for name in ALL if takes(name, case)]
+    return [trial_of(case, name) for name in (*ALL, *MIXED) if takes(name, case)]

@@ -15,7 +15,6 @@ from llvmlite import ir
 from numba import njit
 from numba.extending import intrinsic
 
-from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations import intrinsics as operations
 from sciprec.precision.operations import operation
 from sciprec.precision.operations.evaluation import Evaluation
@@ -26,6 +25,7 @@ from sciprec.precision.rounding.fixed_rounding import LOW, UNIT, Fixed, constant
 from sciprec.precision.rounding.instructions import Bits, Grid, Half
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.words import V32, call
+from tests.random_kernels.backends import MIXED, resolved
 
 FAULTS: dict[str, tuple[Callable[[], None], Callable]] = {}
 """Name -> (what plants it, whether a trial could meet it)."""
@@ -55,7 +55,7 @@ def _written(text: str, other: Callable = lambda trial: True) -> Callable:
 
 
 def _not_fixed(trial) -> bool:
-    return not resolve_backend(trial.backend).fixed
+    return not resolved(trial.backend).fixed
 
 
 @fault(_named("fp16"))
@@ -178,7 +178,7 @@ def integers_escape() -> None:
     Native.from_integer = from_integer
 
 
-@fault(lambda trial: technique.processor_word(resolve_backend(trial.backend), trial.path))
+@fault(lambda trial: technique.processor_word(resolved(trial.backend), trial.path))
 def folded_constants() -> None:
     """The compiler sees constants, and computes with them to nearest."""
 
@@ -237,7 +237,7 @@ class _Unrounded:
         return self.role.narrow(b, x)
 
 
-@fault(lambda trial: resolve_backend(trial.backend).random)
+@fault(lambda trial: resolved(trial.backend).random)
 def draws_repeat() -> None:
     """Every iteration of a loop draws the same random bits."""
     right = Rewriter.descended
@@ -249,7 +249,7 @@ def draws_repeat() -> None:
     Rewriter.descended = descended
 
 
-@fault(lambda trial: resolve_backend(trial.backend).compute.fixed)
+@fault(lambda trial: resolved(trial.backend).compute.fixed)
 def ends_of_the_range() -> None:
     """In fixed point the lowest integer is one too high."""
     right = Fixed._limited
@@ -260,3 +260,9 @@ def ends_of_the_range() -> None:
         return b.select(b.fcmp_ordered("==", result, low), b.fadd(low, unit), result)
 
     Fixed._limited = limited
+
+
+@fault(lambda trial: trial.backend in MIXED)
+def exact_in_mixed_roles() -> None:
+    """What is exact within one format is not rounded where roles differ in format."""
+    Evaluation.rounding_what_is_exact = lambda self, emit, role: emit

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.random_kernels.backends import ALL, drawn, takes, trial_of
+from tests.random_kernels.backends import ALL, MIXED, drawn, takes, trial_of
 from tests.random_kernels.cases import Argument, Case, Trial
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.power import sample
@@ -42,7 +42,7 @@ def test_kernels_belong_to_their_seeds():
 
 def test_trials_are_drawn_over_all_backends():
     trials = [t for seed in range(300) for t in drawn(random_case(seed), 3)]
-    assert {t.backend for t in trials} == set(ALL)
+    assert {t.backend for t in trials} == {*ALL, *MIXED}
     assert {t.path for t in trials} == {"auto", "software"}
     assert Trial.from_json(trials[0].as_json()) == trials[0]
     elementary = next(c for c in map(random_case, range(100)) if c.is_elementary)

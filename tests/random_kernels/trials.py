@@ -13,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from sciprec.precision import lift, resolve_backend
+from sciprec.precision import lift
 from sciprec.precision.fixed.units import Units
 from sciprec.precision.rewriting.syntax import LiftError
 from tests.oracles.fixed_twin import run_fixed_twin
 from tests.oracles.twin import run_twin
+from tests.random_kernels.backends import resolved
 from tests.random_kernels.cases import Case, Trial
 from tests.random_kernels.random_twin import run_random_twin
 from tests.random_kernels.values import values_of
@@ -77,12 +78,12 @@ def difference(found, expected, what: str, signed: bool) -> str:
 
 def run_trial(trial: Trial, folder: Path) -> Outcome:
     """Lift, call and compare; the case's module is written into the folder."""
-    backend = resolve_backend(trial.backend)
+    backend = resolved(trial.backend)
     kernel = kernel_of(trial.case, folder)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            lifted = lift(kernel, trial.backend, **_options(trial, backend))
+            lifted = lift(kernel, backend, **_options(trial, backend))
         except Exception as error:
             return _failed(error)
         run = _fixed_call if backend.compute.fixed else _float_call

@@ -81,7 +81,7 @@ def values_of(
     """The arguments of a call: `trusted`, rounded to the storage format already."""
     rng = np.random.default_rng([seed, call])
     storage = backend.storage
-    fmt = FORMATS["binary32"] if storage.fixed else storage.format
+    storing = FORMATS["binary32"] if storage.fixed else storage.format
 
     def entering(x):
         if trusted:
@@ -91,6 +91,7 @@ def values_of(
 
     made: list = []
     for a in arguments:
+        fmt = backend.compute.format if backend.mixed and rng.random() < 0.5 else storing
         size = int(np.prod(a.shape))
         if a.kind == "integer":
             largest = 5 if a.layout == "small" else 70_000

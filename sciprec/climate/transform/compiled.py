@@ -12,7 +12,7 @@ from zlib import crc32
 
 import numpy as np
 
-from sciprec.climate.transform.spectral import suited, with_stages
+from sciprec.climate.transform.spectral import keeping_sums, suited, with_stages
 from sciprec.precision import Backend, lift, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
@@ -74,7 +74,7 @@ def compiled(kernel: Callable, backend: str | Backend) -> Drawing | Lifted:
 
 @lru_cache(maxsize=512)
 def _shared(kernel: Callable, backend: Backend):
-    return lift(kernel, backend, trust_inputs=True)
+    return lift(kernel, keeping_sums(backend), trust_inputs=True)
 
 
 def kernel_states(kernels: Sequence) -> dict[str, np.ndarray]:

@@ -9,6 +9,7 @@ matrix products (`fourier`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -144,6 +145,16 @@ def suited(kernel: Callable, backend: Backend) -> Callable:
     return substitute(kernel, _IN_TURN) if backend.fixed else kernel
 
 
+def keeping_sums(backend: Backend) -> Backend:
+    """The backend for kernels with transforms: where operators compute in the storage format, and
+    sums have a wider one, arrays take what is stored into them in that of the sums, so that those
+    in the arrays of `make_work` go on as they are; numbers of operators are the same in it.
+    """
+    wider = backend.mixed and backend.accumulate.format.holds(backend.storage.format)
+    own = wider and backend.storage == backend.compute
+    return replace(backend, storage=backend.accumulate) if own else backend
+
+
 def make_tables(truncation: Truncation) -> tuple[tuple, tuple]:
     """The tables of `synthesize` and of `analyze`, in binary64.
 
@@ -214,10 +225,9 @@ class SpectralTransform:
         self.synthesis_tables = rounded(synthesis, self.backend)
         self.analysis_tables = rounded(analysis, self.backend)
         self.degree, self.order = coefficient_orders(truncation.number)
+        kept = keeping_sums(self.backend)
         self._synthesize, self._analyze = (
-            lift(
-                suited(with_stages(kernel, fourier), self.backend), self.backend, trust_inputs=True
-            )
+            lift(suited(with_stages(kernel, fourier), kept), kept, trust_inputs=True)
             for kernel in (synthesize, analyze)
         )
 

@@ -117,6 +117,9 @@ class Backend:
         matmul: products inside `dot` and matrix products.
         noise: None, or the interval of the relative perturbation on each store to an array.
         about: one line for tables.
+
+    Raises:
+        InputError: floats and fixed point stand beside each other in other roles than these.
     """
 
     name: str
@@ -127,10 +130,29 @@ class Backend:
     noise: tuple[float, float] | None = None
     about: str = ""
 
+    def __post_init__(self) -> None:
+        floats = {role.format for role in self.roles if not role.fixed}
+        products_alone = self.matmul.fixed and len(floats) == 1 and not self.accumulate.fixed
+        if self.fixed and floats and not (products_alone and not self.compute.fixed):
+            raise InputError(
+                f"backend '{self.name}' has roles in fixed point beside others in floats; "
+                "accepted: all in fixed point, or matmul alone beside others in one format"
+            )
+
     @property
     def roles(self) -> tuple[Arithmetic, ...]:
         """storage, compute, accumulate, matmul."""
         return self.storage, self.compute, self.accumulate, self.matmul
+
+    @property
+    def has_one_format(self) -> bool:
+        """Whether all roles have one format, so that a number of one is a number of every other."""
+        return len({role.format for role in self.roles}) == 1
+
+    @property
+    def mixed(self) -> bool:
+        """Whether floating-point roles differ in format: numbers are rounded on their way."""
+        return not (self.has_one_format or self.fixed)
 
     @property
     def carrier(self) -> np.dtype:

@@ -80,6 +80,18 @@ class Format:
         """u = 2^-p, the largest relative error of rounding to nearest."""
         return 2.0**-self.significand_bits
 
+    def holds(self, other: Format) -> bool:
+        """Whether every number of the other format, infinities too, is one of this format."""
+        smallest = self.min_subnormal <= other.min_subnormal
+        if not self.subnormals:
+            smallest = smallest and self.min_normal <= other.min_positive
+        return (
+            smallest
+            and self.significand_bits >= other.significand_bits
+            and self.max_finite >= other.max_finite
+            and (self.overflow != "nan" or other.overflow == "nan")
+        )
+
     @property
     def is_binary64(self) -> bool:
         """Whether this is the processor's binary64 in everything."""

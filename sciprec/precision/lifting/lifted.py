@@ -125,6 +125,8 @@ class Lifted(Shown):
         backend = self.backend
         if program.trust_inputs or backend.random or backend.fixed or backend.storage.native:
             return None
+        if backend.mixed:
+            return None
         if not loads_matter(self.sites):
             return None
         return Proof(self.dispatcher, self.kernel, backend, program.path, len(self.sites))

@@ -25,7 +25,8 @@ def elementwise(ops, op, kinds, key):
     made = result_dtype(ops, array_kinds)
     result = types.Array(made, max(k.ndim for k in array_kinds), "C")
     flat = all(k.layout == "C" and k.ndim == result.ndim for k in array_kinds)
-    apply = _element(ops, op, len(kinds))
+    are_arrays = (isinstance(kinds[0], types.Array), isinstance(kinds[-1], types.Array))
+    apply = _element(ops, op, len(kinds), are_arrays)
     dtype = np.dtype(made.name)
     if len(kinds) == 1:
         function = _unary(apply, dtype)
@@ -54,8 +55,8 @@ def stored(ops, target, kind, key):
 
 def in_place(ops, op, target, kind, key):
     """target op= operand, written into target."""
-    apply, leave = _element(ops, op, 2), _leaving(ops)
     other = isinstance(kind, types.Array)
+    apply, leave = _element(ops, op, 2, (True, other)), _leaving(ops)
     function = (_updating if other else _updating_by_scalar)(apply, leave)
     return _call(function, target, [target, kind], key)
 
@@ -77,9 +78,17 @@ def _call(function, result, kinds, key):
     return result(*keys.join(key, kinds)), codegen
 
 
-def _element(ops, op, arity):
-    """apply(key, n, x, ...): the n-th element's operation on raw array elements."""
+@njit(forceinline=True)
+def _as_it_is(*key_and_number):
+    return key_and_number[-1]
+
+
+def _element(ops, op, arity, are_arrays=(True, True)):
+    """apply(key, n, x, ...): the n-th element's operation on raw array elements, and on numbers of
+    the kernel's own beside them.
+    """
     enter = ops.enter
+    left, right = (enter if array or not ops.backend.mixed else _as_it_is for array in are_arrays)
     if ops.variant.row_bytes:
 
         def one(key, n, x):
@@ -96,7 +105,7 @@ def _element(ops, op, arity):
 
         def two(key, n, x, y):
             own = keys.descend(key, n)
-            return op(own, enter(own, x), enter(own, y))
+            return op(own, left(own, x), right(own, y))
 
     else:
 
@@ -104,9 +113,9 @@ def _element(ops, op, arity):
             return enter(x) if op is None else op(enter(x))
 
         def two(key, n, x, y):
-            return op(enter(x), enter(y))
+            return op(left(x), right(y))
 
-    chosen = distinct(one if arity == 1 else two, label_of(ops, op))
+    chosen = distinct(one if arity == 1 else two, label_of(ops, op) + f"_{are_arrays}")
     return njit(chosen, forceinline=True, error_model="numpy")
 
 

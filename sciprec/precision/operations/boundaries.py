@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -14,6 +15,7 @@ from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.operations import arrays, keys
 from sciprec.precision.operations.number_types import (
+    forward,
     has_float,
     identity,
     is_float,
@@ -48,6 +50,81 @@ def enter(ops: Operations):
         return _entered_type(ops, kind)(*keys.join(key, [x])), codegen
 
     return ops.intrinsic(1, resolve)
+
+
+def taken(ops: Operations):
+    """taken(container, x): what is read out of an array is rounded as by `enter`; numbers of the
+    kernel's own, in tuples and lists, stay as they are.
+    """
+
+    def resolve(typingctx, key, container, x):
+        kind = types.unliteral(x)
+        if not has_float(kind) or not _is_stored(types.unliteral(container)):
+            return identity(x, key, before=[container])
+
+        def codegen(context, b, signature, args):
+            word, (_, value) = keys.split(key, args)
+            entered = _entered(ops, context, b, kind, value, word)
+            return impl_ret_borrowed(context, b, signature.return_type, entered)
+
+        return _entered_type(ops, kind)(*keys.join(key, [container, x])), codegen
+
+    return ops.intrinsic(2, resolve)
+
+
+def item(ops: Operations):
+    """item(container, index): the same, of a container that is made where it is read."""
+
+    def resolve(typingctx, key, container, index):
+        known = getattr(index, "literal_value", None)
+        if isinstance(container, types.BaseTuple) and isinstance(known, int):
+            kind = container[known]
+
+            def read(context, b, values):
+                return cgutils.unpack_tuple(b, values[0])[known]
+
+        else:
+            function = typingctx.resolve_value_type(operator.getitem)
+            resolved = function.get_call_type(typingctx, (container, types.unliteral(index)), {})
+            kind, passed = resolved.return_type, forward(function, resolved)
+
+            def read(context, b, values):
+                return passed(context, b, kind(container, index), values)
+
+        stored = has_float(kind) and _is_stored(container)
+
+        def codegen(context, b, signature, args):
+            word, values = keys.split(key, args)
+            value = read(context, b, values)
+            if stored:
+                value = _entered(ops, context, b, kind, value, word)
+            return impl_ret_borrowed(context, b, signature.return_type, value)
+
+        found = _entered_type(ops, kind) if stored else kind
+        return found(*keys.join(key, [container, index])), codegen
+
+    return ops.intrinsic(2, resolve)
+
+
+def _is_stored(kind) -> bool:
+    """Whether the numbers of a container, or of what is iterated over, are in the storage format:
+    those of arrays and of named tuples (which are given) are, the kernel's own are not.
+    """
+    if isinstance(kind, (types.ZipType, types.EnumerateType)):
+        sources = getattr(kind, "source_types", None) or (kind.source_type,)
+        found = {_is_stored(s) for s in sources if has_float(_yielded(s))}
+        if len(found) > 1:
+            raise TypingError(
+                "zip of an array and a tuple of numbers is given, in roles of several formats; it "
+                "takes arrays, or tuples: loop over the places, and read by index"
+            )
+        return found == {True}
+    own = (types.BaseTuple, types.List, types.ListType, types.ListIter, types.UniTupleIter)
+    return isinstance(kind, types.BaseNamedTuple) or not isinstance(kind, own)
+
+
+def _yielded(kind):
+    return getattr(kind, "yield_type", None) or getattr(kind, "dtype", types.none)
 
 
 def _entered_type(ops: Operations, kind):
@@ -182,8 +259,8 @@ def leave(ops: Operations, in_unit: bool = False):
     """leave(target, value): what is stored into target: rounded to the storage format, with
     its noise.
     """
-    same = ops.backend.storage == ops.backend.compute and ops.backend.noise is None
-    same = same and (in_unit or not ops.storage.placed)
+    same = ops.backend.storage == ops.backend.compute and not ops.backend.mixed
+    same = same and ops.backend.noise is None and (in_unit or not ops.storage.placed)
 
     def resolve(typingctx, key, target, x):
         refuse_complex([x])
@@ -375,7 +452,7 @@ def constant(ops: Operations, text: str):
 BOUNDARIES = {
     made.__name__: made
     for made in (
-        *(enter, trusted, changed, viewed, leave, stored, returned),
+        *(enter, taken, item, trusted, changed, viewed, leave, stored, returned),
         *(closed, opened, kept, whole, filling, held),
     )
 }

@@ -20,7 +20,11 @@ from sciprec.precision.rounding.recording import Recording
 from sciprec.precision.rounding.sticky import Sticky
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import FLOATS, Variant
-from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, call
+from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, View, call, opaque
+
+_EXACT = {"neg", "pos", "abs", "fabs", "fmod"} | {
+    row.name for row in OPERATIONS.values() if row.exact is not None
+}
 
 
 class Evaluation:
@@ -41,16 +45,17 @@ class Evaluation:
         self.carrier = types.float32 if backend.carrier == np.float32 else types.float64
         self.kind = F32 if backend.carrier == np.float32 else F64
         self.storage = self._rounder(backend.storage)
-        self.compute = self._rounder(backend.compute)
-        self.accumulate_role = self._rounder(backend.accumulate)
-        self.matmul_role = self._rounder(backend.matmul)
+        others = tuple(role.format for role in backend.roles) if backend.mixed else ()
+        self.compute = self._rounder(backend.compute, others)
+        self.accumulate_role = self._rounder(backend.accumulate, others)
+        self.matmul_role = self._rounder(backend.matmul, others)
 
-    def _rounder(self, arithmetic: Arithmetic) -> Native:
+    def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Native:
         if self.variant.notes:
             return Recording(arithmetic)
         if arithmetic.fixed:
             return Fixed(arithmetic, self.variant)
-        return rounder(arithmetic, self.kind, self.word)
+        return rounder(arithmetic, self.kind, self.word, others)
 
     @property
     def row(self):
@@ -75,11 +80,25 @@ class Evaluation:
 
     def emit(self, name: str, role: Native) -> Callable:
         """emit(context, builder, values, key) -> value, all in the carrier."""
+        made = self._emitted(name, role)
+        return self.rounding_what_is_exact(made, role) if name in _EXACT else made
+
+    def rounding_what_is_exact(self, emit: Callable, role: Native) -> Callable:
+        """The same for an operation that gives an operand, or has an exact result within one
+        format: rounded where operands may be of another.
+        """
+        if not role.wide:
+            return emit
+        return lambda c, b, v, key: self._reround(b, role, emit(c, b, v, key), key)
+
+    def _emitted(self, name: str, role: Native) -> Callable:
         row = OPERATIONS[name]
         if row.evaluate is not None:
             return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
         if row.toward:
             return lambda c, b, v, key: self._reround(b, role, call(b, row.toward, v[0]), key)
+        if name == "copysign":
+            return lambda c, b, v, key: self._with_sign_of(b, *v)
         if row.exact is not None:
             return lambda c, b, v, key: self._native(c, b, row.exact, v)
         if name in ("add", "sub", "mul", "div", "sqrt", "fma", "accumulate"):
@@ -88,7 +107,7 @@ class Evaluation:
             return lambda c, b, v, key: self._signs(b, role, name, v[0], key)
         if name == "fmod":
             return lambda c, b, v, key: b.frem(*v)
-        if name == "mod" and role.arithmetic.native is None:
+        if name == "mod" and (role.wide or role.arithmetic.native is None):
             return lambda c, b, v, key: self._modulus(c, b, role, v, key)
         if name in ("mod", "floordiv"):
             return lambda c, b, v, key: self._by_binary64(c, b, role, row.whole, v, key)
@@ -108,6 +127,15 @@ class Evaluation:
         if name == "neg":
             return role.negated(b, x, **place)
         return x if name == "pos" else role.magnitude(b, x, **place)
+
+    def _with_sign_of(self, b, x, y):
+        """|x| with the sign of y, by a hidden mask: LLVM moves the rounding of a copysign that it
+        sees to half into its operands, by a function that nobody has.
+        """
+        view = View(self.kind)
+        sign = opaque(b, f"sciprec.sign{view.width}", view.word(view.sign))
+        size = b.and_(view.to_word(b, x), b.not_(sign))
+        return view.with_sign(b, view.to_float(b, size), b.and_(view.to_word(b, y), sign))
 
     def product_of_integers(self, context, b, values, key):
         """The product of a floating-point accumulator: factors to integers of their own units,

@@ -159,7 +159,7 @@ class Operations(Evaluation):
         """float(x), np.float64(x), np.float32(x): a number in the backend's format, whatever it
         was.
         """
-        emit = lambda context, b, values, key: values[0]  # noqa: E731
+        emit = self.emit("pos", self.compute)
         return self._operation(1, emit, None, brings_in=True)
 
     def _reduction(self, native):
@@ -212,6 +212,7 @@ class Operations(Evaluation):
         def emit(context, b, values, key):
             return self.repeated(b, values[0], exponent, key)
 
+        emit = self.rounding_what_is_exact(emit, self.compute) if exponent == 1 else emit
         made = self._operation(1, emit, njit(distinct(raised, f"to_{exponent}")))
         made.label, made.of = f"power_{exponent}", lambda ops: ops.power(exponent)
         return made
@@ -236,6 +237,7 @@ class Operations(Evaluation):
         def emit(context, b, values, key):
             return self.repeated(b, values[0], exponent, key)
 
+        emit = self.rounding_what_is_exact(emit, self.compute) if exponent == 1 else emit
         made = self._operation(2, emit, operator.pow)
         made.label, made.of = f"power_of_{exponent}", lambda ops: ops.power_of(exponent)
         return made

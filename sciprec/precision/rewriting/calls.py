@@ -161,7 +161,9 @@ def method(rewriter: Rewriter, node):
         rewriter.refuse(node, f"the method .{attribute}()", "write it out with operators")
     called = ast.Call(ast.Attribute(owner, attribute, ast.Load()), arguments, [])
     called.keywords = [ast.keyword(k.arg, rewriter.visit(k.value)) for k in node.keywords]
-    return rewriter.op("enter", node, called) if attribute in ("item", "pop", "get") else called
+    own = attribute in ("pop", "get") and rewriter.program.backend.mixed  # as they were put in
+    entering = attribute in ("item", "pop", "get") and not own
+    return rewriter.op("enter", node, called) if entering else called
 
 
 def reduced(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:

@@ -192,8 +192,7 @@ class Rewriter(ast.NodeTransformer):
         nothing but what leaves the range; None of anything else, and where a number may come from a
         role with another format: `1.0 * x` rounds it.
         """
-        roles = self.program.backend.roles
-        if any(role.format != roles[0].format for role in roles):
+        if not self.program.backend.has_one_format:
             return None
         pairs = {ast.Mult: [(node.left, node.right), (node.right, node.left)],
                  ast.Div: [(node.right, node.left)]}.get(type(node.op), [])  # fmt: skip
@@ -266,8 +265,21 @@ class Rewriter(ast.NodeTransformer):
         """An element as an operand: rounded, unless the caller has promised that it is in the
         format.
         """
+        if self.program.backend.mixed:
+            sliced = any(isinstance(n, ast.Slice) for n in ast.walk(read.slice))
+            if sliced or not any(isinstance(n, ast.Call) for n in ast.walk(read.value)):
+                return self.taken(node, read.value, read)
+            return self.op("item", node, read.value, read.slice)  # calls are made once
         operation = "trusted" if self.program.trust_inputs else "enter"
         return self.op(operation, node, read, array=ast.unparse(array))
+
+    def taken(self, node, container: ast.expr, item: ast.expr) -> ast.Call:
+        """What comes out of a container, be that an array or a tuple of the kernel's own numbers:
+        these are rounded where roles have one format, too, since it changes nothing.
+        """
+        if self.program.backend.mixed:
+            return self.op("taken", node, container, item)
+        return self.op("enter", node, item)
 
     def container(self, node: ast.Subscript) -> tuple[ast.expr, ast.expr]:
         """The array (or tuple) and the index of an element, neither rounded."""

@@ -81,13 +81,24 @@ def _assigned(rewriter: Rewriter, target, value: ast.expr, node) -> list[ast.stm
         stored = _stored(rewriter, target, container, value)
         return [ast.Assign([ast.Subscript(container, index, ast.Store())], stored)]
     if isinstance(target, (ast.Tuple, ast.List)):
+        out: list[ast.stmt] = []
+        whole = _named(rewriter, value, out)
         temporaries = [rewriter.fresh("item") for _ in target.elts]
         unpacked = ast.Tuple([ast.Name(t, ast.Store()) for t in temporaries], ast.Store())
-        out: list[ast.stmt] = [ast.Assign([unpacked], value)]
+        out.append(ast.Assign([unpacked], whole))
         for item, temporary in zip(target.elts, temporaries, strict=True):
-            out += _assigned(rewriter, item, rewriter.op("enter", target, name(temporary)), node)
+            out += _assigned(rewriter, item, rewriter.taken(target, whole, name(temporary)), node)
         return out
     rewriter.refuse(node, f"assignment to '{ast.unparse(target)}'", "write into an array element")
+
+
+def _named(rewriter: Rewriter, value: ast.expr, before: list[ast.stmt]) -> ast.expr:
+    """A container whose items will be taken, by a name where its type will be asked for."""
+    if not rewriter.program.backend.mixed or isinstance(value, ast.Name):
+        return value
+    temporary = rewriter.fresh("whole")
+    before.append(assign(temporary, value))
+    return name(temporary)
 
 
 def _stored(
@@ -181,8 +192,9 @@ def for_loop(rewriter: Rewriter, node):
         iterated = rewriter.visit(node.iter)
     before, prologue, outer = _loop_key(rewriter, node, ranged)
     if not ranged:
+        iterated = _named(rewriter, iterated, before)
         for target in sorted(stored_names([ast.Expr(node.target)])):
-            prologue.append(assign(target, rewriter.op("enter", node, name(target))))
+            prologue.append(assign(target, rewriter.taken(node, iterated, name(target))))
     body = prologue + rewriter.statements(node.body)
     rewriter.key = outer
     loop = ast.For(node.target, iterated, body, rewriter.statements(node.orelse))
@@ -237,6 +249,20 @@ def comprehension(rewriter: Rewriter, node):
     return made
 
 
+def _iterated_again(rewriter: Rewriter, given: ast.comprehension, seen: ast.expr) -> ast.expr:
+    """What a comprehension runs over, for its type: it cannot be given a name there."""
+    if not rewriter.program.backend.mixed:
+        return seen
+    visited = seen.args[-1] if isinstance(seen, ast.Call) else seen
+    called = [n.func for n in ast.walk(visited) if isinstance(n, ast.Call)]
+    if not all(isinstance(f, ast.Name) and f.id in ("zip", "enumerate") for f in called):
+        rewriter.refuse(
+            given.iter, f"a comprehension over '{ast.unparse(given.iter)}' in roles of several "
+            "formats", "assign it to a name first",
+        )  # fmt: skip
+    return visited
+
+
 def _clauses(rewriter: Rewriter, given: ast.comprehension) -> list[ast.comprehension]:
     """One `for` of a comprehension, followed by `for x in (value,)` for what an ordinary loop
     assigns at the start of its body: the iteration's key, and the elements, rounded.
@@ -244,7 +270,7 @@ def _clauses(rewriter: Rewriter, given: ast.comprehension) -> list[ast.comprehen
     target, iterated = given.target, rewriter.seen(given.iter)
     function = given.iter.func if isinstance(given.iter, ast.Call) else None
     ranged = function and static_value(function, rewriter.namespace, rewriter.local) is range
-    made = []
+    made, container = [], given.iter if ranged else _iterated_again(rewriter, given, iterated)
     if rewriter.program.random:
         site = rewriter.add_site(target, "loop")
         counter, key = rewriter.fresh("count"), rewriter.fresh("key")
@@ -252,7 +278,7 @@ def _clauses(rewriter: Rewriter, given: ast.comprehension) -> list[ast.comprehen
         target = ast.Tuple([ast.Name(counter, ast.Store()), target], ast.Store())
         iterated, rewriter.key = ast.Call(name("enumerate"), [iterated], []), key
     for element in [] if ranged else sorted(stored_names([ast.Expr(given.target)])):
-        made.append((element, rewriter.op("enter", given.target, name(element))))
+        made.append((element, rewriter.taken(given.target, container, name(element))))
     out = [ast.comprehension(target, iterated, [], 0)]
     for identifier, value in made:
         once = ast.Tuple([value], ast.Load())

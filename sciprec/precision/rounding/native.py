@@ -17,9 +17,11 @@ class Native:
     Attributes:
         placed: whether every result depends on its place (signs and integers included), given to
             the operations as the address `row`.
+        wide: whether operands may be numbers of other formats that are none of this one.
     """
 
     placed = False
+    wide = False
 
     def __init__(
         self, arithmetic: Arithmetic, carrier: ir.Type, evaluation: ir.Type, mode: str | None

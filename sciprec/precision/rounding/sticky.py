@@ -36,6 +36,11 @@ class Sticky(Native):
     nearest mode.
     """
 
+    @property
+    def exact_products(self) -> bool:
+        """Whether binary64 holds every product of two operands."""
+        return self.format.significand_bits <= 26
+
     def finish(self, b, r, error=None, ties=True):
         """Round r + error once; without `ties`, the error's sign alone is known, and that the
         number is no middle of neighbours in binary64.
@@ -96,8 +101,8 @@ class Sticky(Native):
     def mul(self, b, x, y, **key):
         x, y = self.widen(b, x), self.widen(b, y)
         r = b.fmul(x, y)
-        exact = self.format.significand_bits <= 26
-        return self._rounded(b, r, None if exact else call(b, "fma", x, y, b.fneg(r)), **key)
+        error = None if self.exact_products else call(b, "fma", x, y, b.fneg(r))
+        return self._rounded(b, r, error, **key)
 
     def div(self, b, x, y, **key):
         x, y = self.widen(b, x), self.widen(b, y)
@@ -134,7 +139,7 @@ class Sticky(Native):
         odd.
         """
         x, y, z = (self.widen(b, v) for v in (x, y, z))
-        r, error = self.fused(b, x, y, z, self.format.significand_bits <= 26)
+        r, error = self.fused(b, x, y, z, self.exact_products)
         high = b.fmul(x, y)
         return self._zero_sum(b, self._rounded(b, r, error, **key), r, high, z)
 
@@ -156,6 +161,44 @@ class Sticky(Native):
         sign = b.or_(V64.sign_word(b, x), V64.sign_word(b, y))
         zero = self.narrow(b, V64.to_float(b, sign))
         return b.select(b.fcmp_ordered("==", r, V64.constant(0.0)), zero, rounded)
+
+
+class Wide(Sticky):
+    """The same where operands may be any numbers of the carrier: those of a role with another
+    format. In a binary64 carrier, those with the range of binary64 are rounded to nearest only.
+    """
+
+    @property
+    def exact_products(self) -> bool:
+        return self.carrier != F64
+
+    def div(self, b, x, y, **key):
+        """Where x is so small that what a quotient leaves of it is none, both are scaled."""
+        x, y = self.widen(b, x), self.widen(b, y)
+        small = b.fcmp_ordered("<", call(b, "fabs", x), V64.constant(2.0**-900))
+        scale = b.select(small, V64.constant(2.0**100), V64.constant(1.0))
+        return super().div(b, b.fmul(x, scale), b.fmul(y, scale), **key)
+
+    def fma(self, b, x, y, z, **key):
+        """Where the product is too small for binary64, its sign alone counts; where the result is
+        beyond it, and where that is zero, it is the processor's.
+        """
+        if self.exact_products:
+            return super().fma(b, x, y, z, **key)
+        plain = call(b, "fma", x, y, z)
+        size, tiny = call(b, "fabs", b.fmul(x, y)), V64.constant(2.0**-480)
+        some = b.and_(*(b.fcmp_ordered("!=", v, V64.constant(0.0)) for v in (x, y)))
+        small = b.and_(some, b.fcmp_ordered("<", size, V64.constant(2.0**-960)))
+        x, y = (b.select(small, V64.with_sign(b, tiny, V64.sign_word(b, v)), v) for v in (x, y))
+        r, error = self.fused(b, x, y, z, exact_product=False)
+        zero = V64.constant(0.0)
+        finite = b.fcmp_ordered("ord", b.fsub(plain, plain), zero)
+        r, error = b.select(finite, r, plain), b.select(finite, error, zero)
+        rounded = self._zero_sum(b, self._rounded(b, r, error, **key), r, b.fmul(x, y), z)
+        return V64.with_sign(b, call(b, "fabs", rounded), V64.sign_word(b, plain))
+
+    def sum_of_binary64(self, b, x, y, **key):
+        return self._rounded(b, *two_sum(b, x, y), **key)
 
 
 def _in_last_place(b, lost, last, below, tie):

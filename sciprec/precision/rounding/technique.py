@@ -8,12 +8,13 @@ from llvmlite import ir
 
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Arithmetic, Backend
+from sciprec.precision.formats.float_format import Format
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
 from sciprec.precision.rounding import mode
 from sciprec.precision.rounding.instructions import Bits, BitsNearest, Grid, Half, ShortGrid, Single
 from sciprec.precision.rounding.leading_bits import LeadingBits
 from sciprec.precision.rounding.native import Native
-from sciprec.precision.rounding.sticky import Sticky
+from sciprec.precision.rounding.sticky import Sticky, Wide
 from sciprec.precision.rounding.stochastic import Stochastic, StochasticBits
 from sciprec.precision.rounding.words import F32, F64, I32
 
@@ -83,25 +84,53 @@ def _flushes_as_binary32(arithmetic: Arithmetic) -> bool:
 
 
 @lru_cache(maxsize=256)
-def rounder(arithmetic: Arithmetic, carrier: ir.Type, word: int) -> Native:
+def rounder(
+    arithmetic: Arithmetic, carrier: ir.Type, word: int, others: tuple[Format, ...] = ()
+) -> Native:
     """The technique for an arithmetic in a carrier, in the normal mode (word = 0) or under a
-    control word.
+    control word; `others` are formats of operands besides its own.
+
+    Raises:
+        InputError: none serves.
     """
+    wide = not all(arithmetic.format.holds(other) for other in others)
     if word and arithmetic.rule.mode == 0:
         technique, evaluation = LeadingBits, F32
     elif word:
         technique, evaluation = _directed(arithmetic, carrier, word)
+    elif wide and not arithmetic.rule.random:
+        _require_range(arithmetic, others)
+        technique, evaluation = Wide, F64
     else:
         technique, evaluation = _nearest(arithmetic, carrier)
-    if technique is Sticky and arithmetic.format.emin < -450:
+    if issubclass(technique, Sticky) and arithmetic.format.emin < -450:
         raise InputError(
             f"'{arithmetic.format.name}' in rounding {arithmetic.rounding} needs the processor's "
             "rounding mode, which is not used here; exponents with emin - p + 1 >= -450 and "
             "emax <= 450 do without it"
         )
     if arithmetic.aligned:
+        if carrier == F64:
+            raise InputError(
+                f"'{arithmetic.format.name}' without guard bits stands beside a format that needs "
+                "float64 variables; accepted beside it: formats that binary32 holds"
+            )
         technique = _with_alignment(technique)
-    return technique(arithmetic, carrier, evaluation, arithmetic.rounding if word else None)
+    made = technique(arithmetic, carrier, evaluation, arithmetic.rounding if word else None)
+    made.wide = wide
+    return made
+
+
+def _require_range(arithmetic: Arithmetic, others: tuple[Format, ...]) -> None:
+    """Make sure that results of the others' numbers which leave binary64 are rounded right."""
+    outward = arithmetic.rounding == "rn" and arithmetic.format.overflow != "saturate"
+    for other in others:
+        if not outward and (other.emax > 450 or other.emin < -450):
+            raise InputError(
+                f"'{arithmetic.format.name}' in rounding {arithmetic.rounding} stands beside "
+                f"'{other.name}', whose products leave binary64; accepted beside it: formats with "
+                "exponents from -450 to 450, or rounding to nearest without saturation"
+            )
 
 
 def _directed(arithmetic, carrier, word) -> tuple[type, ir.Type]:
@@ -124,7 +153,8 @@ def _directed(arithmetic, carrier, word) -> tuple[type, ir.Type]:
 def _nearest(arithmetic, carrier) -> tuple[type, ir.Type]:
     fmt, p = arithmetic.format, arithmetic.format.significand_bits
     if arithmetic.rule.random:
-        if not (p <= 11 and arithmetic.fits_binary32 and fmt.overflow == "infinity"):
+        narrow = p <= 11 and arithmetic.fits_binary32 and fmt.overflow == "infinity"
+        if not narrow or carrier == F64:
             return Stochastic, F64
         plain = (fmt.emin, fmt.emax, fmt.subnormals) == (-126, 127, True)
         return (StochasticBits if plain else Stochastic), F32
