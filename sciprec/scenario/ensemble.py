@@ -20,12 +20,12 @@ class Ensemble(Section):
     )  # fmt: skip
     perturbation: float | None = Field(
         default=None, gt=0, le=0.1, examples=["perturbation = 1.0e-14"],
-        description="of kind 'climate': a share of the initial values > 0, at most 0.1; left out, "
-        "2^-52, one unit in the last place of binary64",
+        description="a share of the initial values > 0, at most 0.1; left out, 2^-52, one unit in the "
+        "last place of binary64; prices take none: their members draw paths of their own",
     )  # fmt: skip
     seed: int | None = Field(
         default=None, ge=0, lt=2**63, examples=["seed = 1"],
-        description="of kind 'climate': a whole number >= 0; left out, 0",
+        description="a whole number >= 0; left out, 0; prices take none",
     )  # fmt: skip
 
     @property

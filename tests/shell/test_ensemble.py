@@ -114,7 +114,7 @@ def test_the_command_exits_with_one_when_a_member_failed(climate, undrawn, call,
     [
         ("climate", {"members": 0}, "ensemble.members.*accepted: a whole number of members from 1"),
         ("climate", {}, "key 'ensemble.members' is missing"),
-        ("climate", {"members": 2, "perturbation": 0.5}, "accepted: of kind 'climate': a share"),
+        ("climate", {"members": 2, "perturbation": 0.5}, "accepted: a share"),
         ("heston", {"members": 2, "seed": 1}, "members of kind 'heston' draw paths of their own"),
         ("accumulation", {"members": 2}, "give 'members' in .accumulation. instead"),
     ],
