@@ -20,8 +20,8 @@ class Ensemble(Section):
     )  # fmt: skip
     perturbation: float | None = Field(
         default=None, gt=0, le=0.1, examples=["perturbation = 1.0e-14"],
-        description="a share of the initial values > 0, at most 0.1; left out, 2^-52, one unit in the "
-        "last place of binary64; prices take none: their members draw paths of their own",
+        description="a share of the initial values > 0, at most 0.1; left out, 2^-52, one unit in "
+        "the last place of binary64; prices take none: their members draw paths of their own",
     )  # fmt: skip
     seed: int | None = Field(
         default=None, ge=0, lt=2**63, examples=["seed = 1"],
