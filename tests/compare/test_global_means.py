@@ -59,8 +59,22 @@ def test_tables_hold_what_there_is():
     assert table_of_means([], 1.0, ["mass"]).shape == (0, 1)
 
 
+def test_what_is_on_no_sphere_is_averaged_over_all_its_axes():
+    x, e = RNG.normal(size=(2, 3, 4)), RNG.normal(size=2)
+    data = xr.Dataset(
+        {"x": (("time", "row", "column"), x), "e": (("time",), e)}, {"time": [0.0, 1.0]}
+    )
+    expected = {"x": x[1].mean(), "x*x": x[1].var(), "e": e[1]}
+    found = global_means(data)
+    assert found.keys() == expected.keys()
+    assert all(np.isclose(found[name], value, rtol=1e-14) for name, value in expected.items())
+    assert global_means(data.drop_vars("x")) == {"e": e[1]}
+
+
 def test_wrong_data_are_a_sentence():
     with pytest.raises(InputError, match="accepted: fields with the axes time, lat and lon, and"):
         global_means(run().drop_vars("cell_area"))
+    with pytest.raises(InputError, match="accepted: fields with the axes time, lat and lon, and"):
+        global_means(xr.Dataset({"k": ((), 1.0)}, {"time": [0.0]}))
     with pytest.raises(InputError, match="none of 1 runs has stored day 5"):
         table_of_means([run()], 5.0)

@@ -130,10 +130,11 @@ def _flow_parts(golden, actual, members: Members, reference) -> dict[str, Callab
 
 def _model_parts(golden, actual, members: Members) -> dict[str, Callable[[], Any]]:
     """What the members of an ensemble tell of a model that is on no sphere."""
-    if not members.golden or not fields_of(golden):
+    if not members.golden or not any(v.dims[:1] == ("time",) for v in golden.values()):
         return {}
     in_days = str(golden["time"].attrs.get("units", "")).startswith("day")
-    growth = {"variability": lambda: _variability(golden, actual, members)} if in_days else {}
+    grows = in_days and fields_of(golden)
+    growth = {"variability": lambda: _variability(golden, actual, members)} if grows else {}
     return growth | {
         "consistency": lambda: _consistency(golden, actual, members),
         "distributions": lambda: _flow_distributions(golden, actual, members),

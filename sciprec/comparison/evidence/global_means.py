@@ -29,18 +29,19 @@ def global_means(dataset: xr.Dataset, time: int = -1) -> dict[str, float]:
         the axis time alone. With levels it is the plain mean over them.
 
     Raises:
-        InputError: there is no field over time.
+        InputError: nothing varies over time, or it is on a sphere without areas.
 
     Source: Baker et al. (2015), 10.5194/gmd-8-2829-2015, section 3.1: area-weighted global means.
     Differs from the source: a climate model with physics has some hundred variables; a dynamical
         core has few, and their second moments stand for the others.
     """
     fields = fields_of(dataset)
-    if not fields:
+    over_time = [n for n, v in dataset.data_vars.items() if v.dims == ("time",)]
+    if not fields and (not over_time or {*HORIZONTAL} & {*dataset.dims}):
         raise InputError(
             f"the dataset has the variables {', '.join(map(str, dataset.data_vars))}; accepted: "
             "fields with the axes time, lat and lon, and cell_area, as climate runs store them, or "
-            "fields of a model with the axis time first"
+            "variables of a model with the axis time first"
         )
     anomalies, found = {}, {}
     for name, field in fields.items():
@@ -52,9 +53,8 @@ def global_means(dataset: xr.Dataset, time: int = -1) -> dict[str, float]:
         if anomalies[one].shape == anomalies[two].shape:
             product = spatial_means(anomalies[one] * anomalies[two], dataset)
             found[f"{one}*{two}"] = float(np.mean(product))
-    for name, budget in dataset.data_vars.items():
-        if budget.dims == ("time",):
-            found[str(name)] = float(budget[time])
+    for name in over_time:
+        found[str(name)] = float(dataset[name][time])
     return found
 
 
