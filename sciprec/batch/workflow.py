@@ -136,7 +136,7 @@ def run(
     fresh = flag("fresh", fresh)
     files = load_files(plugins)
     loaded = _loaded(given, changes or {})
-    files = tuple(dict.fromkeys((*files, *filter(None, (kind_of(one).file for one in loaded)))))
+    files = tuple(dict.fromkeys((*files, *_files_behind(loaded, workers or scheduler))))
     runs = planned(loaded, backends, suffix_of(format))
     return run_planned(
         runs, out if out is not None else default_folder(loaded),
@@ -253,6 +253,27 @@ def forecast(
          "kept": run.file in kept, **vars(about)}
         for run, about in zip(runs, estimates(runs, kept), strict=True)
     ]  # fmt: skip
+
+
+def _files_behind(scenarios: Sequence[Scenario], elsewhere: Any) -> list[str]:
+    """The files of users' models, which other processes have to import.
+
+    Args:
+        scenarios: loaded ones.
+        elsewhere: whether runs go to other processes.
+
+    Raises:
+        InputError: they do, and there is no file.
+    """
+    kinds = [kind_of(one) for one in scenarios]
+    for kind in kinds:
+        if elsewhere and not kind.file and kind.origin[:1] == ("__main__",):
+            raise InputError(
+                f"the model '{kind.name}' is defined in a notebook or at a prompt, where other "
+                "processes cannot find it; save it in a file and give that as plugin, or leave out "
+                "workers and scheduler"
+            )
+    return [kind.file for kind in kinds if kind.file]
 
 
 def _listed(scenarios: Any) -> list[Any]:

@@ -4,6 +4,7 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import sciprec
 from sciprec.batch.plan import plan
 from sciprec.errors import InputError
-from sciprec.kinds import kinds
+from sciprec.kinds import kind, kinds
 from sciprec.output import files as stored
 from sciprec.plugins.loading import load_files
 from sciprec.report.page import write_page
@@ -120,6 +121,15 @@ def test_a_script_with_a_model_needs_no_plugin(files):
     assert made.stdout == "['truth', 'good', 'good'] True\n", made.stderr
     page = (files / "made" / "index.html").read_text(encoding="utf-8")
     assert "--plugin" in page and "script.py" in page
+
+
+def test_a_model_of_a_prompt_is_not_sent_to_other_processes(files, monkeypatch):
+    load_files(files / "ring_model.py")
+    here = replace(kinds()["ring"], file="", origin=("__main__", "ring"))
+    monkeypatch.setitem(kind._KINDS, "ring", here)
+    with pytest.raises(InputError, match="'ring' is defined in a notebook or at a prompt, where"):
+        sciprec.run(files / "ring.toml", out=files / "out", workers=1)
+    assert not (files / "out").exists()
 
 
 def test_a_scenario_is_sent_by_the_name_of_its_kind(files, monkeypatch):
