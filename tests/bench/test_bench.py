@@ -37,6 +37,7 @@ def test_small_benchmark_has_every_row(tmp_path, capsys, monkeypatch):
     assert fits(tables)
 
 
+@pytest.mark.slow
 def test_small_benchmark_of_matrix_products(tmp_path, capsys):
     """Every row is there, with the error that its number of bits leads to expect."""
     out = tmp_path / "bench.json"
@@ -60,6 +61,7 @@ def test_fixed_benchmark_prints_a_table(tmp_path, capsys):
     assert fixed.TITLE in printed and all(row in printed for row in fixed.ROWS)
 
 
+@pytest.mark.slow
 def test_small_benchmark_of_compensation(tmp_path, capsys):
     out = tmp_path / "bench.json"
     bench.run("compensation", out=out, small=True)

@@ -74,6 +74,7 @@ def runs(plugin, tmp_path, monkeypatch):
     return plan([scenario]), [plugin]
 
 
+@pytest.mark.slow
 def test_every_arithmetic_is_compiled_once_before_the_first_run(runs, tmp_path, monkeypatch):
     runs, plugins = runs
     monkeypatch.setenv("ONLY_BRIEF", "1")  # read by the processes
