@@ -18,8 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from sciprec.bench.precision import machine
-
 TITLE = "First start"
 CAPTION = "seconds; cold: with an empty cache folder; again: the next process, which finds it full"
 BACKENDS = ("fp64", "mlu370", "fp16", "fixed32")
@@ -136,6 +134,8 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
     Returns:
         The machine, and what each start cost, cold and again, as plain data.
     """
+    from sciprec.bench.precision import machine  # no process that is measured imports it
+
     starts = [(name, b) for name in STARTS for b in (BACKENDS if name != "import only" else ("",))]
     starts = starts[:2] if small else [*starts, (QUICKSTART, "")]
     results = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -36,6 +38,7 @@ from sciprec.plugins.loading import load_files, load_plugins
 
 QUICKSTART = ("quickstart_climate", "quickstart_heston")
 GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+atexit.register(gc.freeze)  # a process that ends needs no garbage found: a quarter of a second
 
 app = typer.Typer(
     name="sciprec",

@@ -14,8 +14,8 @@ from sciprec.errors import InputError
 from sciprec.heston.options.catalogue import payoff_named
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import PayoffEntry, payoff_grid
-from sciprec.kinds.heston_sections import HestonModel
 from sciprec.scenario.complaints import complaint
+from sciprec.scenario.heston_model import HestonModel
 from sciprec.scenario.sections import Section, key
 from sciprec.scenario.shipped import PRICES
 from sciprec.scenario.toml_file import read_toml

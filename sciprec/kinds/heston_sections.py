@@ -1,4 +1,4 @@
-"""The table [heston] of a scenario, and the model that price files hold."""
+"""The table [heston] of a scenario."""
 
 from __future__ import annotations
 
@@ -7,28 +7,14 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from sciprec.checks.limits import FIXINGS, HESTON_MODEL, PATHS, PAYOFF
+from sciprec.checks.limits import FIXINGS, PATHS, PAYOFF
 from sciprec.errors import meant
+from sciprec.scenario.heston_model import HestonModel
 from sciprec.scenario.price_tolerance import ACCEPTED, price_tolerance
 from sciprec.scenario.sections import Section, as_tuple, key, limited
 from sciprec.scenario.values import Number, Registered
 
 MOST_PATH_STEPS = 1_000_000
-
-
-class HestonModel(Section):
-    """Parameters of Heston (1993); sigma is the volatility of variance."""
-
-    spot: float = limited(HESTON_MODEL["spot"], "spot = 100.0")
-    v0: float = limited(HESTON_MODEL["v0"], "v0 = 0.04")
-    kappa: float = limited(HESTON_MODEL["kappa"], "kappa = 1.5")
-    theta: float = limited(HESTON_MODEL["theta"], "theta = 0.04")
-    sigma: float = limited(HESTON_MODEL["sigma"], "sigma = 0.5")
-    rho: float = limited(HESTON_MODEL["rho"], "rho = -0.7")
-    rate: float = limited(HESTON_MODEL["rate"], "rate = 0.02")
-    dividend_yield: float = limited(
-        HESTON_MODEL["dividend_yield"], "dividend_yield = 0.01", default=0.0
-    )
 
 
 _Strike = Annotated[float, Field(**PAYOFF["strike"].limits())]

@@ -77,8 +77,23 @@ def test_every_module_can_be_the_first(names):
     assert said(FORKS, names) == ""
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3))])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
 def test_any_order_of_libraries_rooms_and_public_names(seed):
     public = [f"sciprec:{name}" for name in sciprec.__all__]
     names = sample(seed, [*LIBRARIES, *ROOMS, *public], 1000)
     assert said(ORDER, names) == ""
+
+
+def test_lifting_and_pricing_wait_for_no_files_and_no_batches():
+    """They start in a second: half of another one would be xarray's, and what comes with it."""
+    names = ["sciprec:lift", "sciprec.cli.price_request", "sciprec.heston:price"]
+    script = """
+        import importlib, json, sys
+
+        for name in json.loads(sys.argv[1]):
+            library, _, public = name.partition(":")
+            getattr(importlib.import_module(library), public, None)
+        print(*{"xarray", "pandas", "netCDF4", "dask", "matplotlib"} & set(sys.modules), end="")
+    """
+    assert said(script, names) == ""

@@ -14,7 +14,7 @@ from sciprec.errors import InputError
 from sciprec.heston.parameters import Model
 from sciprec.kinds import kinds, load_scenario, parse_scenario
 from sciprec.kinds.climate import ClimateRun
-from sciprec.kinds.heston_sections import HestonModel
+from sciprec.scenario.heston_model import HestonModel
 from sciprec.scenario.loading import EXAMPLE, Scenario
 from sciprec.scenario.toml_file import LARGEST_FILE_BYTES
 
