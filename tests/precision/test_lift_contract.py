@@ -3,7 +3,6 @@
 import ast
 import gc
 import itertools
-import statistics
 import subprocess
 import sys
 import textwrap
@@ -195,7 +194,7 @@ def test_compiler_neither_folds_nor_moves_signs(direction):
 
 
 CHILD = """
-import time
+import sys, time
 start = time.process_time()
 import sciprec, numpy as np, kernels
 lifted = sciprec.lift(kernels.step, "mlu370")
@@ -203,6 +202,7 @@ x = np.linspace(0.1, 1.0, 50)
 out = np.zeros(50)
 lifted(x, out)
 print(time.process_time() - start, sum(lifted.dispatcher.stats.cache_hits.values()), out[3])
+assert "numba.np.linalg" not in sys.modules or not lifted.dispatcher.stats.cache_hits
 """
 
 
@@ -233,13 +233,14 @@ def write_kernels(folder: Path, factor: str) -> None:
 
 
 def test_second_process_is_fast_and_never_stale(tmp_path):
-    """The compiled kernel comes from the disk in under 1.5 s; an edited callee gives its result."""
+    """The compiled kernel comes from the disk in under 1.5 s, without what Numba compiles with; an
+    edited callee gives its result.
+    """
     write_kernels(tmp_path, "2.0")
     _, hits, first = child(tmp_path, tmp_path / "cache")
     assert hits == 0
-    runs = [child(tmp_path, tmp_path / "cache") for _ in range(3)]
-    assert all(run[1] == 1 and run[2] == first for run in runs)
-    assert statistics.median(run[0] for run in runs) < 1.5
+    seconds, hits, again = child(tmp_path, tmp_path / "cache")
+    assert (hits, again) == (1, first) and seconds < 1.5
     write_kernels(tmp_path, "3.5")
     _, hits, edited = child(tmp_path, tmp_path / "cache")
     assert hits == 0 and edited != first

@@ -26,6 +26,7 @@ from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from sciprec.precision.compiled.turns import turn
@@ -146,7 +147,6 @@ class DiskCache(_Cache):
 
     def load_overload(self, sig, target_context) -> CompileResult | None:
         """The code for a signature; None where it is not there or not as it was written."""
-        target_context.refresh()
         key = self._key(sig, target_context.codegen())
         path = self._file(key)
         content = read(path)
@@ -157,6 +157,7 @@ class DiskCache(_Cache):
             discard(path, "it is damaged")
             return None
         try:
+            rtsys.initialize(target_context)  # compiled code needs no more of Numba: no registries
             known, reduced = pickle.loads(payload)
             return self._rebuilt(target_context, reduced) if known == key else None
         except Exception as error:

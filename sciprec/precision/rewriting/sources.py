@@ -7,6 +7,7 @@ import ast
 import dis
 import functools
 import inspect
+import linecache
 import textwrap
 from collections.abc import Iterator
 from types import CodeType
@@ -73,8 +74,13 @@ def _source_text(function) -> str:
         OSError, TypeError: Python cannot find it.
     """
     code = function.__code__
-    text = _carried[code] if code in _carried else inspect.getsource(code)
-    return textwrap.dedent(text)
+    if code in _carried:
+        return textwrap.dedent(_carried[code])
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines[code.co_firstlineno - 1 :]:
+        raise OSError
+    return textwrap.dedent("".join(inspect.getblock(lines[code.co_firstlineno - 1 :])))
 
 
 @functools.lru_cache(4096)
