@@ -28,7 +28,7 @@ class Cells:
 
     def run(self, text, name=None):
         """Run a cell; `name`: of its file, where it has one of its own."""
-        name = name or f"/tmp/ipykernel_4242/{zlib.crc32(text.encode())}.py"
+        name = name or f"ipykernel_4242/{zlib.crc32(text.encode())}.py"
         linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
         exec(compile(text, name, "exec"), self.names)
 
@@ -116,15 +116,15 @@ def test_a_cell_without_a_source_is_refused(cells):
 
 
 def test_messages_name_the_cell_as_tracebacks_do(cells, monkeypatch):
-    cells.run("def wrong(x):\n    return y + x", "/tmp/ipykernel_1/5.py")
+    cells.run("def wrong(x):\n    return y + x", "ipykernel_1/5.py")
     with pytest.raises(sciprec.LiftError, match=r"kernel 'wrong' \(5\.py, line 2\): the unknown"):
         cells.lifted("wrong")
-    names = {"/tmp/ipykernel_1/5.py": ("Cell", "In[7]")}
+    names = {"ipykernel_1/5.py": ("Cell", "In[7]")}
     shell = SimpleNamespace(compile=SimpleNamespace(format_code_name=names.get))
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     with pytest.raises(sciprec.LiftError, match=r"kernel 'wrong' \(Cell In\[7\], line 2\): "):
         cells.lifted("wrong")
-    cells.run("def other(x):\n    return y + x", "/home/me/model.py")
+    cells.run("def other(x):\n    return y + x", "model.py")
     with pytest.raises(sciprec.LiftError, match=r"kernel 'other' \(model\.py, line 2\): "):
         cells.lifted("other")
 

@@ -32,7 +32,7 @@ def test_the_notebook_runs(tmp_path, monkeypatch):
     for number, cell in enumerate(json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]):
         if cell["cell_type"] != "code":
             continue
-        text, name = "".join(cell["source"]), f"/tmp/ipykernel_4242/{number}.py"
+        text, name = "".join(cell["source"]), f"ipykernel_4242/{number}.py"
         linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
         tree = ast.parse(text)
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None

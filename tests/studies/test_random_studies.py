@@ -1,0 +1,77 @@
+"""Random kernels through `sciprec.study`: what it stores is what the lifted kernels give, bit for
+bit.
+"""
+
+import copy
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec.output import files
+from sciprec.precision import resolve_backend
+from sciprec.studies import outputs
+from tests.random_kernels.backends import ALL, drawn
+from tests.random_kernels.generator import random_case
+from tests.random_kernels.trials import kernel_of
+from tests.random_kernels.values import values_of
+
+SEEDS = (11, 16, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 2, 5, 7, 23, 31)))
+NOT_RESULTS = {"health", "quantization_info"}
+
+
+def inputs(case):
+    """Arguments of a case; a study takes floats as binary64."""
+    given = values_of(case.arguments, resolve_backend("fp64"), case.seed, 0)
+    return {
+        argument.name: value.astype(float) if getattr(value, "dtype", None) == np.float32 else value
+        for argument, value in zip(case.arguments, given, strict=True)
+    }
+
+
+def left(kernel, backend, given):
+    """By name, what the first call of the lifted kernel leaves: in its arguments, and returned."""
+    own = copy.deepcopy(given)
+    returned = sciprec.lift(kernel, backend)(**own)
+    numbered = {f"result_{n}": v for n, v in enumerate(returned)} if isinstance(
+        returned, tuple) else {} if returned is None else {"result": returned}  # fmt: skip
+    return own, numbered
+
+
+def same(found, expected):
+    """Equal numbers with equal signs, NaN equal to NaN, in equal types."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    equal = np.array_equal(found, expected, equal_nan=True) and found.dtype == expected.dtype
+    return equal and np.array_equal(np.copysign(1.0, found)[found == found],
+                                    np.copysign(1.0, expected)[found == found])  # fmt: skip
+
+
+def differences(seed, folder):
+    """Results of a study that are not stored, or not as the lifted kernels give them."""
+    case = random_case(seed)
+    kernel, given = kernel_of(case, folder), inputs(case)
+    names = [trial.backend for trial in drawn(case, 2) if trial.backend in ALL]
+    with np.errstate(all="ignore"):
+        made = sciprec.study(kernel, given, backends=names, out=folder / "study", threads=1)
+    assert not made.failures and len(made.files) == len({"fp64", *names})
+    found = []
+    for dataset in map(files.read, made.files):
+        backend = dataset.attrs["sciprec_backend"]
+        arguments, returned = left(kernel, backend, given)
+        stored = set(dataset.data_vars) - NOT_RESULTS
+        written = {n for n, value in arguments.items() if not same(value, given[n])}
+        found += [(backend, n, "missing") for n in (written | returned.keys()) - stored]
+        for name in stored:
+            if not same(dataset[name].values, (arguments | returned)[name]):
+                found.append((backend, name, "differs"))
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_study_stores_what_lifted_kernels_give(seed, tmp_path):
+    assert differences(seed, tmp_path) == []
+
+
+def test_arguments_that_are_not_copied_are_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs, "copied", lambda values: values)
+    assert ("fp64", "y", "differs") in differences(2, tmp_path)
