@@ -51,14 +51,15 @@ class Interrupted(Exception):
 
 
 def meant(name: object, known: Iterable[str]) -> str:
-    """'; did you mean ...?' where a known name is near, else nothing.
+    """'; did you mean ...?' where a known name is near, capitals aside, else nothing.
 
     Args:
         name: what was given.
         known: what is accepted.
     """
-    near = difflib.get_close_matches(str(name), list(known), 1, _ALIKE)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    small = {one.lower(): one for one in map(str, known)}
+    near = difflib.get_close_matches(str(name).lower(), small, 1, _ALIKE)
+    return f"; did you mean {small[near[0]]!r}?" if near else ""
 
 
 def why_no_file(path: str | Path) -> str:

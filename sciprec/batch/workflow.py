@@ -87,6 +87,7 @@ def run(
     fresh: bool = False,
     plugins: str | Path | Sequence[str | Path] = (),
     changes: Mapping[str, Any] | None = None,
+    command: str | None = None,
     debug: bool = False,
 ) -> BatchResult:
     """Run scenarios in all their arithmetics, store every run, and write the page.
@@ -116,6 +117,7 @@ def run(
             register kinds, cases, equations, schemes, payoffs, metrics or formats.
         changes: values that go before those of all the scenarios, by dotted key, as in
             {"climate.days": 3}; everything is as if the files said so.
+        command: the command line that makes the batch again, for the page; left out, `sciprec run`.
         debug: let the first failing run end the batch with its traceback.
 
     Returns:
@@ -140,7 +142,7 @@ def run(
     runs = planned(loaded, backends, suffix_of(format))
     return run_planned(
         runs, out if out is not None else default_folder(loaded),
-        lambda folder: _command(given, backends, files, changes or {}, folder),
+        lambda folder: command or _command(given, backends, files, changes or {}, folder),
         {"on_plan": on_plan, "on_done": on_done, "on_days": on_days,
          "on_compiling": on_compiling, "on_cluster": on_cluster},
         fresh=fresh, debug=debug, scheduler=scheduler, workers=workers, threads=threads,

@@ -2,21 +2,103 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(help="The climate model: what it knows.", no_args_is_help=True)
+from sciprec.cli.options import Backends, CaseName, Json, Quiet
+from sciprec.cli.run_verb import Fresh, Out, Threads, run_and_show
+from sciprec.cli.settings import command_line
+
+app = typer.Typer(help="The climate model: what it knows, and runs of it.", no_args_is_help=True)
 
 
 @app.callback()
 def _verbs() -> None:
-    """The climate model: what it knows."""
+    """The climate model: what it knows, and runs of it."""
+
+
+@app.command("run")
+def run_case(
+    case: CaseName,
+    truncation: Annotated[
+        str, typer.Option(help="42 or T42; TL42 on a linear grid.")
+    ] = "42",
+    days: Annotated[float, typer.Option(help="Simulated days.")] = 5.0,
+    backend: Backends = None,
+    output_hours: Annotated[
+        float | None, typer.Option(help="Between stored states [default: 24].")
+    ] = None,
+    step_seconds: Annotated[
+        float | None, typer.Option(help="Time step [default: the truncation's usual one].")
+    ] = None,
+    time_scheme: Annotated[
+        str | None, typer.Option(help="See `climate list` [default: the equations' own].")
+    ] = None,
+    compensation: Annotated[
+        list[str] | None, typer.Option(help="none, carry, ...; repeat it for several.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE",
+            help="Any other key of a scenario: climate.parameters.angle_degrees=45; repeatable.",
+        ),
+    ] = None,
+    out: Out = None,
+    threads: Threads = None,
+    fresh: Fresh = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Run a case in fp64 and other arithmetics; print what they differ by, store files and a page.
+
+    The same as `sciprec run` of a scenario file that says so.
+    """
+    from sciprec.kinds import parse_scenario
+    from sciprec.scenario.changes import change, changed
+
+    table = {
+        "case": case, "truncation": int(truncation) if truncation.isdecimal() else truncation,
+        "days": days, "output_hours": output_hours, "step_seconds": step_seconds,
+        "time_scheme": time_scheme,
+    }  # fmt: skip
+    content = _heading(case, truncation) | {
+        "climate": {name: value for name, value in table.items() if value is not None},
+        **{name: given for name, given in
+           (("backends", backend), ("compensation", compensation)) if given},
+    }  # fmt: skip
+    changes = dict(map(change, settings or ()))
+    scenario = parse_scenario(changed(content, changes), "climate run")
+    options = {
+        "--truncation": [truncation], "--days": [f"{days:g}"], "--backend": backend,
+        "--output-hours": [output_hours], "--step-seconds": [step_seconds],
+        "--time-scheme": [time_scheme], "--compensation": compensation, "--set": settings,
+        "--out": [out],
+    }  # fmt: skip
+    run_and_show(
+        scenario, out=out, threads=threads, fresh=fresh, quiet=quiet, json=json,
+        command=command_line(["climate", "run", case], options),
+    )  # fmt: skip
+
+
+def _heading(case: str, truncation: str) -> dict[str, str]:
+    """What a scenario of a case says of itself."""
+    from sciprec.climate.catalogue import CASES
+
+    name = f"{case}_t{truncation.upper().removeprefix('T')}".lower()
+    return {
+        "name": re.sub(r"[^a-z0-9_-]+", "_", name).strip("_-")[:60],
+        "title": f"{case} at T{truncation.upper().removeprefix('T')}",
+        "source": CASES[case].source if case in CASES else case,
+        "kind": "climate",
+    }
 
 
 @app.command("list")
 def list_names(
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json: Json = False,
 ) -> None:
     """List cases, truncations, equations, time schemes, and arithmetics of transforms' stages."""
     from sciprec.cli.console import Table, print_json, say

@@ -21,22 +21,15 @@ from sciprec.cli import (
     coverage_verb,
     gallery_verb,
     price_verbs,
+    run_verb,
     scenario_verbs,
     study_verb,
 )
-from sciprec.cli.options import (
-    Json,
-    Quiet,
-    ScenarioFiles,
-    known_backends,
-    prepare_completion,
-    print_completion,
-)
+from sciprec.cli.options import Json, prepare_completion, print_completion
 from sciprec.cli.settings import Settings, before_the_verb
 from sciprec.errors import InputError, Interrupted, printable
 from sciprec.plugins.loading import load_files, load_plugins
 
-QUICKSTART = ("quickstart_climate", "quickstart_heston")
 GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 atexit.register(gc.freeze)  # a process that ends needs no garbage found: a quarter of a second
 
@@ -95,114 +88,8 @@ def _global_options(
     Settings.plugins = load_files(plugin or ())
 
 
-@app.command()
-def run(
-    files: ScenarioFiles,
-    backend: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--backend", "-b", autocompletion=known_backends,
-            help="Arithmetic to use instead of the scenarios' own; repeat it for several.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for files and page [default: reports/NAME].")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes on this machine [default: threads].")
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a dask cluster, such as tcp://host:8786.")
-    ] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads of this process [default: one a processor].")
-    ] = None,
-    format: Annotated[str, typer.Option(help="Format of the files: netcdf or zarr.")] = "netcdf",
-    enforce: Annotated[
-        bool, typer.Option("--enforce", help="Exit with 1 when a tolerance is missed.")
-    ] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
-    ] = False,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE",
-            help="What goes before the files' own: climate.days=3; repeat it for several.",
-        ),
-    ] = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Show what would be computed, and compute nothing.")
-    ] = False,
-    quiet: Quiet = False,
-    json: Json = False,
-) -> None:
-    """Run scenarios in all their arithmetics; store netCDF files and a page."""
-    given = {"--workers": workers, "--scheduler": scheduler, "--threads": threads}
-    ways = [name for name, value in given.items() if value is not None]
-    if len(ways) > 1:
-        raise InputError(f"{' and '.join(ways)} were given; give one of them")
-    from sciprec.batch import workflow
-    from sciprec.cli.console import print_forecast, print_json, print_runs, say
-    from sciprec.cli.progress import Progress
-    from sciprec.scenario.changes import change
-
-    changes = dict(map(change, settings or ()))
-    if plan:
-        rows = workflow.forecast(
-            files, out=out, backends=backend, format=format, fresh=fresh, plugins=Settings.plugins,
-            changes=changes,
-        )  # fmt: skip
-        return print_json(rows) if json else print_forecast(rows)
-    try:
-        with Progress(quiet=quiet or json) as progress:
-            result = workflow.run(
-                files,
-                out=out,
-                backends=backend,
-                scheduler=scheduler,
-                workers=workers,
-                threads=threads,
-                format=format,
-                on_plan=progress.planned,
-                on_done=progress.done,
-                on_days=progress.days,
-                on_compiling=progress.compiling,
-                on_cluster=progress.cluster,
-                fresh=fresh,
-                plugins=Settings.plugins,
-                changes=changes,
-                debug=Settings.debug,
-            )
-    except KeyboardInterrupt:
-        raise Interrupted("the files of runs that had finished are kept") from None
-    if json:
-        content = {"folder": result.folder, "page": result.page, "runs": result.table}
-        print_json(content | {"notes": result.notes})
-    else:
-        print_runs(result.table)
-        for note in result.notes:
-            say(note)
-        say(f"page: {result.page}")
-    if _any_failed(result.table) or (enforce and result.beyond):
-        raise typer.Exit(NOT_MET)
-
-
-@app.command()
-def quickstart(
-    out: Annotated[Path, typer.Option(help="Folder for files and page.")] = Path(
-        "reports/quickstart"
-    ),
-    quiet: Quiet = False,
-    json: Json = False,
-) -> None:
-    """Run a small scenario of each model, a flow and option prices, to their page."""
-    run([Path(name) for name in QUICKSTART], out=out, quiet=quiet, json=json)
-
-
-def _any_failed(table: list[dict[str, Any]]) -> bool:
-    """Whether a run of a batch failed."""
-    return any(row["status"] == "failed" for row in table)
+app.command()(run_verb.run)
+app.command()(run_verb.quickstart)
 
 
 @app.command()
@@ -286,7 +173,7 @@ def report(
     else:
         print_runs(rows)
         say(f"page: {page}")
-    if _any_failed(rows):
+    if run_verb.any_failed(rows):
         raise typer.Exit(NOT_MET)
 
 

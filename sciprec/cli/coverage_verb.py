@@ -41,7 +41,7 @@ def coverage(
         typer.Option(min=2, help="Prices of each set of random models, in place of the cases."),
     ] = None,
     draw: Annotated[int, typer.Option(min=0, help="Seed of the random models.")] = DRAW,
-    tol: Annotated[str, typer.Option(help="Of the bounds, as a share of the price.")] = "2%",
+    tolerance: Annotated[str, typer.Option(help="Of the bounds, as a share of the price.")] = "2%",
     confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the bounds.")] = 0.95,
     references: Annotated[
         Path | None,
@@ -66,7 +66,7 @@ def coverage(
     from sciprec.report.coverage_page import store_coverage, write_coverage_page
     from sciprec.scenario.price_tolerance import share_of
 
-    tolerance = share_of(tol)
+    share = share_of(tolerance)
     if random is None:
         count = _of_cases(tuple(case or ()), small, seeds, references)
     elif case or small or seeds is not None:
@@ -80,13 +80,13 @@ def coverage(
     n_rows = len(count.names) * (len(backends) if count.in_each_backend else 1)
     folder = prepare_folder(out)
     settings = {
-        "tolerance": f"{100 * tolerance:.6g}%", "confidence": confidence,
+        "tolerance": f"{100 * share:.6g}%", "confidence": confidence,
         "cases": ", ".join(count.names), "backends": ", ".join(backends), **count.settings,
     }  # fmt: skip
     done: list[dict[str, Any]] = []
     content = {
         "rows": done, "settings": settings, "made_by": provenance(),
-        "command": _command(count.words, backends, tol, confidence, out),
+        "command": _command(count.words, backends, tolerance, confidence, out),
     }  # fmt: skip
 
     def progress(row: Any) -> None:
@@ -100,8 +100,8 @@ def coverage(
         require_own_page(folder)
         try:
             count.run(
-                backends=backends, tolerance=tolerance, confidence=confidence,
-                n_threads=threads or os.cpu_count() or 1, progress=progress,
+                backends=backends, tolerance=share, confidence=confidence,
+                threads=threads or os.cpu_count() or 1, progress=progress,
             )  # fmt: skip
         except KeyboardInterrupt:
             raise Interrupted(_what_is_kept(folder, len(done))) from None
@@ -116,7 +116,7 @@ class _Count:
     """What is priced and counted.
 
     Args:
-        run: function of backends, tolerance, confidence, n_threads and progress that does it.
+        run: function of backends, tolerance, confidence, threads and progress that does it.
         names: of the cases, or of the sets of random models.
         in_each_backend: whether each name has a row in each arithmetic, or one in all.
         settings: of its own, for the page.
@@ -244,6 +244,7 @@ def _command(
     what: list[Any], backends: tuple[str, ...], tolerance: str, confidence: float, out: Path
 ) -> str:
     """The command line that makes this page again."""
-    parts = ["sciprec", "coverage", *what, "--tol", tolerance, "--confidence", f"{confidence:g}"]
+    how = ["--tolerance", tolerance, "--confidence", f"{confidence:g}"]
+    parts = ["sciprec", "coverage", *what, *how]
     parts += [*_each("--backend", backends), *as_words(Settings.plugins), "--out", out]
     return shlex.join(map(str, parts))

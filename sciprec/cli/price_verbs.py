@@ -26,7 +26,7 @@ def price(
     model: Annotated[
         Path | None, typer.Option(help="TOML file, or the name of a shipped one such as lewis.")
     ] = None,
-    tol: Annotated[
+    tolerance: Annotated[
         str, typer.Option(help="Of the bound: 0.1% or 0.001 of the price, 0.01abs an amount.")
     ] = "0.1%",
     backend: Backend = "fp32",
@@ -47,7 +47,7 @@ def price(
     greeks: Annotated[
         bool, typer.Option("--greeks", help="Derivatives too, each with its bound.")
     ] = False,
-    greeks_tol: Annotated[
+    greeks_tolerance: Annotated[
         str, typer.Option(help="Of the greeks' bounds, a share such as 1%.")
     ] = "1%",
     max_paths: Annotated[
@@ -90,7 +90,7 @@ def price(
     )
     from sciprec.scenario.price_tolerance import price_tolerance, share_of
 
-    tolerance, share = price_tolerance(tol), share_of(greeks_tol)
+    asked, share = price_tolerance(tolerance), share_of(greeks_tolerance)
     given = {
         "spot": spot, "v0": v0, "kappa": kappa, "theta": theta, "sigma": sigma, "rho": rho,
         "rate": rate, "dividend_yield": dividend_yield,
@@ -104,11 +104,11 @@ def price(
     how = {
         "backend": backend, "confidence": confidence, "seed": seed, "scheme": scheme,
         "max_seconds": max_seconds, "compensation": compensation,
-        "n_threads": threads if threads is not None else os.cpu_count() or 1,
+        "threads": threads if threads is not None else os.cpu_count() or 1,
     } | ({} if max_paths is None else {"max_paths": max_paths})  # fmt: skip
     try:
         result = heston.price(
-            checked, payoffs, tolerance=tolerance.value, relative=tolerance.relative,
+            checked, payoffs, tolerance=asked.value, relative=asked.relative,
             variance_reduction=variance_reduction, **how,
         )  # fmt: skip
         derived = heston.greeks(checked, payoffs, tolerance=share, **how) if greeks else None

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 from sciprec.errors import InputError
 
 
@@ -39,3 +44,20 @@ def before_the_verb(given: list[str]) -> list[str]:
 def as_words(plugins: tuple[str, ...]) -> list[str]:
     """The words of a command line that name such files."""
     return [word for file in plugins for word in ("--plugin", file)]
+
+
+def command_line(verb: Sequence[str], options: Mapping[str, Iterable[Any] | None]) -> str:
+    """The command line that does the same again, here and now.
+
+    Args:
+        verb: with its arguments.
+        options: the values that each was given; None, alone or among them, is no value.
+    """
+    from sciprec.machine.modes import shell_assignments
+
+    words = [
+        word for name, values in options.items() for value in values or () if value is not None
+        for word in (name, str(value))
+    ]  # fmt: skip
+    start = [*shell_assignments(os.environ), "sciprec", *as_words(Settings.plugins)]
+    return shlex.join([*start, *verb, *words])

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from sciprec.cli.options import Backends, Json, Quiet
-from sciprec.cli.settings import Settings, as_words
+from sciprec.cli.settings import command_line
 from sciprec.errors import InputError, Interrupted
 
 NOT_MET = 1
@@ -83,7 +81,7 @@ def study(
                 kernel_named(kernel), list(inputs), backends=tuple(backend or ()),
                 output=output or None, tolerance=_limits(tolerance or ()), metric=metric, out=out,
                 axes=_axes(axes or ()), search=search, threads=threads, fresh=fresh,
-                command=_command(kernel, options), on_plan=progress.planned,
+                command=command_line(["study", kernel], options), on_plan=progress.planned,
                 on_done=progress.done, on_tried=tried,
             )  # fmt: skip
     except KeyboardInterrupt:
@@ -145,12 +143,3 @@ def _axes(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
             )
         found[name] = tuple(dim.strip() for dim in dims.split(","))
     return found
-
-
-def _command(kernel: str, options: Mapping[str, Sequence[str] | None]) -> str:
-    """The command line that makes the study again."""
-    from sciprec.machine.modes import shell_assignments
-
-    words = [w for name, values in options.items() for one in values or () for w in (name, one)]
-    start = [*shell_assignments(os.environ), "sciprec", *as_words(Settings.plugins)]
-    return shlex.join([*start, "study", kernel, *words])

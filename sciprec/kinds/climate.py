@@ -8,7 +8,14 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import xarray as xr
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from sciprec.checks.limits import CLIMATE as LIMITS
 from sciprec.checks.limits import require_few_states
@@ -39,6 +46,24 @@ _NO_KERNEL = {"days", "output_hours", "step_seconds", "truncation", "checkpoints
 """Keys of the table that no kernel depends on."""
 
 
+def _truncation(given: Any) -> int | str:
+    """Its number, or its name where its grid is linear."""
+    from sciprec.climate.transform.grid import resolve_truncation
+
+    found = resolve_truncation(given)
+    return found.name if found.name.startswith("TL") else found.number
+
+
+_Truncation = Annotated[
+    int | str,
+    PlainValidator(_truncation),
+    WithJsonSchema({
+        "anyOf": [
+            {"type": "integer", "minimum": 1, "maximum": 1023},
+            {"type": "string", "pattern": "^TL?[1-9][0-9]{0,3}$"},
+        ],
+    }),
+]  # fmt: skip
 _SomeNames = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(as_tuple)]
 
 
@@ -62,9 +87,9 @@ class ClimateRun(Section):
     case: Annotated[str, Registered("case", _cases)] = key(
         "the name of a registered initial state", 'case = "williamson_5"'
     )
-    truncation: int = key(
-        "a triangular truncation, a whole number from 1 to 1023, such as 42", "truncation = 42",
-        ge=1, le=1023,
+    truncation: _Truncation = key(
+        'a triangular truncation, a whole number from 1 to 1023, such as 42, or its name, "T42" '
+        '("TL42" on a linear grid)', "truncation = 42",
     )  # fmt: skip
     days: float = limited(LIMITS["days"], "days = 5.0")
     step_seconds: float | None = limited(

@@ -18,7 +18,7 @@ from sciprec.output.variables import describe
 
 
 def run_climate(
-    case: str = "williamson2",
+    case: str = "williamson_2",
     truncation: str | int = "T42",
     days: float = 5,
     backend: Any = "fp64",
@@ -39,7 +39,7 @@ def run_climate(
     """Run a test case with every operation of the model rounded in the backend's arithmetic.
 
     Args:
-        case: name of a registered case; "williamson2" and "williamson_2" are the same.
+        case: name of a registered case.
         truncation: such as "T42" or 42.
         days: length of the run.
         backend: name of the arithmetic, its spec string, or a Backend.

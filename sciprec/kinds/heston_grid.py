@@ -43,7 +43,7 @@ def run(given: HestonRun, backend: str, compensation: str, threads: int = 1) -> 
         compensation: "none", "carry" or, where a bound is made, "correction".
         threads: blocks of paths that are simulated at a time.
     """
-    how = _how(given.simulation, backend) | {"compensation": compensation, "n_threads": threads}
+    how = _how(given.simulation, backend) | {"compensation": compensation, "threads": threads}
     if given.simulation.tolerance is None:
         return _with_a_number_of_paths(given, how)
     return _with_a_bound(given, how)
@@ -107,7 +107,7 @@ def _with_a_number_of_paths(given: HestonRun, how: dict[str, Any]) -> xr.Dataset
     for row, maturity in enumerate(maturities):
         options = grid_options(given.payoffs, maturity)
         # a tiny run first compiles the kernels, so that the time of the real one is its own
-        paths.estimate(model, options, **(how | {"n_paths": 2, "n_steps": 1, "n_threads": 1}))
+        paths.estimate(model, options, **(how | {"n_paths": 2, "n_steps": 1, "threads": 1}))
         n_steps = max(1, math.ceil(maturity * simulation.steps_per_year))
         how |= {"n_paths": simulation.n_paths, "n_steps": n_steps}
         estimate = paths.estimate(model, options, **how)

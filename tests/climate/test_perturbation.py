@@ -77,7 +77,7 @@ def test_what_cannot_be_used_gets_a_sentence(arguments, words):
 
 def test_members_grow_apart_and_have_checkpoints_of_their_own():
     runs = [
-        climate.run("williamson5", "T21", days=0.25, output_hours=6, perturbation=p)
+        climate.run("williamson_5", "T21", days=0.25, output_hours=6, perturbation=p)
         for p in (None, Perturbation(0), Perturbation(1, 1e-9), Perturbation(2, 1e-9))
     ]
     plain, zero, one, two = (run["height"].values for run in runs)

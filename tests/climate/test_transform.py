@@ -120,7 +120,7 @@ def test_round_trip_in_other_arithmetics(name):
 
 
 def test_any_truncation_has_a_grid_that_is_fine_enough():
-    assert resolve_truncation("t42") is resolve_truncation(42) is TRUNCATIONS["T42"]
+    assert resolve_truncation(np.int64(42)) is resolve_truncation(42) is TRUNCATIONS["T42"]
     for number in (1, 2, 10, 43, 64, 106, 213, 341, 1023):
         for name, waves in ((f"T{number}", 3), (f"TL{number}", 2)):
             row = resolve_truncation(name)
@@ -138,7 +138,9 @@ def test_the_usual_truncations_are_those_of_the_rule():
         assert smallest_length(3 * row.number + 1) == row.nlon == 2 * row.nlat
 
 
-@pytest.mark.parametrize("given", ["T42.5", "X42", "T0", "T1024", "", -3])
+@pytest.mark.parametrize(
+    "given", ["T42.5", "X42", "T0", "T1024", "", -3, "t42", "42", " T42", "T042", 42.0, True, None]
+)
 def test_unknown_truncations_get_a_sentence(given):
     with pytest.raises(InputError, match="unknown truncation .*accepted: T1 to T1023, as a name"):
         resolve_truncation(given)

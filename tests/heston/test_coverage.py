@@ -37,7 +37,7 @@ def failures(rows):
 
 def test_bounds_cover():
     cases = heston.reference_cases(REFERENCES, QUICK)
-    rows = heston.coverage(cases, n_seeds=24, tolerance=0.01, n_threads=2)
+    rows = heston.coverage(cases, n_seeds=24, tolerance=0.01, threads=2)
     assert len(rows) == 12 and not failures(rows)
     assert all(row.met == row.n_seeds for row in rows)
 
@@ -46,7 +46,7 @@ def test_bounds_cover():
 def test_bounds_cover_everywhere():
     names = [name for name in bound_coverage.CASES if name not in HEAVY]
     cases = heston.reference_cases(REFERENCES, names)
-    rows = heston.coverage(cases, n_seeds=40, tolerance=0.01, n_threads=2, first_seed=1000)
+    rows = heston.coverage(cases, n_seeds=40, tolerance=0.01, threads=2, first_seed=1000)
     assert len(rows) == 28 and not failures(rows)
 
 
@@ -54,7 +54,7 @@ def test_bounds_cover_everywhere():
 @pytest.mark.parametrize("name", HEAVY)
 def test_bounds_cover_where_the_variance_stays_at_zero(name):
     cases = heston.reference_cases(REFERENCES, [name])
-    rows = heston.coverage(cases, n_seeds=40, tolerance=0.03, n_threads=2)
+    rows = heston.coverage(cases, n_seeds=40, tolerance=0.03, threads=2)
     assert not failures(rows)
 
 
@@ -62,7 +62,7 @@ def test_bounds_cover_where_the_variance_stays_at_zero(name):
 def test_bounds_of_path_dependent_payoffs_cover():
     payoff = AsianGeometric(strike=100, maturity=1, fixings=5)
     rows = heston.coverage(
-        [("geometric", LEWIS, payoff)], backends=["fp32"], n_seeds=60, tolerance=0.02, n_threads=2
+        [("geometric", LEWIS, payoff)], backends=["fp32"], n_seeds=60, tolerance=0.02, threads=2
     )
     assert not failures(rows)
 
@@ -78,7 +78,7 @@ def test_a_wrong_truth_is_noticed():
 def test_threads_change_no_row():
     (case,) = heston.reference_cases(REFERENCES, ["lewis_K100"])
     one, three = (
-        heston.coverage([case], backends=["bf16"], n_seeds=6, n_threads=n)[0] for n in (1, 3)
+        heston.coverage([case], backends=["bf16"], n_seeds=6, threads=n)[0] for n in (1, 3)
     )
     assert (one.covered, one.mean_bound, one.needed) == (
         three.covered, three.mean_bound, three.needed,
@@ -144,7 +144,7 @@ def test_no_step_is_longer_than_the_memory_of_the_variance(kappa, maturity):
 
 @pytest.mark.slow
 def test_bounds_of_random_models_cover():
-    rows = heston.random_coverage(n_prices=24, seed=11, tolerance=0.05, n_threads=2)
+    rows = heston.random_coverage(n_prices=24, seed=11, tolerance=0.05, threads=2)
     assert [row.case for row in rows] == list(set_names()) and not failures(rows)
     assert all(row.met == 24 for row in rows if row.tight)
 

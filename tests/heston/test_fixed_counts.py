@@ -80,7 +80,7 @@ def test_a_bounded_price_says_what_happened_in_all_of_its_levels():
     blocks = sum(-(-row.n_paths // BLOCK) for row in result.levels if "fixed16" in row.backend)
     assert result.fixed_point["calls"] >= blocks > 1
     assert json.loads(result.to_dataset().attrs["sciprec_fixed_point"])["calls"] > 0
-    assert heston.price(MODEL, option, backend="fixed16", n_threads=2, **given) == replace(
+    assert heston.price(MODEL, option, backend="fixed16", threads=2, **given) == replace(
         result, seconds=ANY, levels=ANY
     )
     in_floats = heston.price(MODEL, option, backend="fp32", **given)

@@ -88,7 +88,7 @@ def _mean_less_strike(spot, v0, rate):
 
 def test_the_same_bits_on_any_number_of_threads():
     call = made("call")
-    one, two = (heston.greeks(LEWIS, call, tolerance=0.03, seed=4, n_threads=n) for n in (1, 2))
+    one, two = (heston.greeks(LEWIS, call, tolerance=0.03, seed=4, threads=n) for n in (1, 2))
     assert np.array_equal(one.value, two.value) and np.array_equal(one.bound, two.bound)
     assert one.n_paths == two.n_paths and one.bumps == two.bumps
     other = heston.greeks(LEWIS, call, tolerance=0.03, seed=5)
@@ -156,7 +156,7 @@ def test_dataset():
         ({"scheme": "gamma_expansion"}, "draws as many random numbers as it needs"),
         ({"backend": "fp23"}, "unknown backend 'fp23'"),
         ({"max_paths": 10}, "max_paths is 10; accepted: an integer from 65536 to"),
-        ({"n_threads": 0}, "n_threads is 0; accepted: an integer from 1 to"),
+        ({"threads": 0}, "threads is 0; accepted: an integer from 1 to"),
         ({"max_seconds": -1}, "max_seconds is -1; accepted: a number of seconds > 0"),
         ({"payoffs": []}, "no payoff was given"),
         ({"payoffs": made("barrier-up-in", barrier=90.0)}, "already hit"),

@@ -94,7 +94,7 @@ def test_a_scenario_prices_it_with_its_own_parameter(gap_call, tmp_path):
 
 def test_the_command_line_prices_it_with_its_own_parameter(gap_call, capsys):
     model = [f"--{name.replace('_', '-')}={value}" for name, value in vars(MODEL).items()]
-    option = ["--payoff", "gap-call", "--strike", "95", "--maturity", "0.5", "--tol", "5%"]
+    option = ["--payoff", "gap-call", "--strike", "95", "--maturity", "0.5", "--tolerance", "5%"]
     cases = {
         (): "payoff 'gap-call' needs --parameter trigger=; it takes --strike, --maturity",
         ("--parameter", "trigger"): "--parameter is given 'trigger'; it takes a name and a number",

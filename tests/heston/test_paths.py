@@ -82,7 +82,7 @@ def test_blocks_order_and_threads_change_no_bit():
         )
     estimates.append(paths.combine(LEWIS, options, results, n_steps=5))
     estimates.append(
-        paths.estimate(LEWIS, options, n_paths=5003, block_paths=256, n_threads=3, **given)
+        paths.estimate(LEWIS, options, n_paths=5003, block_paths=256, threads=3, **given)
     )
     for other in estimates[1:]:
         assert np.array_equal(other.price, estimates[0].price)

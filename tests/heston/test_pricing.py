@@ -63,7 +63,7 @@ def test_surface_from_one_set_of_paths(surface):
 
 def test_threads_change_no_bit():
     given = {"backend": "fp16", "tolerance": 0.002, "seed": 3}
-    one, three = (heston.price(LEWIS, CALL, n_threads=n, **given) for n in (1, 3))
+    one, three = (heston.price(LEWIS, CALL, threads=n, **given) for n in (1, 3))
     for field in dataclasses.fields(one):
         if field.name not in ("seconds", "levels"):
             assert getattr(one, field.name) == getattr(three, field.name)
@@ -108,7 +108,7 @@ def test_path_dependent_prices(path_references):
 @pytest.mark.slow
 def test_barrier_price(path_references):
     model, payoff, price, error = path_references["lewis_down_out"]
-    result = heston.price(model, payoff, tolerance=0.01, seed=2, n_threads=2)
+    result = heston.price(model, payoff, tolerance=0.01, seed=2, threads=2)
     assert result.met and abs(result.price - price) <= result.bound + 2 * error
 
 
@@ -200,7 +200,7 @@ def test_estimators_agree():
         ({"seed": -1}, r"seed is -1; accepted: an integer from 0 to 2\*\*64 - 1"),
         ({"max_paths": 10}, "max_paths is 10; accepted: an integer from 65536 to"),
         ({"max_seconds": 0}, "max_seconds is 0; accepted: a number of seconds > 0"),
-        ({"n_threads": 0}, "n_threads is 0; accepted: an integer from 1 to"),
+        ({"threads": 0}, "threads is 0; accepted: an integer from 1 to"),
         ({"compensation": "carri"}, "known: none, carry, correction; did you mean 'carry'"),
         ({"compensation": True}, "unknown compensation True; known: none, carry, correction"),
         ({"payoffs": 100}, "payoff is 100; accepted: a payoff such as Call"),

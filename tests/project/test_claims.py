@@ -181,7 +181,7 @@ def free_surface_of_t42():
     """Case 5, day 15, published step and diffusion, against the stored T213."""
     finer = reference_dataset(ROOT / "data" / "climate" / "williamson_5_day15.npz", "T42")
     run = climate.run(
-        "williamson5", "T42", 15, time_scheme="semi_implicit_leapfrog", step_seconds=360,
+        "williamson_5", "T42", 15, time_scheme="semi_implicit_leapfrog", step_seconds=360,
         diffusion_m4_per_s=5.0e15, output_hours=360,
     )  # fmt: skip
     return relative_l2(run["height"].isel(time=-1), finer["height"])

@@ -68,7 +68,7 @@ def section_of_the_page(module):
 
 
 def climate_case(module):
-    hill, grid = resolve_case("hill of water"), GaussianGrid(Truncation(10, 16, 32, 1200.0))
+    hill, grid = resolve_case("hill_of_water"), GaussianGrid(Truncation(10, 16, 32, 1200.0))
     lon, lat = grid.lon_radians[:, None], grid.lat_radians
     initial = hill.initial(lon, lat, **hill.parameters | {"height_m": 20.0})
     require_state(hill, EQUATIONS[hill.equations].state, initial, grid)

@@ -281,8 +281,8 @@ def test_scenarios_and_models_are_found_without_a_checkout(installed):
     )
     done = installed("python", "-c", code)
     assert (done.stderr, done.stdout.count("\n")) == ("", len(names(PRICES)))
-    asked = ("--payoff", "call", "--strike", "100", "--maturity", "1", "--tol", "5%", "--json")
-    done = installed("sciprec", "price", "--model", "lewis", "--backend", "fp64", *asked)
+    asked = ("--payoff", "call", "--strike", "100", "--maturity", "1", "--tolerance", "5%")
+    done = installed("sciprec", "price", "--model", "lewis", "--backend", "fp64", *asked, "--json")
     assert json.loads(done.stdout)["model"]["kappa"] == 4.0, done.stderr
 
 

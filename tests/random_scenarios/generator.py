@@ -116,7 +116,7 @@ def _climate(content: dict[str, Any], rng: random.Random, levels: bool) -> None:
     every = rng.randint(1, steps)
     flow = content["climate"] = {
         "case": case.name,
-        "truncation": rng.randint(3, 7), "days": steps * step / 86400,
+        "truncation": rng.choice([3, 4, 5, 6, 7, "T3", "T7", "TL6"]), "days": steps * step / 86400,
         "step_seconds": step, "output_hours": every * step / 3600,
     }  # fmt: skip
     schemes = ["rk4", "ssprk3", "heun"]

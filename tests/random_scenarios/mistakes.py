@@ -80,6 +80,8 @@ def places(content: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
 
 def other_types(value: Any, free: bool, key: Any) -> list[Any]:
     """Values of types that are not accepted in place of a value."""
+    if key == "truncation":  # a number or a name
+        return ["3", True, [1], 3.5]
     if isinstance(value, str):
         return [[1.0]] if free or isinstance(key, int) else [3, True, [1.0]]
     if isinstance(value, bool):

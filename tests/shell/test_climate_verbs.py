@@ -1,6 +1,9 @@
 """`sciprec climate list`: everything that is registered, with its source."""
 
 import json
+import shlex
+
+import pytest
 
 from sciprec.cli.climate_verbs import catalogue
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
@@ -30,3 +33,66 @@ def test_the_list_as_json(call):
 def test_every_row_has_its_source():
     for kind in ("cases", "equations", "time_schemes"):
         assert all(row["source"] for row in catalogue()[kind]), kind
+
+
+SHORT = ("--truncation", "T5", "--days", "0.05", "--set", "climate.step_seconds=1080")
+SAME = """
+name = "williamson_5_t5"
+title = "williamson_5 at T5"
+source = "Williamson et al. (1992), case 5"
+kind = "climate"
+backends = ["fp16"]
+
+[climate]
+case = "williamson_5"
+truncation = 5
+days = 0.05
+step_seconds = 1080.0
+"""
+
+
+def test_a_run_is_a_batch_of_one(call, blank_figures, tmp_path, monkeypatch):
+    """Its files are those of `sciprec run` on a scenario that says the same, and its command line
+    on the page makes it again.
+    """
+    monkeypatch.chdir(tmp_path)
+    given = ("climate", "run", "williamson_5", *SHORT, "--backend", "fp16")
+    code, out, err = call(*given)
+    assert code == 0 and "williamson_5_t5" in out and "[2/2]" in err
+    assert "fp16 in williamson_5_t5: height agrees with fp64 to " in out
+    folder = tmp_path / "reports" / "williamson_5_t5"
+    assert out.splitlines()[-1] == "page: reports/williamson_5_t5/index.html"
+    (tmp_path / "same.toml").write_text(SAME)
+    assert call("run", "same.toml", "--set", "climate.truncation=T5")[1] == out
+    command = shlex.split(json.loads((folder / "batch.json").read_text())["command"])
+    assert command[:2] == ["sciprec", "run"]
+    assert call(*given)[2].count("kept") == 2
+    assert call(*given, "--quiet") == (0, out, "")
+    command = shlex.split(json.loads((folder / "batch.json").read_text())["command"])
+    assert command == ["sciprec", *given[:2], "williamson_5", *SHORT[:4], *given[-2:], *SHORT[4:]]
+    rows = json.loads(call(*command[1:], "--json")[1])["runs"]
+    assert [row["label"] for row in rows] == ["fp64", "fp16"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("williamson5",), "key 'climate.case': unknown case 'williamson5'; known: held_suarez, "),
+        (("williamson_5", "--truncation", "t42"), "did you mean 'T42'?"),
+        (("williamson_5", "--truncation", "0"), "unknown truncation 0; accepted: T1 to T1023"),
+        (("williamson_5", "--days", "-1"), "key 'climate.days' was given -1.0 (a number); accept"),
+        (("williamson_5", "--days", "x"), "Invalid value for '--days'"),
+        (("williamson_5", "--days", "1", "--output-hours", "6.999"), "leave a time step of "),
+        (("williamson_5", "--backend", "bf61"), "key 'backends.0': unknown backend 'bf61'"),
+        (("williamson_5", "--compensation", "cary"), "known: none, carry"),
+        (("williamson_5", "--set", "climate.dayz=1"), "unknown key 'climate.dayz'"),
+        (("williamson_5",), "no arithmetic is chosen: the key 'backends' is missing"),
+        ((), "Missing argument"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_leaves_nothing(call, tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    arithmetic = () if "no arithmetic" in said or "bf61" in said else ("--backend", "fp16")
+    code, out, err = call("climate", "run", *words, *arithmetic)
+    assert (code, out) == (2, "") and said in err and "Traceback" not in err
+    assert not list(tmp_path.iterdir())

@@ -40,7 +40,7 @@ def stand_in(monkeypatch):
 
 
 def test_a_real_row_covers_and_is_stored(call, tmp_path):
-    arguments = ("--case", "lewis_K100", "--backend", "fp32", "--seeds", 4, "--tol", "5%")
+    arguments = ("--case", "lewis_K100", "--backend", "fp32", "--seeds", 4, "--tolerance", "5%")
     code, out, err = call("coverage", *GIVEN, *arguments, "--out", tmp_path, "--json")
     assert (code, err) == (cli.GOOD, "")
     content = json.loads(out)
@@ -73,13 +73,13 @@ def test_random_models_are_a_row_for_each_set(call, monkeypatch, tmp_path):
             progress(dataclasses.replace(row, needed=1e-9, tight=name != RARE))
 
     monkeypatch.setattr(heston, "random_coverage", random_coverage, raising=False)
-    arguments = ("--random", 30, "--draw", 5, "--tol", "20%")
+    arguments = ("--random", 30, "--draw", 5, "--tolerance", "20%")
     code, out, err = call("coverage", *arguments, "--out", tmp_path)
     assert code == cli.NOT_MET and given == {"n_prices": 30, "seed": 5}
     assert "[4/4] rare payments: 30 of 30 covered" in err
     content = json.loads((tmp_path / "coverage.json").read_text())
     assert [row["passed"] for row in content["rows"]] == [False, False, False, True]
-    assert "--random 30 --draw 5 --tol 20%" in content["command"]
+    assert "--random 30 --draw 5 --tolerance 20%" in content["command"]
     page = " ".join((tmp_path / "index.html").read_text(encoding="utf-8").split())
     assert "Each row prices random models" in page and "prices of each set" in page
     code, _, err = call("coverage", "--random", 2, "--small", "--out", tmp_path)
@@ -159,8 +159,8 @@ def test_an_interrupted_run_keeps_its_rows(call, monkeypatch, tmp_path, n_rows, 
         (("--references", "none.json"), "file of reference prices 'none.json' does not exist; gi"),
         ((*GIVEN, "--case", "lewis"), "has no case lewis; accepted: "),
         ((*GIVEN, "--backend", "bf61"), "unknown backend 'bf61'"),
-        ((*GIVEN, "--tol", "0"), "tolerance is '0'; accepted"),
-        ((*GIVEN, "--tol", "1abs"), "tolerance is '1abs'; accepted: a share, such as"),
+        ((*GIVEN, "--tolerance", "0"), "tolerance is '0'; accepted"),
+        ((*GIVEN, "--tolerance", "1abs"), "tolerance is '1abs'; accepted: a share, such as"),
         ((*GIVEN, "--seeds", "1"), "--seeds"),
         ((*GIVEN, "--confidence", "1"), "--confidence"),
         ((*GIVEN, "--threads", "0"), "--threads"),

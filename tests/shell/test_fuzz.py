@@ -230,7 +230,7 @@ def doors():
     pricing = {
         "model": model, "payoffs": call, "backend": "fp32", "tolerance": 0.01, "confidence": 0.95,
         "seed": 0, "scheme": "quadratic_exponential_martingale", "max_paths": 2**24,
-        "max_seconds": None, "compensation": "correction", "n_threads": 1,
+        "max_seconds": None, "compensation": "correction", "threads": 1,
     }  # fmt: skip
     lifted = {"kernel": halve, "seed": 0, "path": "auto", "trust_inputs": False, "ranges": None,
               "adapt": "headroom"}  # fmt: skip
@@ -298,10 +298,10 @@ WORDS = [
 ]  # fmt: skip
 VERBS = {
     ("price", "--model", LEWIS, "--payoff", "call", "--strike", "100", "--maturity", "1"): (
-        "--model", "--payoff", "--strike", "--maturity", "--tol", "--backend", "--fixings",
+        "--model", "--payoff", "--strike", "--maturity", "--tolerance", "--backend", "--fixings",
         "--barrier", "--start", "--moneyness", "--scheme", "--confidence", "--seed", "--max-paths",
-        "--greeks-tol", "--max-seconds", "--variance-reduction", "--threads", "--spot", "--v0",
-        "--kappa", "--theta", "--sigma", "--rho", "--rate", "--dividend-yield",
+        "--greeks-tolerance", "--max-seconds", "--variance-reduction", "--threads", "--spot",
+        "--v0", "--kappa", "--theta", "--sigma", "--rho", "--rate", "--dividend-yield",
     ),
     ("run", SCENARIO): (
         "", "--backend", "--out", "--workers", "--scheduler", "--threads", "--format",

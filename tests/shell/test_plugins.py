@@ -93,7 +93,7 @@ def test_payoffs_and_path_schemes_of_an_installed_package_are_known(install, mon
 NAMES = {
     "number format": lambda: sciprec.lift(halved, "binary24"),
     "rounding": lambda: sciprec.quantize(1.5, "float:p=5,round=rna"),
-    "climate case": lambda: check_request("hill of water", "T5", 1.0),
+    "climate case": lambda: check_request("hill_of_water", "T5", 1.0),
     "time scheme": lambda: check_request("williamson_2", "T5", 1.0, time_scheme="heun"),
     "set of equations": lambda: check_request("even", "T5", 1.0),
 }  # fmt: skip
@@ -111,7 +111,7 @@ def test_python_knows_what_an_installed_package_brings_when_it_is_asked_for(
     with loading(tmp_path):
         install(BLOCKS[heading])
         sciprec.lift(halved, "mlu370")
-        check_request("williamson-5", "T5", 1.0, time_scheme="rk4", backend="binary16,round=rz")
+        check_request("williamson_5", "T5", 1.0, time_scheme="rk4", backend="binary16,round=rz")
         assert "extending_module" not in sys.modules
         NAMES[heading]()
         assert "extending_module" in sys.modules

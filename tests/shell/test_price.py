@@ -59,7 +59,7 @@ def test_the_bound_holds_against_published_prices(call):
 
 def test_an_asian_takes_five_fixings_where_none_are_given(call):
     """Arithmetic Asian, 5 fixings, A. Lewis's parameters: 9.62001, standard error 0.00012."""
-    content = priced(call, *ASIAN, "--maturity", 1, "--tol", "0.5%")
+    content = priced(call, *ASIAN, "--maturity", 1, "--tolerance", "0.5%")
     (row,) = content["prices"]
     assert row["fixings"] == 5
     assert abs(row["price"] - 9.62001) <= row["bound"] + 3 * 0.00012
@@ -67,8 +67,9 @@ def test_an_asian_takes_five_fixings_where_none_are_given(call):
 
 
 def test_threads_change_no_bit_and_the_seed_does(call):
+    rough = ("--tolerance", "0.05abs")
     one, two, other = (
-        priced(call, *CALL, "--threads", threads, "--seed", seed, "--tol", "0.05abs")["prices"][0]
+        priced(call, *CALL, "--threads", threads, "--seed", seed, *rough)["prices"][0]
         for threads, seed in ((1, 0), (2, 0), (1, 1))
     )
     assert one == two
@@ -101,7 +102,7 @@ def test_the_table_shows_price_bound_parts_and_levels(call):
 
 
 def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
-    arguments = (*CALL, "--tol", "0.01%", "--max-paths", 2**16)
+    arguments = (*CALL, "--tolerance", "0.01%", "--max-paths", 2**16)
     code, out, err = call(*arguments)
     assert (code, err) == (cli.NOT_MET, "")
     (said,) = [line for line in out.splitlines() if "misses" in line]
@@ -126,10 +127,10 @@ def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
         ((*CALL, "--maturity", "-1"), "maturity is -1.0; accepted: years > 0"),
         ((*CALL, "--strike", "0"), "strike is 0.0; accepted: a price > 0, at most 1e12"),
         ((*CALL, "--strike", "nan"), "strike is nan; accepted: a price > 0"),
-        ((*CALL, "--tol", "0"), "tolerance is '0'; accepted: a share of the price above 0"),
-        ((*CALL, "--tol", "-1%"), "tolerance is '-1%'; accepted"),
-        ((*CALL, "--tol", "nan"), "tolerance is 'nan'; accepted"),
-        ((*CALL, "--greeks", "--greeks-tol", "1abs"), "tolerance is '1abs'; accepted: a share, su"),
+        ((*CALL, "--tolerance", "0"), "tolerance is '0'; accepted: a share of the price above 0"),
+        ((*CALL, "--tolerance", "-1%"), "tolerance is '-1%'; accepted"),
+        ((*CALL, "--tolerance", "nan"), "tolerance is 'nan'; accepted"),
+        ((*CALL, "--greeks", "--greeks-tolerance", "1abs"), "tolerance is '1abs'; accepted: a sh"),
         (
             (*CALL, "--barrier", "90"),
             "payoff 'call' does not take --barrier; it takes --strike, --",

@@ -12,7 +12,7 @@ CALL = ("price", "--model", LEWIS, "--payoff", "call", "--strike", "100", "--mat
 
 
 def test_greeks_have_bounds_that_hold_against_semi_analytic_ones(call):
-    code, out, _ = call(*CALL, "--greeks", "--greeks-tol", "5%", "--json")
+    code, out, _ = call(*CALL, "--greeks", "--greeks-tolerance", "5%", "--json")
     content = json.loads(out)["greeks"]
     assert code == cli.GOOD
     rows = {row["greek"]: row for row in content["rows"]}
@@ -22,7 +22,7 @@ def test_greeks_have_bounds_that_hold_against_semi_analytic_ones(call):
     for name, value in exact.items():
         assert rows[name]["analytic"] == value
         assert abs(rows[name]["value"] - value) <= rows[name]["bound"] <= rows[name]["tolerance"]
-    code, out, _ = call(*CALL, "--greeks", "--greeks-tol", "5%")
+    code, out, _ = call(*CALL, "--greeks", "--greeks-tolerance", "5%")
     heads = [line.split() for line in out.splitlines() if line.startswith("greek ")]
     assert (code, heads[0][:4]) == (cli.GOOD, ["greek", "value", "±", "bound"])
     assert len([line for line in out.splitlines() if line.split()[:1] == ["delta"]]) == 1

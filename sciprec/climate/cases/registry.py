@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sciprec.checks.arguments import refused, shown
+from sciprec.checks.arguments import refused, word
 from sciprec.climate.constants import (
     RADIUS_M,
 )
-from sciprec.errors import InputError, meant
-from sciprec.plugins.loading import load_plugins
+from sciprec.errors import InputError
 from sciprec.precision.registry import NamedRows
 
 
@@ -63,20 +62,12 @@ def case(name: str, *, source: str, parameters: Mapping[str, Any] | None = None,
 
 
 def resolve_case(name: str) -> Case:
-    """The registered case of that name, underscores, hyphens and capitals aside.
+    """The registered case of that name.
 
     Raises:
         InputError: there is no such case.
     """
-    bare = _bare(name)
-    for load in (lambda: None, load_plugins):
-        load()
-        found = next((case for known, case in CASES.items() if _bare(known) == bare), None)
-        if found is not None:
-            return found
-    raise InputError(
-        f"unknown case {shown(name)}; known: {', '.join(sorted(CASES))}{meant(name, CASES)}"
-    )
+    return CASES[word("case", name, CASES)]
 
 
 def require_state(case: Case, wanted: type | None, initial: Any, grid: Any) -> None:
@@ -118,8 +109,3 @@ def _require_field(said: str, values: Any, grid: Any) -> None:
             f"longitude {math.degrees(lon):.1f}, latitude {math.degrees(lat):.1f}; accepted: "
             "finite numbers: mend the case's function or its parameters"
         )
-
-
-def _bare(name: str) -> str:
-    """A name's letters and digits."""
-    return "".join(c for c in str(name).lower() if c.isalnum())

@@ -57,7 +57,7 @@ LARGEST_TRUNCATION = 1023
 """Above it the smallest Legendre functions near the poles leave the range of their recurrence."""
 _STEP_TIMES_NUMBER = 25500.0
 _STEP_DIVIDES = 3600
-_NAME = re.compile(r"T(L?)(\d+)")
+_NAME = re.compile(r"T(L?)(0|[1-9]\d{0,9})")
 
 
 def resolve_truncation(given: str | int | Truncation) -> Truncation:
@@ -71,13 +71,13 @@ def resolve_truncation(given: str | int | Truncation) -> Truncation:
     """
     if isinstance(given, Truncation):
         return given
-    name = str(given).strip().upper()
-    name = f"T{name}" if name.isdecimal() else name
-    if name in TRUNCATIONS:
+    number = hasattr(given, "__index__") and not isinstance(given, (bool, np.ndarray))
+    name = f"T{int(given)}" if number else given
+    found = _NAME.fullmatch(name) if isinstance(name, str) else None
+    if found and name in TRUNCATIONS:
         return TRUNCATIONS[name]
-    found = _NAME.fullmatch(name)
     if not found or not 1 <= int(found[2]) <= LARGEST_TRUNCATION:
-        hint = "" if found else meant(name, TRUNCATIONS)
+        hint = "" if found else meant(given, TRUNCATIONS)
         raise InputError(
             f"unknown truncation {shown(given)}; accepted: T1 to T{LARGEST_TRUNCATION}, as a name "
             f'("T42", or "TL42" for a linear grid) or a number{hint}'

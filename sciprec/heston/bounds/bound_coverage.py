@@ -125,7 +125,7 @@ def coverage(
     first_seed: int = 0,
     tolerance: float = 0.01,
     confidence: float = 0.95,
-    n_threads: int = 1,
+    threads: int = 1,
     progress: Callable[[CoverageRow], Any] | None = None,
     **options: Any,
 ) -> list[CoverageRow]:
@@ -137,7 +137,7 @@ def coverage(
         n_seeds: integer of at least 2; seeds first_seed to first_seed + n_seeds - 1.
         tolerance: of the bound, relative to the price.
         confidence: with which the bound is stated.
-        n_threads: prices that are made at a time.
+        threads: prices that are made at a time.
         progress: None, or a function that is called with every CoverageRow.
         options: further arguments of sciprec.heston.price.
 
@@ -158,7 +158,7 @@ def coverage(
                 _priced, case, backend=backend, tolerance=tolerance, confidence=confidence,
                 **options,
             )  # fmt: skip
-            with ThreadPoolExecutor(n_threads) as pool:
+            with ThreadPoolExecutor(threads) as pool:
                 results = list(pool.map(one, range(first_seed, first_seed + n_seeds)))
             truths = np.full(n_seeds, case.truth)
             rows.append(coverage_row(case.name, backend, confidence, results, truths))
@@ -174,7 +174,7 @@ def random_coverage(
     backends: Sequence[str] = BACKENDS,
     tolerance: float = 0.02,
     confidence: float = 0.95,
-    n_threads: int = 1,
+    threads: int = 1,
     progress: Callable[[CoverageRow], Any] | None = None,
     sets: Sequence[str] | None = None,
 ) -> list[CoverageRow]:
@@ -185,7 +185,7 @@ def random_coverage(
         seed: of the sets: the same one draws the same models.
         backends: names of arithmetics, which take turns.
         tolerance, confidence: of the bounds.
-        n_threads: prices that are made at a time.
+        threads: prices that are made at a time.
         progress: None, or a function that is called with every CoverageRow.
         sets: some of sciprec.heston.bounds.random_cases.set_names(), or None: all.
 
@@ -206,7 +206,7 @@ def random_coverage(
         one = functools.partial(
             _random_price, name, seed, backends=backends, tolerance=tolerance, confidence=confidence
         )
-        with ThreadPoolExecutor(n_threads) as pool:
+        with ThreadPoolExecutor(threads) as pool:
             pairs = list(pool.map(one, range(n_prices)))
         cases, results = zip(*pairs, strict=True)
         truths, errors = (np.array([getattr(c, key) for c in cases]) for key in ("truth", "error"))

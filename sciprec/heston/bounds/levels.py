@@ -77,17 +77,17 @@ class Level:
     timed: list = field(default_factory=list)
     fixed_point: dict | None = field(default=None)
 
-    def extend(self, n_paths, n_threads, deadline):
+    def extend(self, n_paths, threads, deadline):
         """Simulate until there are n_paths paths, rounded up to replications.
 
         Args:
             n_paths: in all, those so far counted.
-            n_threads: blocks that are simulated at a time.
+            threads: blocks that are simulated at a time.
             deadline: of time.perf_counter; from then on only LEAST_PATHS are completed.
         """
         end = -(-int(n_paths) // GROUP) * GROUP
-        window = WINDOW * n_threads * BLOCK
-        with ThreadPoolExecutor(n_threads) as pool:
+        window = WINDOW * threads * BLOCK
+        with ThreadPoolExecutor(threads) as pool:
             for first in range(self.moments.paths, end, window):
                 if time.perf_counter() > deadline and self.moments.paths >= LEAST_PATHS:
                     break

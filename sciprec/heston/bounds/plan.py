@@ -43,7 +43,7 @@ class Pricing:
         backend: the arithmetic that was asked for.
         tolerance: prices (n_payoffs,) -> largest accepted bounds.
         risk: 1 - confidence.
-        seed, correction, n_threads: see sciprec.heston.bounds.pricing.price.
+        seed, correction, threads: see sciprec.heston.bounds.pricing.price.
         max_paths: simulated paths of all levels; deadline: of time.perf_counter.
         rare: a Rare of the payoffs, or None: unseen payments are left out of the bound.
 
@@ -61,7 +61,7 @@ class Pricing:
     risk: float
     seed: int
     correction: bool
-    n_threads: int
+    threads: int
     max_paths: int
     deadline: float
     rare: Any = None
@@ -411,7 +411,7 @@ class Pricing:
         others = self.n_paths - self.given_up - one.width * one.moments.paths
         room = (share * (self._budget(self.pilot) - self.given_up) - others) / one.width
         paths = max(level.LEAST_PATHS, min(paths, room))
-        one.extend(paths, self.n_threads, self.deadline)
+        one.extend(paths, self.threads, self.deadline)
 
 
 def _largest_variance(covariance, bias, weights):

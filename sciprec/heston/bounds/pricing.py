@@ -138,7 +138,7 @@ def price(
     max_seconds: float | None = None,
     compensation: str = "correction",
     variance_reduction: str = "auto",
-    n_threads: int = 1,
+    threads: int = 1,
 ) -> PriceResult:
     """Price payoffs by Monte Carlo until the stated bound of the whole error meets a tolerance.
 
@@ -160,7 +160,7 @@ def price(
             carry them along) or "correction" (they do, and the mean rounding error that is left,
             measured by few paths in fp64, is removed from the price).
         variance_reduction: "auto", "conditional", "antithetic", "control" or "none".
-        n_threads: blocks of paths that are simulated at a time.
+        threads: blocks of paths that are simulated at a time.
 
     Returns:
         A PriceResult.
@@ -174,7 +174,7 @@ def price(
     request = Request(
         model, payoffs, backend=backend, confidence=confidence, seed=seed, scheme=scheme,
         max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
-        n_threads=n_threads,
+        threads=threads,
     )  # fmt: skip
     given, carried = request.payoffs, request.carried
     limit = tolerance_function(tolerance, flag("relative", relative))

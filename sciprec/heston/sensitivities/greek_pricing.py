@@ -100,7 +100,7 @@ def greeks(
     max_paths: int = 2**26,
     max_seconds: float | None = None,
     compensation: str = "correction",
-    n_threads: int = 1,
+    threads: int = 1,
 ) -> GreeksResult:
     """Price payoffs and their derivatives until the bound of each one's whole error is met.
 
@@ -128,7 +128,7 @@ def greeks(
         max_paths: simulated paths of all levels and bumped models together.
         max_seconds: None, or the time after which no more paths are started.
         compensation: "none", "carry" or "correction", as for sciprec.heston.price.
-        n_threads: blocks of paths that are simulated at a time.
+        threads: blocks of paths that are simulated at a time.
 
     Returns:
         A GreeksResult.
@@ -145,7 +145,7 @@ def greeks(
     request = Request(
         model, payoffs, backend=backend, confidence=confidence, seed=seed, scheme=scheme,
         max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
-        n_threads=n_threads,
+        threads=threads,
     )  # fmt: skip
     sampler = _sampler(request)
     limit = _limit(sampler, tolerance)

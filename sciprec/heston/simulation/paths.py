@@ -90,7 +90,7 @@ def estimate(
     seed: int = 0,
     block_paths: int = 4096,
     compensation: str = "carry",
-    n_threads: int = 1,
+    threads: int = 1,
 ) -> Estimate:
     """Price payoffs of one maturity by Monte Carlo.
 
@@ -105,7 +105,7 @@ def estimate(
         seed: integer in [0, 2**64).
         block_paths: paths simulated together, rounded up to whole groups; changes no bit.
         compensation: "carry" (the rounding errors of each state's additions) or "none".
-        n_threads: blocks that are simulated at a time; changes no bit.
+        threads: blocks that are simulated at a time; changes no bit.
 
     Returns:
         An Estimate.
@@ -122,10 +122,10 @@ def estimate(
     given["carried"] = resolve_residuals(compensation, ("none", "carry")) != "none"
     simulated = partial(simulate_block, model, payoffs, **given)
     todo = blocks(n_paths, block_paths)
-    if whole("n_threads", n_threads, *THREADS) == 1:
+    if whole("threads", threads, *THREADS) == 1:
         results = [simulated(block) for block in todo]
     else:
-        with ThreadPoolExecutor(n_threads) as pool:
+        with ThreadPoolExecutor(threads) as pool:
             results = list(pool.map(simulated, todo))
     return combine(model, payoffs, results, n_steps=n_steps)
 

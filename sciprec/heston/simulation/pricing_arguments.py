@@ -40,7 +40,7 @@ class Request:
     def __init__(
         self, model: Model, payoffs: Payoff | Sequence[Payoff], *,
         backend: str | Backend, confidence: float, seed: int, scheme: str, max_paths: int,
-        max_seconds: float | None, compensation: str, n_threads: int,
+        max_seconds: float | None, compensation: str, threads: int,
     ) -> None:  # fmt: skip
         self.start = self.deadline = time.perf_counter()
         require_model(model)
@@ -60,7 +60,7 @@ class Request:
         self.confidence = CONFIDENCE.number("confidence", confidence)
         self.compensation = resolve_residuals(compensation)
         self.max_paths = whole("max_paths", max_paths, *PATHS)
-        self.n_threads = whole("n_threads", n_threads, *THREADS)
+        self.threads = whole("threads", threads, *THREADS)
         seconds = math.inf if max_seconds is None else _SECONDS.number("max_seconds", max_seconds)
         self.deadline += seconds
 
@@ -71,7 +71,7 @@ class Request:
 
     def course(self) -> dict[str, Any]:
         """Arguments of a Pricing."""
-        names = ("backend", "seed", "n_threads", "max_paths", "deadline")
+        names = ("backend", "seed", "threads", "max_paths", "deadline")
         return {name: getattr(self, name) for name in names} | {
             "risk": 1 - self.confidence,
             "correction": self.compensation == "correction",

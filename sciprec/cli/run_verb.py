@@ -1,0 +1,140 @@
+"""The verbs `sciprec run` and `sciprec quickstart`, and what verbs print that run a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sciprec.cli.options import Json, Quiet, ScenarioFiles, known_backends
+from sciprec.cli.settings import Settings
+from sciprec.errors import InputError, Interrupted
+
+QUICKSTART = ("quickstart_climate", "quickstart_heston")
+NOT_MET = 1
+
+Out = Annotated[
+    Path | None, typer.Option(help="Folder for files and page [default: reports/NAME].")
+]
+Threads = Annotated[
+    int | None, typer.Option(min=1, help="Threads of this process [default: one a processor].")
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE",
+        help="What goes before the files' own: climate.days=3; repeat it for several.",
+    ),
+]  # fmt: skip
+
+
+def run(
+    files: ScenarioFiles,
+    backend: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--backend", "-b", autocompletion=known_backends,
+            help="Arithmetic to use instead of the scenarios' own; repeat it for several.",
+        ),
+    ] = None,
+    out: Out = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes on this machine [default: threads].")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a dask cluster, such as tcp://host:8786.")
+    ] = None,
+    threads: Threads = None,
+    format: Annotated[str, typer.Option(help="Format of the files: netcdf or zarr.")] = "netcdf",
+    enforce: Annotated[
+        bool, typer.Option("--enforce", help="Exit with 1 when a tolerance is missed.")
+    ] = False,
+    fresh: Fresh = False,
+    settings: Set = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Show what would be computed, and compute nothing.")
+    ] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Run scenarios in all their arithmetics; store netCDF files and a page."""
+    given = {"--workers": workers, "--scheduler": scheduler, "--threads": threads}
+    ways = [name for name, value in given.items() if value is not None]
+    if len(ways) > 1:
+        raise InputError(f"{' and '.join(ways)} were given; give one of them")
+    from sciprec.scenario.changes import change
+
+    how = {"out": out, "backends": backend, "format": format, "fresh": fresh,
+           "changes": dict(map(change, settings or ()))}  # fmt: skip
+    if plan:
+        from sciprec.batch.workflow import forecast
+        from sciprec.cli.console import print_forecast, print_json
+
+        rows = forecast(files, plugins=Settings.plugins, **how)
+        return print_json(rows) if json else print_forecast(rows)
+    places = {"scheduler": scheduler, "workers": workers, "threads": threads}
+    run_and_show(files, enforce=enforce, quiet=quiet, json=json, **how, **places)
+
+
+def quickstart(
+    out: Annotated[Path, typer.Option(help="Folder for files and page.")] = Path(
+        "reports/quickstart"
+    ),
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Run a small scenario of each model, a flow and option prices, to their page."""
+    run_and_show([Path(name) for name in QUICKSTART], out=out, quiet=quiet, json=json)
+
+
+def run_and_show(
+    scenarios: Sequence[Any], *, enforce: bool = False, quiet: bool, json: bool, **how: Any
+) -> None:
+    """Run a batch and print its table; exit with 1 where a run failed.
+
+    Args:
+        scenarios: files, or loaded ones.
+        enforce: whether a tolerance that is missed counts as failed.
+        quiet: whether nothing is said on the way.
+        json: whether data are printed in place of a table.
+        how: further arguments of `sciprec.run`.
+    """
+    from sciprec.batch import workflow
+    from sciprec.cli.console import print_json, print_runs, say
+    from sciprec.cli.progress import Progress
+
+    try:
+        with Progress(quiet=quiet or json) as progress:
+            result = workflow.run(
+                scenarios,
+                on_plan=progress.planned,
+                on_done=progress.done,
+                on_days=progress.days,
+                on_compiling=progress.compiling,
+                on_cluster=progress.cluster,
+                plugins=Settings.plugins,
+                debug=Settings.debug,
+                **how,
+            )
+    except KeyboardInterrupt:
+        raise Interrupted("the files of runs that had finished are kept") from None
+    if json:
+        content = {"folder": result.folder, "page": result.page, "runs": result.table}
+        print_json(content | {"notes": result.notes})
+    else:
+        print_runs(result.table)
+        for note in result.notes:
+            say(note)
+        say(f"page: {result.page}")
+    if any_failed(result.table) or (enforce and result.beyond):
+        raise typer.Exit(NOT_MET)
+
+
+def any_failed(table: Sequence[dict[str, Any]]) -> bool:
+    """Whether a run of a batch failed."""
+    return any(row["status"] == "failed" for row in table)
