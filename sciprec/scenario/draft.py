@@ -30,16 +30,19 @@ def draft(kind: str, keys: Sequence[Key], name: str) -> str:
         "name": name, "title": f"A first scenario of kind {kind}",
         "source": "who chose these numbers, and why", "backends": ["fp32", "fp16"],
     }  # fmt: skip
-    lines = [*_comment(_HEAD.format(kind=kind)), "", *_table("", keys, first, "")]
+    lines = [*_comment(_HEAD.format(kind=kind)), "", *_table("", keys, kind, first)]
     return "\n".join(lines) + "\n"
 
 
-def _table(place: str, keys: Sequence[Key], first: Mapping[str, Any], sign: str) -> Iterator[str]:
+def _table(
+    place: str, keys: Sequence[Key], kind: str, first: Mapping[str, Any], sign: str = ""
+) -> Iterator[str]:
     """The lines of a table: its own keys, then the tables in it.
 
     Args:
         place: what the paths of its keys begin with.
         keys: of the file.
+        kind: name of the table that always stands there.
         first: values of keys, by path, that go before those which the keys name.
         sign: before every line that is no comment: "#" where the whole table may be left out.
     """
@@ -50,13 +53,13 @@ def _table(place: str, keys: Sequence[Key], first: Mapping[str, Any], sign: str)
             needed = key.required or key.path in first
             yield from _comment(_words(key))
             yield f"{sign or '#' * (not needed)}{key.name} = {toml(_value(key, first))}"
-    for key in sorted(tables, key=lambda table: not table.required):
+    for key in sorted(tables, key=lambda table: not table.required and table.path != kind):
         many = key.type != "table"
-        mark = sign or "#" * (not key.required)
+        mark = sign or "#" * (not key.required and key.path != kind)
         yield ""
         yield from _comment(key.about or key.words)
         yield f"{mark}[[{key.path}]]" if many else f"{mark}[{key.path}]"
-        yield from _table(f"{key.path}[]" if many else key.path, keys, first, mark)
+        yield from _table(f"{key.path}[]" if many else key.path, keys, kind, first, mark)
 
 
 def _value(key: Key, first: Mapping[str, Any]) -> Any:
