@@ -99,14 +99,6 @@ def test_members_differ_and_compensation_carries(files, undrawn):
 
 
 @pytest.mark.slow
-def test_workers_know_the_model_and_give_the_same_bytes(files):
-    here = run(files)
-    there = run(files, out=files / "there", threads=None, workers=2)
-    for one, other in zip(here.files, there.files, strict=True):
-        np.testing.assert_array_equal(stored.read(one)["x"].values, stored.read(other)["x"].values)
-
-
-@pytest.mark.slow
 def test_a_script_with_a_model_needs_no_plugin(files):
     """Its own file is what workers import; it runs below `if __name__ == "__main__":`."""
     text = (files / "ring_model.py").read_text()
