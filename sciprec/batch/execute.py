@@ -84,7 +84,7 @@ def execute(
             started; or a user's model breaks what every run of it rests on.
     """
     folder = str(Path(folder).resolve())
-    on_done = partial(_unless_refused, on_done=on_done)
+    on_done = partial(_unless_refused, first={}, on_done=on_done)
     if scheduler is None:
         processors = os.cpu_count() or 1
         count = min(workers or threads or processors, processors)
@@ -106,14 +106,35 @@ def execute(
             return _on_cluster(client, runs, unpacking, on_done, debug)
 
 
-def _unless_refused(outcome: Outcome, on_done: Callable[[Outcome], None]) -> None:
+def _unless_refused(
+    outcome: Outcome, first: dict[str, Outcome], on_done: Callable[[Outcome], None]
+) -> None:
     """Hear of an outcome.
 
+    Args:
+        outcome: of a run.
+        first: of each scenario the first outcome with shapes, which is noted here.
+        on_done: told of the outcome.
+
     Raises:
-        ModelError: its model is at fault, and no other run of it would do better.
+        ModelError: its model is at fault, and no other run of it would do better; or gives other
+            variables than in another arithmetic.
     """
     if outcome.refused:
         raise ModelError(f"scenario '{outcome.scenario}': {outcome.failure}")
+    if outcome.shapes:
+        other = first.setdefault(outcome.scenario, outcome)
+        for name in dict.fromkeys((*other.shapes, *outcome.shapes)):
+            mine, its = (
+                f"has the shape {one.shapes[name]}" if name in one.shapes else "is missing"
+                for one in (outcome, other)
+            )
+            if mine != its:
+                raise ModelError(
+                    f"scenario '{outcome.scenario}': the variable '{name}' {mine} in "
+                    f"{outcome.label} and {its} in {other.label}; let the model give the same "
+                    "variables on the same points in every arithmetic"
+                )
     on_done(outcome)
 
 

@@ -39,7 +39,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     """Compute a run and write its file; a failure becomes a sentence, unless `debug`."""
     start = time.perf_counter()
     failure = pace = stopped = ""
-    refused = False
+    refused, shapes = False, {}
     listening = None if on_days is None else partial(on_days, run)
     interrupted = interrupted_folder(run, folder)
     around = Surroundings(listening, interrupted, Path(folder), threads=run.threads)
@@ -50,6 +50,8 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
         remove_interrupted(interrupted)
         remember(run)
         pace, stopped = pace_of(dataset), stopped_early(dataset.attrs)
+        if kind_of(run.scenario).same_axes and not stopped:
+            shapes = {str(name): tuple(v.shape) for name, v in dataset.data_vars.items()}
     except Exception as error:  # whatever a run dies of, the other runs go on
         if debug:
             raise
@@ -57,7 +59,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     seconds = time.perf_counter() - start
     return run.outcome(
         seconds, failure or stopped, pace=pace, partial=bool(stopped),
-        refused=refused,
+        refused=refused, shapes=shapes,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sciprec.errors import InputError
@@ -58,6 +58,7 @@ class Outcome(OfVariant):
         pace: how fast its model went, in words; empty where that says nothing.
         partial: whether it stopped early; its file holds what came before.
         refused: whether its model is at fault, so that the batch ends.
+        shapes: of its variables, by name; empty where its kind may give any.
     """
 
     scenario: str
@@ -70,6 +71,7 @@ class Outcome(OfVariant):
     pace: str = ""
     partial: bool = False
     refused: bool = False
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
 
 
 def plan(

@@ -113,6 +113,8 @@ class Kind:
             nothing is.
         fitting: (table, backend, length, times) -> (names, error of a compensation), for fits of
             coefficients; None where there are none.
+        same_axes: whether runs that give other variables, or others of other shapes, than in
+            another arithmetic are a fault of the model.
         in_files: whether a scenario file may be of this kind.
         file: of the user that registers it, which other processes import first; empty where a
             package does.
@@ -136,6 +138,7 @@ class Kind:
     restarts: bool = False
     residuals: Callable[[Any], list[tuple[str, int, int]]] | None = None
     fitting: Callable[..., tuple[tuple[str, ...], Callable]] | None = None
+    same_axes: bool = False
     in_files: bool = True
     file: str = ""
     origin: tuple[str, ...] = ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from sciprec.errors import InputError, meant
 from sciprec.kinds.kind import Kind, Member, Surroundings, kind_called, register
 from sciprec.models.arithmetic import ModelArithmetic
 from sciprec.models.parameters import as_given, parameters_of, table_of
-from sciprec.models.results import require_same_axes, shapes_of, stored_form
+from sciprec.models.results import stored_form
 from sciprec.models.timing import processor_seconds, timing_of
 from sciprec.output.dataset import fixed_point_attributes, timing_attributes
 from sciprec.output.stated import stated
@@ -196,6 +195,7 @@ class Declared:
             brief=self._brief if self.brief else None,
             sources=lambda table: (self.function, self.given, self.perturbs),
             ensembles=True,
+            same_axes=True,
             file=_file_of(self.function),
             origin=(self.function.__module__, self.function.__qualname__),
         )
@@ -229,7 +229,6 @@ class Declared:
                 break
         arithmetic.require_used(self.name)
         dataset = stored_form(made, self.name, variant.is_truth, self.variables)
-        self._require_same(dataset, table, variant.label)
         dataset.attrs |= timing_attributes(timing_of(spent))
         return dataset.assign_attrs(fixed_point_attributes(fixed_point_summary(arithmetic.lifted)))
 
@@ -258,20 +257,6 @@ class Declared:
         return self._with(
             table, {n: arithmetic.perturb(float(getattr(table, n))) for n in self.perturbs}
         )
-
-    def _require_same(self, dataset: xr.Dataset, table: BaseModel, label: str) -> None:
-        """Compare the axes with those of the first run of these parameters in this process."""
-        if dataset.attrs["blow_up"]:
-            return
-        name = (self.name, digest_of(self.function), table.model_dump_json())
-        with _LOCK:
-            first = _SEEN.setdefault(name, (label, shapes_of(dataset)))
-        require_same_axes(dataset, first, self.name, label)
-
-
-_LOCK = threading.Lock()
-_SEEN: dict[tuple[str, str, str], tuple[str, dict[str, tuple[int, ...]]]] = {}
-"""The first arithmetic in which a model ran with some parameters, and the shapes that it gave."""
 
 
 def _arithmetic(variant: Variant, around: Surroundings) -> ModelArithmetic:

@@ -140,39 +140,3 @@ def _with_end(dataset: xr.Dataset, model: str, truth: bool) -> xr.Dataset:
 def _moment(dataset: xr.Dataset, index: int) -> str:
     """A stored time in words."""
     return f"time {float(dataset['time'][index]):g}"
-
-
-def require_same_axes(
-    dataset: xr.Dataset, first: tuple[str, dict[str, tuple[int, ...]]], model: str, label: str
-) -> None:
-    """Make sure that a model gives the same variables on the same points in every arithmetic.
-
-    Args:
-        dataset: of a run.
-        first: the arithmetic of another run of the same parameters, and the shapes of its
-            variables.
-        model, label: names of the model and of this arithmetic.
-
-    Raises:
-        ModelError: it does not.
-    """
-    other, shapes = first
-    mine = shapes_of(dataset)
-    for name in dict.fromkeys((*shapes, *mine)):
-        if mine.get(name) != shapes.get(name):
-            a, b = (_shape(one.get(name)) for one in (mine, shapes))
-            raise ModelError(
-                f"model '{model}': the variable '{name}' {a} in {label} and {b} in {other}; let it "
-                "give the same variables on the same points in every arithmetic"
-            )
-
-
-def shapes_of(dataset: xr.Dataset) -> dict[str, tuple[int, ...]]:
-    """Variable -> its shape."""
-    return {str(name): tuple(v.shape) for name, v in dataset.data_vars.items()}
-
-
-def _shape(shape: Sequence[int] | None) -> str:
-    return "is missing" if shape is None else f"has the shape {tuple(shape)}"
-
-

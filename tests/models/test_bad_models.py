@@ -19,7 +19,7 @@ RETURNED = [
     ('return xr.Dataset({"x": (("time", "n"), np.full((2, 2), np.nan), {"units": "1"})})',
      "'x' is not finite in fp64 at time 0, at its beginning"),
     ('return xr.Dataset({"x": ("n", np.ones(3 if arithmetic.backend == "fp64" else 4),'
-     ' {"units": "1"})})', "let it give the same variables on the same points"),
+     ' {"units": "1"})})', "let the model give the same variables on the same points"),
     (GOOD[:-1] + ', attrs={"primary": "y"})', "'primary' of its Dataset names 'y'; known: x"),
     (GOOD[:-1] + ', attrs={"pictures": "line"})', "names 'line'; .* did you mean 'lines'"),
     (GOOD[:-1] + ', attrs={"budgets": "x"})', "a budget is one number at each time"),
