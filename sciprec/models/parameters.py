@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from sciprec.errors import InputError
+from sciprec.scenario.keys import number_within, toml
 from sciprec.scenario.sections import Section, as_tuple
 
 _PLAIN = {
@@ -23,6 +24,7 @@ _MANY = {
     bool: "true or false", int: "whole numbers", float: "numbers", str: "strings",
 }  # fmt: skip
 _LIMITS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+_KEYWORDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 _OF_METADATA = (*_LIMITS, "multiple_of", "min_length", "max_length", "pattern")
 
 
@@ -168,12 +170,21 @@ def _key(name: str, annotation: Any, info: FieldInfo, model: str) -> tuple[Any, 
     made.description = f"{accepted}{unit}{' ' if limits else ''}{' and '.join(limits)}{said}"
     if not info.examples:
         value = info.get_default(call_default_factory=True)
-        written = example if value in (PydanticUndefined, None) else _toml(value)
+        none = value in (PydanticUndefined, None)
+        written = _within(info.metadata, annotation) or example if none else toml(value)
         made.examples = [f"{name} = {written}"]
     elif not str(info.examples[0]).startswith(f"{name} ="):
-        made.examples = [f"{name} = {_toml(info.examples[0])}"]
+        made.examples = [f"{name} = {toml(info.examples[0])}"]
     array = get_origin(annotation) in (tuple, list)
     return (Annotated[annotation, BeforeValidator(as_tuple)] if array else annotation), made
+
+
+def _within(metadata: list[Any], annotation: Any) -> str:
+    """A number inside its limits as TOML has it; empty where the type is none, or has no limits."""
+    ends = {word: getattr(one, limit) for one in metadata for limit, word in _KEYWORDS.items()
+            if hasattr(one, limit)}  # fmt: skip
+    kind = next((one for one in (annotation, *get_args(annotation)) if one in (int, float)), None)
+    return toml(number_within(ends, whole=kind is int)) if ends and kind else ""
 
 
 def _words(annotation: Any, name: str, model: str) -> tuple[str, str]:
@@ -186,7 +197,7 @@ def _words(annotation: Any, name: str, model: str) -> tuple[str, str]:
         return _PLAIN[annotation]
     origin, inside = get_origin(annotation), get_args(annotation)
     if origin is Literal:
-        known = [_toml(value) for value in inside]
+        known = [toml(value) for value in inside]
         return " or ".join(known), known[0]
     if origin in (Union, types.UnionType):
         kinds = [one for one in inside if one is not type(None)]
@@ -207,16 +218,5 @@ def _words(annotation: Any, name: str, model: str) -> tuple[str, str]:
         "can hold; accepted: bool, int, float, str, Literal[...], tuple[float, ...], "
         "tuple[float, float], the same with int, str or bool, and Optional of each"
     )
-
-
-def _toml(value: Any) -> str:
-    """A value as TOML has it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if isinstance(value, (tuple, list)):
-        return f"[{', '.join(map(_toml, value))}]"
-    return repr(value)
 
 

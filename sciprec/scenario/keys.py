@@ -131,14 +131,26 @@ def _limits(said: Mapping[str, Any]) -> str:
     return ", ".join(form.format(of[name]) for name, form in _ENDS.items() if name in of)
 
 
+def number_within(said: Mapping[str, Any], *, whole: bool) -> float:
+    """A number inside the limits that a JSON schema states, by its keywords."""
+    least, most = said.get("minimum", -math.inf), said.get("maximum", math.inf)
+    above, below = said.get("exclusiveMinimum", -math.inf), said.get("exclusiveMaximum", math.inf)
+    low, high = max(least, above), min(most, below)
+    if math.isinf(low) or math.isinf(high):
+        number = low + 1 if math.isfinite(low) else min(1, high - 1)
+        return math.floor(number) if whole else float(number)
+    middle = (low + high) / 2
+    inside = (x for x in (math.floor(middle), math.ceil(middle))
+              if least <= x <= most and above < x < below)  # fmt: skip
+    return next(inside, math.floor(middle)) if whole else middle
+
+
 def _made_up(said: Mapping[str, Any]) -> Any:
     """A value that is accepted, where nobody gave an example."""
-    low = max(said.get("minimum", -math.inf), said.get("exclusiveMinimum", -math.inf))
-    high = min(said.get("maximum", math.inf), said.get("exclusiveMaximum", math.inf))
-    number = (low + high) / 2 if math.isfinite(high - low) else low + 1 if low > -math.inf else 1
-    number = min(number, high - 1) if math.isfinite(high) and low == -math.inf else number
-    made = {"boolean": False, "array": [], "object": {}, "integer": math.floor(number),
-            "number": float(number)}.get(str(said.get("type")))  # fmt: skip
+    kind = str(said.get("type"))
+    if kind in ("integer", "number"):
+        return number_within(said, whole=kind == "integer")
+    made = {"boolean": False, "array": [], "object": {}}.get(kind)
     return next(iter(_choices(said)), "..." if made is None else made)
 
 

@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 import pytest
-from pydantic import Field, ValidationError
+from jsonschema import Draft202012Validator
+from pydantic import Field, ValidationError, create_model
 
 import sciprec
 from sciprec.kinds import kind_of
@@ -18,6 +19,10 @@ from sciprec.models.parameters import as_given, table_of
 from sciprec.output import files as stored
 from sciprec.plugins.loading import load_files
 from sciprec.scenario.complaints import complaint
+from sciprec.scenario.draft import draft
+from sciprec.scenario.json_schema import json_schema
+from sciprec.scenario.keys import keys
+from sciprec.scenario.loading import Scenario
 
 BACKENDS = ("fp32", "fp16", "bf16", "mlu370", "float:p=9,emin=-30,emax=31,round=rz")
 OPERATIONS = ("{a} + {b}", "{a} - {b}", "{a} * {b}", "0.5 * ({a} + {b})", "{a} / (2.0 + {b} * {b})")
@@ -152,3 +157,41 @@ def test_tables_take_what_their_sentences_say(seed):
             assert f"; write for example `{name} = " in said
     with pytest.raises(ValidationError):
         table.model_validate({"not_there": 1})
+
+
+@pytest.mark.parametrize("required", [False, True])
+@pytest.mark.parametrize("seed", range(60))
+def test_schema_list_of_keys_and_first_scenario_say_what_tables_take(seed, required):
+    """The JSON schema takes and refuses what the table does, every key is listed, and the first
+    scenario is one. NaN, infinities and whole numbers with a point are no question of schemas.
+    """
+    cls, made = random_parameters(random.Random(seed))
+    if required:
+        cls = dataclasses.make_dataclass("Drawn", [(name, kind) for name, kind, *_ in made])
+    table = table_of(cls, "drawn")
+    written = "\n".join(one.examples[0] for one in table.model_fields.values())
+    table.model_validate(tomllib.loads(written))  # what sentences tell to write
+    fields = {"kind": (Literal["drawn"], ...), "drawn": (table, ...)}
+    scenario = create_model("DrawnScenario", __base__=Scenario, **fields)
+    schema = json_schema([scenario])
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    found = keys(schema)
+    listed = {key.path: key for key in found}
+    assert {f"drawn.{name}" for name, *_ in made} <= set(listed)
+    first = tomllib.loads(draft("drawn", found, "first"))
+    scenario.model_validate(first)
+    assert validator.is_valid(first)
+    for name, _, good, bad in made:
+        assert listed[f"drawn.{name}"].required == required
+        for value in good:
+            assert validator.is_valid(first | {"drawn": first["drawn"] | {name: value}}), value
+        for value in bad:
+            if not (isinstance(value, float) and (value % 1 == 0 or value - value != 0)):
+                wrong = first | {"drawn": first["drawn"] | {name: value}}
+                assert not validator.is_valid(wrong) or has_nan(value)
+
+
+def has_nan(value):
+    """Whether a number that is none is in an array, of which JSON knows nothing."""
+    return isinstance(value, list) and any(one != one for one in value)
