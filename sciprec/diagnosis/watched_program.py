@@ -76,10 +76,14 @@ class WatchedRewriter(Rewriter):
             return made
         return ast.Call(name("sp_watch_filled"), [made, self._place(node, "made")], [])
 
-    def loaded(self, node, read, array):
-        """An element as it is read, looked at first: it may never have been written."""
-        look = ast.Call(name("sp_watch_seen"), [read, self._place(node, "read")], [])
-        return super().loaded(node, look, array)
+    def looked_at(self, node, read):
+        """An element as it is read, with a look at it: it may never have been written."""
+        return ast.Call(name("sp_watch_seen"), [read, self._place(node, "read")], [])
+
+    def is_made(self, container):
+        """Whether a call other than of what watches makes it."""
+        called = [n.func for n in ast.walk(container) if isinstance(n, ast.Call)]
+        return not all(getattr(f, "id", "").startswith("sp_watch_") for f in called)
 
     def container(self, node):
         """The array and the index of an element, with a look at each index before it is used:

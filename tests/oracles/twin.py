@@ -278,8 +278,8 @@ class Twin:
             left >>= 1
             if left:
                 square = square * square
-        power = self.literal(1.0) if power is None else +power
-        return 1 / power if b < 0 else power
+        power = self.literal(1.0) if power is None else power
+        return 1 / power if b < 0 else +power
 
     def apply(self, operation, *operands, arithmetic=None) -> Exact:
         """An operation of `exact` in a role's arithmetic (compute unless said)."""

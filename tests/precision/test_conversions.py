@@ -91,3 +91,13 @@ def test_array_elements_are_rounded_on_entry(backend, path, dtype):
     lift(kernels.copied, backend, path=path)(x, out)
     expected = [exact.round_exact(v, backend.storage) for v in x.astype(np.float64).tolist()]
     assert_bits(out, expected, (x,), f"{backend.name} ({path}) from {np.dtype(dtype).name}")
+
+
+def sign_of_first(x):
+    return np.sign(x[0])
+
+
+@pytest.mark.parametrize("path", ["auto", "software"])
+def test_what_is_truncated_to_zero_has_no_sign(path):
+    """LLVM compared the number that was narrowed, as if it had been rounded to nearest."""
+    assert lift(sign_of_first, "binary32,round=rz", path=path)(np.array([1e-45])) == 0.0

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from sciprec import check_memory
 from sciprec.errors import InputError
 from sciprec.precision import (
     FORMATS,
@@ -22,6 +23,8 @@ from sciprec.precision.formats.float_format import Format
 from sciprec.precision.operations.reduce import accumulate, fma, product
 from tests.oracles.twin import run_twin
 from tests.precision.test_twins import assert_same_bits, require_twin
+from tests.random_kernels.backends import MIXED as DRAWN
+from tests.random_kernels.values import special_values
 
 HALF, BRAIN, SINGLE, DOUBLE = (
     Arithmetic(FORMATS[name]) for name in ("binary16", "bfloat16", "binary32", "binary64")
@@ -173,6 +176,34 @@ def test_the_sign_of_a_number_of_another_type(backend):
     assert lift(signed, backend)(np.array([1.5, -2.3])) == (-1.5, 1.0)
 
 
+def every_operation(x, out):
+    for i in range(x.size):
+        for j in range(x.size):
+            a, b, c, to = x[i], x[j], x[(i + j) % x.size], out[i, j]
+            to[0], to[1], to[2], to[3] = a + b, a - b, a * b, a / b
+            to[4], to[5], to[6] = fma(a, b, c), accumulate(a, b), product(a, b)
+            to[7], to[8], to[9] = a % b, a // b, math.fmod(a, b)
+            to[10], to[11], to[12] = max(a, b), np.fmin(a, b), np.maximum(a, b)
+            to[13], to[14], to[15] = -a, abs(a), math.copysign(a, b)
+            to[16], to[17], to[18] = np.floor(a), np.rint(a), np.sign(a)
+            to[19], to[20], to[21] = a**2, a**-1, math.sqrt(abs(a))
+            to[22], to[23] = a * c - (b - b), float(a)
+            to[24] = 1.0 if a < b else 2.0 if a == b else 3.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["auto", "software"])
+@pytest.mark.parametrize("backend", DRAWN.values(), ids=DRAWN)
+def test_every_operation_on_landmarks_of_all_roles(backend, path):
+    rng = np.random.default_rng(0)
+    known = np.concatenate([np.unique(special_values(r.format)) for r in backend.roles])
+    x, found = rng.choice(known, 24), np.zeros((24, 24, 25))
+    expected = found.copy()
+    lift(every_operation, backend, path=path)(x, found)
+    run_twin(every_operation, backend, (x, expected))
+    assert_same_bits(found, expected, f"operations in {backend.name} ({path})")
+
+
 def test_fields_of_named_tuples_are_arguments():
     given = Point(1 / 3, 0.1)
     half = tuple(np.float64(np.float16(v)) for v in given)
@@ -249,6 +280,21 @@ def test_fixed_point_beside_floats(roles, words):
 def test_roles_that_do_not_go_together_get_a_sentence(roles, words):
     with pytest.raises(InputError, match=words):
         lift(thirds, Backend("x", *roles))
+
+
+def of_new_memory(x, out):
+    made = np.empty(x.size)
+    for i in range(1, x.size):
+        made[i] = x[i] / 3.0
+    for i in range(x.size):
+        out[i] = made[i] * 3.0
+
+
+@pytest.mark.slow
+def test_memory_is_checked_as_in_one_format():
+    given = quantize(X, WIDE_COMPUTE), np.zeros(7)
+    mixed, half = (check_memory(of_new_memory, b, given) for b in (WIDE_COMPUTE, "fp16"))
+    assert str(mixed).splitlines()[1:] == str(half).splitlines()[1:] and len(mixed.findings) == 1
 
 
 def of_both(x):

@@ -117,7 +117,7 @@ class Evaluation:
             one = ir.Constant(self.kind, 1.0)
             return lambda c, b, v, key: role.div(b, one, v[0], **self.draw(b, role, key))
         if name == "sign":
-            return lambda c, b, v, key: self._native(c, b, row.whole, v)
+            return lambda c, b, v, key: self._sign(b, role, v[0])
         raise InputError(
             f"operation '{name}' has no evaluation: give its row `evaluate`, `exact` or `toward`"
         )
@@ -127,6 +127,16 @@ class Evaluation:
         if name == "neg":
             return role.negated(b, x, **place)
         return x if name == "pos" else role.magnitude(b, x, **place)
+
+    def _sign(self, b, role: Native, x):
+        """-1 or 1; a zero or NaN as it is. The zero that x is compared with is hidden under a
+        processor mode: LLVM compares what x was narrowed from, as if that were to nearest.
+        """
+        view, zero = View(self.kind), ir.Constant(self.kind, 0.0)
+        if role.mode:
+            zero = opaque(b, f"sciprec.zero{view.width}", zero)
+        one = view.with_sign(b, ir.Constant(self.kind, 1.0), view.sign_word(b, x))
+        return b.select(b.fcmp_ordered("!=", x, zero), one, x)
 
     def _with_sign_of(self, b, x, y):
         """|x| with the sign of y, by a hidden mask: LLVM moves the rounding of a copysign that it

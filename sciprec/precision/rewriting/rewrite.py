@@ -149,6 +149,7 @@ class Rewriter(ast.NodeTransformer):
         )
 
     def visit_Attribute(self, node):
+        """A dotted name: a constant, a property of an array, or a field as an operand."""
         value = static_value(node, self.namespace, self.local)
         if is_known(value):
             return constants.constant(self, node, value, ast.unparse(node))
@@ -172,6 +173,7 @@ class Rewriter(ast.NodeTransformer):
     # ---- operators -----------------------------------------------------------------------------
 
     def visit_BinOp(self, node):
+        """An operator on numbers or arrays; those on the bits of integers stay."""
         if isinstance(node.op, symbols.INTEGER_OPERATORS):
             return self.generic_visit(node)
         if isinstance(node.op, ast.MatMult):
@@ -229,6 +231,7 @@ class Rewriter(ast.NodeTransformer):
         return sign * value if whole else None
 
     def visit_UnaryOp(self, node):
+        """A sign; `not` and `~` stay."""
         if isinstance(node.op, (ast.USub, ast.UAdd)):
             if isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, int):
                 return node
@@ -265,13 +268,22 @@ class Rewriter(ast.NodeTransformer):
         """An element as an operand: rounded, unless the caller has promised that it is in the
         format.
         """
+        element = self.looked_at(node, read)
         if self.program.backend.mixed:
             sliced = any(isinstance(n, ast.Slice) for n in ast.walk(read.slice))
-            if sliced or not any(isinstance(n, ast.Call) for n in ast.walk(read.value)):
-                return self.taken(node, read.value, read)
-            return self.op("item", node, read.value, read.slice)  # calls are made once
+            if sliced or not self.is_made(read.value):
+                return self.taken(node, read.value, element)
+            return self.op("item", node, read.value, read.slice)
         operation = "trusted" if self.program.trust_inputs else "enter"
-        return self.op(operation, node, read, array=ast.unparse(array))
+        return self.op(operation, node, element, array=ast.unparse(array))
+
+    def looked_at(self, node, read: ast.Subscript) -> ast.expr:
+        """An element as it is read."""
+        return read
+
+    def is_made(self, container: ast.expr) -> bool:
+        """Whether a container is made where it is read, by a call that is to be made once."""
+        return any(isinstance(n, ast.Call) for n in ast.walk(container))
 
     def taken(self, node, container: ast.expr, item: ast.expr) -> ast.Call:
         """What comes out of a container, be that an array or a tuple of the kernel's own numbers:
@@ -350,6 +362,7 @@ class Rewriter(ast.NodeTransformer):
         return ast.Call(name(self.program.operation("opened")), [call], [])
 
     def visit_Raise(self, node):
+        """An exception of Python, by its own name, with a fixed text."""
         made = node.exc
         kind = made.func if isinstance(made, ast.Call) else made
         known = made and static_value(kind, self.namespace, self.local)
@@ -367,6 +380,7 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def visit_ExceptHandler(self, node):
+        """The one form of `except` that Numba has, without a name."""
         caught = node.type and static_value(node.type, self.namespace, self.local)
         if node.name or node.type and caught is not Exception:
             self.refuse(
