@@ -73,7 +73,7 @@ Backends = Annotated[
     list[str] | None,
     typer.Option(
         "--backend", "-b", autocompletion=known_backends,
-        help="Arithmetic to compare with fp64; repeat it for several.",
+        help="Arithmetic; repeat it for several.",
     ),
 ]  # fmt: skip
 Backend = Annotated[

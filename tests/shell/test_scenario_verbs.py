@@ -170,3 +170,12 @@ def test_every_comment_of_a_new_scenario_can_be_made_a_key(call, kind):
         text = "\n".join(one[1:] if n in numbers else one for n, one in enumerate(lines))
         assert not list(validator.iter_errors(tomllib.loads(text))), numbers
     assert len(said) > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", OWN)
+def test_a_new_scenario_runs_as_it_stands(call, undrawn, kind, tmp_path):
+    file = tmp_path / "mine.toml"
+    assert call("scenario", "new", kind, "--out", file)[0] == cli.GOOD
+    code, out, err = call("run", file, "--out", tmp_path / "out", "--quiet")
+    assert (code, err) == (cli.GOOD, "") and out.count("unjudged") == 2
