@@ -20,7 +20,8 @@ import numba
 import numpy as np
 
 from sciprec.precision.formats.float_format import FORMATS
-from sciprec.precision.operations import reduce
+from sciprec.precision.operations import library, reduce
+from sciprec.precision.rewriting import symbols
 from tests.oracles import derived, exact, functions, parallel_loops
 from tests.oracles.scalar import WHOLE, Exact, elementwise, exactly, result
 
@@ -32,7 +33,8 @@ ELEMENTARY |= {np.power: "pow"}
 OPERATIONS = {
     math.sqrt: exact.sqrt, np.sqrt: exact.sqrt, math.fabs: exact.absolute, np.fabs: exact.absolute,
     abs: exact.absolute, np.abs: exact.absolute, np.floor: derived.floor, np.ceil: derived.ceil,
-    np.trunc: derived.trunc, np.rint: derived.rint, np.negative: exact.neg, np.add: exact.add,
+    np.trunc: derived.trunc, np.rint: derived.rint, np.round: derived.rint,
+    np.negative: exact.neg, np.add: exact.add,
     np.subtract: exact.sub, np.multiply: exact.mul, np.divide: exact.div, np.mod: derived.mod,
     np.floor_divide: derived.floordiv, min: derived.minimum, max: derived.maximum,
     np.fmin: derived.fmin, np.fmax: derived.fmax, np.minimum: derived.least,
@@ -45,12 +47,14 @@ REDUCTIONS = {  # whose order the engine names: its own kernels, run on exact sc
     np.sum: reduce.total, np.mean: reduce.mean, np.dot: reduce.dot, np.max: reduce.largest,
     np.min: reduce.smallest, np.prod: reduce.running_product, np.cumsum: reduce.running_sum,
 }  # fmt: skip
+LIBRARY = symbols.LIBRARY | {np.var: library.var, np.std: library.std}
+BUILTINS = ("float", "min", "max", "abs", "divmod", "round")
 INTEGER_ALIKE = {
     abs, min, max, np.abs, np.minimum, np.maximum, np.mod, np.floor_divide, np.add, np.subtract,
     np.multiply, np.negative, np.square, np.sign, np.fmin, np.fmax,
 }  # fmt: skip
 PREDICATES = {np.isnan: math.isnan, np.isinf: math.isinf, np.isfinite: math.isfinite}
-CASTS = {float, np.float64, np.float32, np.float16}
+CASTS = {float, np.float64, np.float32, np.float16, numba.float64, numba.float32}
 ENGINE = "sciprec.precision"
 
 
@@ -117,6 +121,12 @@ class ExactArray(np.ndarray):
     def mean(self):
         """The pairwise sum over the number of elements."""
         return self._reduced(reduce.mean)
+
+    def var(self):
+        return self._reduced(library.var)
+
+    def std(self):
+        return self._reduced(library.std)
 
     def dot(self, other):
         """The sequential sum of products."""
@@ -222,7 +232,9 @@ class Twin:
             "_begun": parallel_loops.begun,
             "_updated": _updated,
             "_matmul": lambda a, b: self.rebuild(reduce.dot)(a, b),
-        } | {name: self.convert(getattr(builtins, name)) for name in ("float", "min", "max", "abs")}
+        }
+        for name in BUILTINS:
+            self.own[name] = self.convert(getattr(builtins, name))
 
     def literal(self, value: float) -> Exact:
         """A constant of the source or a cast, rounded to the compute arithmetic."""
@@ -347,8 +359,12 @@ class Twin:
             return lambda shape, filling: self.filled(filling, shape)
         if value is numba.prange:
             return range
+        if value is np.finfo:
+            return lambda _: types.SimpleNamespace(eps=self.literal(2.0**-52))
         if value in REDUCTIONS:
             return self.rebuild(REDUCTIONS[value])
+        if value in LIBRARY:
+            return self.rebuild(LIBRARY[value])
         plain = getattr(value, "py_func", value)
         if isinstance(plain, types.FunctionType) and not plain.__module__.startswith("numpy"):
             return self.rebuild(plain)

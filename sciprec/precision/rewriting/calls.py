@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import math
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,11 @@ def known_call(rewriter: Rewriter, node, function):
     """What a call of a known function becomes: an operation, a reduction, a new array, a plain
     call, or a call of another kernel; anything else is refused.
     """
-    text = ast.unparse(node.func)
+    text, given = ast.unparse(node.func), [*node.args, *node.keywords]
+    if isinstance(function, numba.types.Float):  # a type of Numba's as a cast
+        function = float
+    if (function is np.round or function is np.around) and len(given) == 1:
+        function = np.rint
     operation = operation_called(function)
     if operation is not None:
         return operation_call(rewriter, node, operation, text)
@@ -56,6 +61,9 @@ def known_call(rewriter: Rewriter, node, function):
                 node, f"{text} with axis or other options", "write the loop, or sum rows"
             )
         return reduced(rewriter, reduction, node, [rewriter.visit(a) for a in node.args])
+    written = _lookup(symbols.LIBRARY, function)
+    if written is not None:
+        return library_call(rewriter, node, written, text)
     if _lookup(symbols.CREATING, function) is not None:
         return creation(rewriter, node, function)
     if function is np.swapaxes and len(node.args) == 3:
@@ -164,6 +172,20 @@ def method(rewriter: Rewriter, node):
     own = attribute in ("pop", "get") and rewriter.program.backend.mixed  # as they were put in
     entering = attribute in ("item", "pop", "get") and not own
     return rewriter.op("enter", node, called) if entering else called
+
+
+def library_call(rewriter: Rewriter, node, function, text: str) -> ast.Call:
+    """A call of one of NumPy's functions by the engine's kernel, with arguments that it has."""
+    given = [*node.args, *(k.value for k in node.keywords)]
+    none = any(isinstance(a, ast.Constant) and a.value is None for a in given)
+    try:
+        inspect.signature(function).bind(*node.args, **{k.arg: k.value for k in node.keywords})
+    except TypeError:
+        none = True
+    if none:
+        takes = ", ".join(inspect.signature(function).parameters)
+        rewriter.refuse(node, f"{text} with these arguments", f"it takes ({takes}), each a value")
+    return call_kernel(rewriter, function, node, [rewriter.visit(a) for a in node.args])
 
 
 def reduced(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:

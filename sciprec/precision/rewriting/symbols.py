@@ -8,7 +8,7 @@ import math
 import numba
 import numpy as np
 
-from sciprec.precision.operations import reduce
+from sciprec.precision.operations import library, reduce
 
 BINARY_OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod",
@@ -19,20 +19,36 @@ REDUCTIONS = {
     np.sum: reduce.total, np.mean: reduce.mean, np.prod: reduce.running_product, np.dot: reduce.dot,
     np.vdot: reduce.dot, np.matmul: reduce.dot, np.max: reduce.largest, np.amax: reduce.largest,
     np.min: reduce.smallest, np.amin: reduce.smallest, np.cumsum: reduce.running_sum,
+    np.var: library.var, np.std: library.std,
 }  # fmt: skip
 """function -> the engine's own kernel, with a named order, that is lifted in its place."""
+
+LIBRARY = {
+    np.radians: library.radians, np.deg2rad: library.radians, math.radians: library.radians,
+    np.degrees: library.degrees, np.rad2deg: library.degrees, math.degrees: library.degrees,
+    round: library.rounded, divmod: library.quotient_and_rest, np.clip: library.clip,
+    np.median: library.median, np.ptp: library.spread, np.nansum: library.nansum,
+    np.nanmean: library.nanmean, np.nanmax: library.nanmax, np.nanmin: library.nanmin,
+    np.trace: library.trace, np.diff: library.diff, np.outer: library.outer,
+    np.cross: library.cross, np.identity: library.identity, np.eye: library.eye,
+    np.linspace: library.linspace,
+}  # fmt: skip
+"""function -> the kernel of the same arguments that is lifted in its place; other arguments of it
+are refused.
+"""
 
 NATIVE = {
     range, len, int, bool, enumerate, zip, print, isinstance, tuple, list, reversed, slice,
     math.isnan, math.isinf, math.isfinite, math.floor, math.ceil, math.trunc, math.gcd,
-    np.shape, np.int8, np.int16, np.int32, np.int64, np.intp, np.uint8, np.uint16, np.uint32,
-    np.uint64, np.bool_, numba.uint32, numba.uint64, numba.int32, numba.int64,
+    np.shape, np.ndindex, np.int8, np.int16, np.int32, np.int64, np.intp, np.uint8, np.uint16,
+    np.uint32, np.uint64, np.bool_, numba.uint32, numba.uint64, numba.int32, numba.int64,
 }  # fmt: skip
 """Functions whose results are not floating-point numbers, or no arithmetic at all."""
 
 VIEWING = {
     np.asarray, np.ascontiguousarray, np.reshape, np.ravel, np.transpose, np.swapaxes, np.flip,
-    np.expand_dims, np.atleast_1d, np.broadcast_to,
+    np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_to, np.fliplr,
+    np.flipud,
 }  # fmt: skip
 """Functions that show the same memory in another shape: what is written there is in the array."""
 
@@ -59,7 +75,7 @@ when they are loaded.
 
 METHODS = {
     "sum": np.sum, "mean": np.mean, "prod": np.prod, "dot": np.dot, "max": np.max, "min": np.min,
-    "cumsum": np.cumsum,
+    "cumsum": np.cumsum, "var": np.var, "std": np.std,
 }  # fmt: skip
 """Methods of arrays that are reductions."""
 
@@ -73,24 +89,13 @@ QUIET_METHODS = {
 """Methods that do no arithmetic."""
 
 ADVICE = {
-    "np.linspace": "write x[i] = start + i * step in a loop",
-    "np.outer": "write the two loops, out[i, j] = a[i] * b[j]",
     "np.linalg.norm": "write math.sqrt(np.dot(x, x))",
-    "np.var": "write a loop over the squared differences from np.mean(x)",
-    "np.std": "write a loop over the squared differences from np.mean(x)",
     "np.interp": "write the linear interpolation as a loop",
     "np.convolve": "write the two loops",
-    "np.clip": "write min(max(x, low), high)",
-    "np.diff": "write x[1:] - x[:-1]",
     "np.trapezoid": "write the loop over the intervals",
     "np.average": "use np.mean, or np.dot with the weights",
     "math.fsum": "use np.sum (pairwise), or a compensated loop",
     "sum": "use np.sum on an array, or write the loop",
-    "round": "use np.rint, or math.floor(x + 0.5)",
-    "np.round": "use np.rint",
-    "divmod": "write x // y and x % y",
-    "math.degrees": "multiply by 180 / math.pi",
-    "math.radians": "multiply by math.pi / 180",
     "complex": "keep real and imaginary parts in separate variables",
 }
 """What to write instead, for constructs that cannot be rewritten."""

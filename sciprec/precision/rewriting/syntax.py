@@ -9,6 +9,8 @@ import types as python_types
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
+
 from sciprec.errors import InputError
 
 _UNKNOWN = object()
@@ -51,6 +53,14 @@ def static_value(node: ast.expr, namespace: dict, local: set[str]):
         named = isinstance(owner, tuple) and hasattr(owner, "_fields")
         if named or isinstance(owner, (python_types.ModuleType, type)):
             return getattr(owner, node.attr, _UNKNOWN)
+        if isinstance(owner, (np.finfo, np.iinfo)):
+            value = getattr(owner, node.attr, _UNKNOWN)
+            return value.item() if isinstance(value, np.generic) else value
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        function = static_value(node.func, namespace, local)
+        kind = static_value(node.args[0], namespace, local)
+        if (function is np.finfo or function is np.iinfo) and isinstance(kind, type):
+            return function(kind)
     return _UNKNOWN
 
 
