@@ -211,13 +211,15 @@ def _check(given: ClimateRun, variant: Variant) -> None:
     try:
         _request(given, compensation=compensation)
         _request(
-            given, stored=None, compensation=compensation, backend=variant.backend, stages=stages
-        )
+            given, stored=None if variant.is_truth else given.stored, compensation=compensation,
+            backend=variant.backend, stages=stages,
+        )  # fmt: skip
     except InputError as error:
-        raise InputError("\n".join(_wrong_by_itself(given, compensation) or [str(error)])) from None
+        alone = _wrong_by_itself(given, compensation, variant.backend)
+        raise InputError("\n".join(alone or [str(error)])) from None
 
 
-def _wrong_by_itself(given: ClimateRun, compensation: Any) -> list[str]:
+def _wrong_by_itself(given: ClimateRun, compensation: Any, backend: str) -> list[str]:
     """What is wrong with single parts of a table whatever the others say, a sentence each."""
     plain: dict[str, Any] = {
         "parameters": {}, "variables": None, "stored": None, "time_scheme": None,
@@ -225,7 +227,8 @@ def _wrong_by_itself(given: ClimateRun, compensation: Any) -> list[str]:
     }  # fmt: skip
     span = {name: getattr(given, name) for name in ("days", "output_hours", "step_seconds")}
     filtered = {"time_scheme": given.time_scheme}
-    parts: list[dict[str, Any]] = [span, {"stored": given.stored}, {"compensation": compensation}]
+    kept = {"stored": given.stored, "backend": backend}
+    parts: list[dict[str, Any]] = [span, kept, {"compensation": compensation}]
     parts += [{"parameters": {n: value}} | filtered for n, value in given.parameters.items()]
     parts += [{"variables": [name]} for name in given.variables or ()]
     said = []

@@ -26,6 +26,7 @@ FLOATS = (
 )  # fmt: skip
 RANDOM = ("mlu370-noise", "float:p=11,round=sr", "e4m3fn", "e5m2")
 FIXED = ("fixed32", "fixed16", "fixed:bits=24", "mix-fp32-fix16")
+WIDE = ("fp32", "tf32", "mlu370")
 NARROW = ("fp16", "bf16", "float:p=7,emin=-14,emax=15")
 FLOWS = ("advection", "barotropic_vorticity", "shallow_water", "logistic")
 _NUMBERS = {
@@ -132,7 +133,7 @@ def _climate(content: dict[str, Any], rng: random.Random, levels: bool) -> None:
     names = equations.fields + derived_names(equations.fields)
     _maybe(rng, flow, "variables", lambda: rng.sample(names, rng.randint(1, min(3, len(names)))))
     if rng.random() < 0.2:
-        content["backends"] = _backends(rng, ("fp32", "tf32", "mlu370"))
+        content["backends"] = _backends(rng, WIDE)
         flow["stored"] = rng.choice(NARROW)
     if rng.random() < 0.2:
         flow["checkpoints"] = rng.choice(["kept", "a/b"])
@@ -145,7 +146,7 @@ def _climate(content: dict[str, Any], rng: random.Random, levels: bool) -> None:
     compensations.append({"name": "own", **own, **rng.choice([{}, {"sums": True}])})
     _maybe(rng, content, "compensation", lambda: rng.sample(compensations, rng.randint(1, 2)))
     if rng.random() < 0.2 and chosen.get("fourier", "fft") == "fft":
-        content["backends"] = _backends(rng, FLOATS)
+        content["backends"] = _backends(rng, WIDE if "stored" in flow else FLOATS)
         content["compensation"] = rng.sample(["none", "carry"], 1)
         own_stages = {"name": "mine", "legendre": rng.choice(NARROW), "kept": "fp32",
                       "kept_orders": rng.randint(0, 2)}  # fmt: skip

@@ -179,3 +179,24 @@ def test_a_new_scenario_runs_as_it_stands(call, undrawn, kind, tmp_path):
     assert call("scenario", "new", kind, "--out", file)[0] == cli.GOOD
     code, out, err = call("run", file, "--out", tmp_path / "out", "--quiet")
     assert (code, err) == (cli.GOOD, "") and out.count("unjudged") == 2
+
+
+def test_what_only_the_model_knows_is_said_in_one_go_too(call, scenario_files):
+    """Each by itself, beside a mistake in another table; of all files, in their order."""
+    climate, heston = scenario_files
+    text = climate.read_text().replace("days = 3.0", (
+        'days = 3.0\noutput_hours = 6.999\nvariables = ["hight", "u"]\nstored = "fp64"\n'
+        "parameters = { angel = 1.0, levls = 2 }"
+    ))  # fmt: skip
+    climate.write_text(text.replace('"relative_l2"', '"relative_12"').replace('"fp16"', '"pf16"'))
+    code, out, err = call("scenario", "check", heston, climate, "nowhere.toml")
+    assert (code, out) == (cli.USAGE, f"{heston}: good\n")
+    expected = [
+        "key 'backends.1': unknown backend 'pf16'", "leave a time step of ",
+        "stored is 'fp64' beside the arithmetic 'fp32'",
+        "unknown parameter 'angel'", "unknown parameter 'levls'", "unknown variable 'hight'",
+        "[[tolerance]] names the unknown metric 'relative_12'", "'nowhere.toml' does not exist",
+    ]  # fmt: skip
+    assert len(err.splitlines()) == len(expected)
+    for words in expected:
+        assert words in err, words
