@@ -102,6 +102,9 @@ def sums(x, out):
     out[8] = np.sum(x) / x.size
     out[9] = x[1:3] @ x[1:3] - s
     out[10] = math.sqrt(s)
+    out[11], out[12] = np.square(np.sum(x)), np.mean(x) / 3.0
+    for i in range(3):
+        out[13] += np.square(np.sum(x[i:])) - np.mean(x[: 6 - i])
     return s, s - x[0], s / x[1]
 
 
@@ -255,7 +258,7 @@ def test_operands_with_the_range_of_binary64():
         ((HALF, HALF, HALF, Arithmetic(resolve_backend("fixed16").compute.format)), None),
         ((HALF, SINGLE, SINGLE, resolve_backend("fixed16").compute),
          "backend 'x' has roles in fixed point beside others in floats; accepted: all in fixed"),
-        ((resolve_backend("fixed16").compute, HALF, HALF, HALF),
+        ((resolve_backend("fixed16").compute, HALF, HALF, resolve_backend("fixed16").compute),
          "accepted: all in fixed point, or matmul alone beside others in one format"),
     ],
 )  # fmt: skip

@@ -132,8 +132,8 @@ class Backend:
 
     def __post_init__(self) -> None:
         floats = {role.format for role in self.roles if not role.fixed}
-        products_alone = self.matmul.fixed and len(floats) == 1 and not self.accumulate.fixed
-        if self.fixed and floats and not (products_alone and not self.compute.fixed):
+        products_alone = [role.fixed for role in self.roles] == [False, False, False, True]
+        if self.fixed and floats and not (products_alone and len(floats) == 1):
             raise InputError(
                 f"backend '{self.name}' has roles in fixed point beside others in floats; "
                 "accepted: all in fixed point, or matmul alone beside others in one format"

@@ -196,14 +196,20 @@ def reduced(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> as
             key = rewriter.key_of_call(called, node)
             operation = name(rewriter.program.operation(function.__name__))
             return ast.Call(operation, [*key.args, name(called), *arguments], [])
-        return rewriter.op(function.__name__, node, name(called), *arguments)
+        made = rewriter.op(function.__name__, node, name(called), *arguments)
+        return rewriter.op("trusted", node, made) if rewriter.program.backend.mixed else made
     return call_kernel(rewriter, function, node, arguments)
 
 
 def call_kernel(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:
-    """A call of another kernel, which is lifted too."""
+    """A call of another kernel, which is lifted too. A sum of nothing is the integer zero, so that
+    Numba has sums in binary64: where roles differ in format they go on as numbers of their role.
+    """
     called = rewriter.program.callee(function)
-    return _called(rewriter, name(called), called, node, arguments)
+    made = _called(rewriter, name(called), called, node, arguments)
+    of_engine = function.__module__ == reduce.__name__
+    mixed = rewriter.program.backend.mixed
+    return rewriter.op("trusted", node, made) if of_engine and mixed else made
 
 
 def local_call(rewriter: Rewriter, node) -> ast.Call:
