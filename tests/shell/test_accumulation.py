@@ -78,7 +78,7 @@ def test_keys_are_checked(key, value, words):
 
 def test_increments_without_exact_sum_are_refused_before_computing(tmp_path):
     wrong = SMALL | {"accumulation": SMALL["accumulation"] | {"smallest": 1e-14}}
-    with pytest.raises(InputError, match=r"'little_sum', table \[accumulation\]: increments from"):
+    with pytest.raises(InputError, match=r"'little_sum': table \[accumulation\]: increments from"):
         workflow.run(parse_scenario(wrong), out=tmp_path)
 
 
