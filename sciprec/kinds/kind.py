@@ -172,7 +172,9 @@ def _same(kind: Kind, other: Kind) -> bool:
 
 
 def _origin(run: Callable) -> tuple[str, str]:
-    return (run.__module__, run.__qualname__)
+    """Module and name of a function; of another callable, such as a partial one, its class's."""
+    named = run if hasattr(run, "__qualname__") else type(run)
+    return (named.__module__, named.__qualname__)
 
 
 def kind_called(name: str) -> Kind | None:

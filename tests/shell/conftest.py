@@ -15,7 +15,7 @@ import pytest
 
 from sciprec.batch import perform, workflow
 from sciprec.climate.running.perturbation import Perturbation
-from sciprec.kinds import kind, kinds, register
+from sciprec.kinds import kind, kinds
 from sciprec.kinds.climate import ClimateRun
 from sciprec.output.dataset import prices_dataset, timing_attributes, trajectory_dataset
 from sciprec.precision.formats.backend import resolve_backend
@@ -184,7 +184,7 @@ def put_in(patch: pytest.MonkeyPatch | None, changed) -> None:
     """
     changed = replace(changed, brief=None)
     if patch is None:
-        register(changed)
+        kind._KINDS[changed.name] = changed
     else:
         patch.setitem(kind._KINDS, changed.name, changed)
 

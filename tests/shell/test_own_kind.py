@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from sciprec.batch.behind import code_behind
 from sciprec.batch.estimate import estimate
 from sciprec.batch.plan import plan
 from sciprec.errors import InputError
-from sciprec.kinds import Estimate, Kind, kinds, load_scenario, parse_scenario
+from sciprec.kinds import Estimate, Kind, kinds, load_scenario, parse_scenario, register
 from sciprec.output import files
 from sciprec.output.stated import stated
 from sciprec.report.page import write_page
@@ -162,3 +163,10 @@ def test_a_kind_without_ensembles_says_so(path, monkeypatch):
     put_in(monkeypatch, replace(LORENZ, ensembles=False))
     with pytest.raises(InputError, match=r"table \[ensemble\] was given; accepted in .* 'heston'$"):
         load_scenario(path)
+
+
+def test_what_runs_a_kind_may_be_any_callable(path, monkeypatch):
+    """A partial function has no name of its own."""
+    monkeypatch.setattr("sciprec.kinds.kind._KINDS", dict(kinds()))
+    own = replace(LORENZ, name="partial", run=partial(LORENZ.run))
+    assert register(own) is own and register(replace(own)) == own
