@@ -152,15 +152,16 @@ def _checked_variables(equations: EquationSet, given) -> tuple[str, ...]:
 def _keeping(backend: Backend, stored) -> Backend:
     """The backend, but with arrays in a narrower format."""
     kept = resolve_backend(stored).storage
-    whole = replace(backend, name=f"{backend.name}, stored as {kept.format.name}", storage=kept)
     wider = kept.format.significand_bits > backend.compute.format.significand_bits
-    if kept.fixed or backend.fixed or wider or whole.carrier != backend.carrier:
-        raise InputError(
-            f"stored is {stored!r} beside the arithmetic '{backend.name}'; accepted: a float "
-            "format that is no wider than the arithmetic, such as 'fp16' or 'float:p=11', beside "
-            "floats"
-        )
-    return whole
+    if not (kept.fixed or backend.fixed or wider):
+        name = f"{backend.name}, stored as {kept.format.name}"
+        whole = replace(backend, name=name, storage=kept)
+        if whole.carrier == backend.carrier:
+            return whole
+    raise InputError(
+        f"stored is {stored!r} beside the arithmetic '{backend.name}'; accepted: a float format "
+        "that is no wider than the arithmetic, such as 'fp16' or 'float:p=11', beside floats"
+    )
 
 
 def _checked_compensation(known: tuple[str, ...], compensation) -> dict[str, Compensation]:

@@ -78,8 +78,8 @@ class Program:
         kernel: the plain Python function.
         backend: the arithmetic.
         path: "auto", or "software" for the path without the processor's rounding mode.
-        trust_inputs: whether array elements are known to be in the storage format. Where roles
-            differ in format that is no use: those that the kernel makes may be in another.
+        trust_inputs: whether array elements are taken as they are. Where roles differ in format
+            results are rounded to that of the storage all the same.
         variant: what operations do with rows of a table, see `layout`.
     """
 
@@ -89,8 +89,8 @@ class Program:
         self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: Variant = FLOATS
     ):
         self.backend, self.path, self.variant = backend, path, variant
-        self.trust_inputs = trust_inputs and not backend.mixed
-        self.rounds_results = not self.trust_inputs
+        self.trust_inputs = trust_inputs
+        self.rounds_results = not (trust_inputs and backend.has_one_format)
         self.rows = variant.row_bytes > 0
         self.word = 0 if self.rows else processor_word(backend, path)
         self.random = backend.random and not self.rows

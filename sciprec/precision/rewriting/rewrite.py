@@ -269,7 +269,7 @@ class Rewriter(ast.NodeTransformer):
         format.
         """
         element = self.looked_at(node, read)
-        if self.program.backend.mixed:
+        if self.program.backend.mixed and not self.program.trust_inputs:
             sliced = any(isinstance(n, ast.Slice) for n in ast.walk(read.slice))
             if sliced or not self.is_made(read.value):
                 return self.taken(node, read.value, element)
