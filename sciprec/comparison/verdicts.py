@@ -13,7 +13,7 @@ import xarray as xr
 
 from sciprec.comparison.pointwise.error_metrics import metrics
 from sciprec.comparison.rows import SETTLED, Comparison, error_at_end, main_row
-from sciprec.comparison.wording import factor, moment
+from sciprec.comparison.wording import factor, moment, times
 from sciprec.errors import InputError
 from sciprec.scenario.loading import TRUTH
 
@@ -186,9 +186,9 @@ def _call(
     if error == 0.0:
         against = "no error at all"
     elif margin <= 1.0:
-        against = f"{factor(1.0 / margin)} times below"
+        against = times(1.0 / margin, "below")
     else:
-        against = f"{factor(margin)} times above" if math.isfinite(margin) else "far above"
+        against = times(margin, "above") if math.isfinite(margin) else "far above"
     said = f"{row.variable}: {metric.title} {error:.2g}{units}{when}, {against}"
     return margin, f"{said} the tolerance {limit:.2g}{units} ({tolerance['reason']})"
 

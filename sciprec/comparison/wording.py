@@ -39,6 +39,16 @@ def factor(ratio: float) -> str:
     return f"{float(f'{ratio:.2g}'):,.10g}"
 
 
+def times(ratio: float, side: str) -> str:
+    """How far something is on one side: "5 times below", "just above".
+
+    Args:
+        ratio: at least 1.
+        side: "below" or "above".
+    """
+    return f"just {side}" if factor(ratio) == "1" else f"{factor(ratio)} times {side}"
+
+
 def gain_in_words(ratio: float | None) -> str:
     """A gain for the table: "310 ×", or a dash."""
     if ratio is None:

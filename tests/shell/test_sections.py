@@ -11,7 +11,7 @@ import pytest
 
 from sciprec.accumulation import accumulate
 from sciprec.batch import workflow
-from sciprec.comparison.wording import gain_in_words
+from sciprec.comparison.wording import gain_in_words, times
 from sciprec.kinds import parse_scenario
 from sciprec.output import netcdf
 from sciprec.output.dataset import trajectory_dataset
@@ -82,6 +82,7 @@ def test_a_gain_without_an_error_left_is_infinite(batch):
     assert carried["error"] == 0.0 and carried["error_gain"] == np.inf
     assert carried["energy_gain"] is None
     assert [gain_in_words(x) for x in (None, np.inf, 1160.8)] == ["–", "∞", "1,200 ×"]
+    assert [times(x, "above") for x in (1.0, 5.2)] == ["just above", "5.2 times above"]
 
 
 def test_the_page_says_which_law_describes_the_error(batch):

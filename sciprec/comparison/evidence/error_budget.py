@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.comparison.evidence.markets import is_surface
-from sciprec.comparison.wording import factor, number
+from sciprec.comparison.wording import number, times
 from sciprec.errors import InputError
 
 INPUT, OPERATIONS = "input rounding", "input rounding and operations"
@@ -145,10 +145,10 @@ def _budget(variable, measure, parts, rounding, other_names) -> ErrorBudget:
 
 
 def _beside(below: float) -> str:
-    """ "5 times below", "1.2 times above", "far above"."""
+    """ "5 times below", "just above", "far above"."""
     if below >= 1.0:
-        return f"{factor(below)} times below"
-    return f"{factor(1.0 / below)} times above" if below > 0.0 else "far above"
+        return times(below, "below")
+    return times(1.0 / below, "above") if below > 0.0 else "far above"
 
 
 def _reference_values(golden, variable, reference) -> np.ndarray | None:

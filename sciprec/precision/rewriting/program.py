@@ -90,7 +90,7 @@ class Program:
     ):
         self.backend, self.path, self.variant = backend, path, variant
         self.trust_inputs = trust_inputs
-        self.rounds_results = not (trust_inputs and backend.has_one_format)
+        self.rounds_results = not trust_inputs or backend.mixed
         self.rows = variant.row_bytes > 0
         self.word = 0 if self.rows else processor_word(backend, path)
         self.random = backend.random and not self.rows
