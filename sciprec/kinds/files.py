@@ -53,6 +53,11 @@ def load_scenario(path: str | Path | Mapping[str, Any]) -> Scenario:
             complaint, each naming the file and the key.
     """
     if isinstance(path, Mapping):
+        if "kind" not in path:
+            raise InputError(
+                f"a scenario was given as {arguments.shown(dict(path))}, without the key 'kind'; "
+                "accepted: a file, the name of one, or a dictionary of what such a file holds"
+            )
         return parse_scenario(dict(path))
     return parse_scenario(read_scenario(path), origin=str(path))
 

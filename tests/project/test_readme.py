@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sciprec import LiftError, lift
-from sciprec.kinds import load_scenario, parse_scenario
+from sciprec.kinds import kind, load_scenario, parse_scenario
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -107,7 +107,9 @@ def test_python_blocks_run(folder, number):
 
 
 @pytest.mark.slow
-def test_command_lines_run(folder, run_sciprec):
+def test_command_lines_run(folder, run_sciprec, monkeypatch):
+    monkeypatch.setattr(kind, "_KINDS", dict(kind._KINDS))  # a model of the examples is among them
+    before = set(sys.modules)
     verbs = [line[1] for line in commands("sciprec ")]
     assert verbs[0] == "study" and {"run", "compare", "report", "climate", "price"} < set(verbs)
     for _, verb, *arguments in commands("sciprec "):
@@ -121,6 +123,9 @@ def test_command_lines_run(folder, run_sciprec):
         assert "Traceback" not in err
         assert out
     assert (folder / "reports" / "mine" / "index.html").is_file()
+    for name in set(sys.modules) - before:
+        if name.startswith("sciprec_plugin_"):
+            del sys.modules[name]
 
 
 @pytest.mark.slow

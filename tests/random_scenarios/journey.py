@@ -40,6 +40,7 @@ def travel(content: dict[str, Any], file: Path, folder: Path, call: Call, stop_a
     assert _kept(call, file, folder / "whole") == [False] * count
     assert not folder.exists()
     code, out, err = call("run", file, "--out", folder / "whole", "--threads", 1, "--json")
+    assert out, err
     rows = json.loads(out)["runs"]
     assert code in (GOOD, NOT_MET) and "Traceback" not in err, err
     _is_told(call, file, folder / "whole", rows, code)
