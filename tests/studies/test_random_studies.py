@@ -16,7 +16,7 @@ from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_of
 from tests.random_kernels.values import values_of
 
-SEEDS = (11, 16, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 2, 5, 7, 23, 31)))
+SEEDS = (11, 16, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 7, 31)))
 NOT_RESULTS = {"health", "quantization_info"}
 
 
