@@ -20,8 +20,10 @@ import numba
 import numpy as np
 
 from sciprec.precision.formats.float_format import FORMATS
-from sciprec.precision.operations import library, reduce
-from sciprec.precision.rewriting import symbols
+from sciprec.precision.library import axes, construction, places, statistics
+from sciprec.precision.library.sequences import MODES
+from sciprec.precision.library.table import LIBRARY as OF_ENGINE
+from sciprec.precision.operations import reduce
 from tests.oracles import derived, exact, functions, parallel_loops
 from tests.oracles.scalar import WHOLE, Exact, elementwise, exactly, result
 
@@ -33,7 +35,7 @@ ELEMENTARY |= {np.power: "pow"}
 OPERATIONS = {
     math.sqrt: exact.sqrt, np.sqrt: exact.sqrt, math.fabs: exact.absolute, np.fabs: exact.absolute,
     abs: exact.absolute, np.abs: exact.absolute, np.floor: derived.floor, np.ceil: derived.ceil,
-    np.trunc: derived.trunc, np.rint: derived.rint, np.round: derived.rint,
+    np.trunc: derived.trunc, np.rint: derived.rint,
     np.negative: exact.neg, np.add: exact.add,
     np.subtract: exact.sub, np.multiply: exact.mul, np.divide: exact.div, np.mod: derived.mod,
     np.floor_divide: derived.floordiv, min: derived.minimum, max: derived.maximum,
@@ -47,7 +49,7 @@ REDUCTIONS = {  # whose order the engine names: its own kernels, run on exact sc
     np.sum: reduce.total, np.mean: reduce.mean, np.dot: reduce.dot, np.max: reduce.largest,
     np.min: reduce.smallest, np.prod: reduce.running_product, np.cumsum: reduce.running_sum,
 }  # fmt: skip
-LIBRARY = symbols.LIBRARY | {np.var: library.var, np.std: library.std}
+LIBRARY = OF_ENGINE | {np.var: statistics.var, np.std: statistics.std}
 BUILTINS = ("float", "min", "max", "abs", "divmod", "round")
 INTEGER_ALIKE = {
     abs, min, max, np.abs, np.minimum, np.maximum, np.mod, np.floor_divide, np.add, np.subtract,
@@ -114,23 +116,49 @@ class ExactArray(np.ndarray):
         """The smallest element."""
         return self._reduced(reduce.smallest)
 
-    def sum(self):
-        """The pairwise sum."""
-        return self._reduced(reduce.total)
+    def sum(self, axis=None, dtype=None):
+        """The pairwise sum, or sums along an axis."""
+        return Twin(self.backend).convert(np.sum)(self, axis)
+
+    def cumsum(self, axis=None):
+        """Running sums, along an axis or of all."""
+        return Twin(self.backend).convert(np.cumsum)(self, axis)
 
     def mean(self):
         """The pairwise sum over the number of elements."""
         return self._reduced(reduce.mean)
 
     def var(self):
-        return self._reduced(library.var)
+        return self._reduced(statistics.var)
 
     def std(self):
-        return self._reduced(library.std)
+        return self._reduced(statistics.std)
 
     def dot(self, other):
         """The sequential sum of products."""
         return self._reduced(reduce.dot, other)
+
+
+def _sorted(a):
+    """np.sort of a vector: NaN last."""
+    if isinstance(a, ExactArray):
+        made = np.array([None, *sorted(a, key=lambda x: (math.isnan(x), x.value))])[1:]
+        made = made.view(ExactArray)
+        made.backend = a.backend
+        return made
+    return np.sort(a)
+
+
+def _is_a(value, kinds) -> bool:
+    """isinstance; self-rounding scalars are what is named by `float`, here a function."""
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    plain = tuple(k for k in kinds if isinstance(k, type))
+    return isinstance(value, plain) or isinstance(value, Exact) and len(plain) < len(kinds)
+
+
+def as_float(value):
+    """What arithmetic of indices is given: integers, and floats as they are."""
+    return value.value if isinstance(value, Exact) else value
 
 
 def _number(value, arithmetic, backend) -> Exact:
@@ -231,6 +259,7 @@ class Twin:
             "_chunks": parallel_loops.chunks,
             "_begun": parallel_loops.begun,
             "_updated": _updated,
+            "isinstance": _is_a,
             "_matmul": lambda a, b: self.rebuild(reduce.dot)(a, b),
         }
         for name in BUILTINS:
@@ -359,10 +388,22 @@ class Twin:
             return lambda shape, filling: self.filled(filling, shape)
         if value is numba.prange:
             return range
+        if value is np.sort:
+            return _sorted
         if value is np.finfo:
             return lambda _: types.SimpleNamespace(eps=self.literal(2.0**-52))
+        if value in (np.sum, np.cumsum):
+            return functools.partial(self._summed, value)
         if value in REDUCTIONS:
             return self.rebuild(REDUCTIONS[value])
+        if value is np.arange:
+            return self._range
+        if module == places.__name__:
+            return lambda *given: value.py_func(*(as_float(x) for x in given))
+        if value in (np.convolve, np.correlate):
+            made = self.rebuild(LIBRARY[value])
+            usual = "full" if value is np.convolve else "valid"
+            return lambda a, v, mode=usual: made(a, v, MODES[mode])
         if value in LIBRARY:
             return self.rebuild(LIBRARY[value])
         plain = getattr(value, "py_func", value)
@@ -378,6 +419,24 @@ class Twin:
         if len(operands) == 1 and function in (min, max):
             return self.rebuild(reduce.smallest if function is min else reduce.largest)(*operands)
         return self.apply(OPERATIONS[function], *operands)
+
+    def _summed(self, function, a, axis=None, dtype=None):
+        """np.sum or np.cumsum, along an axis or of all."""
+        if not isinstance(a, ExactArray):
+            return function(a, axis) if dtype is None else function(_array(a, self.backend), axis)
+        if axis is None:
+            return self.rebuild(REDUCTIONS[function])(a)
+        axis %= a.ndim
+        if function is np.cumsum:
+            return self.rebuild(axes.running_sum_along)(a, axis)
+        return self.rebuild(axes.total_along)(a, a.shape[:axis] + a.shape[axis + 1 :], axis)
+
+    def _range(self, *ends, dtype=None):
+        """np.arange of integers, or of numbers."""
+        if dtype != self.literal and all(isinstance(x, WHOLE) for x in ends):
+            return np.arange(*ends, dtype=dtype)
+        start, stop, step = {1: (0, *ends, 1), 2: (*ends, 1), 3: ends}[len(ends)]
+        return self.rebuild(construction.arange)(self.literal(start), stop, step)
 
     def _engine_function(self, name: str):
         roles = {

@@ -374,19 +374,6 @@ def kept(ops: Operations):
     return kept
 
 
-def whole(ops: Operations):
-    """An operand that has to be an integer (np.arange), as it is."""
-
-    def resolve(typingctx, key, x):
-        if not is_whole(types.unliteral(x)):
-            raise TypingError(
-                f"np.arange of {x} is given; it takes integers: write start + i * step"
-            )
-        return identity(x, key)
-
-    return ops.intrinsic(1, resolve)
-
-
 def filling(ops: Operations):
     """What np.full fills with, in NumPy's type: binary64 (exactly) for floats."""
 
@@ -453,7 +440,7 @@ BOUNDARIES = {
     made.__name__: made
     for made in (
         *(enter, taken, item, trusted, changed, viewed, leave, stored, returned),
-        *(closed, opened, kept, whole, filling, held),
+        *(closed, opened, kept, filling, held),
     )
 }
 """Operation -> what makes it for the operations of a backend."""

@@ -15,8 +15,9 @@ from functools import lru_cache
 import numpy as np
 from llvmlite import ir
 from numba import njit
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.errors import TypingError
+from numba.np.arrayobj import make_array
 
 from sciprec.precision.elementary.bits import distinct
 from sciprec.precision.formats.backend import Backend
@@ -49,6 +50,19 @@ def _product(a):
 @njit
 def _running_sum(a):
     return np.cumsum(a)
+
+
+@njit
+def _range(start, stop, step):
+    return np.arange(start, stop, step)
+
+
+def _sums_along(axis: int):
+    return njit(distinct(lambda a: np.sum(a, axis), f"along_{axis}"))
+
+
+def _running_sums_along(axis: int):
+    return njit(distinct(lambda a: np.cumsum(a, axis), f"along_{axis}"))
 
 
 _REDUCTIONS = {"total": _sum, "running_product": _product, "running_sum": _running_sum}
@@ -166,26 +180,71 @@ class Operations(Evaluation):
         """reduction(kernel, array): the lifted kernel; of integers, Numba's own function."""
 
         def resolve(typingctx, key, function, x):
-            if isinstance(x, types.Array) and is_whole(x.dtype):
-                known, given = typingctx.resolve_value_type(native), [x]
-            else:
-                known, given = function, keys.join(key, [x])
-            resolved = known.get_call_type(typingctx, tuple(given), {})
-            passed = forward(known, resolved)
-
-            def codegen(context, b, signature, args):
-                word, (_, value) = keys.split(key, args)
-                values = [value] if known is not function or key is None else [word, value]
-                result = passed(context, b, resolved.return_type(*given), values)
-                opens = self.variant.row_bytes and known is function
-                return boundaries.take_marks(b, result) if opens else result
-
-            opened = resolved.return_type
-            if self.variant.row_bytes and known is function:
-                opened = opened[0]
-            return opened(*keys.join(key, [function, x])), codegen
+            of_integers = isinstance(x, types.Array) and is_whole(x.dtype)
+            return self._kernel_or(typingctx, native if of_integers else None, function, key, [x])
 
         return self.intrinsic(2, resolve)
+
+    @property
+    def arange(self):
+        """arange(kernel, start, stop, step): Numba's own where all of them are integers."""
+
+        def resolve(typingctx, key, function, *ends):
+            whole = all(is_whole(types.unliteral(x)) for x in ends)
+            return self._kernel_or(typingctx, _range if whole else None, function, key, [*ends])
+
+        return self.intrinsic(4, resolve)
+
+    def total_along(self, axis: int):
+        """total_along(kernel, array): np.sum along an axis; of integers, Numba's own."""
+        return self._along(axis, _sums_along(axis), keeps_axis=False)
+
+    def running_sum_along(self, axis: int):
+        """running_sum_along(kernel, array): np.cumsum along an axis; of integers, Numba's own."""
+        return self._along(axis, _running_sums_along(axis), keeps_axis=True)
+
+    def _along(self, axis: int, native, keeps_axis: bool):
+        """reduction(kernel, array) along an axis: kernel(array, axis), or, with the shape that is
+        left, kernel(array, shape, axis).
+        """
+
+        def resolve(typingctx, key, function, x):
+            if not isinstance(x, types.Array) or not -x.ndim <= axis < x.ndim:
+                raise TypingError(f"a sum along axis {axis} takes an array that has it, not {x}")
+            own = axis % x.ndim
+            place = [lambda context, b, value: context.get_constant(types.intp, own)]
+            kinds = [x, types.intp]
+            if not keeps_axis:
+                place.insert(0, lambda context, b, value: _shape_without(context, b, x, value, own))
+                kinds.insert(1, types.UniTuple(types.intp, x.ndim - 1))
+            native_one = native if is_whole(x.dtype) else None
+            return self._kernel_or(typingctx, native_one, function, key, [x], kinds, place)
+
+        return self.intrinsic(2, resolve)
+
+    def _kernel_or(self, typingctx, native, function, key, operands, kinds=None, more=()):
+        """A call of the lifted kernel `function` with the operands, or of the jitted function
+        `native` if there is one; `more` makes the kernel's further arguments from the first
+        operand, and `kinds` are the types of all.
+        """
+        if native is None:
+            known, given = function, keys.join(key, kinds or operands)
+        else:
+            known, given, more = typingctx.resolve_value_type(native), operands, ()
+        resolved = known.get_call_type(typingctx, tuple(given), {})
+        passed = forward(known, resolved)
+        opens = self.variant.row_bytes and known is function
+
+        def codegen(context, b, signature, args):
+            word, (_, *values) = keys.split(key, args)
+            values += [made(context, b, values[0]) for made in more]
+            if known is function and key is not None:
+                values = [word, *values]
+            result = passed(context, b, resolved.return_type(*given), values)
+            return boundaries.take_marks(b, result) if opens else result
+
+        opened = resolved.return_type[0] if opens else resolved.return_type
+        return opened(*keys.join(key, [function, *operands])), codegen
 
     def constant(self, text: str):
         """An intrinsic without operands: a number of the carrier, given by its hexadecimal text."""
@@ -287,6 +346,13 @@ class Operations(Evaluation):
             return resolved.return_type(*kinds), codegen
 
         return self.intrinsic(2, resolve)
+
+
+def _shape_without(context, b, kind, array, axis: int):
+    """The shape of an array, one axis left out."""
+    sizes = cgutils.unpack_tuple(b, make_array(kind)(context, b, array).shape)
+    left = [*sizes[:axis], *sizes[axis + 1 :]]
+    return context.make_tuple(b, types.UniTuple(types.intp, len(left)), left)
 
 
 @lru_cache(maxsize=128)

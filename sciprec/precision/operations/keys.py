@@ -114,18 +114,23 @@ def intrinsic_of(arity: int, kind: types.Type | None, resolve: Callable, row_byt
             3: lambda typingctx, key, n, x, y, z: _at_row(
                 resolve(typingctx, kind, x, y, z), row_bytes
             ),
+            4: lambda typingctx, key, n, w, x, y, z: _at_row(
+                resolve(typingctx, kind, w, x, y, z), row_bytes
+            ),
         }
     elif kind is not None:
         makers = {
             1: lambda typingctx, key, x: resolve(typingctx, kind, x),
             2: lambda typingctx, key, x, y: resolve(typingctx, kind, x, y),
             3: lambda typingctx, key, x, y, z: resolve(typingctx, kind, x, y, z),
+            4: lambda typingctx, key, w, x, y, z: resolve(typingctx, kind, w, x, y, z),
         }
     else:
         makers = {
             1: lambda typingctx, x: resolve(typingctx, None, x),
             2: lambda typingctx, x, y: resolve(typingctx, None, x, y),
             3: lambda typingctx, x, y, z: resolve(typingctx, None, x, y, z),
+            4: lambda typingctx, w, x, y, z: resolve(typingctx, None, w, x, y, z),
         }
     return intrinsic(makers[arity])
 

@@ -141,11 +141,11 @@ def running_product(a):
 
 
 def running_sum(a):
-    """np.cumsum(a) of a 1-D array: sequential, in the accumulate role."""
-    out = np.empty(a.size)
-    carried = 0.0
-    for i in range(a.size):
-        carried = accumulate(carried, a[i])
+    """np.cumsum(a): sequential over the elements in C order, in the accumulate role."""
+    flat, carried = a.ravel(), 0.0
+    out = np.empty(flat.size)
+    for i in range(flat.size):
+        carried = accumulate(carried, flat[i])
         out[i] = carried
     return out
 

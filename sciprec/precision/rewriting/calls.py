@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
+from sciprec.precision.library import construction
+from sciprec.precision.library.sequences import MODES
+from sciprec.precision.library.table import LIBRARY
 from sciprec.precision.operations import reduce
 from sciprec.precision.operations.meeting import meet
 from sciprec.precision.operations.operation import Operation, operation_called
@@ -19,6 +22,9 @@ from sciprec.precision.rewriting.syntax import is_known, name, plain_function, s
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
+
+_FLOATS = (float, np.float64, np.float32)
+"""Types that mean numbers of the backend's."""
 
 
 def call(rewriter: Rewriter, node):
@@ -51,33 +57,29 @@ def known_call(rewriter: Rewriter, node, function):
         return operation_call(rewriter, node, operation, text)
     reduction = _lookup(symbols.REDUCTIONS, function)
     if reduction is not None:
-        if (
-            node.keywords
-            or len(node.args) > 2
-            or len(node.args) == 2
-            and reduction is not reduce.dot
-        ):
-            rewriter.refuse(
-                node, f"{text} with axis or other options", "write the loop, or sum rows"
-            )
-        return reduced(rewriter, reduction, node, [rewriter.visit(a) for a in node.args])
-    written = _lookup(symbols.LIBRARY, function)
+        return reduction_call(rewriter, node, reduction, text, node.args[:1], node.args[1:])
+    written = _lookup(LIBRARY, function)
     if written is not None:
         return library_call(rewriter, node, written, text)
     if _lookup(symbols.CREATING, function) is not None:
         return creation(rewriter, node, function)
+    if function is isinstance and len(node.args) == 2:
+        return is_instance(rewriter, node)
     if function is np.swapaxes and len(node.args) == 3:
         if None not in map(rewriter.literal_integer, node.args[1:]):
             return ast.Call(name("sp_swapped"), [rewriter.visit(a) for a in node.args], [])
     if function is meet:
         return ast.Call(name("sp_meet"), [rewriter.visit(a) for a in node.args], [])
+    place = _lookup(symbols.PLACES, function)
+    if place is not None:
+        made = ast.Call(name(place), [rewriter.visit(a) for a in node.args], [])
+        return rewriter.op("enter", node, made)
     if _member(symbols.NATIVE, function) or _member(symbols.VIEWING, function):
         return plain_call(rewriter, node, text, [rewriter.visit(a) for a in node.args])
     if _member(symbols.MOVING, function):
         return plain_call(rewriter, node, text, [rewriter.seen(a) for a in node.args])
     if function is np.arange:
-        whole = [rewriter.op("whole", a, rewriter.visit(a)) for a in node.args]
-        return plain_call(rewriter, node, text, whole)
+        return arange(rewriter, node, text)
     if isinstance(function, type) and issubclass(function, BaseException):
         return node
     callee = plain_function(function)
@@ -149,18 +151,18 @@ def creation(rewriter: Rewriter, node, function):
 def method(rewriter: Rewriter, node):
     """A method of a local value: reductions and data movement; everything else is refused."""
     attribute = node.func.attr
+    if attribute in symbols.METHODS:
+        reduction = symbols.REDUCTIONS[symbols.METHODS[attribute]]
+        return reduction_call(
+            rewriter, node, reduction, f".{attribute}", [node.func.value], node.args
+        )
     owner = rewriter.visit(node.func.value)
     arguments = [rewriter.visit(a) for a in node.args]
-    if attribute in symbols.METHODS:
-        if node.keywords or (arguments and attribute != "dot"):
-            rewriter.refuse(node, f".{attribute} with axis", "write the loop, or sum rows")
-        reduction = symbols.REDUCTIONS[symbols.METHODS[attribute]]
-        return reduced(rewriter, reduction, node, [owner, *arguments])
     if attribute == "fill":
         arguments = [rewriter.op("leave", node, owner, *arguments)]
     elif attribute == "astype":
         kind = static_value(node.args[0], rewriter.namespace, rewriter.local)
-        if kind in (float, np.float64, np.float32):
+        if kind in _FLOATS:
             return rewriter.op("cast", node, owner)
         owner = rewriter.op("viewed", node, owner)
     elif attribute in symbols.DECIDING_METHODS:
@@ -175,30 +177,121 @@ def method(rewriter: Rewriter, node):
 
 
 def library_call(rewriter: Rewriter, node, function, text: str) -> ast.Call:
-    """A call of one of NumPy's functions by the engine's kernel, with arguments that it has."""
-    given = [*node.args, *(k.value for k in node.keywords)]
-    none = any(isinstance(a, ast.Constant) and a.value is None for a in given)
+    """A call of one of NumPy's functions by the engine's kernel, with arguments that it has; None
+    only where that is what the kernel takes when nothing is given.
+    """
+    signature = inspect.signature(function)
     try:
-        inspect.signature(function).bind(*node.args, **{k.arg: k.value for k in node.keywords})
+        given = signature.bind(*node.args, **{k.arg: k.value for k in node.keywords}).arguments
     except TypeError:
-        none = True
-    if none:
-        takes = ", ".join(inspect.signature(function).parameters)
+        given = None
+    if given is None or any(
+        isinstance(a, ast.Constant) and a.value is None and signature.parameters[p].default
+        for p, a in given.items()
+    ):
+        takes = ", ".join(signature.parameters)
         rewriter.refuse(node, f"{text} with these arguments", f"it takes ({takes}), each a value")
+    if "mode" in given:
+        mode = getattr(given["mode"], "value", None)
+        if mode not in MODES:
+            rewriter.refuse(node, f"{text} in this mode", f"the modes are {', '.join(MODES)}")
+        given["mode"] = ast.Constant(MODES[mode])
+        node = ast.copy_location(ast.Call(node.func, list(given.values()), []), node)
     return call_kernel(rewriter, function, node, [rewriter.visit(a) for a in node.args])
+
+
+def is_instance(rewriter: Rewriter, node) -> ast.Call:
+    """isinstance(x, float): of the carrier's type too, which Numba takes for another."""
+    kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
+    asked: list[ast.expr] = []
+    for kind in kinds:
+        value = static_value(kind, rewriter.namespace, rewriter.local)
+        if value in _FLOATS:
+            asked += [name("float"), ast.Attribute(name("np"), "float32", ast.Load())]
+        elif value in (int, bool, str, tuple, list, complex):
+            asked.append(name(value.__name__))
+        elif isinstance(value, type) and issubclass(value, np.integer):
+            asked.append(ast.Attribute(name("np"), value.__name__, ast.Load()))
+        else:
+            text = f"isinstance(…, {ast.unparse(kind)})"
+            rewriter.refuse(node, text, "ask for int, float, bool, str, tuple or a NumPy integer")
+    return ast.Call(
+        name("isinstance"), [rewriter.visit(node.args[0]), ast.Tuple(asked, ast.Load())], []
+    )
+
+
+def arange(rewriter: Rewriter, node, text: str) -> ast.Call:
+    """np.arange: Numba's of integers, the engine's kernel of floats or where the dtype is one."""
+    dtype = next((k.value for k in node.keywords if k.arg == "dtype"), None)
+    given = node.args
+    if len(node.keywords) > (dtype is not None) or not 1 <= len(given) <= 3:
+        rewriter.refuse(node, f"{text} with these arguments", "it takes (start, stop, step, dtype)")
+    ends = [rewriter.visit(a) for a in given]
+    if dtype is not None and static_value(
+        dtype, rewriter.namespace, rewriter.local
+    ) not in _FLOATS:
+        return plain_call(rewriter, node, text, ends)
+    start = ends[0] if len(ends) > 1 else ast.Constant(0)
+    stop = ends[min(len(ends), 2) - 1]
+    step = ends[2] if len(ends) > 2 else ast.Constant(1)
+    if dtype is not None:
+        start = rewriter.op("cast", node, start)
+    return chosen(rewriter, "arange", construction.arange, node, [start, stop, step])
+
+
+def reduction_call(
+    rewriter: Rewriter, node, function, text: str, arrays: list[ast.expr], more: list[ast.expr]
+) -> ast.Call:
+    """np.sum(a), a.sum(axis=0), np.dot(a, b): the engine's kernel, as far as Numba has its options.
+
+    Args:
+        function: the kernel.
+        text: the function's name as it is written.
+        arrays: what is reduced.
+        more: further arguments by position.
+    """
+    if function is reduce.dot:
+        if node.keywords or len(more) != 1:
+            rewriter.refuse(node, f"{text} with these arguments", "it takes (a, b)")
+        return reduced(rewriter, function, node, [rewriter.visit(a) for a in [*arrays, *more]])
+    options = {"axis": more[0]} if more else {}
+    options |= {k.arg: k.value for k in node.keywords}
+    along = symbols.ALONG.get(function)
+    axis = options.pop("axis", ast.Constant(None))
+    dtype = options.pop("dtype", None)
+    if dtype is not None and static_value(
+        dtype, rewriter.namespace, rewriter.local
+    ) not in _FLOATS:
+        options["dtype"] = dtype
+    number, none = rewriter.literal_integer(axis), isinstance(axis, ast.Constant)
+    none = none and axis.value is None
+    if options or len(more) > 1 or not none and (number is None or along is None):
+        advice = "np.sum and np.cumsum take an axis, a literal integer; write the loop over rows"
+        rewriter.refuse(node, f"{text} with axis or other options", advice)
+    arguments = [rewriter.visit(a) for a in arrays]
+    if none:
+        return reduced(rewriter, function, node, arguments)
+    return chosen(rewriter, f"{along.__name__}({number})", along, node, arguments)
 
 
 def reduced(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:
     """A reduction by the engine's kernel; sums and products of integers stay Numba's."""
     if function in (reduce.total, reduce.running_product, reduce.running_sum):
-        called = rewriter.program.callee(function)
-        if rewriter.program.rows:
-            key = rewriter.key_of_call(called, node)
-            operation = name(rewriter.program.operation(function.__name__))
-            return ast.Call(operation, [*key.args, name(called), *arguments], [])
-        made = rewriter.op(function.__name__, node, name(called), *arguments)
-        return rewriter.op("trusted", node, made) if rewriter.program.backend.mixed else made
+        return chosen(rewriter, function.__name__, function, node, arguments)
     return call_kernel(rewriter, function, node, arguments)
+
+
+def chosen(rewriter: Rewriter, operation: str, function, node, arguments: list[ast.expr]):
+    """An operation that calls the engine's kernel, or Numba's own function where all numbers are
+    integers.
+    """
+    called = rewriter.program.callee(function)
+    if rewriter.program.rows:
+        key = rewriter.key_of_call(called, node)
+        operation = name(rewriter.program.operation(operation))
+        return ast.Call(operation, [*key.args, name(called), *arguments], [])
+    made = rewriter.op(operation, node, name(called), *arguments)
+    return rewriter.op("trusted", node, made) if rewriter.program.backend.mixed else made
 
 
 def call_kernel(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:

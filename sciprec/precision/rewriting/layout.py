@@ -13,7 +13,7 @@ from sciprec.precision.rewriting.syntax import LiftError
 
 _LARGEST_TABLE = 1 << 20
 _ONE_ROW = {
-    "enter", "leave", "stored", "trusted", "viewed", "returned", "whole", "filling", "prange",
+    "enter", "leave", "stored", "trusted", "viewed", "returned", "filling", "prange",
 }  # fmt: skip
 ACCUMULATOR = ("accumulate", "product")
 

@@ -43,6 +43,9 @@ from sciprec.precision.rewriting.chunks import start_of_sum as sp_start_of_sum
 from sciprec.precision.compiled.disk_cache import kept as sp_on_disk
 from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.precision.formats.float_format import Format
+from sciprec.precision.library.places import fraction_of_rank as sp_fraction_of_rank
+from sciprec.precision.library.places import index_of_rank as sp_index_of_rank
+from sciprec.precision.library.places import number_of_steps as sp_number_of_steps
 from sciprec.precision.operations.keys import at_site as sp_at
 from sciprec.precision.operations.keys import descend as sp_descend
 from sciprec.precision.operations.intrinsics import operations

@@ -8,7 +8,8 @@ import math
 import numba
 import numpy as np
 
-from sciprec.precision.operations import library, reduce
+from sciprec.precision.library import axes, places, statistics
+from sciprec.precision.operations import reduce
 
 BINARY_OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod",
@@ -19,28 +20,24 @@ REDUCTIONS = {
     np.sum: reduce.total, np.mean: reduce.mean, np.prod: reduce.running_product, np.dot: reduce.dot,
     np.vdot: reduce.dot, np.matmul: reduce.dot, np.max: reduce.largest, np.amax: reduce.largest,
     np.min: reduce.smallest, np.amin: reduce.smallest, np.cumsum: reduce.running_sum,
-    np.var: library.var, np.std: library.std,
+    np.var: statistics.var, np.std: statistics.std,
 }  # fmt: skip
 """function -> the engine's own kernel, with a named order, that is lifted in its place."""
 
-LIBRARY = {
-    np.radians: library.radians, np.deg2rad: library.radians, math.radians: library.radians,
-    np.degrees: library.degrees, np.rad2deg: library.degrees, math.degrees: library.degrees,
-    round: library.rounded, divmod: library.quotient_and_rest, np.clip: library.clip,
-    np.median: library.median, np.ptp: library.spread, np.nansum: library.nansum,
-    np.nanmean: library.nanmean, np.nanmax: library.nanmax, np.nanmin: library.nanmin,
-    np.trace: library.trace, np.diff: library.diff, np.outer: library.outer,
-    np.cross: library.cross, np.identity: library.identity, np.eye: library.eye,
-    np.linspace: library.linspace,
+ALONG = {reduce.total: axes.total_along, reduce.running_sum: axes.running_sum_along}
+"""Reduction -> the kernel of the same along one axis."""
+
+PLACES = {
+    places.index_of_rank: "sp_index_of_rank", places.fraction_of_rank: "sp_fraction_of_rank",
+    places.number_of_steps: "sp_number_of_steps",
 }  # fmt: skip
-"""function -> the kernel of the same arguments that is lifted in its place; other arguments of it
-are refused.
-"""
+"""Arithmetic of indices, called as it is -> its name in generated modules."""
 
 NATIVE = {
     range, len, int, bool, enumerate, zip, print, isinstance, tuple, list, reversed, slice,
     math.isnan, math.isinf, math.isfinite, math.floor, math.ceil, math.trunc, math.gcd,
-    np.shape, np.ndindex, np.int8, np.int16, np.int32, np.int64, np.intp, np.uint8, np.uint16,
+    np.shape, np.ndindex, np.tril_indices, np.triu_indices, np.gcd, np.lcm, np.broadcast_shapes,
+    np.int8, np.int16, np.int32, np.int64, np.intp, np.uint8, np.uint16,
     np.uint32, np.uint64, np.bool_, numba.uint32, numba.uint64, numba.int32, numba.int64,
 }  # fmt: skip
 """Functions whose results are not floating-point numbers, or no arithmetic at all."""
@@ -48,7 +45,9 @@ NATIVE = {
 VIEWING = {
     np.asarray, np.ascontiguousarray, np.reshape, np.ravel, np.transpose, np.swapaxes, np.flip,
     np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_to, np.fliplr,
-    np.flipud,
+    np.flipud, np.rot90, np.ndenumerate, np.moveaxis, np.split, np.array_split, np.hsplit,
+    np.vsplit, np.dsplit,
+    np.lib.stride_tricks.sliding_window_view, np.tril_indices_from, np.triu_indices_from,
 }  # fmt: skip
 """Functions that show the same memory in another shape: what is written there is in the array."""
 
@@ -58,7 +57,10 @@ MOVING = {
     np.vstack, np.column_stack, np.roll, np.diag, np.repeat, np.logical_and, np.logical_or,
     np.logical_not, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
     np.signbit, np.zeros_like, np.empty_like, np.ones_like, np.size, np.count_nonzero,
-    np.flatnonzero, np.array_equal,
+    np.flatnonzero, np.array_equal, np.take, np.append, np.delete, np.dstack, np.diagflat,
+    np.partition, np.argpartition, np.argwhere, np.extract, np.unique, np.union1d, np.intersect1d,
+    np.setdiff1d, np.setxor1d, np.isin, np.digitize, np.take_along_axis, np.nanargmax, np.nanargmin,
+    np.isneginf, np.isposinf, np.logical_xor, np.trim_zeros, np.resize,
 }  # fmt: skip
 """Functions that compare or move numbers: their array arguments are rounded first."""
 
@@ -90,10 +92,6 @@ QUIET_METHODS = {
 
 ADVICE = {
     "np.linalg.norm": "write math.sqrt(np.dot(x, x))",
-    "np.interp": "write the linear interpolation as a loop",
-    "np.convolve": "write the two loops",
-    "np.trapezoid": "write the loop over the intervals",
-    "np.average": "use np.mean, or np.dot with the weights",
     "math.fsum": "use np.sum (pairwise), or a compensated loop",
     "sum": "use np.sum on an array, or write the loop",
     "complex": "keep real and imaginary parts in separate variables",

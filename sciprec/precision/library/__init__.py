@@ -1,0 +1,1 @@
+"""NumPy's functions as kernels: what a lifted kernel calls in their place."""

@@ -1,0 +1,43 @@
+"""Arithmetic of indices, which is binary64's and the integers' in every arithmetic: how many
+elements, and at which index.
+
+Lifted kernels call these functions as they are; a float that one gives is rounded where it is used.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+
+@njit(error_model="numpy")
+def _rank(n, q, percent):
+    return 1 + (n - 1) * ((q * percent) / 100.0)
+
+
+@njit(error_model="numpy")
+def index_of_rank(n, q, percent):
+    """The index of the last of n sorted elements at or before the percentile q * percent; -1 where
+    that is not in [0, 100].
+    """
+    if not 0.0 <= q * percent <= 100.0:
+        return -1
+    if q * percent == 100.0:
+        return n - 1
+    return int(math.floor(_rank(n, q, percent))) - 1
+
+
+@njit(error_model="numpy")
+def fraction_of_rank(n, q, percent):
+    """How far the percentile is beyond that element, in [0, 1): binary64."""
+    rank = _rank(n, q, percent)
+    return rank - math.floor(rank)
+
+
+@njit(error_model="numpy")
+def number_of_steps(start, stop, step):
+    """How many elements np.arange(start, stop, step) has."""
+    if step == 0:
+        raise ValueError("a step of zero in np.arange")
+    return max(int(math.ceil((stop - start) / step)), 0)
