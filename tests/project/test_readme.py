@@ -86,7 +86,7 @@ def test_the_scenario_is_the_shipped_one():
 def test_the_refusal_is_what_the_engine_says(tmp_path):
     (shown,) = blocks("", "kernel '")
     name, file, line = re.match(r"kernel '(\w+)' \((\S+), line (\d+)\)", shown).groups()
-    lines = [f"def {name}(x, weights):", "    x[:] = np.convolve(x, weights)"]
+    lines = [f"def {name}(x, weights):", "    x[:] = np.einsum('i,i->i', x, weights)"]
     source = ["import numpy as np", *[""] * (int(line) - 3), *lines]
     (tmp_path / file).write_text("\n".join(source) + "\n", encoding="utf-8")
     kernel = runpy.run_path(str(tmp_path / file))[name]

@@ -91,6 +91,7 @@ QUIET_METHODS = {
 """Methods that do no arithmetic."""
 
 ADVICE = {
+    "np.einsum": "write the loops over its indices",
     "np.linalg.norm": "write math.sqrt(np.dot(x, x))",
     "math.fsum": "use np.sum (pairwise), or a compensated loop",
     "sum": "use np.sum on an array, or write the loop",
