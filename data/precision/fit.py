@@ -16,7 +16,9 @@ from pathlib import Path
 import mpmath
 from mpmath import mp, mpf
 
-WRITTEN = Path(__file__).parents[2] / "sciprec" / "precision" / "coefficients.py"
+WRITTEN = (
+    Path(__file__).parents[2] / "sciprec" / "precision" / "elementary" / "coefficients.py"
+)
 DIGITS = 60
 ERFCX_CENTRE = 4.0
 """erfc is fitted in t = (x - ERFCX_CENTRE) / (x + ERFCX_CENTRE)."""
@@ -27,6 +29,8 @@ NORMAL_SLOPE = 2.875
 TAIL_ORIGIN = 2.34375
 TAIL_OFFSET = 0.6875
 """The tail is rho - TAIL_OFFSET + T(rho - TAIL_ORIGIN), rho = sqrt(-2 log tail)."""
+GAMMA_CENTRE = 1.125
+"""lgamma is fitted in t = (x - GAMMA_CENTRE) / (x + GAMMA_CENTRE) about its zeros 1 and 2."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,27 @@ def _normal_tail(d):
     return normal_quantile(mpmath.exp(-rho * rho / 2)) - rho + mpf(TAIL_OFFSET)
 
 
+def _log_stirling_rest(u):
+    """log Gamma(1/u) less Stirling's (1/u - 1/2) log(1/u) - 1/u + log(2 pi) / 2."""
+    x = 1 / u
+    main = (x - mpf(1) / 2) * mpmath.log(x) - x + mpmath.log(2 * mp.pi) / 2
+    return mpmath.loggamma(x) - main
+
+
+def _stirling(u):
+    return mpmath.expm1(_log_stirling_rest(u)) / u
+
+
+def _log_stirling(v):
+    u = mpmath.sqrt(v)
+    return _log_stirling_rest(u) / u
+
+
+def _log_gamma(t):
+    x = GAMMA_CENTRE * (1 + t) / (1 - t)
+    return mpmath.loggamma(x) / ((x - 1) * (x - 2))
+
+
 def _reduced():
     half = mpmath.log(2) / 2 * mpf("1.001")
     return -half, half
@@ -111,6 +136,10 @@ def _tail_interval():
 
 def _up_to(limit):
     return lambda: (mpf(0), limit())
+
+
+def _about_one_and_two():
+    return tuple((x - GAMMA_CENTRE) / (x + GAMMA_CENTRE) * mpf("1.0001") for x in (0.5, 2.5))
 
 
 _ATANH_SQUARED = _up_to(lambda: (3 - 2 * mpmath.sqrt(2)) ** 2 * mpf("1.001"))
@@ -144,6 +173,18 @@ FITS = {
     ),
     "NORMAL_TAIL": Fit(
         _normal_tail, _tail_interval, 8, 8, "x - rho + 0.6875, in rho - 2.34375, rho <= 6.764"
+    ),
+    "STIRLING": Fit(
+        _stirling, _up_to(lambda: mpf(1) / 8), 9, 0,
+        "(Gamma(x) e^x x^(1/2 - x) / sqrt(2 pi) - 1) x, in 1/x, x >= 8",
+    ),
+    "LOG_STIRLING": Fit(
+        _log_stirling, _up_to(lambda: mpf(1) / 64), 6, 0,
+        "x times the logarithm of the same quotient, in 1/x^2",
+    ),
+    "LOG_GAMMA": Fit(
+        _log_gamma, _about_one_and_two, 22, 0,
+        "log Gamma(x) / ((x - 1)(x - 2)), t = (x - 1.125)/(x + 1.125), 1/2 <= x <= 5/2",
     ),
 }
 
@@ -206,6 +247,7 @@ def source():
     ]
     found = tables()
     constants = ("ERFCX_CENTRE", "CENTRAL_LIMIT", "NORMAL_SLOPE", "TAIL_ORIGIN", "TAIL_OFFSET")
+    constants += ("GAMMA_CENTRE",)
     lines += ["", *(f"{name} = {globals()[name]!r}" for name in constants)]
     for name, fit in FITS.items():
         below = found.get(name + "_BELOW", (1.0,))

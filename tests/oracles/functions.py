@@ -4,7 +4,8 @@ Two references. `elementary` is the definition that the formats of up to 24 bits
 rounded to the nearest number of 53 bits (of 48 where the rounding is stochastic, so that results
 exact in the format are met exactly) whatever its exponent, then once into the format; the true
 value itself where the rounding is toward one side.
-`elementary_bounds` are the roundings of the true value less and more a relative 2^-47.
+`elementary_bounds` are the roundings of the true value less and more a relative 2^-47 (absolute
+about the negative zeros of lgamma).
 
 Source: Fousse, Hanrot, Lefevre, Pelissier & Zimmermann 2007 (MPFR); special values: C99 Annex F.
 """
@@ -21,6 +22,29 @@ from tests.oracles import exact
 PRECISION = 200
 ERROR_BITS = 47
 _CONTEXT = gmpy2.context(precision=PRECISION, round=gmpy2.RoundToZero, emax=10**6, emin=-(10**6))
+
+
+
+def _sinc(x: gmpy2.mpfr) -> gmpy2.mpfr:
+    """sin(pi x) / (pi x), from the distance to the nearest integer, which is exact."""
+    if gmpy2.is_zero(x):
+        return gmpy2.mpfr(1)
+    if not gmpy2.is_finite(x):
+        return gmpy2.mpfr("nan")
+    nearest = gmpy2.rint(x)
+    if nearest == x:
+        return gmpy2.mpfr(0)
+    with gmpy2.context(_CONTEXT, precision=2 * PRECISION, round=gmpy2.RoundToNearest):
+        above = gmpy2.sin(gmpy2.const_pi() * (x - nearest))
+        below = gmpy2.const_pi() * x
+    return (above if nearest % 2 == 0 else -above) / below
+
+
+def _ufp(x: gmpy2.mpfr) -> gmpy2.mpfr:
+    if gmpy2.is_zero(x) or not gmpy2.is_finite(x):
+        return abs(x)
+    return gmpy2.mpfr(2) ** (gmpy2.get_exp(x) - 1)
+
 
 FUNCTIONS = {
     "exp": gmpy2.exp,
@@ -48,6 +72,10 @@ FUNCTIONS = {
     "erfc": gmpy2.erfc,
     "hypot": gmpy2.hypot,
     "cbrt": gmpy2.cbrt,
+    "gamma": gmpy2.gamma,
+    "lgamma": lambda x: gmpy2.lgamma(x)[0],
+    "sinc": _sinc,
+    "ufp": _ufp,
 }
 
 
@@ -142,7 +170,8 @@ def elementary_bounds(
         return value, value
     m, e = y.as_mantissa_exp()
     value = Fraction(int(m)) * Fraction(2) ** int(e)
-    margin = abs(value) / 2**ERROR_BITS
+    about_zeros = name == "lgamma" and args[0] < 0.0  # its negative ones
+    margin = max(abs(value), Fraction(int(about_zeros))) / 2**ERROR_BITS
     return (
         exact.round_exact(value - margin, arithmetic, random),
         exact.round_exact(value + margin, arithmetic, random),

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from sciprec.precision.elementary.bits import ufp
 from sciprec.precision.operations.reduce import fma
 
 ARITHMETIC = ("add", "sub", "mul", "div", "sqrt", "fma")
@@ -15,6 +16,7 @@ COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 UNARY_FUNCTIONS = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
     "atan", "sinh", "cosh", "tanh", "erf", "erfc", "cbrt", "asinh", "acosh", "atanh",
+    "gamma", "lgamma", "sinc", "ufp",
 )  # fmt: skip
 BINARY_FUNCTIONS = ("atan2", "pow", "hypot")
 
@@ -87,6 +89,10 @@ def unary_functions(a, out):
         out[19, i] = math.asinh(x)
         out[20, i] = math.acosh(x)
         out[21, i] = math.atanh(x)
+        out[22, i] = math.gamma(x)
+        out[23, i] = math.lgamma(x)
+        out[24, i] = np.sinc(x)
+        out[25, i] = ufp(x)
 
 
 def binary_functions(a, b, out):

@@ -33,6 +33,9 @@ LARGEST_ERROR_BITS = {
     "CBRT": -17,
     "NORMAL_CENTRAL": -53.5,
     "NORMAL_TAIL": -55,
+    "STIRLING": -56,
+    "LOG_STIRLING": -57,
+    "LOG_GAMMA": -55,
 }
 """log2 of the error that each table may have, from the error bounds of its function."""
 

@@ -10,6 +10,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy import inf
 
 DOUBLE = ir.DoubleType()
 INTEGER = ir.IntType(64)
@@ -166,6 +167,20 @@ def to_number(k):
 def power_of_two(k):
     """2^k for an int64 in [-1022, 1023]."""
     return from_bits((k + EXPONENT_BIAS) << 52)
+
+
+@inlined
+def ufp(x):
+    """2^floor(log2 |x|), the unit in the first place of x: exact, 0 of zero, and what infinities
+    and NaN have for a size.
+
+    Source: Rump, Ogita & Oishi (2008).
+    """
+    size = fabs(x)
+    small = size < 2.2250738585072014e-308
+    pattern = bits(select(small, size * 18014398509481984.0, size)) & 0x7FF0000000000000
+    power = from_bits(pattern) * select(small, 5.551115123125783e-17, 1.0)
+    return select(size < inf, power, size)
 
 
 @inlined

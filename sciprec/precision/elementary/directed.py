@@ -30,10 +30,15 @@ from sciprec.precision.elementary.functions import (
     is_limit,
     narrow_pow,
     snap,
+    snapped,
     snapped_and_bounded,
 )
+from sciprec.precision.elementary.gamma import gamma
 from sciprec.precision.elementary.normal import erfc
-from sciprec.precision.elementary.trigonometric import atan2
+from sciprec.precision.elementary.trigonometric import atan2, sinc
+
+TINY_GAMMA_ARGUMENT = 9.5367431640625e-07
+"""2^-20: where Gamma(x) may come close to a power of two."""
 
 
 @inlined
@@ -80,6 +85,7 @@ def on_side(function, move, bounded: bool, infinite: bool):
 
 
 narrow_exp2, narrow_erfc = snapped_and_bounded(exp2), snapped_and_bounded(erfc)
+narrow_sinc, narrow_gamma = snapped(sinc), snapped_and_bounded(gamma)
 
 
 @inlined
@@ -152,3 +158,18 @@ def directed_atan2(y, x):
     """atan2, exact where it is zero: below |y / x|, in size."""
     value = atan2(y, x)
     return select(fabs(value) > 0.0, toward_zero(value), value)
+
+
+@inlined
+def directed_sinc(x):
+    """sinc, exact at integers, below 1 in size elsewhere."""
+    snapped = narrow_sinc(x)
+    return from_bits(bits(snapped) - select((snapped == 1.0) & (x != 0.0), 1, 0))
+
+
+@inlined
+def directed_gamma(x):
+    """gamma, about 1 / x - 0.577 at a tiny x: below 1 / x, which may be a number of the format."""
+    value = narrow_gamma(x)
+    tiny = (fabs(x) < TINY_GAMMA_ARGUMENT) & (x != 0.0)
+    return select(tiny, downward(value), value)

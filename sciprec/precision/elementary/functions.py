@@ -31,6 +31,7 @@ from sciprec.precision.elementary.bits import (
     inlined,
     select,
 )
+from sciprec.precision.elementary.gamma import LARGEST_LGAMMA_ARGUMENT, lgamma
 from sciprec.precision.elementary.logarithm import pow
 from sciprec.precision.elementary.power import hypot
 
@@ -95,3 +96,12 @@ def narrow_hypot(x, y):
     """hypot for a result that is rounded once into a format of at most 24 bits."""
     value = hypot(x, y)
     return snap(bound(value, (value == 0.0) | (fabs(x) == inf) | (fabs(y) == inf)))
+
+
+@inlined
+def narrow_lgamma(x):
+    """lgamma for a result that is rounded once into a format of at most 24 bits: its zeros and
+    poles are exact.
+    """
+    value = lgamma(x)
+    return snap(select(x > LARGEST_LGAMMA_ARGUMENT, bound(value, is_limit(x)), value))

@@ -19,13 +19,16 @@ import numpy as np
 from numba import njit
 
 from sciprec.errors import InputError
+from sciprec.precision.elementary.bits import ufp
 from sciprec.precision.elementary.directed import (
     directed_atan2,
     directed_erfc,
     directed_exp,
     directed_exp2,
+    directed_gamma,
     directed_hypot,
     directed_pow,
+    directed_sinc,
     downward,
     from_zero,
     on_side,
@@ -35,10 +38,12 @@ from sciprec.precision.elementary.directed import (
 from sciprec.precision.elementary.exponential import cosh, exp, exp2, expm1, sinh, tanh
 from sciprec.precision.elementary.functions import (
     narrow_hypot,
+    narrow_lgamma,
     narrow_pow,
     snapped,
     snapped_and_bounded,
 )
+from sciprec.precision.elementary.gamma import gamma, lgamma
 from sciprec.precision.elementary.logarithm import (
     acosh,
     asinh,
@@ -52,7 +57,7 @@ from sciprec.precision.elementary.logarithm import (
 )
 from sciprec.precision.elementary.normal import erf, erfc, normal_from_bits, uniform_from_bits
 from sciprec.precision.elementary.power import cbrt, hypot
-from sciprec.precision.elementary.trigonometric import acos, asin, atan, atan2, cos, sin, tan
+from sciprec.precision.elementary.trigonometric import acos, asin, atan, atan2, cos, sin, sinc, tan
 from sciprec.precision.operations import reduce
 from sciprec.precision.registry import Rows
 
@@ -217,9 +222,14 @@ OPERATIONS = Rows(
               narrowed=narrow_pow, directed_by=directed_pow),
     Operation("erf", 1, "math.erf", erf, math.erf, side=toward_zero),
     Operation("erfc", 1, "math.erfc", erfc, math.erfc, bounded=True, directed_by=directed_erfc),
+    Operation("gamma", 1, "math.gamma", gamma, math.gamma, bounded=True,
+              directed_by=directed_gamma),
+    Operation("lgamma", 1, "math.lgamma", lgamma, math.lgamma, narrowed=narrow_lgamma),
+    Operation("sinc", 1, "np.sinc", sinc, directed_by=directed_sinc),
     Operation("hypot", 2, "math.hypot np.hypot", hypot, math.hypot, narrowed=narrow_hypot,
               directed_by=directed_hypot),
     Operation("cbrt", 1, "math.cbrt np.cbrt", cbrt),
+    Operation("ufp", 1, evaluate=ufp),
     Operation("uniform_from_bits", 1, evaluate=uniform_from_bits, of_bits=True),
     Operation("exponential_from_bits", 1, evaluate=exponential_from_bits, of_bits=True),
     Operation("normal_from_bits", 1, evaluate=normal_from_bits, of_bits=True),
