@@ -61,10 +61,10 @@ def refused(words: str, advice: str):
 
 
 # fmt: off
-@refused("np.linalg.solve", "operators")
-def solve(x): return np.linalg.solve(x, x)
-@refused("np.linalg.norm", "math.sqrt(np.dot(x, x))")
-def norm(x): return np.linalg.norm(x)
+@refused("np.linalg.svd", "operators")
+def singular_values(x): return np.linalg.svd(x)
+@refused("np.linalg.norm", "for an axis write the loop over rows")
+def norm(x): return np.linalg.norm(x, axis=0)
 @refused("np.random.rand", "pass them in as an array")
 def numpy_random(x): return np.random.rand()
 @refused("random.random", "pass them in as an array")

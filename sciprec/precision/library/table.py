@@ -9,6 +9,7 @@ import numpy as np
 from sciprec.precision.library import (
     construction,
     elementwise,
+    linear_algebra,
     order_statistics,
     sequences,
     statistics,
@@ -36,7 +37,10 @@ LIBRARY = {
     np.cross: construction.cross, np.trace: construction.trace, np.diff: sequences.diff,
     np.ediff1d: sequences.ediff1d, np.trapezoid: sequences.trapezoid,
     np.interp: sequences.interp, np.convolve: sequences.convolve,
-    np.correlate: sequences.correlate,
+    np.correlate: sequences.correlate, np.linalg.norm: linear_algebra.norm,
+    np.linalg.solve: linear_algebra.solve, np.linalg.inv: linear_algebra.inv,
+    np.linalg.det: linear_algebra.det, np.linalg.cholesky: linear_algebra.cholesky,
+    np.linalg.qr: linear_algebra.qr,
 }  # fmt: skip
 """function -> the kernel of the same arguments that is lifted in its place; other arguments of it
 are refused.

@@ -239,8 +239,9 @@ class Lifted(Shown):
         names = list(self.signature.parameters)
         own = args[len(args) - len(names) :]
         given = ", ".join(f"{n}: {_described(a)}" for n, a in zip(names, own, strict=True))
-        inner = re.search(r"def (sp_k_\w+)\(", str(error))
-        place = self._places.get(inner[1] if inner else "", f"kernel '{self.kernel.__name__}'")
+        inner = re.findall(r"def (sp_k_\w+)\(", str(error))
+        known = [self._places[name] for name in inner if name in self._places]
+        place = known[0] if known else f"kernel '{self.kernel.__name__}'"
         return LiftError(
             f"{place} cannot run in '{self.backend.name}' on ({given}): "
             f"{_last_reason(str(error))}; it takes the arguments that Numba accepts for it, "

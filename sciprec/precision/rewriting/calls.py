@@ -17,6 +17,7 @@ from sciprec.precision.operations import reduce
 from sciprec.precision.operations.meeting import meet
 from sciprec.precision.operations.operation import Operation, operation_called
 from sciprec.precision.rewriting import symbols
+from sciprec.precision.rewriting.norms import norm_called
 from sciprec.precision.rewriting.own_names import own_name
 from sciprec.precision.rewriting.syntax import is_known, name, plain_function, static_value
 
@@ -58,6 +59,9 @@ def known_call(rewriter: Rewriter, node, function):
     reduction = _lookup(symbols.REDUCTIONS, function)
     if reduction is not None:
         return reduction_call(rewriter, node, reduction, text, node.args[:1], node.args[1:])
+    if function is np.linalg.norm:
+        called, arguments = norm_called(rewriter, node, text)
+        return called_with(rewriter, called, node, [rewriter.visit(a) for a in arguments])
     written = _lookup(LIBRARY, function)
     if written is not None:
         return library_call(rewriter, node, written, text)
@@ -272,6 +276,12 @@ def reduction_call(
     if none:
         return reduced(rewriter, function, node, arguments)
     return chosen(rewriter, f"{along.__name__}({number})", along, node, arguments)
+
+
+def called_with(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:
+    """A call of a kernel with these arguments in order, whatever the names in the source were."""
+    positional = ast.copy_location(ast.Call(node.func, node.args, []), node)
+    return call_kernel(rewriter, function, positional, arguments)
 
 
 def reduced(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:

@@ -59,6 +59,7 @@ sp_ops = {arithmetic}
 sp_row = sp_ops.row
 sp_carrier = np.{carrier}
 '''
+_OF_ENGINE = ("sciprec.precision.operations.", "sciprec.precision.library.")
 _SERIAL = '@njit(nogil=True, error_model="numpy")'
 _PART = "@sp_linked"
 _INLINED = "@sp_inlined"
@@ -134,10 +135,13 @@ class Program:
         return line[node.col_offset : node.end_col_offset].decode()
 
     def places(self) -> dict[str, str]:
-        """Generated name -> "kernel 'f' (file.py, line 12)", the line of its def."""
+        """Generated name -> "kernel 'f' (file.py, line 12)", the line of its def; without the
+        engine's own kernels, which nobody has written.
+        """
         return {
             identifier: "kernel '{}' ({}, line {})".format(function.__name__, *self.place(function))
             for function, identifier in self._names.items()
+            if not function.__module__.startswith(_OF_ENGINE)
         }
 
     def unique(self, stem: str) -> str:

@@ -38,6 +38,7 @@ _REFUSED = {
     ast.NamedExpr: "an assignment expression", ast.JoinedStr: "an f-string", ast.Match: "match",
     ast.Delete: "del",
 }  # fmt: skip
+_LINALG = ast.Attribute(name("np"), "linalg", ast.Load())
 _PLAIN = ("shape", "size", "ndim", "strides")
 
 
@@ -362,11 +363,14 @@ class Rewriter(ast.NodeTransformer):
         return ast.Call(name(self.program.operation("opened")), [call], [])
 
     def visit_Raise(self, node):
-        """An exception of Python, by its own name, with a fixed text."""
+        """An exception of Python or of NumPy's linear algebra, by its own name, with a fixed
+        text.
+        """
         made = node.exc
         kind = made.func if isinstance(made, ast.Call) else made
         known = made and static_value(kind, self.namespace, self.local)
-        builtin = isinstance(known, type) and known.__module__ == "builtins"
+        singular = known is np.linalg.LinAlgError
+        builtin = singular or isinstance(known, type) and known.__module__ == "builtins"
         arguments = made.args if isinstance(made, ast.Call) else []
         if made and not (builtin and all(isinstance(a, ast.Constant) for a in arguments)):
             self.refuse(
@@ -376,6 +380,8 @@ class Rewriter(ast.NodeTransformer):
             )
         if made:  # by its own name, whatever the kernel's module calls it
             raised = name(known.__name__)
+            if singular:
+                raised = ast.Attribute(_LINALG, known.__name__, ast.Load())
             node.exc = ast.Call(raised, arguments, []) if isinstance(made, ast.Call) else raised
         return node
 

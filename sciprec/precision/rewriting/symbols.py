@@ -92,7 +92,6 @@ QUIET_METHODS = {
 
 ADVICE = {
     "np.einsum": "write the loops over its indices",
-    "np.linalg.norm": "write math.sqrt(np.dot(x, x))",
     "math.fsum": "use np.sum (pairwise), or a compensated loop",
     "sum": "use np.sum on an array, or write the loop",
     "complex": "keep real and imaginary parts in separate variables",

@@ -1,0 +1,48 @@
+"""Rewriting of np.linalg.norm: each order, known when the kernel is lifted, has a kernel."""
+
+from __future__ import annotations
+
+import ast
+import numbers
+from typing import TYPE_CHECKING
+
+from sciprec.precision.library.linear_algebra import NORMS, norm_p
+from sciprec.precision.rewriting.syntax import static_value
+
+if TYPE_CHECKING:
+    from sciprec.precision.rewriting.rewrite import Rewriter
+
+
+def norm_called(rewriter: Rewriter, node: ast.Call, text: str):
+    """The kernel that a call of np.linalg.norm means, and the arguments that it takes."""
+    named = {k.arg: k.value for k in node.keywords}
+    given = dict(zip(("x", "ord"), node.args, strict=False)) | named
+    if len(node.args) > 2 or "x" not in given or given.keys() - {"x", "ord"}:
+        rewriter.refuse(
+            node,
+            f"{text} with these arguments",
+            "it takes (x, ord) and gives one number; for an axis write the loop over rows",
+        )
+    order = given.get("ord")
+    value = None if order is None else _number(rewriter, order)
+    if value in NORMS:
+        return NORMS[value], [given["x"]]
+    if isinstance(value, numbers.Real):
+        return norm_p, [given["x"], order]
+    rewriter.refuse(
+        node,
+        f"{text} with the ord {ast.unparse(order)}",
+        "it takes None, 'fro' or a number that is written in the call: 1, 2, np.inf, ... (2 of a "
+        "matrix, and 'nuc', need singular values)",
+    )
+
+
+def _number(rewriter: Rewriter, node: ast.expr):
+    """The value of a literal, a constant's name, or its negative."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = _number(rewriter, node.operand)
+        return -value if isinstance(value, numbers.Real) else "not a number"
+    if isinstance(node, ast.Constant):
+        return node.value
+    value = static_value(node, rewriter.namespace, rewriter.local)
+    return value if isinstance(value, (numbers.Real, str, type(None))) else "not a number"
