@@ -235,7 +235,8 @@ class _Source(ast.NodeTransformer):
 def _told(backend):
     """The backend; where its roles differ in format, each arithmetic is told so."""
     roles = {n: getattr(backend, n) for n in ("storage", "compute", "accumulate", "matmul")}
-    if len({role.format for role in roles.values()}) == 1:
+    told_already = getattr(backend.compute, "mixed", False)
+    if told_already or len({role.format for role in roles.values()}) == 1:
         return backend
     told = {
         n: types.SimpleNamespace(

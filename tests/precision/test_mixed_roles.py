@@ -102,10 +102,10 @@ def sums(x, out):
     out[8] = np.sum(x) / x.size
     out[9] = x[1:3] @ x[1:3] - s
     out[10] = math.sqrt(s)
-    out[11], out[12] = np.square(np.sum(x)), np.mean(x) / 3.0
+    out[11], out[12] = np.square(x.sum()), np.mean(x) / 3.0
     for i in range(3):
         out[13] += np.square(np.sum(x[i:])) - np.mean(x[: 6 - i])
-    return s, s - x[0], s / x[1]
+    return s, s - x[0], x.sum()
 
 
 def both(x):
