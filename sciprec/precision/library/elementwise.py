@@ -27,7 +27,8 @@ def rounded(number, ndigits=None):
 
 def to_decimals(a, decimals=0):
     """np.round(a, decimals): with the power of ten t = 10 ** |decimals|, rounded, rint(a * t) / t,
-    or rint(a / t) * t where decimals is negative; a itself where a * t overflows.
+    or rint(a / t) * t where decimals is negative; a itself where a * t overflows. Beyond 22
+    decimals t has two factors, one of them 10 ** 22.
     """
     if isinstance(a, (int, float)):
         return _to_decimals(a, decimals)
@@ -41,10 +42,12 @@ def _to_decimals(x, decimals):
     if decimals < 0:
         tens = 10.0 ** (-decimals)
         return np.rint(x / tens) * tens
-    tens = 10.0**decimals
-    scaled = x * tens
+    tens, more = 10.0**decimals, 1.0
+    if decimals > 22:
+        tens, more = 10.0 ** (decimals - 22), 1e22
+    scaled = x * tens * more
     if np.isfinite(scaled):
-        return np.rint(scaled) / tens
+        return np.rint(scaled) / more / tens
     return float(x)
 
 

@@ -238,7 +238,7 @@ class FixedLifted(Lifted):
             every = self._adapt if isinstance(self._adapt, int) else 0
             if self._unknown or every and self._calls % every == 1 % every:
                 self._adaptations += self.units is not None
-                self.profile(*args)
+                self.profile(*self._as_given(args))
             units = self.units
         saved = self._saved(args)
         for attempt in range(_ATTEMPTS):

@@ -79,6 +79,8 @@ class Lifted(Shown):
         self._parallel, self.signature = program.parallel, program.signature
         self._places = program.places()
         self._arity = len(program.signature.parameters)
+        self._is_variadic = any(p.kind is p.VAR_POSITIONAL
+                                for p in program.signature.parameters.values())  # fmt: skip
         self._lift_again, self._programs = lift_again, programs
         self._trusting, self._sources = program.trust_inputs, program.sources
         self._calls = 0
@@ -91,7 +93,7 @@ class Lifted(Shown):
         """Run the kernel. In a backend with random bits the n-th call of this object draws the
         n-th stream.
         """
-        if kwargs or len(args) != self._arity:
+        if kwargs or self._is_variadic or len(args) != self._arity:
             args = self.bound(args, kwargs)
         for argument in args:
             kind = argument.__class__
@@ -199,6 +201,10 @@ class Lifted(Shown):
             ) from None
         bound.apply_defaults()
         return tuple(bound.arguments.values())
+
+    def _as_given(self, args: tuple) -> tuple:
+        """Bound arguments as they are given in a call: those of `*args` one by one."""
+        return (*args[:-1], *args[-1]) if self._is_variadic else args
 
     def _prepared(self, argument):
         """A function lifted too; anything else as it is, lists and the like refused."""

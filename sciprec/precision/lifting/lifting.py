@@ -11,8 +11,10 @@ from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.compiling import cache_folder, module_of
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.ufuncs import LiftedUfunc
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.precision.rewriting.vectorized import is_ufunc
 from sciprec.precision.rounding.variant import FLOATS, Variant
 
 __all__ = ["LiftError", "Lifted", "cache_folder", "lift"]
@@ -31,8 +33,9 @@ def lift(
     """Compile a kernel so that every floating-point operation is rounded in another arithmetic.
 
     Args:
-        kernel: a plain Python function in Numba's subset, or an existing `@njit` function. The
-            kernels that it calls are lifted with it.
+        kernel: a plain Python function in Numba's subset, an existing `@njit` function, or what
+            `@vectorize` or `@guvectorize` made. The kernels that it calls are lifted with it. A
+            decorated function is what `functools.wraps` says that it wraps.
         backend: a name (`sciprec.backends()`), a spec string, or a Backend.
         seed: chooses the random bits of stochastic rounding and noise.
         path: "auto" uses the processor's rounding mode where it serves; "software" never does (same
@@ -48,9 +51,10 @@ def lift(
             None, never: results saturate, and every saturation is counted.
 
     Returns:
-        A callable with the same signature; arrays in either byte order are taken. It can be
-        pickled: a copy in another process goes on with the call that would be the next here, so
-        give each of several copies its own `seed` where the arithmetic is random.
+        A callable with the same signature (of a ufunc a `LiftedUfunc`, which broadcasts); arrays
+        in either byte order are taken. It can be pickled: a copy in another process goes on with
+        the call that would be the next here, so give each of several copies its own `seed` where
+        the arithmetic is random.
 
     Raises:
         LiftError: a construct that cannot be lifted, with its place and what to write instead.
@@ -81,17 +85,20 @@ def lift(
         raise LiftError(f"path {shown(path)} is unknown; give 'auto' or 'software'")
     seed = whole("seed", seed, -(2**63), 2**64 - 1, "an integer")
     trust_inputs = flag("trust_inputs", trust_inputs)
+    _check_adapt(adapt)
+    again = partial(
+        lift, backend=resolved, seed=seed, path=path, trust_inputs=trust_inputs, ranges=ranges,
+        adapt=adapt,
+    )  # fmt: skip
+    if is_ufunc(kernel):
+        made: Any = LiftedUfunc(kernel, again)
+        return made
     function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
     if function is None:
         raise LiftError(
             f"the kernel is a {type(kernel).__name__}; lift takes a Python function or an @njit "
             "function: define the kernel with `def`"
         )
-    _check_adapt(adapt)
-    again = partial(
-        lift, backend=resolved, seed=seed, path=path, trust_inputs=trust_inputs, ranges=ranges,
-        adapt=adapt,
-    )  # fmt: skip
 
     def compiled(variant: Variant) -> tuple[Program, Any]:
         made = Program(function, resolved, path, trust_inputs, variant)

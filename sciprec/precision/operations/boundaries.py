@@ -119,7 +119,9 @@ def _is_stored(kind) -> bool:
                 "takes arrays, or tuples: loop over the places, and read by index"
             )
         return found == {True}
-    own = (types.BaseTuple, types.List, types.ListType, types.ListIter, types.UniTupleIter)
+    own = (
+        types.BaseTuple, types.List, types.ListType, types.ListIter, types.Set, types.UniTupleIter,
+    )  # fmt: skip
     return isinstance(kind, types.BaseNamedTuple) or not isinstance(kind, own)
 
 

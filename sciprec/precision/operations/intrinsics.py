@@ -21,7 +21,7 @@ from numba.np.arrayobj import make_array
 
 from sciprec.precision.elementary.bits import distinct
 from sciprec.precision.formats.backend import Backend
-from sciprec.precision.operations import arrays, boundaries, keys
+from sciprec.precision.operations import arrays, boundaries, casts, keys, vectorized
 from sciprec.precision.operations.evaluation import Evaluation
 from sciprec.precision.operations.number_types import (
     call_inlined,
@@ -94,6 +94,8 @@ class Operations(Evaluation):
             return boundaries.BOUNDARIES[name](self)
         if name == "cast":
             return self._cast()
+        if name == "cast_to":
+            return casts.cast_to(self)
         if name in _REDUCTIONS:
             return self._reduction(_REDUCTIONS[name])
         if name == "accumulate":
@@ -249,6 +251,22 @@ class Operations(Evaluation):
     def constant(self, text: str):
         """An intrinsic without operands: a number of the carrier, given by its hexadecimal text."""
         return boundaries.constant(self, text)
+
+    def chosen(self, arity: int):
+        """What a call of a vectorized function is, by types: see `vectorized`."""
+        return vectorized.chosen(self, arity)
+
+    def result_type(self, arity: int):
+        """The type of a function's results."""
+        return vectorized.result_type(self, arity)
+
+    def on_integers(self, arity: int):
+        """A call of an intrinsic of somebody else's."""
+        return vectorized.on_integers(arity)
+
+    def of_dimensions(self, count: int):
+        """An array of so many dimensions."""
+        return vectorized.of_dimensions(count)
 
     def call(self, arity: int):
         """call(function, x1, ..., x_arity): a jitted function called in the backend's processor

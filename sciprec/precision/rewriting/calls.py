@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numba
 import numpy as np
+from numba.core.extending import _Intrinsic
 
 from sciprec.precision.library import construction
 from sciprec.precision.library.sequences import MODES
@@ -16,7 +17,7 @@ from sciprec.precision.library.table import LIBRARY
 from sciprec.precision.operations import reduce
 from sciprec.precision.operations.meeting import meet
 from sciprec.precision.operations.operation import Operation, operation_called
-from sciprec.precision.rewriting import symbols
+from sciprec.precision.rewriting import casts, classes, symbols, vectorized
 from sciprec.precision.rewriting.norms import norm_called
 from sciprec.precision.rewriting.own_names import own_name
 from sciprec.precision.rewriting.syntax import is_known, name, plain_function, static_value
@@ -29,7 +30,11 @@ _FLOATS = (float, np.float64, np.float32)
 
 
 def call(rewriter: Rewriter, node):
-    """What a call becomes: of a method, of a local function, or of something known beforehand."""
+    """What a call becomes: of a type, of a method, of a local function, or of something known
+    beforehand.
+    """
+    if casts.is_type(rewriter, node.func) and not _is_static(rewriter, node.func):
+        return casts.cast(rewriter, node)
     if isinstance(node.func, ast.Attribute):
         function = static_value(node.func, rewriter.namespace, rewriter.local)
         if not is_known(function):
@@ -49,11 +54,18 @@ def known_call(rewriter: Rewriter, node, function):
     call, or a call of another kernel; anything else is refused.
     """
     text, given = ast.unparse(node.func), [*node.args, *node.keywords]
-    if isinstance(function, numba.types.Float):  # a type of Numba's as a cast
-        function = float
+    if isinstance(function, (numba.types.Number, numba.types.Boolean)):  # as a cast
+        function = casts.numpy_type(function)
     if (function is np.round or function is np.around) and len(given) == 1:
         function = np.rint
+    if vectorized.is_ufunc(function):
+        return vectorized.called(rewriter, node, function)
+    if function is vectorized.element_type:
+        return vectorized.type_of_elements(rewriter, node)
     operation = operation_called(function)
+    is_starred = any(isinstance(a, ast.Starred) for a in node.args)
+    if is_starred and not _takes_a_star(function):
+        rewriter.refuse(node, f"{text} with a starred argument", "give the operands one by one")
     if operation is not None:
         return operation_call(rewriter, node, operation, text)
     reduction = _lookup(symbols.REDUCTIONS, function)
@@ -86,13 +98,37 @@ def known_call(rewriter: Rewriter, node, function):
         return arange(rewriter, node, text)
     if isinstance(function, type) and issubclass(function, BaseException):
         return node
+    made = classes.made(rewriter, node, function)
+    if made is not None:
+        return made
+    if _member(symbols.HEAPS, function):
+        moved = ast.Call(name(rewriter.imported(node.func, function)), [], [])
+        moved.args = [rewriter.seen(a) for a in node.args]
+        return moved if rewriter.program.backend.mixed else rewriter.op("enter", node, moved)
+    if isinstance(function, _Intrinsic):
+        return native_call(rewriter, node, function)
     callee = plain_function(function)
     if callee is None or getattr(callee, "__module__", "").split(".")[0] in ("numpy", "math"):
-        advice = symbols.ADVICE.get(_canonical(text, function), "write it out with operators")
+        advice = symbols.ADVICE.get(_canonical(text, function), symbols.OTHERWISE)
         if "random" in text.split("."):
-            advice = "draw the random numbers before, and pass them in as an array"
+            advice = "draw the random numbers before the call, and pass them in as an array"
         rewriter.refuse(node, text, advice)
     return call_kernel(rewriter, callee, node, [rewriter.visit(a) for a in node.args])
+
+
+def _is_static(rewriter: Rewriter, node) -> bool:
+    return is_known(static_value(node, rewriter.namespace, rewriter.local))
+
+
+def _takes_a_star(function) -> bool:
+    """Whether what a call becomes may have `*x` among its arguments."""
+    if _member(symbols.NATIVE, function):
+        return True
+    if _lookup(LIBRARY, function) is not None:
+        return True
+    engine = [symbols.REDUCTIONS, symbols.CREATING]
+    known = any(_lookup(table, function) is not None for table in engine)
+    return not known and (plain_function(function) is not None or classes.is_made(function))
 
 
 def plain_call(rewriter: Rewriter, node, text: str, arguments: list[ast.expr]) -> ast.Call:
@@ -104,10 +140,20 @@ def plain_call(rewriter: Rewriter, node, text: str, arguments: list[ast.expr]) -
     identifier = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
     identifier = getattr(owner, "__name__", identifier)
     function = ast.Attribute(name(module), identifier, ast.Load()) if module else name(identifier)
-    if owner in (numba.uint32, numba.uint64, numba.int32, numba.int64):
-        function = ast.Attribute(name("np"), str(owner), ast.Load())
+    kind = casts.numpy_type(owner)
+    if kind is not None and owner not in (int, bool):
+        function = casts.dtype(rewriter, kind)
     keywords = [ast.keyword(k.arg, rewriter.visit(k.value)) for k in node.keywords]
     return ast.Call(function, arguments, keywords)
+
+
+def native_call(rewriter: Rewriter, node, function: _Intrinsic) -> ast.Call:
+    """A call of an intrinsic of somebody else's, on integers alone."""
+    if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+        rewriter.refuse(node, "an intrinsic with keywords or a star", "give its operands in order")
+    called = name(rewriter.imported(node.func, function))
+    made = name(rewriter.program.operation(f"on_integers({len(node.args)})"))
+    return ast.Call(made, [called, *map(rewriter.visit, node.args)], [])
 
 
 def operation_call(rewriter: Rewriter, node, row: Operation, text: str):
@@ -155,6 +201,8 @@ def creation(rewriter: Rewriter, node, function):
 def method(rewriter: Rewriter, node):
     """A method of a local value: reductions and data movement; everything else is refused."""
     attribute = node.func.attr
+    if any(isinstance(a, ast.Starred) for a in node.args):
+        rewriter.refuse(node, f".{attribute} with a starred argument", "give them one by one")
     if attribute in symbols.METHODS:
         reduction = symbols.REDUCTIONS[symbols.METHODS[attribute]]
         return reduction_call(
@@ -168,6 +216,8 @@ def method(rewriter: Rewriter, node):
         kind = static_value(node.args[0], rewriter.namespace, rewriter.local)
         if kind in _FLOATS:
             return rewriter.op("cast", node, owner)
+        if not is_known(kind) and casts.is_type(rewriter, node.args[0]):
+            return rewriter.op("cast_to", node, *arguments, owner)
         owner = rewriter.op("viewed", node, owner)
     elif attribute in symbols.DECIDING_METHODS:
         owner = rewriter.op("viewed", node, owner)
@@ -185,6 +235,8 @@ def library_call(rewriter: Rewriter, node, function, text: str) -> ast.Call:
     only where that is what the kernel takes when nothing is given.
     """
     signature = inspect.signature(function)
+    if any(isinstance(a, ast.Starred) for a in node.args):
+        return call_kernel(rewriter, function, node, [rewriter.visit(a) for a in node.args])
     try:
         given = signature.bind(*node.args, **{k.arg: k.value for k in node.keywords}).arguments
     except TypeError:
@@ -325,7 +377,11 @@ def local_call(rewriter: Rewriter, node) -> ast.Call:
             f"the call of '{node.func.id}', a function that came as an argument, in fixed point",
             "call the kernel by its own name",
         )
-    return _called(rewriter, node.func, inner, node, [rewriter.visit(a) for a in node.args])
+    arguments = [rewriter.visit(a) for a in node.args]
+    plain = len(arguments) == 1 and not node.keywords and not isinstance(arguments[0], ast.Starred)
+    if plain and not rewriter.program.keyed and node.func.id not in defined:
+        return rewriter.op("cast_to", node, node.func, *arguments)  # a type, or a function
+    return _called(rewriter, node.func, inner, node, arguments)
 
 
 def _called(rewriter: Rewriter, function: ast.expr, called: str, node, arguments: list[ast.expr]):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sciprec.precision.formats.literal import round_literal
+from sciprec.precision.rewriting.casts import dtype, numpy_type
 from sciprec.precision.rewriting.syntax import is_known, name, plain_function
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def constant(rewriter: Rewriter, node, value, text: str) -> ast.expr:
         rewriter.refuse(
             node,
             f"'{text}', a {type(value).__name__},",
-            "constants may be numbers, strings, tuples and arrays: pass it as an argument",
+            "constants may be numbers, strings, types, functions, tuples and arrays: keep what the "
+            "kernel reads of it in one of these, or pass that as an argument",
         )
     return embedded
 
@@ -47,8 +49,9 @@ def embed(rewriter: Rewriter, value) -> ast.expr | None:
         return None if None in items else ast.Tuple(items, ast.Load())
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
         return held(rewriter, name(rewriter.program.array(value)))
-    if value in (float, int, bool) or isinstance(value, type) and issubclass(value, np.generic):
-        return _dtype(rewriter, value)
+    kind = numpy_type(value)
+    if kind is not None:
+        return dtype(rewriter, kind)
     function = plain_function(value)
     if function is not None:
         return name(rewriter.program.callee(function))
@@ -77,11 +80,3 @@ def default(rewriter: Rewriter, value) -> ast.expr:
     if function is not None:
         return name(rewriter.program.callee_before(function))
     return constant(rewriter, rewriter.tree, value, "a default value")
-
-
-def _dtype(rewriter: Rewriter, kind) -> ast.expr:
-    """A type used as a value (a dtype argument); arrays have to hold the backend's numbers."""
-    if isinstance(kind, type) and issubclass(kind, np.floating) and kind is not np.float64:
-        return name("sp_carrier")
-    kind = {float: np.float64, int: np.int64, bool: np.bool_}.get(kind, kind)
-    return ast.Attribute(name("np"), kind.__name__, ast.Load())

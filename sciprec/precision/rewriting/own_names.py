@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import re
 
-from sciprec.precision.rewriting.symbols import NATIVE
+from sciprec.precision.rewriting.symbols import MOVING, NATIVE
 from sciprec.precision.rewriting.syntax import stored_names
 
 _PREFIX = "sp_own_"
-_TAKEN = {"np", "math"} | {f.__name__ for f in NATIVE if f.__module__ == "builtins"}
+_TAKEN = {"np", "math"} | {f.__name__ for f in NATIVE | MOVING if f.__module__ == "builtins"}
 _OWN = re.compile(rf"(?<![\w.]){_PREFIX}(?=\w)")
 
 

@@ -17,6 +17,7 @@ from sciprec.precision.formats.literal import round_array
 from sciprec.precision.operations.keys import site_number
 from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rewriting.identity import Identities
+from sciprec.precision.rewriting.imported import place_of_object
 from sciprec.precision.rewriting.layout import Frame, Layout
 from sciprec.precision.rewriting.own_names import own_name, set_apart
 from sciprec.precision.rewriting.parallel import rewrite_parallel_loop
@@ -49,6 +50,7 @@ from sciprec.precision.library.places import number_of_steps as sp_number_of_ste
 from sciprec.precision.operations.keys import at_site as sp_at
 from sciprec.precision.operations.keys import descend as sp_descend
 from sciprec.precision.operations.intrinsics import operations
+from sciprec.precision.rewriting.imported import imported as sp_imported
 from sciprec.precision.operations.meeting import compiled_meet as sp_meet
 from sciprec.precision.operations.views import swapped as sp_swapped
 from sciprec.precision.compiled.parts import inlined_part as sp_inlined
@@ -110,6 +112,7 @@ class Program:
         self._operations: dict[str, str] = {}
         self._arrays: dict[str, np.ndarray] = {}
         self._known_arrays: dict[int, str] = {}
+        self._imported: dict[str, str] = {}
         self._definitions: list[tuple[ast.FunctionDef, bool]] = []
         self._mentions: dict[str, set[str]] = {}  # what each definition mentions
         self.kernel = kernel
@@ -211,6 +214,18 @@ class Program:
         value = value.astype(value.dtype.newbyteorder("="), copy=False)
         self._arrays[identifier] = value
         self._known_arrays[id(source)] = identifier
+        return identifier
+
+    def imported(self, value, *facts: str) -> str | None:
+        """The generated name of an object that other processes find, too; None where they cannot.
+        Code that names one of `__main__` is not kept: another process has another one.
+        """
+        place = place_of_object(value)
+        if place is None:
+            return None
+        identifier = f"sp_of_{'_'.join(place).replace('.', '_')}"
+        self._imported[identifier] = f"sp_imported{(*place, *facts)!r}"
+        self.kept = self.kept and place[0] != "__main__"
         return identifier
 
     def add_site(self, site: Site) -> int:
@@ -319,6 +334,7 @@ class Program:
             self.layout = Layout(self.frames, "sp_entry")
             found |= {n: str(first) for n, first in sorted(self.layout.constants.items())}
         found |= {n: f"sp_ops.{o}" for n, o in sorted(self._operations.items())}
+        found |= self._imported
         for identifier, value in self._arrays.items():
             raw = np.ascontiguousarray(value)
             found[identifier] = (
@@ -334,12 +350,14 @@ class Program:
         Numba cannot load a cached function that calls a recursive one: such kernels compile in
         each process.
         """
-        names = [own_name(parameter) for parameter in self.signature.parameters]
+        given = self.signature.parameters.values()
+        names = [own_name(parameter.name) for parameter in given]
+        stars = ["*" * (parameter.kind is parameter.VAR_POSITIONAL) for parameter in given]
         key = ["sp_key"] if self.keyed else []
         entered = []
         for number, parameter in enumerate(names):
             prefix = self._entry_key("enter", number) if self.keyed else ""
-            entered.append(f"{self.operation('enter')}({prefix}{parameter})")
+            entered.append(f"{stars[number]}{self.operation('enter')}({prefix}{parameter})")
         listed = ", ".join([*key, *names])
         call = self.guarded_call("sp_run", [*key, *names])
         own = self._names[self.kernel]
@@ -401,10 +419,10 @@ def _namespace(function) -> ChainMap:
 def _signature(kernel) -> inspect.Signature:
     signature = inspect.signature(kernel, follow_wrapped=False)
     for parameter in signature.parameters.values():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        if parameter.kind is parameter.VAR_KEYWORD:
             raise LiftError(
-                f"kernel '{kernel.__name__}' takes '*{parameter.name}'; lifting takes named "
-                "arguments: name each one, or pass a tuple"
+                f"kernel '{kernel.__name__}' takes '**{parameter.name}'; Numba takes arguments by "
+                "position: name each one"
             )
         if parameter.kind is parameter.KEYWORD_ONLY:
             raise LiftError(

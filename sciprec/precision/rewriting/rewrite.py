@@ -17,7 +17,7 @@ import numpy as np
 
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.operations import keys, reduce
-from sciprec.precision.rewriting import calls, constants, statements, symbols
+from sciprec.precision.rewriting import calls, casts, constants, raising, statements, symbols
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.syntax import (
     LiftError,
@@ -31,14 +31,13 @@ from sciprec.precision.rewriting.syntax import (
 
 _REFUSED = {
     ast.Yield: "yield", ast.YieldFrom: "yield from", ast.Await: "await", ast.Global: "global",
-    ast.Nonlocal: "nonlocal", ast.Import: "import", ast.ImportFrom: "import", ast.With: "with",
-    ast.Starred: "a starred expression", ast.ClassDef: "a class",
+    ast.Nonlocal: "nonlocal", ast.Import: "import", ast.ImportFrom: "import",
+    ast.ClassDef: "a class",
     ast.AsyncFunctionDef: "an async function", ast.Dict: "a dictionary", ast.Set: "a set",
     ast.DictComp: "a dictionary comprehension", ast.SetComp: "a set comprehension",
     ast.NamedExpr: "an assignment expression", ast.JoinedStr: "an f-string", ast.Match: "match",
     ast.Delete: "del",
 }  # fmt: skip
-_LINALG = ast.Attribute(name("np"), "linalg", ast.Load())
 _PLAIN = ("shape", "size", "ndim", "strides")
 
 
@@ -60,6 +59,8 @@ class Rewriter(ast.NodeTransformer):
     visit_For = statements.for_loop
     visit_While = statements.while_loop
     visit_ListComp = statements.comprehension
+    visit_Raise = raising.raised
+    visit_Assert = raising.asserted
 
     def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
         self.program, self.function, self.tree = program, function, tree
@@ -67,6 +68,7 @@ class Rewriter(ast.NodeTransformer):
         self.file, self.first = program.place(function)
         self.local = {a.arg for a in _arguments(tree.args)} | stored_names(tree.body)
         self.counts = statements.counts(tree)
+        self.types = casts.local_types(tree, namespace, self.local)
         self.label = tree.name
         self.key = "sp_key"
         self.frame_name = ""
@@ -128,6 +130,16 @@ class Rewriter(ast.NodeTransformer):
         """The key of one iteration or call."""
         return ast.Call(name("sp_descend"), [key, counter], [])
 
+    def imported(self, node, value, *facts: str) -> str:
+        """The generated name of an object that stays as it is."""
+        identifier = self.program.imported(value, *facts)
+        if identifier is None:
+            self.refuse(
+                node, f"'{ast.unparse(node)}', whose module does not have it by its own name,",
+                "define it at the top of a module",
+            )  # fmt: skip
+        return identifier
+
     # ---- literals and names --------------------------------------------------------------------
 
     def visit_Constant(self, node):
@@ -161,7 +173,7 @@ class Rewriter(ast.NodeTransformer):
             if is_known(known) and not isinstance(known, np.ndarray):
                 self.refuse(node, f"'{ast.unparse(node)}'", "pass it as an argument of the kernel")
         read = ast.Attribute(owner, node.attr, node.ctx)
-        if node.attr in _PLAIN or node.attr in ("T", "dtype", "flat"):
+        if node.attr in _PLAIN or node.attr in ("T", "dtype", "flat") or casts.is_type(self, node):
             return read
         return self.op("enter", node, read)
 
@@ -330,10 +342,10 @@ class Rewriter(ast.NodeTransformer):
     def visit_FunctionDef(self, node):
         """A function defined inside the kernel."""
         arguments = node.args
-        if arguments.defaults or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
+        if arguments.defaults or arguments.kwonlyargs or arguments.kwarg:
             self.refuse(
                 node,
-                f"the function '{node.name}' with default values, * or ** inside a kernel",
+                f"the function '{node.name}' with default values, a bare * or ** inside a kernel",
                 "give every argument in the call, or define it outside the kernel",
             )
         inner = type(self)(self.program, self.function, node, self.namespace)
@@ -341,6 +353,23 @@ class Rewriter(ast.NodeTransformer):
         inner.counter = self.counter + 1000
         inner.frame_name = f"{self.frame_name}.{node.name}"
         return inner.definition(node.name)
+
+    def visit_With(self, node):
+        made = [ast.unparse(item.context_expr) for item in node.items]
+        self.refuse(
+            node, f"'with {', '.join(made)}'",
+            "do it before the call, in Python, and pass in what comes of it",
+        )  # fmt: skip
+
+    def visit_Starred(self, node):
+        """The items of a tuple as arguments of a call, or in another tuple."""
+        return ast.Starred(self.visit(node.value), node.ctx)
+
+    def visit_List(self, node):
+        starred = next((item for item in node.elts if isinstance(item, ast.Starred)), None)
+        if starred is not None:
+            self.refuse(starred, "a starred expression in a list", "write a tuple")
+        return super().generic_visit(node)
 
     def visit_Lambda(self, node):
         self.refuse(node, "a lambda", "define a function with def")
@@ -362,29 +391,6 @@ class Rewriter(ast.NodeTransformer):
             return call
         return ast.Call(name(self.program.operation("opened")), [call], [])
 
-    def visit_Raise(self, node):
-        """An exception of Python or of NumPy's linear algebra, by its own name, with a fixed
-        text.
-        """
-        made = node.exc
-        kind = made.func if isinstance(made, ast.Call) else made
-        known = made and static_value(kind, self.namespace, self.local)
-        singular = known is np.linalg.LinAlgError
-        builtin = singular or isinstance(known, type) and known.__module__ == "builtins"
-        arguments = made.args if isinstance(made, ast.Call) else []
-        if made and not (builtin and all(isinstance(a, ast.Constant) for a in arguments)):
-            self.refuse(
-                node,
-                f"'{ast.unparse(node)}'",
-                'raise an exception of Python with a fixed text, as in raise ValueError("...")',
-            )
-        if made:  # by its own name, whatever the kernel's module calls it
-            raised = name(known.__name__)
-            if singular:
-                raised = ast.Attribute(_LINALG, known.__name__, ast.Load())
-            node.exc = ast.Call(raised, arguments, []) if isinstance(made, ast.Call) else raised
-        return node
-
     def visit_ExceptHandler(self, node):
         """The one form of `except` that Numba has, without a name."""
         caught = node.type and static_value(node.type, self.namespace, self.local)
@@ -393,11 +399,6 @@ class Rewriter(ast.NodeTransformer):
                 node, f"'except {ast.unparse(node.type)}'", "write `except Exception:`, as in Numba"
             )
         return ast.ExceptHandler(node.type, None, self.statements(node.body) or [ast.Pass()])
-
-    def visit_Assert(self, node):
-        if node.msg is not None and not isinstance(node.msg, ast.Constant):
-            self.refuse(node, "a computed message of assert", "give a fixed text")
-        return ast.Assert(self.visit(node.test), node.msg)
 
     def generic_visit(self, node):
         """Any other node: its parts rewritten, or the construct refused."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import heapq
 import math
 
-import numba
 import numpy as np
 
 from sciprec.precision.library import axes, places, statistics
@@ -34,11 +34,12 @@ PLACES = {
 """Arithmetic of indices, called as it is -> its name in generated modules."""
 
 NATIVE = {
-    range, len, int, bool, enumerate, zip, print, isinstance, tuple, list, reversed, slice,
+    range, len, int, bool, enumerate, zip, print, isinstance, tuple, list, reversed, slice, type,
+    ord, chr, np.finfo, np.iinfo,
     math.isnan, math.isinf, math.isfinite, math.floor, math.ceil, math.trunc, math.gcd,
     np.shape, np.ndindex, np.tril_indices, np.triu_indices, np.gcd, np.lcm, np.broadcast_shapes,
     np.int8, np.int16, np.int32, np.int64, np.intp, np.uint8, np.uint16,
-    np.uint32, np.uint64, np.bool_, numba.uint32, numba.uint64, numba.int32, numba.int64,
+    np.uint32, np.uint64, np.bool_,
 }  # fmt: skip
 """Functions whose results are not floating-point numbers, or no arithmetic at all."""
 
@@ -60,9 +61,13 @@ MOVING = {
     np.flatnonzero, np.array_equal, np.take, np.append, np.delete, np.dstack, np.diagflat,
     np.partition, np.argpartition, np.argwhere, np.extract, np.unique, np.union1d, np.intersect1d,
     np.setdiff1d, np.setxor1d, np.isin, np.digitize, np.take_along_axis, np.nanargmax, np.nanargmin,
-    np.isneginf, np.isposinf, np.logical_xor, np.trim_zeros, np.resize,
+    np.isneginf, np.isposinf, np.logical_xor, np.trim_zeros, np.resize, set,
+    sorted,
 }  # fmt: skip
 """Functions that compare or move numbers: their array arguments are rounded first."""
+
+HEAPS = {heapq.heappush, heapq.heappop, heapq.heapify, heapq.heappushpop, heapq.heapreplace}
+"""Functions that move numbers inside a list."""
 
 CREATING = {np.empty: 1, np.zeros: 1, np.ones: 1, np.full: 2, np.full_like: 2}
 """Functions that make arrays of the carrier's dtype -> position of their dtype argument."""
@@ -87,8 +92,13 @@ DECIDING_METHODS = {"copy", "argmax", "argmin", "argsort", "any", "all", "nonzer
 QUIET_METHODS = {
     "reshape", "ravel", "flatten", "transpose", "item", "append", "pop", "extend", "insert",
     "clear", "keys", "values", "items", "get", "index", "count", "reverse", "sort", "repeat",
+    "add", "discard", "remove", "update", "union", "intersection", "difference", "issubset",
+    "lower", "upper", "strip", "startswith", "endswith",
 }  # fmt: skip
 """Methods that do no arithmetic."""
+
+OTHERWISE = "write it out with operators and loops, or compute it before the call and pass it in"
+"""What to write instead of a function that nothing else is known of."""
 
 ADVICE = {
     "np.einsum": "write the loops over its indices",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import threading
 import types as python_types
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import numpy as np
 from sciprec.errors import InputError
 
 _UNKNOWN = object()
+_DECORATED = python_types.FunctionType, type(functools.lru_cache(len))
 _parser = threading.Lock()
 
 
@@ -71,12 +73,14 @@ def is_known(value) -> bool:
 
 def plain_function(value):
     """The plain Python function behind a kernel: itself, a jitted function's, a lifted kernel's;
-    or None.
+    of a decorated one the function that `functools.wraps` names; or None.
     """
-    if isinstance(value, python_types.FunctionType):
-        return value
-    inner = getattr(value, "py_func", None)
-    return inner if isinstance(inner, python_types.FunctionType) else None
+    value = getattr(value, "py_func", value)
+    inner = getattr(value, "__wrapped__", None)
+    while isinstance(value, _DECORATED) and inner is not None:
+        value = getattr(inner, "py_func", inner)
+        inner = getattr(value, "__wrapped__", None)
+    return value if isinstance(value, python_types.FunctionType) else None
 
 
 def name(identifier: str) -> ast.Name:

@@ -1,0 +1,80 @@
+"""Casts to types that Numba finds when it compiles: `T = type(x)`, `x.dtype.type`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llvmlite import ir
+from numba import njit
+from numba.core import types
+from numba.core.errors import TypingError
+
+from sciprec.precision.operations import keys
+from sciprec.precision.operations.number_types import forward, is_float, is_whole
+from sciprec.precision.rounding.words import I64
+
+if TYPE_CHECKING:
+    from sciprec.precision.operations.intrinsics import Operations
+
+
+@njit
+def _converted(kind, x):
+    return x.astype(kind)
+
+
+def cast_to(ops: Operations):
+    """cast_to(T, x): a number of the backend where T is a floating-point type; for other types
+    Numba's own conversion, as `np.int64(x)`; where T is a function (both come as arguments of
+    kernels) its value.
+    """
+
+    to_float = ops.cast  # made before Numba looks for intrinsics
+
+    def resolve(typingctx, key, kind, x):
+        wanted = getattr(kind, "instance_type", getattr(kind, "dtype", None))
+        given = types.unliteral(x)
+        if wanted is None and isinstance(kind, types.Callable):
+            return _called(typingctx, kind, given)
+        if is_float(wanted):
+            known = [key, types.int64, given] if ops.variant.row_bytes else keys.join(key, [given])
+            return _passed(typingctx, ops, to_float, known, key, (kind, given))
+        if isinstance(given, types.Array) and is_whole(wanted):
+            return _passed(typingctx, ops, _converted, [kind, given], key, (kind, given))
+        if not is_whole(wanted) or not (is_float(given) or is_whole(given)):
+            raise TypingError(f"a cast of {given} to {kind} is given; it takes a number's type")
+
+        def codegen(context, b, signature, args):
+            return context.cast(b, args[-1], given, wanted)
+
+        return wanted(*keys.join(key, [kind, given])), codegen
+
+    return ops.intrinsic(2, resolve)
+
+
+def _called(typingctx, kind, given):
+    """A call of a function, in a backend without keys."""
+    resolved = kind.get_call_type(typingctx, (given,), {})
+    passed = forward(kind, resolved)
+
+    def codegen(context, b, signature, args):
+        return passed(context, b, resolved.return_type(given), args[1:])
+
+    return resolved.return_type(kind, given), codegen
+
+
+def _passed(typingctx, ops: Operations, function, known: list, key, operands):
+    """A call of another function of these operands, `cast` without the type."""
+    called = typingctx.resolve_value_type(function)
+    resolved = called.get_call_type(typingctx, tuple(known), {})
+    passed, is_cast = forward(called, resolved), function is not _converted
+
+    def codegen(context, b, signature, args):
+        word, (kind, value) = keys.split(key, args)
+        values = [kind, value]
+        if is_cast:
+            values = [value] if key is None else [word, value]
+            if ops.variant.row_bytes:
+                values = [word, ir.Constant(I64, 0), value]
+        return passed(context, b, resolved.return_type(*known), values)
+
+    return resolved.return_type(*keys.join(key, operands)), codegen

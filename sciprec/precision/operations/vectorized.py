@@ -1,0 +1,116 @@
+"""What the types of operands decide in calls of functions that work on numbers and on arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from numba.core import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+from sciprec.precision.operations import arrays
+from sciprec.precision.operations.number_types import forward, is_float, is_whole
+
+if TYPE_CHECKING:
+    from sciprec.precision.operations.intrinsics import Operations
+
+
+def _of_arity(count: int, resolve):
+    """An intrinsic of `count` operands."""
+    names = "".join(f", x{i}" for i in range(count))
+    text = f"lambda typingctx{names}: resolve(typingctx{names})"
+    return intrinsic(eval(text, {"resolve": resolve}))
+
+
+def _has_keys(ops: Operations) -> bool:
+    return ops.key_type is not None
+
+
+def chosen(ops: Operations, arity: int):
+    """chosen(function, loop, [their keys,] x1, ...): the function of numbers, or its loop over
+    arrays where an operand is one.
+    """
+    keys = 2 if _has_keys(ops) else 0
+
+    def resolve(typingctx, function, loop, *given):
+        operands = [types.unliteral(k) for k in given[keys:]]
+        over = any(isinstance(k, types.Array) for k in operands)
+        called, taken = (loop, 1) if over else (function, 0)
+        kinds = [*given[:keys][taken : taken + 1], *operands]
+        resolved = called.get_call_type(typingctx, tuple(kinds), {})
+        passed = forward(called, resolved)
+
+        def codegen(context, b, signature, args):
+            prefix, values = args[2 : 2 + keys][taken : taken + 1], args[2 + keys :]
+            return passed(context, b, resolved.return_type(*kinds), [*prefix, *values])
+
+        return resolved.return_type(function, loop, *given[:keys], *operands), codegen
+
+    return _of_arity(2 + keys + arity, resolve)
+
+
+def result_type(ops: Operations, arity: int):
+    """result_type(function, [key,] x1, ...): the dtype of a new array of what a function gives of
+    elements; that of floating-point numbers is as in operations on these arrays.
+    """
+    keys = 1 if _has_keys(ops) else 0
+
+    def resolve(typingctx, function, *given):
+        elements = [getattr(types.unliteral(k), "dtype", types.unliteral(k)) for k in given[keys:]]
+        kinds = [*given[:keys], *(ops.carrier if is_float(k) else k for k in elements)]
+        made = function.get_call_type(typingctx, tuple(kinds), {}).return_type
+        made = made[0] if ops.variant.row_bytes else made
+        over = [k for k in given[keys:] if isinstance(k, types.Array)]
+        made = arrays.result_dtype(ops, over) if is_float(made) and over else made
+
+        def codegen(context, b, signature, args):
+            return context.get_dummy_value()
+
+        return types.DType(made)(function, *given), codegen
+
+    return _of_arity(1 + keys + arity, resolve)
+
+
+def of_dimensions(count: int):
+    """of_dimensions(x): x, an array of so many dimensions, or a number (0)."""
+
+    @intrinsic
+    def checked(typingctx, x):
+        kind = types.unliteral(x)
+        if getattr(kind, "ndim", 0) != count:
+            raise TypingError(
+                f"a function made by guvectorize is given {kind} for {count} core dimensions; "
+                "inside a kernel it takes the core dimensions alone: write the loop around it"
+            )
+
+        def codegen(context, b, signature, args):
+            if context.enable_nrt:
+                context.nrt.incref(b, kind, args[0])
+            return args[0]
+
+        return kind(kind), codegen
+
+    return checked
+
+
+def on_integers(arity: int):
+    """on_integers(function, x1, ...): an intrinsic of somebody else's, which no number enters or
+    leaves that would have to be rounded.
+    """
+
+    def resolve(typingctx, function, *operands):
+        resolved = function.get_call_type(typingctx, operands, {})
+        if not all(map(is_whole, map(types.unliteral, (resolved.return_type, *operands)))):
+            names = ", ".join(map(str, operands))
+            raise TypingError(
+                f"an intrinsic is given {names} and gives {resolved.return_type}; in a lifted "
+                "kernel intrinsics take and give integers: write it out with operators"
+            )
+        passed = forward(function, resolved)
+
+        def codegen(context, b, signature, args):
+            return passed(context, b, resolved.return_type(*operands), args[1:])
+
+        return resolved.return_type(function, *operands), codegen
+
+    return _of_arity(1 + arity, resolve)

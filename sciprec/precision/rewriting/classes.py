@@ -1,0 +1,60 @@
+"""Objects that a kernel makes of classes: named tuples, sets, and Numba's typed lists."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from sciprec.precision.rewriting import casts
+from sciprec.precision.rewriting.syntax import is_known, name, static_value
+
+if TYPE_CHECKING:
+    from sciprec.precision.rewriting.rewrite import Rewriter
+
+
+def is_made(function) -> bool:
+    """Whether a call makes a named tuple."""
+    named = isinstance(function, type) and issubclass(function, tuple)
+    return named and hasattr(function, "_fields")
+
+
+def made(rewriter: Rewriter, node: ast.Call, function) -> ast.expr | None:
+    """What a call of a class becomes; None where it is none of these."""
+    if is_made(function):
+        return _named_tuple(rewriter, node, function)
+    if getattr(function, "__module__", "") != "numba.typed.typedlist":
+        return None
+    from numba.typed import List  # brings much of Numba with it
+
+    if function is List:
+        listed = name(rewriter.imported(node.func, List))
+        return ast.Call(listed, [rewriter.seen(a) for a in node.args], [])
+    if function == List.empty_list:
+        listed = ast.Attribute(name(rewriter.imported(node.func, List)), "empty_list", ast.Load())
+        return ast.Call(listed, [_item_type(rewriter, a) for a in node.args], [])
+    return None
+
+
+def _named_tuple(rewriter: Rewriter, node: ast.Call, kind) -> ast.expr:
+    """A named tuple holds numbers of the storage format, as those that are given do."""
+    called = name(rewriter.imported(node.func, kind, *kind._fields))
+
+    def held(given: ast.expr) -> ast.expr:
+        value = rewriter.visit(given)
+        return rewriter.op("enter", node, value) if rewriter.program.backend.mixed else value
+
+    keywords = [ast.keyword(k.arg, held(k.value)) for k in node.keywords]
+    return ast.Call(called, [held(a) for a in node.args], keywords)
+
+
+def _item_type(rewriter: Rewriter, node: ast.expr) -> ast.expr:
+    """The type of a list's items: numbers are those of the backend."""
+    value = static_value(node, rewriter.namespace, rewriter.local)
+    kind = casts.numpy_type(value) if is_known(value) else None
+    if kind is None and not casts.is_type(rewriter, node):
+        rewriter.refuse(
+            node, f"a typed list of '{ast.unparse(node)}'", "make it of numbers, or write List()"
+        )
+    if kind is None:
+        return rewriter.visit(node)
+    return name("sp_carrier") if kind.__name__.startswith("float") else casts.dtype(rewriter, kind)

@@ -1,0 +1,76 @@
+"""Exceptions in a kernel: raised by class, with texts that are fixed when the kernel is lifted."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from sciprec.precision.rewriting.own_names import as_written
+from sciprec.precision.rewriting.syntax import is_known, name, static_value
+
+if TYPE_CHECKING:
+    from sciprec.precision.rewriting.rewrite import Rewriter
+
+
+def raised(rewriter: Rewriter, node: ast.Raise) -> ast.Raise:
+    """An exception of Python, or of a class of the user's own that can be imported. What a text
+    computes stands in it as its source: Numba makes no texts of numbers.
+    """
+    made = node.exc
+    if made is None:
+        return node
+    call = made if isinstance(made, ast.Call) else None
+    kind = call.func if call else made
+    known = static_value(kind, rewriter.namespace, rewriter.local)
+    if not (isinstance(known, type) and issubclass(known, BaseException)) or (
+        call and call.keywords
+    ):
+        rewriter.refuse(
+            node,
+            f"'{ast.unparse(node)}'",
+            'raise a class of exceptions with a text, as in raise ValueError("...")',
+        )
+    raised = name(known.__name__)  # by its own name, whatever the kernel's module calls it
+    if known.__module__ != "builtins":
+        raised = name(rewriter.imported(node, known))
+    if call is None:
+        return ast.Raise(raised, None)
+    arguments = [ast.Constant(text_of(rewriter, a)) for a in call.args]
+    return ast.Raise(ast.Call(raised, arguments, []), None)
+
+
+def asserted(rewriter: Rewriter, node: ast.Assert) -> ast.Assert:
+    """An assertion; its message is as a raised text."""
+    message = node.msg and ast.Constant(text_of(rewriter, node.msg))
+    return ast.Assert(rewriter.visit(node.test), message)
+
+
+def text_of(rewriter: Rewriter, node: ast.expr):
+    """The constant that an argument of an exception is; where it is computed its text, with the
+    source of what is filled in, in braces.
+    """
+    value = static_value(node, rewriter.namespace, rewriter.local)
+    if isinstance(node, ast.Constant):
+        return node.value
+    if is_known(value) and isinstance(value, (int, float, str)):
+        return value
+    return as_written(_template(node, "{", "}"))
+
+
+def _template(node: ast.expr, before: str = "", after: str = "") -> str:
+    """A text whose parts are made when the kernel runs, with their source in place of them."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_template(part) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return "{" + ast.unparse(node.value) + "}"
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _template(node.left, "{", "}") + _template(node.right, "{", "}")
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):  # "... %s" % x
+        return _template(node.left, "{", "}")
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "format":
+        return _template(node.func.value, "{", "}")
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "str" and node.args:
+        return "{" + ast.unparse(node.args[0]) + "}"
+    return before + ast.unparse(node) + after

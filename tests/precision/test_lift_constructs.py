@@ -1,0 +1,392 @@
+"""Constructs that people write around their arithmetic: types as values, starred arguments, objects
+of classes, exceptions with computed texts, decorated functions, functions made by `@vectorize`.
+
+Beside each kernel stands one that says the same plainly: its source on exact scalars is the truth,
+and in fp64 the kernel itself under plain Numba.
+"""
+
+import functools
+import heapq
+import pickle
+from collections import namedtuple
+
+import numba
+import numpy as np
+import pytest
+from numba import float64, guvectorize, njit, vectorize
+from numba.extending import intrinsic
+from numba.typed import List
+
+import sciprec
+from sciprec.precision import resolve_backend
+from tests.oracles import derived, exact
+from tests.oracles.twin import run_twin
+
+Point = namedtuple("Point", "x y")
+X = np.array([1.1, 2.2, -0.7])
+HALF, SHORT, SINGLE = (resolve_backend(b).compute for b in ("fp16", "bf16", "fp32"))
+MIXED = sciprec.Backend("mixed", HALF, SHORT, SINGLE, SHORT)
+
+
+class Failure(ValueError):
+    """An exception of a user's own."""
+
+
+@intrinsic
+def next_integer(typingctx, x):
+    """Somebody's intrinsic."""
+
+    def codegen(context, builder, signature, args):
+        return builder.add(args[0], args[0].type(1))
+
+    return x(x), codegen
+
+
+def traced(function):
+    """A decorator that leaves the function's name."""
+
+    @functools.wraps(function)
+    def wrapper(*args, **options):
+        return function(*args, **options)
+
+    return wrapper
+
+
+@traced
+@njit
+def third(x):
+    return x / 3.0
+
+
+@functools.lru_cache
+def remembered(x):
+    return third(x) * 0.7
+
+
+def typed(x, a):
+    T, U = type(x), float64
+    number = a.dtype.type
+    out = np.zeros(4, dtype=T)
+    out[0] = T(0.1) * x
+    out[1] = number(0.1) + U(x) * float64(0.7)
+    out[2] = type(x)(3) / x
+    out[3] = np.finfo(a.dtype).eps
+    whole = np.empty(2, numba.int32)
+    whole[0], whole[1] = numba.int32(7.9), type(a.size)(-2.7)
+    return out, whole, a.astype(T) * x
+
+
+def given_type(kind, x):
+    return kind(x) * np.zeros(2, kind)[0] + kind(x)
+
+
+def plainly_typed(x, a):
+    out = np.zeros(4)
+    out[0] = 0.1 * x
+    out[1] = 0.1 + x * 0.7
+    out[2] = 3 / x
+    out[3] = 2.0**-52
+    whole = np.array([7, -2])
+    return out, whole, a * x
+
+
+@njit
+def summed(x, *rest):
+    s = x
+    for value in rest:
+        s += value * 0.1
+    return s + len(rest)
+
+
+def starred(x, *rest):
+    both = (x, *rest)
+    return summed(x, *rest) * summed(*both) - summed(*rest), rest[1] * 0.3
+
+
+def plainly_starred(x, y, z):
+    first = x + y * 0.1 + z * 0.1 + 2
+    return first * first - (y + z * 0.1 + 1), z * 0.3
+
+
+def named(x, a):
+    p = Point(x * 0.1, y=a[0])
+    q = Point(p.y, p.x + 1.0)
+    return q, q.y * 0.7, len(set(a))
+
+
+def plainly_named(x, a):
+    y = x * 0.1 + 1.0
+    return (a[0], y), y * 0.7, 3
+
+
+def collected(x, a):
+    some = List()
+    some.append(x * 0.7)
+    more = List.empty_list(float64)
+    more.append(some[0] * x)
+    more[0] += 0.1
+    more.append(2.5)
+    s = 0.0
+    for value in more:
+        s += value
+    heap = [(a[i], i) for i in range(a.size)]
+    heapq.heapify(heap)
+    least, place = heapq.heappop(heap)
+    return s, sorted([x, 0.1])[0], least * 0.3, place
+
+
+def plainly_collected(x, a):
+    return 0.0 + (x * 0.7 * x + 0.1) + 2.5, 0.1, np.min(a) * 0.3, np.argmin(a)
+
+
+def decorated(x, a):
+    return third(x) + remembered(a[0]), next_integer(a.size)
+
+
+def plainly_decorated(x, a):
+    return x / 3.0 + a[0] / 3.0 * 0.7, a.size + 1
+
+
+FORMS = [
+    (typed, plainly_typed, (1.3, X)),
+    (starred, plainly_starred, (1.1, 2.2, 3.3)),
+    (named, plainly_named, (1.1, X)),
+    (decorated, plainly_decorated, (1.1, X)),
+    pytest.param(collected, plainly_collected, (1.1, X), marks=pytest.mark.slow),
+]
+EVERY = [getattr(form, "values", form) for form in FORMS]
+NATIVE = (typed, starred, named, collected)  # what plain Numba compiles, too
+
+
+def flat(value) -> list[float]:
+    if isinstance(value, tuple):
+        return [x for item in value for x in flat(item)]
+    return np.asarray(value, float).ravel().tolist()
+
+
+def check(kernel, plain, args, backend):
+    given = [sciprec.quantize(a, backend) if isinstance(a, np.ndarray) else a for a in args]
+    expected = flat(run_twin(plain, resolve_backend(backend), given))
+    assert flat(sciprec.lift(kernel, backend)(*given)) == expected
+
+
+@pytest.mark.parametrize(("kernel", "plain", "args"), FORMS)
+def test_constructs_mean_what_they_say(kernel, plain, args):
+    check(kernel, plain, args, "mlu370")
+    if kernel in NATIVE:
+        assert flat(sciprec.lift(kernel)(*args)) == flat(njit(error_model="numpy")(kernel)(*args))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["bf16", "float:p=14,round=rz", "float:p=40,round=ru"])
+def test_constructs_in_further_arithmetics(backend):
+    for kernel, plain, args in EVERY:
+        check(kernel, plain, args, backend)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["fixed32", "float:p=20,round=sr", MIXED])
+def test_constructs_where_keys_and_roles_are(backend):
+    """Near the truth of binary64: rows of a table, random keys and roles reach everywhere."""
+    for kernel, plain, args in EVERY:
+        lifted = sciprec.lift(kernel, backend)
+        rough = 2e-2 if backend is MIXED else 1e-4
+        assert flat(lifted(*args)) == pytest.approx(flat(plain(*args)), rel=rough, abs=rough)
+
+
+def test_named_tuples_are_those_of_the_kernel():
+    def swapped(p):
+        return Point(p.y, p.x)
+
+    found = sciprec.lift(swapped, "bf16")(Point(1.1, 2.2))
+    assert type(found) is Point and found == (2.203125, 1.1015625)
+    mixed = sciprec.lift(swapped, MIXED)(Point(1.1, 2.2))
+    assert mixed == tuple(sciprec.quantize(np.array([2.2, 1.1]), "fp16"))
+
+
+def test_a_type_may_be_an_argument():
+    for kind in (np.float64, np.float32):
+        assert sciprec.lift(given_type, "bf16")(kind, 1001) == 1000.0
+    assert sciprec.lift(given_type)(np.int64, 2.7) == 2
+
+
+def failing(x, a):
+    if x > 3:
+        raise Failure(f"bad {x:.2f} of " + str(a.size))
+    if x > 2:
+        raise ValueError("worse %s" % x)  # noqa: UP031
+    if x > 1:
+        raise Failure
+    assert x > 0, f"not {x}"
+    return x
+
+
+def test_texts_of_exceptions_name_what_they_compute():
+    lifted = sciprec.lift(failing, "bf16")
+    for x, kind, words in [
+        (4.0, Failure, r"bad \{x\} of \{a.size\}"), (2.5, ValueError, "worse %s"),
+        (1.5, Failure, "^$"), (-1.0, AssertionError, r"not \{x\}"),
+    ]:  # fmt: skip
+        with pytest.raises(kind, match=words):
+            lifted(x, X)
+    assert lifted(0.5, X) == 0.5
+
+
+def to_decimals(x):
+    return round(x, 2), round(x, 25), round(x, -1)
+
+
+def test_rounding_to_decimals():
+    """In fp64 Numba's bits; in mlu370 a product, the nearest integer, and a quotient."""
+    rng = np.random.default_rng(3)
+    ours, numbas = sciprec.lift(to_decimals), njit(error_model="numpy")(to_decimals)
+    short, arithmetic = sciprec.lift(to_decimals, "mlu370"), resolve_backend("mlu370").compute
+    for x in [*rng.normal(size=99) * 10.0 ** rng.integers(-300, 308, 99), np.nan, np.inf, -0.0]:
+        assert np.array_equal(np.array(ours(x)).view("i8"), np.array(numbas(x)).view("i8"))
+        x = float(sciprec.quantize(np.array([rng.normal() * 100]), "mlu370")[0])
+        scaled = derived.rint(exact.mul(x, 100.0, arithmetic), arithmetic)
+        assert short(x)[0] == exact.div(scaled, 100.0, arithmetic)
+
+
+# ---- ufuncs -------------------------------------------------------------------------------------
+
+
+@vectorize
+def clipped(a, b):
+    if a > b:
+        return a * b
+    return a - b * 0.3
+
+
+@vectorize([float64(float64)])
+def tenth(a):
+    return a * 0.1
+
+
+@vectorize
+def positive(a):
+    return a > 0
+
+
+@guvectorize(["void(f4[:],f4,f4[:])", "void(f8[:],f8,f8[:])"], "(n),()->()")
+def scaled_sum(a, c, out):
+    s = 0.0
+    for i in range(a.size):
+        s += a[i] * c
+    out[0] = s
+
+
+@guvectorize("(n),(n)->(n)")
+def running(a, b, out):
+    s = 0.0
+    for i in range(a.size):
+        s += a[i] * b[i]
+        out[i] = s
+
+
+def calling(x, y):
+    s = clipped(x[0], 0.5) + tenth(2.0)
+    z = clipped(x, y) + tenth(y)
+    out, one = np.empty(x.size), np.empty(1)
+    running(x, y, out)
+    scaled_sum(x, 0.3, one)
+    return s, z, out, one[0], clipped(x.reshape(1, 3), y.reshape(3, 1)), positive(x)
+
+
+def plainly(function, *arrays):
+    """A function of numbers over broadcast arrays, in plain Python."""
+    arrays = np.broadcast_arrays(*arrays)
+    out = np.empty(arrays[0].shape)
+    for index in np.ndindex(out.shape):
+        out[index] = function(*(a[index] for a in arrays))
+    return out
+
+
+def test_ufuncs_broadcast_as_the_originals():
+    rng = np.random.default_rng(1)
+    two, sums, runs = (sciprec.lift(u) for u in (clipped, scaled_sum, running))
+    for one, other in [((4, 1, 3), (2, 3)), ((), (3,)), ((0, 3), (3,)), ((), ()), ((2, 0), (1, 1))]:
+        a, b = rng.normal(size=one), rng.normal(size=other)
+        found, expected = two(a, b), clipped(a, b)
+        assert np.array_equal(found, expected) and type(found) is type(expected)
+    a, b = rng.normal(size=(4, 1, 3)), rng.normal(size=(2, 3))
+    narrow = a.astype("f4"), b[:, 0].astype("f4")
+    for x, y in [(a, b[:, 0]), (a[0, 0], 0.3), (a[:0], 0.3), narrow]:
+        found, expected = sums(x, y), scaled_sum(x, y)
+        assert np.asarray(found).dtype == np.asarray(expected).dtype
+        assert np.shape(found) == np.shape(expected)
+        if np.asarray(x).dtype == float:
+            assert np.array_equal(found, expected)
+    out, same = np.empty((4, 2, 3)), np.empty((4, 2, 3))
+    assert runs(a, b, out) is out and np.array_equal(out, running(a, b, same))
+    column = np.empty((4, 2, 6))[..., ::2]
+    assert np.array_equal(runs(a, b, out=column), same) and np.array_equal(column, same)
+    x = a[0, 0].copy()
+    assert np.array_equal(runs(x, x, x), running(a[0, 0], a[0, 0], np.empty(3)))
+    assert sciprec.lift(positive, "bf16")(a).dtype == bool and two.nin == 2
+    assert "lifted to fp64" in repr(two) and two.backend.name == "fp64"
+    copy = pickle.loads(pickle.dumps(two))
+    assert np.array_equal(copy(a, b), two(a, b))
+
+
+def test_ufuncs_in_a_narrow_arithmetic():
+    """Against exact products and differences; called from kernels they are the same."""
+    arithmetic = resolve_backend("mlu370").compute
+    x, y = (sciprec.quantize(v, "mlu370") for v in (X, np.array([0.3, 2.5, 1.9])))
+
+    def one(a, b):
+        if a > b:
+            return exact.mul(a, b, arithmetic)
+        return exact.sub(a, exact.mul(b, third_of, arithmetic), arithmetic)
+
+    third_of = exact.round_exact(0.3, arithmetic)
+    two = sciprec.lift(clipped, "mlu370")
+    assert np.array_equal(two(x[:, None], y), plainly(one, x[:, None], y))
+    s, z, out, last, square, signs = sciprec.lift(calling, "mlu370")(x, y)
+    assert np.array_equal(square, two(x, y[:, None])) and list(signs) == [True, True, False]
+    tenths = sciprec.lift(tenth, "mlu370")
+    parts = zip(two(x, y), tenths(y), strict=True)
+    assert np.array_equal(z, [exact.add(a, b, arithmetic) for a, b in parts])
+    assert s == exact.add(two(x[0], 0.5), tenths(2.0), arithmetic)
+    assert np.array_equal(out, sciprec.lift(running, "mlu370")(x, y, np.empty(3)))
+    assert last == sciprec.lift(scaled_sum, "mlu370")(x, 0.3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["fixed32", "float:p=20,round=sr", "fp64"])
+def test_ufuncs_called_from_kernels(backend):
+    """In fp64 plain Numba's bits; with keys and rows near these."""
+    y = np.array([0.3, 2.5, 1.9])
+    expected = flat(njit(error_model="numpy")(calling)(X, y))
+    found = sciprec.lift(calling, backend)
+    assert flat(found(X, y)) == pytest.approx(expected, rel=0 if backend == "fp64" else 1e-4)
+    if backend == "float:p=20,round=sr":  # every element has random bits of its own
+        many = sciprec.lift(tenth, backend)(np.full(64, 0.7))
+        assert 1 < len(set(many)) < 4
+
+
+# fmt: off
+def too_deep(x): return scaled_sum(x.reshape(1, 3), 0.3, x[:1])
+def bits_of(x): return next_integer(x[0])
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (lambda: sciprec.lift(clipped)(X), "ufunc 'clipped' is given 1 operands; give 2 inputs"),
+        (lambda: sciprec.lift(clipped)(X, X[:2]), "do not broadcast.*reshape them"),
+        (lambda: sciprec.lift(clipped)(X, X, out=X[:2]), r"of shape \(2,\); here it is \(3,\)"),
+        (lambda: sciprec.lift(clipped)(X, X, out=X.astype("f4")), "float32; give one of float64"),
+        (lambda: sciprec.lift(clipped)(X, X, out=[0.0]), "no array; make one with np.empty"),
+        (lambda: sciprec.lift(running)(X, X), "no signature .*; give out="),
+        (lambda: sciprec.lift(running)(X, X[:2], X), "sizes 3 and 2 for 'n'"),
+        (lambda: sciprec.lift(running)(0.5, X, X), r"0-D array for \(n\); add dimensions"),
+        (lambda: sciprec.lift(scaled_sum)(X + 0j, 1.0), "given complex128, float64; give inputs"),
+        (lambda: sciprec.lift(too_deep)(X), "core dimensions alone: write the loop around it"),
+        (lambda: sciprec.lift(bits_of)(X), "intrinsics take and give integers"),
+    ],
+)
+def test_operands_of_ufuncs_and_intrinsics_are_refused(run, words):
+    with pytest.raises(sciprec.LiftError, match=words):
+        run()
