@@ -33,6 +33,9 @@ class Exact:
     def _apply(self, operation, *operands) -> Exact:
         if any(isinstance(x, np.ndarray) for x in operands):
             return elementwise(lambda *x: self._apply(operation, *x), operands)
+        pair = next((x for x in operands if hasattr(x, "of_step")), None)
+        if pair is not None:  # a complex number
+            return pair.of_step(operation, operands)
         values = [entered(x, self.arithmetic) for x in operands]
         return result(operation(*values, self.arithmetic), self.arithmetic)
 
@@ -158,6 +161,8 @@ def elementwise(function, operands) -> np.ndarray:
         out[index] = kept(function(*(a[index] for a in arrays)))
     made = out.view(type(first))
     made.__array_finalize__(first)
+    if made.size and hasattr(made, "pairs"):
+        made.pairs = hasattr(out.flat[0], "imag")
     return made
 
 

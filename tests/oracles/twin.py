@@ -24,7 +24,8 @@ from sciprec.precision.library import axes, construction, places, statistics
 from sciprec.precision.library.sequences import MODES
 from sciprec.precision.library.table import LIBRARY as OF_ENGINE
 from sciprec.precision.operations import reduce
-from tests.oracles import derived, exact, functions, parallel_loops
+from tests.oracles import derived, exact, functions, pairs, parallel_loops
+from tests.oracles.pairs import Pair
 from tests.oracles.scalar import WHOLE, Exact, elementwise, exactly, result
 
 ELEMENTARY = {getattr(math, n): n for n in functions.FUNCTIONS if hasattr(math, n)}
@@ -50,7 +51,7 @@ REDUCTIONS = {  # whose order the engine names: its own kernels, run on exact sc
     np.min: reduce.smallest, np.prod: reduce.running_product, np.cumsum: reduce.running_sum,
 }  # fmt: skip
 LIBRARY = OF_ENGINE | {np.var: statistics.var, np.std: statistics.std}
-BUILTINS = ("float", "min", "max", "abs", "divmod", "round")
+BUILTINS = ("float", "min", "max", "abs", "divmod", "round", "complex")
 INTEGER_ALIKE = {
     abs, min, max, np.abs, np.minimum, np.maximum, np.mod, np.floor_divide, np.add, np.subtract,
     np.multiply, np.negative, np.square, np.sign, np.fmin, np.fmax,
@@ -68,15 +69,18 @@ class ExactArray(np.ndarray):
         narrow: None, or binary32 in the storage's rounding, to which an array of float32 of a wide
             arithmetic rounds what it is given once more.
         first: of an argument, its elements as they came.
+        pairs: whether it holds complex numbers.
     """
 
     backend = None
     narrow = None
     first = None
+    pairs = False
 
     def __array_finalize__(self, source) -> None:
         self.backend = getattr(source, "backend", None)
         self.narrow = getattr(source, "narrow", None)
+        self.pairs = getattr(source, "pairs", False)
 
     def __array_ufunc__(self, ufunc, method, *operands, **more):
         """Operators on arrays alone, which NumPy applies to the elements."""
@@ -92,6 +96,8 @@ class ExactArray(np.ndarray):
         """An element of a new array that an operation on this one makes: arrays hold numbers of the
         storage arithmetic.
         """
+        if isinstance(value, Pair):
+            return Pair(self.kept(value.real), self.kept(value.imag), value.twin)
         if isinstance(value, Exact) and value.arithmetic is self.backend.compute:
             return _number(value, self.backend.storage, self.backend)
         return value
@@ -99,11 +105,20 @@ class ExactArray(np.ndarray):
     def __setitem__(self, index, value) -> None:
         if isinstance(value, np.ndarray):
             value = _array(value, self.backend)
+            if self.pairs and value.size:
+                value = elementwise(Twin(self.backend).pair_of, [value])
         else:
             value = _number(value, self.backend.storage, self.backend)
+            value = Twin(self.backend).pair_of(value) if self.pairs else value
         if self.narrow is not None:
             value = _narrowed(value, self)
         super().__setitem__(index, value)
+
+    def astype(self, dtype, **more):
+        """The elements as complex numbers, or as they are."""
+        if _is_complex_type(dtype):
+            return elementwise(lambda x: +Twin(self.backend).pair_of(x), [self])
+        return super().astype(dtype, **more)
 
     def _reduced(self, function, *others):
         return Twin(self.backend).rebuild(function)(self, *others)
@@ -163,6 +178,9 @@ def as_float(value):
 
 def _number(value, arithmetic, backend) -> Exact:
     """A number of any kind rounded by one role's arithmetic, for use in the compute role."""
+    if pairs.is_complex(value):
+        parts = (_number(x, arithmetic, backend) for x in (value.real, value.imag))
+        return Pair(*parts, Twin(backend))
     if isinstance(value, Exact):
         if arithmetic == backend.compute and not getattr(arithmetic, "mixed", False):
             return exactly(value.value, backend.compute)
@@ -176,6 +194,7 @@ def _array(values: np.ndarray, backend) -> ExactArray:
         made[index] = _number(values[index], backend.storage, backend)
     made = made.view(ExactArray)
     made.backend = backend
+    made.pairs = getattr(values, "pairs", False) or values.dtype.kind == "c"
     return made
 
 
@@ -183,6 +202,8 @@ def _narrowed(value, array: ExactArray):
     """A number or an array of numbers as an array of float32 in a wide arithmetic keeps it."""
     if isinstance(value, np.ndarray):
         return elementwise(lambda x: _narrowed(x, array), [value])
+    if isinstance(value, Pair):
+        return Pair(_narrowed(value.real, array), _narrowed(value.imag, array), value.twin)
     return exactly(exact.round_exact(value.value, array.narrow), array.backend.compute)
 
 
@@ -199,7 +220,7 @@ class _Source(ast.NodeTransformer):
         return ast.Call(ast.Name(name, ast.Load()), list(operands), [])
 
     def visit_Constant(self, node):
-        return self._call("_literal", node) if isinstance(node.value, float) else node
+        return self._call("_literal", node) if isinstance(node.value, (float, complex)) else node
 
     def visit_BinOp(self, node):
         node = self.generic_visit(node)
@@ -234,6 +255,8 @@ class _Source(ast.NodeTransformer):
 
 def _told(backend):
     """The backend; where its roles differ in format, each arithmetic is told so."""
+    if isinstance(backend, types.SimpleNamespace):
+        return backend
     roles = {n: getattr(backend, n) for n in ("storage", "compute", "accumulate", "matmul")}
     told_already = getattr(backend.compute, "mixed", False)
     if told_already or len({role.format for role in roles.values()}) == 1:
@@ -268,23 +291,33 @@ class Twin:
 
     def literal(self, value: float) -> Exact:
         """A constant of the source or a cast, rounded to the compute arithmetic."""
+        if pairs.is_complex(value):
+            return Pair(self.literal(value.real), self.literal(value.imag), self)
         return +Exact(value, self.backend.compute)
 
     def argument(self, value):
         """A number, array or tuple from outside, rounded to the storage arithmetic."""
         if isinstance(value, np.ndarray):
-            return self._given_array(value) if value.dtype.kind == "f" else value
+            return self._given_array(value) if value.dtype.kind in "fc" else value
         if isinstance(value, tuple):
             items = [self.argument(v) for v in value]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-        if isinstance(value, (float, np.floating)):
+        if isinstance(value, (float, np.floating)) or pairs.is_complex(value):
             return _number(value, self.backend.storage, self.backend)
         return value
+
+    def operand(self, x) -> Exact:
+        """A real number as an operand."""
+        return Exact(x, self.backend.compute)
+
+    def pair_of(self, x) -> Pair:
+        """A number as a complex one."""
+        return pairs.pair_of(self, x)
 
     def _given_array(self, values: np.ndarray) -> ExactArray:
         made = _array(values, self.backend)
         wide = np.dtype(getattr(self.backend, "carrier", np.float64)) == np.float64
-        if values.dtype == np.float32 and wide:
+        if values.dtype in (np.float32, np.complex64) and wide:
             rounding = self.backend.storage.rounding
             rounding = "rn" if rounding == "sr" else rounding
             made.narrow = types.SimpleNamespace(
@@ -299,7 +332,7 @@ class Twin:
             return tuple(self.returned(v) for v in value)
         if isinstance(value, ExactArray):
             return _array(value, self.backend)
-        if isinstance(value, Exact):
+        if isinstance(value, (Exact, Pair)):
             return _number(value, self.backend.storage, self.backend)
         return value
 
@@ -311,6 +344,8 @@ class Twin:
         """a ** b: repeated multiplication for an integer exponent, else the elementary function."""
         if isinstance(b, WHOLE) and isinstance(a, WHOLE):
             return a**b
+        if isinstance(a, Pair) and not isinstance(b, WHOLE) or isinstance(b, Pair):
+            return pairs.applied(self, "pow", (a, b))
         if not isinstance(b, WHOLE):
             return self.elementary("pow", a, b)
         power, square, left = None, a, abs(int(b))
@@ -329,6 +364,8 @@ class Twin:
             return elementwise(
                 lambda *x: self.apply(operation, *x, arithmetic=arithmetic), operands
             )
+        if any(map(pairs.is_complex, operands)):
+            return pairs.applied(self, pairs.BY_STEP[operation], operands, arithmetic)
         arithmetic = arithmetic or self.backend.compute
         values = [Exact(x, self.backend.compute).value for x in operands]
         made = result(operation(*values, arithmetic), arithmetic)
@@ -338,10 +375,16 @@ class Twin:
         """A new array: of scalars, or of integers where the dtype says so."""
         if isinstance(dtype, type) and issubclass(dtype, WHOLE):
             return np.full(shape, filling, dtype)
+        if _is_complex_type(dtype):
+            return _array(np.full(shape, filling, complex), self.backend)
         return _array(np.full(shape, filling), self.backend)
 
     def elementary(self, name: str, *operands) -> Exact:
         """An elementary function, rounded once."""
+        if any(map(pairs.is_complex, operands)):
+            return pairs.applied(self, name, operands)
+        if any(isinstance(x, np.ndarray) for x in operands):
+            return elementwise(functools.partial(self.elementary, name), operands)
         return self.apply(lambda *v: functions.elementary(name, v[:-1], v[-1]), *operands)
 
     def from_bits(self, name: str, u) -> Exact:
@@ -353,8 +396,8 @@ class Twin:
         """The exact counterpart of anything that a kernel's source may name."""
         if isinstance(value, types.ModuleType):
             return _Shim(value, self)
-        if isinstance(value, (float, np.floating)):
-            return self.literal(float(value))
+        if isinstance(value, (float, np.floating)) or pairs.is_complex(value):
+            return self.literal(value)
         if isinstance(value, tuple):
             items = [self.convert(v) for v in value]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
@@ -369,6 +412,10 @@ class Twin:
         name, module = getattr(value, "__name__", ""), getattr(value, "__module__", "") or ""
         if value in CASTS:
             return self.literal
+        if value in (np.real, np.imag):
+            return lambda x: getattr(x, name)
+        if value in pairs.NAMES:
+            return functools.partial(self._of_pairs, value)
         if value in ELEMENTARY:
             return functools.partial(self.elementary, ELEMENTARY[value])
         if value in OPERATIONS:
@@ -412,6 +459,15 @@ class Twin:
             return self.rebuild(plain)
         return value
 
+    def _of_pairs(self, function, *operands):
+        """A function of complex numbers, or one that real ones have, too."""
+        if any(isinstance(x, np.ndarray) for x in operands):
+            return elementwise(functools.partial(self._of_pairs, function), operands)
+        made = pairs.called(self, function, operands)
+        if made is not None:
+            return made
+        return operands[0] if function is np.conj else self._operation(function, *operands)
+
     def _operation(self, function, *operands):
         if function in INTEGER_ALIKE and all(isinstance(x, WHOLE) for x in operands):
             return function(*operands)
@@ -448,11 +504,19 @@ class Twin:
         if name in roles:
             operation, arithmetic = roles[name]
             return functools.partial(self.apply, operation, arithmetic=arithmetic)
+        if name == "sum_block":
+            return lambda a: 64 if a.pairs else 128
+        if name == "zeros_for":
+            return self._zeros_for
         if name in functions.FROM_BITS:
             return functools.partial(self.from_bits, name)
         if name in functions.FUNCTIONS:
             return functools.partial(self.elementary, name)
         return None
+
+    def _zeros_for(self, shape, a, b):
+        pairs = any(getattr(x, "pairs", False) for x in (a, b))
+        return self.filled(0.0, shape, complex if pairs else float)
 
     def rebuild(self, function: types.FunctionType) -> types.FunctionType:
         """The kernel compiled from its marked source, its globals and closure converted."""
@@ -473,6 +537,11 @@ class Twin:
         namespace[function.__name__] = self.rebuilt[function] = twin
         namespace.fill()
         return twin
+
+
+def _is_complex_type(dtype) -> bool:
+    """Whether a dtype, or what a twin has in its place, is that of complex numbers."""
+    return getattr(dtype, "args", (dtype,))[0] in (complex, np.complex128, np.complex64)
 
 
 class _Namespace(dict):
@@ -514,7 +583,7 @@ def run_twin(kernel, backend, args: tuple):
     """
     twin = Twin(backend)
     seen = {id(a): twin.argument(a) for a in args}
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         result = twin.function(kernel)(*(seen[id(a)] for a in args))
     for original in args:
         _write(original, seen[id(original)])
@@ -526,7 +595,7 @@ def _write(original, made) -> None:
     if isinstance(made, ExactArray):
         for index in np.ndindex(made.shape):
             if made[index] is not made.first[index]:
-                original[index] = made[index].value
+                original[index] = _plain(made[index])
     elif isinstance(made, tuple):
         for before, after in zip(original, made, strict=True):
             _write(before, after)
@@ -543,6 +612,10 @@ def _updated(value, new):
 def _plain(value):
     if isinstance(value, Exact):
         return value.value
+    if isinstance(value, Pair):
+        return complex(value)
+    if isinstance(value, ExactArray) and value.pairs:
+        return np.array([complex(x) for x in value.ravel()], dtype=complex).reshape(value.shape)
     if isinstance(value, ExactArray):
         return np.array([x.value for x in value.ravel()], dtype=np.float64).reshape(value.shape)
     if isinstance(value, tuple):

@@ -121,10 +121,6 @@ def unknown_function(x): return nowhere(x[0])  # noqa: F821
 def unknown_member(x): return np.nowhere(x)
 @refused("unknown name 'math.nowhere'", "spelt")
 def unknown_constant(x): return math.nowhere
-@refused("the complex literal 1j", "real and imaginary")
-def imaginary(x): return x[0] * 1j
-@refused("complex", "real and imaginary")
-def built_in_complex(x): return complex(x[0], 1.0)
 @refused("a lambda", "def")
 def lambdas(x):
     f = lambda a: a * 0.1  # noqa: E731
@@ -291,8 +287,6 @@ def missing(s): return s.nowhere
 def halves(s): return s[0.5]
 def either(s): return s if s[0] > 0 else 0.5
 def text_as_number(s): return float("inf")
-def complex_zeros(s): return np.zeros(3, np.complex128)
-def passed_on(s): return s
 # fmt: on
 
 
@@ -306,10 +300,6 @@ def passed_on(s): return s
         (number, ({"a": 1.0},), "is given a dict; .*np.array"),
         (first, (X.astype(np.float16),), r"is given float16 data; .*astype\(np.float32\)"),
         (number, (np.float16(1.1),), r"is given float16 data; .*astype\(np.float32\)"),
-        (first, (X + 0j,), "is complex; .*real and imaginary parts"),
-        (passed_on, (X + 0j,), "is complex; .*real and imaginary parts"),
-        (passed_on, (1j,), "is complex; .*real and imaginary parts"),
-        (complex_zeros, (X,), "is complex; .*real and imaginary parts"),
         (first, (X.astype(object),), r"\(s: 1-D array of object\): non-precise type"),
         (first, (X.astype(np.longdouble),), r"array of float128\): non-precise type"),
         (first, (np.ma.masked_array(X, X > 2),), "Unsupported array type: numpy.ma.MaskedArray"),

@@ -131,6 +131,8 @@ class RandomOperations:
             return self.elementwise(self.enter, key, [x])
         return x
 
+    ordered = viewed
+
     def cast(self, key: int, x):
         return self.applied("pos", key, self.rounded(x, key, 1))
 

@@ -42,7 +42,12 @@ def round_literal(x: float, arithmetic: Arithmetic) -> float:
 
 
 def round_array(values: np.ndarray, arithmetic: Arithmetic) -> np.ndarray:
-    """Constants of an array rounded one by one; in fixed point to the unit of the largest."""
+    """Constants of an array rounded one by one (parts of complex numbers, too); in fixed point to
+    the unit of the largest.
+    """
+    if values.dtype.kind == "c":
+        parts = np.stack([values.real, values.imag], axis=-1)
+        return round_array(parts, arithmetic).view(np.complex128)[..., 0]
     numbers = [float(x) for x in values.ravel()]
     if arithmetic.fixed:
         largest = max((abs(x) for x in numbers if math.isfinite(x)), default=0.0)

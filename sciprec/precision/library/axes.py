@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from sciprec.precision.operations.by_type import zeros_for
 from sciprec.precision.operations.reduce import accumulate, pairwise, total
 
 
@@ -18,7 +17,7 @@ def total_along(a, shape, axis):
     """
     if a.ndim == 1:
         return total(a)
-    out = np.empty(shape)
+    out = zeros_for(shape, a, a)
     flat, flat_out, n, behind = a.ravel(), out.ravel(), a.shape[axis], _behind(a, axis)
     for i in range(out.size):
         first = i // behind * n * behind + i % behind
@@ -34,7 +33,7 @@ def total_along(a, shape, axis):
 
 def running_sum_along(a, axis):
     """np.cumsum(a, axis): sequential, in the accumulate role."""
-    out = np.empty(a.shape)
+    out = zeros_for(a.shape, a, a)
     flat, flat_out, n, behind = a.ravel(), out.ravel(), a.shape[axis], _behind(a, axis)
     for i in range(out.size // max(n, 1)):
         first, carried = i // behind * n * behind + i % behind, 0.0

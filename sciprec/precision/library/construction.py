@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sciprec.precision.library.places import number_of_steps
+from sciprec.precision.operations.by_type import zeros_for
 from sciprec.precision.operations.reduce import total
 
 
@@ -104,7 +105,7 @@ def vander(x, N=None, increasing=False):  # noqa: N803
 def outer(a, b):
     """np.outer(a, b): every product of two elements, in the compute role."""
     one, two = a.ravel(), b.ravel()
-    out = np.empty((one.size, two.size))
+    out = zeros_for((one.size, two.size), a, b)
     for i in range(one.size):
         for j in range(two.size):
             out[i, j] = one[i] * two[j]
@@ -115,7 +116,7 @@ def kron(a, b):
     """np.kron(a, b) of two matrices or two vectors: every product of two elements."""
     if a.ndim == 1:
         return outer(a, b).ravel()
-    out = np.empty((a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]))
+    out = zeros_for((a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]), a, b)
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             left = a[i // b.shape[0], j // b.shape[1]]
@@ -133,7 +134,7 @@ def cross(a, b):
 def _cross_of_vectors(a, b):
     if a.size != 3 or b.size != 3:
         raise ValueError("np.cross in a lifted kernel takes vectors of three numbers")
-    out = np.empty(3)
+    out = zeros_for(3, a, b)
     out[0] = a[1] * b[2] - a[2] * b[1]
     out[1] = a[2] * b[0] - a[0] * b[2]
     out[2] = a[0] * b[1] - a[1] * b[0]
@@ -143,7 +144,7 @@ def _cross_of_vectors(a, b):
 def trace(a):
     """np.trace(a) of a 2-D array: the pairwise sum of its diagonal."""
     n = min(a.shape[0], a.shape[1])
-    diagonal = np.empty(n)
+    diagonal = zeros_for(n, a, a)
     for i in range(n):
         diagonal[i] = a[i, i]
     return total(diagonal)

@@ -36,7 +36,7 @@ _SENTENCES = (
     "Use of", "cannot", "non-precise",
 )  # fmt: skip
 _ARRAY = np.ndarray
-_NUMBERS = frozenset((float, int, bool, np.float64, np.float32, np.int64))
+_NUMBERS = frozenset((float, int, bool, complex, np.float64, np.float32, np.int64))
 _SAFE_LAYERS = ("omp", "tbb")
 """Numba's threading layers that several threads may call at once; workqueue ends the process."""
 _parallel_lock = threading.RLock()
@@ -251,7 +251,7 @@ class Lifted(Shown):
         return LiftError(
             f"{place} cannot run in '{self.backend.name}' on ({given}): "
             f"{_last_reason(str(error))}; it takes the arguments that Numba accepts for it, "
-            "real numbers and arrays of them"
+            "numbers and arrays of them"
         )
 
 

@@ -94,11 +94,12 @@ def in_format(value: Any, backend: Backend, path: str = "auto") -> bool:
     """
     if isinstance(value, tuple):
         return all(in_format(item, backend, path) for item in value)
-    if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or not value.size:
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc" or not value.size:
         return True
-    if not value.flags.forc or not value.dtype.isnative or value.dtype.itemsize not in (4, 8):
+    real = np.dtype(value.real.dtype)
+    if not value.flags.forc or not value.dtype.isnative or real.itemsize not in (4, 8):
         return False
-    return _comparison(backend, path)(value.ravel(order="K")) == 0
+    return _comparison(backend, path)(value.ravel(order="K").view(real)) == 0
 
 
 def loads_matter(sites: Sequence[Site]) -> bool:

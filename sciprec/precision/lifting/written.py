@@ -54,10 +54,10 @@ def _only_elements(argument, counts: set[int]) -> bool:
 def _is_usual(argument) -> bool:
     """Whether an argument is a number, or an array or tuple of numbers: no slice, say."""
     if isinstance(argument, np.ndarray):
-        return argument.dtype.kind in "fiub"
+        return argument.dtype.kind in "fiubc"
     if isinstance(argument, tuple):
         return all(map(_is_usual, argument))
-    return isinstance(argument, (int, float, np.number, np.bool_))
+    return isinstance(argument, (int, float, complex, np.number, np.bool_))
 
 
 def _indices(node: ast.Name, parent, numbers: _Numbers) -> int | None:

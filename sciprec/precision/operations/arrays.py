@@ -5,24 +5,34 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 from numba.core import types
+from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_new_ref
 
 from sciprec.precision.elementary.bits import distinct
-from sciprec.precision.operations import keys
+from sciprec.precision.operations import complex_numbers, keys
+from sciprec.precision.operations.number_types import is_complex
+
+_NARROW = (types.float32, types.complex64)
 
 
-def result_dtype(ops, kinds):
-    """The dtype of a new array: NumPy's for these arrays, where it holds the backend's numbers."""
-    narrow = all(k.dtype == types.float32 for k in kinds)
-    return types.float32 if narrow and ops.carrier == types.float32 else types.float64
-
-
-def elementwise(ops, op, kinds, key):
-    """op(x, ...) with at least one array among the operands: a new array, in NumPy's dtype for
-    them.
+def result_dtype(ops, kinds, pairs: bool):
+    """The dtype of a new array: NumPy's for these arrays, where it holds the backend's numbers;
+    `pairs` says that these are complex.
     """
+    narrow = all(k.dtype in _NARROW for k in kinds) and ops.carrier == types.float32
+    if pairs:
+        return types.complex64 if narrow else types.complex128
+    return types.float32 if narrow else types.float64
+
+
+def elementwise(ops, op, kinds, key, gives: str):
+    """op(x, ...) with at least one array among the operands: a new array, in NumPy's dtype for
+    them; `gives` is "complex" or "real".
+    """
+    if gives == "polar":
+        raise TypingError("cmath.polar of an array is given; it takes a number: write the loop")
     array_kinds = [k for k in kinds if isinstance(k, types.Array)]
-    made = result_dtype(ops, array_kinds)
+    made = result_dtype(ops, array_kinds, gives == "complex")
     result = types.Array(made, max(k.ndim for k in array_kinds), "C")
     flat = all(k.layout == "C" and k.ndim == result.ndim for k in array_kinds)
     are_arrays = (isinstance(kinds[0], types.Array), isinstance(kinds[-1], types.Array))
@@ -41,15 +51,16 @@ def elementwise(ops, op, kinds, key):
 
 def mapped(ops, kind, key):
     """A new array of the elements, each rounded."""
-    made = result_dtype(ops, [kind])
+    made = result_dtype(ops, [kind], is_complex(kind.dtype))
     function = _unary(_element(ops, None, 1), np.dtype(made.name))
     return _call(function, types.Array(made, kind.ndim, "C"), [kind], key)
 
 
 def stored(ops, target, kind, key):
     """What is stored when an array is assigned to (part of) the array `target`."""
-    result = types.Array(ops.carrier, kind.ndim, "C")
-    function = _storing(_leaving(ops), ops.backend.carrier)
+    held = complex_numbers.carrier_of(ops) if is_complex(kind.dtype) else ops.carrier
+    result = types.Array(held, kind.ndim, "C")
+    function = _storing(_leaving(ops), np.dtype(held.name))
     return _call(function, result, [target, kind], key)
 
 

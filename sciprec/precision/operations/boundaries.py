@@ -11,21 +11,17 @@ from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
-from sciprec.precision.formats.backend import Arithmetic
-from sciprec.precision.formats.float_format import FORMATS
-from sciprec.precision.operations import arrays, keys
+from sciprec.precision.operations import arrays, complex_numbers, keys, stores
 from sciprec.precision.operations.number_types import (
     forward,
     has_float,
     identity,
+    is_complex,
     is_float,
-    is_numeric_array,
-    is_whole,
-    refuse_complex,
+    is_inexact,
 )
 from sciprec.precision.rounding.fixed_rounding import SATURATED, add_marks, marks_slot, word_at
-from sciprec.precision.rounding.sticky import Sticky
-from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, View, call, opaque
+from sciprec.precision.rounding.words import I64, View, opaque
 
 if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
@@ -37,7 +33,7 @@ def enter(ops: Operations):
     """
 
     def resolve(typingctx, key, x):
-        refuse_complex([x])
+        complex_numbers.refuse(ops, "", [x])
         kind = types.unliteral(x)
         if not has_float(kind):
             return identity(x, key)
@@ -130,16 +126,19 @@ def _yielded(kind):
 
 
 def _entered_type(ops: Operations, kind):
-    if is_float(kind):
-        return ops.carrier
     if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
         return types.Tuple([_entered_type(ops, k) for k in kind])
-    return kind
+    return complex_numbers.held_as(ops, kind)
 
 
 def _entered(ops: Operations, context, b, kind, value, key):
     if is_float(kind):
         return ops.rounded(b, kind, value, ops.storage, key, 0)
+    if is_complex(kind):
+        return complex_numbers.each_part(
+            ops, context, b, kind, value, key,
+            lambda real, part, own: ops.rounded(b, real, part, ops.storage, own, 0),
+        )  # fmt: skip
     if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
         items = cgutils.unpack_tuple(b, value)
         entered = [
@@ -155,7 +154,7 @@ def returned(ops: Operations):
     """
 
     def resolve(typingctx, key, x):
-        refuse_complex([x])
+        complex_numbers.refuse(ops, "", [x])
         kind = types.unliteral(x)
 
         def codegen(context, b, signature, args):
@@ -169,10 +168,10 @@ def returned(ops: Operations):
 
 def _holds_more(ops: Operations, kind) -> bool:
     """Whether an array of this type may hold numbers that are not in the storage format."""
-    if not isinstance(kind, types.Array) or not is_float(kind.dtype):
+    if not isinstance(kind, types.Array) or not is_inexact(kind.dtype):
         return False
     storage = ops.backend.storage.format
-    narrow = kind.dtype == types.float32
+    narrow = kind.dtype in (types.float32, types.complex64)
     return not (storage.is_binary64 or narrow and storage.is_binary32)
 
 
@@ -206,14 +205,15 @@ def trusted(ops: Operations):
     def resolve(typingctx, key, x):
         kind = types.unliteral(x)
         noted = ops.variant.notes
-        if not is_float(kind) or kind == ops.carrier and not noted:
+        held = _entered_type(ops, kind)
+        if not is_inexact(kind) or kind == held and not noted:
             return identity(x, key)
 
         def codegen(context, b, signature, args):
-            value = context.cast(b, args[-1], kind, ops.carrier)
+            value = context.cast(b, args[-1], kind, held)
             return ops.storage.noted(b, value, args[0]) if noted else value
 
-        return ops.carrier(*keys.join(key, [x])), codegen
+        return held(*keys.join(key, [x])), codegen
 
     return ops.intrinsic(1, resolve)
 
@@ -244,80 +244,24 @@ def viewed(ops: Operations):
     """
 
     def resolve(typingctx, key, x):
-        refuse_complex([x])
-        if isinstance(x, types.Array) and is_float(x.dtype):
+        complex_numbers.refuse(ops, "", [x])
+        if isinstance(x, types.Array) and is_inexact(x.dtype):
             return arrays.mapped(ops.careful, x, key)
         return identity(x, key)
 
     return ops.intrinsic(1, resolve)
 
 
-def stored(ops: Operations):
-    """stored(target, value): like leave, of a value that is in the array's unit already."""
-    return leave(ops, in_unit=not ops.variant.notes)
+def ordered(ops: Operations):
+    """The same of operands of <, <=, > and >=, which complex numbers do not have."""
 
+    def resolve(typingctx, key, x):
+        complex_numbers.refuse(ops, "an order", [x])
+        if isinstance(x, types.Array) and is_float(x.dtype):
+            return arrays.mapped(ops.careful, x, key)
+        return identity(x, key)
 
-def leave(ops: Operations, in_unit: bool = False):
-    """leave(target, value): what is stored into target: rounded to the storage format, with
-    its noise.
-    """
-    same = ops.backend.storage == ops.backend.compute and not ops.backend.mixed
-    same = same and ops.backend.noise is None and (in_unit or not ops.storage.placed)
-
-    def resolve(typingctx, key, target, x):
-        refuse_complex([x])
-        kind = types.unliteral(x)
-        dtype = getattr(target, "dtype", None)
-        narrow = _narrow_store(ops, dtype)
-        if dtype is not None and not is_float(dtype) or not (is_float(kind) or is_whole(kind)):
-            if is_numeric_array(kind) and (dtype is None or is_float(dtype)):
-                return arrays.stored(ops.careful, target, kind, key)
-            return identity(x, key, before=[target])
-        if kind == ops.carrier and same and narrow is None:
-            return identity(x, key, before=[target])
-
-        def codegen(context, b, signature, args):
-            word, (_, value) = keys.split(key, args)
-            if kind != ops.carrier or not same:
-                value = ops.rounded(b, kind, value, ops.storage, word, 0)
-            if ops.storage.placed and is_whole(kind):
-                draw = ops.draw(b, ops.storage, word)
-                value = ops.storage.from_binary64(b, value, **draw)
-            value = noisy(ops, b, value, word)
-            return value if narrow is None else narrow.from_binary64(b, value)
-
-        return ops.carrier(*keys.join(key, [target, x])), codegen
-
-    return ops.intrinsic(2, resolve)
-
-
-def _narrow_store(ops: Operations, dtype):
-    """What rounds numbers of a wide carrier for an array of float32 in the storage's direction;
-    None where the processor does it by converting them.
-    """
-    storage = ops.backend.storage
-    usual = storage.fixed or storage.rule.usual
-    if dtype != types.float32 or ops.carrier == types.float32 or usual or ops.word:
-        return None
-    return Sticky(Arithmetic(FORMATS["binary32"], storage.rounding), F64, F64, None)
-
-
-def noisy(ops: Operations, b, value, key):
-    """value * (1 + eps), eps = n * 2^-31 uniform in the backend's interval: exact in binary64,
-    rounded once.
-    """
-    if ops.backend.noise is None:
-        return value
-    low, high = (round(edge * 2**31) for edge in ops.backend.noise)
-    draw = b.lshr(keys.emit_hash(b, key, 7), ir.Constant(I32, 16))
-    span = b.mul(draw, ir.Constant(I32, high - low + 1))
-    n = b.add(b.lshr(span, ir.Constant(I32, 16)), ir.Constant(I32, low))
-    if ops.word and ops.kind == F32:
-        eps = b.fmul(b.sitofp(n, F32), ir.Constant(F32, 2.0**-31))
-        return ops.storage.round(b, call(b, "fma", value, eps, value))
-    factor = b.fadd(b.fmul(b.sitofp(n, F64), V64.constant(2.0**-31)), V64.constant(1.0))
-    wide = b.fpext(value, F64) if ops.kind == F32 else value
-    return ops.storage.from_binary64(b, b.fmul(wide, factor), **ops.draw(b, ops.storage, key))
+    return ops.intrinsic(1, resolve)
 
 
 def closed(ops: Operations):
@@ -381,13 +325,14 @@ def filling(ops: Operations):
 
     def resolve(typingctx, key, x):
         kind = types.unliteral(x)
-        if not is_float(kind):
+        if not is_inexact(kind):
             return identity(x, key)
+        held = types.complex128 if is_complex(kind) else types.float64
 
         def codegen(context, b, signature, args):
-            return context.cast(b, args[-1], kind, types.float64)
+            return context.cast(b, args[-1], kind, held)
 
-        return types.float64(*keys.join(key, [x])), codegen
+        return held(*keys.join(key, [x])), codegen
 
     return ops.intrinsic(1, resolve)
 
@@ -441,7 +386,8 @@ def constant(ops: Operations, text: str):
 BOUNDARIES = {
     made.__name__: made
     for made in (
-        *(enter, taken, item, trusted, changed, viewed, leave, stored, returned),
+        *(enter, taken, item, trusted, changed, viewed, ordered, returned),
+        *(stores.leave, stores.stored),
         *(closed, opened, kept, filling, held),
     )
 }

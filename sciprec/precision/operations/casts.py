@@ -10,7 +10,7 @@ from numba.core import types
 from numba.core.errors import TypingError
 
 from sciprec.precision.operations import keys
-from sciprec.precision.operations.number_types import forward, is_float, is_whole
+from sciprec.precision.operations.number_types import forward, is_complex, is_float, is_whole
 from sciprec.precision.rounding.words import I64
 
 if TYPE_CHECKING:
@@ -28,13 +28,15 @@ def cast_to(ops: Operations):
     kernels) its value.
     """
 
-    to_float = ops.cast  # made before Numba looks for intrinsics
+    to_float, to_complex = ops.cast, ops.to_complex  # made before Numba looks for intrinsics
 
     def resolve(typingctx, key, kind, x):
         wanted = getattr(kind, "instance_type", getattr(kind, "dtype", None))
         given = types.unliteral(x)
         if wanted is None and isinstance(kind, types.Callable):
             return _called(typingctx, kind, given)
+        if is_complex(wanted):
+            return _passed(typingctx, ops, to_complex, keys.join(key, [given]), key, (kind, given))
         if is_float(wanted):
             known = [key, types.int64, given] if ops.variant.row_bytes else keys.join(key, [given])
             return _passed(typingctx, ops, to_float, known, key, (kind, given))

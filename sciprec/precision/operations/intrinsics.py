@@ -21,15 +21,31 @@ from numba.np.arrayobj import make_array
 
 from sciprec.precision.elementary.bits import distinct
 from sciprec.precision.formats.backend import Backend
-from sciprec.precision.operations import arrays, boundaries, casts, keys, vectorized
+from sciprec.precision.operations import (
+    arrays,
+    boundaries,
+    casts,
+    complex_numbers,
+    keys,
+    vectorized,
+)
+from sciprec.precision.operations.complex_algorithms import (
+    COMPLEX_OPERATIONS,
+    ComplexOperation,
+    raised,
+    scaled,
+    shared,
+)
 from sciprec.precision.operations.evaluation import Evaluation
 from sciprec.precision.operations.number_types import (
     call_inlined,
     forward,
+    is_complex,
     is_float,
+    is_inexact,
+    is_number,
     is_numeric_array,
     is_whole,
-    refuse_complex,
 )
 from sciprec.precision.operations.operation import OPERATIONS, Operation
 from sciprec.precision.rounding.mode import NORMAL, call_in_mode
@@ -66,7 +82,13 @@ def _running_sums_along(axis: int):
 
 
 _REDUCTIONS = {"total": _sum, "running_product": _product, "running_sum": _running_sum}
+_OF_COMPLEX = {"to_complex": 1, "angle": 1, "polar": 1, "of_parts": 2, "rect": 2}
+"""Operation whose operands are complex numbers, whatever is given -> its arity."""
 _IN_PLACE = {f"i{name}": name for name in ("add", "sub", "mul", "div", "mod", "floordiv", "pow")}
+
+
+def _is_of_pairs(kind) -> bool:
+    return is_complex(getattr(kind, "dtype", kind))
 
 
 class Operations(Evaluation):
@@ -92,6 +114,12 @@ class Operations(Evaluation):
             return self._in_place(getattr(self, _IN_PLACE[name]))
         if name in boundaries.BOUNDARIES:
             return boundaries.BOUNDARIES[name](self)
+        if name in complex_numbers.OWN:
+            return complex_numbers.OWN[name](self)
+        if name in _OF_COMPLEX:
+            return self._operation(_OF_COMPLEX[name], None, None, name, promotes=True)
+        if name == "conj":
+            return self._operation(1, self.emit("pos", self.compute), operator.pos, name)
         if name == "cast":
             return self._cast()
         if name == "cast_to":
@@ -100,18 +128,20 @@ class Operations(Evaluation):
             return self._reduction(_REDUCTIONS[name])
         if name == "accumulate":
             operation = "accumulate" if self.accumulate_role.placed else "add"
-            return self._operation(2, self.emit(operation, self.accumulate_role), None)
+            emit = self.emit(operation, self.accumulate_role)
+            return self._operation(2, emit, None, name, role=self.accumulate_role)
         if name == "product":
             if self.variant.row_bytes and not self.backend.accumulate.fixed:
-                return self._operation(2, self.product_of_integers, None)
-            return self._operation(2, self.emit("mul", self.matmul_role), None)
+                return self._operation(2, self.product_of_integers, None, name)
+            emit = self.emit("mul", self.matmul_role)
+            return self._operation(2, emit, None, name, role=self.matmul_role)
         row = OPERATIONS.get(name)
         if row is None:
             raise AttributeError(f"no operation '{name}'")
         if row.of_bits:
             return self._from_bits(row)
         emit, brings_in = self.emit(name, self.compute), row.exact is not None
-        return self._operation(row.arity, emit, row.whole, brings_in)
+        return self._operation(row.arity, emit, row.whole, name, brings_in)
 
     def _operand(self, b, kind, value, key, salt: int):
         """An operand in the carrier; carrier values are in the format already."""
@@ -119,23 +149,38 @@ class Operations(Evaluation):
             value if kind == self.carrier else self.rounded(b, kind, value, self.compute, key, salt)
         )
 
-    def _operation(self, arity: int, emit: Callable, native: Callable | None, brings_in=False):
-        """An intrinsic of `arity` operands (after the key, in a random backend); `brings_in` says
-        that an integer among them may be the result as it is.
+    def _operation(
+        self, arity: int, emit: Callable | None, native: Callable | None, name: str,
+        brings_in=False, role=None, of_complex: ComplexOperation | None = None, promotes=False,
+    ):  # fmt: skip
+        """An intrinsic of `arity` operands (after the key, in a random backend).
+
+        Args:
+            emit: its code of real operands.
+            native: Numba's own function for integers and the like.
+            name: in messages, and of the operation of complex operands.
+            brings_in: whether an integer among the operands may be the result as it is.
+            role: whose rounding an operation of complex operands has; `compute` unless said.
+            of_complex: that operation, where it is not the one with this name.
+            promotes: whether real operands are complex ones, too.
         """
+        of_complex = of_complex or COMPLEX_OPERATIONS.get(name)
 
         def resolve(typingctx, key, *operands):
             kinds = [types.unliteral(k) for k in operands]
-            refuse_complex(kinds)
-            scalar = all(is_float(k) or is_whole(k) for k in kinds)
+            complex_numbers.refuse(self, name if of_complex is None else "", kinds)
+            scalar, pairs = all(map(is_number, kinds)), promotes or any(map(_is_of_pairs, kinds))
+            if scalar and pairs:
+                role_of_steps = role or self.compute
+                return complex_numbers.evaluation(self, of_complex, role_of_steps, kinds, key)
             if scalar and (native is None or any(is_float(k) for k in kinds)):
                 whole = brings_in and any(is_whole(k) for k in kinds)
                 return self._scalar(emit, kinds, key, whole and self.compute.placed)
             if any(is_numeric_array(k) for k in kinds) and (
-                native is None or any(is_float(getattr(k, "dtype", k)) for k in kinds)
+                native is None or any(is_inexact(getattr(k, "dtype", k)) for k in kinds)
             ):
-                careful = self.careful
-                return arrays.elementwise(careful, made.of(careful), kinds, key)
+                careful, gives = self.careful, of_complex.gives if pairs else "real"
+                return arrays.elementwise(careful, made.of(careful), kinds, key, gives)
             if native is None:
                 names = ", ".join(str(k) for k in kinds)
                 raise TypingError(
@@ -176,7 +221,7 @@ class Operations(Evaluation):
         was.
         """
         emit = self.emit("pos", self.compute)
-        return self._operation(1, emit, None, brings_in=True)
+        return self._operation(1, emit, None, "float", brings_in=True)
 
     def _reduction(self, native):
         """reduction(kernel, array): the lifted kernel; of integers, Numba's own function."""
@@ -283,29 +328,38 @@ class Operations(Evaluation):
         operator.
         """
 
-        def raised(x):
+        def repeated(x):
             return x**exponent
 
         def emit(context, b, values, key):
             return self.repeated(b, values[0], exponent, key)
 
         emit = self.rounding_what_is_exact(emit, self.compute) if exponent == 1 else emit
-        made = self._operation(1, emit, njit(distinct(raised, f"to_{exponent}")))
+        native = njit(distinct(repeated, f"to_{exponent}"))
+        made = self._operation(1, emit, native, "power", of_complex=raised(exponent))
         made.label, made.of = f"power_{exponent}", lambda ops: ops.power(exponent)
         return made
 
     def times(self, factor: float | int):
         """x times a literal power of two; an integer times an integer stays one."""
+        label = f"times_{factor!r}"
+        return self._by_power(factor, scaled(factor), label, lambda o: o.times(factor))
 
-        def scaled(x):
+    def over(self, divisor: float | int):
+        """x over a literal power of two."""
+        factor, label = 1.0 / divisor, f"over_{divisor!r}"
+        return self._by_power(factor, shared(divisor), label, lambda o: o.over(divisor))
+
+    def _by_power(self, factor, of_complex: ComplexOperation, label: str, of: Callable):
+        def times(x):
             return x * factor
 
         def emit(context, b, values, key):
             return self.compute.times(b, values[0], float(factor))
 
-        whole = isinstance(factor, int)
-        made = self._operation(1, emit, njit(distinct(scaled, f"{factor}")) if whole else None)
-        made.label, made.of = f"times_{factor!r}", lambda ops: ops.times(factor)
+        native = njit(distinct(times, f"{factor}")) if isinstance(factor, int) else None
+        made = self._operation(1, emit, native, "mul", of_complex=of_complex)
+        made.label, made.of = label, of
         return made
 
     def power_of(self, exponent: int):
@@ -315,7 +369,7 @@ class Operations(Evaluation):
             return self.repeated(b, values[0], exponent, key)
 
         emit = self.rounding_what_is_exact(emit, self.compute) if exponent == 1 else emit
-        made = self._operation(2, emit, operator.pow)
+        made = self._operation(2, emit, operator.pow, "power", of_complex=raised(exponent))
         made.label, made.of = f"power_of_{exponent}", lambda ops: ops.power_of(exponent)
         return made
 

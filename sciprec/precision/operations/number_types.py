@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numba.core import types
-from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed
 
 from sciprec.precision.operations import keys
@@ -14,24 +13,29 @@ def is_float(kind: types.Type) -> bool:
     return isinstance(kind, types.Float)
 
 
+def is_complex(kind: types.Type) -> bool:
+    """Whether values of this Numba type are complex numbers."""
+    return isinstance(kind, types.Complex)
+
+
+def is_inexact(kind: types.Type) -> bool:
+    """Whether values of this Numba type are floating-point numbers, real or complex."""
+    return is_float(kind) or is_complex(kind)
+
+
 def is_whole(kind: types.Type) -> bool:
     """Whether values of this Numba type are integers or booleans."""
     return isinstance(kind, (types.Integer, types.Boolean))
 
 
 def is_numeric_array(kind: types.Type) -> bool:
-    """Whether this is the Numba type of an array of floats, integers or booleans."""
-    return isinstance(kind, types.Array) and (is_float(kind.dtype) or is_whole(kind.dtype))
+    """Whether this is the Numba type of an array of numbers."""
+    return isinstance(kind, types.Array) and is_number(kind.dtype)
 
 
-def refuse_complex(kinds) -> None:
-    """Complex numbers have no place in the formats: say so."""
-    for kind in kinds:
-        if isinstance(getattr(kind, "dtype", kind), types.Complex):
-            raise TypingError(
-                f"{kind} is complex; lifted kernels take real numbers: keep real and "
-                "imaginary parts in separate variables or arrays"
-            )
+def is_number(kind: types.Type) -> bool:
+    """Whether values of this Numba type are numbers."""
+    return is_inexact(kind) or is_whole(kind)
 
 
 def call_inlined(context, b, dispatcher, kinds, values):
@@ -50,7 +54,7 @@ def has_float(kind) -> bool:
     """Whether values of this Numba type are or contain floating-point numbers."""
     if isinstance(kind, types.BaseTuple):
         return any(has_float(k) for k in kind)
-    return is_float(kind)
+    return is_inexact(kind)
 
 
 def identity(kind, key, before=()):

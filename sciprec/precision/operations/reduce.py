@@ -6,9 +6,9 @@ addition of the backend's accumulate role, `product` the multiplication of its m
 plain Numba both are binary64's.
 
 Orders. `pairwise` is NumPy's: blocks of at most 128 terms in eight interleaved partial sums,
-combined as ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7)), blocks combined by halving; its
-error grows like log n. `sequential` is from the first term to the last. Neither depends on threads
-or on the memory layout.
+combined as ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7)), blocks combined by halving; of
+complex numbers blocks of 64 in four partial sums. Its error grows like log n. `sequential` is from
+the first term to the last. Neither depends on threads or on the memory layout.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
 
+from sciprec.precision.operations.by_type import COMPLEX_BLOCK, sum_block, zeros_for
 from sciprec.precision.registry import kernel
-
-PAIRWISE_BLOCK = 128
 
 
 @njit(forceinline=True, error_model="numpy")
@@ -61,6 +60,36 @@ def fma(x, y, z):
 
 
 def block_sum(a, low, high):
+    """Sum of the terms a[low:high] of a block."""
+    if sum_block(a) == COMPLEX_BLOCK:
+        return _sum_of_four(a, low, high)
+    return _sum_of_eight(a, low, high)
+
+
+def _sum_of_four(a, low, high):
+    """Sum of at most 64 complex terms a[low:high] in four interleaved partial sums (fewer than 4:
+    in order).
+    """
+    n = high - low
+    if n < 4:
+        short = a[low]
+        for i in range(low + 1, high):
+            short = accumulate(short, a[i])
+        return short
+    r0, r1, r2, r3 = a[low], a[low + 1], a[low + 2], a[low + 3]
+    last = low + n - n % 4
+    for i in range(low + 4, last, 4):
+        r0 = accumulate(r0, a[i])
+        r1 = accumulate(r1, a[i + 1])
+        r2 = accumulate(r2, a[i + 2])
+        r3 = accumulate(r3, a[i + 3])
+    result = accumulate(accumulate(r0, r1), accumulate(r2, r3))
+    for i in range(last, high):
+        result = accumulate(result, a[i])
+    return result
+
+
+def _sum_of_eight(a, low, high):
     """Sum of at most 128 terms a[low:high] in eight interleaved partial sums (fewer than 8: in
     order).
     """
@@ -94,18 +123,20 @@ def pairwise(a, low, high):
     """Sum of a[low:high] in NumPy's pairwise order, by an explicit stack of halves still to be
     added.
 
-    A half is n // 2 terms rounded down to a multiple of 8, as in NumPy's recursion.
+    A half is n // 2 terms rounded down to a multiple of 8, of complex ones of 4, as in NumPy's
+    recursion.
     """
     if high <= low:
         return 0
     ends = np.empty(64, np.int64)
-    sums = np.empty(64)
+    block = sum_block(a)
+    sums = zeros_for(64, a, a)
     added = np.zeros(64, np.int64)
     depth, start, ends[0] = 0, low, high
     while True:
-        while ends[depth] - start > PAIRWISE_BLOCK:
+        while ends[depth] - start > block:
             half = (ends[depth] - start) // 2
-            half -= half % 8
+            half -= half % (block // 16)
             ends[depth + 1] = start + half
             added[depth + 1] = 0
             depth += 1
@@ -143,7 +174,7 @@ def running_product(a):
 def running_sum(a):
     """np.cumsum(a): sequential over the elements in C order, in the accumulate role."""
     flat, carried = a.ravel(), 0.0
-    out = np.empty(flat.size)
+    out = zeros_for(flat.size, a, a)
     for i in range(flat.size):
         carried = accumulate(carried, flat[i])
         out[i] = carried
@@ -196,10 +227,20 @@ def _vector_vector(a, b):
     return result
 
 
+def vdot(a, b):
+    """np.vdot(a, b): the same of the elements in C order, the first ones conjugated."""
+    one, two, result = a.ravel(), b.ravel(), 0.0
+    if one.size != two.size:
+        raise ValueError("vdot of arrays of different sizes")
+    for k in range(one.size):
+        result = accumulate(result, product(np.conj(one[k]), two[k]))
+    return result
+
+
 def _matrix_vector(a, b):
     if a.shape[1] != b.size:
         raise ValueError("matrix product of shapes that do not match")
-    out = np.empty(a.shape[0])
+    out = zeros_for(a.shape[0], a, b)
     for i in range(a.shape[0]):
         result = 0.0
         for k in range(b.size):
@@ -211,7 +252,7 @@ def _matrix_vector(a, b):
 def _vector_matrix(a, b):
     if a.size != b.shape[0]:
         raise ValueError("matrix product of shapes that do not match")
-    out = np.zeros(b.shape[1])
+    out = zeros_for(b.shape[1], a, b)
     for k in range(a.size):
         for j in range(b.shape[1]):
             out[j] = accumulate(out[j], product(a[k], b[k, j]))
@@ -222,7 +263,7 @@ def matrix_product(a, b):
     """a @ b of 2-D arrays, in a new array."""
     if a.shape[1] != b.shape[0]:
         raise ValueError("matrix product of shapes that do not match")
-    out = np.zeros((a.shape[0], b.shape[1]))
+    out = zeros_for((a.shape[0], b.shape[1]), a, b)
     multiply_into(a, b, out)
     return out
 

@@ -8,8 +8,8 @@ from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from sciprec.precision.operations import arrays
-from sciprec.precision.operations.number_types import forward, is_float, is_whole
+from sciprec.precision.operations import arrays, complex_numbers
+from sciprec.precision.operations.number_types import forward, is_complex, is_inexact, is_whole
 
 if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
@@ -57,11 +57,12 @@ def result_type(ops: Operations, arity: int):
 
     def resolve(typingctx, function, *given):
         elements = [getattr(types.unliteral(k), "dtype", types.unliteral(k)) for k in given[keys:]]
-        kinds = [*given[:keys], *(ops.carrier if is_float(k) else k for k in elements)]
+        kinds = [*given[:keys], *(complex_numbers.held_as(ops, k) for k in elements)]
         made = function.get_call_type(typingctx, tuple(kinds), {}).return_type
         made = made[0] if ops.variant.row_bytes else made
         over = [k for k in given[keys:] if isinstance(k, types.Array)]
-        made = arrays.result_dtype(ops, over) if is_float(made) and over else made
+        if is_inexact(made) and over:
+            made = arrays.result_dtype(ops, over, is_complex(made))
 
         def codegen(context, b, signature, args):
             return context.get_dummy_value()

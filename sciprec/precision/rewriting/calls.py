@@ -15,9 +15,8 @@ from sciprec.precision.library import construction
 from sciprec.precision.library.sequences import MODES
 from sciprec.precision.library.table import LIBRARY
 from sciprec.precision.operations import reduce
-from sciprec.precision.operations.meeting import meet
 from sciprec.precision.operations.operation import Operation, operation_called
-from sciprec.precision.rewriting import casts, classes, symbols, vectorized
+from sciprec.precision.rewriting import casts, classes, complex_calls, symbols, vectorized
 from sciprec.precision.rewriting.norms import norm_called
 from sciprec.precision.rewriting.own_names import own_name
 from sciprec.precision.rewriting.syntax import is_known, name, plain_function, static_value
@@ -62,6 +61,9 @@ def known_call(rewriter: Rewriter, node, function):
         return vectorized.called(rewriter, node, function)
     if function is vectorized.element_type:
         return vectorized.type_of_elements(rewriter, node)
+    of_complex = complex_calls.call(rewriter, node, function)
+    if of_complex is not None:
+        return of_complex
     operation = operation_called(function)
     is_starred = any(isinstance(a, ast.Starred) for a in node.args)
     if is_starred and not _takes_a_star(function):
@@ -84,8 +86,9 @@ def known_call(rewriter: Rewriter, node, function):
     if function is np.swapaxes and len(node.args) == 3:
         if None not in map(rewriter.literal_integer, node.args[1:]):
             return ast.Call(name("sp_swapped"), [rewriter.visit(a) for a in node.args], [])
-    if function is meet:
-        return ast.Call(name("sp_meet"), [rewriter.visit(a) for a in node.args], [])
+    if _member(symbols.COMPILED, function):
+        compiled = name(f"sp_{function.__name__}")
+        return ast.Call(compiled, [rewriter.visit(a) for a in node.args], [])
     place = _lookup(symbols.PLACES, function)
     if place is not None:
         made = ast.Call(name(place), [rewriter.visit(a) for a in node.args], [])
@@ -108,7 +111,8 @@ def known_call(rewriter: Rewriter, node, function):
     if isinstance(function, _Intrinsic):
         return native_call(rewriter, node, function)
     callee = plain_function(function)
-    if callee is None or getattr(callee, "__module__", "").split(".")[0] in ("numpy", "math"):
+    outside = getattr(callee, "__module__", "").split(".")[0] in ("numpy", "math", "cmath")
+    if callee is None or outside:
         advice = symbols.ADVICE.get(_canonical(text, function), symbols.OTHERWISE)
         if "random" in text.split("."):
             advice = "draw the random numbers before the call, and pass them in as an array"
@@ -210,12 +214,17 @@ def method(rewriter: Rewriter, node):
         )
     owner = rewriter.visit(node.func.value)
     arguments = [rewriter.visit(a) for a in node.args]
+    if attribute in complex_calls.METHODS and not rewriter.program.rows and not node.args:
+        return rewriter.op("conj", node, owner)
     if attribute == "fill":
         arguments = [rewriter.op("leave", node, owner, *arguments)]
     elif attribute == "astype":
         kind = static_value(node.args[0], rewriter.namespace, rewriter.local)
         if kind in _FLOATS:
             return rewriter.op("cast", node, owner)
+        if kind in complex_calls.TYPES:
+            complex_calls.refuse_in_fixed_point(rewriter, node, ast.unparse(node.args[0]))
+            return rewriter.op("to_complex", node, owner)
         if not is_known(kind) and casts.is_type(rewriter, node.args[0]):
             return rewriter.op("cast_to", node, *arguments, owner)
         owner = rewriter.op("viewed", node, owner)
@@ -306,7 +315,7 @@ def reduction_call(
         arrays: what is reduced.
         more: further arguments by position.
     """
-    if function is reduce.dot:
+    if function in (reduce.dot, reduce.vdot):
         if node.keywords or len(more) != 1:
             rewriter.refuse(node, f"{text} with these arguments", "it takes (a, b)")
         return reduced(rewriter, function, node, [rewriter.visit(a) for a in [*arrays, *more]])
@@ -411,4 +420,4 @@ def _canonical(text: str, function) -> str:
     if module.startswith("numpy"):
         inner = module.removeprefix("numpy").lstrip(".")
         return f"np.linalg.{own}" if inner.startswith("linalg") else f"np.{own}"
-    return f"math.{own}" if module == "math" else own
+    return f"{module}.{own}" if module in ("math", "cmath") else own

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import types
 
+from sciprec.precision.rewriting import complex_calls
 from sciprec.precision.rewriting.syntax import name, static_value
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
 
-_NUMBERS = (types.Float, types.Integer, types.Boolean)
+_NUMBERS = (types.Float, types.Complex, types.Integer, types.Boolean)
+_OF_PYTHON = {float: np.float64, int: np.int64, bool: np.bool_, complex: np.complex128}
 
 
 def numpy_type(value) -> type | None:
@@ -28,7 +30,7 @@ def numpy_type(value) -> type | None:
     if isinstance(value, _NUMBERS) and not isinstance(value, types.Literal):
         return np.dtype(str(value)).type
     if isinstance(value, type):
-        value = {float: np.float64, int: np.int64, bool: np.bool_}.get(value, value)
+        value = _OF_PYTHON.get(value, value)
         return value if issubclass(value, np.generic) else None
     return None
 
@@ -97,4 +99,8 @@ def dtype(rewriter: Rewriter, kind: type) -> ast.expr:
     """
     if issubclass(kind, np.floating) and kind is not np.float64:
         return name("sp_carrier")
+    if issubclass(kind, np.complexfloating):
+        complex_calls.refuse_in_fixed_point(rewriter, rewriter.tree, kind.__name__)
+        if kind is not np.complex128:
+            return name("sp_complex")
     return ast.Attribute(name("np"), np.dtype(kind).type.__name__, ast.Load())

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sciprec.precision.formats.literal import round_literal
+from sciprec.precision.rewriting import complex_calls
 from sciprec.precision.rewriting.casts import dtype, numpy_type
-from sciprec.precision.rewriting.syntax import is_known, name, plain_function
+from sciprec.precision.rewriting.syntax import is_known, name, parse, plain_function
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
@@ -42,12 +43,15 @@ def embed(rewriter: Rewriter, value) -> ast.expr | None:
         return ast.Constant(int(value) if isinstance(value, int) else str(value))
     if isinstance(value, (float, np.floating)):
         return rewriter.literal(float(value))
+    if isinstance(value, (complex, np.complexfloating)):
+        return complex_calls.literal(rewriter, rewriter.tree, complex(value))
     if isinstance(value, (np.integer, np.bool_)):
         return ast.Constant(value.item())
     if isinstance(value, tuple):
         items = [embed(rewriter, v) for v in value]
         return None if None in items else ast.Tuple(items, ast.Load())
-    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiubc":
+        _check_kind(rewriter, value)
         return held(rewriter, name(rewriter.program.array(value)))
     kind = numpy_type(value)
     if kind is not None:
@@ -56,6 +60,11 @@ def embed(rewriter: Rewriter, value) -> ast.expr | None:
     if function is not None:
         return name(rewriter.program.callee(function))
     return None
+
+
+def _check_kind(rewriter: Rewriter, value: np.ndarray) -> None:
+    if value.dtype.kind == "c":
+        complex_calls.refuse_in_fixed_point(rewriter, rewriter.tree, f"an array of {value.dtype}")
 
 
 def held(rewriter: Rewriter, value: ast.expr) -> ast.expr:
@@ -72,9 +81,16 @@ def default(rewriter: Rewriter, value) -> ast.expr:
         text = ast.Constant(rounded.hex())
         number = ast.Call(ast.Attribute(name("float"), "fromhex", ast.Load()), [text], [])
         return ast.Call(name("sp_carrier"), [number], [])
+    if isinstance(value, (complex, np.complexfloating)):
+        complex_calls.refuse_in_fixed_point(rewriter, rewriter.tree, f"the default value {value}")
+        backend = rewriter.program.backend
+        rounded = (round_literal(float(x), backend.storage) for x in (value.real, value.imag))
+        parts = ", ".join(f"float.fromhex({x.hex()!r})" for x in rounded)
+        return parse(f"sp_complex(complex({parts}))", mode="eval").body
     if isinstance(value, tuple):
         return ast.Tuple([default(rewriter, v) for v in value], ast.Load())
-    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiubc":
+        _check_kind(rewriter, value)
         return name(rewriter.program.array(value))
     function = plain_function(value)
     if function is not None:

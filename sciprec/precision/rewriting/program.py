@@ -51,6 +51,8 @@ from sciprec.precision.operations.keys import at_site as sp_at
 from sciprec.precision.operations.keys import descend as sp_descend
 from sciprec.precision.operations.intrinsics import operations
 from sciprec.precision.rewriting.imported import imported as sp_imported
+from sciprec.precision.operations.by_type import sum_block as sp_sum_block
+from sciprec.precision.operations.by_type import zeros_for as sp_zeros_for
 from sciprec.precision.operations.meeting import compiled_meet as sp_meet
 from sciprec.precision.operations.views import swapped as sp_swapped
 from sciprec.precision.compiled.parts import inlined_part as sp_inlined
@@ -60,6 +62,7 @@ sp_lesser, sp_greater = min, max
 sp_ops = {arithmetic}
 sp_row = sp_ops.row
 sp_carrier = np.{carrier}
+sp_complex = np.{pairs}
 '''
 _OF_ENGINE = ("sciprec.precision.operations.", "sciprec.precision.library.")
 _SERIAL = '@njit(nogil=True, error_model="numpy")'
@@ -209,7 +212,7 @@ class Program:
                 f"be lifted; up to {_LARGEST_CONSTANT} bytes are: pass it as an argument"
             )
         identifier = self.unique("array")
-        if value.dtype.kind == "f":
+        if value.dtype.kind in "fc":
             value = round_array(value, self.backend.storage)
         value = value.astype(value.dtype.newbyteorder("="), copy=False)
         self._arrays[identifier] = value
@@ -319,6 +322,7 @@ class Program:
                 backend=self.backend.name,
                 arithmetic=self._arithmetic(),
                 carrier=self.backend.carrier.name,
+                pairs=np.result_type(self.backend.carrier, np.complex64).name,
             )
             + self.imports
         ]

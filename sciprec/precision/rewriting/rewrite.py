@@ -17,7 +17,15 @@ import numpy as np
 
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.operations import keys, reduce
-from sciprec.precision.rewriting import calls, casts, constants, raising, statements, symbols
+from sciprec.precision.rewriting import (
+    calls,
+    casts,
+    complex_calls,
+    constants,
+    raising,
+    statements,
+    symbols,
+)
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.syntax import (
     LiftError,
@@ -146,7 +154,7 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node.value, float):
             return self.literal(node.value)
         if isinstance(node.value, complex):
-            self.refuse(node, f"the complex literal {node.value}", symbols.ADVICE["complex"])
+            return complex_calls.literal(self, node, node.value)
         return node
 
     def literal(self, value: float) -> ast.expr:
@@ -175,6 +183,8 @@ class Rewriter(ast.NodeTransformer):
         read = ast.Attribute(owner, node.attr, node.ctx)
         if node.attr in _PLAIN or node.attr in ("T", "dtype", "flat") or casts.is_type(self, node):
             return read
+        if node.attr in complex_calls.PARTS and not self.program.rows:
+            return self.op(node.attr, node, owner)
         return self.op("enter", node, read)
 
     def check_module(self, node: ast.Attribute) -> None:
@@ -215,10 +225,12 @@ class Rewriter(ast.NodeTransformer):
             value = self.literal_power(factor)
             if value is None or self.program.keyed:
                 continue
-            value = 1.0 / value if isinstance(node.op, ast.Div) else value
+            operation = f"times({value!r})"
+            if isinstance(node.op, ast.Div):
+                operation, value = f"over({value!r})", 1.0 / value
             if round_literal(float(value), self.program.backend.compute) == value:
                 self.add_site(node, symbols.BINARY_OPERATORS[type(node.op)])
-                times = name(self.program.operation(f"times({value!r})"))
+                times = name(self.program.operation(operation))
                 return ast.Call(times, [self.visit(other)], [])
         return None
 
@@ -255,10 +267,12 @@ class Rewriter(ast.NodeTransformer):
     def visit_Compare(self, node):
         if any(isinstance(o, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for o in node.ops):
             return self.generic_visit(node)
-        operands = [self.seen(x) for x in (node.left, *node.comparators)]
+        order = any(isinstance(o, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for o in node.ops)
+        look = "ordered" if order and not self.program.rows else "viewed"
+        operands = [self.seen(x, look) for x in (node.left, *node.comparators)]
         return ast.Compare(operands[0], node.ops, operands[1:])
 
-    def seen(self, node) -> ast.expr:
+    def seen(self, node, look: str = "viewed") -> ast.expr:
         """An operand that is compared or moved: arrays are rounded, numbers are as they are."""
         visited = self.visit(node)
         plain = (
@@ -266,7 +280,7 @@ class Rewriter(ast.NodeTransformer):
             or isinstance(node, ast.Attribute)
             and node.attr in _PLAIN
         )
-        return visited if plain else self.op("viewed", node, visited)
+        return visited if plain else self.op(look, node, visited)
 
     # ---- elements ------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import cmath
 import heapq
 import math
 
@@ -10,6 +11,8 @@ import numpy as np
 
 from sciprec.precision.library import axes, places, statistics
 from sciprec.precision.operations import reduce
+from sciprec.precision.operations.by_type import sum_block, zeros_for
+from sciprec.precision.operations.meeting import meet
 
 BINARY_OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod",
@@ -18,7 +21,7 @@ BINARY_OPERATORS = {
 INTEGER_OPERATORS = (ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)
 REDUCTIONS = {
     np.sum: reduce.total, np.mean: reduce.mean, np.prod: reduce.running_product, np.dot: reduce.dot,
-    np.vdot: reduce.dot, np.matmul: reduce.dot, np.max: reduce.largest, np.amax: reduce.largest,
+    np.vdot: reduce.vdot, np.matmul: reduce.dot, np.max: reduce.largest, np.amax: reduce.largest,
     np.min: reduce.smallest, np.amin: reduce.smallest, np.cumsum: reduce.running_sum,
     np.var: statistics.var, np.std: statistics.std,
 }  # fmt: skip
@@ -33,11 +36,15 @@ PLACES = {
 }  # fmt: skip
 """Arithmetic of indices, called as it is -> its name in generated modules."""
 
+COMPILED = {meet, sum_block, zeros_for}
+"""Functions of the engine that decide by type, or do no arithmetic: `sp_NAME` where lifted."""
+
 NATIVE = {
     range, len, int, bool, enumerate, zip, print, isinstance, tuple, list, reversed, slice, type,
     ord, chr, np.finfo, np.iinfo,
     math.isnan, math.isinf, math.isfinite, math.floor, math.ceil, math.trunc, math.gcd,
     np.shape, np.ndindex, np.tril_indices, np.triu_indices, np.gcd, np.lcm, np.broadcast_shapes,
+    cmath.isnan, cmath.isinf, cmath.isfinite, np.iscomplexobj,
     np.int8, np.int16, np.int32, np.int64, np.intp, np.uint8, np.uint16,
     np.uint32, np.uint64, np.bool_,
 }  # fmt: skip
@@ -104,6 +111,5 @@ ADVICE = {
     "np.einsum": "write the loops over its indices",
     "math.fsum": "use np.sum (pairwise), or a compensated loop",
     "sum": "use np.sum on an array, or write the loop",
-    "complex": "keep real and imaginary parts in separate variables",
 }
 """What to write instead, for constructs that cannot be rewritten."""

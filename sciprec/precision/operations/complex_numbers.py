@@ -1,0 +1,287 @@
+"""Complex numbers of a backend: pairs of numbers of its carrier.
+
+A complex operation is a formula (`complex_algorithms`) whose steps are the backend's real
+operations. In a random backend each step, and each part that is rounded, has a key of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.core.errors import TypingError
+
+from sciprec.precision.formats.literal import round_literal
+from sciprec.precision.operations import keys
+from sciprec.precision.operations.complex_algorithms import ComplexOperation, Pair
+from sciprec.precision.operations.number_types import is_complex, is_float
+from sciprec.precision.rounding.words import F32, I32, opaque
+
+_FIRST_STEP = 1 << 20
+"""Steps are numbered from here on: beyond every operation site of a kernel."""
+_FIRST_PART = 1 << 10
+"""Parts that are rounded alone, beyond the steps of every formula."""
+
+
+def carrier_of(ops) -> types.Complex:
+    """The type of a backend's complex numbers."""
+    return types.complex64 if ops.carrier == types.float32 else types.complex128
+
+
+def held_as(ops, kind) -> types.Type:
+    """The type in which a kernel holds numbers of a type."""
+    if is_complex(kind):
+        return carrier_of(ops)
+    return ops.carrier if is_float(kind) else kind
+
+
+def step_key(b: ir.IRBuilder, key, number: int):
+    """The key of one step of an operation; none in a backend without keys."""
+    if key is None:
+        return None
+    return b.mul(key, ir.Constant(I32, keys.site_number(_FIRST_STEP + number)))
+
+
+class Truth:
+    """A condition of the code that is emitted."""
+
+    __slots__ = ("b", "value")
+
+    def __init__(self, b, value):
+        self.b, self.value = b, value
+
+    def __and__(self, other: Truth) -> Truth:
+        return Truth(self.b, self.b.and_(self.value, other.value))
+
+    def __or__(self, other: Truth) -> Truth:
+        return Truth(self.b, self.b.or_(self.value, other.value))
+
+    def __invert__(self) -> Truth:
+        return Truth(self.b, self.b.not_(self.value))
+
+
+class Number:
+    """A number of the carrier in the code that is emitted: operators are steps, rounded once;
+    signs (`-x`, `abs(x)`) and comparisons are exact.
+    """
+
+    __slots__ = ("steps", "value")
+    __hash__ = None
+
+    def __init__(self, steps: Steps, value):
+        self.steps, self.value = steps, value
+
+    def __add__(self, other: Number) -> Number:
+        return self.steps("add", self, other)
+
+    def __sub__(self, other: Number) -> Number:
+        return self.steps("sub", self, other)
+
+    def __mul__(self, other: Number) -> Number:
+        return self.steps("mul", self, other)
+
+    def __truediv__(self, other: Number) -> Number:
+        return self.steps("div", self, other)
+
+    def __neg__(self) -> Number:
+        return Number(self.steps, self.steps.role.negated(self.steps.b, self.value))
+
+    def __abs__(self) -> Number:
+        return Number(self.steps, self.steps.role.magnitude(self.steps.b, self.value))
+
+    def _compared(self, sign: str, other: Number) -> Truth:
+        b = self.steps.b
+        return Truth(b, b.fcmp_ordered(sign, self.value, other.value))
+
+    def __lt__(self, other: Number) -> Truth:
+        return self._compared("<", other)
+
+    def __ge__(self, other: Number) -> Truth:
+        return self._compared(">=", other)
+
+    def __eq__(self, other: Number) -> Truth:
+        return self._compared("==", other)
+
+
+class Steps:
+    """The steps of one operation: `steps("exp", x)` is the backend's operation on numbers.
+
+    Args:
+        ops: the backend's operations.
+        role: whose rounding they have.
+        context, b: Numba's, and the builder of the code.
+        key: of the operation, in a random backend.
+    """
+
+    def __init__(self, ops, role, context, b, key):
+        self.ops, self.role, self.context, self.b, self.key = ops, role, context, b, key
+        self.count = 0
+
+    def __call__(self, name: str, *numbers: Number) -> Number:
+        self.count += 1
+        key = step_key(self.b, self.key, self.count)
+        values = [n.value for n in numbers]
+        return Number(self, self.ops.emit(name, self.role)(self.context, self.b, values, key))
+
+    def number(self, value: float, up: bool = False) -> Number:
+        """A constant that is a number of the format, or that numbers are compared with: `up` to the
+        next number of the carrier; out of the compiler's sight under a processor mode.
+        """
+        kind = self.ops.kind
+        if up and kind == F32 and float(np.float32(value)) < value:
+            value = float(np.nextafter(np.float32(value), np.float32(np.inf)))
+        held = ir.Constant(kind, value)
+        if self.ops.word:
+            held = opaque(self.b, f"sciprec.{kind}.{float(value).hex()}", held)
+        return Number(self, held)
+
+    def literal(self, value: float) -> Number:
+        """A constant, rounded to the format of the role."""
+        return self.number(round_literal(value, self.role.arithmetic))
+
+    @property
+    def largest(self) -> float:
+        """The largest number of the format."""
+        return self.role.format.max_finite
+
+    @property
+    def least(self) -> float:
+        """The least normal number of the format."""
+        return self.role.format.min_normal
+
+    @property
+    def places(self) -> int:
+        """k of the power 4^k by which subnormals become normal, as far as the range allows."""
+        fmt = self.role.format
+        return max(1, min(fmt.significand_bits // 2 + 1, fmt.emax // 2 - 1))
+
+    def choose(self, condition: Truth, first: Number, second: Number) -> Number:
+        """One of two numbers."""
+        return Number(self, self.b.select(condition.value, first.value, second.value))
+
+
+def evaluation(ops, operation: ComplexOperation, role, kinds, key):
+    """Signature and code of an operation on numbers, at least one of which may be complex."""
+    result = _result(ops, operation)
+
+    def codegen(context, b, signature, args):
+        word, values = keys.split(key, args)
+        steps = Steps(ops, role, context, b, word)
+        pairs = [
+            _operand(ops, steps, kind, value, 2 * place)
+            for place, (kind, value) in enumerate(zip(kinds, values, strict=True))
+        ]
+        made = operation.formula(steps, *pairs)
+        if operation.gives == "complex":
+            return packed(context, b, result, made.real.value, made.imag.value)
+        if operation.gives == "real":
+            return made.value
+        return context.make_tuple(b, result, [n.value for n in made])
+
+    return result(*keys.join(key, kinds)), codegen
+
+
+def _result(ops, operation: ComplexOperation):
+    if operation.gives == "complex":
+        return carrier_of(ops)
+    return ops.carrier if operation.gives == "real" else types.UniTuple(ops.carrier, 2)
+
+
+def _operand(ops, steps: Steps, kind, value, place: int) -> Pair:
+    """An operand as a pair: of real numbers the imaginary part is +0, as in Numba."""
+    parts, real = [value], kind
+    if is_complex(kind):
+        real = kind.underlying_float
+        parts = unpacked(steps.context, steps.b, kind, value)
+    numbers = []
+    for n, part in enumerate(parts):
+        if real != ops.carrier:
+            own = step_key(steps.b, steps.key, -1 - place - n)
+            part = ops.rounded(steps.b, real, part, ops.compute, own, 0)
+        numbers.append(Number(steps, part))
+    return Pair(*numbers) if len(numbers) == 2 else Pair(numbers[0], steps.number(0.0))
+
+
+def unpacked(context, b, kind, value) -> list:
+    """The parts of a complex number."""
+    z = context.make_complex(b, kind, value=value)
+    return [z.real, z.imag]
+
+
+def packed(context, b, kind, real, imag):
+    """A complex number of its parts."""
+    z = context.make_complex(b, kind)
+    z.real, z.imag = real, imag
+    return z._getvalue()
+
+
+def each_part(ops, context, b, kind, value, key, function: Callable):
+    """function(type, part, key) of both parts of a complex number, in the carrier."""
+    made = [
+        function(kind.underlying_float, part, step_key(b, key, _FIRST_PART + n))
+        for n, part in enumerate(unpacked(context, b, kind, value))
+    ]
+    return packed(context, b, carrier_of(ops), *made)
+
+
+def paired(ops):
+    """paired(x, y): the complex number of two numbers of the carrier, as they are."""
+
+    def resolve(typingctx, key, x, y):
+        made = carrier_of(ops)
+
+        def codegen(context, b, signature, args):
+            return packed(context, b, made, *args[-2:])
+
+        return made(*keys.join(key, [x, y])), codegen
+
+    return ops.intrinsic(2, resolve)
+
+
+def part_of(name: str):
+    """Maker of x.real or x.imag: of a complex number its part as it is, of an array the view that
+    Numba has, of anything else what it has by that name.
+    """
+
+    def made(ops):
+        def resolve(typingctx, key, x):
+            kind = types.unliteral(x)
+            found = typingctx.resolve_getattr(kind, name)
+            if found is None:
+                raise TypingError(f"Unknown attribute '{name}' of type {kind}")
+
+            def codegen(context, b, signature, args):
+                read = context.get_getattr(kind, name)
+                return read(context, b, kind, args[-1], name)
+
+            return found(*keys.join(key, [kind])), codegen
+
+        return ops.intrinsic(1, resolve)
+
+    return made
+
+
+def refuse(ops, operation: str, kinds) -> None:
+    """Say so where an operand is complex and the arithmetic, or the operation, has no place for
+    that.
+    """
+    found = [k for k in kinds if is_complex(getattr(k, "dtype", k))]
+    if not found:
+        return
+    if ops.variant.row_bytes:
+        raise TypingError(
+            f"{found[0]} is complex; fixed point and profiles take real numbers: keep real and "
+            "imaginary parts in separate variables or arrays"
+        )
+    if operation:
+        raise TypingError(
+            f"{operation} of {found[0]} is given; complex numbers have + - * / ** == abs conj "
+            "angle exp log sqrt sin cos tan sinh cosh tanh: write it with these, or with z.real "
+            "and z.imag"
+        )
+
+
+OWN = {"paired": paired, "real": part_of("real"), "imag": part_of("imag")}
+"""Operation -> what makes it for the operations of a backend."""
