@@ -12,12 +12,14 @@ import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import io
 import pkgutil
 import sys
 import types
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -124,8 +126,11 @@ def kernels_of(package: str) -> Iterator[tuple[str, Any]]:
     """
     found: list[Any] = []
     _record(found)
+    folder = Path(package) if "/" in package else None
+    modules = _files(folder) if folder else _modules(package)
+    package = "" if folder else package
     sys.meta_path.append(_Finder(package))
-    for module in _modules(package):
+    for module in modules:
         for value in vars(module).values():
             function = getattr(value, MADE_LATER.get(package, ""), None)
             if isinstance(function, types.FunctionType):
@@ -134,7 +139,7 @@ def kernels_of(package: str) -> Iterator[tuple[str, Any]]:
     for kernel in found:
         function = function_of(kernel)
         place = (function.__code__.co_filename, function.__code__.co_firstlineno)
-        if function.__module__.split(".")[0] == package and place not in seen:
+        if package in ("", function.__module__.split(".")[0]) and place not in seen:
             seen.add(place)
             yield f"{function.__module__}.{function.__qualname__}:{place[1]}", kernel
 
@@ -196,6 +201,22 @@ def _modules(package: str) -> Iterator[types.ModuleType]:
             module = _imported(info.name)
             if module is not None:
                 yield module
+
+
+def _files(folder: Path) -> Iterator[types.ModuleType]:
+    """Modules of a folder that are no package: NPBench's kernels for Numba, without objects."""
+    for path in sorted(folder.rglob("*_numba_n.py")):
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        if spec is None or spec.loader is None:
+            continue
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            print(f"{path}: {type(error).__name__}: {error}"[:300], file=sys.stderr)
+            continue
+        yield module
 
 
 def _imported(name: str) -> types.ModuleType | None:

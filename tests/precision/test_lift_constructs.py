@@ -5,20 +5,25 @@ Beside each kernel stands one that says the same plainly: its source on exact sc
 and in fp64 the kernel itself under plain Numba.
 """
 
+import dataclasses
+import enum
 import functools
 import heapq
 import pickle
 from collections import namedtuple
+from fractions import Fraction
 
 import numba
 import numpy as np
 import pytest
-from numba import float64, guvectorize, njit, vectorize
+from numba import float32, float64, guvectorize, njit, vectorize
+from numba.experimental import jitclass
 from numba.extending import intrinsic
 from numba.typed import List
 
 import sciprec
 from sciprec.precision import resolve_backend
+from sciprec.precision.formats.float_format import FORMATS
 from tests.oracles import derived, exact
 from tests.oracles.twin import run_twin
 
@@ -74,6 +79,28 @@ def typed(x, a):
     whole = np.empty(2, numba.int32)
     whole[0], whole[1] = numba.int32(7.9), type(a.size)(-2.7)
     return out, whole, a.astype(T) * x
+
+
+@jitclass([("volume", float64), ("level", float32), ("parts", float64[:])])
+class Tank:
+    """Fields of both floating-point types, and a method."""
+
+    def __init__(self, volume):
+        self.volume = volume
+        self.level = 0.5
+        self.parts = np.ones(3)
+
+    def filled(self, x):
+        """A product and a sum."""
+        return self.volume * x + self.level
+
+
+def with_tank(tank, x, y):
+    tank.volume = x * 0.1
+    tank.volume += 1.0
+    tank.level = y * 0.7
+    tank.parts[1] = x * y
+    return tank.filled(x), tank.volume * y, tank.parts[1]
 
 
 def given_type(kind, x):
@@ -208,6 +235,44 @@ def test_a_type_may_be_an_argument():
     for kind in (np.float64, np.float32):
         assert sciprec.lift(given_type, "bf16")(kind, 1001) == 1000.0
     assert sciprec.lift(given_type)(np.int64, 2.7) == 2
+
+
+class Colour(enum.Enum):
+    """No numbers."""
+
+    RED, GREEN = 1, 2
+
+
+def of_colour(x):
+    colour = Colour.RED if x > 0.5 else Colour.GREEN
+    return x * 0.1 if colour == Colour.RED else x
+
+
+def test_members_of_an_enumeration():
+    lifted = sciprec.lift(of_colour, "bf16")
+    assert (lifted(1.0), lifted(0.5)) == (float(np.float32(0.10009765625)), 0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["fp64", "mlu370", "float:p=40,round=ru", "fixed32"])
+def test_jitclasses(backend):
+    """Fields are read, written and updated, methods called; each is rounded like an array's."""
+    lifted = sciprec.lift(with_tank, backend)
+    (x, y), own = sciprec.quantize(np.array([1.3, 2.2]), "mlu370"), Tank(0.3)
+    found = lifted(own, x, y)
+    if backend == "fixed32":
+        truth = with_tank(Tank(0.3), x, y)
+        assert flat(found) == pytest.approx(flat(truth), rel=1e-6)
+        return
+    arithmetic = resolve_backend(backend).compute
+    of = functools.partial(exact.round_exact, arithmetic=arithmetic)
+    mul, add = (functools.partial(f, arithmetic=arithmetic) for f in (exact.mul, exact.add))
+    narrow = dataclasses.replace(arithmetic, format=FORMATS["binary32"])
+    held = add(mul(x, of(Fraction(0.1))), 1.0)
+    level = exact.round_exact(Fraction(mul(y, of(Fraction(0.7)))), narrow)
+    assert own.volume == held and own.level == level
+    first = add(mul(held, x), of(Fraction(level)))
+    assert flat(found) == [first, mul(held, y), own.parts[1]] and own.parts[1] == mul(x, y)
 
 
 def failing(x, a):

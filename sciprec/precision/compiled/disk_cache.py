@@ -209,10 +209,10 @@ class DiskCache(_Cache):
 
 
 def _has_function(kind: types.Type) -> bool:
-    """Whether a type is one function's: it means nothing to another process."""
+    """Whether a type is one function's or one jitclass's: it means nothing to another process."""
     if isinstance(kind, types.BaseTuple):
         return any(map(_has_function, kind))
-    return isinstance(kind, types.Callable)
+    return isinstance(kind, (types.Callable, types.ClassInstanceType))
 
 
 # ---- files -------------------------------------------------------------------------------------

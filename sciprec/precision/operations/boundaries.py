@@ -387,7 +387,7 @@ BOUNDARIES = {
     made.__name__: made
     for made in (
         *(enter, taken, item, trusted, changed, viewed, ordered, returned),
-        *(stores.leave, stores.stored),
+        *(stores.leave, stores.stored, stores.put),
         *(closed, opened, kept, filling, held),
     )
 }

@@ -309,6 +309,10 @@ class Operations(Evaluation):
         """A call of an intrinsic of somebody else's."""
         return vectorized.on_integers(arity)
 
+    def of_method(self, attribute: str, digest: str):
+        """An object with a method."""
+        return vectorized.of_method(attribute, digest)
+
     def of_dimensions(self, count: int):
         """An array of so many dimensions."""
         return vectorized.of_dimensions(count)

@@ -12,6 +12,7 @@ from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.operations import arrays, complex_numbers, keys
 from sciprec.precision.operations.number_types import (
+    forward,
     identity,
     is_complex,
     is_inexact,
@@ -20,7 +21,7 @@ from sciprec.precision.operations.number_types import (
     is_whole,
 )
 from sciprec.precision.rounding.sticky import Sticky
-from sciprec.precision.rounding.words import F32, F64, I32, V64, call
+from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, call
 
 if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
@@ -41,7 +42,7 @@ def leave(ops: Operations, in_unit: bool = False):
     def resolve(typingctx, key, target, x):
         complex_numbers.refuse(ops, "", [x])
         kind = types.unliteral(x)
-        dtype = getattr(target, "dtype", None)
+        dtype = target if is_inexact(target) else getattr(target, "dtype", None)
         if dtype is not None and is_complex(getattr(kind, "dtype", kind)) and not is_complex(dtype):
             raise TypingError(
                 f"{kind} is stored into an array of {dtype}; it takes real numbers: store z.real, "
@@ -74,6 +75,31 @@ def leave(ops: Operations, in_unit: bool = False):
             return one(b, kind, value, word)
 
         return held(*keys.join(key, [target, x])), codegen
+
+    return ops.intrinsic(2, resolve)
+
+
+def put(ops: Operations):
+    """put(field, value): what is stored into a field of an object, of the type of `field`; numbers
+    as into arrays, arrays as they are.
+    """
+    to_leave = ops.leave  # made before Numba looks for intrinsics
+
+    def resolve(typingctx, key, field, x):
+        kind = types.unliteral(x)
+        if not is_inexact(types.unliteral(field)) or not is_number(kind):
+            return identity(x, key, before=[field])
+        given = [*([key, types.int64] if ops.variant.row_bytes else keys.join(key, [])), field, x]
+        function = typingctx.resolve_value_type(to_leave)
+        resolved = function.get_call_type(typingctx, tuple(given), {})
+        passed = forward(function, resolved)
+
+        def codegen(context, b, signature, args):
+            if ops.variant.row_bytes:
+                args = [args[0], ir.Constant(I64, 0), *args[1:]]
+            return passed(context, b, resolved.return_type(*given), args)
+
+        return resolved.return_type(*keys.join(key, [field, x])), codegen
 
     return ops.intrinsic(2, resolve)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from types import CodeType
 from typing import TYPE_CHECKING
 
 from numba.core import types
@@ -9,7 +11,13 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from sciprec.precision.operations import arrays, complex_numbers
-from sciprec.precision.operations.number_types import forward, is_complex, is_inexact, is_whole
+from sciprec.precision.operations.number_types import (
+    forward,
+    identity,
+    is_complex,
+    is_inexact,
+    is_whole,
+)
 
 if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
@@ -115,3 +123,27 @@ def on_integers(arity: int):
         return resolved.return_type(function, *operands), codegen
 
     return _of_arity(1 + arity, resolve)
+
+
+def code_digest(code: CodeType) -> str:
+    """What tells a method from others of its name, in every process."""
+    facts = f"{code.co_code!r} {code.co_consts!r} {code.co_names}"
+    return hashlib.sha256(facts.encode()).hexdigest()[:16]
+
+
+def of_method(attribute: str, digest: str):
+    """of_method(object): an object of a jitclass that has this method."""
+
+    @intrinsic
+    def checked(typingctx, x):
+        methods = getattr(getattr(x, "class_type", None), "jit_methods", {})
+        known = methods.get(attribute)
+        if known is None or code_digest(known.py_func.__code__) != digest:
+            raise TypingError(
+                f"{x} is given, and its method {attribute} is called; the kernel's module names "
+                "another class that has it: name this one there, too"
+            )
+        signature, codegen = identity(x, None)
+        return signature, codegen
+
+    return checked

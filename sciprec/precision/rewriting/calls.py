@@ -16,6 +16,7 @@ from sciprec.precision.library.sequences import MODES
 from sciprec.precision.library.table import LIBRARY
 from sciprec.precision.operations import reduce
 from sciprec.precision.operations.operation import Operation, operation_called
+from sciprec.precision.operations.vectorized import code_digest
 from sciprec.precision.rewriting import casts, classes, complex_calls, symbols, vectorized
 from sciprec.precision.rewriting.norms import norm_called
 from sciprec.precision.rewriting.own_names import own_name
@@ -230,13 +231,33 @@ def method(rewriter: Rewriter, node):
         owner = rewriter.op("viewed", node, owner)
     elif attribute in symbols.DECIDING_METHODS:
         owner = rewriter.op("viewed", node, owner)
+    elif attribute not in symbols.QUIET_METHODS and classes.methods_named(rewriter, attribute):
+        return method_of_class(rewriter, node, owner, arguments)
     elif attribute not in symbols.QUIET_METHODS:
-        rewriter.refuse(node, f"the method .{attribute}()", "write it out with operators")
+        rewriter.refuse(
+            node, f"the method .{attribute}()", "write it out with operators; a method of a "
+            "jitclass is found where the kernel's module names the class",
+        )  # fmt: skip
     called = ast.Call(ast.Attribute(owner, attribute, ast.Load()), arguments, [])
     called.keywords = [ast.keyword(k.arg, rewriter.visit(k.value)) for k in node.keywords]
     own = attribute in ("pop", "get") and rewriter.program.backend.mixed  # as they were put in
     entering = attribute in ("item", "pop", "get") and not own
     return rewriter.op("enter", node, called) if entering else called
+
+
+def method_of_class(rewriter: Rewriter, node, owner: ast.expr, arguments: list[ast.expr]):
+    """A call of a method of a jitclass, which is lifted as a kernel of the object."""
+    attribute = node.func.attr
+    known = classes.methods_named(rewriter, attribute)
+    if len(known) > 1:
+        rewriter.refuse(
+            node, f"the method .{attribute}(), which several classes here have,",
+            "call a function of the object instead",
+        )  # fmt: skip
+    digest = code_digest(known[0].__code__)
+    checked = name(rewriter.program.operation(f"of_method({attribute!r}, {digest!r})"))
+    own = ast.Call(checked, [owner], [])
+    return call_kernel(rewriter, known[0], node, [own, *arguments])
 
 
 def library_call(rewriter: Rewriter, node, function, text: str) -> ast.Call:

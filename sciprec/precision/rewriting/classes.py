@@ -18,6 +18,18 @@ def is_made(function) -> bool:
     return named and hasattr(function, "_fields")
 
 
+def methods_named(rewriter: Rewriter, attribute: str) -> list:
+    """The plain functions of methods of that name, of the jitclasses that the kernel's module
+    names.
+    """
+    found = {}
+    for value in rewriter.namespace.values():
+        methods = getattr(getattr(value, "class_type", None), "jit_methods", {})
+        if isinstance(value, type) and attribute in methods:
+            found[methods[attribute].py_func] = None
+    return list(found)
+
+
 def made(rewriter: Rewriter, node: ast.Call, function) -> ast.expr | None:
     """What a call of a class becomes; None where it is none of these."""
     if is_made(function):

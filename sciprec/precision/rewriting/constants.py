@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +40,9 @@ def embed(rewriter: Rewriter, value) -> ast.expr | None:
     """The expression for a constant's value, or None where there is none."""
     if isinstance(value, (bool, type(None))):
         return ast.Constant(value)
+    if isinstance(value, enum.Enum) and not isinstance(value, int):
+        owner = rewriter.program.imported(type(value), *type(value).__members__)
+        return owner and ast.Attribute(name(owner), value.name, ast.Load())
     if isinstance(value, (int, str)):
         return ast.Constant(int(value) if isinstance(value, int) else str(value))
     if isinstance(value, (float, np.floating)):

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
 
 
+_OF_ARRAYS = ("shape", "size", "ndim", "strides", "dtype", "T", "flat")
+
+
 def assignment(rewriter: Rewriter, node):
     """An assignment to names, elements or several of them."""
     value = rewriter.visit(node.value)
@@ -80,6 +83,9 @@ def _assigned(rewriter: Rewriter, target, value: ast.expr, node) -> list[ast.stm
         container, index = rewriter.container(target)
         stored = _stored(rewriter, target, container, value)
         return [ast.Assign([ast.Subscript(container, index, ast.Store())], stored)]
+    if _is_field(rewriter, target):
+        put = rewriter.op("put", target, _field(rewriter, target), value)
+        return [ast.Assign([_field(rewriter, target, ast.Store())], put)]
     if isinstance(target, (ast.Tuple, ast.List)):
         out: list[ast.stmt] = []
         whole = _named(rewriter, value, out)
@@ -90,6 +96,17 @@ def _assigned(rewriter: Rewriter, target, value: ast.expr, node) -> list[ast.stm
             out += _assigned(rewriter, item, rewriter.taken(target, whole, name(temporary)), node)
         return out
     rewriter.refuse(node, f"assignment to '{ast.unparse(target)}'", "write into an array element")
+
+
+def _is_field(rewriter: Rewriter, target) -> bool:
+    """Whether a target is `object.field`, of an object that the kernel was given."""
+    own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
+    return own and target.value.id in rewriter.local and target.attr not in _OF_ARRAYS
+
+
+def _field(rewriter: Rewriter, target: ast.Attribute, how: ast.expr_context | None = None):
+    """The field, to be read or written, neither rounded."""
+    return ast.Attribute(rewriter.visit(target.value), target.attr, how or ast.Load())
 
 
 def _named(rewriter: Rewriter, value: ast.expr, before: list[ast.stmt]) -> ast.expr:
@@ -127,7 +144,8 @@ def _row_of_result(rewriter: Rewriter, value: ast.expr) -> int | None:
 
 def update(rewriter: Rewriter, node):
     """An augmented assignment: the operation on the old value, stored where that was."""
-    if not isinstance(node.target, (ast.Name, ast.Subscript)):
+    is_field = _is_field(rewriter, node.target)
+    if not is_field and not isinstance(node.target, (ast.Name, ast.Subscript)):
         rewriter.refuse(node, f"'{ast.unparse(node)}'", "write into a name or an array element")
     if isinstance(node.op, symbols.INTEGER_OPERATORS):
         target = node.target
@@ -144,6 +162,10 @@ def update(rewriter: Rewriter, node):
     if isinstance(node.target, ast.Name):
         updated = rewriter.op(f"i{operation}", node, name(node.target.id), value)
         return ast.Assign([node.target], updated)
+    if is_field:
+        field = rewriter.op("enter", node, _field(rewriter, node.target))
+        updated = rewriter.op(f"i{operation}", node, field, value)
+        return _assigned(rewriter, node.target, updated, node)
     out: list[ast.stmt] = []
     container, index = (_once(rewriter, part, out) for part in rewriter.container(node.target))
     read = ast.Subscript(container, index, ast.Load())

@@ -1,0 +1,247 @@
+"""Foreign kernels on arguments found by trial: lifted to fp64 beside the original, and in narrow
+arithmetics beside fp64.
+
+    python -m tests.foreign.running FOLDER REPORT SECONDS PACKAGE ...
+
+A kernel takes part if it runs in plain Python on some arguments of `arguments.candidates`, and
+gives or writes finite numbers. In fp64 its lifted form has to have the original's bits; where it
+has not, its source on exact scalars has to have the lifted form's (the documented differences:
+elementary functions, and sums in another order). In a narrow arithmetic with unit roundoff u (2 u
+toward zero) the largest error relative to the largest number of a result is held against u times
+the measured condition: how much more the fp64 result changes, relatively, than arguments that are
+changed by 2^-30. REPORT is a page of Markdown, SECONDS the time of one package.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+BACKENDS = ("fp32", "mlu370", "bf16", "float:p=14,round=rz")
+CHANGE, MULTIPLE = 2.0**-30, 64
+SECONDS, BYTES = 60, 8 << 30
+
+
+def numbers_of(value: Any) -> list[np.ndarray]:
+    """The arrays of numbers in a result, in order."""
+    if isinstance(value, (tuple, list)):
+        return [a for item in value for a in numbers_of(item)]
+    if value is None or isinstance(value, str):
+        return []
+    array = np.asarray(value)
+    return [array] if array.dtype.kind in "fiub" else []
+
+
+def count_of(arguments: list[Any]) -> int:
+    """How many arrays of numbers there are in arguments."""
+    return len(numbers_of(arguments))
+
+
+def outcome(run, arguments: list[Any]) -> list[np.ndarray]:
+    """What a call gives, and what it leaves in its arguments."""
+    given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    with np.errstate(all="ignore"):
+        result = run(*given)
+    return [np.array(a) for a in numbers_of([result, *given])]
+
+
+def arguments_of(function) -> list[Any] | None:
+    """Arguments on which a kernel runs in plain Python, to finite numbers of its own."""
+    from tests.foreign.arguments import candidates
+
+    for arguments in candidates(function):
+        try:
+            found = outcome(function, arguments)
+        except (TimeoutError, MemoryError):
+            raise
+        except BaseException:
+            continue
+        given = [None] * (len(found) - count_of(arguments)) + numbers_of(arguments)
+        own = [
+            a for a, before in zip(found, given, strict=True)
+            if a.dtype.kind == "f" and (before is None or not same([a], [before]))
+        ]  # fmt: skip
+        if own and all(a.size and np.all(np.isfinite(a)) for a in own):
+            return arguments
+    return None
+
+
+def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
+    """Whether two outcomes are equal to the last bit."""
+    return len(one) == len(other) and all(
+        a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def distance(found: list[np.ndarray], truth: list[np.ndarray]) -> float:
+    """The largest error of an array relative to its largest number; infinity where integers or
+    shapes differ.
+    """
+    worst = 0.0
+    for a, b in zip(found, truth, strict=True):
+        if a.shape != b.shape:
+            return np.inf
+        if b.dtype.kind != "f":
+            worst = max(worst, 0.0 if np.array_equal(a, b) else np.inf)
+        elif b.size:
+            error, scale = np.max(np.abs(np.float64(a) - b)), np.max(np.abs(b))
+            worst = max(worst, float(error / scale) if scale else float(np.inf if error else 0))
+    return worst if not np.isnan(worst) else np.inf
+
+
+def changed(arguments: list[Any], seed: int) -> list[Any]:
+    """Arguments whose floating-point numbers are changed by about CHANGE, relatively."""
+    rng = np.random.default_rng(seed)
+
+    def one(a: Any) -> Any:
+        floating = isinstance(a, float) or isinstance(a, np.ndarray) and a.dtype.kind == "f"
+        return a * (1 + CHANGE * rng.choice([-1.0, 1.0], np.shape(a))) if floating else a
+
+    return [one(a) for a in arguments]
+
+
+def rounded(arguments: list[Any], backend: str) -> list[Any]:
+    """Arguments that are numbers of a backend."""
+    import sciprec
+
+    def one(a: Any) -> Any:
+        floating = isinstance(a, float) or isinstance(a, np.ndarray) and a.dtype.kind == "f"
+        if not floating:
+            return a
+        kept = sciprec.quantize(np.atleast_1d(np.float64(a)), backend)
+        return kept if isinstance(a, np.ndarray) else float(kept[0])
+
+    return [one(a) for a in arguments]
+
+
+def examined(kernel, function) -> dict | None:
+    """What a kernel does in fp64 and in narrow arithmetics; None where no arguments are found."""
+    import numba
+
+    import sciprec
+    from sciprec.precision import resolve_backend
+    from tests.oracles.twin import run_twin
+
+    try:
+        lifted = sciprec.lift(function)
+    except sciprec.LiftError:
+        return None
+    arguments = arguments_of(function)
+    if arguments is None:
+        return None
+    native = numba.njit(error_model="numpy")(function)
+    try:
+        original = outcome(native, arguments)
+    except (TimeoutError, MemoryError):
+        raise
+    except Exception:
+        return None
+    truth = outcome(lifted, arguments)
+    row: dict = {"fp64": "equal" if same(truth, original) else "differs"}
+    if row["fp64"] == "differs":
+        row["distance"] = distance(truth, original)
+        try:
+            exact = outcome(lambda *a: run_twin(function, resolve_backend("fp64"), a), arguments)
+            row["fp64"] = "proved" if same(truth, exact) else "differs"
+        except TimeoutError:
+            raise
+        except BaseException as error:
+            row["twin"] = f"{type(error).__name__}: {error}"[:200]
+    for backend in BACKENDS:
+        given = rounded(arguments, backend)
+        reference = outcome(lifted, given)
+        moves = [distance(outcome(lifted, changed(given, s)), reference) for s in range(4)]
+        condition = max(1.0, max(m for m in moves if m < np.inf) / CHANGE) if any(
+            m < np.inf for m in moves) else np.inf  # fmt: skip
+        unit = float(resolve_backend(backend).compute.rounding_error)
+        found = outcome(sciprec.lift(function, backend), given)
+        row[backend] = distance(found, reference) / (unit * condition)
+    return row
+
+
+def run(folder: str, package: str, first: str) -> None:
+    """Examine the kernels of a package from a number on, a line of JSON for each."""
+    from tests.foreign.collecting import function_of, kernels_of
+
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    sys.path.insert(1, folder)
+    signal.signal(signal.SIGALRM, _too_long)
+    for number, (name, kernel) in enumerate(list(kernels_of(package))):
+        if number < int(first):
+            continue
+        print("AT", number, flush=True)
+        signal.alarm(SECONDS)
+        try:
+            row = examined(kernel, function_of(kernel))
+        except BaseException as error:
+            row = {"fp64": "failed", "words": f"{type(error).__name__}: {error}"[:400]}
+        signal.alarm(0)
+        if row is not None:
+            print("ROW", json.dumps([package, name, row]), flush=True)
+
+
+def _too_long(number, frame):
+    raise TimeoutError(f"more than {SECONDS} s")
+
+
+def rows_of(folder: str, package: str, seconds: float) -> list[list]:
+    """The rows of a package; a kernel that ends its process is left behind by the next one."""
+    rows, first = [], 0
+    while True:
+        command = [sys.executable, "-m", "tests.foreign.running", "--run", folder, package]
+        try:
+            done = subprocess.run(
+                [*command, str(first)], capture_output=True, text=True, timeout=seconds
+            )
+            text, ended = done.stdout, done.returncode
+        except subprocess.TimeoutExpired as late:
+            text, ended = (late.stdout or b"").decode(), 0
+        lines = text.splitlines()
+        rows += [json.loads(line[4:]) for line in lines if line.startswith("ROW ")]
+        places = [int(line[3:]) for line in lines if line.startswith("AT ")]
+        if ended == 0 or not places:
+            return rows
+        first = places[-1] + 1
+        rows.append([package, f"number {first - 1}", {"fp64": "ended the process"}])
+
+
+def report(rows: list[list]) -> str:
+    """A page of Markdown."""
+    counts = Counter(row["fp64"] for _, _, row in rows)
+    lines = ["| in fp64 | kernels |", "|---|---|"]
+    lines += [f"| {words} | {count} |" for words, count in counts.most_common()]
+    lines += ["", f"| error over u times condition | at most {MULTIPLE} | more | other integers |",
+              "|---|---|---|---|"]  # fmt: skip
+    for backend in BACKENDS:
+        found = [row[backend] for _, _, row in rows if backend in row]
+        within = sum(f <= MULTIPLE for f in found)
+        other = sum(f == np.inf for f in found)
+        lines.append(f"| {backend} | {within} | {len(found) - within - other} | {other} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str]) -> None:
+    """Run packages, or a part of one."""
+    if arguments[0] == "--run":
+        run(*arguments[1:])
+        return
+    folder, page, seconds, *packages = arguments
+    rows: list[list] = []
+    for package in packages:
+        rows += rows_of(folder, package, float(seconds))
+        print(package, Counter(r[2]["fp64"] for r in rows), flush=True)
+        Path(page).write_text(report(rows))
+        Path(page).with_suffix(".json").write_text(json.dumps(rows))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
