@@ -41,6 +41,11 @@ class Rounded:
         """|x|, an operation."""
         return exact.round_exact(abs(x), self.compute)
 
+    def largest(self, numbers: list[float]) -> float:
+        """The largest |x|, 0 of nothing, NaN where one is."""
+        sizes = [self.size(x) for x in numbers]
+        return math.nan if any(map(math.isnan, sizes)) else max(sizes, default=0.0)
+
     def entered(self, a) -> list:
         """A matrix or vector, its elements rounded."""
         if a.ndim == 1:
@@ -137,7 +142,7 @@ class Rounded:
         """v with v_1 = 1, tau and beta of H = I - tau v v^T that leaves (beta, 0, ...)."""
         if all(self.size(x) == 0.0 for x in column[1:]):
             return [1.0] + [0.0] * (len(column) - 1), 0.0, column[0]
-        unit = first_place(max(map(self.size, column)))
+        unit = first_place(self.largest(column))
         scaled = [self.quotient(x, unit) for x in column]
         size = exact.sqrt(self.dot(zip(scaled, scaled, strict=True)), self.compute)
         beta = -math.copysign(size, scaled[0])
@@ -178,7 +183,7 @@ class Rounded:
 
     def norm(self, x: list[float]) -> float:
         """The root of the sum of squares, scaled by a power of two."""
-        size = max(map(self.size, x), default=0.0)
+        size = self.largest(x)
         if size == 0.0 or not math.isfinite(size):
             return size
         unit = first_place(size)
@@ -188,5 +193,7 @@ class Rounded:
 
 
 def first_place(x: float) -> float:
-    """The largest power of two not above x > 0."""
+    """The largest power of two not above x > 0; an infinity or NaN itself."""
+    if not math.isfinite(x):
+        return x
     return math.ldexp(1.0, math.frexp(x)[1] - 1)

@@ -20,11 +20,11 @@ import numba
 import numpy as np
 
 from sciprec.precision.formats.float_format import FORMATS
-from sciprec.precision.library import axes, construction, places, statistics
+from sciprec.precision.library import axes, construction, places
 from sciprec.precision.library.sequences import MODES
 from sciprec.precision.library.table import LIBRARY as OF_ENGINE
 from sciprec.precision.operations import reduce
-from tests.oracles import derived, exact, functions, pairs, parallel_loops
+from tests.oracles import derived, exact, functions, library, pairs, parallel_loops
 from tests.oracles.pairs import Pair
 from tests.oracles.scalar import WHOLE, Exact, elementwise, exactly, result
 
@@ -50,7 +50,7 @@ REDUCTIONS = {  # whose order the engine names: its own kernels, run on exact sc
     np.sum: reduce.total, np.mean: reduce.mean, np.dot: reduce.dot, np.max: reduce.largest,
     np.min: reduce.smallest, np.prod: reduce.running_product, np.cumsum: reduce.running_sum,
 }  # fmt: skip
-LIBRARY = OF_ENGINE | {np.var: statistics.var, np.std: statistics.std}
+LIBRARY = OF_ENGINE
 BUILTINS = ("float", "min", "max", "abs", "divmod", "round", "complex")
 INTEGER_ALIKE = {
     abs, min, max, np.abs, np.minimum, np.maximum, np.mod, np.floor_divide, np.add, np.subtract,
@@ -144,10 +144,10 @@ class ExactArray(np.ndarray):
         return self._reduced(reduce.mean)
 
     def var(self):
-        return self._reduced(statistics.var)
+        return library.var(Twin(self.backend), self)
 
     def std(self):
-        return self._reduced(statistics.std)
+        return library.std(Twin(self.backend), self)
 
     def dot(self, other):
         """The sequential sum of products."""
@@ -326,6 +326,20 @@ class Twin:
         made.first = np.array(made)
         return made
 
+    def stored(self, value) -> Exact:
+        """A number that is kept in an array."""
+        return _number(value, self.backend.storage, self.backend)
+
+    def known(self, value: float) -> Exact:
+        """A number that some role has rounded."""
+        return exactly(value, self.backend.compute)
+
+    def array(self, numbers, shape: tuple[int, ...]) -> ExactArray:
+        """A new array of numbers, each kept."""
+        made = np.empty(shape, dtype=object)
+        made[...] = np.array(numbers, dtype=object).reshape(shape)
+        return _array(made, self.backend)
+
     def returned(self, value):
         """A result, rounded to the storage arithmetic like everything that leaves a kernel."""
         if isinstance(value, tuple):
@@ -452,6 +466,8 @@ class Twin:
             made = self.rebuild(LIBRARY[value])
             usual = "full" if value is np.convolve else "valid"
             return lambda a, v, mode=usual: made(a, v, MODES[mode])
+        if value in library.COUNTERPARTS:
+            return functools.partial(library.COUNTERPARTS[value], self)
         if value in LIBRARY:
             return self.rebuild(LIBRARY[value])
         plain = getattr(value, "py_func", value)

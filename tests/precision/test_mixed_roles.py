@@ -168,6 +168,16 @@ def test_kernels_equal_their_twins(kernel, backend, trust):
     require_twin(kernel, (given, np.zeros(14)), backend, trust)
 
 
+def elements_of_a_new_array(x):
+    made = x * 0.1 + x
+    return made[1] - x[1] * 1.1, made[6] - x[6] * 1.1
+
+
+def test_new_arrays_hold_numbers_of_the_storage():
+    """Where elements are trusted they kept those of the compute role."""
+    require_twin(elements_of_a_new_array, (quantize(X, WIDE_COMPUTE),), WIDE_COMPUTE, True)
+
+
 def signed(x):
     made, one = math.copysign(x[0], x[1]), 1.0
     return made, one

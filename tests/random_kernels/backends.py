@@ -56,6 +56,8 @@ def resolved(name: str) -> Backend:
 def takes(backend: str, case: Case) -> bool:
     """Whether the oracle of the backend knows all that the kernel does."""
     arithmetic = resolved(backend)
+    if arithmetic.fixed and case.calls_library:
+        return False
     if arithmetic.mixed:  # evaluations are for operands of at most 24 bits
         return arithmetic.carrier == np.float32 or not case.is_elementary
     if not arithmetic.fixed and arithmetic.compute.format.significand_bits > 24:

@@ -9,7 +9,11 @@ from dataclasses import dataclass
 
 ELEMENTARY = re.compile(
     r"\b(?:math|np)\.(?:exp|log|sin|cos|tan|asin|acos|atan|arc\w+|sinh|cosh|tanh|erf|expm1|log1p|pow"
-    r"|power|hypot|exp2|log2|log10|cbrt)\w*\(|\*\* (?!\(?-?\d+\b(?!\.))"
+    r"|power|hypot|exp2|log2|log10|cbrt|gamma|lgamma|sinc)\w*\(|\*\* (?!\(?-?\d+\b(?!\.))"
+)
+LIBRARY = re.compile(
+    r"linalg|np\.(?:var|std|median|ptp|nan\w+|diff|outer|cross|trace|eye|identity|linspace|clip)\("
+    r"|\.(?:var|std)\(|radians|degrees|deg2rad|rad2deg|\bround\(|divmod\("
 )
 
 
@@ -45,6 +49,13 @@ class Case:
     def is_elementary(self) -> bool:
         """Whether it uses functions that wide formats take from the platform, within an ulp."""
         return ELEMENTARY.search(self.source) is not None
+
+    @property
+    def calls_library(self) -> bool:
+        """Whether it calls functions that the engine has kernels for, but no oracle in fixed
+        point.
+        """
+        return LIBRARY.search(self.source) is not None
 
     @property
     def is_parallel(self) -> bool:

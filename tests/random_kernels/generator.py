@@ -7,6 +7,7 @@ import random
 
 from tests.random_kernels.cases import Argument, Case
 from tests.random_kernels.expressions import condition, leaf, number
+from tests.random_kernels.library_calls import calls, library_calls
 from tests.random_kernels.scopes import DIMENSIONS, Array, Scope
 from tests.random_kernels.statements import (
     Block,
@@ -56,7 +57,8 @@ def random_case(seed: int) -> Case:
         functions=functions,
         elementary=rng.random() < 0.12,
     )
-    more, body = _body(scope, ndim, parallel, random.Random(f"{seed} tuples"))
+    later = [random.Random(f"{seed} {name}") for name in ("tuples", "library")]
+    more, body = _body(scope, ndim, parallel, *later)
     helpers += more
     names = ", ".join(a.name for a in arguments)
     table = ", ".join(str(rng.choice((0.1, 0.25, -1.7, 3.0, 1e-3, 2049.0))) for _ in range(3))
@@ -64,6 +66,25 @@ def random_case(seed: int) -> Case:
     source = HEADER.format(scale=scale, count=count, table=table)
     source += "\n\n".join(["", *helpers, "\n".join(rendered([(f"def kernel({names}):", body)]))])
     return Case(seed, ast.unparse(ast.parse(source)) + "\n", tuple(arguments))
+
+
+def library_case(seed: int) -> Case:
+    """A kernel of calls of NumPy's functions alone, which compiles sooner than others."""
+    rng = random.Random(f"{seed} library alone")
+    ndim, size = rng.choice((1, 2, 2)), rng.randint(2, 4)
+    dtype, layout = rng.choice(("float64", "float32")), rng.choice(LAYOUTS)
+    shape = rng.choice(((3, 3), (5, 2), (2, 4), (9, 2), (0, 2), (1, 3), (140, 2)))[:ndim]
+    arguments = (
+        Argument("x", "array", dtype, shape, layout),
+        Argument("c", "array", "float64", (size,)),
+        Argument("a", "number"),
+    )
+    arrays = [Array("x", ndim), Array("c", length=size), Array("TABLE", length=3)]
+    scope = Scope(rng, arrays, floats=["a"], fixed=["SCALE"], elementary=rng.random() < 0.3)
+    body = [*calls(scope, rng, 4), f"return {', '.join([*scope.rows, *scope.floats])}"]
+    source = HEADER.format(scale=0.3, count=2, table="0.1, -1.7, 3.0")
+    source += "\n".join(["", *rendered([("def kernel(x, c, a):", body)])])
+    return Case(seed, ast.unparse(ast.parse(source)) + "\n", arguments)
 
 
 def _arguments(rng: random.Random, ndim: int) -> tuple[list[Array], list[Argument]]:
@@ -120,8 +141,12 @@ def _helpers(rng: random.Random) -> tuple[list[str], dict[str, int]]:
     return sources, functions
 
 
-def _body(scope: Scope, ndim: int, parallel: bool, later: random.Random) -> tuple[list[str], Block]:
-    """Helpers of the body, and its statements; `later` chooses among what was added later."""
+def _body(
+    scope: Scope, ndim: int, parallel: bool, later: random.Random, last: random.Random
+) -> tuple[list[str], Block]:
+    """Helpers of the body, and its statements; `later` and `last` choose among what was added
+    later.
+    """
     rng = scope.rng
     sizes = ", ".join(DIMENSIONS[:ndim])
     body: Block = [f"{sizes} = y.shape" if ndim > 1 else f"n = {rng.choice(SIZES)}"]
@@ -148,7 +173,9 @@ def _body(scope: Scope, ndim: int, parallel: bool, later: random.Random) -> tupl
     body += _parallel_loop(scope, ndim) if parallel else _loops(scope, ndim)
     if rng.random() < 0.03:
         body += whole_arrays(scope)
-    return helpers, [*body, *over_elements(scope), *_returned(scope)]
+    body += over_elements(scope)
+    body += library_calls(scope, last)
+    return helpers, [*body, *_returned(scope)]
 
 
 SIZES = ("y.shape[0]", "y.size", "len(y)", "x.size")

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from sciprec.precision.operations import by_type
+from sciprec.precision.rewriting.imported import imported
 from tests.oracles import derived, exact, functions, parallel_loops
 from tests.oracles.random_bits import GOLDEN, lowbias32
 from tests.oracles.scalar import WHOLE, Exact, exactly
@@ -160,6 +162,11 @@ class RandomOperations:
 
     running_product = running_sum = total
 
+    def arange(self, key: int, function, start, stop, step):
+        if all(isinstance(x, WHOLE) for x in (start, stop, step)):
+            return np.arange(start, stop, step)
+        return function(key, start, stop, step)
+
     def call(self, arity: int):
         return lambda function, *given: function(*given)
 
@@ -249,7 +256,8 @@ def run_random_twin(lifted, args: tuple):
         "sp_prange": range, "sp_lesser": min, "sp_greater": max, "math": math,
         "np": _Numpy("np"), "sp_start_of_sum": lambda s: parallel_loops.begun(s, 0),
         "sp_start_of_product": lambda s: parallel_loops.begun(s, 1),
-        "sp_results": lambda count, first: [first] * count,
+        "sp_results": lambda count, first: [first] * count, "sp_imported": imported,
+        "sp_sum_block": by_type.sum_block, "sp_zeros_for": by_type.zeros_for,
     }  # fmt: skip
     exec(compile(text, str(lifted.path), "exec"), namespace)
     key = lowbias32(lowbias32(lifted.seed + _ENTRY) + (lifted._calls - 1) * GOLDEN & _MASK)

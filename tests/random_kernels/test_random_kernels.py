@@ -7,7 +7,7 @@ import pytest
 
 from tests.random_kernels.backends import ALL, MIXED, drawn, takes, trial_of
 from tests.random_kernels.cases import Argument, Case, Trial
-from tests.random_kernels.generator import random_case
+from tests.random_kernels.generator import library_case, random_case
 from tests.random_kernels.power import sample
 from tests.random_kernels.runner import run_trials
 from tests.random_kernels.shrinking import shrunk
@@ -18,6 +18,8 @@ def told(trial: Trial, outcome: Outcome) -> str:
     """A finding, as short as it can be made."""
     return f"{outcome.kind}: {outcome.detail}\n{shrunk(trial, outcome).text()}"
 
+LIBRARY_SAMPLE = (0, 1, 2, 3, 4, 5)
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(2))
@@ -25,6 +27,22 @@ def test_sample(part):
     found = run_trials(sample()[part::2], per_process=60)
     wrong = [(t, o) for t, o in found if o.kind != "same"]
     assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+
+
+@pytest.mark.slow
+def test_library_sample():
+    """Kernels of calls of NumPy's functions alone."""
+    trials = [t for seed in LIBRARY_SAMPLE for t in drawn(library_case(seed), 1)]
+    wrong = [(t, o) for t, o in run_trials(trials) if o.kind != "same"]
+    assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+
+
+def test_library_kernels_call_all_that_there_is():
+    text = "\n".join(library_case(seed).source for seed in range(300))
+    for call in ("linalg.solve", "linalg.inv", "linalg.cholesky", "linalg.qr", "linalg.det",
+                 ", -1)", "norm(x, 1)", "norm(TABLE, 0)", "np.var(x)", "np.median(x)", "np.cross",
+                 "divmod", "np.trace", "np.eye(3)", "gamma(", "lgamma(", "np.sinc", "round("):
+        assert call in text, call
 
 
 def test_kernels_belong_to_their_seeds():

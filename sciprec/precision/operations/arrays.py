@@ -96,9 +96,11 @@ def _as_it_is(*key_and_number):
 
 def _element(ops, op, arity, are_arrays=(True, True)):
     """apply(key, n, x, ...): the n-th element's operation on raw array elements, and on numbers of
-    the kernel's own beside them.
+    the kernel's own beside them; where roles differ in format its result is rounded to that of the
+    storage, since no load may do it.
     """
     enter = ops.enter
+    kept = enter if ops.backend.mixed else _as_it_is
     left, right = (enter if array or not ops.backend.mixed else _as_it_is for array in are_arrays)
     if ops.variant.row_bytes:
 
@@ -112,19 +114,21 @@ def _element(ops, op, arity, are_arrays=(True, True)):
 
         def one(key, n, x):
             own = keys.descend(key, n)
-            return enter(own, x) if op is None else op(own, enter(own, x))
+            if op is None:
+                return enter(own, x)
+            return kept(keys.descend(own, 1), op(own, enter(own, x)))
 
         def two(key, n, x, y):
             own = keys.descend(key, n)
-            return op(own, left(own, x), right(own, y))
+            return kept(keys.descend(own, 1), op(own, left(own, x), right(own, y)))
 
     else:
 
         def one(key, n, x):
-            return enter(x) if op is None else op(enter(x))
+            return enter(x) if op is None else kept(op(enter(x)))
 
         def two(key, n, x, y):
-            return op(left(x), right(y))
+            return kept(op(left(x), right(y)))
 
     chosen = distinct(one if arity == 1 else two, label_of(ops, op) + f"_{are_arrays}")
     return njit(chosen, forceinline=True, error_model="numpy")
