@@ -104,7 +104,7 @@ def with_tank(tank, x, y):
 
 
 def given_type(kind, x):
-    return kind(x) * np.zeros(2, kind)[0] + kind(x)
+    return kind(x) - 1000 + np.zeros(2, kind)[0]
 
 
 def plainly_typed(x, a):
@@ -182,6 +182,7 @@ FORMS = [
     pytest.param(collected, plainly_collected, (1.1, X), marks=pytest.mark.slow),
 ]
 EVERY = [getattr(form, "values", form) for form in FORMS]
+QUICK = EVERY[:-1]
 NATIVE = (typed, starred, named, collected)  # what plain Numba compiles, too
 
 
@@ -205,9 +206,9 @@ def test_constructs_mean_what_they_say(kernel, plain, args):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["bf16", "float:p=14,round=rz", "float:p=40,round=ru"])
+@pytest.mark.parametrize("backend", ["float:p=14,round=rz", "float:p=40,round=ru"])
 def test_constructs_in_further_arithmetics(backend):
-    for kernel, plain, args in EVERY:
+    for kernel, plain, args in QUICK:
         check(kernel, plain, args, backend)
 
 
@@ -215,7 +216,7 @@ def test_constructs_in_further_arithmetics(backend):
 @pytest.mark.parametrize("backend", ["fixed32", "float:p=20,round=sr", MIXED])
 def test_constructs_where_keys_and_roles_are(backend):
     """Near the truth of binary64: rows of a table, random keys and roles reach everywhere."""
-    for kernel, plain, args in EVERY:
+    for kernel, plain, args in EVERY if backend is MIXED else QUICK:
         lifted = sciprec.lift(kernel, backend)
         rough = 2e-2 if backend is MIXED else 1e-4
         assert flat(lifted(*args)) == pytest.approx(flat(plain(*args)), rel=rough, abs=rough)
@@ -233,8 +234,8 @@ def test_named_tuples_are_those_of_the_kernel():
 
 def test_a_type_may_be_an_argument():
     for kind in (np.float64, np.float32):
-        assert sciprec.lift(given_type, "bf16")(kind, 1001) == 1000.0
-    assert sciprec.lift(given_type)(np.int64, 2.7) == 2
+        assert sciprec.lift(given_type, "bf16")(kind, 1001) == 0.0
+    assert sciprec.lift(given_type)(np.int64, 1002.7) == 2
 
 
 class Colour(enum.Enum):
@@ -257,22 +258,21 @@ def test_members_of_an_enumeration():
 @pytest.mark.parametrize("backend", ["fp64", "mlu370", "float:p=40,round=ru", "fixed32"])
 def test_jitclasses(backend):
     """Fields are read, written and updated, methods called; each is rounded like an array's."""
-    lifted = sciprec.lift(with_tank, backend)
-    (x, y), own = sciprec.quantize(np.array([1.3, 2.2]), "mlu370"), Tank(0.3)
-    found = lifted(own, x, y)
-    if backend == "fixed32":
-        truth = with_tank(Tank(0.3), x, y)
-        assert flat(found) == pytest.approx(flat(truth), rel=1e-6)
-        return
-    arithmetic = resolve_backend(backend).compute
-    of = functools.partial(exact.round_exact, arithmetic=arithmetic)
-    mul, add = (functools.partial(f, arithmetic=arithmetic) for f in (exact.mul, exact.add))
-    narrow = dataclasses.replace(arithmetic, format=FORMATS["binary32"])
-    held = add(mul(x, of(Fraction(0.1))), 1.0)
-    level = exact.round_exact(Fraction(mul(y, of(Fraction(0.7)))), narrow)
-    assert own.volume == held and own.level == level
-    first = add(mul(held, x), of(Fraction(level)))
-    assert flat(found) == [first, mul(held, y), own.parts[1]] and own.parts[1] == mul(x, y)
+    lifted, arithmetic = sciprec.lift(with_tank, backend), resolve_backend(backend).compute
+    for x, y in sciprec.quantize(np.random.default_rng(4).uniform(0.5, 3.0, (9, 2)), "mlu370"):
+        own = Tank(0.3)
+        found = lifted(own, x, y)
+        if backend == "fixed32":
+            assert flat(found) == pytest.approx(flat(with_tank(Tank(0.3), x, y)), rel=1e-6)
+            continue
+        of = functools.partial(exact.round_exact, arithmetic=arithmetic)
+        mul, add = (functools.partial(f, arithmetic=arithmetic) for f in (exact.mul, exact.add))
+        narrow = dataclasses.replace(arithmetic, format=FORMATS["binary32"])
+        held = add(mul(x, of(Fraction(0.1))), 1.0)
+        level = exact.round_exact(Fraction(mul(y, of(Fraction(0.7)))), narrow)
+        assert own.volume == held and own.level == level
+        first = add(mul(held, x), of(Fraction(level)))
+        assert flat(found) == [first, mul(held, y), mul(x, y)] and own.parts[1] == mul(x, y)
 
 
 def failing(x, a):
@@ -417,13 +417,19 @@ def test_ufuncs_in_a_narrow_arithmetic():
     assert last == sciprec.lift(scaled_sum, "mlu370")(x, 0.3)
 
 
+def calling_two(x, y):
+    out = np.empty(x.size)
+    running(x, y, out)
+    return clipped(x[0], 0.5), clipped(x, y), out
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["fixed32", "float:p=20,round=sr", "fp64"])
 def test_ufuncs_called_from_kernels(backend):
     """In fp64 plain Numba's bits; with keys and rows near these."""
     y = np.array([0.3, 2.5, 1.9])
-    expected = flat(njit(error_model="numpy")(calling)(X, y))
-    found = sciprec.lift(calling, backend)
+    expected = flat(njit(error_model="numpy")(calling_two)(X, y))
+    found = sciprec.lift(calling_two, backend)
     assert flat(found(X, y)) == pytest.approx(expected, rel=0 if backend == "fp64" else 1e-4)
     if backend == "float:p=20,round=sr":  # every element has random bits of its own
         many = sciprec.lift(tenth, backend)(np.full(64, 0.7))

@@ -341,3 +341,35 @@ def test_tuples_in_tuples_are_no_names_of_a_parallel_loop():
 
     with pytest.raises(sciprec.LiftError, match="'scaled' reads a tuple inside another one in a p"):
         sciprec.lift(scaled, "bf16")(X, X.copy())
+
+
+# ---- the way out works: what the messages say, done ---------------------------------------------
+
+SETTING, PAIR = SETTINGS.a, (0.1, 0.2)
+
+
+# fmt: off
+def with_random_numbers(x, r): return x[0] + r[0]
+def with_the_value(x, y): return x[0] * y
+def with_factors(x, u, s, vh): return u[0, 0] * s[0] * vh[0, 0] * x[0]
+def with_a_constant(x): return SETTING * x[0] + PAIR[1]
+def with_operands_in_order(x): return max(x[0], x[1]) + tenth(x[2])
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    ("refused_one", "advised", "more"),
+    [
+        (numpy_random, with_random_numbers, (np.array([0.25]),)),
+        (in_python, with_the_value, (0.5,)),
+        (factors, with_factors, tuple(np.linalg.svd(np.diag(X)))),
+        (settings, with_a_constant, ()),
+        (starred, with_operands_in_order, ()),
+    ],
+    ids=lambda v: getattr(v, "__name__", ""),
+)
+def test_advice_works(refused_one, advised, more):
+    """What is refused is lifted when it is written as the message says."""
+    with pytest.raises(sciprec.LiftError, match="cannot be lifted; "):
+        sciprec.lift(refused_one)
+    assert np.allclose(sciprec.lift(advised)(X, *more), advised(X, *more), rtol=1e-14)
