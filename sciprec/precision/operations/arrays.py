@@ -1,18 +1,26 @@
-"""Operations on whole arrays: the scalar operation on each element, with NumPy's broadcasting."""
+"""Operations on whole arrays: the scalar operation on each element, with NumPy's broadcasting.
+
+The loops are written as instructions: as functions of Numba's each would be compiled for the better
+part of a second.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
-from numba.core import types
-from numba.core.errors import TypingError
-from numba.core.imputils import impl_ret_new_ref
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from sciprec.precision.elementary.bits import distinct
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.errors import TypingError
+from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
+from numba.np.arrayobj import _empty_nd_impl, load_item, make_array, store_item
+
 from sciprec.precision.operations import complex_numbers, keys
 from sciprec.precision.operations.number_types import is_complex
 
 _NARROW = (types.float32, types.complex64)
+_INDEX = ir.IntType(64)
+_MISMATCH = "shape mismatch: arrays of these shapes cannot be broadcast together"
 
 
 def result_dtype(ops, kinds, pairs: bool):
@@ -34,223 +42,300 @@ def elementwise(ops, op, kinds, key, gives: str):
     array_kinds = [k for k in kinds if isinstance(k, types.Array)]
     made = result_dtype(ops, array_kinds, gives == "complex")
     result = types.Array(made, max(k.ndim for k in array_kinds), "C")
-    flat = all(k.layout == "C" and k.ndim == result.ndim for k in array_kinds)
-    are_arrays = (isinstance(kinds[0], types.Array), isinstance(kinds[-1], types.Array))
-    apply = _element(ops, op, len(kinds), are_arrays)
-    dtype = np.dtype(made.name)
-    if len(kinds) == 1:
-        function = _unary(apply, dtype)
-    elif len(array_kinds) == 2:
-        function = (_pair_flat if flat else _pair)(apply, dtype)
-    elif isinstance(kinds[0], types.Array):
-        function = _with_right_scalar(apply, dtype)
-    else:
-        function = _with_left_scalar(apply, dtype)
-    return _call(function, result, kinds, key)
+    return _new_array(result, kinds, key, _operating(ops, op, kinds))
 
 
 def mapped(ops, kind, key):
     """A new array of the elements, each rounded."""
-    made = result_dtype(ops, [kind], is_complex(kind.dtype))
-    function = _unary(_element(ops, None, 1), np.dtype(made.name))
-    return _call(function, types.Array(made, kind.ndim, "C"), [kind], key)
+    result = types.Array(result_dtype(ops, [kind], is_complex(kind.dtype)), kind.ndim, "C")
+    return _new_array(result, [kind], key, _operating(ops, None, [kind]))
 
 
 def stored(ops, target, kind, key):
     """What is stored when an array is assigned to (part of) the array `target`."""
     held = complex_numbers.carrier_of(ops) if is_complex(kind.dtype) else ops.carrier
     result = types.Array(held, kind.ndim, "C")
-    function = _storing(_leaving(ops), np.dtype(held.name))
-    return _call(function, result, [target, kind], key)
+    put = _putting(ops, target)
+
+    def codegen(context, b, signature, args):
+        word, (array, value) = keys.split(key, args)
+        given = [_Operand.of(context, b, kind, value)]
+        out = _like(context, b, result, given)
+
+        def element(inner, n, values):
+            own = _own_key(ops, context, inner, word, n)
+            return put(context, inner, own, array, kind.dtype, values[0])
+
+        _loop(context, b, out, given, element)
+        return impl_ret_new_ref(context, b, result, out.array._getvalue())
+
+    return result(*keys.join(key, [target, kind])), codegen
 
 
 def in_place(ops, op, target, kind, key):
     """target op= operand, written into target."""
-    other = isinstance(kind, types.Array)
-    apply, leave = _element(ops, op, 2, (True, other)), _leaving(ops)
-    function = (_updating if other else _updating_by_scalar)(apply, leave)
-    return _call(function, target, [target, kind], key)
+    if getattr(kind, "ndim", 0) > target.ndim:
+        raise TypingError(f"an array of {kind.ndim} axes does not fit into one of {target.ndim}")
+    operate, put = _operating(ops, op, [target, kind]), _putting(ops, target)
+
+    def codegen(context, b, signature, args):
+        word, (array, value) = keys.split(key, args)
+        out = _Operand.of(context, b, target, array)
+        other = _Operand.of(context, b, kind, value)
+        _require_broadcast(context, b, out.shape, [other])
+
+        def element(inner, n, values):
+            changed, made = operate(context, inner, word, n, values)
+            own = _own_key(ops, context, inner, word, n)
+            return put(context, inner, own, array, made, changed)
+
+        _loop(context, b, out, [out, other], element)
+        return impl_ret_borrowed(context, b, target, array)
+
+    return target(*keys.join(key, [target, kind])), codegen
 
 
-def label_of(ops, op) -> str:
-    """What tells an operation's functions apart from those of others and of other backends."""
-    return f"{'enter' if op is None else op.label}_{ops.label}"
+def _new_array(result, kinds, key, operate):
+    """A signature and its instructions: a new array of what `operate` makes of the operands."""
 
-
-def _call(function, result, kinds, key):
     def codegen(context, b, signature, args):
         word, values = keys.split(key, args)
-        kind = key or types.uint32
-        word = context.get_constant(kind, 0) if word is None else word
-        inner = result(kind, *kinds)
-        made = context.compile_internal(b, function, inner, [word, *values])
-        return impl_ret_new_ref(context, b, result, made)
+        given = [_Operand.of(context, b, k, v) for k, v in zip(kinds, values, strict=True)]
+        out = _like(context, b, result, given)
+
+        def element(inner, n, elements):
+            return operate(context, inner, word, n, elements)
+
+        _loop(context, b, out, given, element)
+        return impl_ret_new_ref(context, b, result, out.array._getvalue())
 
     return result(*keys.join(key, kinds)), codegen
 
 
-@njit(forceinline=True)
-def _as_it_is(*key_and_number):
-    return key_and_number[-1]
+# ---- elements ----------------------------------------------------------------------------------
 
 
-def _element(ops, op, arity, are_arrays=(True, True)):
-    """apply(key, n, x, ...): the n-th element's operation on raw array elements, and on numbers of
-    the kernel's own beside them; where roles differ in format its result is rounded to that of the
-    storage, since no load may do it.
+def _called(context, b, function, kinds, values):
+    """The value and type of an operation of the backend on numbers of these types."""
+    typing = context.typing_context
+    resolved = typing.resolve_value_type(function).get_call_type(typing, tuple(kinds), {})
+    cast = [
+        context.cast(b, v, given, wanted)
+        for v, given, wanted in zip(values, kinds, resolved.args, strict=True)
+    ]
+    made = context.get_function(typing.resolve_value_type(function), resolved)(b, cast)
+    return made, resolved.return_type
+
+
+def _operating(ops, op, kinds) -> Callable:
+    """operate(context, b, key, n, elements) -> (value, type): the n-th element's operation on raw
+    elements of arrays, and on numbers of the kernel's own beside them; None rounds alone. Where
+    roles differ in format the result is rounded to that of the storage, since no load may do it.
     """
-    enter = ops.enter
-    kept = enter if ops.backend.mixed else _as_it_is
-    left, right = (enter if array or not ops.backend.mixed else _as_it_is for array in are_arrays)
+    element_kinds = [getattr(k, "dtype", k) for k in kinds]
+    taken_as_it_is = [ops.backend.mixed and not isinstance(k, types.Array) for k in kinds]
+
+    def operate(context, b, key, n, elements):
+        own = _own_key(ops, context, b, key, n)
+        operands, entered = [], []
+        for part, (kind, x) in enumerate(zip(element_kinds, elements, strict=True)):
+            row = 0 if op is None else 1 + part
+            if not taken_as_it_is[part]:
+                x, kind = _with_key(ops, context, b, ops.enter, own, row, [kind], [x])
+            operands.append(x)
+            entered.append(kind)
+        if op is None:
+            return operands[0], entered[0]
+        made, kind = _with_key(ops, context, b, op, own, 0, entered, operands)
+        if not ops.backend.mixed or ops.variant.row_bytes:
+            return made, kind
+        if ops.backend.random:
+            one = ir.Constant(_INDEX, 1)
+            own = _called(context, b, keys.descend, [types.uint32, types.int64], [own, one])[0]
+        return _with_key(ops, context, b, ops.enter, own, 0, [kind], [made])
+
+    return operate
+
+
+def _putting(ops, target) -> Callable:
+    """put(context, b, key, array, kind, x) -> (value, type): what is stored of a number."""
+
+    def put(context, b, key, array, kind, x):
+        x, kind = _with_key(ops, context, b, ops.enter, key, 0, [kind], [x])
+        return _with_key(ops, context, b, ops.leave, key, 0, [target, kind], [array, x])
+
+    return put
+
+
+def _own_key(ops, context, b, key, n):
+    """The key of the n-th element, where elements draw random bits."""
+    if not ops.backend.random or ops.variant.row_bytes:
+        return key
+    return _called(context, b, keys.descend, [types.uint32, types.int64], [key, n()])[0]
+
+
+def _with_key(ops, context, b, function, key, row: int, kinds, values):
+    """A call of an operation that takes a key, and the number of a row, where the backend has them.
+    """
     if ops.variant.row_bytes:
-
-        def one(key, n, x):
-            return enter(key, 0, x) if op is None else op(key, 0, enter(key, 1, x))
-
-        def two(key, n, x, y):
-            return op(key, 0, enter(key, 1, x), enter(key, 2, y))
-
-    elif ops.backend.random:
-
-        def one(key, n, x):
-            own = keys.descend(key, n)
-            if op is None:
-                return enter(own, x)
-            return kept(keys.descend(own, 1), op(own, enter(own, x)))
-
-        def two(key, n, x, y):
-            own = keys.descend(key, n)
-            return kept(keys.descend(own, 1), op(own, left(own, x), right(own, y)))
-
-    else:
-
-        def one(key, n, x):
-            return enter(x) if op is None else kept(op(enter(x)))
-
-        def two(key, n, x, y):
-            return kept(op(left(x), right(y)))
-
-    chosen = distinct(one if arity == 1 else two, label_of(ops, op) + f"_{are_arrays}")
-    return njit(chosen, forceinline=True, error_model="numpy")
+        kinds, values = [types.int64, *kinds], [ir.Constant(_INDEX, row), *values]
+    if ops.key_type is not None:
+        kinds, values = [ops.key_type, *kinds], [key, *values]
+    return _called(context, b, function, kinds, values)
 
 
-def _leaving(ops):
-    """put(key, n, target, x): what is stored for the n-th element."""
-    leave, enter = ops.leave, ops.enter
-    if ops.variant.row_bytes:
-
-        def put(key, n, target, x):
-            return leave(key, 0, target, enter(key, 0, x))
-
-    elif ops.backend.random:
-
-        def put(key, n, target, x):
-            own = keys.descend(key, n)
-            return leave(own, target, enter(own, x))
-
-    else:
-
-        def put(key, n, target, x):
-            return leave(target, enter(x))
-
-    return njit(distinct(put, label_of(ops, None)), forceinline=True, error_model="numpy")
+# ---- loops -------------------------------------------------------------------------------------
 
 
-def _unary(apply, dtype):
-    def unary(key, x):
-        out = np.empty(x.shape, dtype)
-        n = 0
-        for index in np.ndindex(x.shape):
-            out[index] = apply(key, n, x[index])
-            n += 1
-        return out
+@dataclass
+class _Operand:
+    """An operand of a loop: an array, or a number that is the same for every element.
 
-    return distinct(unary, f"{apply.py_func.__qualname__}_{dtype}")
+    Attributes:
+        kind: its Numba type.
+        value: the number.
+        array: None, or the array.
+        shape: its sizes.
+    """
 
+    kind: types.Type
+    value: ir.Value
+    array: object
+    shape: list
 
-def _pair(apply, dtype):
-    def pair(key, x, y):
-        shape = np.broadcast_shapes(x.shape, y.shape)
-        out = np.empty(shape, dtype)
-        left, right = np.broadcast_to(x, shape), np.broadcast_to(y, shape)
-        n = 0
-        for index in np.ndindex(shape):
-            out[index] = apply(key, n, left[index], right[index])
-            n += 1
-        return out
+    @classmethod
+    def of(cls, context, b, kind, value) -> _Operand:
+        if not isinstance(kind, types.Array):
+            return cls(kind, value, None, [])
+        array = make_array(kind)(context, b, value)
+        return cls(kind, value, array, cgutils.unpack_tuple(b, array.shape, kind.ndim))
 
-    return distinct(pair, f"{apply.py_func.__qualname__}_{dtype}")
+    @property
+    def flat(self) -> bool:
+        """Whether it may be gone through by one index."""
+        return self.array is None or self.kind.layout == "C"
 
+    def read(self, context, b, place):
+        """The element at a place."""
+        return self.value if self.array is None else load_item(context, b, self.kind, place)
 
-def _pair_flat(apply, dtype):
-    general = njit(_pair(apply, dtype), error_model="numpy")
-
-    def pair_flat(key, x, y):
-        if x.shape != y.shape:
-            return general(key, x, y)
-        out = np.empty(x.shape, dtype)
-        left, right, flat = x.reshape(x.size), y.reshape(y.size), out.reshape(out.size)
-        for n in range(flat.size):
-            flat[n] = apply(key, n, left[n], right[n])
-        return out
-
-    return distinct(pair_flat, f"{apply.py_func.__qualname__}_{dtype}")
-
-
-def _with_right_scalar(apply, dtype):
-    def with_right_scalar(key, x, y):
-        out = np.empty(x.shape, dtype)
-        n = 0
-        for index in np.ndindex(x.shape):
-            out[index] = apply(key, n, x[index], y)
-            n += 1
-        return out
-
-    return distinct(with_right_scalar, f"{apply.py_func.__qualname__}_{dtype}")
+    def place(self, context, b, indices, strides):
+        """Where the element of broadcast indices lies; `strides` are zero along its sizes of 1."""
+        own = indices[len(indices) - self.kind.ndim :]
+        offset = ir.Constant(_INDEX, 0)
+        for index, stride in zip(own, strides, strict=True):
+            offset = b.add(offset, b.mul(index, stride))
+        return cgutils.pointer_add(b, self.array.data, offset)
 
 
-def _with_left_scalar(apply, dtype):
-    def with_left_scalar(key, x, y):
-        out = np.empty(y.shape, dtype)
-        n = 0
-        for index in np.ndindex(y.shape):
-            out[index] = apply(key, n, x, y[index])
-            n += 1
-        return out
-
-    return distinct(with_left_scalar, f"{apply.py_func.__qualname__}_{dtype}")
+def _like(context, b, result, operands) -> _Operand:
+    """A new array of the operands' broadcast shape."""
+    arrays = [o for o in operands if o.array is not None]
+    shape = _broadcast_shape(context, b, result.ndim, arrays)
+    array = _empty_nd_impl(context, b, result, shape)
+    return _Operand(result, array._getvalue(), array, shape)
 
 
-def _storing(put, dtype):
-    def storing(key, target, x):
-        out = np.empty(x.shape, dtype)
-        n = 0
-        for index in np.ndindex(x.shape):
-            out[index] = put(key, n, target, x[index])
-            n += 1
-        return out
-
-    return distinct(storing, f"{put.py_func.__qualname__}_{dtype}")
-
-
-def _updating(apply, put):
-    def updating(key, target, x):
-        other = np.broadcast_to(x, target.shape)
-        n = 0
-        for index in np.ndindex(target.shape):
-            target[index] = put(key, n, target, apply(key, n, target[index], other[index]))
-            n += 1
-        return target
-
-    return distinct(updating, f"{apply.py_func.__qualname__}_{put.py_func.__qualname__}")
+def _broadcast_shape(context, b, ndim: int, arrays) -> list:
+    """NumPy's: along each axis the size that is not one."""
+    if len(arrays) == 1:
+        return arrays[0].shape
+    one, shape = ir.Constant(_INDEX, 1), []
+    for axis in range(ndim):
+        size = one
+        for operand in arrays:
+            own = axis - ndim + operand.kind.ndim
+            if own >= 0:
+                is_one = b.icmp_signed("==", operand.shape[own], one)
+                size = b.select(is_one, size, operand.shape[own])
+        shape.append(size)
+    _require_broadcast(context, b, shape, arrays)
+    return shape
 
 
-def _updating_by_scalar(apply, put):
-    def updating_by_scalar(key, target, x):
-        n = 0
-        for index in np.ndindex(target.shape):
-            target[index] = put(key, n, target, apply(key, n, target[index], x))
-            n += 1
-        return target
+def _require_broadcast(context, b, shape, operands) -> None:
+    """Raise a ValueError where an operand's sizes are neither those of the shape nor one."""
+    for operand in operands:
+        if operand.array is None:
+            continue
+        for size, wanted in zip(reversed(operand.shape), reversed(shape), strict=False):
+            fits = b.icmp_signed("==", size, ir.Constant(_INDEX, 1))
+            fits = b.or_(fits, b.icmp_signed("==", size, wanted))
+            with cgutils.if_unlikely(b, b.not_(fits)):
+                context.call_conv.return_user_exc(b, ValueError, (_MISMATCH,))
 
-    return distinct(updating_by_scalar, f"{apply.py_func.__qualname__}_{put.py_func.__qualname__}")
+
+def _loop(context, b, out: _Operand, operands: list[_Operand], element: Callable) -> None:
+    """out[...] = element(builder, n, elements) for every element, in C order; n() is its number."""
+    ndim = out.kind.ndim
+    if out.flat and all(o.flat and o.kind.ndim == ndim for o in operands if o.array is not None):
+        flat = _same_shapes(b, out, operands)
+        if flat is True:
+            _flat_loop(context, b, out, operands, element)
+            return
+        with b.if_else(flat) as (then, otherwise):
+            with then:
+                _flat_loop(context, b, out, operands, element)
+            with otherwise:
+                _nested_loop(context, b, out, operands, element)
+        return
+    _nested_loop(context, b, out, operands, element)
+
+
+def _same_shapes(b, out: _Operand, operands):
+    """Whether all arrays have the shape of the result; True where that is known beforehand."""
+    same = True
+    for operand in operands:
+        if operand.array is None or operand.shape is out.shape:
+            continue
+        for size, wanted in zip(operand.shape, out.shape, strict=True):
+            equal = b.icmp_signed("==", size, wanted)
+            same = equal if same is True else b.and_(same, equal)
+    return same
+
+
+def _flat_loop(context, b, out, operands, element) -> None:
+    count = ir.Constant(_INDEX, 1)
+    for size in out.shape:
+        count = b.mul(count, size)
+    with cgutils.for_range(b, count, intp=_INDEX) as loop:
+        index = loop.index
+        values = [
+            o.read(context, b, None if o.array is None else b.gep(o.array.data, [index]))
+            for o in operands
+        ]
+        made, kind = element(b, lambda: index, values)
+        made = context.cast(b, made, kind, out.kind.dtype)
+        store_item(context, b, out.kind, made, b.gep(out.array.data, [index]))
+
+
+def _nested_loop(context, b, out, operands, element) -> None:
+    strides = [_strides(b, o) for o in operands]
+    own_strides = _strides(b, out)
+    with cgutils.loop_nest(b, out.shape, _INDEX) as indices:
+
+        def number():
+            n = ir.Constant(_INDEX, 0)
+            for index, size in zip(indices, out.shape, strict=True):
+                n = b.add(b.mul(n, size), index)
+            return n
+
+        values = [
+            o.read(context, b, None if o.array is None else o.place(context, b, indices, s))
+            for o, s in zip(operands, strides, strict=True)
+        ]
+        made, kind = element(b, number, values)
+        made = context.cast(b, made, kind, out.kind.dtype)
+        store_item(context, b, out.kind, made, out.place(context, b, indices, own_strides))
+
+
+def _strides(b, operand: _Operand) -> list:
+    """Bytes between neighbours along each axis, none along those of size one."""
+    if operand.array is None:
+        return []
+    one, nothing = ir.Constant(_INDEX, 1), ir.Constant(_INDEX, 0)
+    given = cgutils.unpack_tuple(b, operand.array.strides, operand.kind.ndim)
+    return [
+        b.select(b.icmp_signed("==", size, one), nothing, stride)
+        for size, stride in zip(operand.shape, given, strict=True)
+    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 
 import numpy as np
@@ -41,7 +40,6 @@ class Evaluation:
         self.key_type = types.uint32 if backend.random else None
         if variant.row_bytes:
             self.key_type = types.int64
-        self.label = hashlib.sha256(f"{backend!r} {word} {variant.name}".encode()).hexdigest()[:12]
         self.carrier = types.float32 if backend.carrier == np.float32 else types.float64
         self.kind = F32 if backend.carrier == np.float32 else F64
         self.storage = self._rounder(backend.storage)

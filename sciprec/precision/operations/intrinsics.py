@@ -105,7 +105,7 @@ class Operations(Evaluation):
 
     def __getattr__(self, name: str):
         made = self._make(name)
-        made.label, made.of = name, lambda ops: getattr(ops, name)
+        made.of = lambda ops: getattr(ops, name)
         setattr(self, name, made)
         return made
 
@@ -341,20 +341,18 @@ class Operations(Evaluation):
         emit = self.rounding_what_is_exact(emit, self.compute) if exponent == 1 else emit
         native = njit(distinct(repeated, f"to_{exponent}"))
         made = self._operation(1, emit, native, "power", of_complex=raised(exponent))
-        made.label, made.of = f"power_{exponent}", lambda ops: ops.power(exponent)
+        made.of = lambda ops: ops.power(exponent)
         return made
 
     def times(self, factor: float | int):
         """x times a literal power of two; an integer times an integer stays one."""
-        label = f"times_{factor!r}"
-        return self._by_power(factor, scaled(factor), label, lambda o: o.times(factor))
+        return self._by_power(factor, scaled(factor), lambda o: o.times(factor))
 
     def over(self, divisor: float | int):
         """x over a literal power of two."""
-        factor, label = 1.0 / divisor, f"over_{divisor!r}"
-        return self._by_power(factor, shared(divisor), label, lambda o: o.over(divisor))
+        return self._by_power(1.0 / divisor, shared(divisor), lambda o: o.over(divisor))
 
-    def _by_power(self, factor, of_complex: ComplexOperation, label: str, of: Callable):
+    def _by_power(self, factor, of_complex: ComplexOperation, of: Callable):
         def times(x):
             return x * factor
 
@@ -363,7 +361,7 @@ class Operations(Evaluation):
 
         native = njit(distinct(times, f"{factor}")) if isinstance(factor, int) else None
         made = self._operation(1, emit, native, "mul", of_complex=of_complex)
-        made.label, made.of = label, of
+        made.of = of
         return made
 
     def power_of(self, exponent: int):
@@ -374,7 +372,7 @@ class Operations(Evaluation):
 
         emit = self.rounding_what_is_exact(emit, self.compute) if exponent == 1 else emit
         made = self._operation(2, emit, operator.pow, "power", of_complex=raised(exponent))
-        made.label, made.of = f"power_of_{exponent}", lambda ops: ops.power_of(exponent)
+        made.of = lambda ops: ops.power_of(exponent)
         return made
 
     def ipower_of(self, exponent: int):
