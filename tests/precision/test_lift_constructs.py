@@ -29,6 +29,7 @@ from tests.oracles.twin import run_twin
 
 Point = namedtuple("Point", "x y")
 X = np.array([1.1, 2.2, -0.7])
+VECTOR = float64[::1]
 HALF, SHORT, SINGLE = (resolve_backend(b).compute for b in ("fp16", "bf16", "fp32"))
 MIXED = sciprec.Backend("mixed", HALF, SHORT, SINGLE, SHORT)
 
@@ -159,11 +160,13 @@ def collected(x, a):
     heap = [(a[i], i) for i in range(a.size)]
     heapq.heapify(heap)
     least, place = heapq.heappop(heap)
-    return s, sorted([x, 0.1])[0], least * 0.3, place
+    vectors = List.empty_list(VECTOR)
+    vectors.append(a * x)
+    return s, sorted([x, 0.1])[0], least * 0.3, place, vectors[0][1] * x
 
 
 def plainly_collected(x, a):
-    return 0.0 + (x * 0.7 * x + 0.1) + 2.5, 0.1, np.min(a) * 0.3, np.argmin(a)
+    return 0.0 + (x * 0.7 * x + 0.1) + 2.5, 0.1, np.min(a) * 0.3, np.argmin(a), a[1] * x * x
 
 
 def decorated(x, a):

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.special
-from numba import guvectorize, objmode, prange, types, vectorize
+from numba import guvectorize, objmode, prange, vectorize
 from numba.typed import List
 
 import sciprec
@@ -174,8 +174,8 @@ def starred_list(x): return [*x]
 def starred_method(x): return [1.0].append(*(x[0],))
 @refused("'type(x[0])(x[0], 2.0)'", "write T(x)")
 def cast_of_two(x): return type(x[0])(x[0], 2.0)
-@refused("a typed list of 'types.unicode_type'", "List()")
-def list_of_texts(x): return List.empty_list(types.unicode_type)
+@refused("a typed list of 'str'", "List()")
+def list_of_texts(x): return List.empty_list(str)
 @refused("'LocalPoint', whose module does not have it by its own name,", "top of a module")
 def named_elsewhere(x): return LocalPoint(x[0], 1.0)
 @refused("assignment to '*b'", "array element")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from numba import types
+
 from sciprec.precision.rewriting import casts
 from sciprec.precision.rewriting.syntax import is_known, name, static_value
 
@@ -42,8 +44,12 @@ def made(rewriter: Rewriter, node: ast.Call, function) -> ast.expr | None:
         listed = name(rewriter.imported(node.func, List))
         return ast.Call(listed, [rewriter.seen(a) for a in node.args], [])
     if function == List.empty_list:
-        listed = ast.Attribute(name(rewriter.imported(node.func, List)), "empty_list", ast.Load())
-        return ast.Call(listed, [_item_type(rewriter, a) for a in node.args], [])
+        listed = name(rewriter.imported(node.func, List))
+        kinds = [static_value(a, rewriter.namespace, rewriter.local) for a in node.args]
+        if all(isinstance(k, types.Type) and casts.numpy_type(k) is None for k in kinds):
+            return ast.Call(listed, [], [])  # of arrays, say: of what the kernel puts in
+        empty = ast.Attribute(listed, "empty_list", ast.Load())
+        return ast.Call(empty, [_item_type(rewriter, a) for a in node.args], [])
     return None
 
 
