@@ -18,7 +18,8 @@ def told(trial: Trial, outcome: Outcome) -> str:
     """A finding, as short as it can be made."""
     return f"{outcome.kind}: {outcome.detail}\n{shrunk(trial, outcome).text()}"
 
-LIBRARY_SAMPLE = (0, 1, 2, 3, 4, 5)
+
+LIBRARY_SAMPLE = (0, 1, 3)
 
 
 @pytest.mark.slow
