@@ -176,7 +176,7 @@ def trace(twin, a):
 
 
 @counterpart(np.eye, np.identity)
-def eye(twin, N, M=None, k=0):  # noqa: N803
+def eye(twin, N, M=None, k=0, dtype=None):  # noqa: N803
     return twin.argument(np.eye(N, M, k))
 
 

@@ -466,6 +466,9 @@ class Twin:
             made = self.rebuild(LIBRARY[value])
             usual = "full" if value is np.convolve else "valid"
             return lambda a, v, mode=usual: made(a, v, MODES[mode])
+        if value is np.bincount:
+            weighted = self.rebuild(LIBRARY[value])
+            return lambda x, *weights: weighted(x, *weights) if weights else np.bincount(x)
         if value in library.COUNTERPARTS:
             return functools.partial(library.COUNTERPARTS[value], self)
         if value in LIBRARY:

@@ -61,7 +61,8 @@ def turned(x):
 
 
 def diagonals(x):
-    return np.trace(np.outer(x, x)), np.eye(3) * x[0], np.eye(2, 3, k=1) + np.identity(3)[:2]
+    scaled = np.eye(3, dtype=np.float64) * x[0]
+    return np.trace(np.outer(x, x)), scaled, np.eye(2, 3, k=1) + np.identity(3)[:2]
 
 
 def points(x):
@@ -143,6 +144,13 @@ def moved(x):
     return np.take(x, np.array([2, 0])), np.append(x, x[0]), np.rot90(m) * 0.5, total
 
 
+def gathered(x):
+    places, m = np.array([0, 2, 2, 1, 0, 4, 4, 4, 1]), np.outer(x[:3], x[:2])
+    np.fill_diagonal(m, x[3])
+    three = sum((x[0], x[1], x[2]))
+    return np.bincount(places, x), np.bincount(places)[2] * x[0], m, sum(x), three
+
+
 def kinds(x):
     total = 0.0
     if isinstance(x[0], float):
@@ -166,7 +174,7 @@ def places(x):
 KERNELS = (
     whole_angles, clipped, clipped_number, moments, of_nan, differences, products, turned,
     diagonals, points, casts, places, sums_of_all, ranks, ranks_of_numbers, ranges, interpolated,
-    numbers_only, close_ones, triangles, powers, sequences, slid, decimals, moved, kinds,
+    numbers_only, close_ones, triangles, powers, sequences, slid, decimals, moved, kinds, gathered,
 )  # fmt: skip
 STORING = (angles, halves)
 
@@ -259,7 +267,7 @@ def asks_for_an_end(x):
 
 
 def asks_for_a_type(x):
-    return np.eye(3, dtype=np.float32)
+    return np.tri(3, dtype=np.float32)
 
 
 def asks_for_a_method(x):

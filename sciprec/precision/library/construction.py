@@ -148,3 +148,9 @@ def trace(a):
     for i in range(n):
         diagonal[i] = a[i, i]
     return total(diagonal)
+
+
+def fill_diagonal(a, val):
+    """np.fill_diagonal(a, val) of a matrix and a number: in place."""
+    for i in range(min(a.shape[0], a.shape[1])):
+        a[i, i] = val

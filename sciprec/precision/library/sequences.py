@@ -135,3 +135,24 @@ def _slid(long, short, mode):
             result = accumulate(result, product(long[offset + k], short[k]))
         out[i] = result
     return out
+
+
+def added_up(iterable, start=0):
+    """sum(iterable, start): sequential, in the compute role."""
+    result = start
+    for x in iterable:
+        result = result + x
+    return result
+
+
+def bincount(x, weights, minlength=0):
+    """np.bincount(x, weights, minlength): the sequential sums of the weights of each integer."""
+    size = minlength
+    for place in x:
+        if place < 0:
+            raise ValueError("np.bincount of a negative number")
+        size = max(size, place + 1)
+    sums = np.zeros(size)
+    for i in range(x.size):
+        sums[x[i]] = accumulate(sums[x[i]], weights[i])
+    return sums

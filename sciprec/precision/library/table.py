@@ -37,7 +37,8 @@ LIBRARY = {
     np.cross: construction.cross, np.trace: construction.trace, np.diff: sequences.diff,
     np.ediff1d: sequences.ediff1d, np.trapezoid: sequences.trapezoid,
     np.interp: sequences.interp, np.convolve: sequences.convolve,
-    np.correlate: sequences.correlate, np.linalg.norm: linear_algebra.norm,
+    np.correlate: sequences.correlate, sum: sequences.added_up, np.bincount: sequences.bincount,
+    np.fill_diagonal: construction.fill_diagonal, np.linalg.norm: linear_algebra.norm,
     np.linalg.solve: linear_algebra.solve, np.linalg.inv: linear_algebra.inv,
     np.linalg.det: linear_algebra.det, np.linalg.cholesky: linear_algebra.cholesky,
     np.linalg.qr: linear_algebra.qr,
@@ -45,3 +46,6 @@ LIBRARY = {
 """function -> the kernel of the same arguments that is lifted in its place; other arguments of it
 are refused.
 """
+
+MADE_OF_NUMBERS = {construction.identity, construction.eye}
+"""Kernels whose functions take a dtype: one of integers is left to Numba."""

@@ -13,7 +13,7 @@ from numba.core.extending import _Intrinsic
 
 from sciprec.precision.library import construction
 from sciprec.precision.library.sequences import MODES
-from sciprec.precision.library.table import LIBRARY
+from sciprec.precision.library.table import LIBRARY, MADE_OF_NUMBERS
 from sciprec.precision.operations import reduce
 from sciprec.precision.operations.operation import Operation, operation_called
 from sciprec.precision.operations.vectorized import code_digest
@@ -77,6 +77,8 @@ def known_call(rewriter: Rewriter, node, function):
     if function is np.linalg.norm:
         called, arguments = norm_called(rewriter, node, text)
         return called_with(rewriter, called, node, [rewriter.visit(a) for a in arguments])
+    if function is np.bincount and len(given) == 1:  # counts
+        return plain_call(rewriter, node, text, [rewriter.visit(a) for a in node.args])
     written = _lookup(LIBRARY, function)
     if written is not None:
         return library_call(rewriter, node, written, text)
@@ -265,6 +267,14 @@ def library_call(rewriter: Rewriter, node, function, text: str) -> ast.Call:
     only where that is what the kernel takes when nothing is given.
     """
     signature = inspect.signature(function)
+    dtype = [k for k in node.keywords if k.arg == "dtype"]
+    if dtype and function in MADE_OF_NUMBERS:
+        kind = static_value(dtype[0].value, rewriter.namespace, rewriter.local)
+        if kind in (int, bool) or isinstance(kind, type) and issubclass(kind, np.integer):
+            return plain_call(rewriter, node, text, [rewriter.visit(a) for a in node.args])
+        if kind in _FLOATS:
+            left = [k for k in node.keywords if k is not dtype[0]]
+            node = ast.copy_location(ast.Call(node.func, node.args, left), node)
     if any(isinstance(a, ast.Starred) for a in node.args):
         return call_kernel(rewriter, function, node, [rewriter.visit(a) for a in node.args])
     try:

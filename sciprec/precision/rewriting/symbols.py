@@ -110,6 +110,5 @@ OTHERWISE = "write it out with operators and loops, or compute it before the cal
 ADVICE = {
     "np.einsum": "write the loops over its indices",
     "math.fsum": "use np.sum (pairwise), or a compensated loop",
-    "sum": "use np.sum on an array, or write the loop",
 }
 """What to write instead, for constructs that cannot be rewritten."""
