@@ -106,10 +106,10 @@ class ExactArray(np.ndarray):
         if isinstance(value, np.ndarray):
             value = _array(value, self.backend)
             if self.pairs and value.size:
-                value = elementwise(Twin(self.backend).pair_of, [value])
+                value = elementwise(twin_of(self.backend).pair_of, [value])
         else:
             value = _number(value, self.backend.storage, self.backend)
-            value = Twin(self.backend).pair_of(value) if self.pairs else value
+            value = twin_of(self.backend).pair_of(value) if self.pairs else value
         if self.narrow is not None:
             value = _narrowed(value, self)
         super().__setitem__(index, value)
@@ -117,7 +117,7 @@ class ExactArray(np.ndarray):
     def astype(self, dtype, **more):
         """The elements as complex numbers, or as they are."""
         if _is_complex_type(dtype):
-            return elementwise(lambda x: +Twin(self.backend).pair_of(x), [self])
+            return elementwise(lambda x: +twin_of(self.backend).pair_of(x), [self])
         return super().astype(dtype, **more)
 
     def _reduced(self, function, *others):
@@ -180,7 +180,7 @@ def _number(value, arithmetic, backend) -> Exact:
     """A number of any kind rounded by one role's arithmetic, for use in the compute role."""
     if pairs.is_complex(value):
         parts = (_number(x, arithmetic, backend) for x in (value.real, value.imag))
-        return Pair(*parts, Twin(backend))
+        return Pair(*parts, twin_of(backend))
     if isinstance(value, Exact):
         if arithmetic == backend.compute and not getattr(arithmetic, "mixed", False):
             return exactly(value.value, backend.compute)
@@ -561,6 +561,17 @@ class Twin:
 def _is_complex_type(dtype) -> bool:
     """Whether a dtype, or what a twin has in its place, is that of complex numbers."""
     return getattr(dtype, "args", (dtype,))[0] in (complex, np.complex128, np.complex64)
+
+
+_TWINS: dict[int, Twin] = {}
+
+
+def twin_of(backend) -> Twin:
+    """A twin of a backend, for numbers alone; it keeps the backend, whose identity is its key."""
+    if id(backend) not in _TWINS:
+        _TWINS[id(backend)] = Twin(backend)
+        _TWINS[id(backend)].kept = backend
+    return _TWINS[id(backend)]
 
 
 class _Namespace(dict):

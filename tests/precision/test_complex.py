@@ -7,6 +7,7 @@ import cmath
 import math
 import warnings
 from copy import deepcopy
+from fractions import Fraction
 
 import mpmath
 import numba
@@ -15,16 +16,19 @@ import pytest
 
 import sciprec
 from sciprec.precision import FORMATS, lift
+from sciprec.precision.lifting.proof import in_format
 from tests.oracles.twin import run_twin
 from tests.precision import complex_kernels as kernels
-from tests.random_kernels.backends import ALL, MIXED, resolved
+from tests.random_kernels.backends import resolved
 from tests.random_kernels.values import numbers
 
-FLOATS = [n for n in (*ALL, *MIXED) if not (resolved(n).fixed or resolved(n).random)]
-NARROW = [n for n in FLOATS if resolved(n).carrier == np.float32]
+FAMILIES = (
+    "fp32", "bf16", "e4m3fn", "mlu370-noguard", "float:p=21,round=ro", "float:p=2,emin=-4,emax=4",
+    "float:p=53,emin=-1022,emax=1023,round=rd", "float:p=16", "float:p=12,emin=-200,emax=200",
+    "roles: binary16, bfloat16, binary32 rz, tf32",
+)  # fmt: skip
+"""One arithmetic of each technique of rounding; random kernels are drawn in all."""
 ARITHMETIC = (kernels.operators, kernels.choices, kernels.roles_named, kernels.tuples_and_calls)
-ELEMENTARY = (kernels.sized, kernels.exponentials, kernels.circular, kernels.powers)
-ARRAYS = (kernels.whole_arrays, kernels.reduced, kernels.parallel)
 SHAPES = {kernels.choices: (), kernels.roles_named: (), kernels.sized: (5,)}
 
 
@@ -86,47 +90,67 @@ def check(kernel, name, seeds=(1, 2, 3), **options):
 
 
 @pytest.mark.parametrize("kernel", ARITHMETIC, ids=lambda k: k.__name__)
-@pytest.mark.parametrize("name", ["fp16", "float:p=24,round=rd"])
-def test_arithmetic(kernel, name):
-    check(kernel, name)
+def test_arithmetic(kernel):
+    check(kernel, "fp16")
+
+
+@pytest.mark.parametrize("kernel", [kernels.operators])
+def test_arithmetic_toward_one_side(kernel):
+    check(kernel, "float:p=24,round=rd")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in FLOATS if n not in ("fp16", "float:p=24,round=rd")])
+@pytest.mark.parametrize("name", FAMILIES)
 def test_arithmetic_everywhere(name):
-    check(kernels.operators, name)
-    check(kernels.choices, name)
+    check(kernels.operators, name, seeds=(1, 2))
 
 
-@pytest.mark.parametrize("kernel", ELEMENTARY, ids=lambda k: k.__name__)
+@pytest.mark.parametrize("kernel", [kernels.sized, kernels.exponentials], ids=lambda k: k.__name__)
 def test_functions(kernel):
     check(kernel, "fp16")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mlu370", "float:p=10,emin=-20,emax=20,round=rd",
-                                  "float:p=8,emin=-30,emax=30,overflow=saturate",
-                                  "e4m3fn", "bf16", "float:p=24,round=ru"])  # fmt: skip
-def test_functions_everywhere(name):
-    for kernel in ELEMENTARY:
-        check(kernel, name)
+@pytest.mark.parametrize("name", ["float:p=10,emin=-20,emax=20,round=rd", "mlu370"])
+@pytest.mark.parametrize("kernel", [kernels.circular, kernels.powers, kernels.exponentials],
+                         ids=lambda k: k.__name__)  # fmt: skip
+def test_functions_everywhere(kernel, name):
+    check(kernel, name, seeds=(1, 2))
 
 
-@pytest.mark.parametrize("kernel", ARRAYS, ids=lambda k: k.__name__)
+@pytest.mark.parametrize("kernel", [kernels.reduced, kernels.parallel], ids=lambda k: k.__name__)
 def test_arrays(kernel):
     check(kernel, "mlu370", seeds=(1, 2))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["float:p=24,round=ru", next(iter(MIXED))])
-def test_arrays_everywhere(name):
-    check(kernels.reduced, name)
-    check(kernels.more_arrays, name)
+@pytest.mark.parametrize("kernel", [kernels.whole_arrays, kernels.more_arrays, kernels.matrices,
+                                    kernels.reduced], ids=lambda k: k.__name__)  # fmt: skip
+def test_arrays_in_mixed_roles(kernel):
+    check(kernel, FAMILIES[-1])
 
 
-@pytest.mark.slow
-def test_matrices():
-    check(kernels.matrices, next(iter(MIXED)))
+def promised(z, w, out):
+    for i in range(z.size):
+        out[i] = z[i] * w[i]
+
+
+def test_inputs_that_are_trusted_are_taken_as_they_are():
+    z, w = (np.array([0.1 + 1 / 3 * 1j]) for _ in range(2))
+    rounded, trusted = np.zeros(1, complex), np.zeros(1, complex)
+    lift(promised, "float:p=30")(z, w, rounded)
+    lift(promised, "float:p=30", trust_inputs=True)(z, w, trusted)
+    assert rounded[0] != trusted[0]
+    real, imag = Fraction(0.1) ** 2 - Fraction(1 / 3) ** 2, 2 * Fraction(0.1) * Fraction(1 / 3)
+    assert abs(Fraction(trusted[0].real) - real) < Fraction(2) ** -32
+    assert abs(Fraction(trusted[0].imag) - imag) < Fraction(2) ** -32
+
+
+def test_a_proof_reads_both_parts():
+    backend = resolved("fp16")
+    assert in_format(np.array([0.5 + 2j, complex(np.nan, 65504)]), backend)
+    assert not in_format(np.array([0.5 + 2j, 0.5 + 0.1j]), backend)
+    assert not in_format((np.array([0.1 + 2j], np.complex64),), backend)
 
 
 # ---- as users write them ---------------------------------------------------------------------
@@ -137,7 +161,7 @@ def signal(n, seed=3):
     return rng.normal(size=n) + 1j * rng.normal(size=n), np.exp(-2j * np.pi * np.arange(n // 2) / n)
 
 
-@pytest.mark.parametrize("name", ["fp16", "float:p=20,round=ru"])
+@pytest.mark.parametrize("name", ["fp16"])
 def test_fft(name):
     """Bit for bit, and within the bound of Higham (2002), theorem 24.2, of the exact transform."""
     n, backend = 64, resolved(name)
@@ -154,11 +178,11 @@ def test_fft(name):
     assert np.linalg.norm(found - exact) > 0.0
 
 
-def test_fft_in_binary64_is_numbas():
+def test_fft_in_binary64_is_pythons():
     z, roots = signal(32)
     found, expected = z.copy(), z.copy()
     lift(kernels.fft, "fp64")(found, roots)
-    numba.njit(kernels.fft)(expected, roots)
+    kernels.fft(expected, roots)
     assert_same(found, expected)
 
 
@@ -172,7 +196,7 @@ def test_mandelbrot():
         if name == "fp16":
             run_twin(kernels.mandelbrot, resolved(name), (plane, 30, exact))
         else:
-            numba.njit(kernels.mandelbrot)(plane, 30, exact)
+            kernels.mandelbrot(plane, 30, exact)
         assert np.array_equal(counts[name], exact)
     assert np.any(counts["fp16"] != counts["fp64"])
 
@@ -204,11 +228,10 @@ def test_parts_are_read_and_written():
 # ---- beside Numba and NumPy ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [kernels.operators, kernels.choices, kernels.sized],
-                         ids=lambda k: k.__name__)  # fmt: skip
+@pytest.mark.parametrize("kernel", [kernels.operators, kernels.sized], ids=lambda k: k.__name__)
 def test_binary64_has_the_bits_of_numba(kernel):
     """Specials too; but for quotients by zero, for which Numba raises an exception."""
-    for seed in (0, 2, 4):
+    for seed in (0, 2, 4, 6):
         given = arguments(kernel, FORMATS["binary64"], seed)
         for a in given[:-1]:
             a[a == 0] = 1
@@ -233,19 +256,18 @@ def test_quotients_by_zero_are_numpys():
 
 @pytest.fixture(scope="module")
 def summed():
-    return lift(kernels.summed, "fp64"), lift(kernels.summed, "fp32")
+    return lift(kernels.summed, "fp64")
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 63, 64, 65, 200, 1000])
 def test_sums_have_numpys_order(size, summed):
     rng = np.random.default_rng(size)
     z = rng.normal(size=size) + 1j * rng.normal(size=size)
-    assert summed[0](z) == np.sum(z)
-    assert summed[1](z.astype(np.complex64)) == np.sum(z.astype(np.complex64))
+    assert summed(z) == np.sum(z)
 
 
 def test_sums_of_nothing(summed):
-    assert summed[0](np.zeros(0, complex)) == 0.0
+    assert summed(np.zeros(0, complex)) == 0.0
 
 
 CLOSE = dict.fromkeys((np.exp, np.log, np.sqrt, np.sin, np.cos, np.sinh, np.cosh), 4)
@@ -344,7 +366,6 @@ def inverse(z, x): return np.arcsin(z[0])
 def close_by(z, x): return cmath.isclose(z[0], z[1])
 def as_real(z, x): return float(z[0])
 def ordered(z, x): return z[0] < z[1]
-def spread_out(z, x): return np.var(z)
 def of_text(z, x): return complex("1j")
 def of_three(z, x): return complex(1.0, 2.0, 3.0)
 def by_name(z, x): return complex(real=1.0)
@@ -361,7 +382,6 @@ def by_name(z, x): return complex(real=1.0)
         (close_by, "cmath.isclose cannot be lifted; write it out"),
         (as_real, "float of complex64 is given"),
         (ordered, "an order of complex64 is given; .*abs"),
-        (spread_out, "is stored into an array of float64"),
         (of_text, "is given unicode_type"),
         (of_three, "complex with 3 operands cannot be lifted; write complex"),
         (by_name, "complex with keywords"),

@@ -56,7 +56,9 @@ def resolved(name: str) -> Backend:
 def takes(backend: str, case: Case) -> bool:
     """Whether the oracle of the backend knows all that the kernel does."""
     arithmetic = resolved(backend)
-    if arithmetic.fixed and case.calls_library:
+    if arithmetic.fixed and (case.calls_library or case.is_complex):
+        return False
+    if case.is_complex and (arithmetic.noise or arithmetic.random and case.is_elementary):
         return False
     if arithmetic.mixed:  # evaluations are for operands of at most 24 bits
         return arithmetic.carrier == np.float32 or not case.is_elementary

@@ -8,8 +8,9 @@ import re
 from dataclasses import dataclass
 
 ELEMENTARY = re.compile(
-    r"\b(?:math|np)\.(?:exp|log|sin|cos|tan|asin|acos|atan|arc\w+|sinh|cosh|tanh|erf|expm1|log1p|pow"
-    r"|power|hypot|exp2|log2|log10|cbrt|gamma|lgamma|sinc)\w*\(|\*\* (?!\(?-?\d+\b(?!\.))"
+    r"\bcmath\.|\b(?:math|np)\.(?:exp|log|sin|cos|tan|asin|acos|atan|arc\w+|sinh|cosh|tanh|erf|expm1"
+    r"|log1p|pow|power|hypot|exp2|log2|log10|cbrt|gamma|lgamma|sinc)\w*\("
+    r"|\*\* (?!\(?-?\d+\b(?!\.))"
 )
 LIBRARY = re.compile(
     r"linalg|np\.(?:var|std|median|ptp|nan\w+|diff|outer|cross|trace|eye|identity|linspace|clip)\("
@@ -49,6 +50,11 @@ class Case:
     def is_elementary(self) -> bool:
         """Whether it uses functions that wide formats take from the platform, within an ulp."""
         return ELEMENTARY.search(self.source) is not None
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it is given complex numbers."""
+        return any(a.dtype.startswith("complex") for a in self.arguments)
 
     @property
     def calls_library(self) -> bool:

@@ -15,8 +15,9 @@ from llvmlite import ir
 from numba import njit
 from numba.extending import intrinsic
 
+from sciprec.precision.operations import complex_numbers, operation
 from sciprec.precision.operations import intrinsics as operations
-from sciprec.precision.operations import operation
+from sciprec.precision.operations.complex_algorithms import COMPLEX_OPERATIONS, Pair
 from sciprec.precision.operations.evaluation import Evaluation
 from sciprec.precision.rewriting import parallel
 from sciprec.precision.rewriting.rewrite import Rewriter
@@ -266,3 +267,32 @@ def ends_of_the_range() -> None:
 def exact_in_mixed_roles() -> None:
     """What is exact within one format is not rounded where roles differ in format."""
     Evaluation.rounding_what_is_exact = lambda self, emit, role: emit
+
+
+@fault(lambda trial: trial.case.is_complex and " / " in trial.case.source)
+def quotient_turned():
+    """The imaginary part of a quotient by the imaginary part is formed with the other sign."""
+    right = COMPLEX_OPERATIONS["div"]
+
+    def formula(s, z, w):
+        made, zero = right.formula(s, z, w), s.number(0.0)
+        by_imag = (abs(w.imag) >= abs(w.real)) & ~(abs(w.real) >= abs(w.imag))
+        ratio = w.real / w.imag
+        imag = -((z.real - z.imag * ratio) / (w.imag + w.real * ratio))
+        nonzero = ~(w.imag == zero)
+        return Pair(made.real, s.choose(by_imag & nonzero, imag, made.imag))
+
+    COMPLEX_OPERATIONS["div"] = replace(right, formula=formula)
+
+
+@fault(lambda trial: trial.case.is_complex)
+def imaginary_parts_unrounded():
+    """Only the real parts of complex numbers are rounded when they are loaded."""
+
+    def half(ops, context, b, kind, value, key, function):
+        real, imag = complex_numbers.unpacked(context, b, kind, value)
+        real = function(kind.underlying_float, real, complex_numbers.step_key(b, key, 1 << 10))
+        imag = context.cast(b, imag, kind.underlying_float, ops.carrier)
+        return complex_numbers.packed(context, b, complex_numbers.carrier_of(ops), real, imag)
+
+    complex_numbers.each_part = half

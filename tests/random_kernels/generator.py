@@ -6,6 +6,7 @@ import ast
 import random
 
 from tests.random_kernels.cases import Argument, Case
+from tests.random_kernels.complex_parts import complex_loop, given_complex
 from tests.random_kernels.expressions import condition, leaf, number
 from tests.random_kernels.library_calls import calls, library_calls
 from tests.random_kernels.scopes import DIMENSIONS, Array, Scope
@@ -23,7 +24,8 @@ from tests.random_kernels.statements import (
 )
 from tests.random_kernels.tuples import tuples_and_counts
 
-HEADER = """import math
+HEADER = """import cmath
+import math
 
 import numpy as np
 from numba import prange
@@ -48,6 +50,7 @@ def random_case(seed: int) -> Case:
     parallel = rng.random() < 0.1
     helpers, functions = _helpers(rng)
     arrays, arguments = _arguments(rng, ndim)
+    arguments += (pairs := given_complex(random.Random(f"{seed} complex")))
     scope = Scope(
         rng,
         extra=random.Random(f"{seed} extra"),
@@ -59,6 +62,8 @@ def random_case(seed: int) -> Case:
     )
     later = [random.Random(f"{seed} {name}") for name in ("tuples", "library")]
     more, body = _body(scope, ndim, parallel, *later)
+    if pairs:
+        body[-1:-1] = complex_loop(scope, random.Random(f"{seed} pairs"))
     helpers += more
     names = ", ".join(a.name for a in arguments)
     table = ", ".join(str(rng.choice((0.1, 0.25, -1.7, 3.0, 1e-3, 2049.0))) for _ in range(3))

@@ -22,6 +22,8 @@ from sciprec.precision.rewriting.imported import imported
 from tests.oracles import derived, exact, functions, parallel_loops
 from tests.oracles.random_bits import GOLDEN, lowbias32
 from tests.oracles.scalar import WHOLE, Exact, exactly
+from tests.random_kernels import random_pairs
+from tests.random_kernels.random_pairs import RandomPair, is_pair
 
 _MASK = 0xFFFFFFFF
 _ENTRY = 0x51ED2700
@@ -79,8 +81,12 @@ class RandomOperations:
 
     def rounded(self, x, key: int, salt: int = 0):
         """A number from outside, in the format."""
-        if isinstance(x, Exact):
+        if isinstance(x, (Exact, RandomPair)):
             return x
+        if isinstance(x, (complex, np.complexfloating)):
+            keys = (random_pairs.part_key(key, n) for n in range(2))
+            parts = zip((x.real, x.imag), keys, strict=True)
+            return RandomPair(*(self.rounded(p, own) for p, own in parts))
         value = int(x) if isinstance(x, WHOLE) else float(x)
         return exactly(
             exact.round_exact(value, self.arithmetic, self.drawn(key, salt)), self.arithmetic
@@ -93,6 +99,9 @@ class RandomOperations:
                 lambda own, *x: self.applied(name, own, *(self.rounded(v, own) for v in x)),
                 key, operands,
             )  # fmt: skip
+        if any(map(is_pair, operands)) or name in ("to_complex", "of_parts"):
+            return random_pairs.applied(self, name, key, operands)
+        name = "pos" if name == "conj" else name
         if name in INTEGERS and all(isinstance(x, WHOLE) for x in operands):
             return INTEGERS[name](*operands)
         values = [self.rounded(x, key, 1 + n).value for n, x in enumerate(operands)]
@@ -106,9 +115,13 @@ class RandomOperations:
     def elementwise(self, function, key: int, operands) -> np.ndarray:
         """function(key of the element, elements) in the order of memory."""
         arrays = np.broadcast_arrays(*(_boxed(x) for x in operands))
-        out = np.empty(arrays[0].shape)
-        for n, index in enumerate(np.ndindex(out.shape)):
-            out[index] = function(descend(key, n), *(a[index] for a in arrays))
+        made = [
+            function(descend(key, n), *(a[index] for a in arrays))
+            for n, index in enumerate(np.ndindex(arrays[0].shape))
+        ]
+        pairs = any(map(is_pair, made)) or any(a.dtype.kind == "c" for a in arrays)
+        made = [complex(x) if pairs else x for x in made]
+        out = np.array(made, complex if pairs else float).reshape(arrays[0].shape)
         narrow = all(x.dtype == np.float32 for x in operands if isinstance(x, np.ndarray))
         return out.astype(np.float32) if narrow and self.backend.carrier == np.float32 else out
 
@@ -124,12 +137,13 @@ class RandomOperations:
         return x
 
     def enter(self, key: int, x):
-        return self.rounded(x, key) if isinstance(x, (float, np.floating)) else x
+        inexact = (float, np.floating, complex, np.complexfloating)
+        return self.rounded(x, key) if isinstance(x, inexact) else x
 
     trusted = returned = enter
 
     def viewed(self, key: int, x):
-        if isinstance(x, np.ndarray) and x.dtype.kind == "f":
+        if isinstance(x, np.ndarray) and x.dtype.kind in "fc":
             return self.elementwise(self.enter, key, [x])
         return x
 
@@ -140,14 +154,16 @@ class RandomOperations:
 
     def leave(self, key: int, target, x):
         """What is stored: numbers in the format, with the backend's noise."""
-        if target.dtype.kind != "f":
+        if target.dtype.kind not in "fc":
             return x
         if isinstance(x, np.ndarray):
             return self.elementwise(
                 lambda own, v: self.leave(own, target, self.rounded(v, own)), key, [x]
             )
         value = self.rounded(x, key)
-        if self.backend.noise is None or not math.isfinite(value.value) or value.value == 0.0:
+        if self.backend.noise is None or is_pair(value):
+            return value
+        if not math.isfinite(value.value) or value.value == 0.0:
             return value
         low, high = (round(edge * 2**31) for edge in self.backend.noise)
         n = ((hashed(key, 7) >> 16) * (high - low + 1) >> 16) + low
@@ -175,6 +191,15 @@ class RandomOperations:
     def constant(self, text: str):
         return lambda: exactly(float.fromhex(text), self.arithmetic)
 
+    def paired(self, key: int, x, y):
+        return RandomPair(x, y)
+
+    def real(self, key: int, x):
+        return x.real
+
+    def imag(self, key: int, x):
+        return x.imag
+
     def held(self, x):
         return x
 
@@ -189,6 +214,10 @@ class RandomOperations:
     def _raised(self, key: int, x, exponent: int):
         if isinstance(x, WHOLE):
             return x**exponent
+        if is_pair(x):
+            steps = random_pairs.Steps(self, key)
+            made = random_pairs.raised(exponent)(steps, steps.operand(0, x))
+            return RandomPair(*(exactly(v, self.arithmetic) for v in made))
         result, square, left, salt = None, self.rounded(x, key, 1).value, abs(exponent), 11
 
         def times(a: float, b: float, salt: int) -> float:
@@ -281,6 +310,8 @@ class _Numpy(types.ModuleType):
 def _plain(value):
     if isinstance(value, Exact):
         return value.value
+    if isinstance(value, RandomPair):
+        return complex(value)
     if isinstance(value, tuple):
         return tuple(_plain(v) for v in value)
     return value

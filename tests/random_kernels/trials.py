@@ -59,7 +59,8 @@ def flat(value) -> list[float]:
         return []
     if isinstance(value, tuple):
         return [x for v in value for x in flat(v)]
-    return np.asarray(value, dtype=float).ravel().tolist()
+    value = np.asarray(value).ravel()
+    return (value.astype(complex).view(float) if value.dtype.kind == "c" else value).tolist()
 
 
 def difference(found, expected, what: str, signed: bool) -> str:

@@ -105,6 +105,9 @@ def values_of(
             made.append(arranged(rng.integers(-9, 10, a.shape).astype(a.dtype), a.layout))
         else:
             with np.errstate(over="ignore"):
-                x = entering(numbers(size, fmt, rng)).reshape(a.shape).astype(a.dtype)
+                x = entering(numbers(size, fmt, rng))
+                if a.dtype.startswith("complex"):
+                    x = np.stack([x, entering(numbers(size, fmt, rng))], -1).view(complex)
+                x = x.reshape(a.shape).astype(a.dtype)
             made.append(arranged(x, a.layout))
     return made
