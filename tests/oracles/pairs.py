@@ -244,7 +244,8 @@ class _Formulas:
         if math.isinf(a.value):
             rest = step("-", b, b)
             if a.value < 0.0:
-                signed = self.constant(math.copysign(a.value, b.value))
+                sign = 1.0 if math.isnan(b.value) else b.value
+                signed = self.constant(math.copysign(a.value, sign))
                 return self.pair(self.constant(abs(rest.value)), signed)
             return self.pair(a, self.constant(math.copysign(rest.value, b.value)))
         fmt, sizes = self.arithmetic.format, (_size(a), _size(b))

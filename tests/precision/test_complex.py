@@ -308,6 +308,14 @@ def test_special_values_are_those_of_c99():
     assert np.all(np.isclose(found[:, 2], sqrt, rtol=1e-15, equal_nan=True))
 
 
+@pytest.mark.parametrize("nan", [np.nan, -np.nan])
+def test_signs_of_roots_do_not_come_from_a_nan(nan):
+    """sqrt(-inf + NaN i) is NaN + inf i, whatever sign the processor gives a NaN."""
+    found = np.zeros((1, 8), complex)
+    lift(every_function, "fp64")(np.array([complex(-np.inf, nan)]), found)
+    assert np.isnan(found[0, 2].real) and found[0, 2].imag == np.inf
+
+
 def test_roots_near_the_ends_of_the_range():
     """Both parts of a scaled root are scaled back; Numba leaves one."""
     largest, least = np.finfo(float).max, 5e-324

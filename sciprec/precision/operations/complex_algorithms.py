@@ -194,7 +194,8 @@ def sqrt(s, z):
     imag = s.choose(right, other, s("copysign", t, y)) * back
     left_end, right_end = a == -infinite, a == infinite
     real = s.choose(right_end, a, s.choose(left_end, abs(b - b), real))
-    imag = s.choose(left_end, s("copysign", a, b), imag)
+    signed = s.choose(b == b, s("copysign", a, b), infinite)  # the sign of a NaN is nobody's
+    imag = s.choose(left_end, signed, imag)
     imag = s.choose(right_end, s("copysign", b - b, b), imag)
     undefined = ~(a == a)
     real, imag = s.choose(undefined, a, real), s.choose(undefined, a, imag)
