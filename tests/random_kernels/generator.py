@@ -24,8 +24,7 @@ from tests.random_kernels.statements import (
 )
 from tests.random_kernels.tuples import tuples_and_counts
 
-HEADER = """import cmath
-import math
+HEADER = """import math
 
 import numpy as np
 from numba import prange
@@ -68,7 +67,8 @@ def random_case(seed: int) -> Case:
     names = ", ".join(a.name for a in arguments)
     table = ", ".join(str(rng.choice((0.1, 0.25, -1.7, 3.0, 1e-3, 2049.0))) for _ in range(3))
     scale, count = rng.choice((0.1, 0.5, 3.7, -0.3, 1e-4)), rng.choice((2, 3, 2049))
-    source = HEADER.format(scale=scale, count=count, table=table)
+    source = "import cmath\n" if pairs else ""
+    source += HEADER.format(scale=scale, count=count, table=table)
     source += "\n\n".join(["", *helpers, "\n".join(rendered([(f"def kernel({names}):", body)]))])
     return Case(seed, ast.unparse(ast.parse(source)) + "\n", tuple(arguments))
 
