@@ -252,7 +252,7 @@ def _arrays(value) -> list[np.ndarray]:
     """The arrays and numbers of an argument or a result, in order."""
     if isinstance(value, (tuple, list)):
         return [array for item in value for array in _arrays(item)]
-    if isinstance(value, (np.ndarray, np.generic, int, float)):
+    if isinstance(value, (np.ndarray, np.generic, int, float, complex)):
         return [np.asarray(value)]
     return []
 

@@ -115,12 +115,14 @@ def _fillings(array):
 def _fillings_of(array):
     """(one, zero, NaN, largest, smallest) as this array has them; None for other dtypes."""
     kind = getattr(array, "dtype", None)
-    found = None
-    if isinstance(kind, types.Float):
+    found, real = None, getattr(kind, "underlying_float", kind)
+    if isinstance(real, types.Float):
         number, mark, huge = (
-            (np.float32, _MARK32, 1e38) if kind.bitwidth == 32 else (np.float64, _MARK64, 1e300)
+            (np.float32, _MARK32, 1e38) if real.bitwidth == 32 else (np.float64, _MARK64, 1e300)
         )
         found = number(1.0), number(0.0), mark, number(huge), number(-huge)
+        if kind != real:
+            found = tuple(np.dtype(kind.name).type(complex(x, x)) for x in found)
     elif isinstance(kind, types.Boolean):
         found = True, False, False, True, False
     elif isinstance(kind, types.Integer):
@@ -164,6 +166,14 @@ def seen(x, place):
 
 @overload(seen)
 def _seen_of(x, place):
+    if isinstance(x, types.Complex):
+
+        def look_at_parts(x, place):
+            seen(x.real, place)
+            seen(x.imag, place)
+            return x
+
+        return look_at_parts
     if not isinstance(x, types.Float):
         return lambda x, place: x
 

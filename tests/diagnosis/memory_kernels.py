@@ -21,6 +21,14 @@ def beyond_what_was_written(x, out):
         out[i] = w[i] + w[i + 1]
 
 
+def half_of_a_pair(x):
+    w = np.empty(x.size + 1, np.complex128)  # fault
+    w.real[:] = 0.0
+    for i in range(x.size):
+        w[i] = x[i] * 1j
+    return w[x.size] * 2.0
+
+
 def never_written(x):
     return x[0] + np.sum(np.empty(64))  # fault
 
@@ -233,7 +241,7 @@ FAULTY = {
     smallest: (X,), compared_with_zero: (X,), given_back: (X,), in_a_called_kernel: (X,),
     in_an_inner_function: (X,), in_parallel: (X, out()), half_a_matrix: (X,),
     in_one_branch: (X, out()), wrong_buffer: (X, out()), until_small: (X,), as_size: (X,),
-    one_too_far: (X, out()),
+    one_too_far: (X, out()), half_of_a_pair: (X,),
     written_too_far: (X, out()), updated_too_far: (X, out()), indices_swapped: (SQUARE, out()),
     constant_index: (WHOLE, X), from_the_end: (WHOLE,), index_array: (X, WHOLE),
     index_tuple: (SQUARE, X), after_an_ellipsis: (SQUARE, 4), of_a_view: (SQUARE,),

@@ -89,4 +89,4 @@ def _complex(rewriter: Rewriter, node, operand: ast.expr) -> ast.expr:
 def refuse_in_fixed_point(rewriter: Rewriter, node, construct: str) -> None:
     """Refuse a complex number in an arithmetic with rows of a table."""
     if rewriter.program.rows:
-        rewriter.refuse(node, f"{construct}, complex in fixed point,", _ADVICE)
+        rewriter.refuse(node, f"{construct}, complex in fixed point or a profile,", _ADVICE)
