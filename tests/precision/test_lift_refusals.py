@@ -8,6 +8,7 @@ import warnings
 from collections import namedtuple
 from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pytest
 import scipy.special
@@ -81,7 +82,7 @@ def special(x): return scipy.special.erf(x[0])
 def sum_axis(x): return np.sum(x, axis=x.ndim)
 @refused(".mean with axis", "loop")
 def method_axis(x): return x.mean(0)
-@refused("np.add", "as an argument")
+@refused("np.add", "define a function with def that calls it")
 def reduced(x): return np.add.reduce(x)
 @refused("np.einsum", "loops over its indices")
 def einsum(x): return np.einsum("i,i", x, x)
@@ -101,7 +102,7 @@ def callable_object(x): return THING(x[0])
 def bound_method(x): return THING.method(x[0])
 @refused("PARTIAL", "operators")
 def partial(x): return PARTIAL(x[0])
-@refused("math.sqrt", "argument")
+@refused("math.sqrt", "define a function with def that calls it")
 def renamed(x):
     f = math.sqrt
     return f(x[0])
@@ -119,6 +120,8 @@ def unknown_function(x): return nowhere(x[0])  # noqa: F821
 def unknown_member(x): return np.nowhere(x)
 @refused("unknown name 'math.nowhere'", "spelt")
 def unknown_constant(x): return math.nowhere
+@refused("numba.carray", "operators")
+def at_address(x): return numba.carray(x, 3)
 @refused("a lambda", "def")
 def lambdas(x):
     f = lambda a: a * 0.1  # noqa: E731
@@ -352,6 +355,10 @@ def with_the_value(x, y): return x[0] * y
 def with_factors(x, u, s, vh): return u[0, 0] * s[0] * vh[0, 0] * x[0]
 def with_a_constant(x): return SETTING * x[0] + PAIR[1]
 def with_operands_in_order(x): return max(x[0], x[1]) + tenth(x[2])
+def root(x): return math.sqrt(x)
+def with_a_function(x):
+    f = root
+    return f(x[0]) + numba.get_num_threads() * 0
 # fmt: on
 
 
@@ -363,6 +370,7 @@ def with_operands_in_order(x): return max(x[0], x[1]) + tenth(x[2])
         (factors, with_factors, tuple(np.linalg.svd(np.diag(X)))),
         (settings, with_a_constant, ()),
         (starred, with_operands_in_order, ()),
+        (renamed, with_a_function, ()),
     ],
     ids=lambda v: getattr(v, "__name__", ""),
 )

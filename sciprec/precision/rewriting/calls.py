@@ -29,6 +29,10 @@ _FLOATS = (float, np.float64, np.float32)
 """Types that mean numbers of the backend's."""
 
 
+_NOT_KERNELS = ("numpy", "math", "cmath", "numba")
+"""Packages whose functions stand for something else in compiled code than their source."""
+
+
 def call(rewriter: Rewriter, node):
     """What a call becomes: of a type, of a method, of a local function, or of something known
     beforehand.
@@ -113,8 +117,10 @@ def known_call(rewriter: Rewriter, node, function):
         return moved if rewriter.program.backend.mixed else rewriter.op("enter", node, moved)
     if isinstance(function, _Intrinsic):
         return native_call(rewriter, node, function)
+    if function is numba.get_num_threads:
+        return ast.Call(name(rewriter.imported(node.func, function)), [], [])
     callee = plain_function(function)
-    outside = getattr(callee, "__module__", "").split(".")[0] in ("numpy", "math", "cmath")
+    outside = getattr(callee, "__module__", "").split(".")[0] in _NOT_KERNELS
     if callee is None or outside:
         advice = symbols.ADVICE.get(_canonical(text, function), symbols.OTHERWISE)
         if "random" in text.split("."):

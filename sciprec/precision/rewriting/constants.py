@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+from types import BuiltinFunctionType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,10 @@ from sciprec.precision.rewriting.syntax import is_known, name, parse, plain_func
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
+
+
+_FUNCTIONS = BuiltinFunctionType, np.ufunc, type(np.sum)
+_AROUND = "call it by its own name, or define a function with def that calls it, and name that"
 
 
 def constant(rewriter: Rewriter, node, value, text: str) -> ast.expr:
@@ -30,6 +35,7 @@ def constant(rewriter: Rewriter, node, value, text: str) -> ast.expr:
         rewriter.refuse(
             node,
             f"'{text}', a {type(value).__name__},",
+            _AROUND if isinstance(value, _FUNCTIONS) else
             "constants may be numbers, strings, types, functions, tuples and arrays: keep what the "
             "kernel reads of it in one of these, or pass that as an argument",
         )
