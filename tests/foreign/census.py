@@ -28,6 +28,10 @@ BESIDE = "beside"
 """What requirements say of a package that others import, and that is not offered itself."""
 LEFT_OUT = ("clifford", "numba_stats")
 """Packages that count apart: kernels around objects and around scipy's compiled functions."""
+FIRST = (
+    "hapsira", "quantecon", "umap", "stumpy", "numbagg", "interpolation", "tslearn", "pymatting",
+    "numbacs", "arch", "librosa", "pynndescent",
+)  # fmt: skip
 OUTCOMES = ("accepted", "refused", "crashed")
 _HEAD = """# Kernels of other people
 
@@ -38,7 +42,8 @@ all that it calls were rewritten, operation by operation; types are not known th
 compiling may still refuse arguments. Each kernel has {seconds} s, each package {gigabytes} GB.
 
 {date}, sciprec {version}, Numba {numba}: of {count} kernels of {packages} packages {whole:.1%} are
-accepted; without {left_out} {share:.1%} of {usual}.
+accepted; without {left_out} {share:.1%} of {usual}. Of the first projects that were looked
+at, {first}, {first_share:.1%} of {first_count}.
 """
 Row = tuple[str, str, str, str]  # package, kernel, outcome, words
 
@@ -103,8 +108,10 @@ def report(rows: list[Row]) -> str:
     import sciprec
 
     usual = [r for r in rows if r[0] not in LEFT_OUT]
-    share = sum(r[2] == "accepted" for r in usual) / max(len(usual), 1)
-    whole = sum(r[2] == "accepted" for r in rows) / max(len(rows), 1)
+    first = [r for r in rows if r[0] in FIRST]
+    whole, share, first_share = (
+        sum(r[2] == "accepted" for r in some) / max(len(some), 1) for some in (rows, usual, first)
+    )
     table = ["| package | " + " | ".join(OUTCOMES) + " |", "|---|---|---|---|"]
     for package in dict.fromkeys(r[0] for r in rows):
         counts = Counter(r[2] for r in rows if r[0] == package)
@@ -123,6 +130,7 @@ def report(rows: list[Row]) -> str:
         date=date.today(), version=sciprec.__version__, numba=numba.__version__, seconds=SECONDS,
         gigabytes=BYTES >> 30, count=len(rows), packages=len({r[0] for r in rows}), whole=whole,
         left_out=" and ".join(LEFT_OUT), share=share, usual=len(usual),
+        first=", ".join(FIRST), first_share=first_share, first_count=len(first),
     )  # fmt: skip
     return "\n".join([
         head,
