@@ -339,6 +339,10 @@ def of_axis(a):
     return np.linalg.norm(a, axis=1)
 
 
+def of_complex_matrix(a):
+    return np.linalg.norm(a)
+
+
 def of_unknown_order(a, p):
     return np.linalg.norm(a, p)
 
@@ -359,6 +363,12 @@ def test_norms_that_are_refused():
     ):
         with pytest.raises(LiftError, match=words):
             lift(kernel, "fp16")
+
+
+@pytest.mark.parametrize("kernel", [of_complex_matrix, determined])
+def test_complex_numbers_are_refused(kernel):
+    with pytest.raises(LiftError, match="complex64 is"):
+        lift(kernel, "fp16")(SQUARE * 1j)
 
 
 def raising(a):

@@ -8,7 +8,7 @@ import random
 from tests.random_kernels.cases import Argument, Case
 from tests.random_kernels.complex_parts import complex_loop, given_complex
 from tests.random_kernels.expressions import condition, leaf, number
-from tests.random_kernels.library_calls import calls, library_calls
+from tests.random_kernels.library_calls import calls_and_solutions, library_calls
 from tests.random_kernels.scopes import DIMENSIONS, Array, Scope
 from tests.random_kernels.statements import (
     Block,
@@ -86,7 +86,7 @@ def library_case(seed: int) -> Case:
     )
     arrays = [Array("x", ndim), Array("c", length=size), Array("TABLE", length=3)]
     scope = Scope(rng, arrays, floats=["a"], fixed=["SCALE"], elementary=rng.random() < 0.3)
-    body = [*calls(scope, rng, 4), f"return {', '.join([*scope.rows, *scope.floats])}"]
+    body = [*calls_and_solutions(scope, rng), f"return {', '.join([*scope.rows, *scope.floats])}"]
     source = HEADER.format(scale=0.3, count=2, table="0.1, -1.7, 3.0")
     source += "\n".join(["", *rendered([("def kernel(x, c, a):", body)])])
     return Case(seed, ast.unparse(ast.parse(source)) + "\n", arguments)

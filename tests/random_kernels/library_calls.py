@@ -45,15 +45,20 @@ def library_calls(scope: Scope, rng: random.Random) -> Block:
         scope: of the kernel's body; what is made is returned with the rest.
         rng: chooses.
     """
-    return [] if rng.random() > SHARE else calls(scope, rng, rng.randint(1, 3))
+    return [] if rng.random() > SHARE else calls(scope, rng, rng.randint(1, 3), [_matrix])
 
 
-def calls(scope: Scope, rng: random.Random, count: int) -> Block:
-    """So many statements, or pairs of them."""
+def calls_and_solutions(scope: Scope, rng: random.Random) -> Block:
+    """Statements for a kernel that may end because a matrix is singular."""
+    return calls(scope, rng, 4, [_matrix, _solved])
+
+
+def calls(scope: Scope, rng: random.Random, count: int, matrices: list) -> Block:
+    """So many statements, or pairs of them; `matrices` are the forms of those about matrices."""
     arrays = [a for a in scope.arrays if not a.whole]
     tables = [a for a in arrays if a.length]
     outside = scope.inner(arrays=tables, rng=rng)
-    forms = [_of_numbers, _of_arrays, _of_arrays, _made, _matrix, _matrix]
+    forms = [_of_numbers, _of_arrays, _of_arrays, _made, *matrices]
     if scope.elementary:
         forms = [_special, *forms]
     body = []
@@ -118,16 +123,27 @@ def _matrix(scope: Scope, outside: Scope, arrays: list[Array], tables: list[Arra
         first, second = outside.fresh("g"), outside.fresh("g")
         scope.rows += (first, second)
         return [f"{first}, {second} = np.linalg.qr({rng.choice(matrices)})"]
+    body, name, table, _ = _small(outside, tables)
+    if table.length == 3 and rng.random() < 0.2:
+        return [*body, *_array_of(scope, outside, f"np.cross({name}[0], {name}[2])")]
+    form = rng.choice((*OF_MATRICES, "np.linalg.norm({0}, {1})"))
+    return [*body, *_number_of(scope, outside, form.format(name, rng.choice(OF_ROWS)))]
+
+
+def _solved(scope: Scope, outside: Scope, arrays: list[Array], tables: list[Array]) -> Block:
+    """A small matrix, and what raises LinAlgError where it is singular."""
+    body, name, _, alike = _small(outside, tables)
+    form = outside.rng.choice(MADE_OF_MATRICES)
+    return [*body, *_array_of(scope, outside, form.format(name, alike))]
+
+
+def _small(outside: Scope, tables: list[Array]) -> tuple[Block, str, Array, str]:
+    """What makes a small square matrix, its name, a table as long, and the name of another one."""
+    rng = outside.rng
     table, name = rng.choice(tables), outside.fresh("g")
     alike = rng.choice([t.name for t in tables if t.length == table.length])
     line = f"{name} = np.outer({table.name}, {alike}) + np.eye({table.length}) * ({leaf(outside)})"
     body: Block = [line]
     if rng.random() < 0.7:
         body.append(f"{name}[0, 1] = {number(outside, 1)}")
-    if table.length == 3 and rng.random() < 0.2:
-        return [*body, *_array_of(scope, outside, f"np.cross({name}[0], {name}[2])")]
-    if rng.random() < 0.4:
-        form = rng.choice((*OF_MATRICES, "np.linalg.norm({0}, {1})"))
-        return [*body, *_number_of(scope, outside, form.format(name, rng.choice(OF_ROWS)))]
-    form = rng.choice(MADE_OF_MATRICES)
-    return [*body, *_array_of(scope, outside, form.format(name, alike))]
+    return body, name, table, alike

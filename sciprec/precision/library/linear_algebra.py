@@ -43,10 +43,10 @@ def norm(x):
 
 
 def largest_size(flat):
-    """The largest |x_i|: 0 of nothing, NaN where any element is."""
+    """The largest |x_i|, x_i real (np.fabs says so): 0 of nothing, NaN where any element is."""
     size = 0.0
     for x in flat:
-        size = np.maximum(size, abs(x))
+        size = np.maximum(size, np.fabs(x))
     return size
 
 
