@@ -10,6 +10,7 @@ import pytest
 
 from sciprec.precision import lift, resolve_backend
 from sciprec.precision.library.table import LIBRARY
+from sciprec.precision.rewriting import symbols
 from sciprec.precision.rewriting.syntax import LiftError
 from tests.oracles.twin import run_twin
 
@@ -149,6 +150,15 @@ def gathered(x):
     np.fill_diagonal(m, x[3])
     three = sum((x[0], x[1], x[2]))
     return np.bincount(places, x), np.bincount(places)[2] * x[0], m, sum(x), three
+
+
+def strided(x):
+    total, windows = 0.0, np.lib.stride_tricks.as_strided(x, (3, 2), (8, 8))
+    for i, j in numba.pndindex((3, 2)):
+        total += windows[i, j] * windows[i, 0]
+    for pair in np.lib.stride_tricks.sliding_window_view(x, 2):
+        total += pair[0] * pair[1]
+    return total * np.bincount(np.array([1, 1]), minlength=4)[1]
 
 
 def kinds(x):
@@ -371,3 +381,17 @@ def _along(axis):
         return np.sum(x, axis=axis), np.cumsum(x, axis=axis)
 
     return along
+
+
+def test_views_of_other_strides_are_numpys():
+    given = numbers(7)
+    assert lift(strided, "fp64")(given) == strided(given)
+    assert lift(strided, "bf16")(given) != strided(given)
+
+
+def test_functions_left_to_numba_are_known_by_their_names():
+    """A generated module calls them as np.name."""
+    tricks = np.lib.stride_tricks
+    for function in symbols.VIEWING | symbols.MOVING:
+        own = tricks if function.__name__ in ("as_strided", "sliding_window_view") else np
+        assert getattr(own, function.__name__) is function

@@ -81,7 +81,11 @@ def known_call(rewriter: Rewriter, node, function):
     if function is np.linalg.norm:
         called, arguments = norm_called(rewriter, node, text)
         return called_with(rewriter, called, node, [rewriter.visit(a) for a in arguments])
-    if function is np.bincount and len(given) == 1:  # counts
+    if function is numba.pndindex:  # one after the other
+        indices = ast.Attribute(name("np"), "ndindex", ast.Load())
+        return ast.Call(indices, [rewriter.visit(a) for a in node.args], [])
+    weighted = len(node.args) > 1 or any(k.arg == "weights" for k in node.keywords)
+    if function is np.bincount and not weighted:  # counts
         return plain_call(rewriter, node, text, [rewriter.visit(a) for a in node.args])
     written = _lookup(LIBRARY, function)
     if written is not None:
@@ -153,6 +157,9 @@ def plain_call(rewriter: Rewriter, node, text: str, arguments: list[ast.expr]) -
     identifier = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
     identifier = getattr(owner, "__name__", identifier)
     function = ast.Attribute(name(module), identifier, ast.Load()) if module else name(identifier)
+    if identifier in ("as_strided", "sliding_window_view"):
+        tricks = ast.Attribute(ast.Attribute(name("np"), "lib", ast.Load()), "stride_tricks")
+        function = ast.Attribute(tricks, identifier, ast.Load())
     kind = casts.numpy_type(owner)
     if kind is not None and owner not in (int, bool):
         function = casts.dtype(rewriter, kind)

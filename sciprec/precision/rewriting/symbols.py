@@ -55,7 +55,8 @@ VIEWING = {
     np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_to, np.fliplr,
     np.flipud, np.rot90, np.ndenumerate, np.moveaxis, np.split, np.array_split, np.hsplit,
     np.vsplit, np.dsplit,
-    np.lib.stride_tricks.sliding_window_view, np.tril_indices_from, np.triu_indices_from,
+    np.lib.stride_tricks.sliding_window_view, np.lib.stride_tricks.as_strided,
+    np.tril_indices_from, np.triu_indices_from,
 }  # fmt: skip
 """Functions that show the same memory in another shape: what is written there is in the array."""
 
