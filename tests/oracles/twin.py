@@ -284,6 +284,7 @@ class Twin:
             "_begun": parallel_loops.begun,
             "_updated": _updated,
             "isinstance": _is_a,
+            "type": lambda x: self.literal if isinstance(x, Exact) else type(x),
             "_matmul": lambda a, b: self.rebuild(reduce.dot)(a, b),
         }
         for name in BUILTINS:

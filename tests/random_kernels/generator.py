@@ -7,6 +7,7 @@ import random
 
 from tests.random_kernels.cases import Argument, Case
 from tests.random_kernels.complex_parts import complex_loop, given_complex
+from tests.random_kernels.constructs import constructs, imports
 from tests.random_kernels.expressions import condition, leaf, number
 from tests.random_kernels.library_calls import calls_and_solutions, library_calls
 from tests.random_kernels.scopes import DIMENSIONS, Array, Scope
@@ -59,7 +60,8 @@ def random_case(seed: int) -> Case:
         functions=functions,
         elementary=rng.random() < 0.12,
     )
-    later = [random.Random(f"{seed} {name}") for name in ("tuples", "library")]
+    names = ("tuples", "library", "constructs")
+    later = [random.Random(f"{seed} {name}") for name in names]
     more, body = _body(scope, ndim, parallel, *later)
     if pairs:
         body[-1:-1] = complex_loop(scope, random.Random(f"{seed} pairs"))
@@ -67,7 +69,7 @@ def random_case(seed: int) -> Case:
     names = ", ".join(a.name for a in arguments)
     table = ", ".join(str(rng.choice((0.1, 0.25, -1.7, 3.0, 1e-3, 2049.0))) for _ in range(3))
     scale, count = rng.choice((0.1, 0.5, 3.7, -0.3, 1e-4)), rng.choice((2, 3, 2049))
-    source = "import cmath\n" if pairs else ""
+    source = ("import cmath\n" if pairs else "") + imports(helpers)
     source += HEADER.format(scale=scale, count=count, table=table)
     source += "\n\n".join(["", *helpers, "\n".join(rendered([(f"def kernel({names}):", body)]))])
     return Case(seed, ast.unparse(ast.parse(source)) + "\n", tuple(arguments))
@@ -147,10 +149,10 @@ def _helpers(rng: random.Random) -> tuple[list[str], dict[str, int]]:
 
 
 def _body(
-    scope: Scope, ndim: int, parallel: bool, later: random.Random, last: random.Random
-) -> tuple[list[str], Block]:
-    """Helpers of the body, and its statements; `later` and `last` choose among what was added
-    later.
+    scope: Scope, ndim: int, parallel: bool, tupled: random.Random, called: random.Random,
+    constructed: random.Random,
+) -> tuple[list[str], Block]:  # fmt: skip
+    """Helpers of the body, and its statements; the last three choose among what was added later.
     """
     rng = scope.rng
     sizes = ", ".join(DIMENSIONS[:ndim])
@@ -173,13 +175,16 @@ def _body(
         scope.fixed.append("(v * 1.0)")
     if rng.random() < 0.03:
         body += whole_arrays(scope)
-    helpers, made = tuples_and_counts(scope, later, parallel)
+    helpers, made = tuples_and_counts(scope, tupled, parallel)
     body += made
+    more, made = constructs(scope, constructed)
+    body += made
+    helpers += more
     body += _parallel_loop(scope, ndim) if parallel else _loops(scope, ndim)
     if rng.random() < 0.03:
         body += whole_arrays(scope)
     body += over_elements(scope)
-    body += library_calls(scope, last)
+    body += library_calls(scope, called)
     return helpers, [*body, *_returned(scope)]
 
 

@@ -16,18 +16,30 @@ SHARE = 0.15  # of the kernels
 OF_NUMBERS = (
     "np.radians({0})", "np.deg2rad({0})", "math.radians({0})", "np.degrees({0})",
     "np.rad2deg({0})", "math.degrees({0})", "np.clip({0}, -0.7, {1})", "sum(divmod({0}, {1}))",
-    "round(np.fmin(np.fmax({0}, -99.0), 99.0)) * 0.3",
+    "round(np.fmin(np.fmax({0}, -99.0), 99.0)) * 0.3", "np.round({0}, 2)", "round({0}, 1)",
+    "np.isclose({0}, {1}) * 0.7",
 )  # fmt: skip
 OF_ARRAYS = (
     "np.var({0})", "np.std({0})", "abs(np.median({0}))", "np.nansum({0})", "np.nanmean({0})",
-    "{0}.var() - {0}.std()", "np.linalg.norm({0})", "np.linalg.norm({0}, {1})",
+    "{0}.var() - {0}.std()", "np.linalg.norm({0})", "np.linalg.norm({0}, {1})", "np.nanvar({0})",
+    "np.nanmedian({0})", "np.nanprod({0})", "np.average({0})",
 )  # fmt: skip
-OF_FILLED = ("np.ptp({0})", "np.nanmax({0})", "np.nanmin({0})")
+OF_FILLED = (
+    "np.ptp({0})", "np.nanmax({0})", "np.nanmin({0})", "np.percentile({0}, 30.0)",
+    "np.nanquantile({0}, 0.8)", "np.trapezoid({0})", "np.trapezoid({0}, {0})",
+    "np.interp(0.3, {0}, {0})", "sum({0})",
+)  # fmt: skip
 OF_MATRICES = ("np.linalg.det({0})", "np.trace({0})", "np.linalg.norm({0}, 'fro')")
-MADE_OF_ARRAYS = ("np.diff({0})", "np.outer({0}, {1})", "np.clip({0}, -0.5, 0.75)")
+MADE_OF_ARRAYS = (
+    "np.diff({0})", "np.outer({0}, {1})", "np.clip({0}, -0.5, 0.75)", "np.diff({0}, 2)",
+    "np.convolve({1}, TABLE)", "np.correlate(TABLE, {1}, 'full')", "np.cumprod({0})",
+    "np.sum(np.outer({1}, TABLE), axis=0)", "np.cumsum(np.outer(TABLE, {1}), axis=1)",
+    "np.tril(np.outer({1}, {1}))", "np.vander({1}, 3)", "np.nancumsum({0})", "np.kron({1}, TABLE)",
+)  # fmt: skip
 MADE_OF_NUMBERS = (
     "np.linspace({0}, {1}, 4)", "np.linspace({0}, {1}, num=1)", "np.eye(3) * ({0})",
-    "np.eye(2, 3, k=1) * ({0})", "np.identity(2) * ({0})",
+    "np.eye(2, 3, k=1) * ({0})", "np.identity(2) * ({0})", "np.arange(0.5, 3.0, 0.7) * ({0})",
+    "np.tri(3) * ({0})",
 )  # fmt: skip
 MADE_OF_MATRICES = (
     "np.linalg.solve({0}, {1})", "np.linalg.inv({0})", "np.linalg.cholesky({0})",

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sciprec.precision.library import places
 from sciprec.precision.operations import by_type
 from sciprec.precision.rewriting.imported import imported
 from tests.oracles import derived, exact, functions, parallel_loops
@@ -183,6 +184,19 @@ class RandomOperations:
             return np.arange(start, stop, step)
         return function(key, start, stop, step)
 
+    def total_along(self, axis: int):
+        def along(key: int, function, x):
+            own = axis % x.ndim
+            return function(key, x, x.shape[:own] + x.shape[own + 1 :], own)
+
+        return along
+
+    def running_sum_along(self, axis: int):
+        return lambda key, function, x: function(key, x, axis % x.ndim)
+
+    def cast_to(self, key: int, kind: type, x):
+        return self.applied("cast", key, x) if issubclass(kind, (Exact, float)) else int(x)
+
     def call(self, arity: int):
         return lambda function, *given: function(*given)
 
@@ -287,7 +301,10 @@ def run_random_twin(lifted, args: tuple):
         "sp_start_of_product": lambda s: parallel_loops.begun(s, 1),
         "sp_results": lambda count, first: [first] * count, "sp_imported": imported,
         "sp_sum_block": by_type.sum_block, "sp_zeros_for": by_type.zeros_for,
+        "isinstance": _is_a,
     }  # fmt: skip
+    for place in (places.index_of_rank, places.fraction_of_rank, places.number_of_steps):
+        namespace[f"sp_{place.py_func.__name__}"] = _of_floats(place.py_func)
     exec(compile(text, str(lifted.path), "exec"), namespace)
     key = lowbias32(lowbias32(lifted.seed + _ENTRY) + (lifted._calls - 1) * GOLDEN & _MASK)
     with np.errstate(all="ignore"):
@@ -295,6 +312,16 @@ def run_random_twin(lifted, args: tuple):
     repeated = sum(n - 1 for n in noting.keys.values() if n)
     assert repeated < 4, f"{repeated} operations draw what others drew"
     return result
+
+
+def _is_a(value, kinds: tuple) -> bool:
+    """isinstance, of which exact numbers are floats."""
+    return isinstance(value, kinds) or isinstance(value, Exact) and float in kinds
+
+
+def _of_floats(function):
+    """A function of plain numbers, given exact ones."""
+    return lambda *given: function(*(x.value if isinstance(x, Exact) else x for x in given))
 
 
 class _Numpy(types.ModuleType):
