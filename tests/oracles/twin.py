@@ -645,7 +645,8 @@ def _plain(value):
         return value.value
     if isinstance(value, Pair):
         return complex(value)
-    if isinstance(value, ExactArray) and value.pairs:
+    pairs = isinstance(value, ExactArray) and any(isinstance(x, Pair) for x in value.flat)
+    if pairs or isinstance(value, ExactArray) and value.pairs:
         return np.array([complex(x) for x in value.ravel()], dtype=complex).reshape(value.shape)
     if isinstance(value, ExactArray):
         return np.array([x.value for x in value.ravel()], dtype=np.float64).reshape(value.shape)

@@ -254,9 +254,44 @@ def decorated(x):
     return x * 0.25
 
 
+def doubled_whatever_is_given(function):
+    @functools.wraps(function)
+    def wrapper(*args, **options):
+        result = function(*args, **options)
+        result = 2.0 * result
+        return result
+
+    return wrapper
+
+
+def timed(function):
+    @functools.wraps(function)
+    def wrapper(*args, **options):
+        before = len(args)
+        result = function(*args, **options)
+        assert before == len(args)
+        return result
+
+    return wrapper
+
+
+@doubled_whatever_is_given
+def decorated_with_options(x):
+    return x * 0.25
+
+
+@timed
+@doubled
+def decorated_twice(x):
+    return x * 0.25
+
+
 def test_a_decorated_kernel_is_what_python_calls():
-    """The wrapper is lifted, not the function that it wraps."""
+    """The wrapper is lifted, not the function that it wraps, unless it gives what that gives."""
     assert decorated(3.0) == sciprec.lift(decorated, "fp16")(3.0) == 1.5
+    assert decorated_twice(3.0) == sciprec.lift(decorated_twice, "fp16")(3.0) == 1.5
+    with pytest.raises(sciprec.LiftError, match="takes '\\*options'|\\*\\*"):
+        sciprec.lift(decorated_with_options, "fp16")
 
 
 def test_a_source_that_changed_since_the_import_is_refused(tmp_path, monkeypatch):

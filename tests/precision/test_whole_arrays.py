@@ -1,5 +1,11 @@
 """Operations on whole arrays: every shape, layout and way of broadcasting, against NumPy."""
 
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -111,3 +117,22 @@ def test_elements_are_rounded_as_numbers_are(backend):
 
 def np_product(x, y):
     return np.multiply(x, y)
+
+
+def test_operations_are_found_that_nothing_used_before():
+    """In fixed point arrays have operations of their own, made while the kernel is compiled."""
+    source = (
+        "import numpy as np, sciprec\n"
+        "def kernel(x):\n"
+        "    x[1:] *= 0.5\n"
+        "    return x\n"
+        "print(sciprec.lift(kernel, 'fixed:bits=20')(np.array([0.5, 0.25])))\n"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "first.py"
+        path.write_text(source)
+        said = subprocess.run(
+            [sys.executable, path], capture_output=True, text=True, timeout=300,
+            env=os.environ | {"SCIPREC_CACHE_DIR": folder},
+        )  # fmt: skip
+    assert said.stdout.strip() == "[0.5   0.125]", said.stderr

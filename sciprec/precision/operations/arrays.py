@@ -118,13 +118,25 @@ def _new_array(result, kinds, key, operate):
 def _called(context, b, function, kinds, values):
     """The value and type of an operation of the backend on numbers of these types."""
     typing = context.typing_context
-    resolved = typing.resolve_value_type(function).get_call_type(typing, tuple(kinds), {})
+    known = _known(context, function)
+    resolved = known.get_call_type(typing, tuple(kinds), {})
     cast = [
         context.cast(b, v, given, wanted)
         for v, given, wanted in zip(values, kinds, resolved.args, strict=True)
     ]
-    made = context.get_function(typing.resolve_value_type(function), resolved)(b, cast)
-    return made, resolved.return_type
+    return context.get_function(known, resolved)(b, cast), resolved.return_type
+
+
+def _known(context, function) -> types.Type:
+    """The Numba type of an operation, which may have been made since Numba last looked for new
+    ones: it is made when it is first used.
+    """
+    try:
+        return context.typing_context.resolve_value_type(function)
+    except ValueError:
+        context.typing_context.refresh()
+        context.refresh()
+        return context.typing_context.resolve_value_type(function)
 
 
 def _operating(ops, op, kinds) -> Callable:

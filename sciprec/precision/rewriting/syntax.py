@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import inspect
+import textwrap
 import threading
 import types as python_types
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ import numpy as np
 from sciprec.errors import InputError
 
 _UNKNOWN = object()
-_DECORATED = python_types.FunctionType, type(functools.lru_cache(len))
+_REMEMBERING = type(functools.lru_cache(len))
 _parser = threading.Lock()
 
 
@@ -72,15 +74,42 @@ def is_known(value) -> bool:
 
 
 def plain_function(value):
-    """The plain Python function behind a kernel: itself, a jitted function's, a lifted kernel's;
-    of a decorated one the function that `functools.wraps` names; or None.
+    """The plain Python function behind a kernel: itself, a jitted function's, a lifted kernel's; of
+    a decorated one that gives what the function inside gives, the function inside; or None.
     """
     value = getattr(value, "py_func", value)
-    inner = getattr(value, "__wrapped__", None)
-    while isinstance(value, _DECORATED) and inner is not None:
+    while hasattr(value, "__wrapped__") and _hands_on(value):
+        inner = value.__wrapped__
         value = getattr(inner, "py_func", inner)
-        inner = getattr(value, "__wrapped__", None)
     return value if isinstance(value, python_types.FunctionType) else None
+
+
+def _hands_on(wrapper) -> bool:
+    """Whether a wrapper gives what the function that it wraps gives: `functools.lru_cache`'s, and
+    one of any arguments that returns a call with all of them, or a name that holds that.
+    """
+    if not isinstance(wrapper, python_types.FunctionType):
+        return isinstance(wrapper, _REMEMBERING)
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(wrapper.__code__))).body[0]
+    except (OSError, SyntaxError, IndexError):
+        return False
+    if not isinstance(tree, ast.FunctionDef) or not (tree.args.vararg and tree.args.kwarg):
+        return False
+    if tree.args.posonlyargs or tree.args.args or tree.args.kwonlyargs:
+        return False
+    every = f"(*{tree.args.vararg.arg}, **{tree.args.kwarg.arg})"
+    inside = inspect.getclosurevars(wrapper).nonlocals
+    held = {f"{n}{every}" for n, value in inside.items() if value is wrapper.__wrapped__}
+    nodes = list(ast.walk(tree))
+    assigned = [n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    for node in nodes:
+        if isinstance(node, ast.Assign) and ast.unparse(node.value) in held:
+            target = ast.unparse(node.targets[0])
+            if sum(n.id == target for n in assigned) == 1:
+                held.add(target)
+    returned = [n.value for n in nodes if isinstance(n, ast.Return)]
+    return bool(returned) and all(v is not None and ast.unparse(v) in held for v in returned)
 
 
 def name(identifier: str) -> ast.Name:
