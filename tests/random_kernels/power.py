@@ -31,7 +31,7 @@ FOUND_BY = {
     "folded_constants": (428, "float:p=24,emin=-300,emax=300,round=ru"),
     "sticky_bit": (211, "float:p=40,round=rz"),
     "cut_off_bits": (100, "float:p=16"),
-    "guard_bits": (247, "mlu370-noguard"),
+    "guard_bits": (4, "mlu370-noguard"),
     "elementary_unrounded": (
         709, "float:p=11,emin=-14,emax=15,round=rz,subnormals=flush,overflow=saturate"),
     "draws_repeat": (247, "float:p=20,round=sr"),
