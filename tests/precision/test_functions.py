@@ -168,10 +168,11 @@ def test_functions_are_on_their_side_of_what_they_come_close_to(spec, path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["fp16", "bf16"])
-def test_functions_of_every_number_of_16_bits(name):
+@pytest.mark.parametrize(("name", "step"), [("fp16", 1), ("bf16", 4)])
+def test_functions_of_numbers_of_16_bits(name, step):
+    """Of every one; of bf16, whose evaluation is fp16's, of every fourth."""
     backend = resolve_backend(name)
-    compare_unary(backend, "auto", every_number_of_16_bits(backend.compute.format))
+    compare_unary(backend, "auto", every_number_of_16_bits(backend.compute.format)[::step])
 
 
 @pytest.mark.slow
