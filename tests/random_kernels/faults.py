@@ -269,20 +269,15 @@ def exact_in_mixed_roles() -> None:
     Evaluation.rounding_what_is_exact = lambda self, emit, role: emit
 
 
-@fault(lambda trial: trial.case.is_complex and " / " in trial.case.source)
-def quotient_turned():
-    """The imaginary part of a quotient by the imaginary part is formed with the other sign."""
-    right = COMPLEX_OPERATIONS["div"]
+@fault(lambda trial: trial.case.is_complex)
+def product_turned():
+    """The imaginary part of a product is formed with the sign of a conjugate."""
+    right = COMPLEX_OPERATIONS["mul"]
 
     def formula(s, z, w):
-        made, zero = right.formula(s, z, w), s.number(0.0)
-        by_imag = (abs(w.imag) >= abs(w.real)) & ~(abs(w.real) >= abs(w.imag))
-        ratio = w.real / w.imag
-        imag = -((z.real - z.imag * ratio) / (w.imag + w.real * ratio))
-        nonzero = ~(w.imag == zero)
-        return Pair(made.real, s.choose(by_imag & nonzero, imag, made.imag))
+        return Pair(right.formula(s, z, w).real, z.real * w.imag - z.imag * w.real)
 
-    COMPLEX_OPERATIONS["div"] = replace(right, formula=formula)
+    COMPLEX_OPERATIONS["mul"] = replace(right, formula=formula)
 
 
 @fault(lambda trial: trial.case.is_complex)

@@ -36,7 +36,7 @@ FOUND_BY = {
         709, "float:p=11,emin=-14,emax=15,round=rz,subnormals=flush,overflow=saturate"),
     "draws_repeat": (247, "float:p=20,round=sr"),
     "ends_of_the_range": (505, "fixed:bits=11,round=rd"),
-    "quotient_turned": (11, "float:p=13,emin=-30,emax=31"),
+    "product_turned": (3, "float:p=21,round=ro"),
     "imaginary_parts_unrounded": (3, "float:p=21,round=ro"),
     "exact_in_mixed_roles": (25, "roles: binary32, binary16, binary32, binary16"),
 }  # fmt: skip

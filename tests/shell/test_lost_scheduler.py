@@ -78,8 +78,8 @@ def test_the_command_ends_when_the_scheduler_is_killed(
         process.kill()
     assert "Traceback" not in said
     assert (tmp_path / "out" / "little_climate__fp64.nc").is_file()
-    if interrupted:
-        assert process.returncode == cli.INTERRUPTED
+    if interrupted:  # whichever of the two it hears first
+        assert process.returncode in (cli.INTERRUPTED, cli.NOT_MET)
         return
     assert process.returncode == cli.NOT_MET
     for label in ("fp32", "fp16"):
