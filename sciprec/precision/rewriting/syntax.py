@@ -100,7 +100,8 @@ def _hands_on(wrapper) -> bool:
         return False
     every = f"(*{tree.args.vararg.arg}, **{tree.args.kwarg.arg})"
     inside = inspect.getclosurevars(wrapper).nonlocals
-    held = {f"{n}{every}" for n, value in inside.items() if value is wrapper.__wrapped__}
+    inner = vars(wrapper)["__wrapped__"]
+    held = {f"{n}{every}" for n, value in inside.items() if value is inner}
     nodes = list(ast.walk(tree))
     assigned = [n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     for node in nodes:
