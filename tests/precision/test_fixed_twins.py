@@ -18,8 +18,14 @@ from tests.precision.registered import registered_kernels
 from tests.precision.test_twins import COMPOSITIONS
 
 KERNELS = registered_kernels()
-ALIKE = ("sciprec.heston.schemes.quadratic_exponential.quadratic_exponential_martingale",)
-"""Kernels of the same operations as another; slow to compile in fixed point."""
+ALIKE = (
+    "sciprec.heston.schemes.quadratic_exponential.quadratic_exponential_martingale",
+    "sciprec.climate.transform.fourier.fourier_synthesis",
+    "sciprec.climate.transform.legendre_stage.legendre_synthesis",
+    "sciprec.climate.equations.primitive_grid.thermal_products",
+    "sciprec.climate.equations.primitive_spectral.primitive_spectra",
+)
+"""Kernels of the same operations as others; slow to compile in fixed point."""
 SHARES = (1.0, 0.25)
 """Of the ranges that a profile finds: all of it, and so little that many places saturate."""
 OFTEN = (  # registered kernels that the quick tests run
@@ -146,9 +152,7 @@ QUICK = (
 )  # fmt: skip
 
 
-IN_TURN = (
-    ("fixed32", "fixed:bits=11,round=rd"), ("fixed16", "fixed:bits=9,saturate=no"),
-)  # fmt: skip
+IN_TURN = ("fixed32", "fixed:bits=11,round=rd", "fixed16", "fixed:bits=9,saturate=no")
 
 
 @pytest.mark.parametrize(
@@ -157,9 +161,9 @@ IN_TURN = (
     + [pytest.param(constructs.infinities, "fixed:bits=8,saturate=no", id="infinities")]
     + [
         pytest.param(k, b, marks=pytest.mark.slow, id=f"{k.__name__}-{b}")
-        for number, k in enumerate({**CONSTRUCTS, **HEAVY})
-        for b in IN_TURN[number % 2]
-        if b in ("fixed32", "fixed16") or k in CONSTRUCTS
+        for kernels_of, backends in ((CONSTRUCTS, IN_TURN), (HEAVY, IN_TURN[::2]))
+        for number, k in enumerate(kernels_of)
+        for b in (backends[number % len(backends)],)
     ],
 )
 def test_constructs(kernel, backend):

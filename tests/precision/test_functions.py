@@ -28,8 +28,8 @@ DIRECTED += ["float:p=16,emin=-126,emax=127,round=ro,subnormals=flush"]
 PATHS = ("auto", "software")
 
 
-def every_number_of_16_bits(fmt) -> np.ndarray:
-    """All numbers of binary16 or bfloat16."""
+def numbers_of_16_bits(fmt) -> np.ndarray:
+    """All positive numbers of binary16 or bfloat16, and every fourth negative one."""
     magnitudes = np.arange(2 ** (fmt.significand_bits - 1))
     exponents = np.arange(fmt.emin, fmt.emax + 1)
     normal = np.ldexp(
@@ -37,7 +37,7 @@ def every_number_of_16_bits(fmt) -> np.ndarray:
         exponents[:, None] - fmt.significand_bits + 1,
     ).ravel()
     positive = np.concatenate([magnitudes * fmt.min_subnormal, normal, [np.inf, np.nan]])
-    return np.concatenate([positive, -positive])
+    return np.concatenate([positive, -positive[::-4]])
 
 
 def assert_within(found, rows, name: str, arithmetic) -> None:
@@ -170,18 +170,21 @@ def test_functions_are_on_their_side_of_what_they_come_close_to(spec, path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "step"), [("fp16", 1), ("bf16", 4)])
 def test_functions_of_numbers_of_16_bits(name, step):
-    """Of every one; of bf16, whose evaluation is fp16's, of every fourth."""
+    """Of bf16, whose evaluation is fp16's, of every fourth of them."""
     backend = resolve_backend(name)
-    compare_unary(backend, "auto", every_number_of_16_bits(backend.compute.format)[::step])
+    compare_unary(backend, "auto", numbers_of_16_bits(backend.compute.format)[::step])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("spec", ["fp32", "tf32", "mlu370", *DIRECTED])
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [("fp32", "auto"), ("tf32", "auto"), *((s, p) for s in ("mlu370", *DIRECTED) for p in PATHS)],
+)
 def test_functions_of_many_numbers(spec, path):
+    """To nearest there is one path."""
     backend = resolve_backend(spec)
-    compare_unary(backend, path, arguments(backend.compute.format, 1500, seed=3))
-    compare_binary(backend, path, *pairs(backend.compute.format, 4000, seed=4))
+    compare_unary(backend, path, arguments(backend.compute.format, 600, seed=3))
+    compare_binary(backend, path, *pairs(backend.compute.format, 1500, seed=4))
 
 
 @pytest.mark.slow

@@ -175,13 +175,13 @@ def made(kernel) -> list:
     return [make() for make in KERNELS[kernel]]
 
 
-WIDER = ("mlu370", "float:p=30,emin=-126,emax=127")
-"""Beside bf16, one for each kernel: random kernels are run in both."""
+WIDE = "float:p=30,emin=-126,emax=127"
+"""Its variables are of binary64: beside bf16 for every third kernel; random kernels run in both."""
 
 
 @pytest.mark.parametrize(
     ("kernel", "backend"),
-    [(k, b) for n, k in enumerate(KERNELS) for b in ("bf16", WIDER[n % 2])],
+    [(k, "bf16") for k in KERNELS] + [(k, WIDE) for k in list(KERNELS)[::3]],
     ids=lambda value: getattr(value, "__name__", value),
 )
 def test_nothing_escapes_into_a_wider_format(kernel, backend):

@@ -96,10 +96,9 @@ REFUSED: list[tuple[str, str, str]] = []
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FORMS)
 def test_forms_lift_alike_or_are_refused(kind, tmp_path):
-    """A seeded sample of each kind of form; all of them have been run."""
-    forms = random.Random(1).sample(FORMS[kind](), 2)
-    wrong = [words for form in forms for words in complaints(form, load(form, tmp_path))]
-    assert not wrong, "\n".join(wrong)
+    """One of each kind of form, drawn with a seed; all of them have been run."""
+    form = random.Random(1).choice(FORMS[kind]())
+    assert not complaints(form, load(form, tmp_path))
 
 
 # ---- what the forms have found ------------------------------------------------------------------

@@ -197,9 +197,9 @@ def residual(expected, a, b):
 
 
 BOUNDED = (
-    "fp16", *(pytest.param(b, marks=pytest.mark.slow) for b in ("fp64", "fp32", "bf16", "mlu370",
-    NARROW, STOCHASTIC)),
-)  # fmt: skip
+    "fp16", *(pytest.param(b, marks=pytest.mark.slow) for b in ("fp64", "bf16", NARROW, STOCHASTIC))
+)
+"""Beside those in which every bit is looked at."""
 
 
 @pytest.mark.parametrize("backend", BOUNDED)

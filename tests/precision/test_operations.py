@@ -100,8 +100,8 @@ def test_arithmetic_on_landmarks_close_and_random_pairs(backend, path):
 @pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("backend", NARROW, ids=lambda b: b.name)
-def test_arithmetic_on_a_million_pairs(backend, path):
-    operands = triples(backend.compute.format, 1_000_000, seed=2)
+def test_arithmetic_on_many_pairs(backend, path):
+    operands = triples(backend.compute.format, 300_000, seed=2)
     compare_arithmetic(backend, path, *operands, by_arrays(backend))
 
 
@@ -158,11 +158,17 @@ def test_arithmetic_of_every_kind_of_small_format(subnormals, overflow, rounding
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize(("subnormals", "overflow", "rounding"), KINDS)
-@pytest.mark.parametrize("shape", [(11, -14, 15), (21, -126, 127), (24, -400, 400)])
-def test_arithmetic_of_every_kind_of_format(shape, subnormals, overflow, rounding, path):
-    backend = custom(*shape, subnormals, overflow, rounding)
+@pytest.mark.parametrize(
+    ("shape", "kind", "path"),
+    [
+        (shape, kind, PATHS[(row + column) % 2])
+        for row, shape in enumerate([(11, -14, 15), (21, -126, 127), (24, -400, 400)])
+        for column, kind in enumerate(KINDS)
+    ],
+)
+def test_arithmetic_of_every_kind_of_format(shape, kind, path):
+    """On both paths in turn."""
+    backend = custom(*shape, *kind)
     operands = triples(backend.compute.format, 5000)
     compare_arithmetic(backend, path, *operands, by_arrays(backend))
 
