@@ -107,9 +107,10 @@ def test_state_is_of_order_one():
 
 
 @pytest.mark.slow
-def test_steady_jets_stay_within_half_a_hectopascal_for_ten_days():
-    pressure, _ = run("T42", 10, 600.0, perturbation_m_per_s=0.0)
-    assert np.abs(pressure - 1000.0).max() < 0.5
+def test_steady_jets_stay_within_a_quarter_of_a_hectopascal_for_five_days():
+    """After ten days they are within half a one: `test_arithmetic_climates`."""
+    pressure, _ = run("T42", 5, 600.0, perturbation_m_per_s=0.0)
+    assert np.abs(pressure - 1000.0).max() < 0.25
 
 
 @pytest.mark.slow

@@ -68,20 +68,17 @@ def test_a_state_of_ten_bits_with_and_without_its_residual(case, days, plain, ca
     """The state alone in ten mantissa bits, T42, RK4 with 300 s: l2 of height and wind.
 
     Reference: an independent spectral model on SHTns. Errors of roundings are as random as the
-    roundings: the median of three, whose initial heights differ by 1e-6, is within a factor of two.
+    roundings: of one member, whose initial height differs by 1e-6, within a factor of two.
     """
     options = {"truncation": "T42", "days": days, "step_seconds": 300.0, "output_hours": 24 * days}
     truth = integrate(case, **options)
     for compensation, expected in ((None, plain), ("carry", carried)):
-        runs = (
-            integrate(
-                case, stored="float:p=11", compensation=compensation,
-                perturbation=Perturbation(member=member, amplitude=1e-6), **options,
-            )
-            for member in range(1, 4)
+        run = integrate(
+            case, stored="float:p=11", compensation=compensation,
+            perturbation=Perturbation(member=1, amplitude=1e-6), **options,
         )  # fmt: skip
-        found = np.median([errors(run, truth, "T42") for run in runs], axis=0)
-        assert (found / expected < 2).all() and (found / expected > 0.5).all()
+        ratio = np.array(errors(run, truth, "T42")) / expected
+        assert (ratio < 2).all() and (ratio > 0.5).all(), ratio
 
 
 def test_a_scenario_stores_its_runs_in_few_bits_but_not_its_truth():
