@@ -107,12 +107,10 @@ def test_fixed_point_has_units_that_no_sum_leaves(backend, compensation):
 
 
 @pytest.mark.slow
-def test_ten_million_updates():
-    plain = accumulate(backend="mlu370")
-    assert np.array_equal(np.unique(plain.values[-1]), [16.0])  # where a place is 1.5e-5 > 1e-5
-    for backend in ("mlu370", "fp32", "fixed32"):
-        carried = accumulate(backend=backend, compensation="carry")
-        assert np.max(np.abs(carried.error_in_u)) < 4
+def test_ten_million_updates_in_fixed_point():
+    """Those in mlu370 and fp32 are in tests/project/claims.toml."""
+    carried = accumulate(backend="fixed32", compensation="carry")
+    assert np.max(np.abs(carried.error_in_u)) < 4
 
 
 def test_a_residual_that_is_forgotten_helps_less():

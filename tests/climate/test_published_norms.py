@@ -29,7 +29,6 @@ def mountain_norms(truncation, step, diffusion, parameters=None):
         ("T42", 1200.0, 5.0e15, (9.48e-4, 1.307e-3, 1.258e-2, 2.11e-2)),
         ("T42", 1200.0, 0.0, (9.31e-4, 1.295e-3, 1.238e-2, 1.82e-2)),
         ("T63", 900.0, 1.0e15, (9.03e-4, 1.202e-3, 5.02e-3, 1.57e-2)),
-        ("T85", 600.0, 3.1e14, (7.51e-4, 1.017e-3, 4.05e-3, 1.45e-2)),
     ],
 )
 def test_flow_over_a_mountain_after_15_days(truncation, step, diffusion, published):
@@ -55,7 +54,6 @@ def test_flow_over_a_mountain_at_t106_is_no_further_from_the_truth_than_publishe
         ("T42", 180.0, 0.0, (1.15e-3, 3.26e-3, 7.70e-3, 4.81e-2)),
         ("T42", 180.0, 5.0e15, (9.65e-4, 5.27e-3, 1.24e-2, 6.48e-2)),
         ("T63", 180.0, 1.0e15, (3.55e-4, 2.52e-3, 6.06e-3, 3.10e-2)),
-        ("T85", 180.0, 3.1e14, (2.06e-4, 1.30e-3, 3.04e-3, 1.70e-2)),
     ],
 )
 def test_rossby_haurwitz_wave_after_7_and_14_days(truncation, step, diffusion, published):

@@ -16,7 +16,9 @@ import pytest
 
 from sciprec import LiftError, lift
 from sciprec.kinds import kind, load_scenario, parse_scenario
+from tests.shell.conftest import blank_figures
 
+__all__ = ["blank_figures"]
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
@@ -107,7 +109,7 @@ def test_python_blocks_run(folder, number):
 
 
 @pytest.mark.slow
-def test_command_lines_run(folder, run_sciprec, monkeypatch):
+def test_command_lines_run(folder, run_sciprec, monkeypatch, blank_figures):
     monkeypatch.setattr(kind, "_KINDS", dict(kind._KINDS))  # a model of the examples is among them
     before = set(sys.modules)
     verbs = [line[1] for line in commands("sciprec ")]

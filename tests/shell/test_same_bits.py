@@ -171,23 +171,6 @@ RESTARTING = """
 """
 
 
-WAVE = """
-name = "wave"
-title = "A little wave in fixed point"
-source = "Williamson et al. (1992), case 6"
-kind = "climate"
-backends = ["fixed32"]
-
-[climate]
-case = "williamson_6"
-truncation = 10
-days = 0.125
-step_seconds = 900.0
-output_hours = 0.5
-time_scheme = "rk4"
-"""
-
-
 def killed_and_run_again(text, folder, saves):
     """Kill the command of a scenario after so many savings, run it again, and look that it went on.
 
@@ -225,17 +208,3 @@ def test_a_killed_command_goes_on_in_the_middle_of_a_run(one_thread, tmp_path):
     assert found == {key: one_thread[key] for key in found} and len({k[0] for k in found}) == 2
     (flow,) = tmp_path.glob("out/*__fp64.nc")
     assert np.isfinite(netcdf.read(flow)["height"]).all()
-
-
-@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
-def test_a_killed_command_goes_on_in_the_middle_of_a_run_in_fixed_point(tmp_path):
-    """Its units, and all that it says of its saturations, are those of a run without a stop."""
-    (tmp_path / "wave.toml").write_text(WAVE)
-    whole = workflow.run(tmp_path / "wave.toml", out=tmp_path / "whole", threads=1)
-    again = killed_and_run_again(WAVE, tmp_path, saves=8)  # the second of the six in fixed point
-    assert variables(again) == variables(whole.files)
-    says = [
-        netcdf.read(files[0]).attrs["sciprec_fixed_point"]
-        for files in ([f for f in found if "fixed32" in f.name] for found in (whole.files, again))
-    ]
-    assert says[0] == says[1]
