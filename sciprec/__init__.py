@@ -22,6 +22,9 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.diagnosis.memory import MemoryFinding as MemoryFinding
     from sciprec.diagnosis.memory import MemoryReport as MemoryReport
     from sciprec.diagnosis.memory import check_memory as check_memory
+    from sciprec.diagnosis.traces import Line as Line
+    from sciprec.diagnosis.traces import Trace as Trace
+    from sciprec.diagnosis.traces import trace as trace
     from sciprec.errors import InputError as InputError
     from sciprec.kinds import load_scenario as load_scenario
     from sciprec.kinds.climate_runs import run_climate as run_climate
@@ -73,6 +76,9 @@ _PUBLIC = {
     "check_memory": "sciprec.diagnosis.memory",
     "MemoryReport": "sciprec.diagnosis.memory",
     "MemoryFinding": "sciprec.diagnosis.memory",
+    "trace": "sciprec.diagnosis.traces",
+    "Trace": "sciprec.diagnosis.traces",
+    "Line": "sciprec.diagnosis.traces",
     "load_scenario": "sciprec.kinds",
     "run": "sciprec.batch.workflow",
     "study": "sciprec.studies.kernel_page",

@@ -250,7 +250,7 @@ class Lifted(Shown):
         place = known[0] if known else f"kernel '{self.kernel.__name__}'"
         return LiftError(
             f"{place} cannot run in '{self.backend.name}' on ({given}): "
-            f"{_last_reason(str(error))}; it takes the arguments that Numba accepts for it, "
+            f"{last_reason(str(error))}; it takes the arguments that Numba accepts for it, "
             "numbers and arrays of them"
         )
 
@@ -275,7 +275,7 @@ def _described(value) -> str:
     return type(value).__name__
 
 
-def _last_reason(text: str) -> str:
+def last_reason(text: str) -> str:
     """The sentence in Numba's long message that says what is wrong: the first named error, the
     first sentence of a known kind, or the operation that has no implementation.
     """

@@ -16,9 +16,8 @@ from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
 from numba.np.arrayobj import _empty_nd_impl, load_item, make_array, store_item
 
 from sciprec.precision.operations import complex_numbers, keys
-from sciprec.precision.operations.number_types import is_complex
+from sciprec.precision.operations.number_types import is_complex, is_narrow
 
-_NARROW = (types.float32, types.complex64)
 _INDEX = ir.IntType(64)
 _MISMATCH = "shape mismatch: arrays of these shapes cannot be broadcast together"
 
@@ -27,10 +26,10 @@ def result_dtype(ops, kinds, pairs: bool):
     """The dtype of a new array: NumPy's for these arrays, where it holds the backend's numbers;
     `pairs` says that these are complex.
     """
-    narrow = all(k.dtype in _NARROW for k in kinds) and ops.carrier == types.float32
+    narrow = all(is_narrow(k.dtype) for k in kinds) and is_narrow(ops.carrier)
     if pairs:
         return types.complex64 if narrow else types.complex128
-    return types.float32 if narrow else types.float64
+    return ops.dtype_of(narrow)
 
 
 def elementwise(ops, op, kinds, key, gives: str):

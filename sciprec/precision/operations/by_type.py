@@ -8,6 +8,8 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
+from sciprec.precision.operations.number_types import Companioned
+
 REAL_BLOCK, COMPLEX_BLOCK = 128, 64
 """Terms of a block of NumPy's pairwise sum: 128 numbers, of complex ones two each."""
 
@@ -34,6 +36,8 @@ def _sum_block(a):
 @overload(zeros_for)
 def _zeros_for(shape, a, b):
     dtype = np.complex128 if _is_complex(a) or _is_complex(b) else np.float64
+    for number in (getattr(kind, "dtype", kind) for kind in (a, b)):
+        dtype = number.wide_dtype if isinstance(number, Companioned) else dtype
     return lambda shape, a, b: np.zeros(shape, dtype)
 
 

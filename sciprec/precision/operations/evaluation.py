@@ -55,6 +55,10 @@ class Evaluation:
             return Fixed(arithmetic, self.variant)
         return rounder(arithmetic, self.kind, self.word, others)
 
+    def dtype_of(self, narrow: bool) -> types.Type:
+        """The type of an array's elements that are binary32 or binary64 numbers."""
+        return types.float32 if narrow else types.float64
+
     @property
     def row(self):
         """row(key, n): the address n rows further in the table."""

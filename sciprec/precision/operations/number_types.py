@@ -8,9 +8,24 @@ from numba.core.imputils import impl_ret_borrowed
 from sciprec.precision.operations import keys
 
 
+class Companioned(types.Type):
+    """Real floating-point numbers with something beside them, as a type for Numba.
+
+    Attributes:
+        narrow: whether they stand for binary32 numbers, else for binary64 ones.
+    """
+
+    narrow = False
+
+
 def is_float(kind: types.Type) -> bool:
     """Whether values of this Numba type are real floating-point numbers."""
-    return isinstance(kind, types.Float)
+    return isinstance(kind, (types.Float, Companioned))
+
+
+def is_narrow(kind: types.Type) -> bool:
+    """Whether they are binary32 numbers, or pairs of them."""
+    return kind in (types.float32, types.complex64) or getattr(kind, "narrow", False)
 
 
 def is_complex(kind: types.Type) -> bool:

@@ -16,6 +16,7 @@ from sciprec.precision.operations.number_types import (
     identity,
     is_complex,
     is_inexact,
+    is_narrow,
     is_number,
     is_numeric_array,
     is_whole,
@@ -48,7 +49,7 @@ def leave(ops: Operations, in_unit: bool = False):
                 f"{kind} is stored into an array of {dtype}; it takes real numbers: store z.real, "
                 "or make the array with dtype=np.complex128"
             )
-        narrow = _narrow_store(ops, dtype)
+        narrow = narrowing(ops, dtype)
         if dtype is not None and not is_inexact(dtype) or not is_number(kind):
             if is_numeric_array(kind) and (dtype is None or is_inexact(dtype)):
                 return arrays.stored(ops.careful, target, kind, key)
@@ -104,13 +105,13 @@ def put(ops: Operations):
     return ops.intrinsic(2, resolve)
 
 
-def _narrow_store(ops: Operations, dtype):
+def narrowing(ops: Operations, dtype):
     """What rounds numbers of a wide carrier for an array of float32 in the storage's direction;
     None where the processor does it by converting them.
     """
     storage = ops.backend.storage
     usual = storage.fixed or storage.rule.usual
-    narrow = dtype in (types.float32, types.complex64) and ops.carrier != types.float32
+    narrow = dtype is not None and is_narrow(dtype) and not is_narrow(ops.carrier)
     if not narrow or usual or ops.word:
         return None
     return Sticky(Arithmetic(FORMATS["binary32"], storage.rounding), F64, F64, None)

@@ -427,7 +427,8 @@ def local_call(rewriter: Rewriter, node) -> ast.Call:
     if rewriter.program.rows and node.func.id not in defined - {rewriter.tree.name}:
         rewriter.refuse(
             node,
-            f"the call of '{node.func.id}', a function that came as an argument, in fixed point",
+            f"the call of '{node.func.id}', a function that came as an argument, in "
+            f"{rewriter.program.with_rows}",
             "call the kernel by its own name",
         )
     arguments = [rewriter.visit(a) for a in node.args]

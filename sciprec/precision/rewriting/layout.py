@@ -86,20 +86,21 @@ class Layout:
     Args:
         frames: the functions' frames by name.
         entry: name of the frame that the table starts with.
+        what: has rows, in messages.
 
     Raises:
         LiftError: a kernel calls itself, or the table would be too long.
     """
 
-    def __init__(self, frames: dict[str, Frame], entry: str):
-        self.frames = frames
+    def __init__(self, frames: dict[str, Frame], entry: str, what: str):
+        self.frames, self.what = frames, what
         self._sizes: dict[str, int] = {}
         self.constants: dict[str, int] = {}
         self._measure(entry, ())
         if self._sizes[entry] > _LARGEST_TABLE:
             raise LiftError(
                 f"the kernel has {self._sizes[entry]} operations along its calls; up to "
-                f"{_LARGEST_TABLE} are lifted to fixed point: call fewer kernels from kernels"
+                f"{_LARGEST_TABLE} can be, in {what}: call fewer kernels from kernels"
             )
         self.rows: list[Row] = []
         self._collect(entry, ())
@@ -107,8 +108,8 @@ class Layout:
     def _measure(self, name: str, callers: tuple[str, ...]) -> int:
         if name in callers:
             raise LiftError(
-                f"kernel '{name.removeprefix('sp_k_')}' calls itself; in fixed point every call "
-                "has units of its own: write a loop"
+                f"kernel '{name.removeprefix('sp_k_')}' calls itself; in {self.what} every call "
+                f"has {'units' if self.what == 'fixed point' else 'parts'} of its own: write a loop"
             )
         if name not in self._sizes:
             frame = self.frames.get(name, Frame())

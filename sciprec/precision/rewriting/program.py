@@ -81,6 +81,7 @@ class Program:
     Attributes:
         rewriter: the class that rewrites each kernel.
         imports: text at the head of the generated module.
+        with_rows: in messages, what has rows of a table.
         kept: whether compiled code is kept on disk, and shared.
 
     Args:
@@ -92,7 +93,7 @@ class Program:
         variant: what operations do with rows of a table, see `layout`.
     """
 
-    rewriter, imports, kept = Rewriter, "", True
+    rewriter, imports, kept, with_rows = Rewriter, "", True, "fixed point"
 
     def __init__(
         self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: Variant = FLOATS
@@ -213,11 +214,31 @@ class Program:
             )
         identifier = self.unique("array")
         if value.dtype.kind in "fc":
-            value = round_array(value, self.backend.storage)
+            value = self.held_array(value)
         value = value.astype(value.dtype.newbyteorder("="), copy=False)
         self._arrays[identifier] = value
         self._known_arrays[id(source)] = identifier
         return identifier
+
+    def held_array(self, value: np.ndarray) -> np.ndarray:
+        """A constant array of floats as the generated module holds it."""
+        return round_array(value, self.backend.storage)
+
+    def array_text(self, text: str) -> str:
+        """The text of a constant array in the generated module."""
+        return text
+
+    def array_read(self, identifier: str) -> ast.expr:
+        """A constant array where a kernel names it."""
+        return name(identifier)
+
+    def given(self, parameter: str) -> str:
+        """The text of an argument as the kernel takes it."""
+        return parameter
+
+    def given_back(self, result: str) -> str:
+        """The text of a result as the entry gives it."""
+        return result
 
     def imported(self, value, *facts: str) -> str | None:
         """The generated name of an object that other processes find, too; None where they cannot.
@@ -335,13 +356,13 @@ class Program:
         """What names of the generated module stand for, definitions left out, as expressions."""
         found: dict[str, str] = {}
         if self.rows:
-            self.layout = Layout(self.frames, "sp_entry")
+            self.layout = Layout(self.frames, "sp_entry", self.with_rows)
             found |= {n: str(first) for n, first in sorted(self.layout.constants.items())}
         found |= {n: f"sp_ops.{o}" for n, o in sorted(self._operations.items())}
         found |= self._imported
         for identifier, value in self._arrays.items():
             raw = np.ascontiguousarray(value)
-            found[identifier] = (
+            found[identifier] = self.array_text(
                 f"np.frombuffer(bytes.fromhex({raw.tobytes().hex()!r}), "
                 f"dtype={raw.dtype.str!r}).reshape({raw.shape!r})"
             )
@@ -354,14 +375,15 @@ class Program:
         Numba cannot load a cached function that calls a recursive one: such kernels compile in
         each process.
         """
-        given = self.signature.parameters.values()
-        names = [own_name(parameter.name) for parameter in given]
-        stars = ["*" * (parameter.kind is parameter.VAR_POSITIONAL) for parameter in given]
+        parameters = self.signature.parameters.values()
+        names = [own_name(parameter.name) for parameter in parameters]
+        stars = ["*" * (parameter.kind is parameter.VAR_POSITIONAL) for parameter in parameters]
         key = ["sp_key"] if self.keyed else []
         entered = []
         for number, parameter in enumerate(names):
             prefix = self._entry_key("enter", number) if self.keyed else ""
-            entered.append(f"{stars[number]}{self.operation('enter')}({prefix}{parameter})")
+            given = self.given(parameter)
+            entered.append(f"{stars[number]}{self.operation('enter')}({prefix}{given})")
         listed = ", ".join([*key, *names])
         call = self.guarded_call("sp_run", [*key, *names])
         own = self._names[self.kernel]
@@ -377,6 +399,7 @@ class Program:
             body = f"{self.operation('returned')}({prefix}{body})"
         if self.rows:
             body = f"{self.operation('closed')}({body})"
+        body = self.given_back(body)
         run = f"{_PART}('')\ndef sp_run({listed}):\n    return {body}\n"
         recursive = any(self._is_recursive(tree) for tree, _ in self._definitions)
         cached = _ENTRY.format(jit="sp_on_disk" if self.kept and not recursive else "njit")

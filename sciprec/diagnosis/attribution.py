@@ -1,0 +1,190 @@
+"""Runs of a kernel whose numbers carry their error: the parts of its results, group by group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba.core import errors
+
+from sciprec.errors import InputError
+from sciprec.precision.formats.backend import Backend
+from sciprec.precision.formats.literal import round_array
+from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.lifting.lifted import last_reason
+from sciprec.precision.lifting.written import written_arrays
+from sciprec.precision.rewriting.syntax import LiftError
+from sciprec.precision.tracing.numbers import CompanionArray, CompanionDtype
+from sciprec.precision.tracing.program import TracedProgram
+from sciprec.precision.tracing.technique import WORDS
+
+TWIN_LANES = 2
+
+
+@dataclass(frozen=True)
+class Result:
+    """One result of a run: what an argument holds after it, or what was returned.
+
+    Attributes:
+        name: the argument's, or "return" (`return_0`, ... where there are several).
+        tested: values, of the result's shape.
+        beside: (..., lanes), what is beside them.
+    """
+
+    name: str
+    tested: np.ndarray
+    beside: np.ndarray
+
+
+class TracedKernel:
+    """A kernel compiled with companions of one kind.
+
+    Args:
+        kernel: the plain function.
+        backend: the arithmetic of tested values.
+        technique: "parts" or "twin".
+        lanes: how many numbers are beside a value.
+    """
+
+    def __init__(self, kernel, backend: Backend, technique: str, lanes: int):
+        self.backend, self.technique, self.lanes = backend, technique, lanes
+        self.program = TracedProgram(kernel, backend, technique, lanes)
+        self.entry = module_of(self.program).sp_entry
+        self.written = written_arrays(kernel)
+        self.names = list(self.program.signature.parameters)
+
+    def run(self, args: tuple, masks: np.ndarray, of_arguments: dict[str, int]) -> list[Result]:
+        """The results of one call.
+
+        Args:
+            args: as the kernel takes them; they are not written.
+            masks: (rows, lanes), which lanes an operation's rounding goes to.
+            of_arguments: the lane of an array argument's conversion, besides the first one.
+        """
+        table = np.zeros((len(self.program.layout.rows), WORDS + self.lanes))
+        table[:, WORDS:] = masks
+        given: dict[int, CompanionArray] = {}
+        taken = tuple(
+            self._given(a, given, of_arguments.get(n, 0))
+            for n, a in zip(self.names, args, strict=True)
+        )
+        result, _ = self._entered(table, taken)
+        found = []
+        for name, before, after, may_be in zip(
+            self.names, args, taken, self.written(args), strict=True
+        ):
+            if may_be:
+                found += self._after(name, before, after, of_arguments.get(name, 0))
+        return found + self._returned("return", result)
+
+    def _entered(self, table: np.ndarray, taken: tuple):
+        """A call of the compiled kernel."""
+        try:
+            return self.entry(table.ctypes.data, *taken)
+        except errors.NumbaError as error:
+            raise LiftError(
+                f"kernel '{self.program.kernel.__name__}' cannot be traced in "
+                f"'{self.backend.name}': {last_reason(str(error))}; trace takes what lift takes, "
+                "but for complex numbers and functions as arguments"
+            ) from None
+
+    def _given(self, argument, known: dict, lane: int):
+        """An argument as the traced kernel takes it: arrays of floats rounded, their errors beside
+        them. Lanes without error hold -0.0, which a store never leaves.
+        """
+        if isinstance(argument, tuple):
+            return tuple(self._given(a, known, lane) for a in argument)
+        if not isinstance(argument, np.ndarray) or argument.dtype.kind != "f":
+            return argument.copy() if isinstance(argument, np.ndarray) else argument
+        if id(argument) not in known:
+            numbers = np.full((*argument.shape, 1 + self.lanes), -0.0)
+            rounded = np.asarray(round_array(argument, self.backend.storage), np.float64)
+            numbers[..., 0] = rounded
+            exact = argument.astype(np.float64)
+            if self.technique == "twin":
+                numbers[..., 1] = exact
+            else:
+                with np.errstate(invalid="ignore"):
+                    error = np.where(rounded == exact, 0.0, rounded - exact)
+                numbers[..., 1] = error
+                numbers[..., 1 + lane] = error
+            narrow, twin = argument.dtype == np.float32, self.technique == "twin"
+            known[id(argument)] = CompanionArray(numbers, CompanionDtype(self.lanes, narrow, twin))
+        return known[id(argument)]
+
+    def _after(self, name: str, before, after, lane: int) -> list[Result]:
+        """What an argument's arrays hold after the call, where it wrote them."""
+        if isinstance(before, tuple):
+            pairs = zip(before, after, strict=True)
+            return [
+                r for n, (b, a) in enumerate(pairs) for r in self._after(f"{name}_{n}", b, a, lane)
+            ]
+        if not isinstance(after, CompanionArray):
+            return []
+        unwritten = self._is_marked(after.numbers, lane)
+        if unwritten.all():
+            return []
+        tested, beside = after.numbers[..., 0].copy(), after.numbers[..., 1:].copy()
+        tested[unwritten] = before[unwritten]
+        beside[unwritten] = 0.0
+        if self.technique == "twin":
+            beside[..., 0] = np.where(unwritten, before, beside[..., 0])
+        return [Result(name, tested, beside)]
+
+    def _is_marked(self, numbers: np.ndarray, lane: int) -> np.ndarray:
+        """Whether nothing was stored in an element since it was given."""
+        last = self.lanes if lane != self.lanes - 1 else self.lanes - 1
+        return np.signbit(numbers[..., last]) & (numbers[..., last] == 0.0)
+
+    def _returned(self, name: str, value: Any) -> list[Result]:
+        if isinstance(value, np.ndarray):
+            whole = value.dtype.kind != "f"
+            return [] if whole else [Result(name, value[..., 0], value[..., 1:])]
+        if not isinstance(value, tuple):
+            return []
+        if len(value) == 1 + self.lanes and all(type(v) is float for v in value):
+            return [Result(name, np.array(value[0]), np.array(value[1:]))]
+        found = [r for n, v in enumerate(value) for r in self._returned(f"{name}_{n}", v)]
+        return found
+
+
+def require_apart(kernel: str, args: tuple) -> None:
+    """Refuse complex numbers, and arrays that share memory without being the same one."""
+    arrays = [a for argument in args for a in _floats(argument)]
+    for n, one in enumerate(arrays):
+        if one.dtype.kind == "c":
+            raise InputError(
+                f"kernel '{kernel}' is given complex numbers; trace takes real ones: give their "
+                "real and imaginary parts"
+            )
+        for other in arrays[:n]:
+            if other is not one and np.may_share_memory(one, other):
+                raise InputError(
+                    f"kernel '{kernel}' is given two arrays that share memory; trace takes arrays "
+                    "of their own: give copies, x.copy()"
+                )
+
+
+def _floats(argument) -> list[np.ndarray]:
+    if isinstance(argument, tuple):
+        return [a for item in argument for a in _floats(item)]
+    if isinstance(argument, complex):
+        return [np.array(argument)]
+    held = isinstance(argument, np.ndarray) and argument.dtype.kind in "fc"
+    return [argument] if held else []
+
+
+def require_traceable(backend: Backend) -> None:
+    """Refuse arithmetics whose rounding error has no place of its own."""
+    if backend.fixed or backend.random:
+        kind = "fixed point" if backend.fixed else "an arithmetic with random bits"
+        raise InputError(
+            f"backend '{backend.name}' is {kind}; trace takes floating-point arithmetics without "
+            "random bits, such as 'bf16', 'fp16' or 'float:p=13'"
+        )
+    if backend.mixed:
+        raise InputError(
+            f"the roles of backend '{backend.name}' have several formats; trace takes backends of "
+            "one format, such as 'bf16', 'fp16' or 'float:p=13'"
+        )

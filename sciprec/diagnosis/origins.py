@@ -1,0 +1,86 @@
+"""Whose rounding a row of a traced program is: by line, operation, variable, function, call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sciprec.precision.rewriting.layout import Row
+from sciprec.precision.tracing.program import Origin, TracedProgram
+
+BY = ("line", "operation", "variable", "function", "call")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows whose roundings are one part of the error.
+
+    Args:
+        function, file, line, source: the first place in the source that belongs to it; of an
+            argument the kernel's definition.
+        name: what the group is called: a line, an operation, a variable, a function, a call.
+        rows: numbers of the rows.
+        argument: the parameter whose conversion it is, or "".
+    """
+
+    function: str
+    file: str
+    line: int
+    source: str
+    name: str
+    rows: tuple[int, ...]
+    argument: str = ""
+
+
+def groups_of(program: TracedProgram, by: str) -> list[Group]:
+    """The arguments of a kernel, then its places in the order of the source."""
+    names = list(program.signature.parameters)
+    arguments: dict[str, list[int]] = {name: [] for name in names}
+    found: dict[tuple, list[int]] = {}
+    first: dict[tuple, Origin] = {}
+    for number, row in enumerate(program.layout.rows):
+        site = program.sites[row.site]
+        if row.site not in program.origins:  # where the kernel is entered
+            if site.text in arguments:
+                arguments[site.text].append(number)
+            continue
+        origin = _own(program, row)
+        key = _key(program, row, origin, by)
+        found.setdefault(key, []).append(number)
+        first.setdefault(key, origin)
+    kernel = program.kernel
+    file, line = kernel.__code__.co_filename, kernel.__code__.co_firstlineno
+    made = [
+        Group(
+            kernel.__name__, file, line, f"argument {name}", f"argument {name}", tuple(rows), name
+        )
+        for name, rows in arguments.items()
+    ]
+    ordered = sorted(found, key=lambda k: (first[k].file, first[k].line, str(k)))
+    for key in ordered:
+        at = first[key]
+        made.append(
+            Group(at.function, at.file, at.line, at.source, str(key[-1]), tuple(found[key]))
+        )
+    return made
+
+
+def _own(program: TracedProgram, row: Row) -> Origin:
+    """The user's own place of a row: in a kernel of the engine, where it is called."""
+    chain = [program.origins[s] for s in (*row.calls, row.site) if s in program.origins]
+    return next((o for o in reversed(chain) if not o.of_engine), chain[-1])
+
+
+def _key(program: TracedProgram, row: Row, origin: Origin, by: str) -> tuple:
+    if by == "line":
+        return origin.file, origin.line, origin.function, f"line {origin.line}"
+    if by == "variable":
+        return origin.file, origin.function, origin.variable or "(no variable)"
+    if by == "function":
+        return origin.file, origin.function
+    if by == "operation":
+        site = program.sites[row.site]
+        text = site.text or site.operation
+        return origin.file, origin.line, site.column, site.operation, f"{site.operation}: {text}"
+    lines = [program.origins[s].line for s in row.calls if s in program.origins]
+    path = " > ".join([*(f"line {n}" for n in lines), origin.function])
+    return origin.file, path

@@ -1,0 +1,1 @@
+"""Numbers that carry their error in parts, and kernels of them."""

@@ -1,0 +1,366 @@
+"""Numbers with a companion, as a type for Numba: (tested value, a few binary64 numbers beside it).
+
+A companion is whatever a technique keeps beside the tested value: the number's error in parts, or
+its exact twin. Such numbers are elements of arrays like any other, so that Numba's own slices,
+copies, reshapes and loops move both together. Outside of kernels an array of them is a
+`CompanionArray`: binary64 numbers along a further last axis.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.core.errors import TypingError
+from numba.core.imputils import impl_ret_borrowed, lower_cast, lower_constant
+from numba.core.pythonapi import NativeValue
+from numba.core.typeconv import Conversion
+from numba.extending import intrinsic, overload, register_model, typeof_impl, unbox
+from numba.np.arrayobj import make_array, populate_array
+
+from sciprec.precision.operations.number_types import Companioned, identity
+from sciprec.precision.rounding.words import F64, I64
+
+_REAL = (types.Integer, types.Boolean, types.Float)
+
+
+@dataclass(frozen=True)
+class CompanionDtype:
+    """The `dtype` of arrays of numbers with companions; `np.float64` in the kernel's source.
+
+    Args:
+        lanes: how many binary64 numbers are beside each.
+        narrow: whether they stand for binary32 numbers.
+        twin: whether the first number beside a plain one is that number itself, else all are zero.
+        raw: whether they are in no format yet, and are rounded where they are used: constants of
+            the source, and variables that are integers at times.
+    """
+
+    lanes: int
+    narrow: bool = False
+    twin: bool = False
+    raw: bool = False
+
+    def __call__(self, value) -> float:
+        """A number of the source as a default value: rounded where it is used."""
+        return float(value)
+
+
+class CompanionNumber(Companioned):
+    """Numba's type of numbers of such a dtype."""
+
+    def __init__(self, dtype: CompanionDtype):
+        self.of, self.lanes, self.narrow = dtype, dtype.lanes, dtype.narrow
+        self.wide_dtype = CompanionDtype(dtype.lanes, False, dtype.twin)
+        marks = "twin" * dtype.twin + "raw" * dtype.raw
+        super().__init__(name=f"companion{32 if self.narrow else 64}x{self.lanes}{marks}")
+
+    def can_convert_from(self, typingctx, other):
+        """Plain numbers become such numbers with nothing beside them."""
+        if isinstance(other, CompanionNumber) and other.lanes == self.lanes:
+            return Conversion.unsafe if self.narrow else Conversion.promote
+        return Conversion.safe if isinstance(other, _REAL) else None
+
+    def unify(self, typingctx, other):
+        """The wider of two, as Numba has it of binary32, binary64 and integers."""
+        if isinstance(other, CompanionNumber) and other.lanes == self.lanes:
+            return self._with(self.narrow and other.narrow, self.of.raw or other.of.raw)
+        if isinstance(other, _REAL):
+            return self._with(False, self.of.raw or self.narrow)
+        return None
+
+    def _with(self, narrow: bool, raw: bool) -> CompanionNumber:
+        return CompanionNumber(CompanionDtype(self.lanes, narrow, self.of.twin, raw))
+
+
+class _DtypeOf(types.DType):
+    """The type of a `CompanionDtype`."""
+
+
+@typeof_impl.register(CompanionDtype)
+def _typeof_dtype(value, context):
+    return _DtypeOf(CompanionNumber(value))
+
+
+def number_type(lanes: int) -> ir.Type:
+    """The LLVM type of such a number: packed, so that an array has no gaps."""
+    return ir.LiteralStructType([F64, ir.VectorType(F64, lanes)], packed=True)
+
+
+@register_model(CompanionNumber)
+class _NumberModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, number_type(fe_type.lanes))
+
+
+register_model(_DtypeOf)(models.OpaqueModel)
+
+
+def with_companion(b: ir.IRBuilder, value, beside):
+    """The number of a value and what is beside it."""
+    made = ir.Constant(ir.LiteralStructType([F64, beside.type], packed=True), ir.Undefined)
+    return b.insert_value(b.insert_value(made, value, 0), beside, 1)
+
+
+@lower_cast(types.Integer, CompanionNumber)
+@lower_cast(types.Boolean, CompanionNumber)
+@lower_cast(types.Float, CompanionNumber)
+def _from_plain(context, b, given, wanted, value):
+    value = context.cast(b, value, given, types.float64)
+    beside = ir.Constant(ir.VectorType(F64, wanted.lanes), None)
+    if wanted.of.twin:
+        beside = b.insert_element(beside, value, ir.Constant(I64, 0))
+    return with_companion(b, value, beside)
+
+
+@lower_cast(CompanionNumber, CompanionNumber)
+def _same(context, b, given, wanted, value):
+    return value
+
+
+@lower_cast(CompanionNumber, types.Integer)
+@lower_cast(CompanionNumber, types.Float)
+def _to_plain(context, b, given, wanted, value):
+    return context.cast(b, b.extract_value(value, 0), types.float64, wanted)
+
+
+@lower_cast(CompanionNumber, types.Boolean)
+def _to_boolean(context, b, given, wanted, value):
+    return b.fcmp_unordered("!=", b.extract_value(value, 0), ir.Constant(F64, 0.0))
+
+
+@intrinsic
+def tested(typingctx, x):
+    """The tested value of a number; plain numbers as they are."""
+    kind = types.unliteral(x)
+    if not isinstance(kind, CompanionNumber):
+        return identity(x, None)
+    return types.float64(kind), lambda context, b, signature, args: b.extract_value(args[0], 0)
+
+
+def _follow_tested_values_alone(function, of_one: bool) -> None:
+    """Let a function that decides, and gives no number of the kernel's own, look at these."""
+
+    def one(x):
+        if isinstance(x, CompanionNumber):
+            return lambda x: function(tested(x))
+
+    def two(x, y):
+        known = all(isinstance(k, (CompanionNumber, *_REAL)) for k in (x, y))
+        if known and any(isinstance(k, CompanionNumber) for k in (x, y)):
+            return lambda x, y: function(tested(x), tested(y))
+
+    overload(function)(one if of_one else two)
+
+
+for _function in (
+    *(bool, operator.truth, operator.not_, int, math.isnan, math.isinf, math.isfinite),
+    *(np.isnan, np.isinf, np.isfinite, np.signbit),
+):
+    _follow_tested_values_alone(_function, of_one=True)
+for _function in (*(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),):
+    _follow_tested_values_alone(_function, of_one=False)
+
+
+@intrinsic
+def _dtype_of(typingctx, x):
+    def codegen(context, b, signature, args):
+        return context.get_dummy_value()
+
+    return _DtypeOf(types.unliteral(x))(x), codegen
+
+
+def type_of(x):
+    """type(x), where a number's is its dtype."""
+    return type(x)
+
+
+@overload(type_of)
+def _type_of(x):
+    if isinstance(x, CompanionNumber):
+        return lambda x: _dtype_of(x)
+    return lambda x: type(x)
+
+
+# ---- arrays from and to Python -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CompanionArray:
+    """An array of such numbers: `numbers` has shape (..., 1 + lanes), in C order."""
+
+    numbers: np.ndarray
+    dtype: CompanionDtype
+
+
+def constant_array(values: np.ndarray, dtype: CompanionDtype) -> np.ndarray | CompanionArray:
+    """A constant array as kernels of numbers with companions hold it; whole numbers as they are."""
+    if values.dtype.kind != "f":
+        return values
+    numbers = np.zeros((*values.shape, 1 + dtype.lanes))
+    numbers[..., 0] = values
+    if dtype.twin:
+        numbers[..., 1] = values
+    narrow = values.dtype == np.float32
+    return CompanionArray(numbers, CompanionDtype(dtype.lanes, narrow, dtype.twin, raw=True))
+
+
+class _GivenArray(types.Type):
+    """The type of a `CompanionArray`, as an argument."""
+
+    def __init__(self, array: types.Array):
+        self.array = array
+        self.numbers = types.Array(types.float64, array.ndim + 1, "C")
+        super().__init__(name=f"given({array})")
+
+
+@typeof_impl.register(CompanionArray)
+def _typeof_array(value, context):
+    return _GivenArray(types.Array(CompanionNumber(value.dtype), value.numbers.ndim - 1, "C"))
+
+
+@register_model(_GivenArray)
+class _GivenModel(models.StructModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, [("numbers", fe_type.numbers)])
+
+
+@unbox(_GivenArray)
+def _unboxed(kind, value, c):
+    held = c.pyapi.object_getattr_string(value, "numbers")
+    numbers = c.unbox(kind.numbers, held)
+    made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
+    made.numbers = numbers.value
+    c.pyapi.decref(held)
+    return NativeValue(made._getvalue(), is_error=numbers.is_error)
+
+
+@lower_constant(_GivenArray)
+def _lowered_constant(context, b, kind, value):
+    made = cgutils.create_struct_proxy(kind)(context, b)
+    numbers = np.ascontiguousarray(value.numbers)
+    made.numbers = context.make_constant_array(b, kind.numbers, numbers)
+    return made._getvalue()
+
+
+def _viewed(context, b, given: types.Array, wanted: types.Array, value):
+    """The same memory as an array of another type, with one axis more or less at its end."""
+    array, made = make_array(given)(context, b, value), make_array(wanted)(context, b)
+    shape, strides = (cgutils.unpack_tuple(b, part) for part in (array.shape, array.strides))
+    eight = ir.Constant(I64, 8)
+    if wanted.ndim < given.ndim:
+        shape, strides, size = shape[:-1], strides[:-1], b.mul(shape[-1], eight)
+    else:
+        lanes = ir.Constant(I64, 1 + given.dtype.lanes)
+        shape, strides, size = [*shape, lanes], [*strides, eight], eight
+    populate_array(
+        made,
+        data=b.bitcast(array.data, made.data.type),
+        shape=shape,
+        strides=strides,
+        itemsize=size,
+        meminfo=array.meminfo,
+        parent=array.parent,
+    )
+    return impl_ret_borrowed(context, b, wanted, made._getvalue())
+
+
+def _mapped(kind, number, array):
+    """A type with its numbers and arrays of numbers replaced, in tuples too."""
+    if isinstance(kind, types.BaseTuple):
+        return types.Tuple([_mapped(k, number, array) for k in kind])
+    if isinstance(kind, (types.Array, _GivenArray)):
+        return array(kind)
+    return number(kind)
+
+
+def _moved(context, b, kind, value, number, array):
+    """The value of such a type, its numbers and arrays moved by these."""
+    if isinstance(kind, types.BaseTuple):
+        items = zip(kind, cgutils.unpack_tuple(b, value), strict=True)
+        moved = [_moved(context, b, k, x, number, array) for k, x in items]
+        kinds, values = [k for k, _ in moved], [x for _, x in moved]
+        made = types.Tuple(kinds)
+        return made, context.make_tuple(b, made, values)
+    if isinstance(kind, (types.Array, _GivenArray)):
+        return array(context, b, kind, value)
+    return number(context, b, kind, value)
+
+
+def _crossing(number, array, *, of_number, of_array):
+    """An intrinsic that moves numbers and arrays, in tuples too, across the entry."""
+
+    @intrinsic
+    def crossing(typingctx, x):
+        kind = types.unliteral(x)
+        result = _mapped(kind, number, array)
+
+        def codegen(context, b, signature, args):
+            value = context.cast(b, args[0], signature.args[0], kind)
+            made = _moved(context, b, kind, value, of_number, of_array)[1]
+            return impl_ret_borrowed(context, b, result, made)
+
+        return result(kind), codegen
+
+    return crossing
+
+
+def _refuse_complex(kind):
+    if isinstance(getattr(kind, "dtype", kind), types.Complex):
+        raise TypingError("complex numbers are given; a trace takes real ones")
+    return kind
+
+
+def _adopted_array(context, b, kind, value):
+    if isinstance(kind, types.Array):
+        return kind, value
+    numbers = cgutils.create_struct_proxy(kind)(context, b, value).numbers
+    return kind.array, _viewed(context, b, kind.numbers, kind.array, numbers)
+
+
+adopt = _crossing(
+    _refuse_complex,
+    lambda kind: kind.array if isinstance(kind, _GivenArray) else _refuse_complex(kind),
+    of_number=lambda context, b, kind, value: (kind, value),
+    of_array=_adopted_array,
+)
+"""Arguments as a kernel takes them: a `CompanionArray` as an array, all else as it is."""
+
+
+def _released_type(kind):
+    if isinstance(kind, CompanionNumber):
+        return types.UniTuple(types.float64, 1 + kind.lanes)
+    return _refuse_complex(kind)
+
+
+def _released_array_type(kind):
+    if not isinstance(kind.dtype, CompanionNumber):
+        return _refuse_complex(kind)
+    return types.Array(types.float64, kind.ndim + 1, "C" if kind.layout == "C" else "A")
+
+
+def _released_number(context, b, kind, value):
+    if not isinstance(kind, CompanionNumber):
+        return kind, value
+    made, beside = _released_type(kind), b.extract_value(value, 1)
+    items = [b.extract_value(value, 0)]
+    items += [b.extract_element(beside, ir.Constant(I64, n)) for n in range(kind.lanes)]
+    return made, context.make_tuple(b, made, items)
+
+
+def _released_array(context, b, kind, value):
+    if not isinstance(kind.dtype, CompanionNumber):
+        return kind, value
+    made = _released_array_type(kind)
+    return made, _viewed(context, b, kind, made, value)
+
+
+release = _crossing(
+    _released_type, _released_array_type, of_number=_released_number, of_array=_released_array
+)
+"""Results as Python takes them: numbers as tuples, arrays with a further axis."""

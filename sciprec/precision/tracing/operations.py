@@ -1,0 +1,321 @@
+"""The operations of a backend on numbers with a companion."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import lru_cache
+
+from llvmlite import ir
+from numba.core import types
+from numba.core.errors import TypingError
+
+from sciprec.precision.elementary import slopes
+from sciprec.precision.formats.backend import Arithmetic, Backend
+from sciprec.precision.operations import arrays, keys, stores
+from sciprec.precision.operations.intrinsics import Operations
+from sciprec.precision.operations.number_types import (
+    call_inlined,
+    identity,
+    is_float,
+    is_narrow,
+    is_number,
+    is_numeric_array,
+    is_whole,
+)
+from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.precision.rounding.technique import rounder
+from sciprec.precision.rounding.variant import Variant
+from sciprec.precision.rounding.words import F32, F64, I64, V64, call
+from sciprec.precision.tracing.numbers import CompanionDtype, CompanionNumber
+from sciprec.precision.tracing.technique import Companion, Parts, Twin, row_bytes
+
+TECHNIQUES = {"parts": Parts, "twin": Twin}
+SEEN_BITS = 30
+"""The most bits of a format in which an elementary function's own rounding is seen: its value in
+binary64 is right to 2^-49."""
+_COMPARISONS = {
+    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+    "eq": operator.eq, "ne": operator.ne,
+}  # fmt: skip
+_SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+
+class TracedOperations(Operations):
+    """The operations of a backend whose numbers have companions.
+
+    Args:
+        backend: the arithmetic of tested values.
+        technique: which companion, of `TECHNIQUES`.
+        lanes: how many binary64 numbers are beside a value.
+    """
+
+    def __init__(self, backend: Backend, technique: str, lanes: int):
+        self.technique, self.lanes = TECHNIQUES[technique], lanes
+        super().__init__(backend, 0, Variant(technique, row_bytes(lanes)))
+        self.carrier = self.dtype_of(self.kind == F32)
+
+    def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Companion:
+        return self.technique(rounder(arithmetic, self.kind, 0, others), self.lanes)
+
+    @property
+    def careful(self) -> TracedOperations:
+        """What operations on arrays use: themselves."""
+        return self
+
+    def dtype_of(self, narrow: bool) -> types.Type:
+        """The type of an array's elements that stand for binary32 or binary64 numbers."""
+        return CompanionNumber(CompanionDtype(self.lanes, narrow, self.technique is Twin))
+
+    # ---- numbers that enter --------------------------------------------------------------------
+
+    def rounded(self, b, kind, value, role: Companion, key, salt: int):
+        if isinstance(kind, CompanionNumber):
+            if not kind.of.raw:
+                return value
+            return role.rounded(b, value, **self.draw(b, role, key, salt))
+        return super().rounded(b, kind, value, role, key, salt)
+
+    def _make(self, name: str):
+        if name in _COMPARISONS:
+            return self._comparison(name)
+        if name == "product":
+            return self._operation(2, self.emit("mul", self.matmul_role), None, name)
+        if name == "trusted":
+            return super()._make("enter")
+        if name in ("leave", "stored"):
+            return self._leave()
+        if name == "filling":
+            return self._filling()
+        return super()._make(name)
+
+    def literal(self, text: str):
+        """literal(): a number of the source, rounded where it stands."""
+        value = float.fromhex(text)
+
+        def resolve(typingctx, key, nothing):
+            def codegen(context, b, signature, args):
+                held = ir.Constant(F64, value)
+                return self.compute.from_binary64(b, held, **self.draw(b, self.compute, args[0]))
+
+            return self.carrier(key, nothing), codegen
+
+        return self.intrinsic(1, resolve)
+
+    def constant(self, text: str):
+        raise AssertionError("literals of a traced kernel have rows")
+
+    def _filling(self):
+        """What np.full fills with: numbers beside binary64 values for floats."""
+        wide = self.dtype_of(False)
+
+        def resolve(typingctx, key, x):
+            kind = types.unliteral(x)
+            if not is_float(kind):
+                return identity(x, key)
+
+            def codegen(context, b, signature, args):
+                return context.cast(b, args[-1], kind, wide)
+
+            return wide(*keys.join(key, [x])), codegen
+
+        return self.intrinsic(1, resolve)
+
+    def _leave(self):
+        """leave(target, value): what is stored into an array, narrowed where that is narrower."""
+
+        def resolve(typingctx, key, target, x):
+            kind = types.unliteral(x)
+            dtype = target if is_float(target) else getattr(target, "dtype", None)
+            if dtype is not None and not is_float(dtype) or not is_number(kind):
+                if is_numeric_array(kind) and (dtype is None or is_float(dtype)):
+                    return arrays.stored(self, target, kind, key)
+                return identity(x, key, before=[target])
+            narrows = dtype is not None and is_narrow(dtype) and not is_narrow(self.carrier)
+            narrow = stores.narrowing(self, dtype)
+
+            def codegen(context, b, signature, args):
+                row, (_, value) = keys.split(key, args)
+                role, draw = self.storage, self.draw(b, self.storage, row)
+                value = self._operand(b, kind, value, row, 0)
+                if narrows:
+                    tested = role.value(b, value)
+                    fewer = b.fptrunc(tested, F32) if narrow is None else None
+                    rounded = b.fpext(fewer, F64) if fewer else narrow.from_binary64(b, tested)
+                    value = role.rerounded(b, value, rounded, draw["row"])
+                return role.settled(b, value)
+
+            return self.carrier(*keys.join(key, [target, x])), codegen
+
+        return self.intrinsic(2, resolve)
+
+    # ---- operations ----------------------------------------------------------------------------
+
+    def _emitted(self, name: str, role: Companion) -> Callable:
+        row = OPERATIONS[name]
+        if row.evaluate is not None:
+            return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
+        if row.toward:
+            return lambda c, b, v, key: self._stepped(
+                b, role, call(b, row.toward, role.value(b, v[0])), key
+            )
+        if name == "copysign":
+            return lambda c, b, v, key: self._with_sign_of(b, *v)
+        if row.exact is not None:
+            return lambda c, b, v, key: self._chosen(c, b, row.exact, role, v)
+        if name in ("mod", "fmod"):
+            return lambda c, b, v, key: self._remainder(c, b, name, role, v, key)
+        if name == "floordiv":
+            return lambda c, b, v, key: self._quotient(c, b, row.whole, role, v, key)
+        if name == "reciprocal":
+            return lambda c, b, v, key: role.div(b, self._one(b), v[0], **self.draw(b, role, key))
+        return super()._emitted(name, role)
+
+    def _one(self, b):
+        return self.compute.exactly(b, V64.constant(1.0))
+
+    def _stepped(self, b, role, value, key):
+        """A function that is constant between steps: it follows the tested run, without error."""
+        return role.from_binary64(b, value, **self.draw(b, role, key))
+
+    def _sign(self, b, role, x):
+        value, one = role.value(b, x), V64.constant(1.0)
+        signed = call(b, "copysign", one, value)
+        moved = b.select(b.fcmp_ordered("!=", value, V64.constant(0.0)), signed, value)
+        return role.exactly(b, moved)
+
+    def _with_sign_of(self, b, x, y):
+        role = self.compute
+        size, sign = role.magnitude(b, x), role.value(b, y)
+        negative = b.icmp_signed("<", b.bitcast(sign, I64), ir.Constant(I64, 0))
+        return b.select(negative, role.negated(b, size), size)
+
+    def _chosen(self, context, b, function, role, values):
+        """One of two operands, chosen by tested values."""
+        tested = [role.value(b, v) for v in values]
+        chosen = self._native(context, b, function, tested, types.float64)
+        first = b.icmp_unsigned("==", b.bitcast(chosen, I64), b.bitcast(tested[0], I64))
+        return role.with_value(b, b.select(first, *values), chosen)
+
+    def _remainder(self, context, b, name, role, values, key):
+        """x - q y with the integer q of the tested run, rounded once."""
+        x, y = (role.value(b, v) for v in values)
+        exact = b.frem(x, y)
+        if name == "fmod":
+            made = self._of_quotient(b, role, values, exact)
+            return role.rerounded(b, made, exact, self.draw(b, role, key)["row"])
+        zero = V64.constant(0.0)
+        other = b.xor(b.fcmp_ordered("<", exact, zero), b.fcmp_ordered("<", y, zero))
+        other = b.and_(other, b.fcmp_ordered("!=", exact, zero))
+        rounded = self._tested_modulus(context, b, role, x, y)
+        total = b.fadd(exact, b.select(other, y, zero))
+        made = self._of_quotient(b, role, values, total)
+        return role.rerounded(b, made, rounded, self.draw(b, role, key)["row"])
+
+    def _tested_modulus(self, context, b, role, x, y):
+        plain = Operations(self.backend, 0)
+        narrow = [b.fptrunc(v, F32) if plain.kind == F32 else v for v in (x, y)]
+        made = plain._emitted("mod", plain.compute)(context, b, narrow, None)
+        return b.fpext(made, F64) if plain.kind == F32 else made
+
+    def _of_quotient(self, b, role, values, rest):
+        """x - q y, where rest is that of tested values."""
+        x, y = (role.value(b, v) for v in values)
+        q = call(b, "roundeven", b.fdiv(b.fsub(x, rest), y))
+        return role.made(b, rest, role.difference(b, *values, q))
+
+    def _quotient(self, context, b, function, role, values, key):
+        tested = [role.value(b, v) for v in values]
+        quotient = self._native(context, b, function, tested, types.float64)
+        return self._stepped(b, role, quotient, key)
+
+    def repeated(self, b, x, exponent: int, key):
+        if exponent == 0:
+            return self._one(b)
+        result, square, left, salt = None, x, abs(exponent), 11
+        while left:
+            if left & 1:
+                draw = self.draw(b, self.compute, key, salt)
+                result = square if result is None else self.compute.mul(b, result, square, **draw)
+            left >>= 1
+            if left:
+                draw = self.draw(b, self.compute, key, salt + 1)
+                square = self.compute.mul(b, square, square, **draw)
+            salt += 2
+        if exponent < 0:
+            draw = self.draw(b, self.compute, key, salt)
+            result = self.compute.div(b, self._one(b), result, **draw)
+        return result
+
+    def _elementary(self, context, b, name, values, role, key):
+        """Evaluated as ever and rounded once; errors of operands go through it along secants."""
+        row = OPERATIONS[name]
+        tested = [role.value(b, v) for v in values]
+        plain = Operations(self.backend, 0)
+        narrow = [b.fptrunc(v, F32) if plain.kind == F32 else v for v in tested]
+        rounded = plain._emitted(name, plain.compute)(context, b, narrow, None)
+        rounded = b.fpext(rounded, F64) if plain.kind == F32 else rounded
+        function = _Function(context, b, row)
+        near = function.value(*tested)
+        if role.format.significand_bits > SEEN_BITS:
+            near = rounded  # our own values are no nearer to the exact ones
+        made = role.of_function(b, values, tested, near, function)
+        return role.rerounded(b, made, rounded, self.draw(b, role, key)["row"])
+
+    # ---- decisions -----------------------------------------------------------------------------
+
+    def _comparison(self, name: str):
+        """A comparison of tested values; of other things Numba's own."""
+        native = _COMPARISONS[name]
+
+        def resolve(typingctx, key, x, y):
+            kinds = [types.unliteral(k) for k in (x, y)]
+            if not any(is_float(k) for k in kinds):
+                return self._pass_to(typingctx, native, (x, y), key)
+            if not all(is_float(k) or is_whole(k) for k in kinds):
+                raise TypingError(f"a comparison of {x} and {y} is given; it takes numbers")
+
+            def codegen(context, b, signature, args):
+                tested = [
+                    b.extract_value(v, 0) if isinstance(k, CompanionNumber)
+                    else context.cast(b, v, k, types.float64)
+                    for k, v in zip(kinds, args[1:], strict=True)
+                ]  # fmt: skip
+                compared = b.fcmp_unordered if name == "ne" else b.fcmp_ordered
+                return compared(_SIGNS[name], *tested)
+
+            return types.boolean(*keys.join(key, kinds)), codegen
+
+        return self.intrinsic(2, resolve)
+
+
+class _Function:
+    """An elementary function and its slopes, on binary64 numbers where code is emitted."""
+
+    def __init__(self, context, b, row: Operation):
+        self.context, self.b, self.evaluate = context, b, row.evaluate
+        self.derivatives = slopes.DERIVATIVES.get(row.evaluate, (None,) * row.arity)
+
+    def _called(self, function, *values):
+        kinds = (types.float64,) * len(values)
+        return call_inlined(self.context, self.b, function, kinds, values)
+
+    def value(self, *operands):
+        """Its value."""
+        return self._called(self.evaluate, *operands)
+
+    def slope(self, x, error, near):
+        """The slope between x and x - error, where it is `near` at x."""
+        return self._called(slopes.secant(self.evaluate, self.derivatives[0]), x, error, near)
+
+    def slope_along(self, first: bool, x, error, other):
+        """The same along the first operand or the second, the other one fixed."""
+        derivative = self.derivatives[0 if first else 1]
+        secant = slopes.secant_along(self.evaluate, derivative, first)
+        return self._called(secant, x, error, other)
+
+
+@lru_cache(maxsize=64)
+def traced_operations(backend: Backend, technique: str, lanes: int) -> TracedOperations:
+    """The (shared) operations of a backend on numbers with a companion."""
+    return TracedOperations(backend, technique, lanes)

@@ -1,0 +1,296 @@
+"""`trace`: parts that add up to the error, tested values that are `lift`'s, shares of an oracle."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import runpy
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec import InputError, LiftError, trace
+from sciprec.diagnosis import traces
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.literal import round_literal
+from sciprec.precision.rewriting.copies import copied
+from tests.precision.registered import registered_kernels
+from tests.random_kernels.generator import library_case, random_case
+from tests.random_kernels.trials import kernel_of
+from tests.random_kernels.values import values_of
+
+BACKENDS = (
+    "bf16", "fp16", "fp32", "mlu370", "float:p=13,emin=-60,emax=60,round=rz", "e4m3fn", "tf32",
+    "fp64",
+)  # fmt: skip
+
+
+def smooth(x, weight, out):
+    total = 0.1
+    for i in range(1, x.size - 1):
+        out[i] = x[i] + weight * (x[i - 1] - 2.0 * x[i] + x[i + 1])
+        if out[i] > 0.5:
+            total += math.exp(-out[i]) / math.sqrt(x[i] + 1.5)
+    return total, np.sum(out)
+
+
+def arguments():
+    return np.sin(np.linspace(0.0, 3.0, 40)), 0.237, np.zeros(40)
+
+
+def checked(kernel, backend, args) -> traces.Trace:
+    """The trace; tested values are those of `lift`, and parts add up to what the twin says."""
+    results = []
+    run = traces.TracedKernel.run
+
+    def noting(self, *given):
+        found = run(self, *given)
+        results.append(found)
+        return found
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(traces.TracedKernel, "run", noting)
+        found = trace(kernel, backend, args)
+    given = copied(tuple(args))
+    expected = _named("return", sciprec.lift(kernel, backend)(*given))
+    for name, value in zip(inspect.signature(kernel).parameters, given, strict=True):
+        expected |= _named(name, value)
+    for run_of in results:
+        for result in run_of:
+            assert np.array_equal(result.tested, expected[result.name], equal_nan=True), result.name
+    assert found.closure < 1e-6
+    if any(found.outputs.values()):
+        assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-6)
+    return found
+
+
+def _named(name: str, value) -> dict:
+    if isinstance(value, tuple):
+        return {k: v for n, x in enumerate(value) for k, v in _named(f"{name}_{n}", x).items()}
+    return {name: np.asarray(value)}
+
+
+@pytest.mark.parametrize("backend", ["bf16", "fp64"])
+def test_parts_add_up_to_the_error(backend):
+    found = checked(smooth, backend, arguments())
+    assert list(found.outputs) == ["out", "return_0", "return_1"]
+    if backend == "fp64":
+        assert found.unknown and "not seen" in repr(found)
+    else:
+        assert not found.unknown
+
+
+@pytest.mark.parametrize("by", ["operation", "variable", "function", "call"])
+def test_whatever_it_is_split_by(by):
+    lines, other = (trace(smooth, "bf16", arguments(), by=b) for b in ("line", by))
+    assert sum(n.share for n in other.lines) == pytest.approx(1.0, abs=1e-9)
+    of_arguments = [{n.source: n.share for n in t.lines if n.source.startswith("argument")}
+                    for t in (lines, other)]  # fmt: skip
+    assert of_arguments[0] == pytest.approx(of_arguments[1])
+    assert other.outputs == lines.outputs
+
+
+class Split:
+    """A number of the oracle: tested value, and its error in parts, all fractions."""
+
+    def __init__(self, tested: Fraction, parts: dict):
+        self.tested, self.parts = tested, parts
+
+    @property
+    def exact(self) -> Fraction:
+        return self.tested - sum(self.parts.values(), Fraction(0))
+
+
+def _rounded(value: Fraction, parts: dict, place: str, backend) -> Split:
+    tested = Fraction(round_literal(_near(value), backend.compute))
+    return Split(tested, parts | {place: parts.get(place, Fraction(0)) + tested - value})
+
+
+def _near(value: Fraction) -> float:
+    """The fraction to binary64: enough to round to half as many bits, but for ties."""
+    return float(value)
+
+
+def _scaled(parts: dict, slope: Fraction) -> dict:
+    return {k: slope * v for k, v in parts.items()}
+
+
+def _joined(first: dict, second: dict) -> dict:
+    return {k: first.get(k, 0) + second.get(k, 0) for k in first.keys() | second.keys()}
+
+
+def add(x: Split, y: Split, place, backend) -> Split:
+    return _rounded(x.tested + y.tested, _joined(x.parts, y.parts), place, backend)
+
+
+def mul(x: Split, y: Split, place, backend) -> Split:
+    first = _scaled(x.parts, (y.tested + y.exact) / 2)
+    parts = _joined(first, _scaled(y.parts, (x.tested + x.exact) / 2))
+    return _rounded(x.tested * y.tested, parts, place, backend)
+
+
+def div(x: Split, y: Split, place, backend) -> Split:
+    quotient = x.tested / y.tested
+    parts = _joined(_scaled(x.parts, 1 / y.exact), _scaled(y.parts, -quotient / y.exact))
+    return _rounded(quotient, parts, place, backend)
+
+
+def rational(x, c):
+    p = x * x + c
+    q = p * x + 0.3
+    r = q / p
+    return r * r + x
+
+
+def exact_shares(x: float, c: float, backend) -> dict[str, float]:
+    """Shares of `rational` by arithmetic with fractions."""
+    def enter(value, place):
+        return _rounded(Fraction(value), {}, place, backend)
+
+    a, b = enter(x, "argument x"), enter(c, "argument c")
+    p = add(mul(a, a, "p", backend), b, "p", backend)
+    q = add(mul(p, a, "q", backend), enter(0.3, "q"), "q", backend)
+    r = div(q, p, "r", backend)
+    result = add(mul(r, r, "return", backend), a, "return", backend)
+    error = sum(result.parts.values())
+    return {k: float(v / error) for k, v in result.parts.items()}
+
+
+@pytest.mark.parametrize(
+    "backend", ["bf16", "fp16", "fp32", "float:p=13,emin=-60,emax=60,round=rz", "mlu370"]
+)
+def test_shares_are_those_of_exact_arithmetic(backend):
+    rng = np.random.default_rng(5)
+    for x, c in rng.uniform(0.5, 2.0, (8, 2)).tolist():
+        expected = exact_shares(x, c, resolve_backend(backend))
+        found = trace(rational, backend, (x, c), by="variable")
+        shares = {n.name: n.share for n in found.lines}
+        assert shares == pytest.approx(expected, abs=1e-6)
+
+
+def narrowing(x, y):
+    for i in range(x.size):
+        y[i] = x[i] / 3.0
+
+
+def test_where_numbers_become_narrower():
+    """A conversion is booked on the argument, a narrower array's on the line that stores."""
+    x = np.linspace(0.1, 1.0, 9)
+    found = trace(narrowing, "fp64", (x, np.zeros(9, np.float32)))
+    first = found.ranked[0]
+    assert "y[i]" in first.source and first.share == pytest.approx(1.0, abs=1e-6)
+    found = trace(narrowing, "fp32", {"y": np.zeros(9, np.float32), "x": x})
+    shares = {n.source: n.share for n in found.lines}
+    assert 0.1 < abs(shares["argument x"]) and shares["argument y"] == 0.0
+
+
+def stale(x, y):
+    y[0] = x[0]
+
+
+def test_what_was_never_stored_is_as_it_was_given():
+    x, y = np.full(3, 0.1), np.full(3, 0.7)
+    before = y.copy()
+    found = checked(stale, "bf16", (x, y))
+    assert found.elements == 3 and np.array_equal(y, before)
+    assert found.ranked[0].source == "argument x" and found.ranked[0].share == pytest.approx(1.0)
+
+
+def exact(x):
+    return x + 1.0
+
+
+def infinite(x, y):
+    for i in range(x.size):
+        y[i] = x[i] * x[i]
+
+
+def test_no_error_and_no_finite_result():
+    nothing = trace(exact, "bf16", (2.0,))
+    assert "no error" in nothing.verdict and not any(n.share for n in nothing.lines)
+    found = trace(infinite, "fp16", (np.array([1e3, 3.1, 1e5]), np.zeros(3)))
+    assert (found.left_out, found.elements) == (2, 3) and "left out" in repr(found)
+    lost = trace(infinite, "fp16", (np.full(2, 1e5), np.zeros(2)))
+    assert "No result is finite" in lost.verdict
+
+
+def called_with(f, x):
+    return f(x) + 0.1
+
+
+def recursive(x, n):
+    if n == 0:
+        return x
+    return recursive(x * 0.3, n - 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: trace(exact, "fixed32", (1.0,)), "fixed point; trace takes floating-point"),
+        (lambda: trace(exact, "mlu370-noise", (1.0,)), "random bits; trace takes"),
+        (lambda: trace(exact, "mix-fp32-fix16", (1.0,)), "trace takes"),
+        (lambda: trace(exact, "bf16", (1.0,), by="lines"), "by"),
+        (lambda: trace(exact, "bf16", (1.0,), lanes=5), "4, 8, 16 or 32"),
+        (lambda: trace(exact, "bf16", (1.0,), output="y"), "one of return"),
+        (lambda: trace(exact, "bf16", {"y": 1.0}), "called wrongly"),
+        (lambda: trace(exact, "bf16", 1.0), "a tuple of the kernel's arguments"),
+        (lambda: trace(exact, "bf16", (1j,)), "complex numbers; trace takes real ones"),
+        (lambda: trace(called_with, "bf16", (exact, 1.0)), "came as an argument, in a trace"),
+        (lambda: trace(recursive, "bf16", (1.0, 3)), "calls itself; in a trace every call"),
+        (lambda: trace(narrowing, "bf16", (z := np.ones(4), z[1:])), "share memory"),
+        (lambda: trace("f", "bf16", (1.0,)), "takes a Python function"),
+    ],
+)
+def test_refusals(call, sentence):
+    with pytest.raises((InputError, LiftError), match=sentence):
+        call()
+
+
+def test_the_page_runs_as_it_stands(capsys):
+    text = (Path(__file__).parents[2] / "docs" / "trace.md").read_text(encoding="utf-8")
+    code, said = re.findall(r"^```(?:python)?\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    folder = Path(tempfile.mkdtemp())
+    (folder / "normalise.py").write_text(code)
+    runpy.run_path(str(folder / "normalise.py"))
+    assert capsys.readouterr().out == said
+
+
+@pytest.mark.slow
+def test_registered_kernels():
+    """Each fifth, in one of the arithmetics in turn."""
+    for n, (_, entry) in enumerate(sorted(registered_kernels().items())[::5]):
+        checked(entry.function, BACKENDS[n % len(BACKENDS)], entry.example())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [random_case, library_case])
+def test_random_kernels(make, tmp_path):
+    """Of whatever the generator draws, complex numbers and singular matrices left out."""
+    seeds = iter(range(300, 400))
+    for _ in range(8):
+        seed = next(n for n in seeds if _is_taken(make(n)))
+        case, backend = make(seed), BACKENDS[seed % len(BACKENDS)]
+        args = values_of(case.arguments, resolve_backend(backend), seed, 0, False)
+        if seed % 2:  # ordinary numbers
+            args = [_ordinary(a, seed) for a in args]
+        with np.errstate(all="ignore"):
+            checked(kernel_of(case, tmp_path), backend, args)
+
+
+def _is_taken(case) -> bool:
+    empty = any(0 in a.shape for a in case.arguments)
+    return not (case.is_complex or empty or "linalg" in case.source)
+
+
+def _ordinary(argument, seed: int):
+    if not isinstance(argument, np.ndarray) or argument.dtype.kind != "f":
+        return argument
+    usual = np.isfinite(argument) & (abs(argument) < 4.0) & (abs(argument) > 0.01)
+    drawn = np.random.default_rng(seed).uniform(0.5, 1.5, argument.shape)
+    return np.where(usual, argument, drawn).astype(argument.dtype)
