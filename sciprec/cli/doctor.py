@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import math
 import os
@@ -58,7 +59,6 @@ def clear_cache() -> tuple[int, int]:
         InputError: the folder cannot be changed.
     """
     files = _cache_files(cache_folder())
-    sizes = [path.stat().st_size for path in files]
     try:
         for path in files:
             path.unlink(missing_ok=True)
@@ -67,13 +67,20 @@ def clear_cache() -> tuple[int, int]:
             f"the cache folder '{cache_folder()}' cannot be cleared ({error.strerror}); remove it "
             "by hand, or set SCIPREC_CACHE_DIR to a folder of your own"
         ) from None
-    return len(files), sum(sizes)
+    return len(files), sum(files.values())
 
 
-def _cache_files(folder: Path) -> list[Path]:
-    """Generated modules and compiled code in the folder, and what was left half-written."""
+def _cache_files(folder: Path) -> dict[Path, int]:
+    """Generated modules and compiled code in the folder, and what was left half-written, with their
+    sizes in bytes. Other processes may remove some meanwhile.
+    """
     found = [*folder.glob("*"), *folder.glob("__pycache__/*")]  # the second of earlier versions
-    return sorted(path for path in found if _GENERATED.match(path.name) and path.is_file())
+    sizes = {}
+    for path in sorted(found):
+        with contextlib.suppress(FileNotFoundError):
+            if _GENERATED.match(path.name) and path.is_file():
+                sizes[path] = path.stat().st_size
+    return sizes
 
 
 def _threads() -> str:
@@ -147,7 +154,7 @@ def _cache() -> Finding:
     """Where compiled kernels are kept, how much there is, and whether it can be written."""
     folder = cache_folder()
     files = _cache_files(folder)
-    size = sum(path.stat().st_size for path in files)
+    size = sum(files.values())
     good = os.access(folder, os.W_OK) if folder.exists() else True
     words = f"{folder}: {len(files)} files, {size / 1e6:.1f} MB" + ("" if good else ", read-only")
     return Finding("cache", words, good)

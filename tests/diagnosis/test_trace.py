@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import json
 import math
 import re
 import runpy
-import tempfile
+import shlex
 from fractions import Fraction
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tests.random_kernels.generator import library_case, random_case
 from tests.random_kernels.trials import kernel_of
 from tests.random_kernels.values import values_of
 
+ROOT = Path(__file__).parents[2]
 BACKENDS = (
     "bf16", "fp16", "fp32", "mlu370", "float:p=13,emin=-60,emax=60,round=rz", "e4m3fn", "tf32",
     "fp64",
@@ -252,13 +254,33 @@ def test_refusals(call, sentence):
         call()
 
 
-def test_the_page_runs_as_it_stands(capsys):
-    text = (Path(__file__).parents[2] / "docs" / "trace.md").read_text(encoding="utf-8")
-    code, said = re.findall(r"^```(?:python)?\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-    folder = Path(tempfile.mkdtemp())
-    (folder / "normalise.py").write_text(code)
-    runpy.run_path(str(folder / "normalise.py"))
+def test_the_page_runs_as_it_stands(capsys, tmp_path, call, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "docs" / "trace.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(?:python)?\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    code, said, command = blocks
+    (tmp_path / "normalise.py").write_text(code)
+    runpy.run_path(str(tmp_path / "normalise.py"))
     assert capsys.readouterr().out == said
+    status, out, _ = call(*shlex.split(command)[1:], "--json")
+    found = json.loads(out)
+    assert status == 0 and "s[i] += h / 6.0" in found["verdict"]
+    assert sum(n["share"] for n in found["lines"]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--backend", "fixed32"), "fixed point; trace takes"),
+        (("--backend", "bf16", "--by", "steps"), "unknown by 'steps'"),
+        (("--backend", "bf16", "--output", "nothing"), "one of s, path"),
+    ],
+)
+def test_wrong_words_on_the_command_line(options, sentence, call, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    kernel, inputs = "examples/lorenz63.py:lorenz63", "examples/lorenz63.py:start"
+    status, out, said = call("trace", kernel, "--inputs", inputs, *options)
+    assert status == 2 and sentence in said and not out
 
 
 @pytest.mark.slow

@@ -108,10 +108,19 @@ def test_python_blocks_run(folder, number):
     assert done.stdout
 
 
-@pytest.mark.slow
-def test_command_lines_run(folder, run_sciprec, monkeypatch, blank_figures):
-    monkeypatch.setattr(kind, "_KINDS", dict(kind._KINDS))  # a model of the examples is among them
+@pytest.fixture
+def forgotten_plugins(monkeypatch):
+    """What plugin files register, a model of the examples among them, is unknown afterwards."""
+    monkeypatch.setattr(kind, "_KINDS", dict(kind._KINDS))
     before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.startswith("sciprec_plugin_"):
+            del sys.modules[name]
+
+
+@pytest.mark.slow
+def test_command_lines_run(folder, run_sciprec, forgotten_plugins, blank_figures):
     verbs = [line[1] for line in commands("sciprec ")]
     assert verbs[0] == "study" and {"run", "compare", "report", "climate", "price"} < set(verbs)
     for _, verb, *arguments in commands("sciprec "):
@@ -127,9 +136,6 @@ def test_command_lines_run(folder, run_sciprec, monkeypatch, blank_figures):
         assert "Traceback" not in err
         assert out
     assert (folder / "reports" / "mine" / "index.html").is_file()
-    for name in set(sys.modules) - before:
-        if name.startswith("sciprec_plugin_"):
-            del sys.modules[name]
 
 
 @pytest.mark.slow
