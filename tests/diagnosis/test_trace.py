@@ -285,17 +285,18 @@ def test_wrong_words_on_the_command_line(options, sentence, call, monkeypatch):
 
 @pytest.mark.slow
 def test_registered_kernels():
-    """Each fifth, in one of the arithmetics in turn."""
-    for n, (_, entry) in enumerate(sorted(registered_kernels().items())[::5]):
-        checked(entry.function, BACKENDS[n % len(BACKENDS)], entry.example())
+    """Each fifth, in one of the arithmetics in turn; one of them compiles for half a minute."""
+    for n, (name, entry) in enumerate(sorted(registered_kernels().items())[::5]):
+        if not name.endswith("restore_mass"):
+            checked(entry.function, BACKENDS[n % len(BACKENDS)], entry.example())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [random_case, library_case])
-def test_random_kernels(make, tmp_path):
+@pytest.mark.parametrize(("make", "count"), [(random_case, 8), (library_case, 3)])
+def test_random_kernels(make, count, tmp_path):
     """Of whatever the generator draws, complex numbers and singular matrices left out."""
     seeds = iter(range(300, 400))
-    for _ in range(8):
+    for _ in range(count):
         seed = next(n for n in seeds if _is_taken(make(n)))
         case, backend = make(seed), BACKENDS[seed % len(BACKENDS)]
         args = values_of(case.arguments, resolve_backend(backend), seed, 0, False)
