@@ -116,8 +116,7 @@ class Evaluation:
         if name == "square":
             return lambda c, b, v, key: role.mul(b, v[0], v[0], **self.draw(b, role, key))
         if name == "reciprocal":
-            one = ir.Constant(self.kind, 1.0)
-            return lambda c, b, v, key: role.div(b, one, v[0], **self.draw(b, role, key))
+            return lambda c, b, v, key: role.div(b, self.one(b), v[0], **self.draw(b, role, key))
         if name == "sign":
             return lambda c, b, v, key: self._sign(b, role, v[0])
         raise InputError(
@@ -224,11 +223,15 @@ class Evaluation:
                 draw = self.draw(b, self.compute, key, salt + 1)
                 square = self.compute.mul(b, square, square, **draw)
             salt += 2
-        one = ir.Constant(self.kind, 1.0)
-        result = one if result is None else result
+        result = self.one(b) if result is None else result
         if exponent < 0:
-            result = self.compute.div(b, one, result, **self.draw(b, self.compute, key, salt))
+            draw = self.draw(b, self.compute, key, salt)
+            result = self.compute.div(b, self.one(b), result, **draw)
         return result
+
+    def one(self, b):
+        """The number one."""
+        return ir.Constant(self.kind, 1.0)
 
     def rounded(self, b, kind, value, role: Native, key, salt: int):
         """A number of any real type, rounded into the role's format (carrier values included)."""

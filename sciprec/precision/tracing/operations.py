@@ -70,6 +70,9 @@ class TracedOperations(Operations):
     # ---- numbers that enter --------------------------------------------------------------------
 
     def rounded(self, b, kind, value, role: Companion, key, salt: int):
+        """A number of any real type in the role's format; one with a companion is in it already,
+        unless its type says that it is raw.
+        """
         if isinstance(kind, CompanionNumber):
             if not kind.of.raw:
                 return value
@@ -101,9 +104,6 @@ class TracedOperations(Operations):
             return self.carrier(key, nothing), codegen
 
         return self.intrinsic(1, resolve)
-
-    def constant(self, text: str):
-        raise AssertionError("literals of a traced kernel have rows")
 
     def _filling(self):
         """What np.full fills with: numbers beside binary64 values for floats."""
@@ -167,12 +167,18 @@ class TracedOperations(Operations):
             return lambda c, b, v, key: self._remainder(c, b, name, role, v, key)
         if name == "floordiv":
             return lambda c, b, v, key: self._quotient(c, b, row.whole, role, v, key)
-        if name == "reciprocal":
-            return lambda c, b, v, key: role.div(b, self._one(b), v[0], **self.draw(b, role, key))
         return super()._emitted(name, role)
 
-    def _one(self, b):
+    def one(self, b):
+        """The number one, without error."""
         return self.compute.exactly(b, V64.constant(1.0))
+
+    def _by_plain(self, context, b, name: str, tested):
+        """An operation on tested values as in a program without companions; in binary64."""
+        plain = Operations(self.backend, 0)
+        narrow = [b.fptrunc(v, F32) if plain.kind == F32 else v for v in tested]
+        made = plain._emitted(name, plain.compute)(context, b, narrow, None)
+        return b.fpext(made, F64) if plain.kind == F32 else made
 
     def _stepped(self, b, role, value, key):
         """A function that is constant between steps: it follows the tested run, without error."""
@@ -207,16 +213,10 @@ class TracedOperations(Operations):
         zero = V64.constant(0.0)
         other = b.xor(b.fcmp_ordered("<", exact, zero), b.fcmp_ordered("<", y, zero))
         other = b.and_(other, b.fcmp_ordered("!=", exact, zero))
-        rounded = self._tested_modulus(context, b, role, x, y)
+        rounded = self._by_plain(context, b, "mod", (x, y))
         total = b.fadd(exact, b.select(other, y, zero))
         made = self._of_quotient(b, role, values, total)
         return role.rerounded(b, made, rounded, self.draw(b, role, key)["row"])
-
-    def _tested_modulus(self, context, b, role, x, y):
-        plain = Operations(self.backend, 0)
-        narrow = [b.fptrunc(v, F32) if plain.kind == F32 else v for v in (x, y)]
-        made = plain._emitted("mod", plain.compute)(context, b, narrow, None)
-        return b.fpext(made, F64) if plain.kind == F32 else made
 
     def _of_quotient(self, b, role, values, rest):
         """x - q y, where rest is that of tested values."""
@@ -229,32 +229,11 @@ class TracedOperations(Operations):
         quotient = self._native(context, b, function, tested, types.float64)
         return self._stepped(b, role, quotient, key)
 
-    def repeated(self, b, x, exponent: int, key):
-        if exponent == 0:
-            return self._one(b)
-        result, square, left, salt = None, x, abs(exponent), 11
-        while left:
-            if left & 1:
-                draw = self.draw(b, self.compute, key, salt)
-                result = square if result is None else self.compute.mul(b, result, square, **draw)
-            left >>= 1
-            if left:
-                draw = self.draw(b, self.compute, key, salt + 1)
-                square = self.compute.mul(b, square, square, **draw)
-            salt += 2
-        if exponent < 0:
-            draw = self.draw(b, self.compute, key, salt)
-            result = self.compute.div(b, self._one(b), result, **draw)
-        return result
-
     def _elementary(self, context, b, name, values, role, key):
         """Evaluated as ever and rounded once; errors of operands go through it along secants."""
         row = OPERATIONS[name]
         tested = [role.value(b, v) for v in values]
-        plain = Operations(self.backend, 0)
-        narrow = [b.fptrunc(v, F32) if plain.kind == F32 else v for v in tested]
-        rounded = plain._emitted(name, plain.compute)(context, b, narrow, None)
-        rounded = b.fpext(rounded, F64) if plain.kind == F32 else rounded
+        rounded = self._by_plain(context, b, name, tested)
         function = _Function(context, b, row)
         near = function.value(*tested)
         if role.format.significand_bits > SEEN_BITS:

@@ -59,6 +59,7 @@ class _TracedRewriter(Rewriter):
     at, variable = None, ""
 
     def visit(self, node):
+        """Any node; literals are booked where it stands."""
         if hasattr(node, "lineno"):
             self.at = node
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
@@ -71,6 +72,7 @@ class _TracedRewriter(Rewriter):
         return super().visit(node)
 
     def add_site(self, node, operation: str) -> int:
+        """The number of a new site, whose origin is noted."""
         number = super().add_site(node, operation)
         self.program.note_origin(number, self.function, self.label, self.variable)
         return number
@@ -80,6 +82,7 @@ class _TracedRewriter(Rewriter):
         return self.op(f"literal({float(value).hex()!r})", self.at or self.tree, ast.Constant(0))
 
     def visit_Compare(self, node):
+        """A comparison, an operation but where Numba decides by types."""
         operation = _COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
         if operation is None:
             return super().visit_Compare(node)
@@ -93,6 +96,7 @@ class _Dtypes(ast.NodeTransformer):
     """Puts the dtypes of numbers with companions where arrays of floats are made."""
 
     def visit_Call(self, node):
+        """What makes an array, asks for a type, or computes an index."""
         self.generic_visit(node)
         called = getattr(node.func, "id", "")
         if called in _OF_TESTED_VALUES:
@@ -110,6 +114,7 @@ class _Dtypes(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node):
+        """NumPy's dtypes of floats."""
         self.generic_visit(node)
         if _is_numpy(node.value) and node.attr in ("float64", "float32"):
             return name("sp_wide" if node.attr == "float64" else "sp_narrow")
@@ -175,9 +180,11 @@ class TracedProgram(Program):
         )  # fmt: skip
 
     def array_text(self, text: str) -> str:
+        """With nothing beside its numbers yet."""
         return f"sp_constant_array({text}, sp_wide)"
 
     def array_read(self, identifier: str) -> ast.expr:
+        """As an array of such numbers."""
         return ast.Call(name("sp_adopt"), [name(identifier)], [])
 
     def held_array(self, value: np.ndarray) -> np.ndarray:
@@ -185,10 +192,13 @@ class TracedProgram(Program):
         return value
 
     def given(self, parameter: str) -> str:
+        """A `CompanionArray` as an array."""
         return f"sp_adopt({parameter})"
 
     def given_back(self, result: str) -> str:
+        """Numbers as tuples, arrays with a further axis."""
         return f"sp_release({result})"
 
     def add_definition(self, tree: ast.FunctionDef, parallel: bool = False) -> None:
+        """A finished function, its new arrays of numbers with companions."""
         super().add_definition(_Dtypes().visit(tree), parallel)

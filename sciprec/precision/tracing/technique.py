@@ -20,7 +20,8 @@ from sciprec.precision.rounding.words import F32, F64, I64, V64, call
 from sciprec.precision.tracing.numbers import number_type, with_companion
 
 WORDS = 8
-"""Words of a row before its mask; what they count is in `counting`."""
+"""Words of a row before its mask: those that rows of fixed point have, since a parallel loop leaves
+its chunks' marks there (`boundaries.kept`)."""
 
 
 def row_bytes(lanes: int) -> int:
@@ -133,10 +134,6 @@ class Companion:
         value = self.value(b, x)
         return self.rerounded(b, x, self._widened(b, self.base.from_binary64(b, value)), row)
 
-    def exactly(self, b, value):
-        """A tested value without error."""
-        raise NotImplementedError
-
     def negated(self, b, x, row=None):
         """-x."""
         return self.made(b, b.fneg(self.value(b, x)), b.fneg(self.beside(b, x)))
@@ -154,6 +151,7 @@ class Parts(Companion):
         return b.fsub(self.value(b, x), self.error(b, x))
 
     def exactly(self, b, value):
+        """A tested value without error."""
         return self.made(b, value, ir.Constant(self.beside_kind, None))
 
     def booked(self, b, value, parts, local, row):
@@ -296,12 +294,15 @@ class Twin(Companion):
         return self.made(b, value, beside)
 
     def exactly(self, b, value):
+        """A tested value without error."""
         return self.with_pair(b, value, value, V64.constant(0.0))
 
     def entered(self, b, x, rounded, rest, row):
+        """A plain number x + rest that was rounded."""
         return self.with_pair(b, rounded, x, V64.constant(0.0) if rest is None else rest)
 
     def rerounded(self, b, x, rounded, row):
+        """A number that was rounded once more."""
         return self.with_value(b, x, rounded)
 
     def _sum(self, b, x, y, rounded, row, sign: int):
@@ -309,15 +310,18 @@ class Twin(Companion):
         return self.with_pair(b, rounded, *_plus(b, self.pair(b, x), other))
 
     def mul(self, b, x, y, row):
+        """x y."""
         rounded = self._tested(b, "mul", self.value(b, x), self.value(b, y))
         return self.with_pair(b, rounded, *_times(b, self.pair(b, x), self.pair(b, y)))
 
     def fma(self, b, x, y, z, row):
+        """x y + z."""
         rounded = self._tested(b, "fma", *(self.value(b, n) for n in (x, y, z)))
         product = _times(b, self.pair(b, x), self.pair(b, y))
         return self.with_pair(b, rounded, *_plus(b, product, self.pair(b, z)))
 
     def div(self, b, x, y, row):
+        """x / y."""
         rounded = self._tested(b, "div", self.value(b, x), self.value(b, y))
         (u, u_low), (v, v_low) = self.pair(b, x), self.pair(b, y)
         quotient = b.fdiv(u, v)
@@ -326,6 +330,7 @@ class Twin(Companion):
         return self.with_pair(b, rounded, quotient, b.fdiv(rest, v))
 
     def sqrt(self, b, x, row):
+        """The square root of x."""
         rounded, (u, u_low) = self._tested(b, "sqrt", self.value(b, x)), self.pair(b, x)
         root = call(b, "sqrt", u)
         rest = b.fadd(call(b, "fma", b.fneg(root), root, u), u_low)
@@ -336,6 +341,7 @@ class Twin(Companion):
         )
 
     def magnitude(self, b, x, row=None):
+        """|x|."""
         high, low = self.pair(b, x)
         negative = b.fcmp_ordered("<", high, V64.constant(0.0))
         high, low = (b.select(negative, b.fneg(n), n) for n in (high, low))
