@@ -1,0 +1,152 @@
+"""What a trace has to hold: `lift`'s bits, parts that add up to what the twin says, and shares by
+arithmetic with fractions.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec import trace
+from sciprec.diagnosis import traces
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.literal import round_literal
+from sciprec.precision.rewriting.copies import copied
+from tests.random_kernels.generator import random_case
+from tests.random_kernels.trials import kernel_of
+from tests.random_kernels.values import values_of
+
+BACKENDS = (
+    "bf16", "fp16", "fp32", "mlu370", "float:p=13,emin=-60,emax=60,round=rz", "e4m3fn", "tf32",
+    "fp64",
+)  # fmt: skip
+
+
+def checked(kernel, backend, args) -> traces.Trace:
+    """The trace; tested values are those of `lift`, and parts add up to what the twin says."""
+    results = []
+    run = traces.TracedKernel.run
+
+    def noting(self, *given):
+        found = run(self, *given)
+        results.append(found)
+        return found
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(traces.TracedKernel, "run", noting)
+        found = trace(kernel, backend, args)
+    given = copied(tuple(args))
+    expected = _named("return", sciprec.lift(kernel, backend)(*given))
+    for name, value in zip(inspect.signature(kernel).parameters, given, strict=True):
+        expected |= _named(name, value)
+    for run_of in results:
+        for result in run_of:
+            assert np.array_equal(result.tested, expected[result.name], equal_nan=True), result.name
+    assert found.closure < 1e-6
+    if any(found.outputs.values()):
+        assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-6)
+    return found
+
+
+def _named(name: str, value) -> dict:
+    if isinstance(value, tuple):
+        return {k: v for n, x in enumerate(value) for k, v in _named(f"{name}_{n}", x).items()}
+    return {name: np.asarray(value)}
+
+
+def generated(seeds: Iterable[int], folder: Path, make=random_case) -> Iterator[tuple]:
+    """(kernel, backend, arguments) of the seeds whose kernels can be traced, ordinary numbers in
+    every second one.
+    """
+    for seed in seeds:
+        case, backend = make(seed), BACKENDS[seed % len(BACKENDS)]
+        if _is_taken(case):
+            args = values_of(case.arguments, resolve_backend(backend), seed, 0, False)
+            if seed % 2:
+                args = [_ordinary(a, seed) for a in args]
+            yield kernel_of(case, folder), backend, args
+
+
+def _is_taken(case) -> bool:
+    empty = any(0 in a.shape for a in case.arguments)
+    return not (case.is_complex or empty or "linalg" in case.source)
+
+
+def _ordinary(argument, seed: int):
+    if not isinstance(argument, np.ndarray) or argument.dtype.kind != "f":
+        return argument
+    usual = np.isfinite(argument) & (abs(argument) < 4.0) & (abs(argument) > 0.01)
+    drawn = np.random.default_rng(seed).uniform(0.5, 1.5, argument.shape)
+    return np.where(usual, argument, drawn).astype(argument.dtype)
+
+
+class Split:
+    """A number of the oracle: tested value, and its error in parts, all fractions."""
+
+    def __init__(self, tested: Fraction, parts: dict):
+        self.tested, self.parts = tested, parts
+
+    @property
+    def exact(self) -> Fraction:
+        return self.tested - sum(self.parts.values(), Fraction(0))
+
+
+def _rounded(value: Fraction, parts: dict, place: str, backend) -> Split:
+    tested = Fraction(round_literal(_near(value), backend.compute))
+    return Split(tested, parts | {place: parts.get(place, Fraction(0)) + tested - value})
+
+
+def _near(value: Fraction) -> float:
+    """The fraction to binary64: enough to round to half as many bits, but for ties."""
+    return float(value)
+
+
+def _scaled(parts: dict, slope: Fraction) -> dict:
+    return {k: slope * v for k, v in parts.items()}
+
+
+def _joined(first: dict, second: dict) -> dict:
+    return {k: first.get(k, 0) + second.get(k, 0) for k in first.keys() | second.keys()}
+
+
+def add(x: Split, y: Split, place, backend) -> Split:
+    return _rounded(x.tested + y.tested, _joined(x.parts, y.parts), place, backend)
+
+
+def mul(x: Split, y: Split, place, backend) -> Split:
+    first = _scaled(x.parts, (y.tested + y.exact) / 2)
+    parts = _joined(first, _scaled(y.parts, (x.tested + x.exact) / 2))
+    return _rounded(x.tested * y.tested, parts, place, backend)
+
+
+def div(x: Split, y: Split, place, backend) -> Split:
+    quotient = x.tested / y.tested
+    parts = _joined(_scaled(x.parts, 1 / y.exact), _scaled(y.parts, -quotient / y.exact))
+    return _rounded(quotient, parts, place, backend)
+
+
+def rational(x, c):
+    p = x * x + c
+    q = p * x + 0.3
+    r = q / p
+    return r * r + x
+
+
+def exact_shares(x: float, c: float, backend) -> dict[str, float]:
+    """Shares of `rational` by arithmetic with fractions."""
+    def enter(value, place):
+        return _rounded(Fraction(value), {}, place, backend)
+
+    a, b = enter(x, "argument x"), enter(c, "argument c")
+    p = add(mul(a, a, "p", backend), b, "p", backend)
+    q = add(mul(p, a, "q", backend), enter(0.3, "q"), "q", backend)
+    r = div(q, p, "r", backend)
+    result = add(mul(r, r, "return", backend), a, "return", backend)
+    error = sum(result.parts.values())
+    return {k: float(v / error) for k, v in result.parts.items()}

@@ -1,0 +1,119 @@
+"""Faults that are planted into the engine of `trace`, and whether generated kernels find them.
+
+    python -m tests.diagnosis.trace_faults FAULT
+
+Runs kernels of the generator, then one beside fractions, until one shows the fault, and prints what
+it shows; nothing where none does. No other process may have the same folder of compiled code.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from llvmlite import ir
+
+from sciprec import trace
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.rounding.words import V64
+from sciprec.precision.tracing.numbers import CompanionNumber
+from sciprec.precision.tracing.operations import TracedOperations
+from sciprec.precision.tracing.technique import Parts
+from tests.diagnosis.trace_checks import checked, exact_shares, generated, rational
+
+
+def product_to_first_order() -> None:
+    """The slopes of a product are its tested factors."""
+
+    def of_product(self, b, x, y):
+        first = self.scaled(b, self.beside(b, x), self.value(b, y))
+        return self.fused(b, self.beside(b, y), self.spread(b, self.value(b, x)), first)
+
+    Parts._of_product = of_product
+
+
+def difference_of_the_wrong_sign() -> None:
+    """The parts of x - y are those of x + y."""
+    of_sum = Parts._sum
+
+    def added(self, b, x, y, rounded, row, sign):
+        made = of_sum(self, b, x, y, rounded, row, sign)
+        own = b.fsub(self.beside(b, made), b.fsub(self.beside(b, x), self.beside(b, y)))
+        wrong = b.fadd(own, b.fadd(self.beside(b, x), self.beside(b, y)))
+        return made if sign > 0 else self.made(b, self.value(b, made), wrong)
+
+    Parts._sum = added
+
+
+def root_of_another_slope() -> None:
+    """A root's slope is off by one in 4096."""
+    sloped = Parts.sloped
+    Parts.sloped = lambda self, b, x, slope: sloped(
+        self, b, x, b.fmul(slope, V64.constant(1.0 + 2.0**-12))
+    )
+
+
+def neighbouring_lane() -> None:
+    """An operation's rounding goes to the next group's part; the whole error stays right."""
+    booked = Parts.booked
+
+    def moved(self, b, value, parts, local, row):
+        made = booked(self, b, value, parts, local, row)
+        rounding = b.fsub(self.beside(b, made), parts)
+        lanes = [0, *(1 + n % (self.lanes - 1) for n in range(1, self.lanes))]
+        places = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), lanes)
+        turned = b.shuffle_vector(rounding, rounding, places)
+        return self.made(b, value, b.fadd(parts, turned))
+
+    Parts.booked = moved
+
+
+def chosen_without_error() -> None:
+    """min and max give an operand without its error."""
+    chosen = TracedOperations._chosen
+
+    def bare(self, context, b, function, role, values):
+        made = chosen(self, context, b, function, role, values)
+        return role.exactly(b, role.value(b, made)) if isinstance(role, Parts) else made
+
+    TracedOperations._chosen = bare
+
+
+def raw_numbers() -> None:
+    """Constants of the source are not rounded where they are read."""
+    rounded = TracedOperations.rounded
+
+    def kept(self, b, kind, value, role, key, salt):
+        is_raw = isinstance(kind, CompanionNumber)
+        return value if is_raw else rounded(self, b, kind, value, role, key, salt)
+
+    TracedOperations.rounded = kept
+
+
+FAULTS = (
+    product_to_first_order, difference_of_the_wrong_sign, root_of_another_slope, neighbouring_lane,
+    chosen_without_error, raw_numbers,
+)  # fmt: skip
+
+
+def found_by() -> str:
+    """What shows that something is wrong, or ''."""
+    shares = {n.name: n.share for n in trace(rational, "bf16", (1.1, 0.7), by="variable").lines}
+    expected = exact_shares(1.1, 0.7, resolve_backend("bf16"))
+    if shares != pytest.approx(expected, abs=1e-6):
+        return f"shares {shares}, by fractions {expected}"
+    with tempfile.TemporaryDirectory() as folder, np.errstate(all="ignore"):
+        for kernel, backend, args in generated(range(300, 330), Path(folder)):
+            try:
+                checked(kernel, backend, args)
+            except AssertionError as error:
+                return f"{kernel.__module__} in {backend}: {error}"
+    return ""
+
+
+if __name__ == "__main__":
+    next(f for f in FAULTS if f.__name__ == sys.argv[1])()
+    print(found_by())
