@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
 from numba.core import errors
 
@@ -17,9 +19,10 @@ from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.rewriting.syntax import LiftError
 from sciprec.precision.tracing.numbers import CompanionArray, CompanionDtype
 from sciprec.precision.tracing.program import TracedProgram
-from sciprec.precision.tracing.technique import WORDS
+from sciprec.precision.tracing.table import Table
 
 TWIN_LANES = 2
+ONE_THREAD = ("twin", "by step")
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class TracedKernel:
     Args:
         kernel: the plain function.
         backend: the arithmetic of tested values.
-        technique: "parts" or "twin".
+        technique: of `tracing.operations.TECHNIQUES`.
         lanes: how many numbers are beside a value.
     """
 
@@ -54,16 +57,22 @@ class TracedKernel:
         self.written = written_arrays(kernel)
         self.names = list(self.program.signature.parameters)
 
-    def run(self, args: tuple, masks: np.ndarray, of_arguments: dict[str, int]) -> list[Result]:
+    def table(self) -> Table:
+        """The table of a run, its rows to be told more."""
+        return Table(self.program)
+
+    def run(
+        self, args: tuple, table: Table, of_arguments: Mapping[str, int] | None = None
+    ) -> list[Result]:
         """The results of one call.
 
         Args:
             args: as the kernel takes them; they are not written.
-            masks: (rows, lanes), which lanes an operation's rounding goes to.
+            table: of this run; operations leave their notes in it.
             of_arguments: the lane of an array argument's conversion, besides the first one.
         """
-        table = np.zeros((len(self.program.layout.rows), WORDS + self.lanes))
-        table[:, WORDS:] = masks
+        of_arguments = of_arguments or {}
+        table.begin()
         given: dict[int, CompanionArray] = {}
         taken = tuple(
             self._given(a, given, of_arguments.get(n, 0))
@@ -78,16 +87,21 @@ class TracedKernel:
                 found += self._after(name, before, after, of_arguments.get(name, 0))
         return found + self._returned("return", result)
 
-    def _entered(self, table: np.ndarray, taken: tuple):
-        """A call of the compiled kernel."""
+    def _entered(self, table: Table, taken: tuple):
+        """A call of the compiled kernel: on one thread, where rows note what happens."""
+        threads = numba.get_num_threads()
         try:
-            return self.entry(table.ctypes.data, *taken)
+            if self.technique in ONE_THREAD:
+                numba.set_num_threads(1)
+            return self.entry(table.address, *taken)
         except errors.NumbaError as error:
             raise LiftError(
                 f"kernel '{self.program.kernel.__name__}' cannot be traced in "
                 f"'{self.backend.name}': {last_reason(str(error))}; trace takes what lift takes, "
                 "but for complex numbers and functions as arguments"
             ) from None
+        finally:
+            numba.set_num_threads(threads)
 
     def _given(self, argument, known: dict, lane: int):
         """An argument as the traced kernel takes it: arrays of floats rounded, their errors beside

@@ -227,25 +227,23 @@ class _Split:
 
     def __init__(self, parts, twin, args, groups: list[Group], output):
         self.kernel, self.groups, self.passes = parts, groups, 0
-        rows = len(parts.program.layout.rows)
         self.parts: list[list[np.ndarray]] = []
         step = parts.lanes - 1
         for first in range(0, len(groups), step):
-            masks, of_arguments = np.zeros((rows, parts.lanes)), {}
-            masks[:, 0] = 1.0
+            table, of_arguments = parts.table(), {}
             some = groups[first : first + step]
             for lane, group in enumerate(some, 1):
-                masks[list(group.rows), lane] = 1.0
+                table.masks[list(group.rows), lane] = 1.0
                 if group.argument:
                     of_arguments[group.argument] = lane
-            results = _chosen(parts.run(args, masks, of_arguments), output)
+            results = _chosen(parts.run(args, table, of_arguments), output)
             self.passes += 1
             if not first:
                 self.results = results
             self.parts += [
                 [r.beside[..., lane] for r in results] for lane in range(1, len(some) + 1)
             ]
-        exact = _chosen(twin.run(args, np.zeros((rows, twin.lanes)), {}), output)
+        exact = _chosen(twin.run(args, twin.table()), output)
         with np.errstate(invalid="ignore"):
             self.differences = [
                 (r.tested - t.beside[..., 0]) - t.beside[..., 1]

@@ -21,7 +21,7 @@ from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.rounding.words import V64
 from sciprec.precision.tracing.numbers import CompanionNumber
 from sciprec.precision.tracing.operations import TracedOperations
-from sciprec.precision.tracing.technique import Parts
+from sciprec.precision.tracing.parts import Parts
 from tests.diagnosis.trace_checks import checked, exact_shares, generated, rational
 
 
@@ -75,8 +75,8 @@ def chosen_without_error() -> None:
     """min and max give an operand without its error."""
     chosen = TracedOperations._chosen
 
-    def bare(self, context, b, function, role, values):
-        made = chosen(self, context, b, function, role, values)
+    def bare(self, context, b, function, role, values, key):
+        made = chosen(self, context, b, function, role, values, key)
         return role.exactly(b, role.value(b, made)) if isinstance(role, Parts) else made
 
     TracedOperations._chosen = bare

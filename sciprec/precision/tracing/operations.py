@@ -28,9 +28,13 @@ from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import Variant
 from sciprec.precision.rounding.words import F32, F64, I64, V64, call
 from sciprec.precision.tracing.numbers import CompanionDtype, CompanionNumber
-from sciprec.precision.tracing.technique import Companion, Parts, Twin, row_bytes
+from sciprec.precision.tracing.parts import Parts, PartsByStep, PartsOfWider
+from sciprec.precision.tracing.technique import Companion, row_bytes
+from sciprec.precision.tracing.twin import Twin
 
-TECHNIQUES = {"parts": Parts, "twin": Twin}
+TECHNIQUES: dict[str, type[Companion]] = {
+    "parts": Parts, "by step": PartsByStep, "wider": PartsOfWider, "twin": Twin,
+}  # fmt: skip
 SEEN_BITS = 30
 """The most bits of a format in which an elementary function's own rounding is seen: its value in
 binary64 is right to 2^-49."""
@@ -38,6 +42,11 @@ _COMPARISONS = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
     "eq": operator.eq, "ne": operator.ne,
 }  # fmt: skip
+PASS, OUTERMOST_PASS, END = "pass_of_loop", "pass_of_outermost_loop", "end_of_outermost_loop"
+DECISIONS = (*_COMPARISONS, "to_integer")
+"""Operations that follow the tested run, and round nothing."""
+LOOPS = (PASS, OUTERMOST_PASS, END)
+"""Places in loops, which round nothing either."""
 _SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
@@ -52,7 +61,7 @@ class TracedOperations(Operations):
 
     def __init__(self, backend: Backend, technique: str, lanes: int):
         self.technique, self.lanes = TECHNIQUES[technique], lanes
-        super().__init__(backend, 0, Variant(technique, row_bytes(lanes)))
+        super().__init__(backend, 0, Variant(technique, row_bytes(self.technique, lanes)))
         self.carrier = self.dtype_of(self.kind == F32)
 
     def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Companion:
@@ -82,6 +91,10 @@ class TracedOperations(Operations):
     def _make(self, name: str):
         if name in _COMPARISONS:
             return self._comparison(name)
+        if name in LOOPS:
+            return self._loop(name)
+        if name == "to_integer":
+            return self._to_integer()
         if name == "product":
             return self._operation(2, self.emit("mul", self.matmul_role), None, name)
         if name == "trusted":
@@ -156,13 +169,11 @@ class TracedOperations(Operations):
         if row.evaluate is not None:
             return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
         if row.toward:
-            return lambda c, b, v, key: self._stepped(
-                b, role, call(b, row.toward, role.value(b, v[0])), key
-            )
+            return lambda c, b, v, key: self._toward(b, row.toward, role, v[0], key)
         if name == "copysign":
             return lambda c, b, v, key: self._with_sign_of(b, *v)
         if row.exact is not None:
-            return lambda c, b, v, key: self._chosen(c, b, row.exact, role, v)
+            return lambda c, b, v, key: self._chosen(c, b, row.exact, role, v, key)
         if name in ("mod", "fmod"):
             return lambda c, b, v, key: self._remainder(c, b, name, role, v, key)
         if name == "floordiv":
@@ -180,6 +191,13 @@ class TracedOperations(Operations):
         made = plain._emitted(name, plain.compute)(context, b, narrow, None)
         return b.fpext(made, F64) if plain.kind == F32 else made
 
+    def _toward(self, b, function: str, role, x, key):
+        """A whole number beside x."""
+        value = call(b, function, role.value(b, x))
+        row = self.draw(b, role, key)["row"]
+        role.stepped(b, lambda v: call(b, function, v), x, value, row)
+        return self._stepped(b, role, value, key)
+
     def _stepped(self, b, role, value, key):
         """A function that is constant between steps: it follows the tested run, without error."""
         return role.from_binary64(b, value, **self.draw(b, role, key))
@@ -196,11 +214,13 @@ class TracedOperations(Operations):
         negative = b.icmp_signed("<", b.bitcast(sign, I64), ir.Constant(I64, 0))
         return b.select(negative, role.negated(b, size), size)
 
-    def _chosen(self, context, b, function, role, values):
+    def _chosen(self, context, b, function, role, values, key):
         """One of two operands, chosen by tested values."""
         tested = [role.value(b, v) for v in values]
         chosen = self._native(context, b, function, tested, types.float64)
         first = b.icmp_unsigned("==", b.bitcast(chosen, I64), b.bitcast(tested[0], I64))
+        less = b.fcmp_ordered("<", *tested)
+        role.compared(b, "<", *values, less, self.draw(b, role, key)["row"])
         return role.with_value(b, b.select(first, *values), chosen)
 
     def _remainder(self, context, b, name, role, values, key):
@@ -209,14 +229,14 @@ class TracedOperations(Operations):
         exact = b.frem(x, y)
         if name == "fmod":
             made = self._of_quotient(b, role, values, exact)
-            return role.rerounded(b, made, exact, self.draw(b, role, key)["row"])
+            return role.rerounded(b, made, exact, self.draw(b, role, key)["row"], values)
         zero = V64.constant(0.0)
         other = b.xor(b.fcmp_ordered("<", exact, zero), b.fcmp_ordered("<", y, zero))
         other = b.and_(other, b.fcmp_ordered("!=", exact, zero))
         rounded = self._by_plain(context, b, "mod", (x, y))
         total = b.fadd(exact, b.select(other, y, zero))
         made = self._of_quotient(b, role, values, total)
-        return role.rerounded(b, made, rounded, self.draw(b, role, key)["row"])
+        return role.rerounded(b, made, rounded, self.draw(b, role, key)["row"], values)
 
     def _of_quotient(self, b, role, values, rest):
         """x - q y, where rest is that of tested values."""
@@ -239,7 +259,7 @@ class TracedOperations(Operations):
         if role.format.significand_bits > SEEN_BITS:
             near = rounded  # our own values are no nearer to the exact ones
         made = role.of_function(b, values, tested, near, function)
-        return role.rerounded(b, made, rounded, self.draw(b, role, key)["row"])
+        return role.rerounded(b, made, rounded, self.draw(b, role, key)["row"], values)
 
     # ---- decisions -----------------------------------------------------------------------------
 
@@ -261,11 +281,49 @@ class TracedOperations(Operations):
                     for k, v in zip(kinds, args[1:], strict=True)
                 ]  # fmt: skip
                 compared = b.fcmp_unordered if name == "ne" else b.fcmp_ordered
-                return compared(_SIGNS[name], *tested)
+                made, numbers = compared(_SIGNS[name], *tested), []
+                for kind, given, value in zip(kinds, args[1:], tested, strict=True):
+                    with_one = isinstance(kind, CompanionNumber)
+                    numbers.append(given if with_one else self.compute.exactly(b, value))
+                self.compute.compared(b, _SIGNS[name], *numbers, made, args[0])
+                return made
 
             return types.boolean(*keys.join(key, kinds)), codegen
 
         return self.intrinsic(2, resolve)
+
+    def _to_integer(self):
+        """to_integer(x): x, which is about to become an integer."""
+
+        def resolve(typingctx, key, x):
+            kind = types.unliteral(x)
+            if not isinstance(kind, CompanionNumber):
+                return identity(x, key)
+
+            def codegen(context, b, signature, args):
+                role, value = self.compute, self.compute.value(b, args[1])
+                made = call(b, "trunc", value)
+                role.stepped(b, lambda v: call(b, "trunc", v), args[1], made, args[0])
+                return args[1]
+
+            return kind(key, kind), codegen
+
+        return self.intrinsic(1, resolve)
+
+    def _loop(self, name: str):
+        """pass_of_loop(index): a loop begins a pass; end_of_outermost_loop(0): it has ended."""
+
+        def resolve(typingctx, key, index):
+            def codegen(context, b, signature, args):
+                if name == END:
+                    self.compute.ended(b, args[0])
+                else:
+                    self.compute.passed(b, args[1], args[0], name == OUTERMOST_PASS)
+                return ir.Constant(I64, 0)
+
+            return types.int64(key, types.int64), codegen
+
+        return self.intrinsic(1, resolve)
 
 
 class _Function:

@@ -6,13 +6,15 @@ import ast
 from dataclasses import dataclass
 
 import numpy as np
+from numba import prange
 
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
-from sciprec.precision.rewriting.syntax import name
+from sciprec.precision.rewriting.syntax import name, static_value
 from sciprec.precision.rounding.variant import Variant
+from sciprec.precision.tracing.operations import END, OUTERMOST_PASS, PASS, TECHNIQUES
 from sciprec.precision.tracing.technique import row_bytes
 
 _IMPORTS = """
@@ -43,6 +45,7 @@ class Origin:
         source: the line.
         variable: the name that the statement gives a value, "return", or "" for none.
         of_engine: whether it is in one of the engine's own kernels.
+        loops: numbers of the loops of its function that it stands in, the outermost one first.
     """
 
     function: str
@@ -51,15 +54,29 @@ class Origin:
     source: str
     variable: str
     of_engine: bool
+    loops: tuple[int, ...] = ()
+
+
+class _Pass(ast.Expr):
+    """The beginning of a loop's pass, put before its body."""
+
+    def __init__(self, loop: ast.For | ast.While | None = None, outermost: bool = False):
+        super().__init__(ast.Constant(None))
+        self.loop, self.outermost = loop, outermost
 
 
 class _TracedRewriter(Rewriter):
-    """Rewrites a kernel as ever; literals have rows, and comparisons are operations."""
+    """Rewrites a kernel as ever; literals have rows, comparisons are operations, and so are the
+    passes of loops.
+    """
 
     at, variable = None, ""
+    loops: tuple[int, ...] = ()
 
     def visit(self, node):
         """Any node; literals are booked where it stands."""
+        if isinstance(node, _Pass):
+            return self._pass(node)
         if hasattr(node, "lineno"):
             self.at = node
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
@@ -74,8 +91,56 @@ class _TracedRewriter(Rewriter):
     def add_site(self, node, operation: str) -> int:
         """The number of a new site, whose origin is noted."""
         number = super().add_site(node, operation)
-        self.program.note_origin(number, self.function, self.label, self.variable)
+        self.program.note_origin(number, self)
         return number
+
+    def _pass(self, node: _Pass) -> ast.Expr:
+        loop, index = node.loop, ast.Constant(-1)
+        if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and _is_range(loop.iter):
+            index = name(loop.target.id)
+        noted = self.op(OUTERMOST_PASS if node.outermost else PASS, loop, index)
+        self.program.passes[self.loops[-1]] = len(self.program.sites) - 1
+        return ast.Expr(noted)
+
+    def _looped(self, node, rewritten):
+        """A loop whose passes are noted, of the kernel itself also where it ends. A parallel one is
+        rewritten into a serial one, by a rewriter of its own.
+        """
+        parallel = self.is_parallel(node)
+        around, outermost = self.loops, not self.loops and self.function is self.program.kernel
+        if self.parallel and not self.loops:
+            around, outermost = self.program.around
+        self.loops = (*around, len(self.program.passes))
+        if parallel:
+            self.program.around = around, outermost
+        else:
+            self.program.passes.append(-1)
+            node.body.insert(0, _Pass(node, outermost))
+        made, self.loops = rewritten(node), around
+        made = made if isinstance(made, list) else [made]
+        ends = outermost and not self.parallel
+        return [*made, ast.Expr(self.op(END, node, ast.Constant(0)))] if ends else made
+
+    def is_parallel(self, node) -> bool:
+        """Whether a loop is one over `prange` that becomes parallel."""
+        called = node.iter.func if isinstance(getattr(node, "iter", None), ast.Call) else None
+        known = static_value(called, self.namespace, self.local) if called else None
+        return known is prange and not self.parallel
+
+    def visit_For(self, node):
+        """A loop over a range or an array."""
+        return self._looped(node, super().visit_For)
+
+    def visit_While(self, node):
+        """A loop with a condition."""
+        return self._looped(node, super().visit_While)
+
+    def visit_Call(self, node):
+        """A call; int(x) is a decision."""
+        made = super().visit_Call(node)
+        if isinstance(made, ast.Call) and getattr(made.func, "id", "") == "int" and made.args:
+            made.args[0] = self.op("to_integer", node, made.args[0])
+        return made
 
     def literal(self, value: float) -> ast.expr:
         """A floating-point constant, rounded where it stands."""
@@ -136,6 +201,12 @@ def _decides_types(node) -> bool:
     return isinstance(node, ast.Constant) and not isinstance(node.value, (int, float))
 
 
+def _is_range(iterated: ast.expr) -> bool:
+    """Whether a loop's variable is a whole number."""
+    called = iterated.func if isinstance(iterated, ast.Call) else None
+    return getattr(called, "id", getattr(called, "attr", "")) in ("range", "prange")
+
+
 def _root(target) -> str:
     """The name that an assignment's target begins with."""
     while isinstance(target, (ast.Subscript, ast.Attribute, ast.Starred)):
@@ -153,6 +224,10 @@ class TracedProgram(Program):
         backend: the arithmetic of tested values.
         technique: which companion, see `tracing.operations`.
         lanes: how many numbers are beside a value.
+
+    Attributes:
+        origins: of every site but those where the kernel is entered.
+        passes: number of a loop -> the site where its passes begin.
     """
 
     rewriter, with_rows = _TracedRewriter, "a trace"
@@ -160,23 +235,28 @@ class TracedProgram(Program):
     def __init__(self, kernel, backend: Backend, technique: str, lanes: int):
         self.technique, self.lanes = technique, lanes
         self.origins: dict[int, Origin] = {}
+        self.passes: list[int] = []
+        self.around: tuple[tuple[int, ...], bool] = (), True
         narrow = backend.carrier == np.float32
         self.imports = _IMPORTS.format(lanes=lanes, narrow=narrow, twin=technique == "twin")
-        super().__init__(kernel, backend, "auto", True, Variant(technique, row_bytes(lanes)))
+        variant = Variant(technique, row_bytes(TECHNIQUES[technique], lanes))
+        super().__init__(kernel, backend, "auto", True, variant)
 
     def _arithmetic(self) -> str:
         maker = "'sciprec.precision.tracing.operations', 'traced_operations'"
         return f"sp_imported({maker})({self.backend!r}, {self.technique!r}, {self.lanes})"
 
-    def note_origin(self, number: int, function, label: str, variable: str) -> None:
+    def note_origin(self, number: int, rewriter: _TracedRewriter) -> None:
         """Note where a site is."""
+        function = rewriter.function
         line = self.sites[number].line
         lines = self.sources[function.__code__].splitlines()
         place = line - function.__code__.co_firstlineno
         self.origins[number] = Origin(
-            as_written(label), function.__code__.co_filename, line,
-            lines[place].strip() if 0 <= place < len(lines) else "", variable,
+            as_written(rewriter.label), function.__code__.co_filename, line,
+            lines[place].strip() if 0 <= place < len(lines) else "", rewriter.variable,
             function.__module__.startswith("sciprec.precision.") and function is not self.kernel,
+            rewriter.loops,
         )  # fmt: skip
 
     def array_text(self, text: str) -> str:

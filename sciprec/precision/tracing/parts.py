@@ -1,0 +1,214 @@
+"""The error of a number beside it, split by where it arose.
+
+Lane 0 is all of the error, tested - exact; every other lane the part of a group of operations,
+chosen by a mask in the operation's row. An operation passes the parts of its operands on and adds
+its own rounding. The slopes are secants between tested and exact values, not derivatives, so that
+parts add up to the error of any size: x y - x* y* = (x - dx / 2) dy + (y - dy / 2) dx, and
+x / y - x* / y* = dx / y* - (x / y) dy / y*.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from sciprec.precision.rounding.words import F64, I64, V64, call
+from sciprec.precision.tracing import rows
+from sciprec.precision.tracing.technique import Companion, two_sum
+
+
+class Parts(Companion):
+    """The error of a number beside it, in parts."""
+
+    words = rows.WORDS
+
+    def error(self, b, x):
+        """tested - exact."""
+        return self.lane(b, x, 0)
+
+    def exact(self, b, x):
+        """The exact value, to binary64."""
+        return b.fsub(self.value(b, x), self.error(b, x))
+
+    def exactly(self, b, value):
+        """A tested value without error."""
+        return self.made(b, value, ir.Constant(self.beside_kind, None))
+
+    def booked(self, b, value, parts, local, row):
+        """A number whose own rounding goes to the part of its operation."""
+        return self.made(b, value, self.fused(b, self.spread(b, local), self.mask(b, row), parts))
+
+    def mask(self, b, row):
+        """Which lanes an operation's rounding goes to: 1.0 in each of them, and in lane 0."""
+        address = b.add(row, ir.Constant(I64, 8 * self.words))
+        mask = b.load(b.inttoptr(address, self.beside_kind.as_pointer()), align=8)
+        mask.set_metadata("invariant.load", b.module.add_metadata([]))
+        return mask
+
+    def scaled(self, b, parts, slope):
+        """Parts of an operand times a slope."""
+        return b.fmul(parts, self.spread(b, slope))
+
+    def entered(self, b, x, rounded, rest, row):
+        """A plain number x + rest that was rounded."""
+        local = b.fsub(rounded, x)
+        same = b.fcmp_ordered("==", rounded, x)  # infinities have no error
+        local = b.select(same, V64.constant(0.0), local)
+        local = local if rest is None else b.fsub(local, rest)
+        return self.booked(b, rounded, ir.Constant(self.beside_kind, None), local, row)
+
+    def rerounded(self, b, x, rounded, row, operands=None):
+        """A number that was rounded once more."""
+        local = b.fsub(rounded, self.value(b, x))
+        return self.booked(b, rounded, self.beside(b, x), local, row)
+
+    def _sum(self, b, x, y, rounded, row, sign: int):
+        u, v = self.value(b, x), self.value(b, y)
+        v = v if sign > 0 else b.fneg(v)
+        total, rest = two_sum(b, u, v)
+        join = b.fadd if sign > 0 else b.fsub
+        parts = join(self.beside(b, x), self.beside(b, y))
+        return self.booked(b, rounded, parts, _local(b, rounded, total, rest), row)
+
+    def mul(self, b, x, y, row):
+        """x y."""
+        u, v = self.value(b, x), self.value(b, y)
+        product = b.fmul(u, v)
+        rest = call(b, "fma", u, v, b.fneg(product))
+        rounded = self._tested(b, "mul", u, v)
+        local = _local(b, rounded, product, rest)
+        return self.booked(b, rounded, self._of_product(b, x, y), local, row)
+
+    def _of_product(self, b, x, y):
+        half = V64.constant(-0.5)
+        u = call(b, "fma", half, self.error(b, x), self.value(b, x))
+        v = call(b, "fma", half, self.error(b, y), self.value(b, y))
+        first = self.scaled(b, self.beside(b, x), v)
+        return self.fused(b, self.beside(b, y), self.spread(b, u), first)
+
+    def fma(self, b, x, y, z, row):
+        """x y + z. Its exact error: Boldo and Muller (2011), ErrFma."""
+        u, v, w = (self.value(b, n) for n in (x, y, z))
+        rounded = self._tested(b, "fma", u, v, w)
+        high = b.fmul(u, v)
+        low = call(b, "fma", u, v, b.fneg(high))
+        first, first_rest = two_sum(b, w, low)
+        total, total_rest = two_sum(b, high, first)
+        rest = b.fadd(total_rest, first_rest)
+        parts = b.fadd(self._of_product(b, x, y), self.beside(b, z))
+        return self.booked(b, rounded, parts, _local(b, rounded, total, rest), row)
+
+    def div(self, b, x, y, row):
+        """x / y."""
+        u, v = self.value(b, x), self.value(b, y)
+        rounded, quotient = self._tested(b, "div", u, v), b.fdiv(u, v)
+        remainder = call(b, "fma", b.fneg(quotient), v, u)
+        local = _local(b, rounded, quotient, b.fdiv(remainder, v))
+        inverse = b.fdiv(V64.constant(1.0), self.exact(b, y))
+        of_y = self.scaled(b, self.beside(b, y), b.fmul(quotient, inverse))
+        parts = b.fsub(self.scaled(b, self.beside(b, x), inverse), of_y)
+        return self.booked(b, rounded, parts, local, row)
+
+    def sqrt(self, b, x, row):
+        """The square root of x."""
+        u = self.value(b, x)
+        rounded, root = self._tested(b, "sqrt", u), call(b, "sqrt", u)
+        remainder = call(b, "fma", b.fneg(root), root, u)
+        local = _local(b, rounded, root, b.fdiv(remainder, b.fadd(root, root)))
+        both = b.fadd(root, call(b, "sqrt", self.exact(b, x)))
+        parts = self.sloped(b, x, b.fdiv(V64.constant(1.0), both))
+        return self.booked(b, rounded, parts, local, row)
+
+    def sloped(self, b, x, slope):
+        """Parts of an operand times a slope that may be infinite where there is no error."""
+        parts = self.beside(b, x)
+        nothing = ir.Constant(self.beside_kind, None)
+        none = b.fcmp_ordered("==", parts, nothing)
+        return b.select(none, nothing, self.scaled(b, parts, slope))
+
+    def magnitude(self, b, x, row=None):
+        """|x|, with the secant of the absolute value."""
+        value, exact, error = self.value(b, x), self.exact(b, x), self.error(b, x)
+        sizes = b.fsub(call(b, "fabs", value), call(b, "fabs", exact))
+        sign = call(b, "copysign", V64.constant(1.0), value)
+        crosses = b.fcmp_ordered("<", b.fmul(value, call(b, "copysign", V64.constant(1.0), exact)),
+                                 V64.constant(0.0))  # fmt: skip
+        slope = b.select(crosses, b.fdiv(sizes, error), sign)
+        return self.made(b, call(b, "fabs", value), self.scaled(b, self.beside(b, x), slope))
+
+    def difference(self, b, x, y, factor):
+        """Parts of x - factor y, where the factor is exact."""
+        return b.fsub(self.beside(b, x), self.scaled(b, self.beside(b, y), factor))
+
+    def of_function(self, b, values, tested, near, function):
+        """A function's value `near` and the parts of its operands behind it: with two operands, the
+        mean of both orders.
+        """
+        if len(values) == 1:
+            found = function.slope(tested[0], self.error(b, values[0]), near)
+            return self.made(b, near, self.sloped(b, values[0], found))
+        parts, half = None, V64.constant(0.5)
+        for first in (True, False):
+            own, other = (0, 1) if first else (1, 0)
+            error, exact = self.error(b, values[own]), self.exact(b, values[other])
+            ends = (
+                function.slope_along(first, tested[own], error, at) for at in (tested[other], exact)
+            )
+            mean = b.fmul(half, b.fadd(*ends))
+            found = self.sloped(b, values[own], mean)
+            parts = found if parts is None else b.fadd(parts, found)
+        return self.made(b, near, parts)
+
+
+class PartsByStep(Parts):
+    """The same, split by the pass of an outermost loop: the mask is that of the present pass, and
+    counts where the row has the factor 1.0, which may have changed between runs.
+    """
+
+    def mask(self, b, row):
+        """The mask of the pass times the row's factor; lane 0 takes every rounding."""
+        address = rows.load(b, rows.header_of(b, row), rows.MASK)
+        mask = b.load(b.inttoptr(address, self.beside_kind.as_pointer()), align=8)
+        factor = self.spread(b, rows.load(b, row, rows.FACTOR, F64))
+        return b.insert_element(b.fmul(mask, factor), V64.constant(1.0), ir.Constant(I64, 0))
+
+    def passed(self, b, index, row, outermost: bool) -> None:
+        """The mask of the next pass, where that is one of an outermost loop."""
+        if outermost:
+            self.ended(b, row)
+
+    def ended(self, b, row) -> None:
+        """The mask of what follows."""
+        header, step = rows.next_step(b, row)
+        size = ir.Constant(I64, 8 * self.lanes)
+        mask = b.add(rows.load(b, header, rows.MASKS), b.mul(step, size))
+        rows.store(b, mask, header, rows.MASK)
+
+
+class PartsOfWider(Parts):
+    """The same, where rows with the factor 1.0 leave their rounding out: their results stay in
+    binary64 until another operation rounds.
+    """
+
+    def booked(self, b, value, parts, local, row):
+        """A number with or without its rounding."""
+        factor = rows.load(b, row, rows.FACTOR, F64)
+        wide = b.fcmp_ordered("!=", factor, V64.constant(0.0))
+        plain = b.fsub(value, local)
+        wide = b.and_(wide, rows.is_finite(b, plain))
+        value = b.select(wide, plain, value)
+        local = b.select(wide, V64.constant(0.0), local)
+        return super().booked(b, value, parts, local, row)
+
+    def _tested(self, b, operation: str, *values):
+        """An operation on values that may be wider than the format."""
+        plain = {"add": b.fadd, "sub": b.fsub, "mul": b.fmul, "div": b.fdiv}.get(operation)
+        made = plain(*values) if plain else call(b, operation, *values)
+        return self._widened(b, self.base.from_binary64(b, made))
+
+
+def _local(b, rounded, near, rest):
+    """rounded - (near + rest); the rest is nothing where it is no number, as beside infinities."""
+    rest = b.select(b.fcmp_unordered("uno", rest, rest), V64.constant(0.0), rest)
+    same = b.fcmp_ordered("==", rounded, near)
+    difference = b.select(same, V64.constant(0.0), b.fsub(rounded, near))
+    return b.fsub(difference, rest)

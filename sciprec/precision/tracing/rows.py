@@ -1,0 +1,146 @@
+"""Rows of a traced program's table: what they tell operations, and what these note in them.
+
+Every row begins with the address of a header that all rows share: where the run is. Words are of
+64 bits; see `Header` and the names of words below.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from llvmlite import ir
+
+from sciprec.precision.rounding.fixed_rounding import word_at
+from sciprec.precision.rounding.words import F64, I64, V64, call, routine
+
+CLOCK, STOP, STEP, HEALED_STEP, MASKS, MASK = range(6)
+HEADER_WORDS = 8
+"""Words of the header: operations so far; where loops stop noting their index; passes of outermost
+loops so far; the one in which values are healed; the address of a table of masks, one for each
+pass; that of the present one."""
+
+HEADER, FACTOR = 0, 1
+WORDS = 8
+"""Words of a row of parts before its mask: the header's address; 1.0 where its rounding counts, if
+the mask is that of a pass, or where it is left out, if some operations are to be wide."""
+
+TREATMENT, RUNS, FIRST, LOST, ROUNDED = 1, 2, 3, 5, 6
+NO_NUMBER, INFINITE, SATURATED, VANISHED, OTHERWISE = 7, 10, 13, 16, 19
+INDEX = 22
+EXAMINED_WORDS = 24
+"""Words of a row of a twin: how its results are treated, how often it ran, the clock when it first
+did, the largest factor by which a relative error grew, how often it rounded; of every event how
+often, and clock and step of the first one; a loop's present index. Word 4 is left to parallel
+loops."""
+EVENTS = {
+    "NaN": NO_NUMBER,
+    "infinity": INFINITE,
+    "saturation": SATURATED,
+    "underflow to zero": VANISHED,
+    "branch": OTHERWISE,
+}
+HEALED, HEALED_IN_ONE_STEP = 1, 2
+
+
+def load(b, address, index: int, kind=I64):
+    """A word of a row or of the header."""
+    return b.load(word_at(b, address, index, kind))
+
+
+def store(b, value, address, index: int) -> None:
+    """Write such a word."""
+    b.store(value, word_at(b, address, index, value.type))
+
+
+def header_of(b, row):
+    """The header's address: the same in every row, whatever kernels write."""
+    loaded = load(b, row, HEADER)
+    loaded.set_metadata("invariant.load", b.module.add_metadata([]))
+    return loaded
+
+
+def named(stem: str, *facts) -> str:
+    """The name of a routine that depends on facts."""
+    return f"sciprec.{stem}.{hashlib.blake2b(repr(facts).encode(), digest_size=8).hexdigest()}"
+
+
+def relative_error(b, tested, high, low):
+    """|tested - exact| / |exact|; infinite beside an exact zero, NaN where there is no number."""
+    kinds = (F64, F64, F64)
+    return b.call(
+        routine(b.module, "sciprec.relative", F64, kinds, _relative_error), (tested, high, low)
+    )
+
+
+def _relative_error(b, tested, high, low):
+    error = b.fsub(b.fsub(tested, high), low)
+    size = call(b, "fabs", high)
+    least = V64.constant(2.0**-1070)
+    size = b.select(b.fcmp_ordered("<", size, least), least, size)
+    return b.fdiv(call(b, "fabs", error), size)
+
+
+def is_finite(b, x):
+    """Whether a number is finite."""
+    return b.fcmp_ordered("==", b.fsub(x, x), V64.constant(0.0))
+
+
+def ticked(b, row):
+    """The clock, one further; the row has run once more."""
+    one, header = ir.Constant(I64, 1), header_of(b, row)
+    clock, runs = b.add(load(b, header, CLOCK), one), load(b, row, RUNS)
+    store(b, clock, header, CLOCK)
+    new = b.icmp_unsigned("==", runs, ir.Constant(I64, 0))
+    store(b, b.select(new, clock, load(b, row, FIRST)), row, FIRST)
+    store(b, b.add(runs, one), row, RUNS)
+    return clock
+
+
+def happened(b, row, event: int, condition, clock) -> None:
+    """Note an event where a condition holds: how often, and when it first did."""
+    count, step = load(b, row, event), load(b, header_of(b, row), STEP)
+    new = b.and_(condition, b.icmp_unsigned("==", count, ir.Constant(I64, 0)))
+    store(b, b.add(count, b.zext(condition, I64)), row, event)
+    for place, value in ((event + 1, clock), (event + 2, step)):
+        store(b, b.select(new, value, load(b, row, place)), row, place)
+
+
+def decided(b, otherwise, row) -> None:
+    """Note a decision of the tested run, and whether exact values would have made another."""
+    kinds = (ir.IntType(1), I64)
+    b.call(routine(b.module, "sciprec.decided", I64, kinds, _decided), (otherwise, row))
+
+
+def _decided(b, otherwise, row):
+    clock = ticked(b, row)
+    happened(b, row, OTHERWISE, otherwise, clock)
+    return clock
+
+
+def counted_pass(b, row, index, outermost: bool) -> None:
+    """Note that a loop begins a pass, with its index."""
+    kinds = (I64, I64)
+    emit = _outermost_pass if outermost else _inner_pass
+    b.call(routine(b.module, f"sciprec.{emit.__name__}", I64, kinds, emit), (row, index))
+
+
+def _inner_pass(b, row, index):
+    header = header_of(b, row)
+    before = b.icmp_signed("<", load(b, header, CLOCK), load(b, header, STOP))
+    store(b, b.select(before, index, load(b, row, INDEX)), row, INDEX)
+    runs = b.add(load(b, row, RUNS), ir.Constant(I64, 1))
+    store(b, runs, row, RUNS)
+    return runs
+
+
+def _outermost_pass(b, row, index):
+    next_step(b, row)
+    return _inner_pass(b, row, index)
+
+
+def next_step(b, row):
+    """The step that now begins: a pass of an outermost loop, or what follows such a loop."""
+    header = header_of(b, row)
+    step = b.add(load(b, header, STEP), ir.Constant(I64, 1))
+    store(b, step, header, STEP)
+    return header, step
