@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -22,7 +21,7 @@ def trace(
     backend: Backend,
     by: Annotated[
         str,
-        typer.Option(help="Split by line, operation, variable, function or call."),
+        typer.Option(help="Split by line, operation, variable, function, call or step."),
     ] = "line",
     output: Annotated[
         list[str] | None,
@@ -44,6 +43,6 @@ def trace(
     given = inputs_of(plain_function(function), inputs)
     found = trace_kernel(function, backend, given.values, output=output or None, by=by)
     if json:
-        print_json(asdict(found) | {"verdict": found.verdict})
+        print_json(found.as_dict())
     else:
         print(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,10 @@ from numba.core import errors
 
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend
-from sciprec.precision.formats.literal import round_array
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import last_reason
 from sciprec.precision.lifting.written import written_arrays
+from sciprec.precision.quantization import quantize
 from sciprec.precision.rewriting.syntax import LiftError
 from sciprec.precision.tracing.numbers import CompanionArray, CompanionDtype
 from sciprec.precision.tracing.program import TracedProgram
@@ -62,20 +62,22 @@ class TracedKernel:
         return Table(self.program)
 
     def run(
-        self, args: tuple, table: Table, of_arguments: Mapping[str, int] | None = None
-    ) -> list[Result]:
+        self, args: tuple, table: Table, of_arguments: Mapping[str, int] | None = None,
+        unrounded: Iterable[str] = (),
+    ) -> list[Result]:  # fmt: skip
         """The results of one call.
 
         Args:
             args: as the kernel takes them; they are not written.
             table: of this run; operations leave their notes in it.
             of_arguments: the lane of an array argument's conversion, besides the first one.
+            unrounded: arguments whose arrays are taken as they are.
         """
         of_arguments = of_arguments or {}
         table.begin()
         given: dict[int, CompanionArray] = {}
         taken = tuple(
-            self._given(a, given, of_arguments.get(n, 0))
+            self._given(a, given, of_arguments.get(n, 0), n not in unrounded)
             for n, a in zip(self.names, args, strict=True)
         )
         result, _ = self._entered(table, taken)
@@ -103,19 +105,19 @@ class TracedKernel:
         finally:
             numba.set_num_threads(threads)
 
-    def _given(self, argument, known: dict, lane: int):
+    def _given(self, argument, known: dict, lane: int, rounds: bool):
         """An argument as the traced kernel takes it: arrays of floats rounded, their errors beside
         them. Lanes without error hold -0.0, which a store never leaves.
         """
         if isinstance(argument, tuple):
-            return tuple(self._given(a, known, lane) for a in argument)
+            return tuple(self._given(a, known, lane, rounds) for a in argument)
         if not isinstance(argument, np.ndarray) or argument.dtype.kind != "f":
             return argument.copy() if isinstance(argument, np.ndarray) else argument
         if id(argument) not in known:
             numbers = np.full((*argument.shape, 1 + self.lanes), -0.0)
-            rounded = np.asarray(round_array(argument, self.backend.storage), np.float64)
-            numbers[..., 0] = rounded
             exact = argument.astype(np.float64)
+            rounded = quantize(exact, self.backend) if rounds else exact
+            numbers[..., 0] = rounded
             if self.technique == "twin":
                 numbers[..., 1] = exact
             else:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sciprec.precision.rewriting.layout import Row
+from sciprec.precision.tracing.operations import DECISIONS, LOOPS
 from sciprec.precision.tracing.program import Origin, TracedProgram
 
-BY = ("line", "operation", "variable", "function", "call")
+BY = ("line", "operation", "variable", "function", "call", "step")
+_NEVER_ROUND = (*DECISIONS, *LOOPS, "prange", "call")
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,9 @@ class Group:
         name: what the group is called: a line, an operation, a variable, a function, a call.
         rows: numbers of the rows.
         argument: the parameter whose conversion it is, or "".
+        carried: whether it depends on what a loop carries from pass to pass.
+        steps: the first step of a run and the one after the last whose roundings they are, of all
+            rows; None where that does not matter.
     """
 
     function: str
@@ -29,6 +34,8 @@ class Group:
     name: str
     rows: tuple[int, ...]
     argument: str = ""
+    carried: bool = False
+    steps: tuple[int, int] | None = None
 
 
 def groups_of(program: TracedProgram, by: str) -> list[Group]:
@@ -37,16 +44,21 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
     arguments: dict[str, list[int]] = {name: [] for name in names}
     found: dict[tuple, list[int]] = {}
     first: dict[tuple, Origin] = {}
+    carried: set[tuple] = set()
     for number, row in enumerate(program.layout.rows):
         site = program.sites[row.site]
         if row.site not in program.origins:  # where the kernel is entered
             if site.text in arguments:
                 arguments[site.text].append(number)
             continue
-        origin = _own(program, row)
+        if site.operation.partition("(")[0] in _NEVER_ROUND:
+            continue
+        origin = own_place(program, row)
         key = _key(program, row, origin, by)
         found.setdefault(key, []).append(number)
         first.setdefault(key, origin)
+        if any(o.carried and not o.of_engine for o in _chain(program, row)):
+            carried.add(key)
     kernel = program.kernel
     file, line = kernel.__code__.co_filename, kernel.__code__.co_firstlineno
     made = [
@@ -59,15 +71,21 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
     for key in ordered:
         at = first[key]
         made.append(
-            Group(at.function, at.file, at.line, at.source, str(key[-1]), tuple(found[key]))
-        )
+            Group(at.function, at.file, at.line, at.source, str(key[-1]), tuple(found[key]),
+                  carried=key in carried)
+        )  # fmt: skip
     return made
 
 
-def _own(program: TracedProgram, row: Row) -> Origin:
+def own_place(program: TracedProgram, row: Row) -> Origin:
     """The user's own place of a row: in a kernel of the engine, where it is called."""
-    chain = [program.origins[s] for s in (*row.calls, row.site) if s in program.origins]
+    chain = _chain(program, row)
     return next((o for o in reversed(chain) if not o.of_engine), chain[-1])
+
+
+def _chain(program: TracedProgram, row: Row) -> list[Origin]:
+    """The places of the calls that lead to a row, and its own."""
+    return [program.origins[s] for s in (*row.calls, row.site) if s in program.origins]
 
 
 def _key(program: TracedProgram, row: Row, origin: Origin, by: str) -> tuple:

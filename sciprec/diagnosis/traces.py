@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from sciprec.checks.arguments import names, refused, whole, word
-from sciprec.diagnosis.attribution import (
-    TWIN_LANES,
-    Result,
-    TracedKernel,
-    require_apart,
-    require_traceable,
-)
+from sciprec.checks.arguments import refused, whole, word
+from sciprec.diagnosis.attribution import require_apart, require_traceable
+from sciprec.diagnosis.examination import Event, Examination, Step
+from sciprec.diagnosis.families import Family, families
+from sciprec.diagnosis.findings import Findings
+from sciprec.diagnosis.healing import becomes_large, with_causes
 from sciprec.diagnosis.origins import BY, Group, groups_of
+from sciprec.diagnosis.problem import Problem, bound_arguments
+from sciprec.diagnosis.splitting import Errors, Split, norm, share
+from sciprec.diagnosis.verification import Verification, verified
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend
@@ -29,6 +28,9 @@ from sciprec.precision.tracing.operations import SEEN_BITS
 
 LANES = 8
 """Numbers beside each value: the whole error, and the parts of seven groups at once."""
+SAMPLES = 16
+"""Perturbed inputs over which parts of lines are correlated; four times as many where results are
+so few numbers that some would be correlated by chance."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,14 @@ class Line:
     Attributes:
         function, file, line: where its first operation begins (absolute line number).
         source: the text of the line; of an argument's conversion "argument x".
-        name: "line 12", or what it is called by operation, variable, function or call.
+        name: "line 12", or what it is called by operation, variable, function, call or step.
         share: of the error of all outputs, signed: <its part, error> / <error, error>.
         rms: of its part over the outputs, in their unit; of several outputs each over its norm.
         shares: share of the error of each output, by its name.
+        bits_lost: log2 of the relative error of a result over that of its operands, the largest
+            over its operations and runs; exact operands count as rounded once.
+        runs: how often it was executed.
+        group: number of its group of lines whose parts go together; 0 where its part is small.
     """
 
     function: str
@@ -52,15 +58,40 @@ class Line:
     share: float
     rms: float
     shares: Mapping[str, float] = field(default_factory=dict)
+    bits_lost: float = 0.0
+    runs: int = 0
+    group: int = 0
+
+
+@dataclass(frozen=True)
+class LineGroup:
+    """Lines whose parts are correlated, so that none of them is worth changing alone.
+
+    Attributes:
+        number: from 1, the largest share first.
+        lines: its lines.
+        share: of the error, pooled over perturbed inputs.
+        left: predicted error without its roundings, over the error.
+        correlation: the one of largest size between two of its lines; 0 of a single line.
+    """
+
+    number: int
+    lines: tuple[Line, ...]
+    share: float
+    left: float
+    correlation: float
 
 
 @dataclass(frozen=True, repr=False)
 class Trace(Shown):
-    """Where the error of a kernel's results arises.
+    """Where the error of a kernel's results arises, and where it becomes large.
 
     Attributes:
         kernel, backend, by: what was traced, and how it is split.
-        lines: all lines that may round, in the order of the source.
+        lines: all lines that were executed and may round, in the order of the source.
+        groups: lines with a part of at least 2 % of the error, those that go together in one.
+        events: the first NaN, infinity, saturation and underflow to zero of the run, by time.
+        branches: lines where exact values would have decided otherwise.
         outputs: name -> relative l2 error of that output.
         elements: how many numbers the outputs have.
         left_out: how many of them are not finite in the tested or the exact run.
@@ -68,36 +99,48 @@ class Trace(Shown):
         passes: how often the kernel was run.
         unknown: lines with elementary functions in more than 30 bits, whose own rounding is not
             seen.
+        verdict: what there is to know, in a sentence.
     """
 
     kernel: str
     backend: str
     by: str
     lines: tuple[Line, ...]
+    groups: tuple[LineGroup, ...]
+    events: tuple[Event, ...]
+    branches: tuple[Event, ...]
     outputs: Mapping[str, float]
     elements: int
     left_out: int
     closure: float
     passes: int
-    unknown: tuple[str, ...] = ()
+    unknown: tuple[str, ...]
+    verdict: str
+    _work: _Work = field(repr=False, compare=False)
 
     @property
     def ranked(self) -> list[Line]:
         """The lines, the largest part first."""
         return sorted(self.lines, key=lambda n: -abs(n.share))
 
-    @property
-    def verdict(self) -> str:
-        """What there is to know, in a sentence."""
-        if self.elements == self.left_out:
-            return "No result is finite: there is no error to split."
-        if not any(self.outputs.values()):
-            return f"'{self.kernel}' makes no error in {self.backend}: all shares are 0."
-        first = self.ranked[0]
-        return (
-            f"{first.share:.0%} of the error of '{self.kernel}' in {self.backend} is rounding of "
-            f"{_called(first, self.by)}."
-        )
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_work"}
+        listed = ("lines", "groups", "events", "branches")
+        return kept | {name: [asdict(one) for one in kept[name]] for name in listed}
+
+    def verify(self, top: int = 3) -> Verification:
+        """Run the kernel with the largest groups computed wider, in binary64.
+
+        Args:
+            top: how many groups, each by itself.
+
+        Returns:
+            What was predicted and measured to be left of the error, pooled over the perturbed
+            inputs; where they differ by more than 15 %, the line that the rounding moves to.
+        """
+        whole("top", top, 1, 1000, "a whole number from 1")
+        return self._work.verify(top)
 
     def _summary(self) -> Summary:
         left = ("line", "source") if self.by == "line" else ("line", self.by)
@@ -107,8 +150,11 @@ class Trace(Shown):
                 n.source if self.by == "line" else n.name,
                 f"{n.share:+.1%}",
                 f"{n.rms:.2g}",
+                f"{n.bits_lost:.1f}",
+                f"{n.runs:,}",
+                str(n.group or "–"),
             )
-            for n in self.ranked
+            for n in (self.lines if self.by == "step" else self.ranked)
             if n.share or n.rms
         ]
         notes = [
@@ -118,17 +164,14 @@ class Trace(Shown):
         if self.left_out:
             some = counted(self.left_out, "number")
             notes.append(f"{some} of {self.elements:,} left out: not finite")
+        notes += [str(event) for event in self.events]
+        notes += [f"exact values decide otherwise: {event}" for event in self.branches]
         if self.unknown:
             where = ", ".join(self.unknown)
             notes.append(f"own rounding of elementary functions is not seen: {where}")
-        listing = Listing(left, ("share", "rms of part"), rows)
+        heads = ("share", "rms of part", "bits lost", "runs", "group")
+        listing = Listing(left, heads, rows, droppable=("rms of part", "runs", "group"))
         return Summary(self.verdict, listing, tuple(notes))
-
-
-def _called(line: Line, by: str) -> str:
-    if line.source.startswith("argument ") and line.source == line.name:
-        return line.source
-    return f"line {line.line}: {line.source}" if by == "line" else line.name
 
 
 def trace(
@@ -154,11 +197,12 @@ def trace(
         output: which results count: names of arguments that the kernel writes (`NAME_0`, ... of
             those in a tuple), or "return" (`return_0`, ... of several); left out, all. Of several
             each is divided by its norm first.
-        by: what the error is split by: "line", "operation", "variable", "function" or "call".
+        by: what the error is split by: "line", "operation", "variable", "function", "call" or
+            "step": the pass of the kernel's outermost loop.
         lanes: numbers beside each value: lanes - 1 groups are followed in one run; 4, 8, 16 or 32.
 
     Returns:
-        A Trace: lines with their share (signed, the sum is 1) and the rms of their part.
+        A Trace: lines with their share (signed, the sum is 1), groups of lines, events, a verdict.
 
     Raises:
         InputError: an argument cannot be used, or the backend has no rounding error of this kind.
@@ -182,96 +226,110 @@ def trace(
     word("by", by, BY)
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
-    given = _bound(function, args)
+    given = bound_arguments(function, args)
     require_apart(function.__name__, given)
-    parts = _traced(function, arithmetic, "parts", lanes)
-    twin = _traced(function, arithmetic, "twin", TWIN_LANES)
-    groups = groups_of(parts.program, by)
-    split = _Split(parts, twin, given, groups, output)
-    return split.trace(by)
+    return _Work(Problem(function, arithmetic, given, output, lanes), by).trace()
 
 
-@lru_cache(maxsize=32)
-def _traced(function, backend: Backend, technique: str, lanes: int) -> TracedKernel:
-    return TracedKernel(function, backend, technique, lanes)
-
-
-def _bound(function, args) -> tuple:
-    """The arguments in the order of the parameters."""
-    signature = inspect.signature(function, follow_wrapped=False)
-    if not isinstance(args, (Mapping, tuple, list)):
-        raise refused("args", args, "a tuple of the kernel's arguments, or a mapping by name")
-    try:
-        if isinstance(args, Mapping):
-            found = signature.bind(**args)
-        else:
-            found = signature.bind(*args)
-    except TypeError as error:
-        raise InputError(
-            f"kernel '{function.__name__}' called wrongly: {error}; it takes "
-            f"{function.__name__}{signature}"
-        ) from None
-    found.apply_defaults()
-    return tuple(np.asarray(a) if isinstance(a, list) else a for a in found.arguments.values())
-
-
-class _Split:
+class _Work:
     """The runs of one trace, and what they gave.
 
     Args:
-        parts, twin: the compiled kernel with its error in parts, and with its exact twin.
-        args: of the kernel.
-        groups: what the error is split by.
-        output: names of the results that count, or None.
+        problem: what is traced.
+        by: what its error is split by.
     """
 
-    def __init__(self, parts, twin, args, groups: list[Group], output):
-        self.kernel, self.groups, self.passes = parts, groups, 0
-        self.parts: list[list[np.ndarray]] = []
-        step = parts.lanes - 1
-        for first in range(0, len(groups), step):
-            table, of_arguments = parts.table(), {}
-            some = groups[first : first + step]
-            for lane, group in enumerate(some, 1):
-                table.masks[list(group.rows), lane] = 1.0
-                if group.argument:
-                    of_arguments[group.argument] = lane
-            results = _chosen(parts.run(args, table, of_arguments), output)
-            self.passes += 1
-            if not first:
-                self.results = results
-            self.parts += [
-                [r.beside[..., lane] for r in results] for lane in range(1, len(some) + 1)
-            ]
-        exact = _chosen(twin.run(args, twin.table()), output)
-        with np.errstate(invalid="ignore"):
-            self.differences = [
-                (r.tested - t.beside[..., 0]) - t.beside[..., 1]
-                for r, t in zip(self.results, exact, strict=True)
-            ]
+    def __init__(self, problem: Problem, by: str):
+        self.problem, self.by = problem, by
+        self.seen = Examination(problem)
+        program = problem.kernel("parts").program
+        every = self._steps() if by == "step" else groups_of(program, by)
+        self.groups = [g for g in every if self.seen.ran(g) or g.steps]
+        rounding = [g for g in self.groups if self.seen.rounds(g) or g.steps]
+        self.rounding = rounding
+        steps = self.seen.count_of_steps() if by == "step" else 0
+        self.split = Split(problem, rounding, steps=steps)
+        self.families: list[Family] = []
+        self.inputs: list[tuple[tuple, Errors]] = []
+        if by != "step":
+            few = self.split.whole.vector.size < SAMPLES
+            samples = 4 * SAMPLES if few else SAMPLES
+            self.families, self.inputs = families(problem, rounding, self.split, samples)
 
-    def trace(self, by: str) -> Trace:
-        """What the runs say."""
-        errors = [r.beside[..., 0] for r in self.results]
-        usable = [
-            np.isfinite(r.tested) & np.isfinite(e)
-            for r, e in zip(self.results, errors, strict=True)
-        ]
-        norms = [
-            _norm(r.tested[u] - e[u])
-            for r, e, u in zip(self.results, errors, usable, strict=True)
+    def _steps(self) -> list[Group]:
+        """Arguments, then steps of the run."""
+        program = self.problem.kernel("by step").program
+        kept = dict(zip(program.signature.parameters, self.problem.args, strict=True))
+        arguments = [
+            g for g in groups_of(program, "line")
+            if g.argument and isinstance(kept[g.argument], (np.ndarray, tuple))
         ]  # fmt: skip
-        scales = [n if n > 0.0 and len(norms) > 1 else 1.0 for n in norms]
-        error = _joined(errors, usable, scales)
-        total = float(error @ error)
-        lines, whole_error = [], np.zeros_like(error)
-        for group, parts in zip(self.groups, self.parts, strict=True):
-            part = _joined(parts, usable, scales)
-            whole_error += part
-            shares = {
-                r.name: _share(p[u], e[u])
-                for r, p, e, u in zip(self.results, parts, errors, usable, strict=True)
-            }
+        steps = self.seen.steps()
+        if len(steps) == 1:
+            raise InputError(
+                f"kernel '{self.problem.function.__name__}' has no loop of its own; trace by "
+                "'line', 'operation', 'variable', 'function' or 'call'"
+            )
+        return arguments_without_rows(arguments) + [
+            _group_of(step, n, steps, self.problem.function) for n, step in enumerate(steps)
+        ]
+
+    def trace(self) -> Trace:
+        """What the runs say."""
+        whole_error, error = self.split.whole, self.split.whole.vector
+        known = self._known()
+        size, lines = whole_error.size, self._lines()
+        found = tuple(
+            LineGroup(f.number, tuple(lines[self._place(n)] for n in f.members), f.share, f.left,
+                      f.correlation)
+            for f in self.families
+        )  # fmt: skip
+        events = self.seen.events()
+        ranges = [e for e in events if e.kind != "branch"]
+        healed = None
+        if self.by in ("line", "operation"):
+            ranges = with_causes(self.problem, self.groups, self.seen, ranges)
+            healed = becomes_large(self.problem, self.groups, self.seen)
+        total = sum((self.split.part(n) for n in range(len(self.rounding))), 0.0 * error)
+        name, backend = self.problem.function.__name__, self.problem.backend
+        findings = Findings(
+            name, backend, self.by, whole_error, tuple(lines), found, tuple(ranges), healed
+        )
+        return Trace(
+            kernel=name,
+            backend=backend.name,
+            by=self.by,
+            lines=tuple(lines),
+            groups=found,
+            events=tuple(ranges),
+            branches=tuple(e for e in events if e.kind == "branch"),
+            outputs=whole_error.relative,
+            elements=whole_error.elements,
+            left_out=whole_error.left_out,
+            closure=norm(total - known) / size if size else 0.0,
+            passes=self.problem.passes,
+            unknown=self._unknown(),
+            verdict=findings.sentence(),
+            _work=self,
+        )
+
+    def _known(self):
+        """tested - twin, as a vector like the error."""
+        return self.split.whole.joined(self.seen.errors.errors)
+
+    def _place(self, number: int) -> int:
+        return self.groups.index(self.rounding[number])
+
+    def _lines(self) -> list[Line]:
+        places = {id(g): n for n, g in enumerate(self.rounding)}
+        family = {n: f.number for f in self.families for n in f.members}
+        error, lines = self.split.whole.vector, []
+        for group in self.groups:
+            number = places.get(id(group))
+            part = 0.0 * error if number is None else self.split.part(number)
+            shares = dict.fromkeys(self.split.whole.names, 0.0)
+            if number is not None:
+                shares = self.split.shares(number)
             lines.append(
                 Line(
                     group.function,
@@ -279,33 +337,34 @@ class _Split:
                     group.line,
                     group.source,
                     group.name,
-                    share=_share(part, error) if total else 0.0,
-                    rms=_norm(part) / max(part.size, 1) ** 0.5,
+                    share=share(part, error),
+                    rms=norm(part) / max(part.size, 1) ** 0.5,
                     shares=shares,
-                )  # fmt: skip
+                    bits_lost=self.seen.bits_lost(group),
+                    runs=group.steps[1] - group.steps[0] if group.steps else self.seen.runs(group),
+                    group=family.get(-1 if number is None else number, 0),
+                )
             )
-        known = _joined(self.differences, usable, scales)
-        size = _norm(error)
-        return Trace(
-            kernel=self.kernel.program.kernel.__name__,
-            backend=self.kernel.backend.name,
-            by=by,
-            lines=tuple(lines),
-            outputs={
-                r.name: _norm(e[u]) / n if n else _norm(e[u])
-                for r, e, u, n in zip(self.results, errors, usable, norms, strict=True)
-            },
-            elements=sum(u.size for u in usable),
-            left_out=sum(int((~u).sum()) for u in usable),
-            closure=_norm(whole_error - known) / size if size else 0.0,
-            passes=self.passes,
-            unknown=self._unknown(),
-        )
+        return lines
+
+    def verify(self, top: int) -> Verification:
+        """See `Trace.verify`."""
+        backend = self.problem.backend
+        if backend.compute.format.significand_bits == 53:
+            raise InputError(
+                f"backend '{backend.name}' is as wide as what lines would be computed in; verify "
+                "takes a trace in an arithmetic with fewer than 53 bits"
+            )
+        some = self.families[:top]
+        numbers = [self._place(n) for n in range(len(self.rounding))]
+        checks = verified(self.problem, self.groups, self.split, some, numbers, self.inputs)
+        name = self.problem.function.__name__
+        return Verification(name, backend.name, tuple(checks), len(self.inputs))
 
     def _unknown(self) -> tuple[str, ...]:
         """Where elementary functions are whose own rounding is not seen."""
-        kernel, program = self.kernel, self.kernel.program
-        if kernel.backend.compute.format.significand_bits <= SEEN_BITS:
+        program = self.problem.kernel("parts").program
+        if self.problem.backend.compute.format.significand_bits <= SEEN_BITS:
             return ()
         return tuple(
             group.name
@@ -314,39 +373,24 @@ class _Split:
         )
 
 
+def arguments_without_rows(groups: Sequence[Group]) -> list[Group]:
+    """Array arguments alone: numbers become arguments in the run, before its first step."""
+    return [Group(g.function, g.file, g.line, g.source, g.name, (), g.argument) for g in groups]
+
+
+def _group_of(step: Step, number: int, steps: Sequence[Step], function) -> Group:
+    """A step as a group of roundings."""
+    code, span = function.__code__, (step.first, step.last)
+    if step.origin is None:
+        after = next((s.origin for s in reversed(steps[:number]) if s.origin), None)
+        name = f"after the loop of line {after.line}" if after else "before the loops"
+        line = after.line if after else code.co_firstlineno
+        return Group(function.__name__, code.co_filename, line, name, name, (), steps=span)
+    at, (first, last) = step.origin, step.passes
+    which = f"pass {first}" if first == last else f"passes {first} to {last}"
+    name = f"{which} of line {at.line}"
+    return Group(at.function, at.file, at.line, at.source, name, (), steps=span)
+
+
 def _is_elementary(site) -> bool:
     return site.operation in OPERATIONS and OPERATIONS[site.operation].evaluate is not None
-
-
-def _norm(x: np.ndarray) -> float:
-    """The l2 norm."""
-    return float(np.linalg.norm(x.ravel()))
-
-
-def _share(part: np.ndarray, error: np.ndarray) -> float:
-    """<part, error> / <error, error>; 0 where there is no error."""
-    square = float(error.ravel() @ error.ravel())
-    return float(part.ravel() @ error.ravel()) / square if square else 0.0
-
-
-def _joined(arrays, usable, scales) -> np.ndarray:
-    """All usable elements of several outputs, each output over its scale."""
-    pieces = [a[u].ravel() / s for a, u, s in zip(arrays, usable, scales, strict=True)]
-    return np.concatenate(pieces) if pieces else np.zeros(0)
-
-
-def _chosen(results: list[Result], output) -> list[Result]:
-    """The results that count."""
-    known = [r.name for r in results]
-    if not known:
-        raise InputError(
-            "the kernel returns no floating-point number and writes none into an argument; trace "
-            "takes a kernel that does"
-        )
-    if output is None:
-        return results
-    wanted = [output] if isinstance(output, str) else list(names("output", output))
-    for one in wanted:
-        if one not in known:
-            raise refused("output", one, f"one of {', '.join(known)}")
-    return [r for r in results if r.name in wanted]

@@ -14,10 +14,12 @@ import pytest
 
 import sciprec
 from sciprec import trace
-from sciprec.diagnosis import traces
+from sciprec.diagnosis.problem import Problem
+from sciprec.diagnosis.traces import Trace
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.rewriting.copies import copied
+from sciprec.precision.tracing import rows
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_of
 from tests.random_kernels.values import values_of
@@ -28,19 +30,22 @@ BACKENDS = (
 )  # fmt: skip
 
 
-def checked(kernel, backend, args) -> traces.Trace:
+def checked(kernel, backend, args) -> Trace:
     """The trace; tested values are those of `lift`, and parts add up to what the twin says."""
     results = []
-    run = traces.TracedKernel.run
+    run = Problem.run
 
-    def noting(self, *given):
-        found = run(self, *given)
-        results.append(found)
+    def noting(self, technique, table, args=None, *more, **named):
+        treated = technique == "twin" and table.words[:, rows.TREATMENT].any()
+        found = run(self, technique, table, args, *more, **named)
+        if args is None and not treated:
+            results.append(found)
         return found
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(traces.TracedKernel, "run", noting)
+        patched.setattr(Problem, "run", noting)
         found = trace(kernel, backend, args)
+    assert len(results) > 1
     given = copied(tuple(args))
     expected = _named("return", sciprec.lift(kernel, backend)(*given))
     for name, value in zip(inspect.signature(kernel).parameters, given, strict=True):

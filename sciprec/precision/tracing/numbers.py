@@ -160,7 +160,7 @@ def _follow_tested_values_alone(function, of_one: bool) -> None:
 
 for _function in (
     *(bool, operator.truth, operator.not_, int, math.isnan, math.isinf, math.isfinite),
-    *(np.isnan, np.isinf, np.isfinite, np.signbit),
+    *(np.isnan, np.isinf, np.isfinite, np.signbit, math.floor, math.ceil, math.trunc),
 ):
     _follow_tested_values_alone(_function, of_one=True)
 for _function in (*(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),):

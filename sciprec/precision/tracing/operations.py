@@ -93,8 +93,6 @@ class TracedOperations(Operations):
             return self._comparison(name)
         if name in LOOPS:
             return self._loop(name)
-        if name == "to_integer":
-            return self._to_integer()
         if name == "product":
             return self._operation(2, self.emit("mul", self.matmul_role), None, name)
         if name == "trusted":
@@ -292,8 +290,8 @@ class TracedOperations(Operations):
 
         return self.intrinsic(2, resolve)
 
-    def _to_integer(self):
-        """to_integer(x): x, which is about to become an integer."""
+    def to_integer(self, function: str):
+        """to_integer(x): x, which is about to become an integer by a function of LLVM's."""
 
         def resolve(typingctx, key, x):
             kind = types.unliteral(x)
@@ -302,8 +300,8 @@ class TracedOperations(Operations):
 
             def codegen(context, b, signature, args):
                 role, value = self.compute, self.compute.value(b, args[1])
-                made = call(b, "trunc", value)
-                role.stepped(b, lambda v: call(b, "trunc", v), args[1], made, args[0])
+                made = call(b, function, value)
+                role.stepped(b, lambda v: call(b, function, v), args[1], made, args[0])
                 return args[1]
 
             return kind(key, kind), codegen

@@ -14,6 +14,7 @@ from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.syntax import name, static_value
 from sciprec.precision.rounding.variant import Variant
+from sciprec.precision.tracing.carried import carrying
 from sciprec.precision.tracing.operations import END, OUTERMOST_PASS, PASS, TECHNIQUES
 from sciprec.precision.tracing.technique import row_bytes
 
@@ -31,6 +32,7 @@ sp_carrier = sp_dtype({lanes}, {narrow}, {twin})
 _MAKERS = ("zeros", "ones", "empty")
 _OF_TESTED_VALUES = ("sp_number_of_steps", "sp_index_of_rank", "sp_fraction_of_rank")
 """Arithmetic of indices: it follows the tested run."""
+_TO_INTEGER = {"int": "trunc", "math.trunc": "trunc", "math.floor": "floor", "math.ceil": "ceil"}
 _COMPARISONS = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
@@ -46,6 +48,7 @@ class Origin:
         variable: the name that the statement gives a value, "return", or "" for none.
         of_engine: whether it is in one of the engine's own kernels.
         loops: numbers of the loops of its function that it stands in, the outermost one first.
+        carried: whether its statement depends on what a loop carries from pass to pass.
     """
 
     function: str
@@ -55,6 +58,7 @@ class Origin:
     variable: str
     of_engine: bool
     loops: tuple[int, ...] = ()
+    carried: bool = False
 
 
 class _Pass(ast.Expr):
@@ -70,8 +74,12 @@ class _TracedRewriter(Rewriter):
     passes of loops.
     """
 
-    at, variable = None, ""
+    at, variable, carries = None, "", False
     loops: tuple[int, ...] = ()
+
+    def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
+        super().__init__(program, function, tree, namespace)
+        self.carrying = carrying(tree)
 
     def visit(self, node):
         """Any node; literals are booked where it stands."""
@@ -81,11 +89,11 @@ class _TracedRewriter(Rewriter):
             self.at = node
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            self.variable = _root(target)
+            self.variable, self.carries = _root(target), id(node) in self.carrying
         elif isinstance(node, ast.Return):
-            self.variable = "return"
+            self.variable, self.carries = "return", False
         elif isinstance(node, ast.stmt):
-            self.variable = ""
+            self.variable, self.carries = "", id(node) in self.carrying
         return super().visit(node)
 
     def add_site(self, node, operation: str) -> int:
@@ -96,10 +104,13 @@ class _TracedRewriter(Rewriter):
 
     def _pass(self, node: _Pass) -> ast.Expr:
         loop, index = node.loop, ast.Constant(-1)
-        if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and _is_range(loop.iter):
+        counts = isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)
+        if counts and _is_range(loop.iter):
             index = name(loop.target.id)
         noted = self.op(OUTERMOST_PASS if node.outermost else PASS, loop, index)
-        self.program.passes[self.loops[-1]] = len(self.program.sites) - 1
+        site = self.program.passes[self.loops[-1]] = len(self.program.sites) - 1
+        if isinstance(index, ast.Name):
+            self.program.loop_variables[site] = as_written(index.id)
         return ast.Expr(noted)
 
     def _looped(self, node, rewritten):
@@ -136,10 +147,12 @@ class _TracedRewriter(Rewriter):
         return self._looped(node, super().visit_While)
 
     def visit_Call(self, node):
-        """A call; int(x) is a decision."""
+        """A call; int(x), math.floor(x) and the like are decisions."""
         made = super().visit_Call(node)
-        if isinstance(made, ast.Call) and getattr(made.func, "id", "") == "int" and made.args:
-            made.args[0] = self.op("to_integer", node, made.args[0])
+        function = getattr(made, "func", None)
+        by = _TO_INTEGER.get(ast.unparse(function)) if function is not None else None
+        if by and made.args:
+            made.args[0] = self.op(f"to_integer({by!r})", node, made.args[0])
         return made
 
     def literal(self, value: float) -> ast.expr:
@@ -228,6 +241,7 @@ class TracedProgram(Program):
     Attributes:
         origins: of every site but those where the kernel is entered.
         passes: number of a loop -> the site where its passes begin.
+        loop_variables: such a site -> the loop's variable, where that is a whole number.
     """
 
     rewriter, with_rows = _TracedRewriter, "a trace"
@@ -236,6 +250,7 @@ class TracedProgram(Program):
         self.technique, self.lanes = technique, lanes
         self.origins: dict[int, Origin] = {}
         self.passes: list[int] = []
+        self.loop_variables: dict[int, str] = {}
         self.around: tuple[tuple[int, ...], bool] = (), True
         narrow = backend.carrier == np.float32
         self.imports = _IMPORTS.format(lanes=lanes, narrow=narrow, twin=technique == "twin")
@@ -256,7 +271,7 @@ class TracedProgram(Program):
             as_written(rewriter.label), function.__code__.co_filename, line,
             lines[place].strip() if 0 <= place < len(lines) else "", rewriter.variable,
             function.__module__.startswith("sciprec.precision.") and function is not self.kernel,
-            rewriter.loops,
+            rewriter.loops, rewriter.carries,
         )  # fmt: skip
 
     def array_text(self, text: str) -> str:

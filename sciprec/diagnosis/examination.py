@@ -1,0 +1,232 @@
+"""One run with the exact values beside tested ones, and what its rows noted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.diagnosis.origins import Group, own_place
+from sciprec.diagnosis.problem import Problem
+from sciprec.diagnosis.splitting import Errors, twin_errors
+from sciprec.precision.tracing import rows
+from sciprec.precision.tracing.operations import OUTERMOST_PASS, SEEN_BITS
+from sciprec.precision.tracing.program import Origin
+from sciprec.precision.tracing.table import Table
+
+MOST_STEPS = 56
+"""Rows of a trace by step; of more steps several are one row."""
+_NOTHING = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to numbers of the tested run, first at a place.
+
+    Attributes:
+        kind: "NaN", "infinity", "saturation", "underflow to zero", or "branch": a decision that
+            exact values would have made otherwise.
+        function, file, line, source: of the operation where it happened first.
+        calls: lines of the calls that lead there, the kernel's first.
+        index: loop variables at that time, "i = 3, j = 0"; "" outside of loops.
+        step: the pass of the outermost loop, from 1; 0 before the first one.
+        count: how often it happened at this line.
+        cause: the line that caused it, "line 12: ..."; "" where exact operands give it, too, and
+            of underflow.
+    """
+
+    kind: str
+    function: str
+    file: str
+    line: int
+    source: str
+    calls: tuple[int, ...]
+    index: str
+    step: int
+    count: int
+    cause: str = ""
+
+    def __str__(self) -> str:
+        where = f"line {self.line}" + "".join(
+            f", called in line {n}" for n in reversed(self.calls)
+        )
+        at = f" at {self.index}" if self.index else ""
+        times = "once" if self.count == 1 else f"{self.count:,} times"
+        return f"{self.kind} in {where}{at}, {times}: {self.source}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """Consecutive passes of an outermost loop, or what is between such loops.
+
+    Attributes:
+        first, last: numbers in the run; `last` is the one after.
+        origin: the loop's, or None outside of loops.
+        passes: which passes of that loop, from 1.
+    """
+
+    first: int
+    last: int
+    origin: Origin | None
+    passes: tuple[int, int] = (0, 0)
+
+
+class Examination:
+    """What the rows of a run noted.
+
+    Args:
+        problem: which run.
+
+    Attributes:
+        errors: of its results, by the exact values beside them.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem, self.program = problem, problem.kernel("twin").program
+        self.table: Table = problem.table("twin")
+        self.errors: Errors = twin_errors(problem, self.table)
+        self.bits = problem.backend.compute.format.significand_bits
+
+    def column(self, word: int) -> np.ndarray:
+        """A word of every row."""
+        return self.table.words[:, word]
+
+    # ---- by group ------------------------------------------------------------------------------
+
+    def ran(self, group: Group) -> bool:
+        """Whether an operation of a group was ever executed, or an argument is converted."""
+        return bool(group.argument) or bool(self.column(rows.RUNS)[list(group.rows)].any())
+
+    def rounds(self, group: Group) -> bool:
+        """Whether an operation of a group ever rounded; in wide formats, whether it ran."""
+        if group.argument or self.bits > SEEN_BITS:
+            return self.ran(group)
+        return bool(self.column(rows.ROUNDED)[list(group.rows)].any())
+
+    def runs(self, group: Group) -> int:
+        """How often a group was executed: its most frequent operation, for each chain of calls."""
+        counts: dict[tuple, int] = {}
+        for number in group.rows:
+            row = self.program.layout.rows[number]
+            calls = tuple(c for c in row.calls if not self._in_engine(c))
+            if not self._in_engine(row.site):
+                runs = int(self.column(rows.RUNS)[number])
+                counts[calls] = max(counts.get(calls, 0), runs)
+        if not counts and group.rows:
+            return int(self.column(rows.RUNS)[list(group.rows)].max())
+        return sum(counts.values())
+
+    def _in_engine(self, site: int) -> bool:
+        origin = self.program.origins.get(site)
+        return origin is not None and origin.of_engine
+
+    def bits_lost(self, group: Group) -> float:
+        """log2 of the largest factor by which a relative error grew in an operation; operands
+        without error count as rounded once. At most the bits of the format.
+        """
+        if not group.rows:
+            return 0.0
+        grown = float(self.table.numbers[list(group.rows), rows.LOST].max())
+        return min(max(math.log2(grown), 0.0), float(self.bits)) if grown > 0.0 else 0.0
+
+    def first(self, group: Group) -> int:
+        """When a group was first executed, in operations of the run."""
+        clocks = self.column(rows.FIRST)[list(group.rows)]
+        return int(clocks[clocks > 0].min()) if (clocks > 0).any() else _NOTHING
+
+    # ---- steps ---------------------------------------------------------------------------------
+
+    def steps(self) -> list[Step]:
+        """The steps of the run: outside of loops, and passes of outermost loops, so many to a row
+        that there are not too many rows.
+        """
+        loops = [
+            (self.program.origins[row.site], int(self.column(rows.RUNS)[number]))
+            for number, row in enumerate(self.program.layout.rows)
+            if row.part == 0 and self.program.sites[row.site].operation == OUTERMOST_PASS
+        ]
+        every = -(-sum(runs for _, runs in loops) // MOST_STEPS)
+        found, step = [Step(0, 1, None)], 1
+        for origin, runs in loops:
+            for first in range(0, runs, max(every, 1)):
+                last = min(first + every, runs)
+                found.append(Step(step + first, step + last, origin, (first + 1, last)))
+            step += runs
+            found.append(Step(step, step + 1, None))
+            step += 1
+        return found
+
+    def count_of_steps(self) -> int:
+        """How many steps the run has."""
+        return int(self.table.header[rows.STEP]) + 1
+
+    # ---- events --------------------------------------------------------------------------------
+
+    def events(self) -> list[Event]:
+        """The first of every kind of event, and every line where decisions differ, by time."""
+        found = []
+        for kind, word in rows.EVENTS.items():
+            counts, clocks = self.column(word), self.column(word + 1)
+            where = np.flatnonzero(counts)
+            if kind == "branch":
+                found += self._by_line(kind, where)
+            elif where.size:
+                first = int(where[np.argmin(clocks[where])])
+                found.append((int(clocks[first]), self._event(kind, first, int(counts[first]))))
+        return [event for _, event in sorted(found, key=lambda pair: pair[0])]
+
+    def row_of(self, event: Event) -> int:
+        """The row where an event happened first."""
+        word = rows.EVENTS[event.kind]
+        where = np.flatnonzero(self.column(word))
+        return int(where[np.argmin(self.column(word + 1)[where])])
+
+    def _by_line(self, kind: str, where: np.ndarray) -> list[tuple[int, Event]]:
+        word, lines = rows.EVENTS[kind], {}
+        for number in sorted(where.tolist(), key=lambda n: self.column(word + 1)[n]):
+            place = own_place(self.program, self.program.layout.rows[number])
+            lines.setdefault((place.file, place.line), []).append(number)
+        return [
+            (
+                int(self.column(word + 1)[numbers[0]]),
+                self._event(kind, numbers[0], int(self.column(word)[numbers].sum())),
+            )
+            for numbers in lines.values()
+        ]
+
+    def _event(self, kind: str, number: int, count: int) -> Event:
+        word, row = rows.EVENTS[kind], self.program.layout.rows[number]
+        clock, step = (int(self.column(word + n)[number]) for n in (1, 2))
+        at = own_place(self.program, row)
+        calls = [self.program.origins[c] for c in row.calls if c in self.program.origins]
+        lines = tuple(c.line for c in calls if not c.of_engine and c.line != at.line)
+        return Event(
+            kind, at.function, at.file, at.line, at.source, lines, self._index(row, clock), step,
+            count,
+        )  # fmt: skip
+
+    def _index(self, row, clock: int) -> str:
+        """The loop variables around a row at a time, by another run that stops noting them then."""
+        wanted = []
+        for depth, site in enumerate((*row.calls, row.site)):
+            origin = self.program.origins.get(site)
+            if origin is not None and not origin.of_engine:
+                wanted += [(row.calls[:depth], self.program.passes[n]) for n in origin.loops]
+        if not wanted:
+            return ""
+        table = self.problem.table("twin")
+        table.header[rows.STOP] = clock
+        self.problem.run("twin", table)
+        places = {
+            (r.calls, r.site): n
+            for n, r in enumerate(self.program.layout.rows)
+            if r.part == 0
+        }  # fmt: skip
+        found = []
+        for key in wanted:
+            words = table.words[places[key]] if key in places else None
+            variable = self.program.loop_variables.get(key[1], "")
+            if words is not None and variable:
+                found.append(f"{variable} = {int(words[rows.INDEX])}")
+        return ", ".join(found)

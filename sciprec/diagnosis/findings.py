@@ -1,0 +1,140 @@
+"""The verdict of a trace: a sentence that names what its reader would act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sciprec.diagnosis.examination import Event
+from sciprec.diagnosis.healing import Healed
+from sciprec.diagnosis.splitting import Errors
+from sciprec.precision.formats.backend import Backend
+
+if TYPE_CHECKING:
+    from sciprec.diagnosis.traces import Line, LineGroup
+
+FEW_ROUNDINGS = 8.0
+"""In units of the format's roundoff: no line is at fault in an error below that."""
+MOST_CANCELLED = 10.0
+"""Sum of the sizes of shares beyond which a split says nothing."""
+_NAMED = 0.1
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is known of an error.
+
+    Attributes:
+        kernel, backend, by: what was traced.
+        errors: of its results.
+        lines, groups: its parts.
+        events: what happened in the run.
+        healed: where the error becomes large, if it does in one line.
+    """
+
+    kernel: str
+    backend: Backend
+    by: str
+    errors: Errors
+    lines: tuple[Line, ...]
+    groups: tuple[LineGroup, ...]
+    events: tuple[Event, ...]
+    healed: Healed | None
+
+    def sentence(self) -> str:
+        """The verdict."""
+        lost = next((e for e in self.events if e.kind in ("NaN", "infinity")), None)
+        if self.errors.left_out and lost is not None:
+            return self._lost(lost)
+        if self.errors.elements == self.errors.left_out:
+            return "No result is finite: there is no error to split."
+        if not self.errors.size:
+            return f"'{self.kernel}' makes no error in {self.backend.name}: all shares are 0."
+        roundings = self.errors.largest / self.backend.compute.format.unit_roundoff
+        if roundings < FEW_ROUNDINGS:
+            return (
+                f"No line stands out: the error of '{self.kernel}' in {self.backend.name} is "
+                f"{self.errors.largest:.2g}, {max(roundings, 0.1):.1f} roundings of the format."
+            )
+        sizes = sum(abs(n.share) for n in self.lines)
+        if self.by == "step":
+            return self._by_step()
+        if self.healed is not None:
+            return self._large(self.healed)
+        if sizes > MOST_CANCELLED:
+            return (
+                f"The parts of '{self.kernel}' in {self.backend.name} are {sizes:.0f} times its "
+                "error and cancel: no line makes it; look at a shorter run, or at groups."
+            )
+        return self._shares()
+
+    def _lost(self, event: Event) -> str:
+        """Where numbers were lost, and why."""
+        what = "NaN" if event.kind == "NaN" else "an infinity"
+        at = f" at {event.index}" if event.index else ""
+        verdict = (
+            f"'{self.kernel}' in {self.backend.name} gives {what} first in line {event.line}"
+            f"{at}: {event.source}"
+        )
+        if self.by not in ("line", "operation"):
+            return f"{verdict}."
+        if not event.cause:
+            largest = self.backend.compute.format.max_finite
+            end = f" (the format ends at {largest:.3g})" if event.kind == "infinity" else ""
+            return f"{verdict}; exact operands give it, too{end}."
+        if event.cause == f"line {event.line}: {event.source}":
+            return f"{verdict}; not so with exact values in that line."
+        return f"{verdict}; the cause is {event.cause}."
+
+    def _large(self, healed: Healed) -> str:
+        """Where the error becomes large."""
+        at = healed.group
+        verdict = (
+            f"The error of '{self.kernel}' in {self.backend.name}, {self.errors.largest:.2g}, "
+            f"becomes large in line {at.line}, which loses {healed.bits_lost:.1f} bits: {at.source}"
+            f". With exact values there {healed.left:.0%} of it is left"
+        )
+        rounded = sorted(self.lines, key=lambda n: -abs(n.share))[:_MOST_NAMED]
+        named = [f"{self._called(n)} ({n.share:.0%})" for n in rounded if abs(n.share) > _NAMED]
+        return f"{verdict}; it is rounded in {_listed(named)}." if named else f"{verdict}."
+
+    def _by_step(self) -> str:
+        """When half of it had arisen."""
+        total = 0.0
+        for line in self.lines:
+            total += line.share
+            if total >= 0.5:
+                break
+        return (
+            f"Half of the error of '{self.kernel}' in {self.backend.name}, "
+            f"{self.errors.largest:.2g}, had arisen by {line.name}."
+        )
+
+    def _shares(self) -> str:
+        """Where it is rounded."""
+        of = f"of the error of '{self.kernel}' in {self.backend.name}"
+        first = max(self.lines, key=lambda n: abs(n.share))
+        family = next((g for g in self.groups if g.number == first.group), None)
+        if family is not None and len(family.lines) > 1:
+            named = [f"{self._called(n)} ({n.share:+.0%})" for n in family.lines]
+            return (
+                f"{sum(n.share for n in family.lines):.0%} {of} is rounding of lines whose parts "
+                f"go together, none to be changed alone: {_listed(named)}."
+            )
+        place = first.source if first.source.startswith("argument ") else first.name
+        text = "" if place == first.source or self.by != "line" else f": {first.source}"
+        if abs(first.share) > 1.0 + _NAMED:
+            return (
+                f"Rounding of {place} is {abs(first.share):.1f} times the error of "
+                f"'{self.kernel}' in {self.backend.name}, of which others take a part away{text}."
+            )
+        return f"{first.share:.0%} {of} is rounding of {place}{text}."
+
+    def _called(self, line: Line) -> str:
+        return line.source if line.source.startswith("argument ") else line.name
+
+
+def _listed(items: list[str]) -> str:
+    """a, b and c."""
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

@@ -1,0 +1,124 @@
+"""What a trace is about, a kernel with its arguments in an arithmetic, and runs of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from sciprec.checks.arguments import names, refused
+from sciprec.diagnosis.attribution import TWIN_LANES, Result, TracedKernel
+from sciprec.errors import InputError
+from sciprec.precision.formats.backend import Backend
+from sciprec.precision.quantization import quantize
+from sciprec.precision.tracing.table import Table
+
+
+class Problem:
+    """A kernel and its arguments in an arithmetic.
+
+    Args:
+        function: the plain Python function.
+        backend: the arithmetic of tested values.
+        args: in the order of the parameters.
+        output: names of the results that count, or None for all.
+        lanes: how many numbers beside a value runs of parts have.
+
+    Attributes:
+        passes: how often the kernel has been run.
+    """
+
+    def __init__(
+        self, function, backend: Backend, args: tuple, output: str | Iterable[str] | None,
+        lanes: int,
+    ):  # fmt: skip
+        self.function, self.backend, self.args = function, backend, args
+        self.output, self.lanes, self.passes = output, lanes, 0
+
+    def kernel(self, technique: str) -> TracedKernel:
+        """The kernel compiled with companions of a kind."""
+        lanes = TWIN_LANES if technique == "twin" else self.lanes
+        return _compiled(self.function, self.backend, technique, lanes)
+
+    def table(self, technique: str) -> Table:
+        """The table of a run."""
+        return self.kernel(technique).table()
+
+    def run(
+        self, technique: str, table: Table, args: tuple | None = None,
+        of_arguments: Mapping[str, int] | None = None, unrounded: Iterable[str] = (),
+    ) -> list[Result]:  # fmt: skip
+        """The results that count of a run, see `TracedKernel.run`."""
+        self.passes += 1
+        given = self.args if args is None else args
+        with np.errstate(all="ignore"):
+            results = self.kernel(technique).run(given, table, of_arguments, unrounded)
+        return _chosen(results, self.output)
+
+    def perturbed(self, count: int) -> list[tuple]:
+        """The arguments, floating-point ones moved by up to four units of the format; the first
+        ones as they are. What the format holds stays in it.
+        """
+        rng = np.random.default_rng(20261123)
+        return [self.args, *(tuple(self._moved(a, rng) for a in self.args)
+                             for _ in range(count - 1))]  # fmt: skip
+
+    def _moved(self, argument, rng):
+        if isinstance(argument, tuple):
+            return tuple(self._moved(a, rng) for a in argument)
+        if isinstance(argument, (float, np.floating)):
+            moved = self._moved(np.array([argument], np.float64), rng)[0]
+            return type(argument)(moved)
+        if not isinstance(argument, np.ndarray) or argument.dtype.kind != "f":
+            return argument
+        values = np.asarray(argument, np.float64)
+        unit = self.backend.storage.format.unit_roundoff
+        with np.errstate(all="ignore"):
+            factor = 1.0 + 8.0 * unit * rng.uniform(-1.0, 1.0, argument.shape)
+            here, there = (quantize(v, self.backend) for v in (values, values * factor))
+            moved = values + (there - here)
+        return np.where(np.isfinite(moved), moved, values).astype(argument.dtype)
+
+
+@lru_cache(maxsize=32)
+def _compiled(function, backend: Backend, technique: str, lanes: int) -> TracedKernel:
+    return TracedKernel(function, backend, technique, lanes)
+
+
+def bound_arguments(function, args: Sequence[Any] | Mapping[str, Any]) -> tuple:
+    """The arguments in the order of the parameters."""
+    signature = inspect.signature(function, follow_wrapped=False)
+    if not isinstance(args, (Mapping, tuple, list)):
+        raise refused("args", args, "a tuple of the kernel's arguments, or a mapping by name")
+    try:
+        if isinstance(args, Mapping):
+            found = signature.bind(**args)
+        else:
+            found = signature.bind(*args)
+    except TypeError as error:
+        raise InputError(
+            f"kernel '{function.__name__}' called wrongly: {error}; it takes "
+            f"{function.__name__}{signature}"
+        ) from None
+    found.apply_defaults()
+    return tuple(np.asarray(a) if isinstance(a, list) else a for a in found.arguments.values())
+
+
+def _chosen(results: list[Result], output) -> list[Result]:
+    """The results that count."""
+    known = [r.name for r in results]
+    if not known:
+        raise InputError(
+            "the kernel returns no floating-point number and writes none into an argument; trace "
+            "takes a kernel that does"
+        )
+    if output is None:
+        return results
+    wanted = [output] if isinstance(output, str) else list(names("output", output))
+    for one in wanted:
+        if one not in known:
+            raise refused("output", one, f"one of {', '.join(known)}")
+    return [r for r in results if r.name in wanted]

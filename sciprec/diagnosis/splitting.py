@@ -1,0 +1,144 @@
+"""The error of results split into parts of groups, and what is measured of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from sciprec.diagnosis.attribution import Result
+from sciprec.diagnosis.origins import Group
+from sciprec.diagnosis.problem import Problem
+from sciprec.precision.tracing import rows
+from sciprec.precision.tracing.table import Table
+
+
+class Errors:
+    """The errors of a run's results as one vector: finite elements, each of several results over
+    its norm.
+
+    Args:
+        results: of the run.
+        errors: tested - exact of each of them.
+
+    Attributes:
+        vector: of all usable elements.
+        relative: name -> relative l2 error of that result.
+        elements, left_out: how many there are, and how many of them are not finite.
+    """
+
+    def __init__(self, results: Sequence[Result], errors: Sequence[np.ndarray]):
+        self.names, self.errors = [r.name for r in results], list(errors)
+        self.usable = [
+            np.isfinite(r.tested) & np.isfinite(e) for r, e in zip(results, errors, strict=True)
+        ]
+        triples = list(zip(results, errors, self.usable, strict=True))
+        norms = [norm(r.tested[u] - e[u]) for r, e, u in triples]
+        self.scales = [n if n > 0.0 and len(norms) > 1 else 1.0 for n in norms]
+        self.relative = {
+            r.name: norm(e[u]) / n if n else norm(e[u])
+            for (r, e, u), n in zip(triples, norms, strict=True)
+        }
+        self.elements = sum(u.size for u in self.usable)
+        self.left_out = sum(int((~u).sum()) for u in self.usable)
+        self.vector = self.joined(errors)
+
+    def joined(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Numbers beside all results as one vector."""
+        triples = zip(arrays, self.usable, self.scales, strict=True)
+        pieces = [a[u].ravel() / s for a, u, s in triples]
+        return np.concatenate(pieces) if pieces else np.zeros(0)
+
+    @property
+    def size(self) -> float:
+        """The l2 norm of all."""
+        return norm(self.vector)
+
+    def among(self, other: Errors) -> float:
+        """The l2 norm of the elements that are usable in another run, too, over its norms."""
+        triples = zip(self.errors, self.usable, other.usable, other.scales, strict=True)
+        return math.sqrt(sum(norm(e[u & v] / s) ** 2 for e, u, v, s in triples))
+
+    @property
+    def largest(self) -> float:
+        """The largest relative error of a result."""
+        return max(self.relative.values(), default=0.0)
+
+
+class Split:
+    """The error of a run in parts.
+
+    Args:
+        problem: whose error it is.
+        groups: those that are followed; several runs where they are more than the lanes.
+        args: of the kernel; the problem's unless said.
+        steps: how many steps the run has, where groups are steps of it.
+        wide: rows and arguments whose rounding is left out.
+
+    Attributes:
+        results: of the run.
+        whole: all of the error.
+        parts: for every group its part of each result.
+    """
+
+    def __init__(
+        self, problem: Problem, groups: Sequence[Group], args: tuple | None = None,
+        steps: int = 0, only: Sequence[int] | None = None, wide: Sequence[Group] = (),
+    ):  # fmt: skip
+        self.parts: list[list[np.ndarray]] = []
+        self.results: list[Result] = []
+        technique = "by step" if steps else "wider" if wide else "parts"
+        every = max(problem.lanes - 1, 1)
+        for first in range(0, max(len(groups), 1), every):
+            some = groups[first : first + every]
+            table, lanes = problem.table(technique), {}
+            masks = np.zeros((max(steps, 1), problem.lanes))
+            if steps:
+                counted = slice(None) if only is None else list(only)
+                table.numbers[counted, rows.FACTOR] = 1.0
+            for group in wide:
+                table.numbers[list(group.rows), rows.FACTOR] = 1.0
+            for lane, group in enumerate(some, 1):
+                table.masks[list(group.rows), lane] = 1.0
+                if group.steps:
+                    masks[slice(*group.steps), lane] = 1.0
+                if group.argument:
+                    lanes[group.argument] = lane
+            table.of_steps(masks)
+            unrounded = [group.argument for group in wide if group.argument]
+            results = problem.run(technique, table, args, lanes, unrounded)
+            self.results = self.results or results
+            self.parts += [
+                [r.beside[..., lane] for r in results] for lane in range(1, len(some) + 1)
+            ]
+        self.whole = Errors(self.results, [r.beside[..., 0] for r in self.results])
+
+    def part(self, number: int) -> np.ndarray:
+        """A group's part as one vector."""
+        return self.whole.joined(self.parts[number])
+
+    def shares(self, number: int) -> dict[str, float]:
+        """A group's share of the error of each result."""
+        w = self.whole
+        rest = zip(w.names, self.parts[number], w.errors, w.usable, strict=True)
+        return {name: share(p[u], e[u]) for name, p, e, u in rest}
+
+
+def twin_errors(problem: Problem, table: Table, args: tuple | None = None) -> Errors:
+    """The errors of a run that has the exact values beside it."""
+    results = problem.run("twin", table, args)
+    with np.errstate(invalid="ignore"):
+        errors = [(r.tested - r.beside[..., 0]) - r.beside[..., 1] for r in results]
+    return Errors(results, errors)
+
+
+def norm(x: np.ndarray) -> float:
+    """The l2 norm."""
+    return float(np.linalg.norm(x.ravel()))
+
+
+def share(part: np.ndarray, error: np.ndarray) -> float:
+    """<part, error> / <error, error>; 0 where there is no error."""
+    square = float(error.ravel() @ error.ravel())
+    return float(part.ravel() @ error.ravel()) / square if square else 0.0

@@ -1,0 +1,192 @@
+"""Kernels with a numerical fault each, and their repaired forms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def one_pass_variance(x):
+    total = 0.0
+    squares = 0.0
+    for i in range(x.size):
+        total += x[i]
+        squares += x[i] * x[i]
+    mean = total / x.size
+    return math.sqrt(squares / x.size - mean * mean)
+
+
+def two_pass_variance(x):
+    first = x[0]
+    moved = 0.0
+    for i in range(x.size):
+        moved += x[i] - first
+    shift = moved / x.size
+    squares = 0.0
+    for i in range(x.size):
+        away = (x[i] - first) - shift
+        squares += away * away
+    return math.sqrt(squares / x.size)
+
+
+def quadratic(a, b, c, roots):
+    for i in range(b.size):
+        inside = b[i] * b[i] - 4.0 * a[i] * c[i]
+        roots[i] = (math.sqrt(inside) - b[i]) / (2.0 * a[i])
+
+
+def quadratic_repaired(a, b, c, roots):
+    for i in range(b.size):
+        inside = b[i] * b[i] - 4.0 * a[i] * c[i]
+        roots[i] = -2.0 * c[i] / (math.sqrt(inside) + b[i])
+
+
+def naive_sum(x):
+    total = 0.0
+    for i in range(x.size):
+        total += x[i]
+    return total
+
+
+def compensated_sum(x):
+    total = 0.0
+    rest = 0.0
+    for i in range(x.size):
+        term = x[i] - rest
+        larger = total + term
+        rest = (larger - total) - term
+        total = larger
+    return total
+
+
+def layer_norm(x, out):
+    for row in range(x.shape[0]):
+        n = x.shape[1]
+        total = 0.0
+        squares = 0.0
+        for i in range(n):
+            total += x[row, i]
+            squares += x[row, i] * x[row, i]
+        mean = total / n
+        spread = squares / n - mean * mean
+        scale = 1.0 / math.sqrt(spread + 1e-3)
+        for i in range(n):
+            out[row, i] = (x[row, i] - mean) * scale
+
+
+def layer_norm_repaired(x, out):
+    for row in range(x.shape[0]):
+        n = x.shape[1]
+        first = x[row, 0]
+        total = 0.0
+        for i in range(n):
+            total += x[row, i] - first
+        mean = total / n
+        squares = 0.0
+        for i in range(n):
+            away = (x[row, i] - first) - mean
+            squares += away * away
+        scale = 1.0 / math.sqrt(squares / n + 1e-3)
+        for i in range(n):
+            out[row, i] = ((x[row, i] - first) - mean) * scale
+
+
+def away_from_mean(x):
+    total = 0.0
+    for i in range(x.size):
+        total += x[i]
+    mean = total / x.size
+    squares = 0.0
+    for i in range(x.size):
+        away = x[i] - mean
+        squares += away * away
+    return squares
+
+
+def without_pivot(a, b):
+    n = b.size
+    for k in range(n):
+        for i in range(k + 1, n):
+            factor = a[i, k] / a[k, k]
+            for j in range(k, n):
+                a[i, j] -= factor * a[k, j]
+            b[i] -= factor * b[k]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            b[i] -= a[i, j] * b[j]
+        b[i] = b[i] / a[i, i]
+
+
+def with_pivot(a, b):
+    n = b.size
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(a[i, k]) > abs(a[p, k]):
+                p = i
+        for j in range(n):
+            a[k, j], a[p, j] = a[p, j], a[k, j]
+        b[k], b[p] = b[p], b[k]
+        for i in range(k + 1, n):
+            factor = a[i, k] / a[k, k]
+            for j in range(k, n):
+                a[i, j] -= factor * a[k, j]
+            b[i] -= factor * b[k]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            b[i] -= a[i, j] * b[j]
+        b[i] = b[i] / a[i, i]
+
+
+def with_offset(x, out):
+    for i in range(x.size):
+        moved = x[i] + 300.0
+        scaled = 0.5 * moved
+        out[i] = scaled - 150.0
+
+
+def without_offset(x, out):
+    for i in range(x.size):
+        out[i] = 0.5 * x[i]
+
+
+def stagnating(start, rate, steps):
+    level = start
+    for _ in range(steps):
+        growth = rate * level
+        level = level + growth
+    return level
+
+
+def compensated_drift(start, rate, steps):
+    level = start
+    rest = 0.0
+    for _ in range(steps):
+        growth = rate * level + rest
+        larger = level + growth
+        rest = growth - (larger - level)
+        level = larger
+    return level
+
+
+def inputs(name: str):
+    """Arguments that show a kernel's fault."""
+    rng = np.random.default_rng(7)
+    return {
+        "variance": (np.round(rng.normal(30.0, 0.3, 60) * 64) / 64,),
+        "quadratic": (np.ones(20), rng.integers(40, 80, 20) * 1.0, rng.integers(1, 4, 20) * 1.0,
+                      np.zeros(20)),
+        "sum": (rng.integers(64, 128, 2000) / 128.0,),
+        "rows": (np.round(rng.normal(20.0, 0.5, (8, 64)) * 32) / 32, np.zeros((8, 64))),
+        "system": (_system(rng), rng.integers(1, 9, 6) * 1.0),
+        "few": (np.round(rng.normal(0.0, 1.0, 50) * 256) / 256, np.zeros(50)),
+        "drift": (1.0, 2.0**-10, 400),
+    }[name]  # fmt: skip
+
+
+def _system(rng) -> np.ndarray:
+    """A well-conditioned matrix whose first element is small."""
+    made = rng.integers(-8, 9, (6, 6)) / 8.0 + 2.0 * np.eye(6)[::-1]
+    made[0, 0] = 2.0**-9
+    return made

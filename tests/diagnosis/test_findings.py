@@ -1,0 +1,233 @@
+"""What a trace says of kernels with a planted fault, and of their repaired forms; what its rows
+noted, against arithmetic with fractions and plain Python.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sciprec import InputError, trace
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.literal import round_literal
+from tests.diagnosis import faulty_kernels
+from tests.diagnosis.faulty_pipelines import pipeline
+
+FIFTEEN = "float:p=15,emin=-60,emax=60"
+
+
+def line_of(kernel, text: str) -> int:
+    """The absolute number of a kernel's line."""
+    lines, first = inspect.getsourcelines(kernel)
+    return first + next(n for n, line in enumerate(lines) if text in line)
+
+
+def traced(name: str, inputs: str, backend: str):
+    kernel = getattr(faulty_kernels, name)
+    found = trace(kernel, backend, faulty_kernels.inputs(inputs))
+    assert found.closure < 1e-6
+    return kernel, found
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "backend", "text", "says"),
+    [
+        ("one_pass_variance", "variance", "fp16", "return math.sqrt", "gives NaN first in line"),
+        ("quadratic", "quadratic", "bf16", "roots[i] =", "becomes large in line"),
+        ("naive_sum", "sum", "fp16", "total +=", "is rounding of line"),
+        pytest.param("one_pass_variance", "variance", FIFTEEN, "return math.sqrt",
+                     "becomes large in line", marks=pytest.mark.slow),
+        pytest.param("layer_norm", "rows", "fp16", "spread =", "the cause is line",
+                     marks=pytest.mark.slow),
+        pytest.param("with_offset", "few", "fp16", "out[i] =", "becomes large in line",
+                     marks=pytest.mark.slow),
+        pytest.param("stagnating", "drift", "fp16", "level = level", "is rounding of line",
+                     marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_a_fault_is_named(name, inputs, backend, text, says):
+    kernel, found = traced(name, inputs, backend)
+    assert f"{says} {line_of(kernel, text)}" in found.verdict, found.verdict
+
+
+@pytest.mark.slow
+def test_a_pivot_left_out_is_named():
+    kernel, found = traced("without_pivot", "system", "fp16")
+    lines = [line_of(kernel, text) for text in ("factor = ", "a[i, j] -=", "b[i] -= factor")]
+    assert any(f"line {n}" in found.verdict for n in lines), found.verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "backend"),
+    [
+        ("quadratic_repaired", "quadratic", "bf16"),
+        ("away_from_mean", "variance", FIFTEEN),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [
+                ("two_pass_variance", "variance", "fp16"),
+                ("compensated_sum", "sum", "fp16"),
+                ("layer_norm_repaired", "rows", "fp16"),
+                ("with_pivot", "system", "fp16"),
+                ("without_offset", "few", "fp16"),
+                ("compensated_drift", "drift", "fp16"),
+            ]
+        ),
+    ],
+)
+def test_no_line_of_a_repaired_kernel_is_named(name, inputs, backend):
+    _, found = traced(name, inputs, backend)
+    assert "line " not in found.verdict.replace("No line", ""), found.verdict
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_a_fault_planted_into_a_random_pipeline_is_named(seed, tmp_path):
+    """And nothing in the same pipeline without it."""
+    kernel, args, lines = pipeline(seed, tmp_path, faulty=True)
+    found = trace(kernel, "fp16", args)
+    assert any(f"line {n}" in found.verdict for n in lines), found.verdict
+    kernel, args, _ = pipeline(seed, tmp_path, faulty=False)
+    found = trace(kernel, "fp16", args)
+    assert found.verdict.startswith("No line stands out"), found.verdict
+
+
+def advected(u, new, steps):
+    for _ in range(steps):
+        for i in range(1, u.size):
+            out_of_cell = 0.3 * u[i]
+            into_cell = 0.3 * u[i - 1]
+            new[i] = (u[i] - out_of_cell) + into_cell
+        for i in range(1, u.size):
+            u[i] = new[i]
+
+
+def test_parts_that_cancel_are_one_group():
+    """What leaves one cell and enters the next was rounded alike."""
+    u = 1.0 + np.round(np.sin(np.linspace(0.0, 6.0, 60)) * 64) / 256
+    found = trace(advected, "bf16", (u, np.zeros(60), 40), output="u")
+    pair = [n for n in found.lines if "_cell = " in n.source]
+    group = next(g for g in found.groups if pair[0] in g.lines)
+    assert pair[1] in group.lines and group.correlation < -0.5
+    assert {n.group for n in pair} == {group.number}
+    assert pair[0].share * pair[1].share < 0.0
+    checks = list(found.verify(5))
+    assert all(c.agrees or c.moved_to for c in checks)
+    together = next(c for c in checks if c.group == group.number)
+    assert len(together.lines) >= 2
+
+
+def rounded(value: Fraction, backend) -> Fraction:
+    return Fraction(round_literal(float(value), backend.compute))
+
+
+def lossy(x, y):
+    product = x * x
+    return product - y
+
+
+def test_bits_lost_are_those_of_exact_arithmetic():
+    backend, rng = resolve_backend("fp16"), np.random.default_rng(4)
+    unit = Fraction(1, 2**11)
+    for x in rng.uniform(1.0, 2.0, 5).tolist():
+        y = float(round_literal(x * x * 1.01, backend.compute))
+        found = {n.line: n.bits_lost for n in trace(lossy, "fp16", (x, y)).lines}
+        entered = rounded(Fraction(x), backend)
+        product = rounded(entered * entered, backend)
+        exact = Fraction(x) ** 2
+        before = max(abs(product / exact - 1), abs(rounded(Fraction(y), backend) / Fraction(y) - 1))
+        after = abs((product - rounded(Fraction(y), backend)) / (exact - Fraction(y)) - 1)
+        expected = max(math.log2(max(after / max(before, unit), Fraction(1, 4))), 0.0)
+        assert found[line_of(lossy, "product - y")] == pytest.approx(expected, abs=1e-6)
+
+
+def busy(x, out, n):
+    count = 0
+    for k in range(n):
+        for i in range(x.size):
+            away = x[i] * 3.0 - 1.0
+            if away > 0.0:
+                count += 1
+                out[i] += away / (k - 2.0)
+    return math.floor(out[3] * 8.0) + count
+
+
+def test_runs_events_and_branches_are_those_of_the_run():
+    x, n = np.linspace(0.0, 0.7, 22), 4
+    with np.errstate(all="ignore"):
+        found = trace(busy, "bf16", (x, np.zeros(22), n))
+    runs = {line.line: line.runs for line in found.lines}
+    moved = sciprec_values(x)
+    taken = sum(v > 0.0 for v in moved) * n
+    assert runs[line_of(busy, "away =")] == 22 * n
+    assert runs[line_of(busy, "out[i] +=")] == taken
+    infinite = next(e for e in found.events if e.kind == "infinity")
+    first = next(i for i, v in enumerate(moved) if v > 0.0)
+    assert (infinite.line, infinite.index) == (line_of(busy, "out[i] +="), f"k = 2, i = {first}")
+    assert infinite.count == taken // n and infinite.step == 3
+    exact = [3 * Fraction(v) - 1 > 0 for v in x]
+    otherwise = sum(a != (b > 0.0) for a, b in zip(exact, moved, strict=True)) * n
+    assert sum(b.count for b in found.branches if "if away" in b.source) == otherwise
+
+
+def sciprec_values(x) -> list[float]:
+    """3 x - 1 in bf16, each operation rounded."""
+    backend = resolve_backend("bf16")
+    entered = [rounded(Fraction(v), backend) for v in x.tolist()]
+    return [float(rounded(rounded(3 * v, backend) - 1, backend)) for v in entered]
+
+
+def vanishing(x):
+    return x * x
+
+
+@pytest.mark.parametrize(
+    ("backend", "x", "kind"),
+    [("fp16", 1e-5, "underflow to zero"), ("e4m3fn", 100.0, "NaN"),
+     ("float:p=8,emin=-10,emax=10,overflow=saturate", 100.0, "saturation")],
+)  # fmt: skip
+def test_ranges_that_are_left(backend, x, kind):
+    found = trace(vanishing, backend, (x,))
+    assert [e.kind for e in found.events] == [kind]
+    assert kind in repr(found)
+
+
+def steps(x, n):
+    total = 0.3
+    for _ in range(n):
+        total = total * 0.9 + x
+    for _ in range(2):
+        total = total / 3.0
+    return total
+
+
+def test_by_step():
+    found, lines = (trace(steps, "bf16", (0.7, 5), by=by) for by in ("step", "line"))
+    names = [n.name for n in found.lines]
+    first, second = line_of(steps, "range(n)"), line_of(steps, "range(2)")
+    assert names == [
+        "before the loops", *(f"pass {n} of line {first}" for n in range(1, 6)),
+        f"after the loop of line {first}", *(f"pass {n} of line {second}" for n in (1, 2)),
+        f"after the loop of line {second}",
+    ]  # fmt: skip
+    assert found.outputs == lines.outputs and found.closure < 1e-9
+    assert sum(n.share for n in found.lines) == pytest.approx(1.0)
+    last = next(n for n in lines.lines if "/ 3.0" in n.source)
+    passes = [n.share for n in found.lines if f"of line {second}" in n.name and "pass" in n.name]
+    assert sum(passes) == pytest.approx(last.share)
+    many = trace(steps, "bf16", (0.7, 1000), by="step")
+    assert len(many.lines) < 70 and any("passes 1 to" in n.name for n in many.lines)
+    assert sum(n.share for n in many.lines) == pytest.approx(1.0)
+
+
+def test_refusals():
+    with pytest.raises(InputError, match="has no loop of its own"):
+        trace(vanishing, "bf16", (0.3,), by="step")
+    with pytest.raises(InputError, match="as wide as what lines would be computed in"):
+        trace(vanishing, "fp64", (0.3,)).verify()
+    with pytest.raises(InputError, match="top"):
+        trace(vanishing, "bf16", (0.3,)).verify(0)
