@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.diagnosis.memory import MemoryFinding as MemoryFinding
     from sciprec.diagnosis.memory import MemoryReport as MemoryReport
     from sciprec.diagnosis.memory import check_memory as check_memory
+    from sciprec.diagnosis.model_traces import ModelTrace as ModelTrace
     from sciprec.diagnosis.traces import Line as Line
     from sciprec.diagnosis.traces import Trace as Trace
     from sciprec.diagnosis.traces import trace as trace
@@ -51,6 +52,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.precision.sums.summation import compensated_sum as compensated_sum
     from sciprec.studies.kernel_page import Study as Study
     from sciprec.studies.kernel_page import study as study
+    from sciprec.studies.scenario_trace import trace_scenario as trace_scenario
 
 __version__ = "0.1.0"
 
@@ -79,6 +81,8 @@ _PUBLIC = {
     "trace": "sciprec.diagnosis.traces",
     "Trace": "sciprec.diagnosis.traces",
     "Line": "sciprec.diagnosis.traces",
+    "trace_scenario": "sciprec.studies.scenario_trace",
+    "ModelTrace": "sciprec.diagnosis.model_traces",
     "load_scenario": "sciprec.kinds",
     "run": "sciprec.batch.workflow",
     "study": "sciprec.studies.kernel_page",

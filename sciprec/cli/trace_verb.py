@@ -1,4 +1,4 @@
-"""The verb `sciprec trace`: which line of a kernel of one's own makes its rounding error."""
+"""The verb `sciprec trace`: which line of a kernel or of a scenario's model makes its error."""
 
 from __future__ import annotations
 
@@ -7,42 +7,85 @@ from typing import Annotated
 import typer
 
 from sciprec.cli.options import Backend, Json
+from sciprec.cli.run_verb import Set
+from sciprec.errors import InputError
 
 
 def trace(
-    kernel: Annotated[str, typer.Argument(help="A function of a Python file: FILE.py:FUNCTION.")],
-    inputs: Annotated[
+    traced: Annotated[
         str,
-        typer.Option(
-            help="Its arguments by name: an .npz or netCDF file, or FILE.py:FUNCTION of a function "
-            "that returns them."
+        typer.Argument(
+            metavar="KERNEL|SCENARIO",
+            help="A function of a Python file, FILE.py:FUNCTION, or a scenario: its file, or the "
+            "name of one that comes with sciprec.",
         ),
     ],
     backend: Backend,
+    inputs: Annotated[
+        str | None,
+        typer.Option(
+            help="A kernel's arguments by name: an .npz or netCDF file, or FILE.py:FUNCTION of a "
+            "function that returns them."
+        ),
+    ] = None,
     by: Annotated[
         str,
-        typer.Option(help="Split by line, operation, variable, function, call or step."),
+        typer.Option(
+            help="Split by line, operation, variable, function or, of a kernel, call or step; of a "
+            "model functions with more than 5 % of the error are."
+        ),
     ] = "line",
     output: Annotated[
         list[str] | None,
         typer.Option(
             help="Result that counts: an argument that the kernel writes, or return (return_0, "
-            "...) [default: all]."
+            "...); of a scenario a variable of its files [default: all; fields, or prices]."
         ),
     ] = None,
+    changes: Set = None,
     json: Json = False,
 ) -> None:
-    """Say which line of a kernel of yours makes its rounding error."""
+    """Say which line of a kernel of yours, or of a scenario's model, makes its rounding error."""
     from sciprec.cli.console import print_json
+
+    if ".py:" in traced:
+        if changes:
+            raise InputError("--set is given beside a kernel; it changes keys of a scenario")
+        found = _of_kernel(traced, inputs, backend, by, output or None)
+    else:
+        found = _of_scenario(traced, inputs, backend, by, output or None, changes or [])
+    if json:
+        print_json(found.as_dict() | {"verdict": found.verdict})
+    else:
+        print(found)
+
+
+def _of_kernel(named: str, inputs: str | None, backend: str, by: str, output):
+    """The trace of a kernel."""
     from sciprec.diagnosis.traces import trace as trace_kernel
     from sciprec.precision.rewriting.syntax import plain_function
     from sciprec.studies.inputs import inputs_of
     from sciprec.studies.kernel_file import kernel_named
 
-    function = kernel_named(kernel)
+    function = kernel_named(named)
+    if inputs is None:
+        raise InputError(
+            f"kernel '{function.__name__}' is given no arguments; give --inputs, an .npz or netCDF "
+            "file of them, or FILE.py:FUNCTION of a function that returns them"
+        )
     given = inputs_of(plain_function(function), inputs)
-    found = trace_kernel(function, backend, given.values, output=output or None, by=by)
-    if json:
-        print_json(found.as_dict())
-    else:
-        print(found)
+    return trace_kernel(function, backend, given.values, output=output, by=by)
+
+
+def _of_scenario(named: str, inputs: str | None, backend: str, by: str, output, changes: list[str]):
+    """The trace of a scenario's model."""
+    from sciprec.scenario.changes import change
+    from sciprec.studies.scenario_trace import trace_scenario
+
+    if inputs is not None:
+        raise InputError(
+            "--inputs is given beside a scenario, which says itself what its model is given; "
+            "leave it out, or name a kernel: FILE.py:FUNCTION"
+        )
+    changed = dict(map(change, changes))
+    return trace_scenario(named, backend, output=output, by=by, changes=changed)

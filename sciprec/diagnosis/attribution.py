@@ -80,7 +80,7 @@ class TracedKernel:
             self._given(a, given, of_arguments.get(n, 0), n not in unrounded)
             for n, a in zip(self.names, args, strict=True)
         )
-        result, _ = self._entered(table, taken)
+        result, _ = self.entered(table, taken)
         found = []
         for name, before, after, may_be in zip(
             self.names, args, taken, self.written(args), strict=True
@@ -89,7 +89,7 @@ class TracedKernel:
                 found += self._after(name, before, after, of_arguments.get(name, 0))
         return found + self._returned("return", result)
 
-    def _entered(self, table: Table, taken: tuple):
+    def entered(self, table: Table, taken: tuple):
         """A call of the compiled kernel: on one thread, where rows note what happens."""
         threads = numba.get_num_threads()
         try:

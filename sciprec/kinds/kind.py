@@ -57,6 +57,7 @@ class Surroundings:
         folder: of the batch.
         member: of the scenario's ensemble; None: the undisturbed one.
         threads: how many the run may use inside; they change no bit.
+        timed: whether a short run may be made again, so that its time is known better.
     """
 
     listening: Callable[[float], None] | None = None
@@ -64,6 +65,7 @@ class Surroundings:
     folder: Path = Path()
     member: Member | None = None
     threads: int = 1
+    timed: bool = True
 
 
 @dataclass(frozen=True)

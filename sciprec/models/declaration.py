@@ -225,7 +225,8 @@ class Declared:
                 made = self._called(parameters, arithmetic, variant.label)
             spent.append(clock.seconds)
             long = time.perf_counter() - begun > _REPEATED_SECONDS
-            if long or around.member is not None or len(spent) == _MOST_REPEATED:
+            once = not around.timed or around.member is not None
+            if once or long or len(spent) == _MOST_REPEATED:
                 break
         arithmetic.require_used(self.name)
         dataset = stored_form(made, self.name, variant.is_truth, self.variables)

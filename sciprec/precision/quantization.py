@@ -10,7 +10,12 @@ import numpy as np
 
 from sciprec.checks.arguments import whole
 from sciprec.errors import InputError
-from sciprec.precision.formats.backend import Backend, resolve_backend, uniform_backend
+from sciprec.precision.formats.backend import (
+    Backend,
+    HandedBackend,
+    resolve_backend,
+    uniform_backend,
+)
 from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.precision.integers.fixed_point import adaptive_quantize, dequantize
 from sciprec.precision.lifting.lifting import lift
@@ -122,6 +127,8 @@ def _result_dtype(dtype: np.dtype) -> np.dtype:
 
 
 def _rounding_kernel(backend: Backend, seed: int):
+    if isinstance(backend, HandedBackend):
+        return backend.maker.rounding(backend)
     lifted = _lifted(backend)
     return lift(copy_rounded, lifted.backend, seed=seed) if backend.random else lifted
 

@@ -13,6 +13,7 @@ from sciprec.heston.simulation.fixed_units import fixed_kernel
 from sciprec.heston.simulation.tiles import advance_tiles
 from sciprec.heston.variates.random_numbers import PhiloxVariates, variates_for
 from sciprec.precision import lift, resolve_backend
+from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.streams import seed_words
 
 STREAM_STRIDE = 1_000_003  # a prime: streams of random bits of neighbouring seeds stay apart
@@ -134,6 +135,7 @@ class Simulation:
         steps, key = (self.step, self.step + n_steps), self._key
         how = self._room, self._rows, width, self._across, self.block.first_path
         plain = not self._backend.random and not self._backend.fixed
+        plain = plain and isinstance(self._run, Lifted)
         if plain and self._carried and isinstance(self._variates, PhiloxVariates):
             advance_tiles(self._run, self._constants, self._arrays, *how, steps, key)
             return

@@ -4,7 +4,9 @@ it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -168,6 +170,38 @@ class Backend:
     def fixed(self) -> bool:
         """Whether a role is fixed point: its places have units, found by a profiling run."""
         return any(r.fixed for r in self.roles)
+
+
+class KernelMaker(Protocol):
+    """Makes what a model computes with, in the place of `lift` and `quantize`."""
+
+    @property
+    def carrier(self) -> np.dtype: ...
+
+    def lifted(
+        self, kernel: Callable[..., Any], backend: Backend, trust_inputs: bool
+    ) -> Callable[..., Any]: ...
+
+    def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class HandedBackend(Backend):
+    """A backend whose kernels a maker makes: a model that is given it computes with them, whatever
+    way it takes to `lift`. It is equal to itself alone.
+
+    Args:
+        maker: a KernelMaker: the dtype of the model's own arrays, and `lift` and `quantize`.
+    """
+
+    maker: KernelMaker = field(kw_only=True)
+
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    @property
+    def carrier(self) -> np.dtype:
+        """The dtype of the maker's arrays."""
+        return self.maker.carrier
 
 
 def uniform_backend(name: str, arithmetic: Arithmetic, **more) -> Backend:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from sciprec.checks.arguments import flag, shown, whole
-from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
 from sciprec.precision.lifting.compiling import cache_folder, module_of
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
@@ -99,6 +99,9 @@ def lift(
             f"the kernel is a {type(kernel).__name__}; lift takes a Python function or an @njit "
             "function: define the kernel with `def`"
         )
+    if isinstance(resolved, HandedBackend):
+        handed: Any = resolved.maker.lifted(function, resolved, trust_inputs)
+        return handed
 
     def compiled(variant: Variant) -> tuple[Program, Any]:
         made = Program(function, resolved, path, trust_inputs, variant)

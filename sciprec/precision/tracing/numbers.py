@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from llvmlite import ir
@@ -198,6 +199,14 @@ class CompanionArray:
     dtype: CompanionDtype
 
 
+@dataclass(frozen=True)
+class CompanionValue:
+    """A single number, as an argument: `numbers` has shape (1 + lanes,). It is rounded on entry."""
+
+    numbers: np.ndarray
+    dtype: CompanionDtype
+
+
 def constant_array(values: np.ndarray, dtype: CompanionDtype) -> np.ndarray | CompanionArray:
     """A constant array as kernels of numbers with companions hold it; whole numbers as they are."""
     if values.dtype.kind != "f":
@@ -221,7 +230,12 @@ class _GivenArray(types.Type):
 
 @typeof_impl.register(CompanionArray)
 def _typeof_array(value, context):
-    return _GivenArray(types.Array(CompanionNumber(value.dtype), value.numbers.ndim - 1, "C"))
+    return _given_array(value.dtype, value.numbers.ndim - 1)
+
+
+@lru_cache(maxsize=256)
+def _given_array(dtype: CompanionDtype, ndim: int) -> _GivenArray:
+    return _GivenArray(types.Array(CompanionNumber(dtype), ndim, "C"))
 
 
 @register_model(_GivenArray)
@@ -246,6 +260,36 @@ def _lowered_constant(context, b, kind, value):
     numbers = np.ascontiguousarray(value.numbers)
     made.numbers = context.make_constant_array(b, kind.numbers, numbers)
     return made._getvalue()
+
+
+class _GivenValue(types.Type):
+    """The type of a `CompanionValue`, as an argument."""
+
+    def __init__(self, number: CompanionNumber):
+        self.number, self.numbers = number, types.Array(types.float64, 1, "C")
+        super().__init__(name=f"given({number})")
+
+
+register_model(_GivenValue)(_GivenModel)
+unbox(_GivenValue)(_unboxed)
+
+
+@typeof_impl.register(CompanionValue)
+def _typeof_value(value, context):
+    return _GivenValue(CompanionNumber(replace(value.dtype, raw=True)))
+
+
+def _adopted_type(kind):
+    return kind.number if isinstance(kind, _GivenValue) else _refuse_complex(kind)
+
+
+def _adopted_value(context, b, kind, value):
+    if not isinstance(kind, _GivenValue):
+        return kind, value
+    numbers = cgutils.create_struct_proxy(kind)(context, b, value).numbers
+    data = make_array(kind.numbers)(context, b, numbers).data
+    held = b.load(b.bitcast(data, number_type(kind.number.lanes).as_pointer()), align=8)
+    return kind.number, held
 
 
 def _viewed(context, b, given: types.Array, wanted: types.Array, value):
@@ -324,12 +368,14 @@ def _adopted_array(context, b, kind, value):
 
 
 adopt = _crossing(
-    _refuse_complex,
+    _adopted_type,
     lambda kind: kind.array if isinstance(kind, _GivenArray) else _refuse_complex(kind),
-    of_number=lambda context, b, kind, value: (kind, value),
+    of_number=_adopted_value,
     of_array=_adopted_array,
 )
-"""Arguments as a kernel takes them: a `CompanionArray` as an array, all else as it is."""
+"""Arguments as a kernel takes them: a `CompanionArray` as an array, a `CompanionValue` as a number,
+all else as it is.
+"""
 
 
 def _released_type(kind):

@@ -1,0 +1,360 @@
+"""Traces of models: what goes on between kernels is carried, the parts are those of one kernel."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec import InputError, LiftError, lift, quantize, trace
+from sciprec.diagnosis import model_runs
+from sciprec.diagnosis.between import Crossings, Ladder
+from sciprec.diagnosis.copies import Copies
+from sciprec.diagnosis.model_traces import Results, trace_program
+from tests.diagnosis.model_programs import ROOT, faulty_increment, shallow_water
+
+
+def advance(x, share, y):
+    n = x.size
+    for i in range(n):
+        y[i] = x[i] + share * ((x[(i + 1) % n] - x[i]) - (x[i] - x[i - 1]))
+
+
+def measures(x, weights):
+    total = 0.0
+    for i in range(x.size):
+        total += weights[0][i] * x[i] * x[i]
+    return total / x.size, np.sqrt(x * weights[1])
+
+
+def both(x, share, y, weights, root):
+    """Three steps and the measures, in one kernel."""
+    for k in range(3):
+        if k % 2 == 0:
+            advance(x, share, y)
+        else:
+            advance(y, share, x)
+    total, roots = measures(y, weights)
+    for i in range(x.size):
+        root[i] = roots[i]
+    return total
+
+
+def start():
+    weights = np.linspace(0.3, 1.1, 20), np.linspace(1.3, 2.9, 20)
+    return np.sin(np.linspace(0.0, 3.0, 20)) + 1.1, 0.237, weights
+
+
+def by_kernels(backend):
+    """What `both` does, by kernels and between them: views, copies, new arrays, tuples."""
+    x, share, weights = start()
+    step, measured = lift(advance, backend), lift(measures, backend)
+    states, y = np.array([x, x]), np.zeros((20, 2))[:, 1]
+    step(states[0], share, y)
+    step(y.copy(), share, x)
+    step(x=x[:], share=share, y=y)
+    total, roots = measured(np.array(list(y)), weights)
+    return Results({"y": y, "root": np.concatenate([roots[:7], roots[7:]]), "total": total})
+
+
+@pytest.mark.parametrize(
+    "backend", ["fp16", "bf16", pytest.param("mlu370", marks=pytest.mark.slow),
+                pytest.param("float:p=11,emin=-60,emax=60,round=rz", marks=pytest.mark.slow)]
+)  # fmt: skip
+def test_kernels_one_by_one_are_split_as_one_kernel(backend):
+    """Parts arise at the lines where they arise in one kernel of the same operations; arguments'
+    are rounded where the first kernel takes them.
+    """
+    found = trace_program(by_kernels, backend, model="kernels")
+    x, share, weights = start()
+    known = trace(both, backend, (x, share, np.zeros(20), weights, np.zeros(20)),
+                  output=["y", "root", "return"])  # fmt: skip
+    assert found.closure < 1e-9 and sum(n.share for n in found.lines) == pytest.approx(1.0)
+    expected = {(n.function, n.source): n.rms for n in known.lines if n.function != "both"}
+    lines = {(n.function, n.source): n.rms for n in found.lines}
+    lost = [k for k in expected if k not in lines and expected[k] > 0.05 * _size(known)]
+    assert not lost and len(set(expected) & set(lines)) >= 3
+    for place in set(expected) & set(lines):
+        assert lines[place] == pytest.approx(expected[place], rel=1e-9), place
+    of_arguments = {n.source: n.rms for n in known.lines if n.function == "both"}
+    assert lines["advance", "argument share"] == pytest.approx(of_arguments["argument share"])
+
+
+def _size(found) -> float:
+    return sum(n.rms for n in found.lines)
+
+
+def between(backend):
+    """What is done between kernels reaches them again."""
+    x, share, _ = start()
+    x = quantize(x, backend)
+    step, y = lift(advance, backend), np.zeros(20)
+    for _ in range(3):
+        step(x, share, y)
+        share = 0.2 + 0.01 * float(np.max(y)) ** 2
+        x += 0.5 * np.exp(-y) * (y - x)
+    return Results({"x": x, "mean": np.mean(x**3)})
+
+
+def test_what_numpy_does_between_kernels_is_carried():
+    """Parts add up to the difference to a twin, whatever is done."""
+    found = trace_program(between, "fp16", model="between", by="variable")
+    assert found.closure < 1e-9 and found.passes >= 1
+    assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-9)
+    assert {n.name for n in found.lines if n.share} >= {"y", "argument share"}
+    assert next(n for n in found.lines if n.source == "x = quantize(x, backend)").share
+
+
+def with_offset(x, y):
+    for i in range(x.size):
+        y[i] = (x[i] + 100.0) - 100.0
+
+
+def without_offset(x, y):
+    for i in range(x.size):
+        y[i] = x[i]
+
+
+@pytest.mark.parametrize(
+    ("moved", "named"), [(with_offset, True), (without_offset, False)], ids=["offset", "repaired"]
+)
+def test_an_offset_added_and_taken_away_is_named_first(moved, named):
+    def program(backend):
+        x, share, _ = start()
+        x, y = quantize(x, backend), np.zeros(20)
+        step, move = lift(advance, backend), lift(moved, backend)
+        for _ in range(4):
+            step(x, share, y)
+            move(y, x)
+        return Results({"x": x})
+
+    found = trace_program(program, "fp16", model="offset")
+    assert (found.ranked[0].function == moved.__name__) is named
+    assert named is ("y[i] = (x[i] + 100.0) - 100.0" in found.verdict)
+
+
+def test_tested_values_are_those_of_an_ordinary_run(monkeypatch):
+    """Of every call of a kernel, elements that a kernel only reads and does not round included."""
+    seen = {"plain": [], "traced": []}
+    census = model_runs.Census
+
+    class Noting(census):
+        def lifted(self, kernel, backend, trust_inputs):
+            ordinary = super().lifted(kernel, backend, trust_inputs)
+
+            def noted(*args, **kwargs):
+                result = ordinary(*args, **kwargs)
+                seen["plain"].append([np.copy(a) for a in (*args, result) if _is_number(a)])
+                return result
+
+            return noted
+
+    called = model_runs.ErrorRun._called
+
+    def noting(run, kernel, trust_inputs, args):
+        results = called(run, kernel, trust_inputs, args)
+        seen["traced"].append([np.copy(a) for a in (*args[0], results[0]) if _is_number(a)])
+        return results
+
+    def program(backend):
+        x, share, _ = start()
+        step, keep, y = lift(advance, backend), lift(partly, backend), np.full(20, 0.7)
+        step(x, share, y)
+        keep(y, x)
+        step(x, keep(x, y), y)
+        return Results({"y": y})
+
+    monkeypatch.setattr(model_runs.ErrorRun, "_called", noting)
+    monkeypatch.setattr("sciprec.diagnosis.model_traces.Census", Noting)
+    found = trace_program(program, "bf16", model="m", by="function")
+    assert found.calls == 4 and len(seen["traced"]) == 4 * (found.passes + 1)
+    for plain, traced in zip(seen["plain"] * (found.passes + 1), seen["traced"], strict=True):
+        assert all(map(np.array_equal, plain, traced))
+
+
+def partly(x, y):
+    y[3] = x[2] / 3.0
+    return x[1]
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (float, np.ndarray))
+
+
+def decided(backend):
+    x, y, step = np.full(4, 1.0), np.zeros(4), lift(advance, backend)
+    step(np.array([1.0, 0.2, 0.3, 0.1]), 0.3, y)
+    if np.float16(y[1]) == y[1]:
+        step(y, 0.3, x)
+    return Results({"x": x})
+
+
+def ended(backend):
+    y = np.zeros(4)
+    step = lift(partly, backend)
+    step(np.array([0.1, 0.2, 0.4, 0.1]), y)
+    if np.float16(y[3]) != y[3]:
+        step(y, y)
+    return Results({"y": y})
+
+
+def whole_numbers(backend):
+    y = np.zeros(4)
+    lift(partly, backend)(np.array([0.1, 0.2, 0.4, 0.1]), y)
+    lift(repeated, backend)(y, int(np.float16(y[3]) == y[3]))
+    return Results({"y": y})
+
+
+def repeated(y, count):
+    for _ in range(count):
+        y[0] += 0.1
+
+
+def narrow(backend):
+    x, y = np.ones(4), np.zeros(4, np.float32)
+    lift(partly, backend)(x, y)
+    return Results({"y": y})
+
+
+def overlapping(backend):
+    x = np.ones(8)
+    lift(partly, backend)(x[:5], x[1:])
+    return Results({"x": x})
+
+
+def failing(backend):
+    lift(partly, backend)(np.ones(4), np.ones(4))
+    raise ZeroDivisionError("a model's own")
+
+
+def other_numbers(backend):
+    y = np.random.default_rng().uniform(0.0, 1.0, 4)
+    lift(partly, backend)(np.ones(4), y)
+    return Results({"y": y})
+
+
+@pytest.mark.parametrize(
+    ("program", "backend", "error", "sentence"),
+    [
+        (decided, "fp16", InputError, "after 1 calls .* 'advance', and on exact numbers it ends"),
+        (ended, "fp16", InputError, "ends, and on exact numbers it calls 'partly'"),
+        (whole_numbers, "fp16", InputError, "'repeated' is given whole numbers or shapes that"),
+        (narrow, "fp16", InputError, "writes an array of float32 .* without a dtype"),
+        (overlapping, "fp16", InputError, "shares memory with another .* x.copy"),
+        (failing, "fp16", ZeroDivisionError, "a model's own"),
+        (other_numbers, "fp16", InputError, "another 'y' when it is run again"),
+        (decided, "fp64", InputError, "has 53 bits; .* at most 30"),
+        (decided, "fixed32", InputError, "fixed point; trace takes"),
+    ],
+)
+def test_refusals(program, backend, error, sentence):
+    with pytest.raises(error, match=sentence):
+        trace_program(program, backend, model="m")
+
+
+def test_a_copy_that_fails_ends_all():
+    def program(copy):
+        copies.meet(copy, copy)
+        if copy == 2:
+            raise KeyError("third")
+        return copies.meet(copy, copy)
+
+    copies = Copies(4, lambda asked: list(asked)[::-1])
+    with pytest.raises(KeyError, match="third"):
+        copies.run(program)
+    copies = Copies(3, lambda asked: asked)
+    assert copies.run(lambda k: copies.meet(k, 10 * k)) == [0, 10, 20]
+
+
+def test_numbers_go_to_copies_and_back(lanes=8):
+    """Random ones, infinities and NaN among them; where tested values are not finite all copies
+    hold these.
+    """
+    rng = np.random.default_rng(2)
+    ladder = Ladder("parts", lanes)
+    numbers = rng.normal(size=(300, 1 + lanes)) * 2.0 ** rng.integers(-20, 3, (300, 1 + lanes))
+    numbers[:, 0] += 100.0
+    numbers[::17, 0] = [np.inf, -np.inf, np.nan] * 6
+    held = [np.empty(300) for _ in range(ladder.copies)]
+    ladder.take_apart(numbers, held)
+    back = np.empty_like(numbers)
+    with np.errstate(invalid="ignore"):
+        ladder.join(held, back)
+    finite = np.isfinite(numbers[:, 0])
+    assert np.abs(back[finite] - numbers[finite]).max() < 1e-12
+    assert all(np.array_equal(h[~finite], held[0][~finite], equal_nan=True) for h in held)
+    assert np.array_equal(held[0], numbers[:, 0], equal_nan=True)
+    crossing = Crossings(ladder).of("k", None)
+    given = crossing.taken([h.reshape(20, 15)[::2] for h in held], None)
+    assert given.numbers.shape == (10, 15, 1 + lanes)
+
+
+def test_a_scenario_from_the_shell(call, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    told = ("--plugin", "examples/lorenz96.py", "trace", "examples/lorenz96.toml", "-b", "fp16")
+    status, out, _ = call(*told, "--set", "lorenz96.days=2", "--json")
+    found = json.loads(out)
+    assert status == 0 and found["closure"] < 1e-9 and found["until"] == 2.0
+    assert sum(n["share"] for n in found["lines"]) == pytest.approx(1.0)
+    assert "state[i] = state[i] + increment[i]" in found["verdict"]
+    status, out, _ = call(*told, "--set", "lorenz96.days=60", "--set", "lorenz96.output_days=3.0")
+    assert status == 0 and "later states are left out" in out
+    status, _, said = call(*told, "--inputs", "x.npz")
+    assert status == 2 and "--inputs is given beside a scenario" in said
+    status, _, said = call(*told, "--output", "waves")
+    assert status == 2 and "one of wave, mean, energy" in said
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        (("nowhere.toml", "-b", "fp16"), "nowhere.toml"),
+        (("transform_stages", "-b", "fp16"), "has stages .* leave out 'stages'"),
+        (("quickstart_climate", "-b", "mlu370-noise"), "random bits; trace takes"),
+        (("stored_mountain_10", "-b", "fp32"), "leave out 'stored'"),
+        (("examples/lorenz63.py:lorenz63", "-b", "fp16"), "is given no arguments; give --inputs"),
+        (("examples/lorenz63.py:lorenz63", "-b", "fp16", "--set", "a.b=1"), "keys of a scenario"),
+    ],
+)
+def test_wrong_words(told, sentence, call, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    status, out, said = call("trace", *told)
+    assert status == 2 and not out
+    assert re.search(sentence, said), said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["full_truncation_euler", "quadratic_exponential_martingale"])
+def test_prices(scheme):
+    changes = {
+        "heston.simulation.n_paths": 300, "heston.simulation.scheme": scheme,
+        "heston.payoffs.maturities_years": [0.25],
+    }  # fmt: skip
+    found = sciprec.trace_scenario("quickstart_heston", "bf16", changes=changes)
+    assert list(found.outputs) == ["price"] and found.closure < 1e-6
+    assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_a_fault_in_a_climate_kernel_is_named_first(monkeypatch):
+    """Of the 400 lines of a model of shallow water; without it another one is named."""
+    found = shallow_water("fp16")
+    assert found.closure < 1e-6 and "increment[i] = " not in found.verdict
+    faulty = shallow_water("fp16", faulty_increment, monkeypatch)
+    assert faulty.closure < 1e-6 and faulty.outputs["height"] > 1.5 * found.outputs["height"]
+    assert "+ 0.125) - 0.125" in faulty.verdict, faulty
+
+
+def test_errors_of_kernels_are_told():
+    def program(backend):
+        return Results({"x": lift(complex_one, backend)(np.ones(2))})
+
+    with pytest.raises((LiftError, InputError), match="complex"):
+        trace_program(program, "fp16", model="m")
+
+
+def complex_one(x):
+    return abs((x[0] + 1j) * x[1])
