@@ -78,8 +78,15 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
 
 
 def own_place(program: TracedProgram, row: Row) -> Origin:
-    """The user's own place of a row: in a kernel of the engine, where it is called."""
+    """The user's own place of a row: in a kernel of the engine, where it is called; of an argument
+    the kernel's definition.
+    """
     chain = _chain(program, row)
+    if not chain:
+        kernel = program.kernel
+        code, text = kernel.__code__, f"argument {program.sites[row.site].text}"
+        file, line = code.co_filename, code.co_firstlineno
+        return Origin(kernel.__name__, file, line, text, "", False)
     return next((o for o in reversed(chain) if not o.of_engine), chain[-1])
 
 

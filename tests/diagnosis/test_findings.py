@@ -196,6 +196,12 @@ def test_ranges_that_are_left(backend, x, kind):
     assert kind in repr(found)
 
 
+def test_a_number_that_no_longer_fits_when_it_becomes_an_argument():
+    found = trace(vanishing, "fp16", (1e6,))
+    assert [(e.kind, e.source) for e in found.events] == [("infinity", "argument x")]
+    assert "argument x" in found.verdict
+
+
 def steps(x, n):
     total = 0.3
     for _ in range(n):
