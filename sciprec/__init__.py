@@ -19,13 +19,11 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.comparison.rows import compare as compare
     from sciprec.compensation.fit import fit_compensation as fit_compensation
     from sciprec.compensation.footprint import compensation_footprint as compensation_footprint
+    from sciprec.diagnosis.lines import Line as Line
     from sciprec.diagnosis.memory import MemoryFinding as MemoryFinding
     from sciprec.diagnosis.memory import MemoryReport as MemoryReport
     from sciprec.diagnosis.memory import check_memory as check_memory
     from sciprec.diagnosis.model_traces import ModelTrace as ModelTrace
-    from sciprec.diagnosis.traces import Line as Line
-    from sciprec.diagnosis.traces import Trace as Trace
-    from sciprec.diagnosis.traces import trace as trace
     from sciprec.errors import InputError as InputError
     from sciprec.kinds import load_scenario as load_scenario
     from sciprec.kinds.climate_runs import run_climate as run_climate
@@ -53,6 +51,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.studies.kernel_page import Study as Study
     from sciprec.studies.kernel_page import study as study
     from sciprec.studies.scenario_trace import trace_scenario as trace_scenario
+    from sciprec.studies.traces import Trace as Trace
+    from sciprec.studies.traces import trace as trace
 
 __version__ = "0.1.0"
 
@@ -78,11 +78,11 @@ _PUBLIC = {
     "check_memory": "sciprec.diagnosis.memory",
     "MemoryReport": "sciprec.diagnosis.memory",
     "MemoryFinding": "sciprec.diagnosis.memory",
-    "trace": "sciprec.diagnosis.traces",
-    "Trace": "sciprec.diagnosis.traces",
-    "Line": "sciprec.diagnosis.traces",
     "trace_scenario": "sciprec.studies.scenario_trace",
     "ModelTrace": "sciprec.diagnosis.model_traces",
+    "trace": "sciprec.studies.traces",
+    "Trace": "sciprec.studies.traces",
+    "Line": "sciprec.diagnosis.lines",
     "load_scenario": "sciprec.kinds",
     "run": "sciprec.batch.workflow",
     "study": "sciprec.studies.kernel_page",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -42,30 +43,39 @@ def trace(
             "...); of a scenario a variable of its files [default: all; fields, or prices]."
         ),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write a page of a kernel: source with heat by line, groups, growth."),
+    ] = None,
     changes: Set = None,
     json: Json = False,
 ) -> None:
     """Say which line of a kernel of yours, or of a scenario's model, makes its rounding error."""
-    from sciprec.cli.console import print_json
+    from sciprec.cli.console import print_json, say
 
     if ".py:" in traced:
         if changes:
             raise InputError("--set is given beside a kernel; it changes keys of a scenario")
         found = _of_kernel(traced, inputs, backend, by, output or None)
     else:
+        if html is not None:
+            raise InputError("--html is given beside a scenario; it writes the page of a kernel")
         found = _of_scenario(traced, inputs, backend, by, output or None, changes or [])
+    page = found.html(html) if html is not None else None
     if json:
-        print_json(found.as_dict() | {"verdict": found.verdict})
+        print_json(found.as_dict())
     else:
         print(found)
+        if page is not None:
+            say(f"page: {page}")
 
 
 def _of_kernel(named: str, inputs: str | None, backend: str, by: str, output):
     """The trace of a kernel."""
-    from sciprec.diagnosis.traces import trace as trace_kernel
     from sciprec.precision.rewriting.syntax import plain_function
     from sciprec.studies.inputs import inputs_of
     from sciprec.studies.kernel_file import kernel_named
+    from sciprec.studies.traces import trace as trace_kernel
 
     function = kernel_named(named)
     if inputs is None:

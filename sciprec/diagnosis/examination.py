@@ -137,16 +137,16 @@ class Examination:
 
     # ---- steps ---------------------------------------------------------------------------------
 
-    def steps(self) -> list[Step]:
+    def steps(self, most: int = MOST_STEPS) -> list[Step]:
         """The steps of the run: outside of loops, and passes of outermost loops, so many to a row
-        that there are not too many rows.
+        that they are about `most` rows.
         """
         loops = [
             (self.program.origins[row.site], int(self.column(rows.RUNS)[number]))
             for number, row in enumerate(self.program.layout.rows)
             if row.part == 0 and self.program.sites[row.site].operation == OUTERMOST_PASS
         ]
-        every = -(-sum(runs for _, runs in loops) // MOST_STEPS)
+        every = -(-sum(runs for _, runs in loops) // most)
         found, step = [Step(0, 1, None)], 1
         for origin, runs in loops:
             for first in range(0, runs, max(every, 1)):

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sciprec.diagnosis.examination import Event
 from sciprec.diagnosis.healing import Healed
+from sciprec.diagnosis.lines import Line, LineGroup
 from sciprec.diagnosis.splitting import Errors
 from sciprec.precision.formats.backend import Backend
-
-if TYPE_CHECKING:
-    from sciprec.diagnosis.traces import Line, LineGroup
 
 FEW_ROUNDINGS = 8.0
 """In units of the format's roundoff: no line is at fault in an error below that."""

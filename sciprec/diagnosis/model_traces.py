@@ -17,9 +17,9 @@ import numpy as np
 from sciprec.checks.arguments import names, refused, whole, word
 from sciprec.diagnosis.attribution import TWIN_LANES, require_traceable
 from sciprec.diagnosis.between import Ladder
+from sciprec.diagnosis.lines import LANES, Line
 from sciprec.diagnosis.model_runs import Census, ErrorRun, Place, traced_kernel
 from sciprec.diagnosis.origins import BY, Group, groups_of
-from sciprec.diagnosis.traces import LANES, Line
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend

@@ -42,6 +42,14 @@ class Check:
         most = max(self.predicted, self.measured)
         return most < _NOTHING or abs(self.predicted - self.measured) <= AGREE * most
 
+    @property
+    def words(self) -> str:
+        """Whether they agree, and if not why."""
+        if self.agrees:
+            return "yes"
+        moved = f"the rounding moves to {self.moved_to}" if self.moved_to else ""
+        return f"no: {moved or 'other parts change with it'}"
+
 
 @dataclass(frozen=True, repr=False)
 class Verification(Shown):
@@ -63,11 +71,9 @@ class Verification(Shown):
 
     def _summary(self) -> Summary:
         rows = [
-            (", ".join(c.lines), str(c.group), f"{c.predicted:.1%}", f"{c.measured:.1%}",
-             "yes" if c.agrees else f"no: the rounding moves to {c.moved_to}" if c.moved_to
-             else "no: other parts change with it")
+            (", ".join(c.lines), str(c.group), f"{c.predicted:.1%}", f"{c.measured:.1%}", c.words)
             for c in self.checks
-        ]  # fmt: skip
+        ]
         title = (
             f"Error of '{self.kernel}' in {self.backend} left when lines are not rounded, over "
             f"{self.inputs} inputs."

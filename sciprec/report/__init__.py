@@ -1,4 +1,4 @@
-"""The page of a batch, made from stored files only."""
+"""Pages: of a batch, made from stored files only, of a comparison, of a trace."""
 
 from sciprec.report.page import write_page
 from sciprec.report.section import page_section

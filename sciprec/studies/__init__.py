@@ -1,4 +1,4 @@
-"""A kernel of a user's own: its inputs, what it leaves, and the search for its fewest bits.
+"""A kernel of a user's own: its inputs, what it leaves, its fewest bits, and which line errs.
 
     kernel_file   a kernel of a Python file, named as FILE.py:FUNCTION
     inputs        the arguments of calls, from Python or from files
@@ -7,4 +7,5 @@
     kernel_kind   the kind of scenario that a study is run as
     bit_search    the least significand and exponents whose error stays under a tolerance
     kernel_page   `sciprec.study`: the door to all of this
+    traces        `sciprec.trace`: which line makes the error, and what of it to act on
 """

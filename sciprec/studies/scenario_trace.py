@@ -10,8 +10,8 @@ from typing import Any
 import xarray as xr
 
 from sciprec.checks.arguments import names, refused
+from sciprec.diagnosis.lines import LANES
 from sciprec.diagnosis.model_traces import ModelTrace, Results, trace_program
-from sciprec.diagnosis.traces import LANES
 from sciprec.errors import InputError
 from sciprec.kinds import Surroundings, kind_of, parse_scenario
 from sciprec.kinds.files import read_scenario

@@ -15,11 +15,11 @@ import pytest
 import sciprec
 from sciprec import trace
 from sciprec.diagnosis.problem import Problem
-from sciprec.diagnosis.traces import Trace
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.tracing import rows
+from sciprec.studies.traces import Trace
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_of
 from tests.random_kernels.values import values_of

@@ -270,7 +270,8 @@ class TracedProgram(Program):
         self.origins[number] = Origin(
             as_written(rewriter.label), function.__code__.co_filename, line,
             lines[place].strip() if 0 <= place < len(lines) else "", rewriter.variable,
-            function.__module__.startswith("sciprec.precision.") and function is not self.kernel,
+            (function.__module__ or "").startswith("sciprec.precision.")
+            and function is not self.kernel,
             rewriter.loops, rewriter.carries,
         )  # fmt: skip
 

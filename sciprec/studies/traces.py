@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sciprec.checks.arguments import refused, whole, word
 from sciprec.diagnosis.attribution import require_apart, require_traceable
-from sciprec.diagnosis.examination import Event, Examination, Step
+from sciprec.diagnosis.examination import Event, Examination
 from sciprec.diagnosis.families import Family, families
 from sciprec.diagnosis.findings import Findings
+from sciprec.diagnosis.growth import Growth, group_of_step, growth
 from sciprec.diagnosis.healing import becomes_large, with_causes
+from sciprec.diagnosis.lines import LANES, Line, LineGroup
 from sciprec.diagnosis.origins import BY, Group, groups_of
 from sciprec.diagnosis.problem import Problem, bound_arguments
 from sciprec.diagnosis.splitting import Errors, Split, norm, share
@@ -26,60 +29,12 @@ from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.precision.tracing.operations import SEEN_BITS
 
-LANES = 8
-"""Numbers beside each value: the whole error, and the parts of seven groups at once."""
+if TYPE_CHECKING:
+    from sciprec.report.trace_page import Source
+
 SAMPLES = 16
 """Perturbed inputs over which parts of lines are correlated; four times as many where results are
 so few numbers that some would be correlated by chance."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of the source, or whatever else the error is split by.
-
-    Attributes:
-        function, file, line: where its first operation begins (absolute line number).
-        source: the text of the line; of an argument's conversion "argument x".
-        name: "line 12", or what it is called by operation, variable, function, call or step.
-        share: of the error of all outputs, signed: <its part, error> / <error, error>.
-        rms: of its part over the outputs, in their unit; of several outputs each over its norm.
-        shares: share of the error of each output, by its name.
-        bits_lost: log2 of the relative error of a result over that of its operands, the largest
-            over its operations and runs; exact operands count as rounded once.
-        runs: how often it was executed.
-        group: number of its group of lines whose parts go together; 0 where its part is small.
-    """
-
-    function: str
-    file: str
-    line: int
-    source: str
-    name: str
-    share: float
-    rms: float
-    shares: Mapping[str, float] = field(default_factory=dict)
-    bits_lost: float = 0.0
-    runs: int = 0
-    group: int = 0
-
-
-@dataclass(frozen=True)
-class LineGroup:
-    """Lines whose parts are correlated, so that none of them is worth changing alone.
-
-    Attributes:
-        number: from 1, the largest share first.
-        lines: its lines.
-        share: of the error, pooled over perturbed inputs.
-        left: predicted error without its roundings, over the error.
-        correlation: the one of largest size between two of its lines; 0 of a single line.
-    """
-
-    number: int
-    lines: tuple[Line, ...]
-    share: float
-    left: float
-    correlation: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,13 +97,35 @@ class Trace(Shown):
         whole("top", top, 1, 1000, "a whole number from 1")
         return self._work.verify(top)
 
+    def html(self, path: str | Path, *, verify: int = 3) -> Path:
+        """Write a page: the source with heat by line, groups, and when the error arose; it brings
+        no script. The kernel is run some 24 times more for the last.
+
+        Args:
+            path: of the file.
+            verify: how many groups are computed wider; 0 for none. In binary64 none can be.
+
+        Returns:
+            The path.
+
+        Raises:
+            InputError: it cannot be written.
+        """
+        from sciprec.report.stored.batch import write_text
+        from sciprec.report.trace_page import trace_page
+
+        whole("verify", verify, 0, 1000, "a whole number, 0 for none")
+        done = self.verify(verify) if verify and self.groups and self._work.can_be_wider else None
+        text = trace_page(self, self._work.sources(), self._work.growth(), done)
+        return write_text(Path(path), text)
+
     def _summary(self) -> Summary:
         left = ("line", "source") if self.by == "line" else ("line", self.by)
         rows = [
             (
                 str(n.line),
                 n.source if self.by == "line" else n.name,
-                f"{n.share:+.1%}",
+                n.percent,
                 f"{n.rms:.2g}",
                 f"{n.bits_lost:.1f}",
                 f"{n.runs:,}",
@@ -271,7 +248,7 @@ class _Work:
                 "'line', 'operation', 'variable', 'function' or 'call'"
             )
         return arguments_without_rows(arguments) + [
-            _group_of(step, n, steps, self.problem.function) for n, step in enumerate(steps)
+            group_of_step(step, steps, self.problem.function) for step in steps
         ]
 
     def trace(self) -> Trace:
@@ -347,10 +324,37 @@ class _Work:
             )
         return lines
 
+    @property
+    def can_be_wider(self) -> bool:
+        """Whether binary64 is wider than the arithmetic."""
+        return self.problem.backend.compute.format.significand_bits < 53
+
+    def growth(self) -> Growth | None:
+        """When the error arose, by line."""
+        if self.by == "step":
+            return None
+        sizes = [norm(self.split.part(n)) for n in range(len(self.rounding))]
+        return growth(self.problem, self.rounding, sizes, self.seen)
+
+    def sources(self) -> list[Source]:
+        """The functions that lines are of, by line."""
+        from sciprec.report.trace_page import Source
+
+        if self.by != "line":
+            return []
+        wanted = {(g.file, g.line) for g in self.groups if not g.argument}
+        found = []
+        for code, text in self.problem.kernel("parts").program.sources.items():
+            file, first = code.co_filename, code.co_firstlineno
+            lines = tuple(text.splitlines())
+            if any(f == file and first <= n < first + len(lines) for f, n in wanted):
+                found.append(Source(code.co_name, file, first, lines))
+        return found
+
     def verify(self, top: int) -> Verification:
         """See `Trace.verify`."""
         backend = self.problem.backend
-        if backend.compute.format.significand_bits == 53:
+        if not self.can_be_wider:
             raise InputError(
                 f"backend '{backend.name}' is as wide as what lines would be computed in; verify "
                 "takes a trace in an arithmetic with fewer than 53 bits"
@@ -376,20 +380,6 @@ class _Work:
 def arguments_without_rows(groups: Sequence[Group]) -> list[Group]:
     """Array arguments alone: numbers become arguments in the run, before its first step."""
     return [Group(g.function, g.file, g.line, g.source, g.name, (), g.argument) for g in groups]
-
-
-def _group_of(step: Step, number: int, steps: Sequence[Step], function) -> Group:
-    """A step as a group of roundings."""
-    code, span = function.__code__, (step.first, step.last)
-    if step.origin is None:
-        after = next((s.origin for s in reversed(steps[:number]) if s.origin), None)
-        name = f"after the loop of line {after.line}" if after else "before the loops"
-        line = after.line if after else code.co_firstlineno
-        return Group(function.__name__, code.co_filename, line, name, name, (), steps=span)
-    at, (first, last) = step.origin, step.passes
-    which = f"pass {first}" if first == last else f"passes {first} to {last}"
-    name = f"{which} of line {at.line}"
-    return Group(at.function, at.file, at.line, at.source, name, (), steps=span)
 
 
 def _is_elementary(site) -> bool:
