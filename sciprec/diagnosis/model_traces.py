@@ -90,7 +90,7 @@ class ModelTrace(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
-        return asdict(self)
+        return asdict(self) | {"verdict": self.verdict}
 
     def _summary(self) -> Summary:
         rows = [
