@@ -16,6 +16,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from sciprec.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept
@@ -225,13 +226,21 @@ class Crossing:
                 self._joined(one, lane)
             return taken
         self._require(all(type(h) is type(first) and len(h) == len(first) for h in held))
-        taken = tuple(self.taken(items, lane) for items in zip(*held, strict=True))
         leaves = list(zip(*map(_leaves, held), strict=True))
-        if all(isinstance(items[0], np.ndarray) for items in leaves):
-            floats = [items for items in leaves if items[0].dtype.kind == "f"]
-            arrays = [self._known[_where(items[0])] for items in floats]
-            others = [items for items in leaves if items[0].dtype.kind != "f"]
-            self._tuples[id(first)] = tuple(held), taken, arrays, others
+        if not all(isinstance(items[0], np.ndarray) for items in leaves):
+            return tuple(self.taken(items, lane) for items in zip(*held, strict=True))
+        floats = [items for items in leaves if items[0].dtype.kind == "f"]
+        others = [items for items in leaves if items[0].dtype.kind != "f"]
+        for items in leaves:
+            self._require(all(h.shape == items[0].shape for h in items))
+        for items in others:
+            self._require(all(np.array_equal(h, items[0]) for h in items[1:]))
+        arrays, views = _together(floats, self.ladder)
+        for one in arrays:
+            self._joined(one, lane)
+        taken = _with_views(first, views | {one.where: self._known[one.where].taken
+                                            for one in arrays})  # fmt: skip
+        self._tuples[id(first)] = tuple(held), taken, arrays, others
         return taken
 
     def _joined(self, array: _Held, lane: int | None) -> CompanionArray:
@@ -313,6 +322,50 @@ class Crossing:
         flat = numbers.reshape(-1, 1 + self.ladder.lanes)
         self.ladder.take_apart(flat, [h.reshape(-1) for h in held])
         return held
+
+
+def _together(
+    floats: Sequence[Sequence[np.ndarray]], ladder: Ladder
+) -> tuple[list[_Held], dict[tuple, CompanionArray]]:
+    """Arrays, those that share memory as one, and views of these as numbers with companions."""
+    ordered = sorted(floats, key=lambda items: _span(items[0]))
+    arrays: list[_Held] = []
+    views: dict[tuple, CompanionArray] = {}
+    while ordered:
+        some, end = [ordered.pop(0)], 0
+        end = _span(some[0][0])[1]
+        while ordered and _span(ordered[0][0])[0] < end:
+            some.append(ordered.pop(0))
+            end = max(end, _span(some[-1][0])[1])
+        alike = {_where(items[0]): items for items in some}
+        flat = all(h.flags.c_contiguous for items in some for h in items)
+        if len(alike) == 1 or not flat:  # what shares memory otherwise is refused if it is written
+            arrays += [_Held(items, ladder) for items in alike.values()]
+            continue
+        first, itemsize = some[0], some[0][0].itemsize
+        begin = _span(first[0])[0]
+        size = (end - begin) // itemsize
+        one = _Held([as_strided(h, (size,), (h.itemsize,)) for h in first], ladder)
+        arrays.append(one)
+        for where, items in alike.items():
+            offset, x = (where[0] - begin) // itemsize, items[0]
+            part = one.taken.numbers[offset : offset + x.size].reshape(*x.shape, -1)
+            views[where] = CompanionArray(part, one.taken.dtype)
+    return arrays, views
+
+
+def _span(array: np.ndarray) -> tuple[int, int]:
+    """The addresses of its first byte and of the one after its last."""
+    return np.lib.array_utils.byte_bounds(array)
+
+
+def _with_views(items: tuple, views: dict[tuple, CompanionArray]) -> tuple:
+    """A tuple with numbers with companions in the place of its arrays."""
+    return tuple(
+        _with_views(item, views) if isinstance(item, tuple)
+        else views[_where(item)] if item.dtype.kind == "f" else item
+        for item in items
+    )  # fmt: skip
 
 
 def _where(array: np.ndarray) -> tuple:

@@ -108,6 +108,26 @@ def test_what_numpy_does_between_kernels_is_carried():
     assert next(n for n in found.lines if n.source == "x = quantize(x, backend)").share
 
 
+def within(arrays):
+    """Reads one view of a tuple's memory, writes others."""
+    whole, part, other = arrays
+    for i in range(part.shape[0]):
+        part[i, 0] = whole[i] / 3.0
+        other[i] = part[i, 0] * whole[-1 - i]
+
+
+def test_arrays_of_a_tuple_may_share_memory():
+    def program(backend):
+        kernel, room = lift(within, backend), np.linspace(0.1, 1.3, 24)
+        views = room[:10], room[6:12].reshape(3, 2), np.zeros(3)
+        for _ in range(2):
+            kernel(views)
+        return Results({"room": room, "other": views[2]})
+
+    found = trace_program(program, "fp16", model="room")
+    assert found.closure < 1e-9 and found.outputs["room"] > 0.0
+
+
 def with_offset(x, y):
     for i in range(x.size):
         y[i] = (x[i] + 100.0) - 100.0
