@@ -11,6 +11,7 @@ from typing import Any
 
 import xarray as xr
 
+from sciprec.checks.room import bytes_of_memory
 from sciprec.errors import InputError, why_no_file
 
 COMPRESSION_LEVEL = 4
@@ -91,10 +92,8 @@ def require_room(dataset: xr.Dataset, path: str | Path) -> None:
     Raises:
         InputError: it could not.
     """
-    if not hasattr(os, "sysconf"):  # Windows does not say
-        return
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if dataset.nbytes > memory:
+    memory = bytes_of_memory()
+    if memory is not None and dataset.nbytes > memory:
         raise InputError(
             f"'{path}' declares {dataset.nbytes / 1e9:,.0f} GB of values, and this machine has "
             f"{memory / 1e9:,.0f} GB of memory; read parts of it with xarray.open_dataset"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sciprec.checks.arguments import refused, whole, word
-from sciprec.diagnosis.attribution import require_apart, require_traceable
+from sciprec.diagnosis.attribution import require_apart, require_memory, require_traceable
 from sciprec.diagnosis.examination import Event, Examination
 from sciprec.diagnosis.families import Family, families
 from sciprec.diagnosis.findings import Findings
@@ -204,6 +204,7 @@ def trace(
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
     given = bound_arguments(function, args)
+    require_memory(function.__name__, given, lanes)
     require_apart(function.__name__, given)
     return _Work(Problem(function, arithmetic, given, output, lanes), by).trace()
 

@@ -12,8 +12,12 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, trace
+from sciprec.checks.room import bytes_of_memory
+from sciprec.diagnosis.origins import groups_of
+from sciprec.diagnosis.problem import Problem
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal
+from sciprec.precision.tracing import rows
 from tests.diagnosis import faulty_kernels
 from tests.diagnosis.faulty_pipelines import pipeline
 
@@ -202,6 +206,19 @@ def test_a_number_that_no_longer_fits_when_it_becomes_an_argument():
     assert "argument x" in found.verdict
 
 
+def test_a_healed_line_gives_exact_values_rounded_to_the_format():
+    problem = Problem(lossy, resolve_backend("fp16"), (1.2345, 1.5), None, 8)
+    groups = groups_of(problem.kernel("twin").program, "line")
+    product = next(g for g in groups if g.source == "product = x * x")
+    table = problem.table("twin")
+    table.words[list(product.rows), rows.TREATMENT] = rows.HEALED
+    result = problem.run("twin", table)[0]
+    backend = problem.backend
+    healed = rounded(Fraction(1.2345) ** 2, backend)
+    assert healed != rounded(rounded(Fraction(1.2345), backend) ** 2, backend)
+    assert float(result.tested) == float(rounded(healed - Fraction(1.5), backend))
+
+
 def steps(x, n):
     total = 0.3
     for _ in range(n):
@@ -231,6 +248,13 @@ def test_by_step():
 
 
 def test_refusals():
+    most = bytes_of_memory() // 8
+    huge = np.broadcast_to(np.zeros(1), (most // 6,))
+    with pytest.raises(InputError, match=r"GB, and this machine has .* memory: give lanes=4"):
+        trace(vanishing, "bf16", (huge,))
+    huge = np.broadcast_to(np.zeros(1), (most,))
+    with pytest.raises(InputError, match="memory: give smaller arrays"):
+        trace(vanishing, "bf16", (huge,))
     with pytest.raises(InputError, match="has no loop of its own"):
         trace(vanishing, "bf16", (0.3,), by="step")
     with pytest.raises(InputError, match="as wide as what lines would be computed in"):
