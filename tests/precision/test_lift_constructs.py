@@ -79,7 +79,9 @@ def typed(x, a):
     out[3] = np.finfo(a.dtype).eps
     whole = np.empty(2, numba.int32)
     whole[0], whole[1] = numba.int32(7.9), type(a.size)(-2.7)
-    return out, whole, a.astype(T) * x
+    every = np.arange(0, 3, 1, np.dtype(np.int32))
+    bits = np.bitwise_xor(np.left_shift(every, 2), every) + np.bitwise_and(a > 0, a < 2)
+    return out, whole, a.astype(T) * x, bits, np.arange(0, 0.25, 0.1, np.dtype(np.float64))
 
 
 @jitclass([("volume", float64), ("level", float32), ("parts", float64[:])])
@@ -115,7 +117,7 @@ def plainly_typed(x, a):
     out[2] = 3 / x
     out[3] = 2.0**-52
     whole = np.array([7, -2])
-    return out, whole, a * x
+    return out, whole, a * x, np.array([1, 5, 10]), np.array([0.0, 0.1, 0.1 + 0.1])
 
 
 @njit
@@ -153,7 +155,9 @@ def collected(x, a):
     more = List.empty_list(float64)
     more.append(some[0] * x)
     more[0] += 0.1
+    more.append(9.5)
     more.append(2.5)
+    del more[1]
     s = 0.0
     for value in more:
         s += value

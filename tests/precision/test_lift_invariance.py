@@ -5,9 +5,11 @@ import math
 import numba
 import numpy as np
 import pytest
-from numba import prange
+from numba import njit, prange
 
 import sciprec
+from sciprec.precision import resolve_backend
+from tests.oracles.twin import run_twin
 from tests.precision.test_lift_contract import bits, has_mode
 from tests.random_kernels.random_twin import run_random_twin
 
@@ -233,6 +235,63 @@ def test_every_iteration_of_prange_runs_once(n):
 def count_visits(out):
     for i in prange(out.size):
         out[i] += 1.0
+
+
+THREADS, OPTIONS = True, {"parallel": True}
+
+
+@njit
+def in_turn(x, out):
+    """Iterations that need the one before."""
+    s, k = 0.0, 0
+    for i in prange(x.size):
+        s += x[i] * 0.7
+        out[k] = s
+        k += 1
+    return s
+
+
+def plainly_in_turn(x, out):
+    s = 0.0
+    for i in range(x.size):
+        s += x[i] * 0.7
+        out[i] = s
+    return s
+
+
+@numba.jit(nopython=True, parallel=False)
+def without_threads(x):
+    for i in prange(1, x.size):
+        s = x[i - 1]
+        x[i] += s
+    return s
+
+
+@njit(parallel=THREADS)
+def with_threads(x):
+    for i in prange(x.size):
+        s = x[i]
+    return s
+
+
+@njit(**OPTIONS)
+def with_options(x):
+    for i in prange(x.size):
+        s = x[i]
+    return s
+
+
+def test_prange_is_range_where_numba_has_no_threads():
+    """Below @njit without parallel=True: its own bits, and those of the loop in order."""
+    x, here, there = np.random.default_rng(16).uniform(-2, 2, 203), np.empty(203), np.empty(203)
+    assert sciprec.lift(in_turn)(x, here) == in_turn(x, there) and bits(here) == bits(there)
+    x = sciprec.quantize(x, "mlu370")
+    total = run_twin(plainly_in_turn, resolve_backend("mlu370"), (x, there))
+    assert sciprec.lift(in_turn, "mlu370")(x, here) == total and bits(here) == bits(there)
+    sciprec.lift(without_threads, "mlu370")
+    for kernel in (with_threads, with_options):
+        with pytest.raises(sciprec.LiftError, match="'s', of one iteration of prange"):
+            sciprec.lift(kernel, "mlu370")
 
 
 # ---- data ---------------------------------------------------------------------------------------

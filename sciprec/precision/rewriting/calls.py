@@ -94,6 +94,10 @@ def known_call(rewriter: Rewriter, node, function):
         return creation(rewriter, node, function)
     if function is isinstance and len(node.args) == 2:
         return is_instance(rewriter, node)
+    if function is np.dtype:
+        kind = casts.numpy_type(static_value(node, rewriter.namespace, rewriter.local))
+        if kind is not None:
+            return casts.dtype(rewriter, kind)
     if function is np.swapaxes and len(node.args) == 3:
         if None not in map(rewriter.literal_integer, node.args[1:]):
             return ast.Call(name("sp_swapped"), [rewriter.visit(a) for a in node.args], [])
@@ -332,8 +336,11 @@ def is_instance(rewriter: Rewriter, node) -> ast.Call:
 def arange(rewriter: Rewriter, node, text: str) -> ast.Call:
     """np.arange: Numba's of integers, the engine's kernel of floats or where the dtype is one."""
     dtype = next((k.value for k in node.keywords if k.arg == "dtype"), None)
-    given = node.args
-    if len(node.keywords) > (dtype is not None) or not 1 <= len(given) <= 3:
+    given = node.args[:3]
+    if len(node.args) == 4 and dtype is None:
+        dtype = node.args[3]
+        node = ast.copy_location(ast.Call(node.func, given, [ast.keyword("dtype", dtype)]), node)
+    if len(node.keywords) > (dtype is not None) or not 1 <= len(node.args) <= 3:
         rewriter.refuse(node, f"{text} with these arguments", "it takes (start, stop, step, dtype)")
     ends = [rewriter.visit(a) for a in given]
     if dtype is not None and static_value(

@@ -44,7 +44,6 @@ _REFUSED = {
     ast.AsyncFunctionDef: "an async function", ast.Dict: "a dictionary", ast.Set: "a set",
     ast.DictComp: "a dictionary comprehension", ast.SetComp: "a set comprehension",
     ast.NamedExpr: "an assignment expression", ast.JoinedStr: "an f-string", ast.Match: "match",
-    ast.Delete: "del",
 }  # fmt: skip
 _PLAIN = ("shape", "size", "ndim", "strides")
 
@@ -58,6 +57,10 @@ class Rewriter(ast.NodeTransformer):
         program: the lift that collects callees, constants, operations and sites.
         function: the kernel's plain Python function (its namespace, file and defaults).
         tree: its definition.
+
+    Attributes:
+        parallel: whether this is a chunk of a `prange` loop.
+        serial: whether `prange` is `range` in this kernel.
     """
 
     visit_Call = calls.call
@@ -66,6 +69,7 @@ class Rewriter(ast.NodeTransformer):
     visit_AugAssign = statements.update
     visit_For = statements.for_loop
     visit_While = statements.while_loop
+    visit_Delete = statements.deletion
     visit_ListComp = statements.comprehension
     visit_Raise = raising.raised
     visit_Assert = raising.asserted
@@ -82,6 +86,7 @@ class Rewriter(ast.NodeTransformer):
         self.frame_name = ""
         self.counter = 0
         self.parallel = False
+        self.serial = statements.is_serial(tree, namespace)
 
     # ---- words ---------------------------------------------------------------------------------
 
@@ -365,6 +370,7 @@ class Rewriter(ast.NodeTransformer):
         inner = type(self)(self.program, self.function, node, self.namespace)
         inner.local |= self.local
         inner.counter = self.counter + 1000
+        inner.parallel, inner.serial = self.parallel, self.serial
         inner.frame_name = f"{self.frame_name}.{node.name}"
         return inner.definition(node.name)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
 
 
+_COMPILING = ("njit", "jit", "vectorize", "guvectorize")
 _OF_ARRAYS = ("shape", "size", "ndim", "strides", "dtype", "T", "flat")
 
 
@@ -195,6 +196,14 @@ def _once(rewriter: Rewriter, part: ast.expr, before: list[ast.stmt]) -> ast.exp
     return name(temporary)
 
 
+def deletion(rewriter: Rewriter, node):
+    """`del items[i]`, of a list; Numba has no other."""
+    if not all(isinstance(target, ast.Subscript) for target in node.targets):
+        rewriter.refuse(node, f"'{ast.unparse(node)}'", "leave it out: Numba frees memory itself")
+    items = [ast.Subscript(*rewriter.container(target), ast.Del()) for target in node.targets]
+    return ast.Delete(items)
+
+
 # ---- loops ---------------------------------------------------------------------------------
 
 
@@ -204,7 +213,7 @@ def for_loop(rewriter: Rewriter, node):
         rewriter.refuse(node, f"the loop variable '{ast.unparse(node.target)}'", "give it a name")
     called = node.iter.func if isinstance(node.iter, ast.Call) else None
     function = static_value(called, rewriter.namespace, rewriter.local) if called else None
-    if function is numba.prange and not rewriter.parallel:
+    if function is numba.prange and not (rewriter.parallel or rewriter.serial):
         return rewriter.program.parallel_loop(rewriter, node)
     ranged = function in (range, numba.prange)
     if ranged:
@@ -221,6 +230,29 @@ def for_loop(rewriter: Rewriter, node):
     rewriter.key = outer
     loop = ast.For(node.target, iterated, body, rewriter.statements(node.orelse))
     return [*before, loop]
+
+
+def is_serial(tree: ast.FunctionDef, namespace) -> bool:
+    """Whether a decorator of Numba's above a function says that `prange` is `range` in it: all do,
+    but those with `parallel=True`.
+    """
+    for decorator in tree.decorator_list:
+        called = isinstance(decorator, ast.Call)
+        function = static_value(decorator.func if called else decorator, namespace, set())
+        if any(function is getattr(numba, compiling) for compiling in _COMPILING):
+            options = decorator.keywords if called else []
+            return not any(_may_be_parallel(option, namespace) for option in options)
+    return False
+
+
+def _may_be_parallel(option: ast.keyword, namespace) -> bool:
+    """Whether an option of a decorator is not known to leave threads out."""
+    if option.arg not in ("parallel", None):
+        return False
+    if isinstance(option.value, ast.Constant):
+        return bool(option.value.value)
+    given = static_value(option.value, namespace, set())
+    return bool(given.get("parallel") if isinstance(given, dict) else given)
 
 
 def while_loop(rewriter: Rewriter, node):

@@ -69,6 +69,7 @@ MOVING = {
     np.flatnonzero, np.array_equal, np.take, np.append, np.delete, np.dstack, np.diagflat,
     np.partition, np.argpartition, np.argwhere, np.extract, np.unique, np.union1d, np.intersect1d,
     np.setdiff1d, np.setxor1d, np.isin, np.digitize, np.take_along_axis, np.nanargmax, np.nanargmin,
+    np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.bitwise_not, np.left_shift, np.right_shift,
     np.isneginf, np.isposinf, np.logical_xor, np.trim_zeros, np.resize, set,
     sorted,
 }  # fmt: skip
@@ -110,6 +111,7 @@ OTHERWISE = "write it out with operators and loops, or compute it before the cal
 
 ADVICE = {
     "np.einsum": "write the loops over its indices",
+    "np.dtype": "name the type itself, as in np.int32",
     "math.fsum": "use np.sum (pairwise), or a compensated loop",
 }
 """What to write instead, for constructs that cannot be rewritten."""

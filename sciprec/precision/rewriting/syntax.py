@@ -65,6 +65,8 @@ def static_value(node: ast.expr, namespace: dict, local: set[str]):
         kind = static_value(node.args[0], namespace, local)
         if (function is np.finfo or function is np.iinfo) and isinstance(kind, type):
             return function(kind)
+        if function is np.dtype and isinstance(kind, type):
+            return kind
     return _UNKNOWN
 
 

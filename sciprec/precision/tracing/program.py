@@ -136,7 +136,7 @@ class _TracedRewriter(Rewriter):
         """Whether a loop is one over `prange` that becomes parallel."""
         called = node.iter.func if isinstance(getattr(node, "iter", None), ast.Call) else None
         known = static_value(called, self.namespace, self.local) if called else None
-        return known is prange and not self.parallel
+        return known is prange and not (self.parallel or self.serial)
 
     def visit_For(self, node):
         """A loop over a range or an array."""
