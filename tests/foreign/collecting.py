@@ -126,7 +126,7 @@ def kernels_of(package: str) -> Iterator[tuple[str, Any]]:
     """
     found: list[Any] = []
     _record(found)
-    folder = Path(package) if "/" in package else None
+    folder = Path(package).resolve() if "/" in package else None
     modules = _files(folder) if folder else _modules(package)
     package = "" if folder else package
     sys.meta_path.append(_Finder(package))
@@ -139,7 +139,9 @@ def kernels_of(package: str) -> Iterator[tuple[str, Any]]:
     for kernel in found:
         function = function_of(kernel)
         place = (function.__code__.co_filename, function.__code__.co_firstlineno)
-        if package in ("", function.__module__.split(".")[0]) and place not in seen:
+        own = place[0].startswith(f"{folder}/") if folder else (
+            function.__module__.split(".")[0] == package)  # fmt: skip
+        if own and place not in seen:
             seen.add(place)
             yield f"{function.__module__}.{function.__qualname__}:{place[1]}", kernel
 

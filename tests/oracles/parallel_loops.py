@@ -37,6 +37,12 @@ def is_parallel(node: ast.For) -> bool:
     return isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func).endswith("prange")
 
 
+def is_in_order(function: ast.FunctionDef) -> bool:
+    """Whether Numba compiles a function without threads, by the text of its decorators."""
+    texts = [ast.unparse(decorator) for decorator in function.decorator_list]
+    return any("jit" in t or "vectorize" in t for t in texts) and "parallel=True" not in str(texts)
+
+
 def names_outside(function: ast.FunctionDef, loop: ast.For) -> set[str]:
     """Names of a function outside one of its loops, its parameters included."""
     inside = {id(n) for n in ast.walk(loop)}

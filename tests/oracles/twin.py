@@ -245,6 +245,7 @@ class _Source(ast.NodeTransformer):
         return parallel_loops.chunked(node, reduced) if reduced else node
 
     def visit_FunctionDef(self, node):
+        self.parallel = self.parallel or parallel_loops.is_in_order(node)
         node.decorator_list, node.returns = [], None
         for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
             argument.annotation = None

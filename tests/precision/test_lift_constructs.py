@@ -81,6 +81,7 @@ def typed(x, a):
     whole[0], whole[1] = numba.int32(7.9), type(a.size)(-2.7)
     every = np.arange(0, 3, 1, np.dtype(np.int32))
     bits = np.bitwise_xor(np.left_shift(every, 2), every) + np.bitwise_and(a > 0, a < 2)
+    bits[0] += np.eye(2, dtype=whole.dtype)[0, 0] + np.identity(2, dtype=T)[0, 1]
     return out, whole, a.astype(T) * x, bits, np.arange(0, 0.25, 0.1, np.dtype(np.float64))
 
 
@@ -117,7 +118,7 @@ def plainly_typed(x, a):
     out[2] = 3 / x
     out[3] = 2.0**-52
     whole = np.array([7, -2])
-    return out, whole, a * x, np.array([1, 5, 10]), np.array([0.0, 0.1, 0.1 + 0.1])
+    return out, whole, a * x, np.array([2, 5, 10]), np.array([0.0, 0.1, 0.1 + 0.1])
 
 
 @njit

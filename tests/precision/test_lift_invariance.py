@@ -251,14 +251,6 @@ def in_turn(x, out):
     return s
 
 
-def plainly_in_turn(x, out):
-    s = 0.0
-    for i in range(x.size):
-        s += x[i] * 0.7
-        out[i] = s
-    return s
-
-
 @numba.jit(nopython=True, parallel=False)
 def without_threads(x):
     for i in prange(1, x.size):
@@ -286,7 +278,7 @@ def test_prange_is_range_where_numba_has_no_threads():
     x, here, there = np.random.default_rng(16).uniform(-2, 2, 203), np.empty(203), np.empty(203)
     assert sciprec.lift(in_turn)(x, here) == in_turn(x, there) and bits(here) == bits(there)
     x = sciprec.quantize(x, "mlu370")
-    total = run_twin(plainly_in_turn, resolve_backend("mlu370"), (x, there))
+    total = run_twin(in_turn.py_func, resolve_backend("mlu370"), (x, there))
     assert sciprec.lift(in_turn, "mlu370")(x, here) == total and bits(here) == bits(there)
     sciprec.lift(without_threads, "mlu370")
     for kernel in (with_threads, with_options):

@@ -161,7 +161,7 @@ def globals_(x):
 def imports(x):
     import math as m
     return m.pi
-@refused("del", "plain loops")
+@refused("'del y'", "leave it out")
 def deletes(x):
     y = x[0]
     del y
@@ -196,10 +196,6 @@ def typed_handler(x):
     try: y = x[0] * 0.1
     except ValueError: y = 0.5
     return y
-@refused("'del y'", "leave it out")
-def forgotten(x):
-    y = x * 0.1
-    del y
 @refused("with default values", "every argument")
 def inner_default(x):
     def h(a, b=0.1): return a * b

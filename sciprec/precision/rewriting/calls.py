@@ -289,9 +289,13 @@ def library_call(rewriter: Rewriter, node, function, text: str) -> ast.Call:
         kind = static_value(dtype[0].value, rewriter.namespace, rewriter.local)
         if kind in (int, bool) or isinstance(kind, type) and issubclass(kind, np.integer):
             return plain_call(rewriter, node, text, [rewriter.visit(a) for a in node.args])
+        left = [k for k in node.keywords if k is not dtype[0]]
+        without = ast.copy_location(ast.Call(node.func, node.args, left), node)
         if kind in _FLOATS:
-            left = [k for k in node.keywords if k is not dtype[0]]
-            node = ast.copy_location(ast.Call(node.func, node.args, left), node)
+            node = without
+        elif not is_known(kind) and casts.is_type(rewriter, dtype[0].value):
+            made = library_call(rewriter, without, function, text)
+            return rewriter.op("cast_to", node, rewriter.visit(dtype[0].value), made)
     if any(isinstance(a, ast.Starred) for a in node.args):
         return call_kernel(rewriter, function, node, [rewriter.visit(a) for a in node.args])
     try:
