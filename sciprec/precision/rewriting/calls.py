@@ -18,6 +18,7 @@ from sciprec.precision.operations import reduce
 from sciprec.precision.operations.operation import Operation, operation_called
 from sciprec.precision.operations.vectorized import code_digest
 from sciprec.precision.rewriting import casts, classes, complex_calls, symbols, vectorized
+from sciprec.precision.rewriting.advice import instead_of, instead_of_method
 from sciprec.precision.rewriting.norms import norm_called
 from sciprec.precision.rewriting.own_names import own_name
 from sciprec.precision.rewriting.syntax import is_known, name, plain_function, static_value
@@ -130,10 +131,7 @@ def known_call(rewriter: Rewriter, node, function):
     callee = plain_function(function)
     outside = getattr(callee, "__module__", "").split(".")[0] in _NOT_KERNELS
     if callee is None or outside:
-        advice = symbols.ADVICE.get(_canonical(text, function), symbols.OTHERWISE)
-        if "random" in text.split("."):
-            advice = "draw the random numbers before the call, and pass them in as an array"
-        rewriter.refuse(node, text, advice)
+        rewriter.refuse(node, text, instead_of(text, function))
     return call_kernel(rewriter, callee, node, [rewriter.visit(a) for a in node.args])
 
 
@@ -253,10 +251,7 @@ def method(rewriter: Rewriter, node):
     elif attribute not in symbols.QUIET_METHODS and classes.methods_named(rewriter, attribute):
         return method_of_class(rewriter, node, owner, arguments)
     elif attribute not in symbols.QUIET_METHODS:
-        rewriter.refuse(
-            node, f"the method .{attribute}()", "write it out with operators; a method of a "
-            "jitclass is found where the kernel's module names the class",
-        )  # fmt: skip
+        rewriter.refuse(node, f"the method .{attribute}()", instead_of_method(attribute))
     called = ast.Call(ast.Attribute(owner, attribute, ast.Load()), arguments, [])
     called.keywords = [ast.keyword(k.arg, rewriter.visit(k.value)) for k in node.keywords]
     own = attribute in ("pop", "get") and rewriter.program.backend.mixed  # as they were put in
@@ -468,12 +463,3 @@ def _member(table: set, function) -> bool:
         return function in table
     except TypeError:
         return False
-
-
-def _canonical(text: str, function) -> str:
-    module = getattr(function, "__module__", "") or ""
-    own = getattr(function, "__name__", text)
-    if module.startswith("numpy"):
-        inner = module.removeprefix("numpy").lstrip(".")
-        return f"np.linalg.{own}" if inner.startswith("linalg") else f"np.{own}"
-    return f"{module}.{own}" if module in ("math", "cmath") else own

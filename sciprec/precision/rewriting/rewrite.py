@@ -26,6 +26,7 @@ from sciprec.precision.rewriting import (
     statements,
     symbols,
 )
+from sciprec.precision.rewriting.advice import CONSTRUCTS
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.syntax import (
     LiftError,
@@ -37,14 +38,6 @@ from sciprec.precision.rewriting.syntax import (
     stored_names,
 )
 
-_REFUSED = {
-    ast.Yield: "yield", ast.YieldFrom: "yield from", ast.Await: "await", ast.Global: "global",
-    ast.Nonlocal: "nonlocal", ast.Import: "import", ast.ImportFrom: "import",
-    ast.ClassDef: "a class",
-    ast.AsyncFunctionDef: "an async function", ast.Dict: "a dictionary", ast.Set: "a set",
-    ast.DictComp: "a dictionary comprehension", ast.SetComp: "a set comprehension",
-    ast.NamedExpr: "an assignment expression", ast.JoinedStr: "an f-string", ast.Match: "match",
-}  # fmt: skip
 _PLAIN = ("shape", "size", "ndim", "strides")
 
 
@@ -422,9 +415,8 @@ class Rewriter(ast.NodeTransformer):
 
     def generic_visit(self, node):
         """Any other node: its parts rewritten, or the construct refused."""
-        construct = _REFUSED.get(type(node))
-        if construct is not None:
-            self.refuse(node, construct, "write plain loops, arrays and functions")
+        if type(node) in CONSTRUCTS:
+            self.refuse(node, *CONSTRUCTS[type(node)])
         return super().generic_visit(node)
 
     def definition(self, identifier: str, defaults: tuple = ()) -> ast.FunctionDef:

@@ -105,13 +105,3 @@ QUIET_METHODS = {
     "lower", "upper", "strip", "startswith", "endswith",
 }  # fmt: skip
 """Methods that do no arithmetic."""
-
-OTHERWISE = "write it out with operators and loops, or compute it before the call and pass it in"
-"""What to write instead of a function that nothing else is known of."""
-
-ADVICE = {
-    "np.einsum": "write the loops over its indices",
-    "np.dtype": "name the type itself, as in np.int32",
-    "math.fsum": "use np.sum (pairwise), or a compensated loop",
-}
-"""What to write instead, for constructs that cannot be rewritten."""
