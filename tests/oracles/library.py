@@ -33,7 +33,7 @@ def counterpart(*functions):
 
 def terms(a) -> list:
     """The elements in C order."""
-    return [a[index] for index in np.ndindex(a.shape)]
+    return [a[index] for index in np.ndindex(a.shape)] if np.ndim(a) else [a]
 
 
 def summed(twin, numbers: list):
@@ -161,7 +161,7 @@ def diff(twin, a, n=1):
 
 @counterpart(np.outer)
 def outer(twin, a, b):
-    return twin.array([[x * y for y in terms(b)] for x in terms(a)], (a.size, b.size))
+    return twin.array([[x * y for y in terms(b)] for x in terms(a)], (np.size(a), np.size(b)))
 
 
 @counterpart(np.cross)

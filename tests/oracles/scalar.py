@@ -84,7 +84,10 @@ class Exact:
     def __abs__(self):
         return self._apply(exact.absolute, self)
 
-    def _compare(self, operation, other) -> bool:
+    def _compare(self, operation, other) -> bool | np.ndarray:
+        if isinstance(other, np.ndarray):
+            each = [self._compare(operation, x) for x in other.ravel()]
+            return np.array(each, bool).reshape(other.shape)
         if isinstance(other, WHOLE):
             (own,) = exact.operands(self.arithmetic, self.value)
             return bool(operation(own, int(other)))

@@ -454,6 +454,8 @@ class Twin:
             return range
         if value is np.sort:
             return _sorted
+        if value in (np.concatenate, np.hstack, np.vstack, np.stack, np.column_stack):
+            return functools.partial(self._joined, value)
         if value is np.finfo:
             return lambda _: types.SimpleNamespace(eps=self.literal(2.0**-52))
         if value in (np.sum, np.cumsum):
@@ -497,6 +499,11 @@ class Twin:
         if len(operands) == 1 and function in (min, max):
             return self.rebuild(reduce.smallest if function is min else reduce.largest)(*operands)
         return self.apply(OPERATIONS[function], *operands)
+
+    def _joined(self, function, arrays, **more) -> np.ndarray:
+        """Arrays of numbers, or of integers alone, side by side."""
+        made = function(arrays, **more)
+        return _array(made, self.backend) if made.dtype == object else made
 
     def _summed(self, function, a, axis=None, dtype=None):
         """np.sum or np.cumsum, along an axis or of all."""
@@ -601,7 +608,7 @@ class _Shim:
         return self._twin.convert(getattr(self._module, name))
 
 
-def run_twin(kernel, backend, args: tuple):
+def run_twin(kernel, backend, args: tuple, kind: type[Twin] | None = None):
     """Run a kernel's Python source in exact arithmetic; arrays among the arguments are written
     where the kernel writes them.
 
@@ -609,11 +616,12 @@ def run_twin(kernel, backend, args: tuple):
         kernel: a plain Python function, or a jitted one.
         backend: any object with the arithmetics `storage`, `compute`, `accumulate` and `matmul`.
         args: numbers, float64 arrays, integer arrays, tuples of these.
+        kind: of twin, with functions of its own.
 
     Returns:
         What the kernel returns, self-rounding scalars as floats.
     """
-    twin = Twin(backend)
+    twin = (kind or Twin)(backend)
     seen = {id(a): twin.argument(a) for a in args}
     with np.errstate(all="ignore"):
         result = twin.function(kernel)(*(seen[id(a)] for a in args))

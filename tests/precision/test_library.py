@@ -63,7 +63,8 @@ def turned(x):
 
 def diagonals(x):
     scaled = np.eye(3, dtype=np.float64) * x[0]
-    return np.trace(np.outer(x, x)), scaled, np.eye(2, 3, k=1) + np.identity(3)[:2]
+    square = np.outer(x[0], x[1]) + np.outer(x[2], x)
+    return np.trace(np.outer(x, x)), scaled, np.eye(2, 3, k=1) + np.identity(3)[:2], square
 
 
 def points(x):

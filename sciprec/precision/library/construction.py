@@ -104,7 +104,7 @@ def vander(x, N=None, increasing=False):  # noqa: N803
 
 def outer(a, b):
     """np.outer(a, b): every product of two elements, in the compute role."""
-    one, two = a.ravel(), b.ravel()
+    one, two = np.asarray(a).ravel(), np.asarray(b).ravel()
     out = zeros_for((one.size, two.size), a, b)
     for i in range(one.size):
         for j in range(two.size):
