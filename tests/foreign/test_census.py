@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.foreign import census, running
@@ -52,6 +53,18 @@ def kernel(A, x):
 @nb.jit(nopython=True, parallel=False, fastmath=True)
 def counted(x):
     return np.histogram(x, 3)[0]
+
+
+@nb.jit(nopython=True)
+def leaving(x):
+    return np.exp(x * 300.0)
+
+
+@nb.jit(nopython=True)
+def refined(x):
+    if x[0] * 1.000000001 == x[0]:
+        raise ValueError("no progress")
+    return np.exp(x) * np.exp(-0.7 * x)
 """
 
 
@@ -84,12 +97,14 @@ def test_every_kernel_is_offered_and_counted(site, tmp_path, monkeypatch):
         ("tiny", "tiny.kernels.tenth", "accepted"), ("tiny", "tiny.kernels.tenths", "accepted"),
         ("dying", "the rest", "crashed"), ("benchmarks", "one_numba_n.kernel", "accepted"),
         ("benchmarks", "one_numba_n.counted", "refused"),
+        ("benchmarks", "one_numba_n.leaving", "accepted"),
+        ("benchmarks", "one_numba_n.refined", "accepted"),
     ]  # fmt: skip
     text = page.read_text()
-    for line in ["| tiny | 3 | 1 | 0 |", "| benchmarks | 1 | 1 | 0 |", "| all | 4 | 2 | 1 |",
+    for line in ["| tiny | 3 | 1 | 0 |", "| benchmarks | 3 | 1 | 0 |", "| all | 6 | 2 | 1 |",
                  "| np.linalg.svd | 1 | tiny |"]:  # fmt: skip
         assert f"\n{line}\n" in text
-    assert "57.1% are" in text
+    assert "66.7% are" in text
 
 
 @pytest.mark.slow
@@ -98,8 +113,20 @@ def test_kernels_run_beside_the_original(site, tmp_path):
     running.main([str(site), str(page), "200", "tiny", str(tmp_path / "benchmarks")])
     rows = {name.split(":")[0]: row for _, name, row in json.loads(
         page.with_suffix(".json").read_text())}  # fmt: skip
-    assert sorted(rows) == ["one_numba_n.kernel", "tiny.kernels.scaled_sum",
-                            "tiny.kernels.tenth", "tiny.kernels.tenths"]  # fmt: skip
-    assert rows.pop("one_numba_n.kernel")["fp64"] in ("equal", "proved")  # BLAS has its own order
+    proofs = ("equal", "proved", "proved, functions within an ulp")
+    leaving, refined = rows.pop("one_numba_n.leaving"), rows.pop("one_numba_n.refined")
+    assert leaving["fp64"] in proofs and "range" in leaving and "bf16" not in leaving
+    assert refined["fp64"] in proofs and refined["raises"] == len(running.BACKENDS)
+    assert rows.pop("one_numba_n.kernel")["fp64"] in proofs  # BLAS has its own order
+    assert sorted(rows) == [f"tiny.kernels.{name}" for name in ("scaled_sum", "tenth", "tenths")]
     for row in rows.values():
         assert row["fp64"] == "equal" and all(0 <= row[b] < 8 for b in running.BACKENDS)
+    assert "(1 of them)" in page.read_text()
+
+
+def test_what_is_no_number_is_an_error():
+    whole, one = np.array([3]), np.array([1.0, 2.0])
+    assert running.distance([whole, one * 1.5], [whole, one]) == 0.5
+    for found in (one * np.nan, one * np.inf, one[:1]):
+        assert running.distance([whole, found], [whole, one]) == np.inf
+    assert running.distance([whole + 1, one], [whole, one]) == np.inf
