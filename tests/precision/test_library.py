@@ -363,8 +363,36 @@ def test_empty_arrays_and_wrong_arguments():
     assert np.isnan(middle) and np.isnan(other) and area == 0.0
     assert products.size == differences.size == 0
     for kernel, said in ((beyond, "outside 0 to 100"), (unpaired, "as many points as values")):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=rf"^{place_of(kernel, 1)}: .*{said}"):
             lift(kernel, "fp16")(numbers(1))
+
+
+def first_of(x):
+    return np.argmin(x)
+
+
+def ends(x, y):
+    if y[0] < 0.0:
+        raise ValueError("the largest one below zero")
+    size = np.ptp(y)
+    return size + x.max() if size else first_of(x)
+
+
+def place_of(kernel, line):
+    line += kernel.__code__.co_firstlineno
+    return rf"kernel '{kernel.__name__}' \(test_library.py, line {line}\)"
+
+
+def test_exceptions_name_the_lines_that_they_may_come_from():
+    """Of two calls both; a kernel's own exceptions are as they were."""
+    lifted, nothing = lift(ends, "fp16"), np.empty(0)
+    both = f"^{place_of(ends, 3)} or {place_of(ends, 4)}: the largest element of an empty array$"
+    for x, y, words in [
+        (nothing, np.array([1.0, 2.0]), both), (nothing, np.ones(2), f"^{place_of(first_of, 1)}: "),
+        (nothing, -np.ones(1), "^the largest one below zero$"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            lifted(x, y)
 
 
 @pytest.mark.slow

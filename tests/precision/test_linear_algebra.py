@@ -309,6 +309,9 @@ SENTENCES = [
 def test_what_cannot_be_done_is_said_as_numpy_raises_it(kernel, given, words):
     with pytest.raises(ValueError, match=words) as caught:
         lift(kernel, "fp16")(*given)
+    line = kernel.__code__.co_firstlineno + 1
+    place = f"kernel '{kernel.__name__}' (test_linear_algebra.py, line {line}): np.linalg."
+    assert str(caught.value).startswith(place)
     assert isinstance(caught.value, np.linalg.LinAlgError) != ("another" in words)
     with pytest.raises(type(caught.value)):
         kernel(*given)

@@ -77,7 +77,7 @@ class Lifted(Shown):
         self.path = Path(module.__file__)
         self.uses_processor_mode = program.word != 0
         self._parallel, self.signature = program.parallel, program.signature
-        self._places = program.places()
+        self._places, self._raised = program.places(), program.sentences.places()
         self._arity = len(program.signature.parameters)
         self._is_variadic = any(p.kind is p.VAR_POSITIONAL
                                 for p in program.signature.parameters.values())  # fmt: skip
@@ -152,6 +152,11 @@ class Lifted(Shown):
                 f"kernel '{self.kernel.__name__}' reads a tuple inside another one in a prange "
                 "loop; take out its items before the loop: `inner = pair[0]`"
             ) from None
+        except Exception as error:  # of a function of the engine's
+            place = self._raised.get(str(error))
+            if place is None:
+                raise
+            raise type(error)(f"{place}: {error}") from None
 
     def address(self, *args: Any) -> int:
         """Where the compiled entry for arguments like these is, for `compiled.addresses.call_at`.

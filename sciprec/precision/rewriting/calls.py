@@ -112,6 +112,7 @@ def known_call(rewriter: Rewriter, node, function):
     if _member(symbols.NATIVE, function) or _member(symbols.VIEWING, function):
         return plain_call(rewriter, node, text, [rewriter.visit(a) for a in node.args])
     if _member(symbols.MOVING, function):
+        rewriter.program.note_call(function, rewriter, node)
         return plain_call(rewriter, node, text, [rewriter.seen(a) for a in node.args])
     if function is np.arange:
         return arange(rewriter, node, text)
@@ -247,6 +248,7 @@ def method(rewriter: Rewriter, node):
             return rewriter.op("cast_to", node, *arguments, owner)
         owner = rewriter.op("viewed", node, owner)
     elif attribute in symbols.DECIDING_METHODS:
+        rewriter.program.note_call(getattr(np, attribute), rewriter, node)
         owner = rewriter.op("viewed", node, owner)
     elif attribute not in symbols.QUIET_METHODS and classes.methods_named(rewriter, attribute):
         return method_of_class(rewriter, node, owner, arguments)
@@ -407,6 +409,7 @@ def chosen(rewriter: Rewriter, operation: str, function, node, arguments: list[a
     integers.
     """
     called = rewriter.program.callee(function)
+    rewriter.program.note_call(function, rewriter, node)
     if rewriter.program.rows:
         key = rewriter.key_of_call(called, node)
         operation = name(rewriter.program.operation(operation))
@@ -420,6 +423,7 @@ def call_kernel(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -
     Numba has sums in binary64: where roles differ in format they go on as numbers of their role.
     """
     called = rewriter.program.callee(function)
+    rewriter.program.note_call(function, rewriter, node)
     made = _called(rewriter, name(called), called, node, arguments)
     of_engine = function.__module__ == reduce.__name__
     mixed = rewriter.program.backend.mixed

@@ -22,6 +22,7 @@ from sciprec.precision.rewriting.layout import Frame, Layout
 from sciprec.precision.rewriting.own_names import own_name, set_apart
 from sciprec.precision.rewriting.parallel import rewrite_parallel_loop
 from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.sentences import Sentences
 from sciprec.precision.rewriting.sources import place_of, source_tree
 from sciprec.precision.rewriting.syntax import LiftError, Site, name
 from sciprec.precision.rounding.technique import processor_word
@@ -107,6 +108,7 @@ class Program:
         self.keyed = self.random or self.rows
         self.frames: dict[str, Frame] = {}
         self.sites: list[Site] = []
+        self.sentences = Sentences()
         self.parallel = False
         self._names: dict[object, str] = {}
         self._queue: list = []
@@ -148,7 +150,7 @@ class Program:
         return {
             identifier: "kernel '{}' ({}, line {})".format(function.__name__, *self.place(function))
             for function, identifier in self._names.items()
-            if not function.__module__.startswith(_OF_ENGINE)
+            if is_users(function)
         }
 
     def unique(self, stem: str) -> str:
@@ -166,6 +168,16 @@ class Program:
             self._names[function] = self.unique(f"k_{function.__name__}")
             self._queue.append(function)
         return self._names[function]
+
+    def note_call(self, function, rewriter: Rewriter, node) -> None:
+        """Keep where a function is called, for what it may raise."""
+        caller = rewriter.function
+        self.sentences.add_call(function, caller, rewriter.where(node), is_users(caller))
+
+    def note_raise(self, text: str, function) -> None:
+        """Keep what a function of the engine's raises."""
+        if not is_users(function):
+            self.sentences.add_raise(text, function)
 
     def callee_before(self, function) -> str:
         """The same, of a kernel whose definition the current one's has to follow."""
@@ -417,6 +429,11 @@ class Program:
         text = list(self.signature.parameters)[number] if number >= 0 else "return"
         row = self.frame("sp_entry").add(self._entry_site(operation, text), operation, 1)
         return f"sp_key, {row}, "
+
+
+def is_users(function) -> bool:
+    """Whether a kernel is none of the engine's own."""
+    return not function.__module__.startswith(_OF_ENGINE)
 
 
 def _has_long_loop(tree: ast.FunctionDef) -> bool:

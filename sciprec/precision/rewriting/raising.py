@@ -36,6 +36,8 @@ def raised(rewriter: Rewriter, node: ast.Raise) -> ast.Raise:
     if call is None:
         return ast.Raise(raised, None)
     arguments = [ast.Constant(text_of(rewriter, a)) for a in call.args]
+    if arguments:
+        rewriter.program.note_raise(arguments[0].value, rewriter.function)
     return ast.Raise(ast.Call(raised, arguments, []), None)
 
 
