@@ -9,7 +9,7 @@ from sciprec.precision.tracing.operations import DECISIONS, LOOPS
 from sciprec.precision.tracing.program import Origin, TracedProgram
 
 BY = ("line", "operation", "variable", "function", "call", "step")
-_NEVER_ROUND = (*DECISIONS, *LOOPS, "prange", "call")
+NEVER_ROUND = (*DECISIONS, *LOOPS, "prange", "call")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
             if site.text in arguments:
                 arguments[site.text].append(number)
             continue
-        if site.operation.partition("(")[0] in _NEVER_ROUND:
+        if site.operation.partition("(")[0] in NEVER_ROUND:
             continue
         origin = own_place(program, row)
         key = _key(program, row, origin, by)

@@ -128,6 +128,16 @@ def test_arrays_of_a_tuple_may_share_memory():
     assert found.closure < 1e-9 and found.outputs["room"] > 0.0
 
 
+def test_by_step_the_parts_are_those_of_the_calls():
+    """What is rounded in the first calls is what a run has whose later calls are exact."""
+    found, lines = (trace_program(by_kernels, "fp16", model="k", by=by) for by in ("step", "line"))
+    assert [n.name for n in found.lines[1:]] == [f"calls {n} to {n} of 4" for n in range(1, 5)]
+    assert found.closure < 1e-9 and found.outputs == lines.outputs
+    assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-9)
+    last = next(n for n in lines.lines if n.function == "measures" and n.share)
+    assert found.lines[-1].shares == {} and found.lines[-1].rms >= 0.9 * last.rms
+
+
 def with_offset(x, y):
     for i in range(x.size):
         y[i] = (x[i] + 100.0) - 100.0
@@ -152,6 +162,11 @@ def test_an_offset_added_and_taken_away_is_named_first(moved, named):
         return Results({"x": x})
 
     found = trace_program(program, "fp16", model="offset")
+    by_place = {(n.function, n.source): n for n in found.lines}
+    assert by_place["advance", "y[i] = x[i] + share * ((x[(i + 1) % n] - x[i]) - (x[i] - x[i - 1]))"
+                    ].runs == 80  # fmt: skip
+    assert found.operations == (400 + 160 if named else 400)
+    assert f"passes of {found.operations} operations in 8 calls" in repr(found)
     assert (found.ranked[0].function == moved.__name__) is named
     assert named is ("y[i] = (x[i] + 100.0) - 100.0" in found.verdict)
 

@@ -1,0 +1,81 @@
+"""What the rows of a model's kernels have noted in a run with exact values beside tested ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sciprec.diagnosis.attribution import TWIN_LANES
+from sciprec.diagnosis.examination import Event
+from sciprec.diagnosis.model_runs import Census, traced_kernel
+from sciprec.diagnosis.origins import NEVER_ROUND, own_place
+from sciprec.precision.formats.backend import Backend
+from sciprec.precision.tracing import rows
+from sciprec.precision.tracing.table import Table
+
+
+class Notes:
+    """The tables of all kernels.
+
+    Args:
+        census: which kernels there are.
+
+    Attributes:
+        tables: kernel -> its table; for a run of the technique "twin".
+    """
+
+    def __init__(self, census: Census) -> None:
+        self.backend: Backend = census.backend
+        self._programs = {}
+        self.tables: dict[Any, Table] = {}
+        for kernel in census.kernels:
+            traced = traced_kernel(kernel, self.backend, "twin", TWIN_LANES)
+            self._programs[kernel], self.tables[kernel] = traced.program, traced.table()
+            self.tables[kernel].begin()
+
+    def _column(self, kernel, numbers: Sequence[int], word: int):
+        return self.tables[kernel].words[list(numbers), word]
+
+    def rounds(self, kernel, numbers: Sequence[int]) -> bool:
+        """Whether one of some rows has ever rounded."""
+        return bool(self._column(kernel, numbers, rows.ROUNDED).any())
+
+    def runs(self, of: Mapping[Any, Sequence[int]]) -> int:
+        """How often the most frequent one of some rows was executed."""
+        counts = (self._column(k, n, rows.RUNS).max() for k, n in of.items() if n)
+        return int(max(counts, default=0))
+
+    def operations(self) -> int:
+        """How many operations were executed, without literals and conversions of arguments."""
+        total = 0
+        for kernel, table in self.tables.items():
+            program = self._programs[kernel]
+            for number, row in enumerate(program.layout.rows):
+                operation = program.sites[row.site].operation.partition("(")[0]
+                if row.site in program.origins and operation not in (*NEVER_ROUND, "literal"):
+                    total += int(table.words[number, rows.RUNS])
+        return total
+
+    def bits_lost(self, of: Mapping[Any, Sequence[int]]) -> float:
+        """log2 of the largest factor by which a relative error grew in an operation; at most the
+        bits of the format.
+        """
+        grown = [self.tables[k].numbers[list(n), rows.LOST].max() for k, n in of.items() if n]
+        largest = float(max(grown, default=0.0))
+        most = float(self.backend.compute.format.significand_bits)
+        return min(max(math.log2(largest), 0.0), most) if largest > 0.0 else 0.0
+
+    def events(self) -> tuple[Event, ...]:
+        """What happened to tested numbers: of every kind by line, the most frequent first."""
+        found: dict[tuple, int] = {}
+        for kernel, table in self.tables.items():
+            program = self._programs[kernel]
+            for kind, word in rows.EVENTS.items():
+                counts = table.words[:, word]
+                for number in counts.nonzero()[0].tolist():
+                    at = own_place(program, program.layout.rows[number])
+                    key = kind, at.function, at.file, at.line, at.source
+                    found[key] = found.get(key, 0) + int(counts[number])
+        made = [Event(*key, calls=(), index="", step=0, count=n) for key, n in found.items()]
+        return tuple(sorted(made, key=lambda event: (event.kind, -event.count)))

@@ -1,0 +1,226 @@
+"""The runs of a model's trace: functions first, then the lines of those with much of the error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sciprec.diagnosis.attribution import TWIN_LANES
+from sciprec.diagnosis.between import Ladder
+from sciprec.diagnosis.model_groups import BETWEEN, STEP, Joint, ModelGroups, pieces
+from sciprec.diagnosis.model_notes import Notes
+from sciprec.diagnosis.model_runs import Census, ErrorRun, Place, traced_kernel
+from sciprec.diagnosis.origins import Group
+from sciprec.diagnosis.splitting import norm, share
+from sciprec.errors import InputError
+from sciprec.precision.formats.backend import Backend
+
+HOT = 0.05
+"""A function whose part is larger than this share of the error is split."""
+APART = 10.0
+"""Where parts together are so many times larger than their sum, the run is past its horizon."""
+_STEPS = 12
+"""Rows of a trace by step, as two runs follow."""
+
+
+class Splitting:
+    """The runs of one trace, and what they gave.
+
+    Args:
+        program: what is traced; its results have `values` and `timed`.
+        backend: a traceable arithmetic.
+        outputs: names of the results that count.
+        lanes: numbers beside each value.
+        census: an ordinary run of it.
+
+    Attributes:
+        groups: what the error is split by, in the order in which copies lack their parts.
+        parts: group -> name of a result -> its part.
+        errors, known: name of a result -> tested - exact, of the runs with parts and of the twin.
+        notes: of the rows of all kernels.
+        passes: how many runs with parts there were.
+    """
+
+    def __init__(
+        self, program, backend: Backend, outputs: Sequence[str], lanes: int, census: Census
+    ) -> None:
+        self.program, self.backend, self.lanes, self.census = program, backend, lanes, census
+        self.outputs, self.results = tuple(outputs), census.results
+        self.parts: dict[tuple, dict[str, np.ndarray]] = {}
+        self.groups: dict[tuple, Joint] = {}
+        self.passes, self.notes = 0, Notes(census)
+        self.known = self._twin()
+        self._all = ModelGroups(census, self.notes, lanes)
+
+    def split(self, by: str) -> None:
+        """All runs: of functions, of pieces of those that are hot, down to their lines."""
+        if by == STEP:
+            self.groups = self._all.steps(_STEPS)
+            self._follow()
+            return
+        whole: dict[tuple, list] = {}
+        for key, joint in self._all.by("function").items():
+            inside = [] if by == "function" else self._all.inside(key, by)
+            if len(inside) == 1:
+                key, joint = inside.pop()
+            self.groups[key], whole[key] = joint, inside
+        self._follow()
+        while hot := [k for k in self.groups if len(whole.get(k, ())) > 1 and self._is_hot(k)]:
+            made: dict[tuple, Joint] = {}
+            for key, joint in self.groups.items():
+                if key not in hot:
+                    made[key] = joint
+                    continue
+                for k, (inside, piece) in pieces(whole.pop(key), self.lanes - 2).items():
+                    made[k], whole[k] = piece, inside
+            self.groups = made
+            self._follow()
+
+    def all_groups(self) -> list[tuple[tuple, Joint]]:
+        """What the parts are of, what is rounded between kernels first."""
+        between = Joint(Group("", "", 0, BETWEEN, BETWEEN, ()))
+        return [((BETWEEN,), between), *self.groups.items()]
+
+    # ---- runs ----------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        """Run the model until the part of every group is known.
+
+        Copies lack parts in the order of the groups: between two that are followed in one run a
+        lane is of those that stand between them. So whatever the model does to numbers between its
+        kernels, the parts of all groups add up, in whichever runs they were followed.
+        """
+        order = list(self.groups)
+        todo = [n for n, key in enumerate(order) if key not in self.parts]
+        if not order:
+            self._pass([])
+        while todo:
+            lanes: list[list[int]] = [list(range(todo[0]))]  # and what is between kernels
+            while todo and len(lanes) + (todo[0] > _last(lanes) + 1) < self.lanes - 1:
+                if todo[0] > _last(lanes) + 1:
+                    lanes.append(list(range(_last(lanes) + 1, todo[0])))
+                lanes.append([todo.pop(0)])
+            self._pass([[order[n] for n in lane] for lane in lanes])
+
+    def _pass(self, lanes: Sequence[Sequence[tuple]]) -> None:
+        told = _Told(self.census, self.backend, self.lanes)
+        for lane, keys in enumerate(lanes, 1):
+            for key in keys:
+                told.follow(self.groups[key], lane)
+        run = ErrorRun(
+            self.program, self.census, Ladder("parts", self.lanes), told.tables, told.of_arguments,
+            told.of_roundings, told.before_call,
+        )  # fmt: skip
+        self.passes += 1
+        copies = [r.values for r in run.results]
+        self._require_the_same(copies[0])
+        with np.errstate(invalid="ignore"):
+            if not self.parts:
+                self.parts[BETWEEN,] = self._differences(copies, 0)
+                self.errors = {n: _float(copies[0][n]) - copies[-1][n] for n in self.outputs}
+            for lane, keys in enumerate(lanes):
+                if lane and len(keys) == 1:
+                    self.parts[keys[0]] = self._differences(copies, lane)
+
+    def _differences(self, copies, lane: int) -> dict[str, np.ndarray]:
+        return {n: _float(copies[lane][n]) - copies[lane + 1][n] for n in self.outputs}
+
+    def _twin(self) -> dict[str, np.ndarray]:
+        """tested - exact, exact values computed apart from the parts; rows make notes."""
+        ladder = Ladder("twin", TWIN_LANES)
+        run = ErrorRun(self.program, self.census, ladder, self.notes.tables, {}, {})
+        tested, exact = (r.values for r in run.results)
+        self._require_the_same(tested)
+        with np.errstate(invalid="ignore"):
+            return {n: _float(tested[n]) - exact[n] for n in self.outputs}
+
+    def _require_the_same(self, values: Mapping[str, np.ndarray]) -> None:
+        for name in self.outputs:
+            if not np.array_equal(values[name], self.results.values[name], equal_nan=True):
+                raise InputError(
+                    f"the model gives another '{name}' when it is run again; trace takes models "
+                    "that give the same numbers in every run"
+                )
+
+    # ---- numbers -------------------------------------------------------------------------------
+
+    def _is_hot(self, key: tuple) -> bool:
+        part, error = self.at(self.parts[key], -1), self.at(self.errors, -1)
+        return norm(part) > HOT * norm(error) or abs(share(part, error)) > HOT
+
+    def at(
+        self, values: Mapping[str, np.ndarray], time: int, names: Sequence[str] = ()
+    ) -> np.ndarray:
+        """Usable elements of results at a stored time, each result over the norm of its exact
+        values.
+
+        Args:
+            values: name of a result -> an array of its shape.
+            time: number of the stored state.
+            names: of some results; left out, all that count.
+        """
+        usual = []
+        for name in names or self.outputs:
+            arrays = (_float(x[name]) for x in (self.results.values, self.errors, values))
+            timed = name in self.results.timed
+            tested, error, given = (x[time] if timed else x for x in arrays)
+            usable = np.isfinite(tested) & np.isfinite(error)
+            size = norm((tested - error)[usable])
+            usual.append(given[usable].ravel() / (size if size > 0.0 else 1.0))
+        return np.concatenate(usual)
+
+    def last_usable(self, count: int) -> int:
+        """The last of so many stored times at which parts are not much larger than their sum."""
+        for time in range(count - 1, 0, -1):
+            error = norm(self.at(self.errors, time))
+            sizes = sum(norm(self.at(self.parts[key], time)) for key, _ in self.all_groups())
+            if sizes <= APART * error:
+                return time
+        return -1
+
+
+class _Told:
+    """What the tables of one run are told."""
+
+    def __init__(self, census: Census, backend: Backend, lanes: int) -> None:
+        self.tables = {k: traced_kernel(k, backend, "parts", lanes).table() for k in census.kernels}
+        for table in self.tables.values():
+            table.begin()
+        self.of_arguments: dict[tuple, int] = {}
+        self.of_roundings: dict[Place, int] = {}
+        self._windows: list[tuple[Joint, int]] = []
+
+    def follow(self, joint: Joint, lane: int) -> None:
+        """Let the roundings of a group go to a lane."""
+        if joint.calls is not None:
+            self._windows.append((joint, lane))
+            return
+        self._put(joint, lane)
+
+    def _put(self, joint: Joint, lane: int) -> None:
+        for kernel, numbers in joint.rows.items():
+            self.tables[kernel].masks[numbers, lane] = 1.0
+        self.of_arguments |= dict.fromkeys(joint.arguments, lane)
+        self.of_roundings |= dict.fromkeys(joint.places, lane)
+
+    def before_call(self, number: int) -> None:
+        """Let the roundings of the calls that now begin go to the lane of theirs."""
+        for joint, lane in self._windows:
+            first, last = joint.calls or (0, 0)
+            if number == last:
+                for table in self.tables.values():
+                    table.masks[:, lane] = 0.0
+                self.of_arguments.clear()
+            if number == first:
+                self._put(joint, lane)
+
+
+def _last(lanes: Sequence[Sequence[int]]) -> int:
+    """The number of the last group that a lane has; -1 before the first."""
+    return max((n for lane in lanes for n in lane), default=-1)
+
+
+def _float(x: Any) -> np.ndarray:
+    return np.asarray(x, np.float64)
