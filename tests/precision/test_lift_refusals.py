@@ -299,6 +299,8 @@ def missing(s): return s.nowhere
 def halves(s): return s[0.5]
 def either(s): return s if s[0] > 0 else 0.5
 def text_as_number(s): return float("inf")
+def rows_of_two_kinds(s): return np.array([[s, 0], [s, s]])
+def rows_of_one_kind(s): return np.array([[s, 0.0], [s, s]])
 # fmt: on
 
 
@@ -324,6 +326,7 @@ def text_as_number(s): return float("inf")
         (halves, (X,), "Unsupported array index type"),
         (either, (X,), "Can.*t? unify"),
         (text_as_number, (X,), "an operation on numbers is given unicode_type"),
+        (rows_of_two_kinds, (1.5,), "Numba's compiler .*; .*write 0.0 for 0"),
         (first, (), "called wrongly: missing a required argument: 's'; it takes first"),
         (first, (X, 1.0), "called wrongly: too many positional arguments; it takes first"),
         (number, (math.sqrt,), "lift takes a Python function"),
@@ -425,6 +428,7 @@ def test_advice_works(refused_one, advised, more):
 
 
 def test_advice_of_one_line_works(capsys):
+    assert sciprec.lift(rows_of_one_kind, "bf16")(1.5).tolist() == [[1.5, 0.0], [1.5, 1.5]]
     for kernel in ADVISED:
         with pytest.raises(sciprec.LiftError, match="cannot be lifted; "):
             sciprec.lift(kernel)

@@ -38,6 +38,7 @@ _SENTENCES = (
 _ARRAY = np.ndarray
 _NUMBERS = frozenset((float, int, bool, complex, np.float64, np.float32, np.int64))
 _SAFE_LAYERS = ("omp", "tbb")
+_NUMBA = Path(numba.__file__).parent
 """Numba's threading layers that several threads may call at once; workqueue ends the process."""
 _parallel_lock = threading.RLock()
 
@@ -151,6 +152,13 @@ class Lifted(Shown):
             raise LiftError(
                 f"kernel '{self.kernel.__name__}' reads a tuple inside another one in a prange "
                 "loop; take out its items before the loop: `inner = pair[0]`"
+            ) from None
+        except AssertionError as error:
+            if not _is_of_compiler(error):
+                raise
+            raise LiftError(
+                f"kernel '{self.kernel.__name__}' has what ends Numba's compiler without a word; "
+                "rows of nested lists take numbers of one kind: write 0.0 for 0 among others"
             ) from None
         except Exception as error:  # of a function of the engine's
             place = self._raised.get(str(error))
@@ -272,6 +280,14 @@ def _restored(lift_again, carried: bytes, state: dict) -> Lifted:
 @numba.extending.typeof_impl.register(Lifted)
 def _typeof_lifted(value, context):
     return numba.typeof(value.dispatcher)
+
+
+def _is_of_compiler(error: BaseException) -> bool:
+    """Whether an exception was raised inside Numba."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and Path(trace.tb_frame.f_code.co_filename).is_relative_to(_NUMBA)
 
 
 def _described(value) -> str:
