@@ -45,7 +45,7 @@ def trace(
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option(help="Write a page of a kernel: source with heat by line, groups, growth."),
+        typer.Option(help="Write a page: source with heat by line, groups, when the error arose."),
     ] = None,
     changes: Set = None,
     json: Json = False,
@@ -58,16 +58,22 @@ def trace(
             raise InputError("--set is given beside a kernel; it changes keys of a scenario")
         found = _of_kernel(traced, inputs, backend, by, output or None)
     else:
-        if html is not None:
-            raise InputError("--html is given beside a scenario; it writes the page of a kernel")
         found = _of_scenario(traced, inputs, backend, by, output or None, changes or [])
-    page = found.html(html) if html is not None else None
+    page = None if html is None else _written(found, html)
     if json:
         print_json(found.as_dict())
     else:
         print(found)
         if page is not None:
             say(f"page: {page}")
+
+
+def _written(found, path: Path) -> Path:
+    """The page of a trace."""
+    from sciprec.diagnosis.model_traces import ModelTrace
+    from sciprec.studies.scenario_trace import write_trace_page
+
+    return write_trace_page(found, path) if isinstance(found, ModelTrace) else found.html(path)
 
 
 def _of_kernel(named: str, inputs: str | None, backend: str, by: str, output):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import dedent
@@ -16,9 +18,11 @@ from sciprec.report.drawing.templating import page_style, template
 
 if TYPE_CHECKING:
     from sciprec.diagnosis.lines import Line
+    from sciprec.diagnosis.model_traces import ModelTrace
     from sciprec.diagnosis.verification import Verification
     from sciprec.studies.traces import Trace
 
+_MOST_BANDS = 6
 _LEVELS = (0.01, 0.05, 0.2, 0.5)
 """Sizes of shares from which a line is warmer."""
 
@@ -50,16 +54,78 @@ def trace_page(
         grown: when the error arose; None where there is no loop.
         verified: what its shares predict, run; None where that was not asked for.
     """
-    return template("trace.html").render(
-        style=page_style(),
-        title=f"The error of '{trace.kernel}' in {trace.backend}",
-        trace=trace,
-        sources=[_listing(trace, source) for source in sources],
-        others=[_row(line) for line in _others(trace)],
+    notes = []
+    if trace.left_out:
+        notes.append(f"{trace.left_out:,} of {trace.elements:,} numbers are left out: not finite.")
+    notes.append(
+        f"The parts add up to the error to {trace.closure:.1g} of it; the kernel was run "
+        f"{trace.passes} times."
+    )
+    shown = [line for line in trace.lines if _is_shown(trace, line)]
+    return _rendered(
+        trace,
+        f"The error of '{trace.kernel}' in {trace.backend}",
+        notes=notes,
+        events=trace.events,
+        branches=trace.branches,
+        sources=[_listing(shown, source) for source in sources],
+        others=[_row(line, line.name) for line in _others(trace)],
+        others_title="Conversions of arguments" if sources else f"By {trace.by}",
         groups=trace.groups,
         verified=verified,
         picture=_picture(grown) if grown is not None else None,
+        counted=True,
     )
+
+
+def model_trace_page(trace: ModelTrace) -> str:
+    """The page of a model's trace: its functions, and the source of those that are hot."""
+    notes = [
+        f"The parts add up to the error to {trace.closure:.1g} of it; the model was run "
+        f"{trace.passes} times, {trace.calls:,} calls of kernels each."
+    ]
+    if trace.until is not None:
+        notes.insert(0, f"Results at time {trace.until:g}.")
+    if trace.shortened:
+        notes.append("Later states are left out: parts cancel there beyond what can be told apart.")
+    lines = [line for line in trace.lines if line.name.startswith("line ")]
+    sources = {_function_of(line): None for line in lines if abs(line.share) >= _LEVELS[0]}
+    others = [line for line in trace.ranked if line.share and line not in lines]
+    return _rendered(
+        trace,
+        f"The error of '{trace.model}' in {trace.backend}",
+        notes=notes,
+        events=(),
+        branches=(),
+        sources=[_listing(lines, source) for source in sources if source is not None],
+        others=[_row(line, f"{line.function}: {line.source}") for line in others],
+        others_title="Other parts",
+        groups=(),
+        verified=None,
+        picture=_growth_in_time(trace) if len(trace.times) > 1 else None,
+        counted=False,
+    )
+
+
+def _rendered(trace: Trace | ModelTrace, title: str, **context: Any) -> str:
+    return template("trace.html").render(
+        style=page_style(), title=title, verdict=trace.verdict, outputs=trace.outputs, **context
+    )
+
+
+def _function_of(line: Line) -> Source | None:
+    """The function that a line is of, from its file; None where that cannot be read."""
+    texts = linecache.getlines(line.file)
+    try:
+        tree = ast.parse("".join(texts))
+    except SyntaxError:
+        return None
+    for node in ast.walk(tree):
+        inside = isinstance(node, ast.FunctionDef) and node.lineno <= line.line <= node.end_lineno
+        if inside and node.name == line.function:
+            own = tuple(text.rstrip("\n") for text in texts[node.lineno - 1 : node.end_lineno])
+            return Source(line.function, line.file, node.lineno, own)
+    return None
 
 
 def _others(trace: Trace) -> list[Line]:
@@ -75,26 +141,27 @@ def _is_shown(trace: Trace, line: Line) -> bool:
     return trace.by == "line" and not line.source.startswith("argument ")
 
 
-def _listing(trace: Trace, source: Source) -> dict[str, Any]:
-    """The lines of a function, each with what is known of it."""
+def _listing(lines: Sequence[Line], source: Source) -> dict[str, Any]:
+    """The text of a function, each line with what is known of it."""
     last = source.first + len(source.lines)
     own = {
         line.line: line
-        for line in trace.lines
-        if _is_shown(trace, line) and line.file == source.file and source.first <= line.line < last
+        for line in lines
+        if line.file == source.file and source.first <= line.line < last
     }
     rows = []
     texts = dedent("\n".join(source.lines)).split("\n")
     for number, text in enumerate(texts, source.first):
         known = own.get(number)
-        rows.append({"number": number, "text": text} | (_row(known) if known else {"heat": None}))
+        shown = _row(known, known.name) if known else {"heat": None}
+        rows.append({"number": number, "text": text} | shown)
     return {"function": source.function, "rows": rows, "file": source.file.rpartition("/")[2]}
 
 
-def _row(line: Line) -> dict[str, Any]:
+def _row(line: Line, name: str) -> dict[str, Any]:
     """What is known of a line."""
     return {
-        "name": line.name,
+        "name": name,
         "heat": int(sum(abs(line.share) >= level for level in _LEVELS)),
         "share": line.percent,
         "bits_lost": f"{line.bits_lost:.1f}",
@@ -126,4 +193,26 @@ def _picture(grown: Growth) -> Picture:
         svg,
         "What part of the final error had arisen by a pass of the kernel's outermost loops, by "
         "line; parts below zero take away what others add.",
+    )
+
+
+def _growth_in_time(trace: ModelTrace) -> Picture:
+    """The parts of the largest lines by stored time, on top of each other."""
+    order = sorted(trace.growth, key=lambda name: -trace.growth[name][-1])
+    with drawn("growth", 2.9) as figure:
+        axes = figure.subplots()
+        base = np.zeros(len(trace.times))
+        for n, name in enumerate(order[:_MOST_BANDS]):
+            sizes = np.nan_to_num(np.array(trace.growth[name]))
+            axes.fill_between(trace.times, base, base + sizes, color=COLOURS[n], label=name,
+                              linewidth=0.0, alpha=0.85)  # fmt: skip
+            base = base + sizes
+        axes.set(xlabel="time", ylabel="rms of parts",
+                 xlim=(trace.times[0], trace.times[-1]))  # fmt: skip
+        legend(figure)
+        svg = to_svg(figure, "Sizes of the parts of the largest lines by time")
+    return Picture(
+        svg,
+        "Root mean squares of the parts of the lines with the largest ones at the stored times, "
+        "results over their norms, on top of each other. Parts can cancel.",
     )

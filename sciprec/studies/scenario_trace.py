@@ -18,6 +18,8 @@ from sciprec.kinds.files import read_scenario
 from sciprec.kinds.kind import Kind
 from sciprec.output.stated import PRIMARY
 from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.report.stored.batch import write_text
+from sciprec.report.trace_page import model_trace_page
 from sciprec.scenario.changes import changed
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
@@ -87,6 +89,16 @@ def trace_scenario(
         return _results(kind.run(table, variant, Surroundings(timed=False)), kind, output)
 
     return trace_program(program, resolved, model=found.name, by=by, lanes=lanes)
+
+
+def write_trace_page(trace: ModelTrace, path: str | Path) -> Path:
+    """Write the page of a model's trace: functions, the source of hot ones with heat by line, and
+    the growth of their parts; it brings no script.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    return write_text(Path(path), model_trace_page(trace))
 
 
 def _loaded(given: Any, changes: Mapping[str, Any]) -> Scenario:
