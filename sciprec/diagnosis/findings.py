@@ -15,6 +15,7 @@ FEW_ROUNDINGS = 8.0
 MOST_CANCELLED = 10.0
 """Sum of the sizes of shares beyond which a split says nothing."""
 _NAMED = 0.1
+_MUCH = 3.0
 _MOST_NAMED = 3
 
 
@@ -120,13 +121,14 @@ class Findings:
                 f"go together, none to be changed alone: {_listed(named)}."
             )
         place = first.source if first.source.startswith("argument ") else first.name
+        lost = f", where {first.bits_lost:.1f} bits are lost" if first.bits_lost > _MUCH else ""
         text = "" if place == first.source or self.by != "line" else f": {first.source}"
         if abs(first.share) > 1.0 + _NAMED:
             return (
-                f"Rounding of {place} is {abs(first.share):.1f} times the error of "
-                f"'{self.kernel}' in {self.backend.name}, of which others take a part away{text}."
+                f"{abs(first.share):.1f} times the error of '{self.kernel}' in {self.backend.name} "
+                f"is rounding of {place}{lost}, and others take a part of it away{text}."
             )
-        return f"{first.share:.0%} {of} is rounding of {place}{text}."
+        return f"{first.share:.0%} {of} is rounding of {place}{lost}{text}."
 
     def _called(self, line: Line) -> str:
         return line.source if line.source.startswith("argument ") else line.name

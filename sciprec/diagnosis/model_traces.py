@@ -95,7 +95,7 @@ class ModelTrace(Shown):
 
     def _summary(self) -> Summary:
         rows = [
-            (n.function, str(n.line or ""), n.source, f"{n.share:+.1%}", f"{n.rms:.2g}")
+            (n.function, str(n.line or ""), n.source, n.percent, f"{n.rms:.2g}")
             for n in self.ranked
             if n.share or n.rms
         ]

@@ -74,7 +74,6 @@ def trace_page(
         groups=trace.groups,
         verified=verified,
         picture=_picture(grown) if grown is not None else None,
-        counted=True,
     )
 
 
@@ -95,15 +94,14 @@ def model_trace_page(trace: ModelTrace) -> str:
         trace,
         f"The error of '{trace.model}' in {trace.backend}",
         notes=notes,
-        events=(),
-        branches=(),
+        events=[event for event in trace.events if event.kind != "branch"],
+        branches=[event for event in trace.events if event.kind == "branch"],
         sources=[_listing(lines, source) for source in sources if source is not None],
         others=[_row(line, f"{line.function}: {line.source}") for line in others],
         others_title="Other parts",
         groups=(),
         verified=None,
         picture=_growth_in_time(trace) if len(trace.times) > 1 else None,
-        counted=False,
     )
 
 

@@ -327,10 +327,14 @@ def test_numbers_go_to_copies_and_back(lanes=8):
     assert given.numbers.shape == (10, 15, 1 + lanes)
 
 
-def test_a_scenario_from_the_shell(call, monkeypatch):
+def test_a_scenario_from_the_shell(call, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     told = ("--plugin", "examples/lorenz96.py", "trace", "examples/lorenz96.toml", "-b", "fp16")
-    status, out, _ = call(*told, "--set", "lorenz96.days=2", "--json")
+    page = tmp_path / "page.html"
+    status, out, _ = call(*told, "--set", "lorenz96.days=2", "--json", "--html", str(page))
+    shown = page.read_text(encoding="utf-8")
+    assert "state[i] = state[i] + increment[i]" in shown and "<script" not in shown
+    assert shown.count("<svg") == 1 and len(shown) < 200_000
     found = json.loads(out)
     assert status == 0 and found["closure"] < 1e-9 and found["until"] == 2.0
     assert sum(n["share"] for n in found["lines"]) == pytest.approx(1.0)
