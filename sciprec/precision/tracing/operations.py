@@ -47,6 +47,7 @@ DECISIONS = (*_COMPARISONS, "to_integer")
 """Operations that follow the tested run, and round nothing."""
 LOOPS = (PASS, OUTERMOST_PASS, END)
 """Places in loops, which round nothing either."""
+_LARGEST = ("max", "maximum", "fmax")
 _SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
@@ -171,7 +172,7 @@ class TracedOperations(Operations):
         if name == "copysign":
             return lambda c, b, v, key: self._with_sign_of(b, *v)
         if row.exact is not None:
-            return lambda c, b, v, key: self._chosen(c, b, row.exact, role, v, key)
+            return lambda c, b, v, key: self._chosen(c, b, row, role, v, key)
         if name in ("mod", "fmod"):
             return lambda c, b, v, key: self._remainder(c, b, name, role, v, key)
         if name == "floordiv":
@@ -212,14 +213,15 @@ class TracedOperations(Operations):
         negative = b.icmp_signed("<", b.bitcast(sign, I64), ir.Constant(I64, 0))
         return b.select(negative, role.negated(b, size), size)
 
-    def _chosen(self, context, b, function, role, values, key):
-        """One of two operands, chosen by tested values."""
+    def _chosen(self, context, b, operation: Operation, role, values, key):
+        """The smaller or the larger one of two operands."""
         tested = [role.value(b, v) for v in values]
-        chosen = self._native(context, b, function, tested, types.float64)
+        chosen = self._native(context, b, operation.exact, tested, types.float64)
         first = b.icmp_unsigned("==", b.bitcast(chosen, I64), b.bitcast(tested[0], I64))
         less = b.fcmp_ordered("<", *tested)
         role.compared(b, "<", *values, less, self.draw(b, role, key)["row"])
-        return role.with_value(b, b.select(first, *values), chosen)
+        sign = 1.0 if operation.name in _LARGEST else -1.0
+        return role.with_value(b, role.chosen(b, *values, first, sign), chosen)
 
     def _remainder(self, context, b, name, role, values, key):
         """x - q y with the integer q of the tested run, rounded once."""

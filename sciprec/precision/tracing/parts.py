@@ -135,6 +135,19 @@ class Parts(Companion):
         slope = b.select(crosses, b.fdiv(sizes, error), sign)
         return self.made(b, call(b, "fabs", value), self.scaled(b, self.beside(b, x), slope))
 
+    def chosen(self, b, x, y, first, sign: float):
+        """max(x, y), of the sign -1 min, along secants: (x + y + sign |x - y|) / 2."""
+        tested = b.fsub(self.value(b, x), self.value(b, y))
+        error = b.fsub(self.error(b, x), self.error(b, y))
+        exact, half = b.fsub(tested, error), V64.constant(0.5)
+        sizes = b.fsub(call(b, "fabs", tested), call(b, "fabs", exact))
+        slope = b.fmul(b.fdiv(sizes, error), V64.constant(0.5 * sign))
+        parts = self.scaled(b, self.beside(b, x), b.fadd(half, slope))
+        parts = b.fadd(parts, self.scaled(b, self.beside(b, y), b.fsub(half, slope)))
+        taken = b.select(first, x, y)
+        otherwise = self.decides_otherwise(b, exact, first, sign)
+        return b.select(otherwise, self.made(b, self.value(b, taken), parts), taken)
+
     def difference(self, b, x, y, factor):
         """Parts of x - factor y, where the factor is exact."""
         return b.fsub(self.beside(b, x), self.scaled(b, self.beside(b, y), factor))

@@ -123,6 +123,20 @@ class Companion:
         """-x."""
         return self.made(b, b.fneg(self.value(b, x)), b.fneg(self.beside(b, x)))
 
+    def decides_otherwise(self, b, exact, first, sign: float):
+        """Whether exact values choose the other one of two operands as the larger one, or where the
+        sign is -1 the smaller one.
+
+        Args:
+            exact: the difference of the exact values.
+            first: whether the tested run chose the first.
+        """
+        favour = b.fmul(exact, ir.Constant(F64, sign))
+        zero = ir.Constant(F64, 0.0)
+        return b.select(
+            first, b.fcmp_ordered("<", favour, zero), b.fcmp_ordered(">", favour, zero)
+        )
+
     # ---- notes, of those that make some --------------------------------------------------------
 
     def compared(self, b, sign: str, x, y, tested, row) -> None:

@@ -191,6 +191,13 @@ class Twin(Companion):
         high, low = (b.select(negative, b.fneg(n), n) for n in (high, low))
         return self.with_pair(b, call(b, "fabs", self.value(b, x)), high, low)
 
+    def chosen(self, b, x, y, first, sign: float):
+        """max(x, y), of the sign -1 min; the exact one of exact values."""
+        (u, u_low), (v, v_low) = self.pair(b, x), self.pair(b, y)
+        exact = b.fadd(b.fsub(u, v), b.fsub(u_low, v_low))
+        otherwise = self.decides_otherwise(b, exact, first, sign)
+        return b.select(b.xor(first, otherwise), x, y)
+
     def difference(self, b, x, y, factor):
         """x - factor y, where the factor is exact: what is beside it."""
         scaled = _times(b, self.pair(b, y), (b.fneg(factor), V64.constant(0.0)))
