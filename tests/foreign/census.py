@@ -40,6 +40,7 @@ Made by `python -m tests.foreign.census`, which imports every module of the pack
 `vectorize` or `guvectorize` to `sciprec.lift(kernel, "fp64")`. Accepted means that the function and
 all that it calls were rewritten, operation by operation; types are not known there, so that
 compiling may still refuse arguments. Each kernel has {seconds} s, each package {gigabytes} GB.
+Kernels of `npbench` are those of files `*_numba_n.py` in the folder that `SCIPREC_NPBENCH` names.
 
 {date}, sciprec {version}, Numba {numba}: of {count} kernels of {packages} packages {whole:.1%} are
 accepted; without {left_out} {share:.1%} of {usual}. Of the first projects that were looked
