@@ -32,8 +32,8 @@ class Event:
         index: loop variables at that time, "i = 3, j = 0"; "" outside of loops.
         step: the pass of the outermost loop, from 1; 0 before the first one.
         count: how often it happened at this line.
-        cause: the line that caused it, "line 12: ..."; "" where exact operands give it, too, and
-            of underflow.
+        cause: the line that caused it, "line 12: ...", or what did; "" where exact operands give
+            it, too, and of underflow.
     """
 
     kind: str
@@ -175,6 +175,10 @@ class Examination:
                 first = int(where[np.argmin(clocks[where])])
                 found.append((int(clocks[first]), self._event(kind, first, int(counts[first]))))
         return [event for _, event in sorted(found, key=lambda pair: pair[0])]
+
+    def is_alike(self, kind: str, row: int) -> bool:
+        """Whether exact values make such an event, too, where it happened first in a row."""
+        return bool(self.column(rows.ALIKE)[row] >> list(rows.EVENTS).index(kind) & 1)
 
     def row_of(self, event: Event) -> int:
         """The row where an event happened first."""

@@ -15,6 +15,7 @@ from sciprec.precision.tracing import rows
 
 LEAST_LOSS = 1.5
 """Bits that a line loses at least before it is asked whether the error becomes large there."""
+CARRIED = "errors that are carried from step to step"
 MOST_LINES = 24
 """Lines that are healed, one by one, in order of execution."""
 
@@ -56,7 +57,8 @@ def with_causes(
     problem: Problem, groups: Sequence[Group], seen: Examination, events: Sequence[Event]
 ) -> list[Event]:
     """Events with the line that caused each: of those whose healing makes it not happen, the one
-    that loses most bits, the first one of several; none where exact operands give the same.
+    that loses most bits, the first one of several; none where exact operands give the same, and
+    `CARRIED` where errors of more than two steps do it.
     """
     return [
         replace(e, cause=_cause(problem, groups, seen, e))
@@ -71,18 +73,30 @@ def _cause(problem: Problem, groups: Sequence[Group], seen: Examination, event: 
     clock = int(seen.column(rows.EVENTS[event.kind] + 1)[row])
     before = [g for g in groups if g.rows and seen.first(g) <= clock]
     before.sort(key=seen.first)
-    removing = [g for g in before[-MOST_LINES:] if _removes(problem, g, event, row, clock)]
-    if not removing:
+    if seen.is_alike(event.kind, row):
         return ""
+    removing = [g for g in before[-MOST_LINES:] if _is_cause(problem, g, event, row, clock)]
+    if not removing:
+        return CARRIED
     group = max(removing, key=seen.bits_lost)
     return f"line {group.line}: {group.source}"
 
 
-def _removes(problem: Problem, group: Group, event: Event, row: int, clock: int) -> bool:
+def _is_cause(problem: Problem, group: Group, event: Event, row: int, clock: int) -> bool:
+    """Whether an event does not happen if a group is healed; of what depends on a state that is
+    carried in the step of the event, or the one before.
+    """
+    group = replace(group, rows=tuple(n for n in group.rows if n != row))
+    steps = (event.step, event.step - 1) if group.carried else (-1,)
+    return any(_removes(problem, group, event, row, clock, step) for step in steps)
+
+
+def _removes(
+    problem: Problem, group: Group, event: Event, row: int, clock: int, step: int
+) -> bool:  # fmt: skip
     """Whether an event does not happen where and when it did if a group is healed."""
     table = problem.table("twin")
-    _heal(table, group, event.step if group.carried else -1)
-    table.words[row, rows.TREATMENT] = 0
+    _heal(table, group, step)
     twin_errors(problem, table)
     count, first = table.words[row, rows.EVENTS[event.kind] :][:2]
     return not count or first > clock

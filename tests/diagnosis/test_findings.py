@@ -200,6 +200,30 @@ def test_ranges_that_are_left(backend, x, kind):
     assert kind in repr(found)
 
 
+def test_an_infinity_that_goes_on_is_one_event():
+    x = np.array([1.0, 6e4, 6e4, 1.0, 1.0])
+    event = trace(faulty_kernels.naive_sum, "fp16", (x,)).events[0]
+    assert (event.kind, event.index, event.count) == ("infinity", "i = 2", 1)
+
+
+def eliminated(a):
+    for k in range(a.shape[0] - 1):
+        for i in range(k + 1, a.shape[0]):
+            factor = a[i, k] / a[k, k]
+            for j in range(a.shape[0]):
+                a[i, j] -= factor * a[k, j]
+
+
+def test_an_event_that_a_carried_state_causes():
+    """Exact operands would not divide by zero: rows below the first one are rounded alike."""
+    a = np.array([[2.0**-12, 1.0, 1.5], [1.0, 1.0, 0.5], [1.0, 0.25, 1.0]])
+    found = trace(eliminated, "fp16", (np.pad(a, (0, 1), constant_values=1.25),))
+    event = next(e for e in found.events if e.kind == "NaN")
+    assert event.index == "k = 2, i = 3"
+    assert event.cause == f"line {line_of(eliminated, 'a[i, j] -=')}: a[i, j] -= factor * a[k, j]"
+    assert f"the cause is {event.cause}" in found.verdict
+
+
 def test_a_number_that_no_longer_fits_when_it_becomes_an_argument():
     found = trace(vanishing, "fp16", (1e6,))
     assert [(e.kind, e.source) for e in found.events] == [("infinity", "argument x")]

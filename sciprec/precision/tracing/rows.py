@@ -26,12 +26,12 @@ the mask is that of a pass, or where it is left out, if some operations are to b
 
 TREATMENT, RUNS, FIRST, LOST, ROUNDED = 1, 2, 3, 5, 6
 NO_NUMBER, INFINITE, SATURATED, VANISHED, OTHERWISE = 7, 10, 13, 16, 19
-INDEX = 22
+INDEX, ALIKE = 22, 23
 EXAMINED_WORDS = 24
 """Words of a row of a twin: how its results are treated, how often it ran, the clock when it first
 did, the largest factor by which a relative error grew, how often it rounded; of every event how
-often, and clock and step of the first one; a loop's present index. Word 4 is left to parallel
-loops."""
+often, and clock and step of the first one; a loop's present index; of which first events exact
+values make another, a bit for each in the order of `EVENTS`. Word 4 is left to parallel loops."""
 EVENTS = {
     "NaN": NO_NUMBER,
     "infinity": INFINITE,
@@ -96,13 +96,21 @@ def ticked(b, row):
     return clock
 
 
-def happened(b, row, event: int, condition, clock) -> None:
-    """Note an event where a condition holds: how often, and when it first did."""
+def happened(b, row, event: int, condition, clock, alike=None) -> None:
+    """Note an event where a condition holds: how often, and when it first did.
+
+    Args:
+        alike: whether exact values make such an event, too.
+    """
     count, step = load(b, row, event), load(b, header_of(b, row), STEP)
     new = b.and_(condition, b.icmp_unsigned("==", count, ir.Constant(I64, 0)))
     store(b, b.add(count, b.zext(condition, I64)), row, event)
     for place, value in ((event + 1, clock), (event + 2, step)):
         store(b, b.select(new, value, load(b, row, place)), row, place)
+    if alike is not None:
+        bit = ir.Constant(I64, 1 << list(EVENTS.values()).index(event))
+        known = load(b, row, ALIKE)
+        store(b, b.select(b.and_(new, alike), b.or_(known, bit), known), row, ALIKE)
 
 
 def decided(b, otherwise, row) -> None:

@@ -69,34 +69,39 @@ class Twin(Companion):
 
     def _finished(self, b, rounded, plain, high, low, worst, finite, row):
         """The body of `finished`: the tested value, healed where the row asks for it."""
-        clock, zero = rows.ticked(b, row), V64.constant(0.0)
+        clock = rows.ticked(b, row)
         unit = V64.constant(2.0**-self.format.significand_bits)
         before = b.select(b.fcmp_ordered(">", worst, unit), worst, unit)
-        grown = b.fdiv(rows._relative_error(b, rounded, high, low), before)
+        grown = b.fdiv(rows.relative_error(b, rounded, high, low), before)
         known = rows.load(b, row, rows.LOST, F64)
         grows = b.and_(finite, b.fcmp_ordered(">", grown, known))
         rows.store(b, b.select(grows, grown, known), row, rows.LOST)
         rounds = b.zext(b.fcmp_unordered("!=", rounded, plain), I64)
         rows.store(b, b.add(rows.load(b, row, rows.ROUNDED), rounds), row, rows.ROUNDED)
-        is_number = rows.is_finite(b, rounded)
-        beyond = b.fcmp_ordered(">", call(b, "fabs", plain), V64.constant(self.format.max_finite))
-        events = (
-            (rows.NO_NUMBER, b.fcmp_unordered("uno", rounded, rounded)),
-            (rows.INFINITE, b.fcmp_ordered("==", call(b, "fabs", rounded), _infinity())),
-            (rows.SATURATED, b.and_(is_number, beyond)),
-            (rows.VANISHED, b.and_(b.fcmp_ordered("==", rounded, zero),
-                                   b.fcmp_ordered("!=", plain, zero))),
-        )  # fmt: skip
-        for event, condition in events:
-            rows.happened(b, row, event, b.and_(condition, finite), clock)
-        return self._treated(b, rounded, high, row)
+        healed = self._widened(b, self.base.from_binary64(b, high))
+        of_tested, of_exact = self._events(b, rounded, plain), self._events(b, healed, high)
+        for event, condition in of_tested.items():
+            seen = b.and_(condition, finite)
+            rows.happened(b, row, event, seen, clock, of_exact[event])
+        return self._treated(b, rounded, healed, row)
 
-    def _treated(self, b, rounded, high, row):
+    def _events(self, b, rounded, plain) -> dict:
+        """Word of an event -> whether a result and its rounding are one."""
+        beyond = b.fcmp_ordered(">", call(b, "fabs", plain), V64.constant(self.format.max_finite))
+        zero = V64.constant(0.0)
+        return {
+            rows.NO_NUMBER: b.fcmp_unordered("uno", rounded, rounded),
+            rows.INFINITE: b.fcmp_ordered("==", call(b, "fabs", rounded), _infinity()),
+            rows.SATURATED: b.and_(rows.is_finite(b, rounded), beyond),
+            rows.VANISHED: b.and_(b.fcmp_ordered("==", rounded, zero),
+                                  b.fcmp_ordered("!=", plain, zero)),
+        }  # fmt: skip
+
+    def _treated(self, b, rounded, healed, row):
         treatment, header = rows.load(b, row, rows.TREATMENT), rows.header_of(b, row)
         steps = (rows.load(b, header, word) for word in (rows.STEP, rows.HEALED_STEP))
         now = b.and_(b.icmp_signed("==", *steps), _is(b, treatment, rows.HEALED_IN_ONE_STEP))
         heals = b.or_(_is(b, treatment, rows.HEALED), now)
-        healed = self._widened(b, self.base.from_binary64(b, high))
         return b.select(heals, healed, rounded)
 
     def compared(self, b, sign: str, x, y, tested, row) -> None:
