@@ -171,6 +171,10 @@ class Splitting:
             usual.append(given[usable].ravel() / (size if size > 0.0 else 1.0))
         return np.concatenate(usual)
 
+    def share_of(self, key: tuple, time: int, name: str) -> float:
+        """The share of a group in the error of one result at a stored time."""
+        return share(self.at(self.parts[key], time, (name,)), self.at(self.errors, time, (name,)))
+
     def last_usable(self, count: int) -> int:
         """The last of so many stored times at which parts are not much larger than their sum."""
         for time in range(count - 1, 0, -1):

@@ -107,10 +107,10 @@ class ModelTrace(Shown):
                 "their sum there, beyond what can be told apart"
             )
         elif self.sizes > APART:
-            notes.append(
-                f"parts are {self.sizes:.0f} times as large as their sum: beyond what can be told "
-                "apart; shorten the run"
-            )
+            advice = "they cancel, and no share says much by itself"
+            if self.times:
+                advice = "beyond what can be told apart; shorten the run"
+            notes.append(f"parts are {self.sizes:.0f} times as large as their sum: {advice}")
         if self.left_out:
             some = counted(self.left_out, "number")
             notes.append(f"{some} of {self.elements:,} left out: not finite")
@@ -226,6 +226,7 @@ def _made(split: Splitting, model: str, by: str) -> ModelTrace:
             group.function, group.file, group.line, "all lines" if whole else group.source,
             group.name, share=share(part, error), rms=_rms(part), runs=split.notes.runs(joint.rows),
             bits_lost=split.notes.bits_lost(joint.rows),
+            shares={n: split.share_of(key, chosen, n) for n in outputs},
         )  # fmt: skip
         lines.append(line)
         over_time = (split.at(split.parts[key], n) for n in range(len(times)))
