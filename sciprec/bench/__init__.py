@@ -13,7 +13,7 @@ from typing import Any
 from sciprec.errors import InputError
 
 BENCHMARKS = (
-    "precision", "fixed", "compensation", "heston", "climate", "batch", "compare", "start",
+    "precision", "fixed", "compensation", "heston", "climate", "batch", "compare", "start", "trace",
 )  # fmt: skip
 WIDTH = 100
 """Columns of the tables where there is no terminal."""
@@ -26,8 +26,8 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
     Args:
         name: "precision" (lifted kernels), "fixed" (integer matrix products), "compensation"
             (updates with their residuals), "heston" (paths and prices), "climate" (transforms and
-            steps), "batch" (many runs at once), "compare" (two arrays with every statistic) or
-            "start" (compiling, with an empty cache folder).
+            steps), "batch" (many runs at once), "compare" (two arrays with every statistic),
+            "start" (compiling, with an empty cache folder) or "trace" (numbers with their errors).
         out: the JSON file to write.
         json: print the JSON instead of the table.
         small: tiny sizes, for tests.

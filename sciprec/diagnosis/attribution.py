@@ -76,11 +76,7 @@ class TracedKernel:
         """
         of_arguments = of_arguments or {}
         table.begin()
-        given: dict[int, CompanionArray] = {}
-        taken = tuple(
-            self._given(a, given, of_arguments.get(n, 0), n not in unrounded)
-            for n, a in zip(self.names, args, strict=True)
-        )
+        taken = self.taken(args, of_arguments, unrounded)
         result, _ = self.entered(table, taken)
         found = []
         for name, before, after, may_be in zip(
@@ -89,6 +85,18 @@ class TracedKernel:
             if may_be:
                 found += self._after(name, before, after, of_arguments.get(name, 0))
         return found + self._returned("return", result)
+
+    def taken(
+        self, args: tuple, of_arguments: Mapping[str, int] | None = None,
+        unrounded: Iterable[str] = (),
+    ) -> tuple:  # fmt: skip
+        """Arguments as the compiled kernel takes them, see `run`."""
+        given: dict[int, CompanionArray] = {}
+        lanes = of_arguments or {}
+        return tuple(
+            self._given(a, given, lanes.get(n, 0), n not in unrounded)
+            for n, a in zip(self.names, args, strict=True)
+        )
 
     def entered(self, table: Table, taken: tuple):
         """A call of the compiled kernel: on one thread, where rows note what happens."""

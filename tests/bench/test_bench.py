@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, bench
-from sciprec.bench import compensation, fixed, kernels, peers, precision, start
+from sciprec.bench import compensation, fixed, kernels, peers, precision, start, trace
 from sciprec.cli import bench_verbs
 from sciprec.precision import lift, quantize, resolve_backend
 from tests.bench.fits import fits
@@ -71,6 +71,17 @@ def test_small_benchmark_of_compensation(tmp_path, capsys):
     assert all(case["ratio"] > 0 for case in stored["cases"])
     printed = capsys.readouterr().out
     assert compensation.TITLE in printed and all(c.name in printed for c in compensation.CASES)
+
+
+@pytest.mark.slow
+def test_small_benchmark_of_traces(tmp_path, capsys):
+    bench.run("trace", out=tmp_path / "bench.json", small=True)
+    stored = json.loads((tmp_path / "bench.json").read_text())
+    seconds = stored["cases"][0]["seconds"]
+    assert set(seconds) == {"native", "lifted", "twin", *map(str, trace.LANES)}
+    assert trace.TITLE in capsys.readouterr().out
+    rows = trace.tables(stored)[trace.TITLE]
+    assert rows[-1]["8"] == trace.GOALS[8] and fits(trace.tables(stored))
 
 
 def test_compensated_stencil_is_the_stencil_and_keeps_what_it_loses():
