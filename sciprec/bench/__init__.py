@@ -17,7 +17,7 @@ BENCHMARKS = (
 )  # fmt: skip
 WIDTH = 100
 """Columns of the tables where there is no terminal."""
-_MODULES = {"compare": "comparison"}
+_MODULES = {"compare": "comparison", "trace": "traced"}
 
 
 def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) -> dict:

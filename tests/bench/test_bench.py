@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, bench
-from sciprec.bench import compensation, fixed, kernels, peers, precision, start, trace
+from sciprec.bench import compensation, fixed, kernels, peers, precision, start, traced
 from sciprec.cli import bench_verbs
 from sciprec.precision import lift, quantize, resolve_backend
 from tests.bench.fits import fits
@@ -78,10 +78,10 @@ def test_small_benchmark_of_traces(tmp_path, capsys):
     bench.run("trace", out=tmp_path / "bench.json", small=True)
     stored = json.loads((tmp_path / "bench.json").read_text())
     seconds = stored["cases"][0]["seconds"]
-    assert set(seconds) == {"native", "lifted", "twin", *map(str, trace.LANES)}
-    assert trace.TITLE in capsys.readouterr().out
-    rows = trace.tables(stored)[trace.TITLE]
-    assert rows[-1]["8"] == trace.GOALS[8] and fits(trace.tables(stored))
+    assert set(seconds) == {"native", "lifted", "twin", *map(str, traced.LANES)}
+    assert traced.TITLE in capsys.readouterr().out
+    rows = traced.tables(stored)[traced.TITLE]
+    assert rows[-1]["8"] == traced.GOALS[8] and fits(traced.tables(stored))
 
 
 def test_compensated_stencil_is_the_stencil_and_keeps_what_it_loses():
