@@ -44,7 +44,8 @@ def families(problem: Problem, groups: Sequence[Group], split: Split, samples: i
         problem: whose error it is.
         groups: what it was split by.
         split: of the arguments as they are.
-        samples: how many perturbed arguments are run.
+        samples: how many arguments are run, the given ones and perturbed ones; with one alone
+            every group is a family.
     """
     error = split.whole.size
     parts = [split.part(n) for n in range(len(groups))]
@@ -58,16 +59,16 @@ def families(problem: Problem, groups: Sequence[Group], split: Split, samples: i
         if one.whole.vector.size == split.whole.vector.size:
             gram += np.array([[a @ b for b in stacked] for a in stacked])
             used.append((args, one.whole))
-    return _joined(chosen, gram), used
+    return _joined(chosen, gram, len(used) > 1), used
 
 
-def _joined(chosen: list[int], gram: np.ndarray) -> list[Family]:
+def _joined(chosen: list[int], gram: np.ndarray, correlated: bool) -> list[Family]:
     """Families from scalar products: the error first, then the parts of the chosen groups."""
     sizes = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     correlation = gram / np.outer(sizes, sizes)
     count = len(chosen)
     family = list(range(count))
-    for i in range(count):
+    for i in range(count if correlated else 0):
         for j in range(i):
             if abs(correlation[i + 1, j + 1]) > CORRELATED and family[i] != family[j]:
                 old, new = family[i], family[j]

@@ -159,6 +159,7 @@ def trace(
     output: str | Iterable[str] | None = None,
     by: str = "line",
     lanes: int = LANES,
+    samples: int = SAMPLES,
 ) -> Trace:
     """Split the error of a kernel's results by where it arose.
 
@@ -177,6 +178,9 @@ def trace(
         by: what the error is split by: "line", "operation", "variable", "function", "call" or
             "step": the pass of the kernel's outermost loop.
         lanes: numbers beside each value: lanes - 1 groups are followed in one run; 4, 8, 16 or 32.
+        samples: perturbed inputs over which parts of lines are correlated, each a run or a few;
+            four times as many where the results are fewer numbers. 1 for none: every line is a
+            group by itself.
 
     Returns:
         A Trace: lines with their share (signed, the sum is 1), groups of lines, events, a verdict.
@@ -203,10 +207,11 @@ def trace(
     word("by", by, BY)
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
+    whole("samples", samples, 1, 10_000, "a whole number from 1")
     given = bound_arguments(function, args)
     require_memory(function.__name__, given, lanes)
     require_apart(function.__name__, given)
-    return _Work(Problem(function, arithmetic, given, output, lanes), by).trace()
+    return _Work(Problem(function, arithmetic, given, output, lanes), by, samples).trace()
 
 
 class _Work:
@@ -215,9 +220,10 @@ class _Work:
     Args:
         problem: what is traced.
         by: what its error is split by.
+        samples: perturbed inputs.
     """
 
-    def __init__(self, problem: Problem, by: str):
+    def __init__(self, problem: Problem, by: str, samples: int):
         self.problem, self.by = problem, by
         self.seen = Examination(problem)
         program = problem.kernel("parts").program
@@ -230,8 +236,8 @@ class _Work:
         self.families: list[Family] = []
         self.inputs: list[tuple[tuple, Errors]] = []
         if by != "step":
-            few = self.split.whole.vector.size < SAMPLES
-            samples = 4 * SAMPLES if few else SAMPLES
+            few = self.split.whole.vector.size < samples
+            samples = 4 * samples if few else samples
             self.families, self.inputs = families(problem, rounding, self.split, samples)
 
     def _steps(self) -> list[Group]:

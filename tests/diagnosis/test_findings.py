@@ -123,6 +123,9 @@ def test_parts_that_cancel_are_one_group():
     assert all(c.agrees or c.moved_to for c in checks)
     together = next(c for c in checks if c.group == group.number)
     assert len(together.lines) >= 2
+    alone = trace(advected, "bf16", (u, np.zeros(60), 40), output="u", samples=1)
+    assert alone.passes < found.passes - 10 and all(len(g.lines) == 1 for g in alone.groups)
+    assert [n.share for n in alone.lines] == [n.share for n in found.lines]
 
 
 def rounded(value: Fraction, backend) -> Fraction:
