@@ -233,6 +233,17 @@ def test_a_number_that_no_longer_fits_when_it_becomes_an_argument():
     assert "argument x" in found.verdict
 
 
+def floored(x, y):
+    return math.floor(x * y) + 0.5
+
+
+def test_a_whole_number_that_is_missed_by_less_than_a_unit_of_binary64():
+    """1 - 2^-80 is below the step that tested values are on."""
+    found = trace(floored, "fp16", (1.0 - 2.0**-40, 1.0 + 2.0**-40))
+    assert [(b.kind, b.count) for b in found.branches] == [("branch", 1)]
+    assert not trace(floored, "fp16", (1.0 + 2.0**-40, 1.0 + 2.0**-40)).branches
+
+
 def test_a_healed_line_gives_exact_values_rounded_to_the_format():
     problem = Problem(lossy, resolve_backend("fp16"), (1.2345, 1.5), None, 8)
     groups = groups_of(problem.kernel("twin").program, "line")
