@@ -233,6 +233,23 @@ def test_a_number_that_no_longer_fits_when_it_becomes_an_argument():
     assert "argument x" in found.verdict
 
 
+def test_what_is_computed_wider_is_binary64():
+    """Its operands and results keep their digits; the next operation that is not rounds."""
+    x, y = 1.2345, 1.5
+    problem = Problem(lossy, resolve_backend("fp16"), (x, y), None, 8)
+    table = problem.table("wider")
+    table.numbers[:, rows.FACTOR] = 1.0
+    result = problem.run("wider", table)[0]
+    assert float(result.tested) == x * x - y and abs(result.beside[0]) < 1e-15
+    groups = groups_of(problem.kernel("wider").program, "line")
+    last = next(g for g in groups if g.source == "return product - y")
+    table.numbers[list(last.rows), rows.FACTOR] = 0.0
+    rounded_last = round_literal(x * x - y, problem.backend.compute)
+    result = problem.run("wider", table)[0]
+    assert float(result.tested) == rounded_last
+    assert float(result.beside[0]) == pytest.approx(rounded_last - (x * x - y), abs=1e-15)
+
+
 def floored(x, y):
     return math.floor(x * y) + 0.5
 
