@@ -209,6 +209,39 @@ def test_an_infinity_that_goes_on_is_one_event():
     assert (event.kind, event.index, event.count) == ("infinity", "i = 2", 1)
 
 
+def twice(x, out):
+    for i in range(x.size):
+        near = (x[i] + 300.0) - 300.0
+        out[i] = (near + 20.0) - 20.0
+
+
+def test_the_first_line_in_order_of_execution_is_named():
+    """Healing the second one removes the error, too."""
+    x = np.round(np.random.default_rng(5).normal(0.0, 1.0, 40) * 256) / 256
+    found = trace(twice, "fp16", (x, np.zeros(40)))
+    assert f"becomes large in line {line_of(twice, 'near =')}," in found.verdict
+
+
+def normalised(x, out):
+    total = 0.0
+    squares = 0.0
+    for i in range(x.size):
+        total += x[i]
+        squares += x[i] * x[i]
+    mean = total / x.size
+    spread = squares / x.size - mean * mean
+    for i in range(x.size):
+        out[i] = (x[i] - mean) / np.sqrt(spread + 1e-5)
+
+
+def test_the_cause_is_the_line_that_loses_most_bits():
+    """An exact mean would do here, too."""
+    x = np.random.default_rng(3).normal(10.0, 0.5, 256)
+    event = trace(normalised, "fp16", (x, np.zeros(256))).events[0]
+    assert (event.kind, event.index) == ("NaN", "i = 0")
+    assert event.cause.startswith(f"line {line_of(normalised, 'spread =')}:")
+
+
 def eliminated(a):
     for k in range(a.shape[0] - 1):
         for i in range(k + 1, a.shape[0]):
