@@ -57,49 +57,63 @@ def with_causes(
     problem: Problem, groups: Sequence[Group], seen: Examination, events: Sequence[Event]
 ) -> list[Event]:
     """Events with the line that caused each: of those whose healing makes it not happen, the one
-    that loses most bits, the first one of several; none where exact operands give the same, and
-    `CARRIED` where errors of more than two steps do it.
+    with the operation that loses most bits, the first one of several; none where exact operands
+    give the same, and `CARRIED` where errors of more than two steps do it.
     """
     return [
-        replace(e, cause=_cause(problem, groups, seen, e))
+        replace(e, cause=_Inquiry(problem, seen, e).cause(groups))
         if e.kind in ("NaN", "infinity", "saturation")
         else e
         for e in events
     ]
 
 
-def _cause(problem: Problem, groups: Sequence[Group], seen: Examination, event: Event) -> str:
-    row = seen.row_of(event)
-    clock = int(seen.column(rows.EVENTS[event.kind] + 1)[row])
-    before = [g for g in groups if g.rows and seen.first(g) <= clock]
-    before.sort(key=seen.first)
-    if seen.is_alike(event.kind, row):
-        return ""
-    removing = [g for g in before[-MOST_LINES:] if _is_cause(problem, g, event, row, clock)]
-    if not removing:
-        return CARRIED
-    group = max(removing, key=seen.bits_lost)
-    return f"line {group.line}: {group.source}"
+class _Inquiry:
+    """The search for what caused an event.
 
-
-def _is_cause(problem: Problem, group: Group, event: Event, row: int, clock: int) -> bool:
-    """Whether an event does not happen if a group is healed; of what depends on a state that is
-    carried in the step of the event, or the one before.
+    Args:
+        problem, seen: the run in which it happened.
+        event: what happened.
     """
-    group = replace(group, rows=tuple(n for n in group.rows if n != row))
-    steps = (event.step, event.step - 1) if group.carried else (-1,)
-    return any(_removes(problem, group, event, row, clock, step) for step in steps)
 
+    def __init__(self, problem: Problem, seen: Examination, event: Event):
+        self.problem, self.seen, self.event = problem, seen, event
+        self.row, self.word = seen.row_of(event), rows.EVENTS[event.kind]
+        self.clock = int(seen.column(self.word + 1)[self.row])
 
-def _removes(
-    problem: Problem, group: Group, event: Event, row: int, clock: int, step: int
-) -> bool:  # fmt: skip
-    """Whether an event does not happen where and when it did if a group is healed."""
-    table = problem.table("twin")
-    _heal(table, group, step)
-    twin_errors(problem, table)
-    count, first = table.words[row, rows.EVENTS[event.kind] :][:2]
-    return not count or first > clock
+    def cause(self, groups: Sequence[Group]) -> str:
+        """The line, by number and text."""
+        if self.seen.is_alike(self.event.kind, self.row):
+            return ""
+        before = [g for g in groups if g.rows and self.seen.first(g) <= self.clock]
+        before.sort(key=self.seen.first)
+        removing = [g for g in before[-MOST_LINES:] if self._is_cause(g)]
+        if not removing:
+            return CARRIED
+        group = max(removing, key=self._bits_lost)
+        return f"line {group.line}: {group.source}"
+
+    def _bits_lost(self, group: Group) -> float:
+        """The most bits that an operation of a group loses whose healing alone is enough."""
+        alone = [replace(group, rows=(n,)) for n in group.rows if n != self.row]
+        losing = [g for g in alone if self.seen.bits_lost(g) >= LEAST_LOSS]
+        return max((self.seen.bits_lost(g) for g in losing if self._is_cause(g)), default=0.0)
+
+    def _is_cause(self, group: Group) -> bool:
+        """Whether the event does not happen if a group is healed; of what depends on a state that
+        is carried in the step of the event, or the one before.
+        """
+        group = replace(group, rows=tuple(n for n in group.rows if n != self.row))
+        steps = (self.event.step, self.event.step - 1) if group.carried else (-1,)
+        return any(self._removes(group, step) for step in steps)
+
+    def _removes(self, group: Group, step: int) -> bool:
+        """Whether it does not happen where and when it did if a group is healed."""
+        table = self.problem.table("twin")
+        _heal(table, group, step)
+        twin_errors(self.problem, table)
+        count, first = table.words[self.row, self.word :][:2]
+        return not count or first > self.clock
 
 
 def healed_errors(problem: Problem, group: Group, step: int = -1) -> Errors:
