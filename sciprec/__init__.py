@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.errors import InputError as InputError
     from sciprec.kinds import load_scenario as load_scenario
     from sciprec.kinds.climate_runs import run_climate as run_climate
+    from sciprec.kinds.scenario_trace import trace_scenario as trace_scenario
     from sciprec.models.arithmetic import ModelArithmetic as ModelArithmetic
     from sciprec.models.declaration import model as model
     from sciprec.output.bounded_prices import greeks_dataset as greeks_dataset
@@ -50,7 +51,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.precision.sums.summation import compensated_sum as compensated_sum
     from sciprec.studies.kernel_page import Study as Study
     from sciprec.studies.kernel_page import study as study
-    from sciprec.studies.scenario_trace import trace_scenario as trace_scenario
     from sciprec.studies.traces import Trace as Trace
     from sciprec.studies.traces import trace as trace
 
@@ -78,7 +78,7 @@ _PUBLIC = {
     "check_memory": "sciprec.diagnosis.memory",
     "MemoryReport": "sciprec.diagnosis.memory",
     "MemoryFinding": "sciprec.diagnosis.memory",
-    "trace_scenario": "sciprec.studies.scenario_trace",
+    "trace_scenario": "sciprec.kinds.scenario_trace",
     "ModelTrace": "sciprec.diagnosis.model_traces",
     "trace": "sciprec.studies.traces",
     "Trace": "sciprec.studies.traces",

@@ -22,6 +22,7 @@ from sciprec.batch.resume import (
     run_digest,
 )
 from sciprec.batch.tolerable import wrong_tolerances
+from sciprec.batch.traced import with_trace
 from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError, ModelError
 from sciprec.kinds import Surroundings, kind_of
@@ -45,6 +46,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     around = Surroundings(listening, interrupted, Path(folder), threads=run.threads)
     try:
         dataset = run_dataset(run, around)
+        dataset = with_trace(dataset, run)
         dataset.attrs |= {RUN: run_digest(run), SECONDS: time.perf_counter() - start}
         files.write(dataset, Path(folder) / run.file)
         remove_interrupted(interrupted)

@@ -18,6 +18,7 @@ from typing import Any
 
 from sciprec.batch.members import identity_of
 from sciprec.batch.plan import Outcome, Run
+from sciprec.batch.traced import traced_by
 from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError
 from sciprec.kinds import kind_of
@@ -28,7 +29,7 @@ from sciprec.provenance.definitions import code_digest, digest_of
 RUN, SECONDS, SCENARIO = "sciprec_run", "sciprec_seconds", "sciprec_scenario"
 """Attributes of a file: the run's digest, the seconds it took, the scenario as resolved."""
 
-_COMPANY = ("backends", "compensation", "stages", "tolerance", "ensemble")
+_COMPANY = ("backends", "compensation", "stages", "tolerance", "ensemble", "trace")
 """Keys of a scenario that no number of a run depends on."""
 INTERRUPTED = ".interrupted"
 """Folder, inside that of the batch, of what runs need to go on after an interruption."""
@@ -46,6 +47,7 @@ def run_digest(run: Run) -> str:
         "roundings": digest_of([a.rule for a in backend.roles if not a.fixed]),
         **run.variant.choices(),
         "member": identity_of(run),
+        "traced": traced_by(run),
         "code": code_digest(),
         "behind": (run.code, run.state),
     }

@@ -71,7 +71,7 @@ def trace(
 def _written(found, path: Path) -> Path:
     """The page of a trace."""
     from sciprec.diagnosis.model_traces import ModelTrace
-    from sciprec.studies.scenario_trace import write_trace_page
+    from sciprec.report.trace_page import write_trace_page
 
     return write_trace_page(found, path) if isinstance(found, ModelTrace) else found.html(path)
 
@@ -95,8 +95,8 @@ def _of_kernel(named: str, inputs: str | None, backend: str, by: str, output):
 
 def _of_scenario(named: str, inputs: str | None, backend: str, by: str, output, changes: list[str]):
     """The trace of a scenario's model."""
+    from sciprec.kinds.scenario_trace import trace_scenario
     from sciprec.scenario.changes import change
-    from sciprec.studies.scenario_trace import trace_scenario
 
     if inputs is not None:
         raise InputError(

@@ -29,6 +29,7 @@ from sciprec.report.sections.members import members_section
 from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.stages import stage_rows
 from sciprec.report.sections.suggestions import suggestions
+from sciprec.report.sections.traced import traced_rows
 from sciprec.report.stored.batch import StoredBatch, StoredRun
 from sciprec.scenario.loading import TRUTH
 
@@ -126,6 +127,7 @@ _FINDINGS = (
     PageSection("notes", lambda of: notes(of.runs)),
     PageSection("stages", lambda of: stage_rows(of.runs)),
     PageSection("levels", lambda of: level_rows(of.runs)),
+    PageSection("traced", lambda of: traced_rows(of.runs, of.prefix)),
     PageSection("evidence", _evidence),
     PageSection("suggestions", lambda of: suggestions(of.runs, str(of.batch.folder))),
     PageSection("distribution", _distribution),

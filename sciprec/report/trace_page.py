@@ -6,6 +6,7 @@ import ast
 import linecache
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from sciprec.diagnosis.growth import Growth
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import COLOURS, INK, drawn, legend, to_svg
 from sciprec.report.drawing.templating import page_style, template
+from sciprec.report.sections.traced import growth_in_time
+from sciprec.report.stored.batch import write_text
 
 if TYPE_CHECKING:
     from sciprec.diagnosis.lines import Line
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
     from sciprec.diagnosis.verification import Verification
     from sciprec.studies.traces import Trace
 
-_MOST_BANDS = 6
 _LEVELS = (0.01, 0.05, 0.2, 0.5)
 """Sizes of shares from which a line is warmer."""
 
@@ -101,8 +103,17 @@ def model_trace_page(trace: ModelTrace) -> str:
         others_title="Other parts",
         groups=(),
         verified=None,
-        picture=_growth_in_time(trace) if len(trace.times) > 1 else None,
+        picture=growth_in_time(trace.growth, trace.times, "growth"),
     )
+
+
+def write_trace_page(trace: ModelTrace, path: str | Path) -> Path:
+    """Write the page of a model's trace.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    return write_text(Path(path), model_trace_page(trace))
 
 
 def _rendered(trace: Trace | ModelTrace, title: str, **context: Any) -> str:
@@ -191,26 +202,4 @@ def _picture(grown: Growth) -> Picture:
         svg,
         "What part of the final error had arisen by a pass of the kernel's outermost loops, by "
         "line; parts below zero take away what others add.",
-    )
-
-
-def _growth_in_time(trace: ModelTrace) -> Picture:
-    """The parts of the largest lines by stored time, on top of each other."""
-    order = sorted(trace.growth, key=lambda name: -trace.growth[name][-1])
-    with drawn("growth", 2.9) as figure:
-        axes = figure.subplots()
-        base = np.zeros(len(trace.times))
-        for n, name in enumerate(order[:_MOST_BANDS]):
-            sizes = np.nan_to_num(np.array(trace.growth[name]))
-            axes.fill_between(trace.times, base, base + sizes, color=COLOURS[n], label=name,
-                              linewidth=0.0, alpha=0.85)  # fmt: skip
-            base = base + sizes
-        axes.set(xlabel="time", ylabel="rms of parts",
-                 xlim=(trace.times[0], trace.times[-1]))  # fmt: skip
-        legend(figure)
-        svg = to_svg(figure, "Sizes of the parts of the largest lines by time")
-    return Picture(
-        svg,
-        "Root mean squares of the parts of the lines with the largest ones at the stored times, "
-        "results over their norms, on top of each other. Parts can cancel.",
     )

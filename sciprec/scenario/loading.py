@@ -18,6 +18,7 @@ from pydantic import (
 from sciprec.scenario.compensation_choice import CompensationChoice, CompensationChoices
 from sciprec.scenario.ensemble import Ensemble
 from sciprec.scenario.sections import Section, as_tuple, key
+from sciprec.scenario.trace_request import TraceRequest
 from sciprec.scenario.values import ArithmeticNames
 
 EXAMPLE = "quickstart_climate"
@@ -63,6 +64,10 @@ class Scenario(Section):
     ensemble: Ensemble | None = Field(
         default=None, examples=["ensemble = { members = 20 }"],
         description="the table [ensemble]; left out, one member",
+    )  # fmt: skip
+    trace: TraceRequest | None = Field(
+        default=None, examples=['trace = { backends = ["fp16"] }'],
+        description="the table [trace]; left out, no run is traced",
     )  # fmt: skip
 
     takes_compensation: ClassVar[bool] = True

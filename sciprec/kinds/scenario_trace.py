@@ -18,10 +18,9 @@ from sciprec.kinds.files import read_scenario
 from sciprec.kinds.kind import Kind
 from sciprec.output.stated import PRIMARY
 from sciprec.precision.formats.backend import Backend, resolve_backend
-from sciprec.report.stored.batch import write_text
-from sciprec.report.trace_page import model_trace_page
 from sciprec.scenario.changes import changed
 from sciprec.scenario.loading import Scenario
+from sciprec.scenario.stages_choice import MODEL_STAGES
 from sciprec.scenario.variant import Variant
 
 TIME = "time"
@@ -72,33 +71,45 @@ def trace_scenario(
         parts of the error: its effect on parts adds up, in that order.
     """
     found = _loaded(scenario, changes or {})
-    kind = kind_of(found)
-    if found.stage_choices():
-        raise InputError(
-            f"scenario '{found.name}' has stages with arithmetics of their own; a trace takes one "
-            "arithmetic: leave out 'stages'"
-        )
-    table = found.table.model_copy(update=dict.fromkeys(found.folders))
-    choices = found.choices()
+    resolved, choices, stages = resolve_backend(backend), found.choices(), found.stage_choices()
     more = {"compensation": choices[0]} if choices else {}
-    resolved = resolve_backend(backend)
-    kind.check(table, Variant(resolved.name, **more, stored=found.stored_format))
+    more |= {"stages": stages[0]} if stages else {}
+    variant = Variant(resolved.name, **more, stored=found.stored_format)
+    return trace_variant(found, variant, resolved, output=output, by=by, lanes=lanes)
+
+
+def trace_variant(
+    scenario: Scenario,
+    variant: Variant,
+    backend: Backend,
+    *,
+    output: str | Iterable[str] | None = None,
+    by: str = "line",
+    lanes: int = LANES,
+) -> ModelTrace:
+    """The trace of one run of a scenario, see `trace_scenario`.
+
+    Args:
+        scenario: validated.
+        variant: in which arithmetic it runs, with what belongs to it.
+        backend: that arithmetic.
+        output, by, lanes: as there.
+    """
+    if variant.stages.name != MODEL_STAGES.name:
+        raise InputError(
+            f"scenario '{scenario.name}' has stages with arithmetics of their own; a trace takes "
+            "one arithmetic: leave out 'stages'"
+        )
+    kind = kind_of(scenario)
+    table = scenario.table.model_copy(update=dict.fromkeys(scenario.folders))
+    kind.check(table, variant)
+    more = {"compensation": variant.compensation, "stored": variant.stored}
 
     def program(handed: Backend) -> Results:
-        variant = _Handed(handed, **more, stored=found.stored_format)
-        return _results(kind.run(table, variant, Surroundings(timed=False)), kind, output)
+        given = _Handed(handed, **more)
+        return _results(kind.run(table, given, Surroundings(timed=False)), kind, output)
 
-    return trace_program(program, resolved, model=found.name, by=by, lanes=lanes)
-
-
-def write_trace_page(trace: ModelTrace, path: str | Path) -> Path:
-    """Write the page of a model's trace: functions, the source of hot ones with heat by line, and
-    the growth of their parts; it brings no script.
-
-    Raises:
-        InputError: it cannot be written.
-    """
-    return write_text(Path(path), model_trace_page(trace))
+    return trace_program(program, backend, model=scenario.name, by=by, lanes=lanes)
 
 
 def _loaded(given: Any, changes: Mapping[str, Any]) -> Scenario:

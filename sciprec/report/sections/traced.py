@@ -1,0 +1,84 @@
+"""Which lines of a model make the error of a run, as its file says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sciprec.report.drawing.picture import Picture
+from sciprec.report.drawing.svg import COLOURS, drawn, legend, to_svg
+from sciprec.report.stored.batch import StoredRun
+
+_ATTRIBUTE = "sciprec_trace"
+_MOST_LINES, _MOST_BANDS = 12, 6
+
+
+def traced_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]]:
+    """What was traced, run by run; empty where nothing was.
+
+    Args:
+        runs: of the scenario.
+        prefix: unique on the page, for identifiers.
+    """
+    found = []
+    for run in runs:
+        told = {} if run.dataset is None else run.dataset.attrs
+        if _ATTRIBUTE in told:
+            name = f"{prefix}-trace{len(found)}"
+            found.append({"label": run.label} | _row(json.loads(told[_ATTRIBUTE]), name))
+    return found
+
+
+def _row(said: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The trace of a run, or why there is none."""
+    if "refused" in said:
+        return {"refused": said["refused"]}
+    lines = sorted(said["lines"], key=lambda line: -abs(line["share"]))
+    shown = [line for line in lines if line["share"]]
+    notes = [] if said["until"] is None else [f"Results at time {said['until']:g}."]
+    if said["shortened"]:
+        notes.append("Later states are left out: parts cancel there beyond what can be told apart.")
+    notes.append(f"The parts add up to the error to {said['closure']:.1g} of it.")
+    return {
+        "refused": "",
+        "verdict": said["verdict"],
+        "outputs": said["outputs"],
+        "lines": shown[:_MOST_LINES],
+        "more": len(shown) - len(shown[:_MOST_LINES]),
+        "notes": notes,
+        "picture": growth_in_time(said["growth"], said["times"], name),
+    }
+
+
+def growth_in_time(
+    growth: Mapping[str, Sequence[float]], times: Sequence[float], name: str
+) -> Picture | None:
+    """The parts of the largest lines by stored time, on top of each other; None without times.
+
+    Args:
+        growth: name of a line -> rms of its part at these times.
+        times: of the stored states.
+        name: unique on the page.
+    """
+    if len(times) < 2:
+        return None
+    order = sorted(growth, key=lambda line: -np.nan_to_num(growth[line][-1]))
+    with drawn(name, 2.9) as figure:
+        axes = figure.subplots()
+        base = np.zeros(len(times))
+        for n, line in enumerate(order[:_MOST_BANDS]):
+            top = base + np.nan_to_num(np.array(growth[line], float))
+            axes.fill_between(times, base, top, color=COLOURS[n], label=line, linewidth=0.0,
+                              alpha=0.85)  # fmt: skip
+            base = top
+        axes.set(xlabel="time", ylabel="rms of parts", xlim=(times[0], times[-1]))
+        legend(figure)
+        svg = to_svg(figure, "Sizes of the parts of the largest lines by time")
+    return Picture(
+        svg,
+        "Root mean squares of the parts of the lines with the largest ones at the stored times, "
+        "results over their norms, on top of each other. Parts can cancel.",
+    )

@@ -1,0 +1,82 @@
+"""The table [trace] of a scenario: its runs' files and page say which line makes the error."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+ROOT = Path(__file__).parents[2]
+SCENARIO = '''
+name = "lorenz96"
+title = "Waves"
+source = "Lorenz and Emanuel (1998)"
+kind = "lorenz96"
+backends = ["fp16", "bf16", "mlu370-noise"]
+compensation = ["carry"]
+
+[lorenz96]
+days = 1.0
+output_days = 0.5
+'''
+
+
+@pytest.fixture
+def batch(tmp_path, call, monkeypatch):
+    """Runs the scenario with a further text -> (exit code, output, folder)."""
+    monkeypatch.chdir(ROOT)
+
+    def run(more: str = ""):
+        file = tmp_path / "waves.toml"
+        file.write_text(SCENARIO + more)
+        folder = tmp_path / "out"
+        status, out, said = call("run", str(file), "--plugin", "examples/lorenz96.py", "--out",
+                                 str(folder))  # fmt: skip
+        return status, out + said, folder
+
+    return run
+
+
+def traced(folder: Path, label: str) -> dict | None:
+    file = next(folder.glob(f"lorenz96__{label}*.nc"))
+    with xr.open_dataset(file, decode_times=False) as stored:
+        said = stored.attrs.get("sciprec_trace")
+    return said and json.loads(said)
+
+
+def test_a_run_is_traced_where_that_is_asked_for(batch):
+    status, _, folder = batch()
+    assert status == 0 and traced(folder, "fp16") is None
+    before = {p.name: p.stat().st_mtime_ns for p in folder.glob("*.nc")}
+    status, _, _ = batch('\n[trace]\nbackends = ["fp16", "mlu370-noise"]\n')
+    assert status == 0
+    changed = {p.name for p in folder.glob("*.nc") if p.stat().st_mtime_ns != before[p.name]}
+    found = traced(folder, "fp16")
+    assert found["until"] == 1.0 and found["closure"] < 1e-9 and traced(folder, "bf16") is None
+    assert sum(line["share"] for line in found["lines"]) == pytest.approx(1.0)
+    assert "random bits" in traced(folder, "mlu370-noise")["refused"]
+    with xr.open_dataset(folder / next(n for n in before if "bf16" in n)) as other:
+        assert json.loads(other.attrs["sciprec_scenario"])["trace"]["by"] == "line"
+    assert {n.split("__")[1].split("+")[0] for n in changed} >= {"fp16", "mlu370-noise"}
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert page.count("<h3>Which line makes the error</h3>") == 1
+    largest = max(found["lines"], key=lambda line: abs(line["share"]))
+    assert f"{100 * largest['share']:+.1f} %" in page and "is not traced" in page
+    after = {p.name: p.stat().st_mtime_ns for p in folder.glob("*.nc")}
+    batch('\n[trace]\nbackends = ["fp16", "mlu370-noise"]\n')
+    assert after == {p.name: p.stat().st_mtime_ns for p in folder.glob("*.nc")}
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ('by = "lines"', "'trace.by' was given 'lines'"),
+        ('backends = ["fp17"]', "fp17"),
+        ("lanes = 8", "lanes"),
+    ],
+)
+def test_wrong_words(table, sentence, batch):
+    status, said, folder = batch(f"\n[trace]\n{table}\n")
+    assert status == 2 and sentence in said and not folder.exists()
