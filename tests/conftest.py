@@ -7,6 +7,7 @@ its time went into looking which of them are garbage. No result depends on eithe
 
 import gc
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,20 @@ def pytest_collection_modifyitems(items) -> None:
 
 
 @pytest.fixture
-def call(capsys):
+def forgotten_plugins(monkeypatch):
+    """What plugin files register, a model of the examples among them, is unknown afterwards."""
+    from sciprec.kinds import kind
+
+    monkeypatch.setattr(kind, "_KINDS", dict(kind._KINDS))
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.startswith("sciprec_plugin_"):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def call(capsys, forgotten_plugins):
     """A function that runs the command and returns exit code, standard output and error."""
 
     from sciprec.cli import commands as cli

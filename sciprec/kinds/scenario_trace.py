@@ -71,9 +71,10 @@ def trace_scenario(
         parts of the error: its effect on parts adds up, in that order.
     """
     found = _loaded(scenario, changes or {})
-    resolved, choices, stages = resolve_backend(backend), found.choices(), found.stage_choices()
+    if found.stage_choices():
+        raise _with_stages(found)
+    resolved, choices = resolve_backend(backend), found.choices()
     more = {"compensation": choices[0]} if choices else {}
-    more |= {"stages": stages[0]} if stages else {}
     variant = Variant(resolved.name, **more, stored=found.stored_format)
     return trace_variant(found, variant, resolved, output=output, by=by, lanes=lanes)
 
@@ -96,10 +97,7 @@ def trace_variant(
         output, by, lanes: as there.
     """
     if variant.stages.name != MODEL_STAGES.name:
-        raise InputError(
-            f"scenario '{scenario.name}' has stages with arithmetics of their own; a trace takes "
-            "one arithmetic: leave out 'stages'"
-        )
+        raise _with_stages(scenario)
     kind = kind_of(scenario)
     table = scenario.table.model_copy(update=dict.fromkeys(scenario.folders))
     kind.check(table, variant)
@@ -110,6 +108,13 @@ def trace_variant(
         return _results(kind.run(table, given, Surroundings(timed=False)), kind, output)
 
     return trace_program(program, backend, model=scenario.name, by=by, lanes=lanes)
+
+
+def _with_stages(scenario: Scenario) -> InputError:
+    return InputError(
+        f"scenario '{scenario.name}' has stages with arithmetics of their own; a trace takes one "
+        "arithmetic: leave out 'stages'"
+    )
 
 
 def _loaded(given: Any, changes: Mapping[str, Any]) -> Scenario:

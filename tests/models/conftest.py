@@ -5,7 +5,6 @@ import textwrap
 
 import pytest
 
-from sciprec.kinds import kind
 from tests.shell.conftest import undrawn
 
 __all__ = ["undrawn"]
@@ -75,14 +74,10 @@ reason = "made up"
 
 
 @pytest.fixture
-def fresh(monkeypatch):
+def fresh(forgotten_plugins):
     """Kinds and modules that a test brings are gone after it."""
-    monkeypatch.setattr(kind, "_KINDS", dict(kind._KINDS))
-    before = set(sys.modules)
     yield
-    for name in set(sys.modules) - before:
-        if name.startswith("sciprec_plugin_") or name == "helper_of_ring":
-            del sys.modules[name]
+    sys.modules.pop("helper_of_ring", None)
 
 
 @pytest.fixture

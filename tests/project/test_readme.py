@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sciprec import LiftError, lift
-from sciprec.kinds import kind, load_scenario, parse_scenario
+from sciprec.kinds import load_scenario, parse_scenario
 from tests.shell.conftest import blank_figures
 
 __all__ = ["blank_figures"]
@@ -106,17 +106,6 @@ def test_python_blocks_run(folder, number):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
-
-
-@pytest.fixture
-def forgotten_plugins(monkeypatch):
-    """What plugin files register, a model of the examples among them, is unknown afterwards."""
-    monkeypatch.setattr(kind, "_KINDS", dict(kind._KINDS))
-    before = set(sys.modules)
-    yield
-    for name in set(sys.modules) - before:
-        if name.startswith("sciprec_plugin_"):
-            del sys.modules[name]
 
 
 @pytest.mark.slow
