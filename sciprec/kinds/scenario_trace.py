@@ -101,10 +101,9 @@ def trace_variant(
     kind = kind_of(scenario)
     table = scenario.table.model_copy(update=dict.fromkeys(scenario.folders))
     kind.check(table, variant)
-    more = {"compensation": variant.compensation, "stored": variant.stored}
 
     def program(handed: Backend) -> Results:
-        given = _Handed(handed, **more)
+        given = _Handed(handed, variant.compensation, stored=variant.stored)
         return _results(kind.run(table, given, Surroundings(timed=False)), kind, output)
 
     return trace_program(program, backend, model=scenario.name, by=by, lanes=lanes)
