@@ -53,6 +53,10 @@ def trace(
     """Say which line of a kernel of yours, or of a scenario's model, makes its rounding error."""
     from sciprec.cli.console import print_json, say
 
+    if html is not None and not html.parent.is_dir():
+        raise InputError(
+            f"--html is given '{html}', whose folder does not exist; make it, or name another file"
+        )
     if ".py:" in traced:
         if changes:
             raise InputError("--set is given beside a kernel; it changes keys of a scenario")

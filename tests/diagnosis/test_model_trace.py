@@ -363,6 +363,7 @@ def test_a_scenario_from_the_shell(call, monkeypatch, tmp_path):
     ("told", "sentence"),
     [
         (("nowhere.toml", "-b", "fp16"), "nowhere.toml"),
+        (("quickstart_climate", "-b", "fp16", "--html", "/nowhere/t.html"), "folder does not"),
         (("transform_stages", "-b", "fp16"), "has stages .* leave out 'stages'"),
         (("quickstart_climate", "-b", "mlu370-noise"), "random bits; trace takes"),
         (("stored_mountain_10", "-b", "fp32"), "leave out 'stored'"),
