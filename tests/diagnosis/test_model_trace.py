@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sciprec.diagnosis import model_runs
 from sciprec.diagnosis.between import Crossings, Ladder
 from sciprec.diagnosis.copies import Copies
 from sciprec.diagnosis.model_traces import Results, trace_program
+from sciprec.kinds import scenario_trace
 from tests.diagnosis.model_programs import ROOT, faulty_increment, shallow_water
 
 
@@ -410,3 +412,27 @@ def test_errors_of_kernels_are_told():
 
 def complex_one(x):
     return abs((x[0] + 1j) * x[1])
+
+
+def test_commands_of_the_page(call, monkeypatch):
+    """The one of a minute's work is run as it stands; of the others all is done but the runs."""
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "docs" / "trace_models.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\w*\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    commands = [shlex.split(line)[1:] for line in lines if line.startswith("sciprec ")]
+    assert len(commands) > 4
+    own = next(c for c in commands if "examples/lorenz96.toml" in c)
+    status, out, _ = call(*own)
+    assert status == 0 and "of the error of 'lorenz96' in fp16" in out
+    asked = []
+
+    def noted(program, backend, **more):
+        asked.append((backend.name, more["model"]))
+        raise InputError("not run here")
+
+    monkeypatch.setattr(scenario_trace, "trace_program", noted)
+    for command in commands:
+        if command is not own:
+            assert call(*command)[0] == 2
+    assert len(asked) == len(commands) - 1
