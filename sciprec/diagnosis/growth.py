@@ -47,7 +47,8 @@ def group_of_step(step: Step, steps: Sequence[Step], function) -> Group:
 def growth(
     problem: Problem, groups: Sequence[Group], parts: Sequence[float], seen: Examination
 ) -> Growth | None:
-    """When the parts of the largest lines arose; None of a kernel without loops of its own.
+    """When the parts of the largest lines arose; None without one, or without loops of the
+    kernel's own.
 
     Args:
         problem: whose error it is.
@@ -56,7 +57,7 @@ def growth(
         seen: a run with exact values.
     """
     steps = seen.steps(MOST_STEPS)
-    if len(steps) == 1:
+    if len(steps) == 1 or not any(parts):
         return None
     order = np.argsort(-np.array(parts), kind="stable")
     least = LEAST_PART * max(parts, default=0.0)

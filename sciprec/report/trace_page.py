@@ -20,11 +20,13 @@ from sciprec.report.sections.traced import growth_in_time
 from sciprec.report.stored.batch import write_text
 
 if TYPE_CHECKING:
+    from sciprec.diagnosis.examination import Event
     from sciprec.diagnosis.lines import Line
     from sciprec.diagnosis.model_traces import ModelTrace
     from sciprec.diagnosis.verification import Verification
     from sciprec.studies.traces import Trace
 
+_MOST_EVENTS = 5
 _LEVELS = (0.01, 0.05, 0.2, 0.5)
 """Sizes of shares from which a line is warmer."""
 
@@ -90,14 +92,15 @@ def model_trace_page(trace: ModelTrace) -> str:
     if trace.shortened:
         notes.append("Later states are left out: parts cancel there beyond what can be told apart.")
     lines = [line for line in trace.lines if line.name.startswith("line ")]
-    sources = {_function_of(line): None for line in lines if abs(line.share) >= _LEVELS[0]}
+    hot = [line for line in trace.ranked if line in lines and abs(line.share) >= _LEVELS[0]]
+    sources = {_function_of(line): None for line in hot}  # the warmest function first
     others = [line for line in trace.ranked if line.share and line not in lines]
     return _rendered(
         trace,
         f"The error of '{trace.model}' in {trace.backend}",
         notes=notes,
-        events=[event for event in trace.events if event.kind != "branch"],
-        branches=[event for event in trace.events if event.kind == "branch"],
+        events=_most([event for event in trace.events if event.kind != "branch"]),
+        branches=_most([event for event in trace.events if event.kind == "branch"]),
         sources=[_listing(lines, source) for source in sources if source is not None],
         others=[_row(line, f"{line.function}: {line.source}") for line in others],
         others_title="Other parts",
@@ -120,6 +123,11 @@ def _rendered(trace: Trace | ModelTrace, title: str, **context: Any) -> str:
     return template("trace.html").render(
         style=page_style(), title=title, verdict=trace.verdict, outputs=trace.outputs, **context
     )
+
+
+def _most(events: list[Event]) -> list[Event]:
+    """Those that happened most often."""
+    return sorted(events, key=lambda event: -event.count)[:_MOST_EVENTS]
 
 
 def _function_of(line: Line) -> Source | None:
