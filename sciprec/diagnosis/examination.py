@@ -128,7 +128,7 @@ class Examination:
         if not group.rows:
             return 0.0
         grown = float(self.table.numbers[list(group.rows), rows.LOST].max())
-        return min(max(math.log2(grown), 0.0), float(self.bits)) if grown > 0.0 else 0.0
+        return in_bits(grown, self.bits)
 
     def first(self, group: Group) -> int:
         """When a group was first executed, in operations of the run."""
@@ -234,3 +234,8 @@ class Examination:
             if words is not None and variable:
                 found.append(f"{variable} = {int(words[rows.INDEX])}")
         return ", ".join(found)
+
+
+def in_bits(grown: float, most: int) -> float:
+    """The bits that are lost where a relative error grows by a factor; 0 to those of the format."""
+    return min(max(math.log2(grown), 0.0), float(most)) if grown > 0.0 else 0.0

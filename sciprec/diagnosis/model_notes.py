@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sciprec.diagnosis.attribution import TWIN_LANES
-from sciprec.diagnosis.examination import Event
+from sciprec.diagnosis.examination import Event, in_bits
 from sciprec.diagnosis.model_runs import Census, traced_kernel
 from sciprec.diagnosis.origins import NEVER_ROUND, own_place
 from sciprec.precision.formats.backend import Backend
@@ -62,9 +61,8 @@ class Notes:
         bits of the format.
         """
         grown = [self.tables[k].numbers[list(n), rows.LOST].max() for k, n in of.items() if n]
-        largest = float(max(grown, default=0.0))
-        most = float(self.backend.compute.format.significand_bits)
-        return min(max(math.log2(largest), 0.0), most) if largest > 0.0 else 0.0
+        most = self.backend.compute.format.significand_bits
+        return in_bits(float(max(grown, default=0.0)), most)
 
     def events(self) -> tuple[Event, ...]:
         """What happened to tested numbers: of every kind by line, the most frequent first."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.checks.arguments import names, refused, whole, word
+from sciprec.checks.arguments import refused, whole, word
 from sciprec.diagnosis.attribution import require_traceable
 from sciprec.diagnosis.examination import Event
 from sciprec.diagnosis.lines import LANES, Line
@@ -22,6 +22,7 @@ from sciprec.diagnosis.model_groups import BETWEEN
 from sciprec.diagnosis.model_runs import Census
 from sciprec.diagnosis.model_splitting import APART, Splitting
 from sciprec.diagnosis.origins import BY
+from sciprec.diagnosis.problem import chosen_names
 from sciprec.diagnosis.splitting import norm, share
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
@@ -197,7 +198,8 @@ def trace_program(
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
     census = Census(program, arithmetic)
-    split = Splitting(program, arithmetic, _chosen(census.results, output), lanes, census)
+    wanted = chosen_names(tuple(census.results.values), output)
+    split = Splitting(program, arithmetic, wanted, lanes, census)
     split.split(by)
     return _made(split, model, by)
 
@@ -255,14 +257,3 @@ def _rounded_count(count: int) -> str:
         if count >= size:
             return f"{count / size:.2g}{word_}"
     return f"{count:,}"
-
-
-def _chosen(results: Results, output) -> tuple[str, ...]:
-    known = tuple(results.values)
-    if output is None:
-        return known
-    wanted = [output] if isinstance(output, str) else list(names("output", output))
-    for one in wanted:
-        if one not in known:
-            raise refused("output", one, f"one of {', '.join(known)}")
-    return tuple(wanted)

@@ -115,10 +115,16 @@ def _chosen(results: list[Result], output) -> list[Result]:
             "the kernel returns no floating-point number and writes none into an argument; trace "
             "takes a kernel that does"
         )
+    wanted = chosen_names(known, output)
+    return [r for r in results if r.name in wanted]
+
+
+def chosen_names(known: Sequence[str], output: str | Iterable[str] | None) -> tuple[str, ...]:
+    """The names of the results that count; all where none is asked for."""
     if output is None:
-        return results
+        return tuple(known)
     wanted = [output] if isinstance(output, str) else list(names("output", output))
     for one in wanted:
         if one not in known:
             raise refused("output", one, f"one of {', '.join(known)}")
-    return [r for r in results if r.name in wanted]
+    return tuple(wanted)

@@ -263,6 +263,7 @@ class Rewriter(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Compare(self, node):
+        """A comparison: decided by numbers as they are, and arrays rounded."""
         if any(isinstance(o, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for o in node.ops):
             return self.generic_visit(node)
         order = any(isinstance(o, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for o in node.ops)
