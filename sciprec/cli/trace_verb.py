@@ -43,6 +43,13 @@ def trace(
             "...); of a scenario a variable of its files [default: all; fields, or prices]."
         ),
     ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            help="Inputs over which parts of lines are correlated, the given ones and perturbed "
+            "ones; 1 for none [default: 16; 1 of a model with at least 1000 results]."
+        ),
+    ] = None,
     html: Annotated[
         Path | None,
         typer.Option(help="Write a page: source with heat by line, groups, when the error arose."),
@@ -60,9 +67,9 @@ def trace(
     if ".py:" in traced:
         if changes:
             raise InputError("--set is given beside a kernel; it changes keys of a scenario")
-        found = _of_kernel(traced, inputs, backend, by, output or None)
+        found = _of_kernel(traced, inputs, backend, by, output or None, samples)
     else:
-        found = _of_scenario(traced, inputs, backend, by, output or None, changes or [])
+        found = _of_scenario(traced, inputs, backend, by, output or None, changes or [], samples)
     page = None if html is None else _written(found, html)
     if json:
         print_json(found.as_dict())
@@ -80,7 +87,7 @@ def _written(found, path: Path) -> Path:
     return write_trace_page(found, path) if isinstance(found, ModelTrace) else found.html(path)
 
 
-def _of_kernel(named: str, inputs: str | None, backend: str, by: str, output):
+def _of_kernel(named: str, inputs: str | None, backend: str, by: str, output, samples):
     """The trace of a kernel."""
     from sciprec.precision.rewriting.syntax import plain_function
     from sciprec.studies.inputs import inputs_of
@@ -94,10 +101,13 @@ def _of_kernel(named: str, inputs: str | None, backend: str, by: str, output):
             "file of them, or FILE.py:FUNCTION of a function that returns them"
         )
     given = inputs_of(plain_function(function), inputs)
-    return trace_kernel(function, backend, given.values, output=output, by=by)
+    more = {} if samples is None else {"samples": samples}
+    return trace_kernel(function, backend, given.values, output=output, by=by, **more)
 
 
-def _of_scenario(named: str, inputs: str | None, backend: str, by: str, output, changes: list[str]):
+def _of_scenario(
+    named: str, inputs: str | None, backend: str, by: str, output, changes: list[str], samples
+):  # fmt: skip
     """The trace of a scenario's model."""
     from sciprec.kinds.scenario_trace import trace_scenario
     from sciprec.scenario.changes import change
@@ -108,4 +118,6 @@ def _of_scenario(named: str, inputs: str | None, backend: str, by: str, output, 
             "leave it out, or name a kernel: FILE.py:FUNCTION"
         )
     changed = dict(map(change, changes))
-    return trace_scenario(named, backend, output=output, by=by, changes=changed)
+    return trace_scenario(
+        named, backend, output=output, by=by, changes=changed, samples=samples
+    )

@@ -13,7 +13,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -32,7 +32,8 @@ class Ladder:
     """How numbers with companions are held by copies.
 
     Args:
-        technique: "parts", or "twin": tested and exact values alone.
+        technique: "parts", "wider": the same where some are computed wider, or "twin": tested and
+            exact values alone.
         lanes: how many numbers are beside a value.
     """
 
@@ -54,7 +55,7 @@ class Ladder:
 
     def take_apart(self, numbers: np.ndarray, held: Sequence[np.ndarray]) -> None:
         """Write flat arrays of the copies of numbers (size, 1 + lanes)."""
-        if self.technique == "parts":
+        if self.technique != "twin":
             _take_apart(numbers, held[0], tuple(held[1:]))
             return
         held[0][:] = tested = numbers[:, 0]
@@ -120,9 +121,16 @@ class _Held:
         self._flat = [h.reshape(-1) for h in held] if self._are_flat else []
         self._before: np.ndarray | None = None
 
-    def join(self, rounding, lane: int | None) -> None:
+    @property
+    def is_rounded(self) -> bool:
+        """Whether the kernel that was given it last has rounded an element."""
+        return self._before is not None
+
+    def join(self, rounding, lane: int | None, moves: Moves | None = None) -> None:
         """The numbers of this moment, rounded as a kernel does that loads them."""
         flat = self._flat if self._are_flat else [h.ravel() for h in self.held]
+        if moves is not None and all(np.array_equal(h, flat[0]) for h in flat[1:]):
+            flat = [moves.moved(flat[0])] * len(flat)
         self._ladder.join(flat, self._numbers)
         self._before = None if rounding is None else self._rounded(rounding, lane)
 
@@ -134,7 +142,7 @@ class _Held:
         if np.array_equal(given, rounded, equal_nan=True):
             return None
         numbers[:, 0] = rounded
-        if self._ladder.technique == "parts":
+        if self._ladder.technique != "twin":
             with np.errstate(invalid="ignore"):
                 local = np.where(rounded == given, 0.0, rounded - given)
             numbers[:, 1] += local
@@ -156,6 +164,14 @@ class _Held:
             stored = changed.any(axis=-1).reshape(self.held[0].shape)
         for array, values in zip(self.held, made, strict=True):
             np.copyto(array, values.reshape(array.shape), where=stored)
+
+
+class Moves(Protocol):
+    """Moves numbers that are an input of the model, the same everywhere."""
+
+    def moved(self, values: np.ndarray) -> np.ndarray:
+        """The numbers, perturbed."""
+        ...
 
 
 class Crossings:
@@ -187,14 +203,26 @@ class Crossing:
         self.kernel, self.ladder, self._rounding = kernel, ladder, rounding
         self._tuples, self._sharing = tuples, sharing
         self._known: dict[tuple, _Held] = {}
+        self._rounds, self.has_rounded = True, False
+        self._moves: Moves | None = None
 
-    def taken(self, held: Sequence[Any], lane: int | None) -> Any:
-        """An argument of the traced kernel.
+    def taken(
+        self, held: Sequence[Any], lane: int | None, rounds: bool = True,
+        moves: Moves | None = None,
+    ) -> Any:  # fmt: skip
+        """An argument of the traced kernel; then `has_rounded` says whether an element of an array
+        was rounded.
 
         Args:
             held: what each copy gives.
             lane: of the part to which the rounding of its elements goes; None: to none.
+            rounds: whether elements of arrays are rounded.
+            moves: perturbs arrays that are the same in all copies.
         """
+        self._rounds, self._moves, self.has_rounded = rounds, moves, False
+        return self._taken(held, lane)
+
+    def _taken(self, held: Sequence[Any], lane: int | None) -> Any:
         first = held[0]
         if isinstance(first, tuple):
             return self._tuple(held, lane)
@@ -228,7 +256,7 @@ class Crossing:
         self._require(all(type(h) is type(first) and len(h) == len(first) for h in held))
         leaves = list(zip(*map(_leaves, held), strict=True))
         if not all(isinstance(items[0], np.ndarray) for items in leaves):
-            return tuple(self.taken(items, lane) for items in zip(*held, strict=True))
+            return tuple(self._taken(items, lane) for items in zip(*held, strict=True))
         floats = [items for items in leaves if items[0].dtype.kind == "f"]
         others = [items for items in leaves if items[0].dtype.kind != "f"]
         for items in leaves:
@@ -247,7 +275,8 @@ class Crossing:
         known = self._known.get(array.where)
         if known is None:
             known = self._known[array.where] = array
-            array.join(self._rounding, lane)
+            array.join(self._rounding if self._rounds else None, lane, self._moves)
+            self.has_rounded |= array.is_rounded
         return known.taken
 
     def _number(self, held: list[float]) -> float | CompanionValue:

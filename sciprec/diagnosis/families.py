@@ -3,94 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
-from sciprec.diagnosis.origins import Group
-from sciprec.diagnosis.problem import Problem
-from sciprec.diagnosis.splitting import Split
+from sciprec.diagnosis.lines import Line, LineGroup
 
 CORRELATED = 0.5
-"""|correlation| of the parts of two lines beyond which they are one family."""
+"""|correlation| of the parts of two lines beyond which they are one group."""
 LEAST_PART = 0.02
-"""Of the error: lines with smaller parts stay alone."""
+"""Of the error: lines with smaller parts are in no group."""
 
 
-@dataclass(frozen=True)
-class Family:
-    """Lines whose parts are correlated over results and perturbed inputs.
+def large_parts(parts: Sequence[np.ndarray | None], error: np.ndarray) -> list[int]:
+    """Places of the parts that are large enough to be in a group."""
+    size = np.linalg.norm(error)
+    return [
+        n for n, part in enumerate(parts)
+        if part is not None and size and np.linalg.norm(part) > LEAST_PART * size
+    ]  # fmt: skip
 
-    Attributes:
-        number: from 1, the largest share first.
-        members: numbers of the groups of operations.
-        share: of the error of all inputs: <its part, error> / <error, error>.
-        left: what would be left of the error without its roundings: |error - part| / |error|.
-        correlation: the one of largest size between two of its lines; 0 of a single line.
+
+def products(error: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Scalar products of an error and its parts, the error first; those of several inputs are
+    added up.
     """
-
-    number: int
-    members: tuple[int, ...]
-    share: float
-    left: float
-    correlation: float
+    stacked = [error, *parts]
+    return np.array([[a @ b for b in stacked] for a in stacked])
 
 
-def families(problem: Problem, groups: Sequence[Group], split: Split, samples: int):
-    """The families of groups with a part of at least `LEAST_PART`, and [(input, its errors)]: what
-    they were found with.
+def grouped(
+    lines: Sequence[Line], chosen: Sequence[int], gram: np.ndarray, correlated: bool
+) -> tuple[list[Line], list[LineGroup]]:
+    """The lines with the numbers of their groups, and the groups.
 
     Args:
-        problem: whose error it is.
-        groups: what it was split by.
-        split: of the arguments as they are.
-        samples: how many arguments are run, the given ones and perturbed ones; with one alone
-            every group is a family.
+        lines: all of a trace.
+        chosen: places of those that are in groups.
+        gram: `products` of the error and the chosen lines' parts.
+        correlated: whether lines may be in one group; else each is by itself.
     """
-    error = split.whole.size
-    parts = [split.part(n) for n in range(len(groups))]
-    chosen = [n for n, p in enumerate(parts) if error and np.linalg.norm(p) > LEAST_PART * error]
-    gram = np.zeros((len(chosen) + 1, len(chosen) + 1))
-    inputs = problem.perturbed(samples) if chosen else []
-    used = []
-    for args in inputs:
-        one = Split(problem, [groups[n] for n in chosen], args)
-        stacked = [one.whole.vector, *(one.part(n) for n in range(len(chosen)))]
-        if one.whole.vector.size == split.whole.vector.size:
-            gram += np.array([[a @ b for b in stacked] for a in stacked])
-            used.append((args, one.whole))
-    return _joined(chosen, gram, len(used) > 1), used
+    found = _families(len(chosen), gram, correlated)
+    square, described = gram[0, 0] or 1.0, []
+    for family in found:
+        places = [n + 1 for n in family]
+        of_part = gram[0, places].sum()
+        left = gram[0, 0] - 2.0 * of_part + gram[np.ix_(places, places)].sum()
+        sizes = np.sqrt(np.maximum(np.diag(gram), 1e-300))
+        pairs = [gram[i, j] / (sizes[i] * sizes[j]) for i in places for j in places if j < i]
+        described.append((
+            tuple(chosen[n] for n in family), float(of_part / square),
+            float(np.sqrt(max(left, 0.0) / square)), float(max(pairs, key=abs, default=0.0)),
+        ))  # fmt: skip
+    described.sort(key=lambda one: -abs(one[1]))
+    numbered = list(lines)
+    for number, (members, *_) in enumerate(described, 1):
+        for n in members:
+            numbered[n] = replace(lines[n], group=number)
+    groups = [
+        LineGroup(number, members, tuple(numbered[n] for n in members), *rest)
+        for number, (members, *rest) in enumerate(described, 1)
+    ]
+    return numbered, groups
 
 
-def _joined(chosen: list[int], gram: np.ndarray, correlated: bool) -> list[Family]:
-    """Families from scalar products: the error first, then the parts of the chosen groups."""
+def _families(count: int, gram: np.ndarray, correlated: bool) -> list[list[int]]:
+    """Numbers of lines of which each is correlated with another one of its family."""
     sizes = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     correlation = gram / np.outer(sizes, sizes)
-    count = len(chosen)
     family = list(range(count))
     for i in range(count if correlated else 0):
         for j in range(i):
             if abs(correlation[i + 1, j + 1]) > CORRELATED and family[i] != family[j]:
                 old, new = family[i], family[j]
                 family = [new if f == old else f for f in family]
-    found = []
-    for one in sorted(set(family)):
-        members = [n for n in range(count) if family[n] == one]
-        places = [n + 1 for n in members]
-        square = gram[0, 0] or 1.0
-        of_part = gram[0, places].sum()
-        left = gram[0, 0] - 2.0 * of_part + gram[np.ix_(places, places)].sum()
-        pairs = [correlation[i, j] for i in places for j in places if j < i]
-        found.append(
-            Family(
-                0,
-                tuple(chosen[n] for n in members),
-                float(of_part / square),
-                float(np.sqrt(max(left, 0.0) / square)),
-                float(max(pairs, key=abs, default=0.0)),
-            )
-        )
-    found.sort(key=lambda f: -abs(f.share))
-    return [
-        Family(n, f.members, f.share, f.left, f.correlation) for n, f in enumerate(found, 1)
-    ]  # fmt: skip
+    return [[n for n in range(count) if family[n] == one] for one in sorted(set(family))]

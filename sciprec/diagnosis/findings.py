@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sciprec.diagnosis.examination import Event
 from sciprec.diagnosis.healing import Healed
 from sciprec.diagnosis.lines import Line, LineGroup
-from sciprec.diagnosis.splitting import Errors
+from sciprec.diagnosis.origins import Group
 from sciprec.precision.formats.backend import Backend
 
 FEW_ROUNDINGS = 8.0
@@ -19,41 +20,53 @@ _MUCH = 3.0
 _MOST_NAMED = 3
 
 
+def called(line: Line | Group) -> str:
+    """A line of a kernel by its number; a conversion by the argument."""
+    return line.source if line.source.startswith("argument ") else line.name
+
+
 @dataclass(frozen=True)
 class Findings:
     """What is known of an error.
 
     Attributes:
-        kernel, backend, by: what was traced.
-        errors: of its results.
+        traced, backend, by: what was traced.
+        largest: relative l2 error of the result that has the largest one.
+        elements, left_out: how many numbers the results have, and how many are not finite.
         lines, groups: its parts.
-        events: what happened in the run.
+        events: what happened in the run, by time.
         healed: where the error becomes large, if it does in one line.
+        called: what a line is called.
+        few: units of the format's roundoff below which no line is at fault.
     """
 
-    kernel: str
+    traced: str
     backend: Backend
     by: str
-    errors: Errors
+    largest: float
+    elements: int
+    left_out: int
     lines: tuple[Line, ...]
     groups: tuple[LineGroup, ...]
-    events: tuple[Event, ...]
-    healed: Healed | None
+    events: tuple[Event, ...] = ()
+    healed: Healed | None = None
+    called: Callable[[Line | Group], str] = called
+    few: float = FEW_ROUNDINGS
 
     def sentence(self) -> str:
         """The verdict."""
         lost = next((e for e in self.events if e.kind in ("NaN", "infinity")), None)
-        if self.errors.left_out and lost is not None:
+        if self.left_out and lost is not None:
             return self._lost(lost)
-        if self.errors.elements == self.errors.left_out:
+        if self.elements == self.left_out:
             return "No result is finite: there is no error to split."
-        if not self.errors.size:
-            return f"'{self.kernel}' makes no error in {self.backend.name}: all shares are 0."
-        roundings = self.errors.largest / self.backend.compute.format.unit_roundoff
-        if roundings < FEW_ROUNDINGS:
+        if not self.largest:
+            return f"'{self.traced}' makes no error in {self.backend.name}: all shares are 0."
+        roundings = self.largest / self.backend.compute.format.unit_roundoff
+        if roundings < self.few:
             return (
-                f"No line stands out: the error of '{self.kernel}' in {self.backend.name} is "
-                f"{self.errors.largest:.2g}, {max(roundings, 0.1):.1f} roundings of the format."
+                f"No line stands out: the error of '{self.traced}' in {self.backend.name} is "
+                f"{self.largest:.2g}, {max(roundings, 0.1):.1f} roundings of the format."
             )
         sizes = sum(abs(n.share) for n in self.lines)
         if self.by == "step":
@@ -62,7 +75,7 @@ class Findings:
             return self._large(self.healed)
         if sizes > MOST_CANCELLED:
             return (
-                f"The parts of '{self.kernel}' in {self.backend.name} are {sizes:.0f} times its "
+                f"The parts of '{self.traced}' in {self.backend.name} are {sizes:.0f} times its "
                 "error and cancel: no line makes it; look at a shorter run, or at groups."
             )
         return self._shares()
@@ -72,7 +85,7 @@ class Findings:
         what = "NaN" if event.kind == "NaN" else "an infinity"
         at = f" at {event.index}" if event.index else ""
         verdict = (
-            f"'{self.kernel}' in {self.backend.name} gives {what} first in line {event.line}"
+            f"'{self.traced}' in {self.backend.name} gives {what} first in line {event.line}"
             f"{at}: {event.source}"
         )
         if self.by not in ("line", "operation"):
@@ -89,12 +102,12 @@ class Findings:
         """Where the error becomes large."""
         at = healed.group
         verdict = (
-            f"The error of '{self.kernel}' in {self.backend.name}, {self.errors.largest:.2g}, "
+            f"The error of '{self.traced}' in {self.backend.name}, {self.largest:.2g}, "
             f"becomes large in line {at.line}, which loses {healed.bits_lost:.1f} bits: {at.source}"
             f". With exact values there {healed.left:.0%} of it is left"
         )
         rounded = sorted(self.lines, key=lambda n: -abs(n.share))[:_MOST_NAMED]
-        named = [f"{self._called(n)} ({n.share:.0%})" for n in rounded if abs(n.share) > _NAMED]
+        named = [f"{self.called(n)} ({n.share:.0%})" for n in rounded if abs(n.share) > _NAMED]
         return f"{verdict}; it is rounded in {_listed(named)}." if named else f"{verdict}."
 
     def _by_step(self) -> str:
@@ -105,33 +118,36 @@ class Findings:
             if total >= 0.5:
                 break
         return (
-            f"Half of the error of '{self.kernel}' in {self.backend.name}, "
-            f"{self.errors.largest:.2g}, had arisen by {line.name}."
+            f"Half of the error of '{self.traced}' in {self.backend.name}, "
+            f"{self.largest:.2g}, had arisen by {line.name}."
         )
 
     def _shares(self) -> str:
         """Where it is rounded."""
-        of = f"of the error of '{self.kernel}' in {self.backend.name}"
+        of = f"of the error of '{self.traced}' in {self.backend.name}"
         first = max(self.lines, key=lambda n: abs(n.share))
         family = next((g for g in self.groups if g.number == first.group), None)
         if family is not None and len(family.lines) > 1:
-            named = [f"{self._called(n)} ({n.share:+.0%})" for n in family.lines]
+            named = sorted(family.lines, key=lambda n: -abs(n.share))
+            if len(named) > _MOST_NAMED + 1:
+                named = named[:_MOST_NAMED]
+            said = [f"{self.called(n)} ({n.share:+.0%})" for n in named]
+            if more := len(family.lines) - len(named):
+                said.append(f"{more} others")
             return (
                 f"{sum(n.share for n in family.lines):.0%} {of} is rounding of lines whose parts "
-                f"go together, none to be changed alone: {_listed(named)}."
+                f"go together, none to be changed alone: {_listed(said)}."
             )
-        place = first.source if first.source.startswith("argument ") else first.name
+        place = self.called(first)
         lost = f", where {first.bits_lost:.1f} bits are lost" if first.bits_lost > _MUCH else ""
-        text = "" if place == first.source or self.by != "line" else f": {first.source}"
+        named = self.by == "line" and first.name.startswith("line ")
+        text = f": {first.source}" if named else ""
         if abs(first.share) > 1.0 + _NAMED:
             return (
-                f"{abs(first.share):.1f} times the error of '{self.kernel}' in {self.backend.name} "
+                f"{abs(first.share):.1f} times the error of '{self.traced}' in {self.backend.name} "
                 f"is rounding of {place}{lost}, and others take a part of it away{text}."
             )
         return f"{first.share:.0%} {of} is rounding of {place}{lost}{text}."
-
-    def _called(self, line: Line) -> str:
-        return line.source if line.source.startswith("argument ") else line.name
 
 
 def _listed(items: list[str]) -> str:

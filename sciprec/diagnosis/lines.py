@@ -46,17 +46,20 @@ class Line:
 
 @dataclass(frozen=True)
 class LineGroup:
-    """Lines whose parts are correlated, so that none of them is worth changing alone.
+    """Lines whose parts are correlated over results and perturbed inputs, so that none of them is
+    worth changing alone; or a line by itself.
 
     Attributes:
         number: from 1, the largest share first.
+        members: places of its lines among all lines of the trace.
         lines: its lines.
-        share: of the error, pooled over perturbed inputs.
-        left: predicted error without its roundings, over the error.
+        share: of the error, pooled over inputs: <its part, error> / <error, error>.
+        left: predicted error without its roundings: |error - part| / |error|.
         correlation: the one of largest size between two of its lines; 0 of a single line.
     """
 
     number: int
+    members: tuple[int, ...]
     lines: tuple[Line, ...]
     share: float
     left: float

@@ -13,7 +13,7 @@ from sciprec.diagnosis.origins import Group, groups_of
 
 BETWEEN = "float32 arrays"
 """What the model's own arrays of binary32 numbers round between kernels."""
-STEP = "step"
+STEP, ALL_LINES = "step", "all lines"
 _INSIDE = {"arguments": "argument", "roundings": "rounding"}
 
 
@@ -63,6 +63,8 @@ class ModelGroups:
             for group in groups_of(traced.program, by):
                 if not (group.argument or self._notes.rounds(kernel, group.rows)):
                     continue
+                if by == "function" and not group.argument:
+                    group = replace(group, name=ALL_LINES, source=ALL_LINES)
                 if group.argument and by == "function":
                     key: tuple = ("arguments", group.file, group.function)
                     group = replace(group, name="arguments", source="conversion of arguments")
@@ -85,6 +87,21 @@ class ModelGroups:
                 key = "roundings", file, function
             found.setdefault(key, Joint(one)).places.append(place)
         return dict(sorted(found.items(), key=lambda item: _place(item[1].group)))
+
+    def silent(self) -> dict[tuple, Joint]:
+        """What of each function was executed and rounds nothing in an ordinary run."""
+        found: dict[tuple, Joint] = {}
+        for kernel in self._census.kernels:
+            traced = traced_kernel(kernel, self._census.backend, "parts", self._lanes)
+            for group in groups_of(traced.program, "line"):
+                some = {kernel: list(group.rows)}
+                rounds = self._notes.rounds(kernel, group.rows)
+                if group.argument or rounds or not self._notes.runs(some):
+                    continue
+                key = "silent", group.file, group.function
+                one = replace(group, name=ALL_LINES, source=ALL_LINES)
+                found.setdefault(key, Joint(one)).rows.setdefault(kernel, []).extend(group.rows)
+        return found
 
     def inside(self, key: tuple, by: str) -> list[tuple[tuple, Joint]]:
         """What is in a function, in its order."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
 from sciprec.diagnosis.attribution import TracedKernel
 from sciprec.diagnosis.between import Crossings, Ladder
 from sciprec.diagnosis.copies import Copies, Finished
+from sciprec.diagnosis.problem import SEED, displacement
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, HandedBackend, uniform_backend
 from sciprec.precision.lifting.lifting import lift
@@ -142,12 +145,60 @@ def require_same_formats(kernel: str, backend: Backend, traced: Backend) -> None
         )
 
 
+@dataclass(frozen=True)
+class Wider:
+    """What of a run is computed in binary64, besides rows of tables.
+
+    Args:
+        arguments, places: (kernel, argument) and places whose roundings are left out.
+        made: (number, argument) of the other ones that change a number in an ordinary run, see
+            `ErrorRun.made`; those that change none would only undo what is computed wider.
+    """
+
+    arguments: frozenset[tuple]
+    places: frozenset[Place]
+    made: frozenset[tuple[int, str]]
+
+    def rounds(self, number: int, kernel, argument: str) -> bool:
+        """Whether an argument's elements are rounded in a call."""
+        return (number, argument) in self.made and (kernel, argument) not in self.arguments
+
+    def rounds_at(self, number: int, place: Place) -> bool:
+        """Whether `quantize` rounds an array."""
+        return (number, "") in self.made and place not in self.places
+
+
+class _Moves:
+    """A perturbed input: arrays that kernels are given and that are the same in all copies, and
+    what the model rounds before its first kernel.
+
+    Args:
+        backend: their arithmetic.
+        sample: which perturbation.
+        what: what tells one array from another: the same is moved in the same way again.
+    """
+
+    def __init__(self, backend: Backend, sample: int, *what: Any) -> None:
+        self._backend, self._sample, self._what = backend, sample, "/".join(map(str, what))
+
+    def moved(self, values: np.ndarray) -> np.ndarray:
+        """The numbers, each by up to four units of the format."""
+        return (values + self.by(values)).astype(values.dtype)
+
+    def by(self, values: np.ndarray) -> np.ndarray:
+        """By how much they are."""
+        rng = np.random.default_rng((SEED, self._sample, crc32(self._what.encode())))
+        return displacement(np.asarray(values, np.float64), self._backend, rng)
+
+
 class ErrorRun:
     """A run of a model whose numbers carry their error.
 
     Attributes:
         results: what each copy of the program gave, see `between`.
         tables: kernel -> its table, with the notes of its rows.
+        made: (number, argument) of calls whose rounding of an argument's elements changed one, and
+            (number, "") of such calls of `quantize`; both are counted together.
 
     Args:
         program: what is traced.
@@ -157,17 +208,23 @@ class ErrorRun:
         lanes_of_arguments: (kernel, argument) -> the lane of an array's conversion.
         lanes_of_roundings: place -> the lane of what `quantize` does there.
         before_call: told the number of each call, from 0 on, before it is made.
+        wider: what is computed in binary64; None for nothing.
+        sample: number of a perturbed input; 0 is the model's own.
     """
 
     def __init__(
         self, program: Program, census: Census, ladder: Ladder, tables: Mapping[Any, Table],
         lanes_of_arguments: Mapping[tuple, int], lanes_of_roundings: Mapping[Place, int],
-        before_call: Callable[[int], None] | None = None,
+        before_call: Callable[[int], None] | None = None, wider: Wider | None = None,
+        sample: int = 0,
     ) -> None:  # fmt: skip
         self.backend, self.ladder, self.census = census.backend, ladder, census
         self.tables, self._lanes_of_arguments = tables, lanes_of_arguments
         self._lanes_of_roundings = lanes_of_roundings
         self._before_call, self._calls = before_call, 0
+        self.wider, self._sample, self._number = wider, sample, 0
+        self.made: set[tuple[int, str]] = set()
+        self._met: set[Any] = set()
         self._crossings = Crossings(ladder)
         self._copies = Copies(ladder.copies, self._answer)
         self.results = self._copies.run(lambda k: program(handed(self.backend, _Copy(self, k))))
@@ -191,6 +248,7 @@ class ErrorRun:
                 "model whose way is the same, or such a part of a run: shorten it"
             )
         first = asked[0]
+        self._number += 1
         if isinstance(first, _Rounding):
             return self._all_rounded(first.place, [one.values for one in asked])
         if self._before_call is not None:
@@ -202,7 +260,15 @@ class ErrorRun:
         """What `quantize` makes of an array: copies that still have its part get the same change
         as tested values.
         """
+        moves = None if self._calls else self._moves(place[1], self._number)
+        if moves is not None:
+            by = moves.by(held[0])
+            held = [h + by for h in held]
+        if self.wider is not None and not self.wider.rounds_at(self._number, place):
+            return held
         rounded = quantize(held[0], self.backend)
+        if not np.array_equal(rounded, held[0], equal_nan=True):
+            self.made.add((self._number, ""))
         with np.errstate(invalid="ignore"):
             change = np.where(rounded == held[0], 0.0, np.float64(rounded) - held[0])
         lane = self._lanes_of_roundings.get(place, len(held) - 1)
@@ -213,16 +279,25 @@ class ErrorRun:
         traced = traced_kernel(kernel, self.backend, self.ladder.technique, self.ladder.lanes)
         rounding = None if trust_inputs else lambda x: quantize(x, self._storage)
         crossing = self._crossings.of(kernel.__name__, rounding)
-        held = list(zip(*args, strict=True))
-        taken = tuple(
-            crossing.taken(items, self._lanes_of_arguments.get((kernel, name)))
-            for name, items in zip(traced.names, held, strict=True)
-        )
-        result, _ = traced.entered(self.tables[kernel], taken)
-        for items, written in zip(held, traced.written(args[0]), strict=True):
-            if written:
+        held, taken, written = list(zip(*args, strict=True)), [], traced.written(args[0])
+        for name, items, is_written in zip(traced.names, held, written, strict=True):
+            lane = self._lanes_of_arguments.get((kernel, name))
+            rounds = self.wider is None or self.wider.rounds(self._number, kernel, name)
+            first = kernel not in self._met
+            moves = self._moves(kernel.__name__, name) if first or not is_written else None
+            taken.append(crossing.taken(items, lane, rounds, moves))
+            if crossing.has_rounded:
+                self.made.add((self._number, name))
+        self._met.add(kernel)
+        result, _ = traced.entered(self.tables[kernel], tuple(taken))
+        for items, is_written in zip(held, written, strict=True):
+            if is_written:
                 crossing.put_back(items)
         return crossing.given_back(result, self.census.kernels[kernel])
+
+    def _moves(self, *what: Any) -> _Moves | None:
+        """What perturbs an array; None in a run of the model's own input."""
+        return _Moves(self._storage, self._sample, *what) if self._sample else None
 
     @cached_property
     def _storage(self) -> Backend:
@@ -254,12 +329,14 @@ class _Rounding:
 class _Copy:
     """What a copy of a model computes with.
 
-    The first one has the arrays of an ordinary run, the others binary64 ones, which hold anything.
+    The first one has the arrays of an ordinary run, unless some of it is computed wider, the others
+    binary64 ones, which hold anything.
     """
 
     def __init__(self, run: ErrorRun, number: int) -> None:
         self._run, self._number = run, number
-        self.carrier = run.backend.carrier if number == 0 else np.dtype(np.float64)
+        plain = number == 0 and run.wider is None
+        self.carrier = run.backend.carrier if plain else np.dtype(np.float64)
 
     def lifted(self, kernel, backend: Backend, trust_inputs: bool) -> Callable[..., Any]:
         """A kernel that all copies call together."""

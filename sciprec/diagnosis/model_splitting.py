@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,11 +13,12 @@ from sciprec.diagnosis.attribution import TWIN_LANES
 from sciprec.diagnosis.between import Ladder
 from sciprec.diagnosis.model_groups import BETWEEN, STEP, Joint, ModelGroups, pieces
 from sciprec.diagnosis.model_notes import Notes
-from sciprec.diagnosis.model_runs import Census, ErrorRun, Place, traced_kernel
+from sciprec.diagnosis.model_runs import Census, ErrorRun, Place, Wider, traced_kernel
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.splitting import norm, share
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend
+from sciprec.precision.tracing import rows
 
 HOT = 0.05
 """A function whose part is larger than this share of the error is split."""
@@ -23,6 +26,21 @@ APART = 10.0
 """Where parts together are so many times larger than their sum, the run is past its horizon."""
 _STEPS = 12
 """Rows of a trace by step, as two runs follow."""
+
+
+@dataclass(frozen=True)
+class PartsOfRun:
+    """What a run, or several of the same, gave: by name of a result.
+
+    Args:
+        tested: tested values.
+        errors: tested - exact.
+        parts: group -> its part.
+    """
+
+    tested: Mapping[str, np.ndarray]
+    errors: Mapping[str, np.ndarray]
+    parts: dict[tuple, dict[str, np.ndarray]]
 
 
 class Splitting:
@@ -40,6 +58,7 @@ class Splitting:
         parts: group -> name of a result -> its part.
         errors, known: name of a result -> tested - exact, of the runs with parts and of the twin.
         notes: of the rows of all kernels.
+        made: roundings of arguments and arrays that change something, see `ErrorRun`.
         passes: how many runs with parts there were.
     """
 
@@ -83,46 +102,73 @@ class Splitting:
         between = Joint(Group("", "", 0, BETWEEN, BETWEEN, ()))
         return [((BETWEEN,), between), *self.groups.items()]
 
+    @cached_property
+    def silent(self) -> dict[tuple, Joint]:
+        """What rounds nothing, unless other operations are computed wider."""
+        return self._all.silent()
+
     # ---- runs ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        """Run the model until the part of every group is known.
+        """Run the model until the part of every group is known."""
+        todo = [key for key in self.groups if key not in self.parts]
+        run = self.run(list(self.groups), todo)
+        self._require_the_same(run.tested)
+        self.errors = run.errors
+        self.parts = run.parts | self.parts
+
+    def run(
+        self, order: Sequence[tuple], followed: Collection[tuple], sample: int = 0,
+        wide: Collection[tuple] = (),
+    ) -> PartsOfRun:  # fmt: skip
+        """The parts of some groups.
 
         Copies lack parts in the order of the groups: between two that are followed in one run a
         lane is of those that stand between them. So whatever the model does to numbers between its
         kernels, the parts of all groups add up, in whichever runs they were followed.
+
+        Args:
+            order: keys of groups.
+            followed: of those whose part is wanted.
+            sample: number of a perturbed input; 0 is the model's own.
+            wide: of groups that are computed in binary64.
         """
-        order = list(self.groups)
-        todo = [n for n, key in enumerate(order) if key not in self.parts]
-        if not order:
-            self._pass([])
-        while todo:
-            lanes: list[list[int]] = [list(range(todo[0]))]  # and what is between kernels
+        todo = [n for n, key in enumerate(order) if key in followed]
+        done, alone = None, not todo
+        while todo or alone:
+            alone = False
+            lanes: list[list[int]] = [list(range(todo[0] if todo else 0))]  # what is between, too
             while todo and len(lanes) + (todo[0] > _last(lanes) + 1) < self.lanes - 1:
                 if todo[0] > _last(lanes) + 1:
                     lanes.append(list(range(_last(lanes) + 1, todo[0])))
                 lanes.append([todo.pop(0)])
-            self._pass([[order[n] for n in lane] for lane in lanes])
+            made = self._pass([[order[n] for n in lane] for lane in lanes], sample, wide)
+            done = made if done is None else replace(done, parts=made.parts | done.parts)
+        return done
 
-    def _pass(self, lanes: Sequence[Sequence[tuple]]) -> None:
-        told = _Told(self.census, self.backend, self.lanes)
+    def _pass(
+        self, lanes: Sequence[Sequence[tuple]], sample: int, wide: Collection[tuple]
+    ) -> PartsOfRun:
+        technique, wider = "wider" if wide else "parts", None
+        told = _Told(self.census, self.backend, technique, self.lanes)
         for lane, keys in enumerate(lanes, 1):
             for key in keys:
-                told.follow(self.groups[key], lane)
+                told.follow(self.groups.get(key) or self.silent[key], lane)
+        if wide:
+            wider = told.wider([self.groups[key] for key in wide], self.made)
         run = ErrorRun(
-            self.program, self.census, Ladder("parts", self.lanes), told.tables, told.of_arguments,
-            told.of_roundings, told.before_call,
+            self.program, self.census, Ladder(technique, self.lanes), told.tables,
+            told.of_arguments, told.of_roundings, told.before_call, wider, sample,
         )  # fmt: skip
         self.passes += 1
         copies = [r.values for r in run.results]
-        self._require_the_same(copies[0])
         with np.errstate(invalid="ignore"):
-            if not self.parts:
-                self.parts[BETWEEN,] = self._differences(copies, 0)
-                self.errors = {n: _float(copies[0][n]) - copies[-1][n] for n in self.outputs}
+            parts = {(BETWEEN,): self._differences(copies, 0)}
             for lane, keys in enumerate(lanes):
                 if lane and len(keys) == 1:
-                    self.parts[keys[0]] = self._differences(copies, lane)
+                    parts[keys[0]] = self._differences(copies, lane)
+            errors = {n: _float(copies[0][n]) - copies[-1][n] for n in self.outputs}
+        return PartsOfRun({n: _float(copies[0][n]) for n in self.outputs}, errors, parts)
 
     def _differences(self, copies, lane: int) -> dict[str, np.ndarray]:
         return {n: _float(copies[lane][n]) - copies[lane + 1][n] for n in self.outputs}
@@ -131,6 +177,7 @@ class Splitting:
         """tested - exact, exact values computed apart from the parts; rows make notes."""
         ladder = Ladder("twin", TWIN_LANES)
         run = ErrorRun(self.program, self.census, ladder, self.notes.tables, {}, {})
+        self.made = frozenset(run.made)
         tested, exact = (r.values for r in run.results)
         self._require_the_same(tested)
         with np.errstate(invalid="ignore"):
@@ -150,9 +197,15 @@ class Splitting:
         part, error = self.at(self.parts[key], -1), self.at(self.errors, -1)
         return norm(part) > HOT * norm(error) or abs(share(part, error)) > HOT
 
+    def own(self) -> PartsOfRun:
+        """The run of the model's own input, with all parts."""
+        tested = {n: _float(self.results.values[n]) for n in self.outputs}
+        return PartsOfRun(tested, self.errors, self.parts)
+
     def at(
-        self, values: Mapping[str, np.ndarray], time: int, names: Sequence[str] = ()
-    ) -> np.ndarray:
+        self, values: Mapping[str, np.ndarray], time: int, names: Sequence[str] = (),
+        of: PartsOfRun | None = None, beside: PartsOfRun | None = None,
+    ) -> np.ndarray:  # fmt: skip
         """Usable elements of results at a stored time, each result over the norm of its exact
         values.
 
@@ -160,13 +213,18 @@ class Splitting:
             values: name of a result -> an array of its shape.
             time: number of the stored state.
             names: of some results; left out, all that count.
+            of: the run that says what is usable, and the norms; left out, the model's own.
+            beside: another one in which elements have to be usable.
         """
-        usual = []
+        usual, run = [], of or self.own()
         for name in names or self.outputs:
-            arrays = (_float(x[name]) for x in (self.results.values, self.errors, values))
+            arrays = (_float(x[name]) for x in (run.tested, run.errors, values))
             timed = name in self.results.timed
             tested, error, given = (x[time] if timed else x for x in arrays)
             usable = np.isfinite(tested) & np.isfinite(error)
+            if beside is not None:
+                other = beside.errors[name]
+                usable &= np.isfinite(other[time] if timed else other)
             size = norm((tested - error)[usable])
             usual.append(given[usable].ravel() / (size if size > 0.0 else 1.0))
         return np.concatenate(usual)
@@ -188,8 +246,10 @@ class Splitting:
 class _Told:
     """What the tables of one run are told."""
 
-    def __init__(self, census: Census, backend: Backend, lanes: int) -> None:
-        self.tables = {k: traced_kernel(k, backend, "parts", lanes).table() for k in census.kernels}
+    def __init__(self, census: Census, backend: Backend, technique: str, lanes: int) -> None:
+        self.tables = {
+            k: traced_kernel(k, backend, technique, lanes).table() for k in census.kernels
+        }
         for table in self.tables.values():
             table.begin()
         self.of_arguments: dict[tuple, int] = {}
@@ -208,6 +268,14 @@ class _Told:
             self.tables[kernel].masks[numbers, lane] = 1.0
         self.of_arguments |= dict.fromkeys(joint.arguments, lane)
         self.of_roundings |= dict.fromkeys(joint.places, lane)
+
+    def wider(self, some: Sequence[Joint], made: frozenset) -> Wider:
+        """Let groups be computed in binary64."""
+        for joint in some:
+            for kernel, numbers in joint.rows.items():
+                self.tables[kernel].numbers[numbers, rows.FACTOR] = 1.0
+        arguments = frozenset(a for joint in some for a in joint.arguments)
+        return Wider(arguments, frozenset(p for joint in some for p in joint.places), made)
 
     def before_call(self, number: int) -> None:
         """Let the roundings of the calls that now begin go to the lane of theirs."""

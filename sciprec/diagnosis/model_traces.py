@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,17 @@ import numpy as np
 from sciprec.checks.arguments import refused, whole, word
 from sciprec.diagnosis.attribution import require_traceable
 from sciprec.diagnosis.examination import Event
-from sciprec.diagnosis.lines import LANES, Line
-from sciprec.diagnosis.model_groups import BETWEEN
+from sciprec.diagnosis.families import grouped, large_parts
+from sciprec.diagnosis.findings import Findings
+from sciprec.diagnosis.lines import LANES, Line, LineGroup
+from sciprec.diagnosis.model_groups import BETWEEN, STEP
+from sciprec.diagnosis.model_inputs import MANY, SAMPLES, ModelInputs
 from sciprec.diagnosis.model_runs import Census
 from sciprec.diagnosis.model_splitting import APART, Splitting
-from sciprec.diagnosis.origins import BY
+from sciprec.diagnosis.origins import BY, Group
 from sciprec.diagnosis.problem import chosen_names
 from sciprec.diagnosis.splitting import norm, share
+from sciprec.diagnosis.verification import Verification, require_narrower, verified
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend
@@ -52,6 +56,10 @@ class ModelTrace(Shown):
         passes: how often the model was run with its error in parts.
         calls: of kernels in a run.
         operations: of kernels in a run.
+        groups: lines with a part of at least 2 % of the error, those that go together in one.
+        inputs: over how many inputs these were found: the model's own, and perturbed ones where
+            its results are few numbers.
+        verdict: what there is to know, in a sentence.
     """
 
     model: str
@@ -71,32 +79,40 @@ class ModelTrace(Shown):
     passes: int
     calls: int
     operations: int
+    groups: tuple[LineGroup, ...]
+    inputs: int
+    verdict: str
+    _work: _Work = field(repr=False, compare=False)
 
     @property
     def ranked(self) -> list[Line]:
         """The lines, the largest part first."""
         return sorted(self.lines, key=lambda n: -abs(n.share))
 
-    @property
-    def verdict(self) -> str:
-        """What there is to know, in a sentence."""
-        if self.elements == self.left_out:
-            return "No result is finite: there is no error to split."
-        if not any(self.outputs.values()):
-            return f"'{self.model}' makes no error in {self.backend}: all shares are 0."
-        first = self.ranked[0]
-        return (
-            f"{first.share:.0%} of the error of '{self.model}' in {self.backend} is rounding of "
-            f"{_called(first)}."
-        )
-
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
-        return asdict(self) | {"verdict": self.verdict}
+        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_work"}
+        listed = ("lines", "groups", "events")
+        return kept | {name: [asdict(one) for one in kept[name]] for name in listed}
+
+    def verify(self, top: int = 3) -> Verification:
+        """Run the model with the largest groups computed wider, in binary64: their results stay
+        so in arrays, too, until another operation rounds.
+
+        Args:
+            top: how many groups, each by itself.
+
+        Returns:
+            What was predicted and measured to be left of the error, pooled over the inputs of the
+            groups; where they differ by more than 15 %, the line that the rounding moves to.
+        """
+        whole("top", top, 1, 1000, "a whole number from 1")
+        return self._work.verify(top)
 
     def _summary(self) -> Summary:
         rows = [
-            (n.function, str(n.line or ""), n.source, n.percent, f"{n.rms:.2g}")
+            (n.function, str(n.line or ""), n.source, n.percent, f"{n.rms:.2g}",
+             str(n.group or "–"))
             for n in self.ranked
             if n.share or n.rms
         ]
@@ -120,7 +136,8 @@ class ModelTrace(Shown):
             f"{self.passes} passes of {_rounded_count(self.operations)} operations in "
             f"{self.calls:,} calls of kernels; closure {self.closure:.1g}"
         )
-        listing = Listing(("function", "line", "source"), ("share", "rms of part"), rows)
+        listing = Listing(("function", "line", "source"), ("share", "rms of part", "group"), rows,
+                          droppable=("rms of part", "group"))  # fmt: skip
         return Summary(self.verdict, listing, tuple(notes))
 
     @property
@@ -137,15 +154,14 @@ def _said(kind: str, events: Sequence[Event]) -> str:
     return f"{what}: {times}, most in line {first.line} of '{first.function}': {first.source}"
 
 
-def _called(line: Line) -> str:
-    if line.name.startswith("line "):
-        return f"line {line.line} in '{line.function}': {line.source}"
+def called(line: Line | Group) -> str:
+    """A line, or another part of a model's error, with its function."""
     if line.name.startswith("calls "):
         return f"{line.name} of kernels"
     if line.source == BETWEEN:
         return "the model's own float32 arrays"
-    what = {"arguments": "its arguments", "roundings": "arrays between kernels"}.get(
-        line.name, line.name
+    what = {"arguments": "arguments", "roundings": "arrays between kernels"}.get(
+        line.name, line.source if line.source.startswith("argument ") else line.name
     )
     return f"{what} in '{line.function}'"
 
@@ -173,6 +189,7 @@ def trace_program(
     output: str | Iterable[str] | None = None,
     by: str = "line",
     lanes: int = LANES,
+    samples: int | None = None,
 ) -> ModelTrace:
     """Split the error of a model's results by where it arose.
 
@@ -185,6 +202,9 @@ def trace_program(
         by: what hot functions are split by: "line", "operation", "variable"; "function": by none;
             "step": by consecutive calls of kernels, a twelfth of the run each.
         lanes: numbers beside each value: lanes - 2 groups are followed in one run; 4, 8, 16 or 32.
+        samples: inputs over which parts of lines are correlated, the model's own and perturbed
+            ones, each a run or a few; left out, 1 where the results are at least 1000 numbers, else
+            16. With 1 and fewer numbers than that every line is a group by itself.
 
     Raises:
         InputError: an argument cannot be used; rounded numbers decide what the model does between
@@ -197,11 +217,13 @@ def trace_program(
     word("by", by, [b for b in BY if b != "call"])
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
+    if samples is not None:
+        whole("samples", samples, 1, 10_000, "a whole number from 1")
     census = Census(program, arithmetic)
     wanted = chosen_names(tuple(census.results.values), output)
     split = Splitting(program, arithmetic, wanted, lanes, census)
     split.split(by)
-    return _made(split, model, by)
+    return _Work(split, model, by, samples).trace()
 
 
 def _require_few_bits(backend: Backend) -> None:
@@ -213,38 +235,88 @@ def _require_few_bits(backend: Backend) -> None:
         )
 
 
-def _made(split: Splitting, model: str, by: str) -> ModelTrace:
-    """What the runs say."""
-    results, outputs = split.results, split.outputs
-    times = tuple(results.times) if any(n in results.timed for n in outputs) else ()
-    chosen = split.last_usable(len(times))
-    error, known = split.at(split.errors, chosen), split.at(split.known, chosen)
-    size, total, sizes, lines, growth = norm(error), np.zeros_like(error), 0.0, [], {}
-    for key, joint in split.all_groups():
-        group, part = joint.group, split.at(split.parts[key], chosen)
-        total, sizes = total + part, sizes + norm(part)
-        whole = key[0] == "function"
-        line = Line(
-            group.function, group.file, group.line, "all lines" if whole else group.source,
-            group.name, share=share(part, error), rms=_rms(part), runs=split.notes.runs(joint.rows),
-            bits_lost=split.notes.bits_lost(joint.rows),
-            shares={n: split.share_of(key, chosen, n) for n in outputs},
+class _Work:
+    """The runs of one trace, and what they say.
+
+    Args:
+        split: those of the model's own input.
+        model: its name.
+        by: what hot functions are split by.
+        samples: inputs to pool over; None for as many as are needed.
+    """
+
+    def __init__(self, split: Splitting, model: str, by: str, samples: int | None) -> None:
+        self.split, self.model, self.by = split, model, by
+        results, outputs = split.results, split.outputs
+        timed = any(n in results.timed for n in outputs)
+        self.times = tuple(results.times) if timed else ()
+        self.chosen = split.last_usable(len(self.times))
+        self.error = split.at(split.errors, self.chosen)
+        keys = [key for key, _ in split.all_groups()]
+        self.parts = [split.at(split.parts[key], self.chosen) for key in keys]
+        self.inputs = ModelInputs(split, self.chosen)
+        enough = self.error.size >= MANY
+        samples = (1 if enough else SAMPLES) if samples is None else samples
+        grows = [] if by == STEP else [None, *self.parts[1:]]
+        chosen = large_parts(grows, self.error)
+        gram = self.inputs.products(chosen, samples)
+        self.lines, self.groups = grouped(
+            self._lines(), chosen, gram, enough or len(self.inputs.used) > 1
+        )
+
+    def _lines(self) -> list[Line]:
+        """What is known of every line but its group."""
+        split, lines = self.split, []
+        for part, (key, joint) in zip(self.parts, split.all_groups(), strict=True):
+            group = joint.group
+            lines.append(Line(
+                group.function, group.file, group.line, group.source, group.name,
+                share=share(part, self.error), rms=_rms(part), runs=split.notes.runs(joint.rows),
+                bits_lost=split.notes.bits_lost(joint.rows),
+                shares={n: split.share_of(key, self.chosen, n) for n in split.outputs},
+            ))  # fmt: skip
+        return lines
+
+    def _growth(self) -> dict[str, tuple[float, ...]]:
+        """Name of a line -> the size of its part at all stored times."""
+        split, found = self.split, {}
+        for line, (key, _) in zip(self.lines, split.all_groups(), strict=True):
+            over_time = (split.at(split.parts[key], n) for n in range(len(self.times)))
+            found[f"{line.function}: {line.name}"] = tuple(map(_rms, over_time))
+        return found
+
+    def trace(self) -> ModelTrace:
+        """What the runs say."""
+        split, times, chosen, error = self.split, self.times, self.chosen, self.error
+        results, outputs, backend = split.results, split.outputs, split.backend
+        known, size = split.at(split.known, chosen), norm(error)
+        total, sizes = sum(self.parts, np.zeros_like(error)), sum(map(norm, self.parts))
+        shapes = {n: np.shape(results.values[n])[n in results.timed :] for n in outputs}
+        elements = sum(map(math.prod, shapes.values()))
+        left_out, relative = elements - error.size, {
+            n: norm(split.at(split.errors, chosen, (n,))) for n in outputs
+        }  # fmt: skip
+        lines, groups = tuple(self.lines), tuple(self.groups)
+        findings = Findings(
+            self.model, backend, self.by, max(relative.values(), default=0.0), elements, left_out,
+            lines, groups, called=called, few=0.0,
         )  # fmt: skip
-        lines.append(line)
-        over_time = (split.at(split.parts[key], n) for n in range(len(times)))
-        growth[f"{line.function}: {line.name}"] = tuple(map(_rms, over_time))
-    shapes = {n: np.shape(results.values[n])[n in results.timed :] for n in outputs}
-    elements = sum(map(math.prod, shapes.values()))
-    return ModelTrace(
-        model=model, backend=split.backend.name, by=by, lines=tuple(lines),
-        outputs={n: norm(split.at(split.errors, chosen, (n,))) for n in outputs}, times=times,
-        growth=growth, until=times[chosen] if times else None,
-        shortened=bool(times) and chosen % len(times) != len(times) - 1,
-        sizes=sizes / size if size else 0.0, elements=elements, left_out=elements - error.size,
-        closure=norm(total - known) / size if size else 0.0, events=split.notes.events(),
-        passes=split.passes, calls=split.census.calls,
-        operations=split.notes.operations(),
-    )  # fmt: skip
+        return ModelTrace(
+            model=self.model, backend=backend.name, by=self.by, lines=lines, outputs=relative,
+            times=times, growth=self._growth(), until=times[chosen] if times else None,
+            shortened=bool(times) and chosen % len(times) != len(times) - 1,
+            sizes=sizes / size if size else 0.0, elements=elements, left_out=left_out,
+            closure=norm(total - known) / size if size else 0.0, events=split.notes.events(),
+            passes=split.passes, calls=split.census.calls, operations=split.notes.operations(),
+            groups=groups, inputs=len(self.inputs.used), verdict=findings.sentence(), _work=self,
+        )  # fmt: skip
+
+    def verify(self, top: int) -> Verification:
+        """See `ModelTrace.verify`."""
+        require_narrower(self.split.backend)
+        checks = verified(self.inputs, self.groups[:top], called)
+        inputs = len(self.inputs.used)
+        return Verification(self.model, self.split.backend.name, checks, inputs)
 
 
 def _rms(x: np.ndarray) -> float:

@@ -16,6 +16,9 @@ from sciprec.precision.formats.backend import Backend
 from sciprec.precision.quantization import quantize
 from sciprec.precision.tracing.table import Table
 
+SEED = 20261123
+"""Of the perturbations of inputs."""
+
 
 class Problem:
     """A kernel and its arguments in an arithmetic.
@@ -62,7 +65,7 @@ class Problem:
         """The arguments, floating-point ones moved by up to four units of the format; the first
         ones as they are. What the format holds stays in it.
         """
-        rng = np.random.default_rng(20261123)
+        rng = np.random.default_rng(SEED)
         return [self.args, *(tuple(self._moved(a, rng) for a in self.args)
                              for _ in range(count - 1))]  # fmt: skip
 
@@ -75,12 +78,20 @@ class Problem:
         if not isinstance(argument, np.ndarray) or argument.dtype.kind != "f":
             return argument
         values = np.asarray(argument, np.float64)
-        unit = self.backend.storage.format.unit_roundoff
-        with np.errstate(all="ignore"):
-            factor = 1.0 + 8.0 * unit * rng.uniform(-1.0, 1.0, argument.shape)
-            here, there = (quantize(v, self.backend) for v in (values, values * factor))
-            moved = values + (there - here)
+        moved = values + displacement(values, self.backend, rng)
         return np.where(np.isfinite(moved), moved, values).astype(argument.dtype)
+
+
+def displacement(values: np.ndarray, backend: Backend, rng: np.random.Generator) -> np.ndarray:
+    """By how much numbers are moved where an input is perturbed: up to four units of the format, so
+    that what it holds stays in it.
+    """
+    unit = backend.storage.format.unit_roundoff
+    with np.errstate(all="ignore"):
+        factor = 1.0 + 8.0 * unit * rng.uniform(-1.0, 1.0, values.shape)
+        here, there = (np.float64(quantize(v, backend)) for v in (values, values * factor))
+        moved = there - here
+    return np.where(np.isfinite(moved), moved, 0.0)
 
 
 @lru_cache(maxsize=32)

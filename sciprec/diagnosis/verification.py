@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-import numpy as np
-
-from sciprec.diagnosis.families import Family
+from sciprec.diagnosis.lines import Line, LineGroup
 from sciprec.diagnosis.origins import Group
-from sciprec.diagnosis.problem import Problem
-from sciprec.diagnosis.splitting import Errors, Split, norm
-from sciprec.display.listing import Listing, Shown, Summary
+from sciprec.display.listing import Listing, Shown, Summary, counted
+from sciprec.errors import InputError
+from sciprec.precision.formats.backend import Backend
 
 AGREE = 0.15
 """The largest difference of predicted and measured error left, over the larger of the two."""
@@ -21,12 +20,12 @@ _NOTHING = 0.02
 
 @dataclass(frozen=True)
 class Check:
-    """A family of lines computed in binary64, its results unrounded.
+    """A group of lines computed in binary64, its results unrounded.
 
     Attributes:
-        group: the family's number.
+        group: its number.
         lines: its lines, as they are called.
-        predicted, measured: error left, over the error before; pooled over perturbed inputs.
+        predicted, measured: error left, over the error before; pooled over inputs.
         moved_to: where the rounding moves, if it does; else "".
     """
 
@@ -56,7 +55,7 @@ class Verification(Shown):
     """What was predicted and measured of the largest groups.
 
     Attributes:
-        kernel, backend: what was run.
+        kernel, backend: what was run; of a model its name.
         checks: one for each group, the largest first.
         inputs: over how many inputs errors are pooled.
     """
@@ -74,55 +73,73 @@ class Verification(Shown):
             (", ".join(c.lines), str(c.group), f"{c.predicted:.1%}", f"{c.measured:.1%}", c.words)
             for c in self.checks
         ]
+        inputs = counted(self.inputs, "input")
         title = (
             f"Error of '{self.kernel}' in {self.backend} left when lines are not rounded, over "
-            f"{self.inputs} inputs."
+            f"{inputs}."
         )
         heads = ("group", "predicted", "measured")
         return Summary(title, Listing(("computed wider",), heads, rows, ("agree",)))
 
 
+class WiderRuns(Protocol):
+    """Runs in which some lines are computed in binary64."""
+
+    def left(self, members: Sequence[int]) -> float:
+        """The error of a run in which these lines are not rounded over that of an ordinary one;
+        pooled over inputs.
+        """
+        ...
+
+    def moved_to(self, members: Sequence[int]) -> Group | None:
+        """The line whose part grows most then; None where none does."""
+        ...
+
+
 def verified(
-    problem: Problem, groups: Sequence[Group], split: Split, found: Sequence[Family],
-    rounding: Sequence[int], inputs: Sequence[tuple[tuple, Errors]],
-) -> list[Check]:  # fmt: skip
-    """Families computed in binary64, each by itself.
+    runs: WiderRuns, groups: Sequence[LineGroup], called: Callable[[Line | Group], str]
+) -> tuple[Check, ...]:
+    """Groups computed in binary64, each by itself.
 
     Args:
-        problem: whose error it is.
-        groups: all of them, those too that round nothing so far.
-        split: of the arguments as they are, by the rounding ones.
-        found: the families, of rounding groups.
-        rounding: numbers of the rounding groups.
-        inputs: (arguments, their errors) to pool over.
+        runs: what computes them.
+        groups: the groups.
+        called: what a line is called.
     """
     checks = []
-    for family in found:
-        wide = [groups[rounding[n]] for n in family.members]
-        sizes = []
-        for args, before in inputs:
-            after = Split(problem, [], args, wide=wide).whole
-            sizes.append((before.among(after), after.among(before)))
-        before, after = (math.hypot(*size) for size in zip(*sizes, strict=True))
-        measured = after / before if before else 0.0
-        lines = tuple(g.name if not g.argument else g.source for g in wide)
-        check = Check(family.number, lines, family.left, measured)
-        if not check.agrees:
-            moved = _moved_to(problem, groups, split, rounding, wide)
-            check = Check(family.number, lines, family.left, measured, moved)
+    for group in groups:
+        names = tuple(map(called, group.lines))
+        check = Check(group.number, names, group.left, runs.left(group.members))
+        found = None if check.agrees else runs.moved_to(group.members)
+        if found is not None:
+            name = called(found)
+            moved = name if found.source in name else f"{name} ({found.source})"
+            check = replace(check, moved_to=moved)
         checks.append(check)
-    return checks
+    return tuple(checks)
 
 
-def _moved_to(problem: Problem, groups, split: Split, rounding, wide: Sequence[Group]) -> str:
-    """The group whose part grows most when others are computed wider; "" where none does."""
-    rest = [n for n, g in enumerate(groups) if g not in wide]
-    if not rest:
-        return ""
-    after, known = Split(problem, [groups[n] for n in rest], wide=wide), list(rounding)
-    grown = [
-        norm(after.part(place)) - (norm(split.part(known.index(n))) if n in known else 0.0)
-        for place, n in enumerate(rest)
-    ]
-    best = int(np.argmax(grown))
-    return f"{groups[rest[best]].name} ({groups[rest[best]].source})" if grown[best] > 0.0 else ""
+def most_grown(groups: Sequence[Group], grown: Sequence[float]) -> Group | None:
+    """The group whose part has grown most; None where none has."""
+    best = max(range(len(groups)), key=lambda n: grown[n], default=None)
+    return groups[best] if best is not None and grown[best] > 0.0 else None
+
+
+def pooled(sizes: Sequence[tuple[float, float]]) -> float:
+    """What is left of errors, from their sizes (before, after) for every input."""
+    before, after = (math.hypot(*size) for size in zip(*sizes, strict=True))
+    return after / before if before else 0.0
+
+
+def require_narrower(backend: Backend) -> None:
+    """Refuse an arithmetic that binary64 is no wider than."""
+    if not can_be_wider(backend):
+        raise InputError(
+            f"backend '{backend.name}' is as wide as what lines would be computed in; verify "
+            "takes a trace in an arithmetic with fewer than 53 bits"
+        )
+
+
+def can_be_wider(backend: Backend) -> bool:
+    """Whether binary64 is wider than an arithmetic."""
+    return backend.compute.format.significand_bits < 53

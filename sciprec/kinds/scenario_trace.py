@@ -43,6 +43,7 @@ def trace_scenario(
     output: str | Iterable[str] | None = None,
     by: str = "line",
     lanes: int = LANES,
+    samples: int | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> ModelTrace:
     """Split the error of a scenario's model by function and line, from the initial state on.
@@ -59,6 +60,8 @@ def trace_scenario(
         by: what functions with more than 5 % of the error are split by: "line", "operation" or
             "variable"; "function": by none.
         lanes: numbers beside each value: lanes - 2 groups are followed in one run; 4, 8, 16 or 32.
+        samples: inputs over which parts of lines are correlated, the model's own and perturbed
+            ones; left out, 1 where the results are at least 1000 numbers, else 16.
         changes: values in place of the file's, by dotted key: {"climate.days": 0.5}.
 
     Raises:
@@ -76,7 +79,9 @@ def trace_scenario(
     resolved, choices = resolve_backend(backend), found.choices()
     more = {"compensation": choices[0]} if choices else {}
     variant = Variant(resolved.name, **more, stored=found.stored_format)
-    return trace_variant(found, variant, resolved, output=output, by=by, lanes=lanes)
+    return trace_variant(
+        found, variant, resolved, output=output, by=by, lanes=lanes, samples=samples
+    )
 
 
 def trace_variant(
@@ -87,6 +92,7 @@ def trace_variant(
     output: str | Iterable[str] | None = None,
     by: str = "line",
     lanes: int = LANES,
+    samples: int | None = None,
 ) -> ModelTrace:
     """The trace of one run of a scenario, see `trace_scenario`.
 
@@ -94,7 +100,7 @@ def trace_variant(
         scenario: validated.
         variant: in which arithmetic it runs, with what belongs to it.
         backend: that arithmetic.
-        output, by, lanes: as there.
+        output, by, lanes, samples: as there.
     """
     if variant.stages.name != MODEL_STAGES.name:
         raise _with_stages(scenario)
@@ -106,7 +112,9 @@ def trace_variant(
         given = _Handed(handed, variant.compensation, stored=variant.stored)
         return _results(kind.run(table, given, Surroundings(timed=False)), kind, output)
 
-    return trace_program(program, backend, model=scenario.name, by=by, lanes=lanes)
+    return trace_program(
+        program, backend, model=scenario.name, by=by, lanes=lanes, samples=samples
+    )
 
 
 def _with_stages(scenario: Scenario) -> InputError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sciprec.checks.arguments import whole
+from sciprec.diagnosis.findings import called
 from sciprec.diagnosis.growth import Growth
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import COLOURS, INK, drawn, legend, to_svg
@@ -75,14 +77,22 @@ def trace_page(
         sources=[_listing(shown, source) for source in sources],
         others=[_row(line, line.name) for line in _others(trace)],
         others_title="Conversions of arguments" if sources else f"By {trace.by}",
-        groups=trace.groups,
+        groups=_groups(trace, called),
+        pooled="perturbed inputs",
         verified=verified,
         picture=_picture(grown) if grown is not None else None,
     )
 
 
-def model_trace_page(trace: ModelTrace) -> str:
-    """The page of a model's trace: its functions, and the source of those that are hot."""
+def model_trace_page(trace: ModelTrace, verified: Verification | None) -> str:
+    """The page of a model's trace: its functions, and the source of those that are hot.
+
+    Args:
+        trace: of a model.
+        verified: what its shares predict, run; None where that was not asked for.
+    """
+    from sciprec.diagnosis.model_traces import called as of_model
+
     notes = [
         f"The parts add up to the error to {trace.closure:.1g} of it; the model was run "
         f"{trace.passes} times, {trace.calls:,} calls of kernels each."
@@ -104,19 +114,36 @@ def model_trace_page(trace: ModelTrace) -> str:
         sources=[_listing(lines, source) for source in sources if source is not None],
         others=[_row(line, f"{line.function}: {line.source}") for line in others],
         others_title="Other parts",
-        groups=(),
-        verified=None,
+        groups=_groups(trace, of_model),
+        pooled="numbers of the results" + (", perturbed inputs" if trace.inputs > 1 else ""),
+        verified=verified,
         picture=growth_in_time(trace.growth, trace.times, "growth"),
     )
 
 
-def write_trace_page(trace: ModelTrace, path: str | Path) -> Path:
+def write_trace_page(trace: ModelTrace, path: str | Path, verify: int = 3) -> Path:
     """Write the page of a model's trace.
+
+    Args:
+        trace: of a model.
+        path: of the file.
+        verify: how many of its groups are computed wider, each in a run or more.
 
     Raises:
         InputError: it cannot be written.
     """
-    return write_text(Path(path), model_trace_page(trace))
+    whole("verify", verify, 0, 1000, "a whole number, 0 for none")
+    done = trace.verify(verify) if verify and trace.groups else None
+    return write_text(Path(path), model_trace_page(trace, done))
+
+
+def _groups(trace: Trace | ModelTrace, name: Callable[[Line], str]) -> list[dict[str, Any]]:
+    """What the page says of every group."""
+    return [
+        {"number": g.number, "lines": ", ".join(map(name, g.lines)), "share": g.share,
+         "correlation": g.correlation, "left": g.left}
+        for g in trace.groups
+    ]  # fmt: skip
 
 
 def _rendered(trace: Trace | ModelTrace, title: str, **context: Any) -> str:

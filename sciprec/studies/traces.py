@@ -12,15 +12,21 @@ import numpy as np
 from sciprec.checks.arguments import refused, whole, word
 from sciprec.diagnosis.attribution import require_apart, require_memory, require_traceable
 from sciprec.diagnosis.examination import Event, Examination
-from sciprec.diagnosis.families import Family, families
-from sciprec.diagnosis.findings import Findings
+from sciprec.diagnosis.families import grouped, large_parts
+from sciprec.diagnosis.findings import Findings, called
 from sciprec.diagnosis.growth import Growth, group_of_step, growth
 from sciprec.diagnosis.healing import becomes_large, with_causes
 from sciprec.diagnosis.lines import LANES, Line, LineGroup
 from sciprec.diagnosis.origins import BY, Group, groups_of
+from sciprec.diagnosis.perturbed_inputs import PerturbedInputs
 from sciprec.diagnosis.problem import Problem, bound_arguments
-from sciprec.diagnosis.splitting import Errors, Split, norm, share
-from sciprec.diagnosis.verification import Verification, verified
+from sciprec.diagnosis.splitting import Split, norm, share
+from sciprec.diagnosis.verification import (
+    Verification,
+    can_be_wider,
+    require_narrower,
+    verified,
+)
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend
@@ -233,12 +239,18 @@ class _Work:
         self.rounding = rounding
         steps = self.seen.count_of_steps() if by == "step" else 0
         self.split = Split(problem, rounding, steps=steps)
-        self.families: list[Family] = []
-        self.inputs: list[tuple[tuple, Errors]] = []
+        places = [self.groups.index(g) for g in rounding]
+        self.parts = {place: self.split.part(n) for n, place in enumerate(places)}
+        whole, ungrouped = self.split.whole, self._lines()
+        self.inputs = PerturbedInputs(problem, self.groups, self.parts, whole)
+        chosen: list[int] = []
         if by != "step":
-            few = self.split.whole.vector.size < samples
+            few = whole.vector.size < samples
             samples = 4 * samples if few else samples
-            self.families, self.inputs = families(problem, rounding, self.split, samples)
+            chosen = large_parts([self.parts.get(n) for n in range(len(ungrouped))], whole.vector)
+        gram = self.inputs.products(chosen, samples)
+        correlated = len(self.inputs.used) > 1
+        self.lines, self.line_groups = grouped(ungrouped, chosen, gram, correlated)
 
     def _steps(self) -> list[Group]:
         """Arguments, then steps of the run."""
@@ -262,28 +274,24 @@ class _Work:
         """What the runs say."""
         whole_error, error = self.split.whole, self.split.whole.vector
         known = self._known()
-        size, lines = whole_error.size, self._lines()
-        found = tuple(
-            LineGroup(f.number, tuple(lines[self._place(n)] for n in f.members), f.share, f.left,
-                      f.correlation)
-            for f in self.families
-        )  # fmt: skip
+        size, lines, found = whole_error.size, tuple(self.lines), tuple(self.line_groups)
         events = self.seen.events()
         ranges = [e for e in events if e.kind != "branch"]
         healed = None
         if self.by in ("line", "operation"):
             ranges = with_causes(self.problem, self.groups, self.seen, ranges)
             healed = becomes_large(self.problem, self.groups, self.seen)
-        total = sum((self.split.part(n) for n in range(len(self.rounding))), 0.0 * error)
+        total = sum(self.parts.values(), 0.0 * error)
         name, backend = self.problem.function.__name__, self.problem.backend
         findings = Findings(
-            name, backend, self.by, whole_error, tuple(lines), found, tuple(ranges), healed
-        )
+            name, backend, self.by, whole_error.largest, whole_error.elements,
+            whole_error.left_out, lines, found, tuple(ranges), healed,
+        )  # fmt: skip
         return Trace(
             kernel=name,
             backend=backend.name,
             by=self.by,
-            lines=tuple(lines),
+            lines=lines,
             groups=found,
             events=tuple(ranges),
             branches=tuple(e for e in events if e.kind == "branch"),
@@ -301,16 +309,12 @@ class _Work:
         """tested - twin, as a vector like the error."""
         return self.split.whole.joined(self.seen.errors.errors)
 
-    def _place(self, number: int) -> int:
-        return self.groups.index(self.rounding[number])
-
     def _lines(self) -> list[Line]:
+        """What is known of every line but its group."""
         places = {id(g): n for n, g in enumerate(self.rounding)}
-        family = {n: f.number for f in self.families for n in f.members}
         error, lines = self.split.whole.vector, []
-        for group in self.groups:
-            number = places.get(id(group))
-            part = 0.0 * error if number is None else self.split.part(number)
+        for place, group in enumerate(self.groups):
+            number, part = places.get(id(group)), self.parts.get(place, 0.0 * error)
             shares = dict.fromkeys(self.split.whole.names, 0.0)
             if number is not None:
                 shares = self.split.shares(number)
@@ -326,7 +330,6 @@ class _Work:
                     shares=shares,
                     bits_lost=self.seen.bits_lost(group),
                     runs=group.steps[1] - group.steps[0] if group.steps else self.seen.runs(group),
-                    group=family.get(-1 if number is None else number, 0),
                 )
             )
         return lines
@@ -334,13 +337,13 @@ class _Work:
     @property
     def can_be_wider(self) -> bool:
         """Whether binary64 is wider than the arithmetic."""
-        return self.problem.backend.compute.format.significand_bits < 53
+        return can_be_wider(self.problem.backend)
 
     def growth(self) -> Growth | None:
         """When the error arose, by line."""
         if self.by == "step":
             return None
-        sizes = [norm(self.split.part(n)) for n in range(len(self.rounding))]
+        sizes = [norm(part) for part in self.parts.values()]
         return growth(self.problem, self.rounding, sizes, self.seen)
 
     def sources(self) -> list[Source]:
@@ -360,17 +363,10 @@ class _Work:
 
     def verify(self, top: int) -> Verification:
         """See `Trace.verify`."""
-        backend = self.problem.backend
-        if not self.can_be_wider:
-            raise InputError(
-                f"backend '{backend.name}' is as wide as what lines would be computed in; verify "
-                "takes a trace in an arithmetic with fewer than 53 bits"
-            )
-        some = self.families[:top]
-        numbers = [self._place(n) for n in range(len(self.rounding))]
-        checks = verified(self.problem, self.groups, self.split, some, numbers, self.inputs)
-        name = self.problem.function.__name__
-        return Verification(name, backend.name, tuple(checks), len(self.inputs))
+        backend, name = self.problem.backend, self.problem.function.__name__
+        require_narrower(backend)
+        checks = verified(self.inputs, self.line_groups[:top], called)
+        return Verification(name, backend.name, checks, len(self.inputs.used))
 
     def _unknown(self) -> tuple[str, ...]:
         """Where elementary functions are whose own rounding is not seen."""

@@ -218,7 +218,7 @@ def test_tested_values_are_those_of_an_ordinary_run(monkeypatch):
 
     monkeypatch.setattr(model_runs.ErrorRun, "_called", noting)
     monkeypatch.setattr("sciprec.diagnosis.model_traces.Census", Noting)
-    found = trace_program(program, "bf16", model="m", by="function")
+    found = trace_program(program, "bf16", model="m", by="function", samples=1)
     assert found.calls == 4 and len(seen["traced"]) == 4 * (found.passes + 1)
     for plain, traced in zip(seen["plain"] * (found.passes + 1), seen["traced"], strict=True):
         assert all(map(np.array_equal, plain, traced))
@@ -345,15 +345,18 @@ def test_a_scenario_from_the_shell(call, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     told = ("--plugin", "examples/lorenz96.py", "trace", "examples/lorenz96.toml", "-b", "fp16")
     page = tmp_path / "page.html"
-    status, out, _ = call(*told, "--set", "lorenz96.days=2", "--json", "--html", str(page))
+    status, out, _ = call(*told, "--set", "lorenz96.days=2", "--json", "--samples", "2",
+                          "--html", str(page))  # fmt: skip
     shown = page.read_text(encoding="utf-8")
+    assert "Run in binary64" in shown and "perturbed inputs" in shown
     assert "state[i] = state[i] + increment[i]" in shown and "<script" not in shown
     assert shown.count("<svg") == 1 and len(shown) < 200_000
     found = json.loads(out)
     assert status == 0 and found["closure"] < 1e-9 and found["until"] == 2.0
     assert sum(n["share"] for n in found["lines"]) == pytest.approx(1.0)
     assert "state[i] = state[i] + increment[i]" in found["verdict"]
-    status, out, _ = call(*told, "--set", "lorenz96.days=60", "--set", "lorenz96.output_days=3.0")
+    status, out, _ = call(*told, "--set", "lorenz96.days=60", "--set", "lorenz96.output_days=3.0",
+                          "--samples", "1")  # fmt: skip
     assert status == 0 and "later states are left out" in out
     status, _, said = call(*told, "--inputs", "x.npz")
     assert status == 2 and "--inputs is given beside a scenario" in said

@@ -1,0 +1,79 @@
+"""Runs of a model over perturbed inputs: parts of its lines pooled, and lines computed wider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sciprec.diagnosis.families import products
+from sciprec.diagnosis.model_splitting import PartsOfRun, Splitting
+from sciprec.diagnosis.origins import Group
+from sciprec.diagnosis.splitting import norm
+from sciprec.diagnosis.verification import most_grown, pooled
+
+SAMPLES = 16
+"""Perturbed inputs over which parts are correlated where results are fewer than `MANY`."""
+MANY = 1000
+"""Numbers of results that are enough by themselves."""
+
+
+class ModelInputs:
+    """A model as it is, and with perturbed inputs: arrays that it is given, or rounds at first.
+
+    Args:
+        split: the model as it is.
+        time: number of the stored state that counts.
+
+    Attributes:
+        used: (number of an input, the errors of its run) that were pooled over.
+    """
+
+    def __init__(self, split: Splitting, time: int) -> None:
+        self._split, self._time = split, time
+        self.keys = [key for key, _ in split.all_groups()]
+        self.used: list[tuple[int, PartsOfRun]] = []
+
+    def _at(self, values, of: PartsOfRun, beside: PartsOfRun | None = None) -> np.ndarray:
+        return self._split.at(values, self._time, (), of, beside)
+
+    def products(self, chosen: Sequence[int], samples: int) -> np.ndarray:
+        """Scalar products of the error and the parts of some groups, pooled over inputs.
+
+        Args:
+            chosen: places of the groups.
+            samples: how many inputs are run, the model's own and perturbed ones.
+        """
+        gram = np.zeros((len(chosen) + 1, len(chosen) + 1))
+        keys, split = [self.keys[n] for n in chosen], self._split
+        order = [*keys, *(k for k in split.groups if k not in keys)]
+        for sample in range(samples if keys else 0):
+            run = split.run(order, keys, sample) if sample else split.own()
+            parts = [self._at(run.parts[k], run) for k in keys]
+            gram += products(self._at(run.errors, run), parts)
+            self.used.append((sample, run))
+        return gram
+
+    def left(self, members: Sequence[int]) -> float:
+        """What is left of the errors when some groups are computed in binary64."""
+        wide, sizes = [self.keys[n] for n in members], []
+        for sample, before in self.used:
+            after = self._split.run(list(self._split.groups), (), sample, wide)
+            sizes.append((
+                norm(self._at(before.errors, before, after)),
+                norm(self._at(after.errors, before, after)),
+            ))  # fmt: skip
+        return pooled(sizes)
+
+    def moved_to(self, members: Sequence[int]) -> Group | None:
+        """The group whose part grows most when others are computed wider."""
+        split, wide = self._split, [self.keys[n] for n in members]
+        followed = [k for k in split.groups if k not in wide] + list(split.silent)
+        own, after = split.own(), split.run(followed, followed, 0, wide)
+        grown = [
+            norm(self._at(after.parts[k], own, after))
+            - (norm(self._at(own.parts[k], own)) if k in own.parts else 0.0)
+            for k in followed
+        ]
+        groups = split.groups | split.silent
+        return most_grown([groups[k].group for k in followed], grown)

@@ -1,0 +1,67 @@
+"""Runs of a kernel over perturbed inputs: parts of its lines pooled, and lines computed wider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sciprec.diagnosis.families import products
+from sciprec.diagnosis.origins import Group
+from sciprec.diagnosis.problem import Problem
+from sciprec.diagnosis.splitting import Errors, Split, norm
+from sciprec.diagnosis.verification import most_grown, pooled
+
+
+class PerturbedInputs:
+    """A kernel's arguments as they are, and perturbed.
+
+    Args:
+        problem: whose error it is.
+        groups: all of its lines, those too that round nothing so far.
+        parts: place of a group -> its part of the error of the arguments as they are.
+        whole: that error.
+
+    Attributes:
+        used: (arguments, their errors) of the inputs that were pooled over.
+    """
+
+    def __init__(
+        self, problem: Problem, groups: Sequence[Group], parts: dict[int, np.ndarray],
+        whole: Errors,
+    ) -> None:  # fmt: skip
+        self.problem, self.groups = problem, list(groups)
+        self._sizes = {n: norm(part) for n, part in parts.items()}
+        self._whole = whole
+        self.used: list[tuple[tuple, Errors]] = []
+
+    def products(self, chosen: Sequence[int], samples: int) -> np.ndarray:
+        """Scalar products of the error and the parts of some groups, pooled over inputs.
+
+        Args:
+            chosen: places of the groups.
+            samples: how many arguments are run, the given ones and perturbed ones.
+        """
+        gram = np.zeros((len(chosen) + 1, len(chosen) + 1))
+        for args in self.problem.perturbed(samples) if chosen else []:
+            one = Split(self.problem, [self.groups[n] for n in chosen], args)
+            if one.whole.vector.size == self._whole.vector.size:
+                gram += products(one.whole.vector, [one.part(n) for n in range(len(chosen))])
+                self.used.append((args, one.whole))
+        return gram
+
+    def left(self, members: Sequence[int]) -> float:
+        """What is left of the errors when some groups are computed in binary64."""
+        wide, sizes = [self.groups[n] for n in members], []
+        for args, before in self.used:
+            after = Split(self.problem, [], args, wide=wide).whole
+            sizes.append((before.among(after), after.among(before)))
+        return pooled(sizes)
+
+    def moved_to(self, members: Sequence[int]) -> Group | None:
+        """The group whose part grows most when others are computed wider."""
+        rest = [n for n in range(len(self.groups)) if n not in members]
+        wide = [self.groups[n] for n in members]
+        after = Split(self.problem, [self.groups[n] for n in rest], wide=wide)
+        grown = [norm(after.part(place)) - self._sizes.get(n, 0.0) for place, n in enumerate(rest)]
+        return most_grown([self.groups[n] for n in rest], grown)
