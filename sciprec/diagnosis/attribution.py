@@ -10,7 +10,6 @@ import numba
 import numpy as np
 from numba.core import errors
 
-from sciprec.checks.room import bytes_of_memory
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.lifting.compiling import module_of
@@ -176,7 +175,7 @@ class TracedKernel:
 
 def require_apart(kernel: str, args: tuple) -> None:
     """Refuse complex numbers, and arrays that share memory without being the same one."""
-    arrays = [a for argument in args for a in _floats(argument)]
+    arrays = [a for argument in args for a in floats(argument)]
     for n, one in enumerate(arrays):
         if one.dtype.kind == "c":
             raise InputError(
@@ -191,24 +190,10 @@ def require_apart(kernel: str, args: tuple) -> None:
                 )
 
 
-def require_memory(kernel: str, args: tuple, lanes: int) -> None:
-    """Refuse arrays that do not fit into memory with so many numbers beside each value."""
-    memory = bytes_of_memory()
-    count = sum(a.size for argument in args for a in _floats(argument))
-    if memory is None or 8 * count * (1 + lanes) <= memory:
-        return
-    fewer = [n for n in (4, 8, 16) if n < lanes and 8 * count * (1 + n) <= memory]
-    advice = f"give lanes={fewer[-1]}" if fewer else "give smaller arrays"
-    raise InputError(
-        f"a trace of '{kernel}' with {lanes} numbers beside each of {count:,} values takes "
-        f"{8e-9 * count * (1 + lanes):,.0f} GB, and this machine has {1e-9 * memory:,.0f} GB of "
-        f"memory: {advice}"
-    )
-
-
-def _floats(argument) -> list[np.ndarray]:
+def floats(argument) -> list[np.ndarray]:
+    """The arrays of floats or complex numbers in an argument."""
     if isinstance(argument, tuple):
-        return [a for item in argument for a in _floats(item)]
+        return [a for item in argument for a in floats(item)]
     if isinstance(argument, complex):
         return [np.array(argument)]
     held = isinstance(argument, np.ndarray) and argument.dtype.kind in "fc"

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from sciprec.diagnosis.needed_memory import Recent
 from sciprec.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.tracing.numbers import CompanionArray, CompanionDtype, CompanionValue
@@ -183,7 +184,7 @@ class Crossings:
 
     def __init__(self, ladder: Ladder) -> None:
         self.ladder = ladder
-        self._tuples: dict[int, tuple] = {}
+        self._tuples = Recent()
         self._sharing: dict[tuple, set[tuple]] = {}
 
     def of(self, kernel: str, rounding) -> Crossing:

@@ -14,6 +14,7 @@ import numpy as np
 from sciprec.diagnosis.attribution import TracedKernel
 from sciprec.diagnosis.between import Crossings, Ladder
 from sciprec.diagnosis.copies import Copies, Finished
+from sciprec.diagnosis.needed_memory import Arrays
 from sciprec.diagnosis.problem import SEED, displacement
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, HandedBackend, uniform_backend
@@ -54,6 +55,7 @@ class Census:
         kernels: those that were called, in the order of their first calls -> what they returned.
         calls: how many calls there were.
         roundings: where `quantize` was called, outside of the engine.
+        arrays: that kernels were given.
         results: what the program gave.
 
     Args:
@@ -66,6 +68,7 @@ class Census:
         self.kernels: dict[Any, Any] = {}
         self.calls = 0
         self.roundings: dict[Place, None] = {}
+        self.arrays = Arrays()
         self.results = program(handed(backend, self))
 
     def lifted(self, kernel, backend: Backend, trust_inputs: bool) -> Callable[..., Any]:
@@ -76,6 +79,7 @@ class Census:
         def noted(*args, **kwargs):
             result = ordinary(*args, **kwargs)
             self.kernels.setdefault(kernel, result)
+            self.arrays.note((*args, *kwargs.values()), result)
             self.calls += 1
             return result
 
@@ -228,6 +232,7 @@ class ErrorRun:
         self._crossings = Crossings(ladder)
         self._copies = Copies(ladder.copies, self._answer)
         self.results = self._copies.run(lambda k: program(handed(self.backend, _Copy(self, k))))
+        del self._copies, self._crossings  # which hold arrays, and each other
 
     def call(self, copy: int, kernel, trust_inputs: bool, args: tuple) -> Any:
         """A kernel's result for a copy that calls it."""

@@ -24,6 +24,7 @@ from sciprec.diagnosis.model_groups import BETWEEN, STEP
 from sciprec.diagnosis.model_inputs import MANY, SAMPLES, ModelInputs
 from sciprec.diagnosis.model_runs import Census
 from sciprec.diagnosis.model_splitting import APART, Splitting
+from sciprec.diagnosis.needed_memory import require_memory
 from sciprec.diagnosis.origins import BY, Group
 from sciprec.diagnosis.problem import chosen_names
 from sciprec.diagnosis.splitting import norm, share
@@ -220,6 +221,7 @@ def trace_program(
     if samples is not None:
         whole("samples", samples, 1, 10_000, "a whole number from 1")
     census = Census(program, arithmetic)
+    require_memory(model, census.arrays.most, lanes, census.arrays.numbers)
     wanted = chosen_names(tuple(census.results.values), output)
     split = Splitting(program, arithmetic, wanted, lanes, census)
     split.split(by)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sciprec.checks.arguments import refused, whole, word
-from sciprec.diagnosis.attribution import require_apart, require_memory, require_traceable
+from sciprec.diagnosis.attribution import require_apart, require_traceable
 from sciprec.diagnosis.examination import Event, Examination
 from sciprec.diagnosis.families import grouped, large_parts
 from sciprec.diagnosis.findings import Findings, called
 from sciprec.diagnosis.growth import Growth, group_of_step, growth
 from sciprec.diagnosis.healing import becomes_large, with_causes
 from sciprec.diagnosis.lines import LANES, Line, LineGroup
+from sciprec.diagnosis.needed_memory import require_memory_of_kernel
 from sciprec.diagnosis.origins import BY, Group, groups_of
 from sciprec.diagnosis.perturbed_inputs import PerturbedInputs
 from sciprec.diagnosis.problem import Problem, bound_arguments
@@ -215,7 +216,7 @@ def trace(
         raise refused("lanes", lanes, "4, 8, 16 or 32")
     whole("samples", samples, 1, 10_000, "a whole number from 1")
     given = bound_arguments(function, args)
-    require_memory(function.__name__, given, lanes)
+    require_memory_of_kernel(function.__name__, given, lanes)
     require_apart(function.__name__, given)
     return _Work(Problem(function, arithmetic, given, output, lanes), by, samples).trace()
 

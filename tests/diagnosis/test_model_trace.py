@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import sciprec
 from sciprec import InputError, LiftError, lift, quantize, trace
-from sciprec.diagnosis import model_runs
+from sciprec.diagnosis import model_runs, needed_memory
 from sciprec.diagnosis.between import Crossings, Ladder
 from sciprec.diagnosis.copies import Copies
 from sciprec.diagnosis.model_traces import Results, trace_program
@@ -411,6 +412,39 @@ def test_errors_of_kernels_are_told():
 
     with pytest.raises((LiftError, InputError), match="complex"):
         trace_program(program, "fp16", model="m")
+
+
+def copied(x, y):
+    for i in range(x[0].size):
+        y[i] = x[0][i] / 3.0
+
+
+def in_large_arrays(backend):
+    """A tuple that stays, a result, arrays that come and go."""
+    room, kernel, y = (np.full(300_000, 0.1),), lift(copied, backend), np.zeros(300_000)
+    for _ in range(5):
+        kernel(room, y)
+        kernel((y.copy(),), np.zeros(300_000))
+    return Results({"y": y[:5]})
+
+
+def test_memory_that_a_model_takes(monkeypatch):
+    """What is said beforehand is what runs take, within a factor of two."""
+    trace_program(in_large_arrays, "fp16", model="large", samples=1)  # compiled
+    tracemalloc.start()
+    trace_program(in_large_arrays, "fp16", model="large", samples=1)
+    left, taken = tracemalloc.get_traced_memory()
+    assert left < taken / 10
+    tracemalloc.stop()
+    monkeypatch.setattr(needed_memory, "bytes_of_memory", lambda: taken // 2)
+    sentence = r"'large' with 8 numbers beside each of [\d,]+ values .* memory: give lanes=4"
+    with pytest.raises(InputError, match=sentence):
+        trace_program(in_large_arrays, "fp16", model="large")
+    monkeypatch.setattr(needed_memory, "bytes_of_memory", lambda: 2 * taken)
+    trace_program(in_large_arrays, "fp16", model="large", samples=1)
+    monkeypatch.setattr(needed_memory, "bytes_of_memory", lambda: 10**6)
+    with pytest.raises(InputError, match="memory: give smaller arrays"):
+        trace_program(in_large_arrays, "fp16", model="large")
 
 
 def complex_one(x):

@@ -11,12 +11,15 @@ import runpy
 import shlex
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.runtime import _nrt_python, rtsys
 
 from sciprec import InputError, LiftError, trace
+from sciprec.diagnosis.problem import Problem
 from sciprec.precision.formats.backend import resolve_backend
 from tests.diagnosis.trace_checks import BACKENDS, checked, exact_shares, generated, rational
 from tests.diagnosis.trace_faults import FAULTS
@@ -115,6 +118,34 @@ def test_no_error_and_no_finite_result():
     assert (found.left_out, found.elements) == (2, 3) and "left out" in repr(found)
     lost = trace(infinite, "fp16", (np.full(2, 1e5), np.zeros(2)))
     assert "No result is finite" in lost.verdict
+
+
+def doubled(pair, x):
+    y = x + pair[0]
+    for i in range(x.size):
+        pair[1][i] = y[i] / 3.0
+    return y, pair[1]
+
+
+def test_no_memory_is_kept():
+    """Neither of arrays that are given, in tuples too, nor of those that are returned."""
+    x = np.linspace(0.1, 1.0, 50_000)
+    problem = Problem(doubled, resolve_backend("bf16"), ((x, x.copy()), x.copy()), None, 8)
+
+    def held() -> tuple[int, int]:
+        for technique in ("parts", "twin"):
+            problem.run(technique, problem.table(technique))
+        stats = rtsys.get_allocation_stats()
+        return tracemalloc.get_traced_memory()[0], stats.mi_alloc - stats.mi_free
+
+    _nrt_python.memsys_enable_stats()
+    tracemalloc.start()
+    held()
+    before = held()
+    after = held()
+    tracemalloc.stop()
+    _nrt_python.memsys_disable_stats()
+    assert after[1] == before[1] and after[0] < before[0] + 8 * x.size
 
 
 def called_with(f, x):

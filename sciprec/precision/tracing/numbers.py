@@ -293,7 +293,9 @@ def _adopted_value(context, b, kind, value):
 
 
 def _viewed(context, b, given: types.Array, wanted: types.Array, value):
-    """The same memory as an array of another type, with one axis more or less at its end."""
+    """The same memory as an array of another type, with one axis more or less at its end; the
+    reference to it is borrowed.
+    """
     array, made = make_array(given)(context, b, value), make_array(wanted)(context, b)
     shape, strides = (cgutils.unpack_tuple(b, part) for part in (array.shape, array.strides))
     eight = ir.Constant(I64, 8)
@@ -311,7 +313,7 @@ def _viewed(context, b, given: types.Array, wanted: types.Array, value):
         meminfo=array.meminfo,
         parent=array.parent,
     )
-    return impl_ret_borrowed(context, b, wanted, made._getvalue())
+    return made._getvalue()
 
 
 def _mapped(kind, number, array):
