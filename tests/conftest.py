@@ -68,6 +68,16 @@ def forgotten_plugins(monkeypatch):
 
 
 @pytest.fixture
+def blank_figures(monkeypatch):
+    """Figures are made and not written out, which takes longest: what they show is not tested."""
+
+    def written(canvas, buffer, **_):
+        buffer.write('<svg viewBox="0 0 1 1"></svg>')
+
+    monkeypatch.setattr("sciprec.report.drawing.svg.FigureCanvasSVG.print_svg", written)
+
+
+@pytest.fixture
 def call(capsys, forgotten_plugins):
     """A function that runs the command and returns exit code, standard output and error."""
 

@@ -16,9 +16,7 @@ import pytest
 
 from sciprec import LiftError, lift
 from sciprec.kinds import load_scenario, parse_scenario
-from tests.shell.conftest import blank_figures
 
-__all__ = ["blank_figures"]
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)

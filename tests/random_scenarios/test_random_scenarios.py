@@ -23,14 +23,7 @@ def plugins(tmp_path_factory):
         yield
 
 
-@pytest.fixture(autouse=True)
-def undrawn(monkeypatch):
-    """Figures are made and not written out, which takes longest."""
-
-    def written(figure, buffer, **_):
-        buffer.write('<svg viewBox="0 0 1 1"></svg>')
-
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", written)
+pytestmark = pytest.mark.usefixtures("blank_figures")
 
 
 def written(seed, tmp_path, **how):

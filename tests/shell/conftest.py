@@ -128,16 +128,6 @@ def undrawn(monkeypatch):
     monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder / "index.html")
 
 
-@pytest.fixture
-def blank_figures(monkeypatch):
-    """Figures are made and not written out, which takes longest: what they show is not tested."""
-
-    def written(figure, buffer, **_):
-        buffer.write('<svg viewBox="0 0 1 1"></svg>')
-
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", written)
-
-
 @pytest.fixture(scope="session")
 def little_batch(tmp_path_factory):
     """The batch of both stand-ins, made once for tests that only read it."""

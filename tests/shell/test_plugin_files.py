@@ -48,7 +48,7 @@ def written(tmp_path, monkeypatch):
             del sys.modules[name]
 
 
-def test_a_file_of_ones_own_brings_a_kind(written, call, tmp_path):
+def test_a_file_of_ones_own_brings_a_kind(written, call, tmp_path, blank_figures):
     model, scenario = written
     assert call("run", scenario, "--out", tmp_path / "out")[0] == cli.USAGE
     code, out, _ = call("run", scenario, "--plugin", model, "--plan")

@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_commands_do_what_is_said(folder, call):
+def test_the_commands_do_what_is_said(folder, call, blank_figures):
     for line in commands():
         words, _, file = line.partition(" > ")
         small = SMALL if "climate run" in line else ()

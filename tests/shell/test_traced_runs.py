@@ -24,7 +24,7 @@ output_days = 0.5
 
 
 @pytest.fixture
-def batch(tmp_path, call, monkeypatch):
+def batch(tmp_path, call, monkeypatch, blank_figures):
     """Runs the scenario with a further text -> (exit code, output, folder)."""
     monkeypatch.chdir(ROOT)
 

@@ -165,7 +165,7 @@ def test_arithmetics_of_other_scenarios_beat_nobody(batch):
     assert all("a100" in rows[label].front for label in ("fp64", "fp16", "fp16+carry"))
 
 
-def test_a_run_without_a_time_has_a_dash(batch):
+def test_a_run_without_a_time_has_a_dash(batch, blank_figures):
     bare = []
     for run in batch.runs:
         dataset = run.dataset.copy()

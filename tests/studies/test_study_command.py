@@ -28,7 +28,7 @@ def given(tmp_path_factory):
     return tmp_path
 
 
-def test_one_command_makes_the_page(given, call):
+def test_one_command_makes_the_page(given, call, blank_figures):
     words = (
         "study", f"{given}/mykernel.py:diffuse", "--inputs", f"{given}/inputs.npz", "--inputs",
         f"{given}/mykernel.py:inputs", "--backend", "bf16", "--backend", "fp32", "--tolerance",

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.ticker import Formatter, LogFormatterMathtext
 
 from sciprec.report.drawing.picture import WIDTH
 
@@ -121,6 +122,40 @@ def legend(figure: Figure, labels: Sequence[str] | None = None) -> None:
     )  # fmt: skip
 
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class PlainPowers(Formatter):
+    """Labels of a logarithmic axis as plain text, 2×10⁻³, as other labels are.
+
+    Matplotlib's own are formulas: each digit has its place, in a font that a reader may not have,
+    and parsing them is a quarter of a page's time.
+
+    Args:
+        formula: the axis' formatter.
+    """
+
+    def __init__(self, formula: LogFormatterMathtext):
+        self.formula = formula
+
+    def __call__(self, x, pos=None):
+        text = re.sub(r"\$\\mathdefault\{(.*)\}\$", r"\1", self.formula(x, pos))
+        text = re.sub(r"\^\{(.*)\}", lambda power: power.group(1).translate(_RAISED), text)
+        return self.fix_minus(text.replace(r"\times", "×"))
+
+    def set_locs(self, locs):
+        self.formula.set_locs(locs)
+
+
+def _write_powers_plainly(figure: Figure) -> None:
+    for axis in (one for axes in figure.axes for one in (axes.xaxis, axes.yaxis)):
+        major, minor = axis.get_major_formatter(), axis.get_minor_formatter()
+        if isinstance(major, LogFormatterMathtext):
+            axis.set_major_formatter(PlainPowers(major))
+        if isinstance(minor, LogFormatterMathtext):
+            axis.set_minor_formatter(PlainPowers(minor))
+
+
 def to_svg(figure: Figure, description: str) -> str:
     """The figure as one <svg> element that can stand inside a page.
 
@@ -132,6 +167,7 @@ def to_svg(figure: Figure, description: str) -> str:
     buffer = io.StringIO()
     for patch in (figure.patch, *(axes.patch for axes in figure.axes)):
         patch.set(facecolor="none", edgecolor="none")
+    _write_powers_plainly(figure)
     # drawn once: `savefig` would draw all of it before, only to find room for the labels
     figure.canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
