@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+UNKNOWN = "unknown"
+"""Name of the row of what is rounded and not seen."""
 LANES = 8
 """Numbers beside each value: the whole error, and the parts of seven groups at once."""
 

@@ -15,6 +15,7 @@ import numpy as np
 from sciprec.checks.arguments import whole
 from sciprec.diagnosis.findings import called
 from sciprec.diagnosis.growth import Growth
+from sciprec.diagnosis.lines import UNKNOWN
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import COLOURS, INK, drawn, legend, to_svg
 from sciprec.report.drawing.templating import page_style, template
@@ -75,8 +76,11 @@ def trace_page(
         events=trace.events,
         branches=trace.branches,
         sources=[_listing(shown, source) for source in sources],
-        others=[_row(line, line.name) for line in _others(trace)],
-        others_title="Conversions of arguments" if sources else f"By {trace.by}",
+        others=[
+            _row(line, f"{UNKNOWN}: {line.source}" if line.name == UNKNOWN else line.name)
+            for line in _others(trace)
+        ],
+        others_title="Other parts" if sources else f"By {trace.by}",
         groups=_groups(trace, called),
         pooled="perturbed inputs",
         verified=verified,
@@ -177,12 +181,14 @@ def _others(trace: Trace) -> list[Line]:
     first.
     """
     order = trace.lines if trace.by == "step" else trace.ranked
-    return [line for line in order if line.share and not _is_shown(trace, line)]
+    shown = [line for line in order if line.share or line.name == UNKNOWN]
+    return [line for line in shown if not _is_shown(trace, line)]
 
 
 def _is_shown(trace: Trace, line: Line) -> bool:
     """Whether a row of a trace is a line of the source."""
-    return trace.by == "line" and not line.source.startswith("argument ")
+    other = line.source.startswith("argument ") or line.name == UNKNOWN
+    return trace.by == "line" and not other
 
 
 def _listing(lines: Sequence[Line], source: Source) -> dict[str, Any]:

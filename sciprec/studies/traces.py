@@ -16,7 +16,7 @@ from sciprec.diagnosis.families import grouped, large_parts
 from sciprec.diagnosis.findings import Findings, called
 from sciprec.diagnosis.growth import Growth, group_of_step, growth
 from sciprec.diagnosis.healing import becomes_large, with_causes
-from sciprec.diagnosis.lines import LANES, Line, LineGroup
+from sciprec.diagnosis.lines import LANES, UNKNOWN, Line, LineGroup
 from sciprec.diagnosis.needed_memory import require_memory_of_kernel
 from sciprec.diagnosis.origins import BY, Group, groups_of
 from sciprec.diagnosis.perturbed_inputs import PerturbedInputs
@@ -34,7 +34,7 @@ from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
-from sciprec.precision.tracing.operations import SEEN_BITS
+from sciprec.precision.tracing.operations import sees
 
 if TYPE_CHECKING:
     from sciprec.report.trace_page import Source
@@ -59,8 +59,8 @@ class Trace(Shown):
         left_out: how many of them are not finite in the tested or the exact run.
         closure: |sum of parts - (tested - twin)| / |error|, the twin computed apart from the parts.
         passes: how often the kernel was run.
-        unknown: lines with elementary functions in more than 30 bits, whose own rounding is not
-            seen.
+        unknown: lines with functions of yours in more than 30 bits whose own rounding is not seen.
+            It counts as exact; a row "unknown" among the lines says so.
         verdict: what there is to know, in a sentence.
     """
 
@@ -139,7 +139,7 @@ class Trace(Shown):
                 str(n.group or "–"),
             )
             for n in (self.lines if self.by == "step" else self.ranked)
-            if n.share or n.rms
+            if n.share or n.rms or n.name == UNKNOWN
         ]
         notes = [
             "relative l2 error: "
@@ -150,9 +150,6 @@ class Trace(Shown):
             notes.append(f"{some} of {self.elements:,} left out: not finite")
         notes += [str(event) for event in self.events]
         notes += [f"exact values decide otherwise: {event}" for event in self.branches]
-        if self.unknown:
-            where = ", ".join(self.unknown)
-            notes.append(f"own rounding of elementary functions is not seen: {where}")
         heads = ("share", "rms of part", "bits lost", "runs", "group")
         listing = Listing(left, heads, rows, droppable=("rms of part", "runs", "group"))
         return Summary(self.verdict, listing, tuple(notes))
@@ -198,8 +195,8 @@ def trace(
 
     Precision:
         Tested values are those of `lift`, bit for bit. An operation's own rounding is exact to
-        about 1e-16 of it, of an elementary function to 2^-49 of its value; in formats of more than
-        30 bits that is not seen. A number's rounding when it becomes an argument is booked on the
+        about 1e-16 of it, of an elementary function to 2^-49 of its value, in formats of
+        more than 30 bits to 2^-80; one that was added to the operations counts as exact there. A number's rounding when it becomes an argument is booked on the
         argument, that of a literal on the line that uses it, that of a narrower array on the line
         that stores; those of np.sum, @, dot and the like on the line that calls them.
     """
@@ -236,6 +233,7 @@ class _Work:
         program = problem.kernel("parts").program
         every = self._steps() if by == "step" else groups_of(program, by)
         self.groups = [g for g in every if self.seen.ran(g) or g.steps]
+        self.unknown = self._unknown()
         rounding = [g for g in self.groups if self.seen.rounds(g) or g.steps]
         self.rounding = rounding
         steps = self.seen.count_of_steps() if by == "step" else 0
@@ -301,7 +299,7 @@ class _Work:
             left_out=whole_error.left_out,
             closure=norm(total - known) / size if size else 0.0,
             passes=self.problem.passes,
-            unknown=self._unknown(),
+            unknown=self.unknown,
             verdict=findings.sentence(),
             _work=self,
         )
@@ -333,6 +331,13 @@ class _Work:
                     runs=group.steps[1] - group.steps[0] if group.steps else self.seen.runs(group),
                 )
             )
+        if self.unknown:
+            at = self.problem.function.__code__
+            source = f"own rounding of functions in {', '.join(self.unknown)}"
+            lines.append(Line(
+                at.co_name, at.co_filename, at.co_firstlineno, source, UNKNOWN, share=0.0, rms=0.0,
+                shares=dict.fromkeys(self.split.whole.names, 0.0),
+            ))  # fmt: skip
         return lines
 
     @property
@@ -370,21 +375,21 @@ class _Work:
         return Verification(name, backend.name, checks, len(self.inputs.used))
 
     def _unknown(self) -> tuple[str, ...]:
-        """Where elementary functions are whose own rounding is not seen."""
+        """Where functions are whose own rounding is not seen."""
         program = self.problem.kernel("parts").program
-        if self.problem.backend.compute.format.significand_bits <= SEEN_BITS:
-            return ()
         return tuple(
             group.name
             for group in self.groups
-            if any(_is_elementary(program.sites[program.layout.rows[n].site]) for n in group.rows)
+            if any(self._is_unseen(program.sites[program.layout.rows[n].site]) for n in group.rows)
         )
+
+    def _is_unseen(self, site) -> bool:
+        operation = OPERATIONS.get(site.operation)
+        if operation is None or operation.evaluate is None:
+            return False
+        return not sees(operation, self.problem.backend.compute.format.significand_bits)
 
 
 def arguments_without_rows(groups: Sequence[Group]) -> list[Group]:
     """Array arguments alone: numbers become arguments in the run, before its first step."""
     return [Group(g.function, g.file, g.line, g.source, g.name, (), g.argument) for g in groups]
-
-
-def _is_elementary(site) -> bool:
-    return site.operation in OPERATIONS and OPERATIONS[site.operation].evaluate is not None

@@ -14,13 +14,17 @@ import sys
 import tracemalloc
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
-from sciprec import InputError, LiftError, trace
+from sciprec import InputError, LiftError, lift, quantize, trace
 from sciprec.diagnosis.problem import Problem
+from sciprec.precision.elementary.bits import inlined
+from sciprec.precision.elementary.trigonometric import sin
 from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.operations.operation import OPERATIONS, Operation
 from tests.diagnosis.trace_checks import BACKENDS, checked, exact_shares, generated, rational
 from tests.diagnosis.trace_faults import FAULTS
 from tests.precision.registered import registered_kernels
@@ -46,10 +50,7 @@ def arguments():
 def test_parts_add_up_to_the_error(backend):
     found = checked(smooth, backend, arguments())
     assert list(found.outputs) == ["out", "return_0", "return_1"]
-    if backend == "fp64":
-        assert found.unknown and "not seen" in repr(found)
-    else:
-        assert not found.unknown
+    assert not found.unknown
 
 
 @pytest.mark.parametrize("by", ["operation", "variable", "function", "call"])
@@ -72,6 +73,53 @@ def test_shares_are_those_of_exact_arithmetic(backend):
         found = trace(rational, backend, (x, c), by="variable")
         shares = {n.name: n.share for n in found.lines}
         assert shares == pytest.approx(expected, abs=1e-6)
+
+
+def elementary(x, y, out):
+    for i in range(x.size):
+        wave = math.exp(math.sin(x[i]) * y[i])
+        out[i] = math.atan2(wave, y[i]) + math.log(wave + 1.5) ** 1.7
+
+
+@pytest.mark.parametrize(
+    "backend", ["fp64", pytest.param("float:p=40,round=rz", marks=pytest.mark.slow)]
+)
+def test_functions_in_wide_formats_show_what_they_lose(backend):
+    """Against 200 bits of mpmath along the tested run."""
+    rng = np.random.default_rng(8)
+    x, y = (quantize(rng.uniform(0.5, 2.0, 30), backend) for _ in range(2))
+    found = checked(elementary, backend, (x, y, np.zeros(30)))
+    out, exact = np.zeros(30), []
+    lift(elementary, backend)(x, y, out)
+    with mpmath.workprec(200):
+        for a, b in zip(map(mpmath.mpf, x.tolist()), map(mpmath.mpf, y.tolist()), strict=True):
+            wave = mpmath.exp(mpmath.sin(a) * b)
+            exact.append(mpmath.atan2(wave, b) + mpmath.log(wave + 1.5) ** mpmath.mpf(1.7))
+        errors = [mpmath.mpf(n) - e for n, e in zip(out.tolist(), exact, strict=True)]
+        expected = float(mpmath.norm(errors) / mpmath.norm(exact))
+    assert found.outputs["out"] == pytest.approx(expected, rel=1e-6)
+    assert not found.unknown and "unknown" not in repr(found)
+
+
+@inlined
+def halved_sine(x):
+    return 0.5 * sin(x)
+
+
+def with_own_function(x):
+    return halved_sine(x) * 1.1
+
+
+def test_what_is_not_seen_is_a_row(monkeypatch, tmp_path):
+    row = Operation("halved_sine", 1, evaluate=halved_sine)
+    monkeypatch.setitem(OPERATIONS, "halved_sine", row)
+    found = trace(with_own_function, "fp64", (0.7,))
+    last = found.lines[-1]
+    assert (last.name, last.share) == ("unknown", 0.0) and last.source in repr(found)
+    assert found.unknown == (found.lines[1].name,) and found.closure < 1e-6
+    assert sum(n.share for n in found.lines) == pytest.approx(1.0)
+    assert last.source in found.html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert not trace(with_own_function, "fp16", (0.7,)).unknown
 
 
 def narrowing(x, y):

@@ -11,6 +11,7 @@ from numba.core import types
 from numba.core.errors import TypingError
 
 from sciprec.precision.elementary import slopes
+from sciprec.precision.elementary.residuals import RESIDUALS
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.operations import arrays, keys, stores
 from sciprec.precision.operations.intrinsics import Operations
@@ -36,8 +37,8 @@ TECHNIQUES: dict[str, type[Companion]] = {
     "parts": Parts, "by step": PartsByStep, "wider": PartsOfWider, "twin": Twin,
 }  # fmt: skip
 SEEN_BITS = 30
-"""The most bits of a format in which an elementary function's own rounding is seen: its value in
-binary64 is right to 2^-49."""
+"""The most bits of a format in which an elementary function's value in binary64, which is right to
+2^-49, shows its own rounding; in others its residual does."""
 _COMPARISONS = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
     "eq": operator.eq, "ne": operator.ne,
@@ -254,12 +255,11 @@ class TracedOperations(Operations):
         row = OPERATIONS[name]
         tested = [role.value(b, v) for v in values]
         rounded = self._by_plain(context, b, name, tested)
-        function = _Function(context, b, row)
-        near = function.value(*tested)
-        if role.format.significand_bits > SEEN_BITS:
-            near = rounded  # our own values are no nearer to the exact ones
+        function = _Function(context, b, row, role.format.significand_bits)
+        near = function.value(*tested) if function.is_seen else rounded
         made = role.of_function(b, values, tested, near, function)
-        return role.rerounded(b, made, rounded, self.draw(b, role, key)["row"], values)
+        rest = function.rest(tested, near)
+        return role.rerounded(b, made, rounded, self.draw(b, role, key)["row"], values, rest)
 
     # ---- decisions -----------------------------------------------------------------------------
 
@@ -326,11 +326,22 @@ class TracedOperations(Operations):
         return self.intrinsic(1, resolve)
 
 
-class _Function:
-    """An elementary function and its slopes, on binary64 numbers where code is emitted."""
+def sees(row: Operation, bits: int) -> bool:
+    """Whether an elementary function's own rounding to a format of so many bits is seen."""
+    return bits <= SEEN_BITS or row.evaluate in RESIDUALS
 
-    def __init__(self, context, b, row: Operation):
+
+class _Function:
+    """An elementary function and its slopes, on binary64 numbers where code is emitted.
+
+    Args:
+        bits: of the format that its values are rounded to.
+    """
+
+    def __init__(self, context, b, row: Operation, bits: int):
         self.context, self.b, self.evaluate = context, b, row.evaluate
+        self.residual = RESIDUALS.get(row.evaluate) if bits > SEEN_BITS else None
+        self.is_seen = sees(row, bits)
         self.derivatives = slopes.DERIVATIVES.get(row.evaluate, (None,) * row.arity)
 
     def _called(self, function, *values):
@@ -340,6 +351,12 @@ class _Function:
     def value(self, *operands):
         """Its value."""
         return self._called(self.evaluate, *operands)
+
+    def rest(self, operands, value):
+        """By how much a value in binary64 misses the function; nothing that matters in narrow
+        formats.
+        """
+        return None if self.residual is None else self._called(self.residual, *operands, value)
 
     def slope(self, x, error, near):
         """The slope between x and x - error, where it is `near` at x."""

@@ -56,9 +56,10 @@ class Parts(Companion):
         local = local if rest is None else b.fsub(local, rest)
         return self.booked(b, rounded, ir.Constant(self.beside_kind, None), local, row)
 
-    def rerounded(self, b, x, rounded, row, operands=None):
-        """A number that was rounded once more."""
+    def rerounded(self, b, x, rounded, row, operands=None, rest=None):
+        """A number that was rounded once more; the exact one is x + rest."""
         local = b.fsub(rounded, self.value(b, x))
+        local = local if rest is None else b.fsub(local, rest)
         return self.booked(b, rounded, self.beside(b, x), local, row)
 
     def _sum(self, b, x, y, rounded, row, sign: int):

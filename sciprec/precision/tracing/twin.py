@@ -141,8 +141,8 @@ class Twin(Companion):
         pair = x, V64.constant(0.0) if rest is None else rest
         return self.finished(b, rounded, x, pair, (), row)
 
-    def rerounded(self, b, x, rounded, row, operands=None):
-        """A number that was rounded once more."""
+    def rerounded(self, b, x, rounded, row, operands=None, rest=None):
+        """A number that was rounded once more; what is beside x knows of a rest."""
         operands = (x,) if operands is None else operands
         return self.finished(b, rounded, self.value(b, x), self.pair(b, x), operands, row)
 
@@ -210,12 +210,19 @@ class Twin(Companion):
         return self.beside(b, made)
 
     def of_function(self, b, values, tested, near, function):
-        """A function's value `near`, and its exact one, to binary64."""
+        """A function's value `near`, and its exact one: to binary64, or with its residual. Of one
+        that is not seen the own rounding counts as exact.
+        """
         highs, lows = zip(*(self.pair(b, v) for v in values), strict=True)
-        low, nothing = V64.constant(0.0), V64.constant(0.0)
+        nothing = V64.constant(0.0)
         exact = function.value(*highs)
+        low = function.rest(highs, exact) or nothing
+        if not function.is_seen:
+            unseen = b.fsub(near, function.value(*tested))
+            low = b.select(rows.is_finite(b, unseen), unseen, nothing)
         if len(values) == 1:
-            low = _unless_zero(b, lows[0], function.slope(highs[0], nothing, exact))
+            slope = function.slope(highs[0], nothing, exact)
+            low = b.fadd(low, _unless_zero(b, lows[0], slope))
         else:
             for first in (True, False):
                 own, other = (0, 1) if first else (1, 0)

@@ -1,0 +1,326 @@
+"""By how much a value in binary64 misses an elementary function: f(x) - y, to 1e-9 of an ulp of y.
+
+What a format of more than 30 bits loses in such a function is seen with it alone. Of arguments
+where nothing is computed, as beyond the range of binary64, residuals are 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from sciprec.precision.elementary import exponential, gamma, logarithm, normal, power, trigonometric
+from sciprec.precision.elementary.bits import ufp
+from sciprec.precision.elementary.double_double import (
+    LARGEST_ANGLE,
+    LN2,
+    PI,
+    by,
+    compiled,
+    cosh_of,
+    exp_of,
+    expm1_of,
+    log1p_of,
+    log_of,
+    minus,
+    plus,
+    root,
+    scaled,
+    sincos_of,
+    sinh_of,
+    sinpi_of,
+    sum_of,
+    times,
+)
+
+_LN10 = (2.302585092994046, -2.1707562233822494e-16)
+_TWO_OVER_ROOT_PI = (1.1283791670955126, 1.533545961316588e-17)
+_HALF_LOG_2PI = (0.9189385332046728, -3.8782941580672414e-17)
+_STIRLING = (
+    (0.08333333333333333, 4.625929269271485e-18), (-0.002777777777777778, 1.0601087908747154e-19),
+    (0.0007936507936507937, 6.883823317368282e-22), (-0.0005952380952380953, 5.36938218754726e-20),
+    (0.0008417508417508417, 3.6870174889237694e-20),
+    (-0.0019175269175269176, 1.0675702776872475e-19),
+    (0.00641025641025641, 2.2240044563805217e-19), (-0.029550653594771242, 4.861760957508855e-19),
+    (0.17964437236883057, -6.401600482710946e-19), (-1.3924322169059011, 1.5837056989230303e-17),
+    (13.402864044168393, -6.154114101993966e-16), (-156.84828462600203, 9.391823141715389e-15),
+    (2193.1033333333335, -1.3339255626002948e-13), (-36108.77125372499, 5.897583353514365e-13),
+    (691472.268851313, 2.5585296305158e-11), (-15238221.539407415, -8.76774522490625e-10),
+)  # fmt: skip
+"""B_2k / (2k (2k - 1)) for k = 1, 2, ..., B Bernoulli's numbers."""
+
+
+@compiled
+def _left(value, y):
+    """value - y; 0 where there is no such number."""
+    rest = minus(value, (y, 0.0))
+    found = rest[0] + rest[1]
+    return found if abs(found) < math.inf else 0.0
+
+
+@compiled
+def _of_exp(x, y):
+    return _left(exp_of((x, 0.0)), y) if abs(x) < 745.0 else 0.0
+
+
+@compiled
+def _of_exp2(x, y):
+    if abs(x) > 1074.0:
+        return 0.0
+    k = math.floor(x + 0.5)
+    return _left(scaled(exp_of(times((x - k, 0.0), (LN2[0], LN2[1]))), int(k)), y)
+
+
+@compiled
+def _of_expm1(x, y):
+    return _left(expm1_of((x, 0.0)), y) if abs(x) < 709.0 else 0.0
+
+
+@compiled
+def _of_log(x, y):
+    return _left(log_of((x, 0.0)), y) if 0.0 < x < math.inf else 0.0
+
+
+@compiled
+def _of_log2(x, y):
+    return _left(by(log_of((x, 0.0)), (LN2[0], LN2[1])), y) if 0.0 < x < math.inf else 0.0
+
+
+@compiled
+def _of_log10(x, y):
+    return _left(by(log_of((x, 0.0)), _LN10), y) if 0.0 < x < math.inf else 0.0
+
+
+@compiled
+def _log1p(x):
+    return log1p_of(x) if abs(x[0]) <= 0.5 else log_of(plus((1.0, 0.0), x))
+
+
+@compiled
+def _of_log1p(x, y):
+    return _left(_log1p((x, 0.0)), y) if -1.0 < x < math.inf else 0.0
+
+
+@compiled
+def _of_sin(x, y):
+    return _left(sincos_of((x, 0.0))[0], y) if abs(x) < LARGEST_ANGLE else 0.0
+
+
+@compiled
+def _of_cos(x, y):
+    return _left(sincos_of((x, 0.0))[1], y) if abs(x) < LARGEST_ANGLE else 0.0
+
+
+@compiled
+def _of_tan(x, y):
+    if not abs(x) < LARGEST_ANGLE:
+        return 0.0
+    sine, cosine = sincos_of((x, 0.0))
+    return _left(by(sine, cosine), y)
+
+
+@compiled
+def _of_asin(x, y):
+    """One step of Newton's method from y; so are those below."""
+    sine, cosine = sincos_of((y, 0.0))
+    if abs(x) < 1.0:
+        return minus((x, 0.0), sine)[0] / cosine[0]
+    return math.copysign(1.0, x) * _left((0.5 * PI[0], 0.5 * PI[1]), abs(y))
+
+
+@compiled
+def _of_acos(x, y):
+    sine, cosine = sincos_of((y, 0.0))
+    if not abs(x) < 1.0:
+        return _left(PI, y) if x == -1.0 else 0.0
+    return minus(cosine, (x, 0.0))[0] / sine[0]
+
+
+@compiled
+def _of_atan2(x, of, y):
+    """The angle between y and that of (of, x): its tangent is a quotient."""
+    if not abs(y) <= 4.0 or not (abs(x) < math.inf and abs(of) < math.inf) or x == 0.0 == of:
+        return 0.0
+    exponent = -math.frexp(max(abs(x), abs(of)))[1]
+    up, right = scaled((x, 0.0), exponent), scaled((of, 0.0), exponent)
+    sine, cosine = sincos_of((y, 0.0))
+    across = minus(times(up, cosine), times(right, sine))
+    return across[0] / (right[0] * cosine[0] + up[0] * sine[0])
+
+
+@compiled
+def _of_atan(x, y):
+    return _of_atan2(x, 1.0, y)
+
+
+@compiled
+def _of_sinh(x, y):
+    return _left(sinh_of((x, 0.0)), y) if abs(x) < 709.0 else 0.0
+
+
+@compiled
+def _of_cosh(x, y):
+    return _left(cosh_of((x, 0.0)), y) if abs(x) < 709.0 else 0.0
+
+
+@compiled
+def _of_tanh(x, y):
+    if not abs(x) < 300.0:
+        return 0.0
+    grown = expm1_of((2.0 * x, 0.0))
+    return _left(by(grown, plus(grown, (2.0, 0.0))), y)
+
+
+@compiled
+def _of_asinh(x, y):
+    if not abs(y) < 709.0:
+        return 0.0
+    return minus((x, 0.0), sinh_of((y, 0.0)))[0] / cosh_of((y, 0.0))[0]
+
+
+@compiled
+def _of_acosh(x, y):
+    if not 0.0 < y < 709.0:
+        return 0.0
+    half = sinh_of((0.5 * y, 0.0))
+    grown = times((2.0 * half[0], 2.0 * half[1]), half)
+    away = minus(sum_of(x, -1.0), grown)
+    return away[0] / sinh_of((y, 0.0))[0]
+
+
+@compiled
+def _of_atanh(x, y):
+    if not abs(x) < 1.0:
+        return 0.0
+    size = abs(x)
+    found = _log1p(by((2.0 * size, 0.0), sum_of(1.0, -size)))
+    return math.copysign(1.0, x) * _left((0.5 * found[0], 0.5 * found[1]), abs(y))
+
+
+@compiled
+def _of_pow(x, exponent, y):
+    if not (0.0 < abs(x) < math.inf and abs(exponent) < math.inf and 0.0 < abs(y) < math.inf):
+        return 0.0
+    size = exp_of(times((exponent, 0.0), log_of((abs(x), 0.0))))
+    return _left(size if y > 0.0 else (-size[0], -size[1]), y)
+
+
+@compiled
+def _erf(x):
+    """erf x = 2 / sqrt(pi) e^(-x^2) sum of 2^n x^(2n+1) / (2n + 1)!!, |x| below 6."""
+    square = times(x, x)
+    term, total = x, x
+    for n in range(1, 260):
+        term = by(times(term, (2.0 * square[0], 2.0 * square[1])), (2.0 * n + 1.0, 0.0))
+        total = plus(total, term)
+        if abs(term[0]) < 1e-33 * abs(total[0]):
+            break
+    return times(times(_TWO_OVER_ROOT_PI, exp_of((-square[0], -square[1]))), total)
+
+
+@compiled
+def _of_erf(x, y):
+    return _left(_erf((x, 0.0)), y) if abs(x) < 6.0 else 0.0
+
+
+@compiled
+def _of_erfc(x, y):
+    """Beyond 1.5 by its continued fraction, from the end."""
+    if not abs(x) < 26.0:
+        return 0.0
+    if x < 1.5:
+        return _left(minus((1.0, 0.0), _erf((x, 0.0))), y)
+    fraction, one = (x, 0.0), (x, 0.0)
+    for n in range(500, 0, -1):
+        fraction = plus(one, by((0.5 * n, 0.0), fraction))
+    square = times(one, one)
+    found = by(exp_of((-square[0], -square[1])), fraction)
+    half = times(_TWO_OVER_ROOT_PI, found)
+    return _left((0.5 * half[0], 0.5 * half[1]), y)
+
+
+@compiled
+def _log_gamma(x):
+    """log of gamma(x) for x > 0, by Stirling's series where x is large: (log, divisor)."""
+    divisor = (1.0, 0.0)
+    while x[0] < 32.0:
+        divisor, x = times(divisor, x), plus(x, (1.0, 0.0))
+    found = plus(times(minus(x, (0.5, 0.0)), log_of(x)), minus(_HALF_LOG_2PI, x))
+    inverse = by((1.0, 0.0), x)
+    square, factor = times(inverse, inverse), inverse
+    for coefficient in _STIRLING:
+        found = plus(found, times(coefficient, factor))
+        factor = times(factor, square)
+    return found, divisor
+
+
+@compiled
+def _of_gamma(x, y):
+    if not 1e-300 < abs(y) < math.inf or not abs(x) < 171.0:
+        return 0.0
+    if x > 0.0:
+        found, divisor = _log_gamma((x, 0.0))
+        return _left(by(exp_of(found), divisor), y)
+    found, divisor = _log_gamma(sum_of(1.0, -x))
+    return _left(by(times(PI, divisor), times(sinpi_of(x), exp_of(found))), y)
+
+
+@compiled
+def _of_lgamma(x, y):
+    if not abs(y) < 1e300 or not abs(x) < 1e15:
+        return 0.0
+    if x > 0.0:
+        found, divisor = _log_gamma((x, 0.0))
+        return _left(minus(found, log_of(divisor)), y)
+    found, divisor = _log_gamma(sum_of(1.0, -x))
+    sine = sinpi_of(x)
+    size = by(times(PI, divisor), sine)
+    size = size if size[0] > 0.0 else (-size[0], -size[1])
+    return _left(minus(log_of(size), found), y)
+
+
+@compiled
+def _of_sinc(x, y):
+    if not 0.0 < abs(x) < LARGEST_ANGLE:
+        return 0.0
+    return _left(by(sinpi_of(x), times((x, 0.0), PI)), y)
+
+
+@compiled
+def _of_hypot(x, other, y):
+    if not 0.0 < abs(y) < math.inf:
+        return 0.0
+    exponent = -math.frexp(y)[1]
+    first, second = scaled((x, 0.0), exponent), scaled((other, 0.0), exponent)
+    found = root(plus(times(first, first), times(second, second)))
+    return scaled(minus(found, scaled((y, 0.0), exponent)), -exponent)[0]
+
+
+@compiled
+def _of_cbrt(x, y):
+    if not 0.0 < abs(y) < math.inf:
+        return 0.0
+    exponent = -math.frexp(y)[1]
+    size = scaled((y, 0.0), exponent)
+    away = minus(scaled((x, 0.0), 3 * exponent), times(times(size, size), size))
+    return scaled((away[0] / (3.0 * size[0] * size[0]), 0.0), -exponent)[0]
+
+
+@compiled
+def _of_exact(x, y):
+    return 0.0
+
+
+RESIDUALS: dict[Callable, Callable] = {
+    exponential.exp: _of_exp, exponential.exp2: _of_exp2, exponential.expm1: _of_expm1,
+    exponential.sinh: _of_sinh, exponential.cosh: _of_cosh, exponential.tanh: _of_tanh,
+    logarithm.log: _of_log, logarithm.log2: _of_log2, logarithm.log10: _of_log10,
+    logarithm.log1p: _of_log1p, logarithm.asinh: _of_asinh, logarithm.acosh: _of_acosh,
+    logarithm.atanh: _of_atanh, logarithm.pow: _of_pow, trigonometric.sin: _of_sin,
+    trigonometric.cos: _of_cos, trigonometric.tan: _of_tan, trigonometric.asin: _of_asin,
+    trigonometric.acos: _of_acos, trigonometric.atan: _of_atan, trigonometric.atan2: _of_atan2,
+    trigonometric.sinc: _of_sinc, normal.erf: _of_erf, normal.erfc: _of_erfc,
+    gamma.gamma: _of_gamma, gamma.lgamma: _of_lgamma, power.hypot: _of_hypot,
+    power.cbrt: _of_cbrt, ufp: _of_exact, normal.uniform_from_bits: _of_exact,
+}  # fmt: skip
+"""Evaluation of an operation -> (operands, y) -> f - y; what is not here is not known."""
