@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.diagnosis.memory import MemoryFinding as MemoryFinding
     from sciprec.diagnosis.memory import MemoryReport as MemoryReport
     from sciprec.diagnosis.memory import check_memory as check_memory
-    from sciprec.diagnosis.model_traces import ModelTrace as ModelTrace
+    from sciprec.diagnosis.models.traces import ModelTrace as ModelTrace
     from sciprec.errors import InputError as InputError
     from sciprec.kinds import load_scenario as load_scenario
     from sciprec.kinds.climate_runs import run_climate as run_climate
@@ -79,7 +79,7 @@ _PUBLIC = {
     "MemoryReport": "sciprec.diagnosis.memory",
     "MemoryFinding": "sciprec.diagnosis.memory",
     "trace_scenario": "sciprec.kinds.scenario_trace",
-    "ModelTrace": "sciprec.diagnosis.model_traces",
+    "ModelTrace": "sciprec.diagnosis.models.traces",
     "trace": "sciprec.studies.traces",
     "Trace": "sciprec.studies.traces",
     "Line": "sciprec.diagnosis.lines",

@@ -81,7 +81,7 @@ def trace(
 
 def _written(found, path: Path) -> Path:
     """The page of a trace."""
-    from sciprec.diagnosis.model_traces import ModelTrace
+    from sciprec.diagnosis.models.traces import ModelTrace
     from sciprec.report.trace_page import write_trace_page
 
     return write_trace_page(found, path) if isinstance(found, ModelTrace) else found.html(path)

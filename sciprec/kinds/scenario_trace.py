@@ -11,7 +11,7 @@ import xarray as xr
 
 from sciprec.checks.arguments import names, refused
 from sciprec.diagnosis.lines import LANES
-from sciprec.diagnosis.model_traces import ModelTrace, Results, trace_program
+from sciprec.diagnosis.models.traces import ModelTrace, Results, trace_program
 from sciprec.errors import InputError
 from sciprec.kinds import Surroundings, kind_of, parse_scenario
 from sciprec.kinds.files import read_scenario

@@ -25,7 +25,7 @@ from sciprec.report.stored.batch import write_text
 if TYPE_CHECKING:
     from sciprec.diagnosis.examination import Event
     from sciprec.diagnosis.lines import Line
-    from sciprec.diagnosis.model_traces import ModelTrace
+    from sciprec.diagnosis.models.traces import ModelTrace
     from sciprec.diagnosis.verification import Verification
     from sciprec.studies.traces import Trace
 
@@ -95,7 +95,7 @@ def model_trace_page(trace: ModelTrace, verified: Verification | None) -> str:
         trace: of a model.
         verified: what its shares predict, run; None where that was not asked for.
     """
-    from sciprec.diagnosis.model_traces import called as of_model
+    from sciprec.diagnosis.models.traces import called as of_model
 
     notes = [
         f"The parts add up to the error to {trace.closure:.1g} of it; the model was run "

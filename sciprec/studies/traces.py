@@ -195,10 +195,11 @@ def trace(
 
     Precision:
         Tested values are those of `lift`, bit for bit. An operation's own rounding is exact to
-        about 1e-16 of it, of an elementary function to 2^-49 of its value, in formats of
-        more than 30 bits to 2^-80; one that was added to the operations counts as exact there. A number's rounding when it becomes an argument is booked on the
-        argument, that of a literal on the line that uses it, that of a narrower array on the line
-        that stores; those of np.sum, @, dot and the like on the line that calls them.
+        about 1e-16 of it, of an elementary function to 2^-49 of its value, in formats of more than
+        30 bits to 2^-80; one that was added to the operations counts as exact there. A number's
+        rounding when it becomes an argument is booked on the argument, that of a literal on the
+        line that uses it, that of a narrower array on the line that stores; those of np.sum, @, dot
+        and the like on the line that calls them.
     """
     function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
     if function is None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, lift, quantize, trace
-from sciprec.diagnosis.model_inputs import MANY
-from sciprec.diagnosis.model_traces import Results, trace_program
+from sciprec.diagnosis.models.inputs import MANY
+from sciprec.diagnosis.models.traces import Results, trace_program
 from tests.diagnosis.faulty_pipelines import pipeline
 from tests.diagnosis.test_findings import advected, line_of
 

@@ -12,10 +12,11 @@ import pytest
 
 import sciprec
 from sciprec import InputError, LiftError, lift, quantize, trace
-from sciprec.diagnosis import model_runs, needed_memory
-from sciprec.diagnosis.between import Crossings, Ladder
-from sciprec.diagnosis.copies import Copies
-from sciprec.diagnosis.model_traces import Results, trace_program
+from sciprec.diagnosis import needed_memory
+from sciprec.diagnosis.models import runs as model_runs
+from sciprec.diagnosis.models.between import Crossings, Ladder
+from sciprec.diagnosis.models.copies import Copies
+from sciprec.diagnosis.models.traces import Results, trace_program
 from sciprec.kinds import scenario_trace
 from tests.diagnosis.model_programs import ROOT, faulty_increment, shallow_water
 
@@ -218,7 +219,7 @@ def test_tested_values_are_those_of_an_ordinary_run(monkeypatch):
         return Results({"y": y})
 
     monkeypatch.setattr(model_runs.ErrorRun, "_called", noting)
-    monkeypatch.setattr("sciprec.diagnosis.model_traces.Census", Noting)
+    monkeypatch.setattr("sciprec.diagnosis.models.traces.Census", Noting)
     found = trace_program(program, "bf16", model="m", by="function", samples=1)
     assert found.calls == 4 and len(seen["traced"]) == 4 * (found.passes + 1)
     for plain, traced in zip(seen["plain"] * (found.passes + 1), seen["traced"], strict=True):

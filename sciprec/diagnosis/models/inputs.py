@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sciprec.diagnosis.families import products
-from sciprec.diagnosis.model_splitting import PartsOfRun, Splitting
+from sciprec.diagnosis.models.splitting import PartsOfRun, Splitting
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.splitting import norm
 from sciprec.diagnosis.verification import most_grown, pooled

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from sciprec.diagnosis.attribution import TWIN_LANES
-from sciprec.diagnosis.between import Ladder
-from sciprec.diagnosis.model_groups import BETWEEN, STEP, Joint, ModelGroups, pieces
-from sciprec.diagnosis.model_notes import Notes
-from sciprec.diagnosis.model_runs import Census, ErrorRun, Place, Wider, traced_kernel
+from sciprec.diagnosis.models.between import Ladder
+from sciprec.diagnosis.models.groups import BETWEEN, STEP, Joint, ModelGroups, pieces
+from sciprec.diagnosis.models.notes import Notes
+from sciprec.diagnosis.models.runs import Census, ErrorRun, Place, Wider, traced_kernel
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.splitting import norm, share
 from sciprec.errors import InputError

@@ -20,10 +20,10 @@ from sciprec.diagnosis.examination import Event
 from sciprec.diagnosis.families import grouped, large_parts
 from sciprec.diagnosis.findings import Findings
 from sciprec.diagnosis.lines import LANES, Line, LineGroup
-from sciprec.diagnosis.model_groups import BETWEEN, STEP
-from sciprec.diagnosis.model_inputs import MANY, SAMPLES, ModelInputs
-from sciprec.diagnosis.model_runs import Census
-from sciprec.diagnosis.model_splitting import APART, Splitting
+from sciprec.diagnosis.models.groups import BETWEEN, STEP
+from sciprec.diagnosis.models.inputs import MANY, SAMPLES, ModelInputs
+from sciprec.diagnosis.models.runs import Census
+from sciprec.diagnosis.models.splitting import APART, Splitting
 from sciprec.diagnosis.needed_memory import require_memory
 from sciprec.diagnosis.origins import BY, Group
 from sciprec.diagnosis.problem import chosen_names

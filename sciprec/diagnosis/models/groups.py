@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sciprec.diagnosis.model_notes import Notes
-from sciprec.diagnosis.model_runs import Census, Place, traced_kernel
+from sciprec.diagnosis.models.notes import Notes
+from sciprec.diagnosis.models.runs import Census, Place, traced_kernel
 from sciprec.diagnosis.origins import Group, groups_of
 
 BETWEEN = "float32 arrays"

@@ -12,8 +12,8 @@ from zlib import crc32
 import numpy as np
 
 from sciprec.diagnosis.attribution import TracedKernel
-from sciprec.diagnosis.between import Crossings, Ladder
-from sciprec.diagnosis.copies import Copies, Finished
+from sciprec.diagnosis.models.between import Crossings, Ladder
+from sciprec.diagnosis.models.copies import Copies, Finished
 from sciprec.diagnosis.needed_memory import Arrays
 from sciprec.diagnosis.problem import SEED, displacement
 from sciprec.errors import InputError

@@ -7,7 +7,7 @@ from typing import Any
 
 from sciprec.diagnosis.attribution import TWIN_LANES
 from sciprec.diagnosis.examination import Event, in_bits
-from sciprec.diagnosis.model_runs import Census, traced_kernel
+from sciprec.diagnosis.models.runs import Census, traced_kernel
 from sciprec.diagnosis.origins import NEVER_ROUND, own_place
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.tracing import rows
