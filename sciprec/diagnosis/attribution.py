@@ -208,8 +208,3 @@ def require_traceable(backend: Backend) -> None:
             f"backend '{backend.name}' is {kind}; trace takes floating-point arithmetics without "
             "random bits, such as 'bf16', 'fp16' or 'float:p=13'"
         )
-    if backend.mixed:
-        raise InputError(
-            f"the roles of backend '{backend.name}' have several formats; trace takes backends of "
-            "one format, such as 'bf16', 'fp16' or 'float:p=13'"
-        )

@@ -39,9 +39,12 @@ class Group:
 
 
 def groups_of(program: TracedProgram, by: str) -> list[Group]:
-    """The arguments of a kernel, then its places in the order of the source."""
+    """The arguments of a kernel, then its places in the order of the source; where roles differ in
+    format also what is returned, which is rounded to the storage.
+    """
     names = list(program.signature.parameters)
     arguments: dict[str, list[int]] = {name: [] for name in names}
+    returned: list[int] = []
     found: dict[tuple, list[int]] = {}
     first: dict[tuple, Origin] = {}
     carried: set[tuple] = set()
@@ -50,6 +53,8 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
         if row.site not in program.origins:  # where the kernel is entered
             if site.text in arguments:
                 arguments[site.text].append(number)
+            elif site.operation == "returned":
+                returned.append(number)
             continue
         if site.operation.partition("(")[0] in NEVER_ROUND:
             continue
@@ -74,6 +79,9 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
             Group(at.function, at.file, at.line, at.source, str(key[-1]), tuple(found[key]),
                   carried=key in carried)
         )  # fmt: skip
+    if returned:
+        rows = tuple(returned)
+        made.append(Group(kernel.__name__, file, line, "results returned", "results", rows))
     return made
 
 
@@ -84,7 +92,9 @@ def own_place(program: TracedProgram, row: Row) -> Origin:
     chain = _chain(program, row)
     if not chain:
         kernel = program.kernel
-        code, text = kernel.__code__, f"argument {program.sites[row.site].text}"
+        site = program.sites[row.site]
+        code, text = kernel.__code__, f"argument {site.text}"
+        text = "results returned" if site.operation == "returned" else text
         file, line = code.co_filename, code.co_firstlineno
         return Origin(kernel.__name__, file, line, text, "", False)
     return next((o for o in reversed(chain) if not o.of_engine), chain[-1])

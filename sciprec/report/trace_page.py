@@ -187,8 +187,7 @@ def _others(trace: Trace) -> list[Line]:
 
 def _is_shown(trace: Trace, line: Line) -> bool:
     """Whether a row of a trace is a line of the source."""
-    other = line.source.startswith("argument ") or line.name == UNKNOWN
-    return trace.by == "line" and not other
+    return trace.by == "line" and line.name.startswith("line ")
 
 
 def _listing(lines: Sequence[Line], source: Source) -> dict[str, Any]:

@@ -65,12 +65,14 @@ def _named(name: str, value) -> dict:
     return {name: np.asarray(value)}
 
 
-def generated(seeds: Iterable[int], folder: Path, make=random_case) -> Iterator[tuple]:
+def generated(
+    seeds: Iterable[int], folder: Path, make=random_case, backends=BACKENDS
+) -> Iterator[tuple]:
     """(kernel, backend, arguments) of the seeds whose kernels can be traced, ordinary numbers in
     every second one.
     """
     for seed in seeds:
-        case, backend = make(seed), BACKENDS[seed % len(BACKENDS)]
+        case, backend = make(seed), backends[seed % len(backends)]
         if _is_taken(case):
             args = values_of(case.arguments, resolve_backend(backend), seed, 0, False)
             if seed % 2:
@@ -102,8 +104,8 @@ class Split:
         return self.tested - sum(self.parts.values(), Fraction(0))
 
 
-def _rounded(value: Fraction, parts: dict, place: str, backend) -> Split:
-    tested = Fraction(round_literal(_near(value), backend.compute))
+def _rounded(value: Fraction, parts: dict, place: str, arithmetic) -> Split:
+    tested = Fraction(round_literal(_near(value), arithmetic))
     return Split(tested, parts | {place: parts.get(place, Fraction(0)) + tested - value})
 
 
@@ -120,20 +122,20 @@ def _joined(first: dict, second: dict) -> dict:
     return {k: first.get(k, 0) + second.get(k, 0) for k in first.keys() | second.keys()}
 
 
-def add(x: Split, y: Split, place, backend) -> Split:
-    return _rounded(x.tested + y.tested, _joined(x.parts, y.parts), place, backend)
+def add(x: Split, y: Split, place, arithmetic) -> Split:
+    return _rounded(x.tested + y.tested, _joined(x.parts, y.parts), place, arithmetic)
 
 
-def mul(x: Split, y: Split, place, backend) -> Split:
+def mul(x: Split, y: Split, place, arithmetic) -> Split:
     first = _scaled(x.parts, (y.tested + y.exact) / 2)
     parts = _joined(first, _scaled(y.parts, (x.tested + x.exact) / 2))
-    return _rounded(x.tested * y.tested, parts, place, backend)
+    return _rounded(x.tested * y.tested, parts, place, arithmetic)
 
 
-def div(x: Split, y: Split, place, backend) -> Split:
+def div(x: Split, y: Split, place, arithmetic) -> Split:
     quotient = x.tested / y.tested
     parts = _joined(_scaled(x.parts, 1 / y.exact), _scaled(y.parts, -quotient / y.exact))
-    return _rounded(quotient, parts, place, backend)
+    return _rounded(quotient, parts, place, arithmetic)
 
 
 def rational(x, c):
@@ -145,13 +147,17 @@ def rational(x, c):
 
 def exact_shares(x: float, c: float, backend) -> dict[str, float]:
     """Shares of `rational` by arithmetic with fractions."""
+    role = backend.compute
+
     def enter(value, place):
-        return _rounded(Fraction(value), {}, place, backend)
+        return _rounded(Fraction(value), {}, place, backend.storage)
 
     a, b = enter(x, "argument x"), enter(c, "argument c")
-    p = add(mul(a, a, "p", backend), b, "p", backend)
-    q = add(mul(p, a, "q", backend), enter(0.3, "q"), "q", backend)
-    r = div(q, p, "r", backend)
-    result = add(mul(r, r, "return", backend), a, "return", backend)
+    p = add(mul(a, a, "p", role), b, "p", role)
+    literal = _rounded(Fraction(0.3), {}, "q", role)
+    q = add(mul(p, a, "q", role), literal, "q", role)
+    r = div(q, p, "r", role)
+    result = add(mul(r, r, "return", role), a, "return", role)
+    result = _rounded(result.tested, result.parts, "results", backend.storage)
     error = sum(result.parts.values())
     return {k: float(v / error) for k, v in result.parts.items()}

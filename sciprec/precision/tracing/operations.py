@@ -82,10 +82,10 @@ class TracedOperations(Operations):
 
     def rounded(self, b, kind, value, role: Companion, key, salt: int):
         """A number of any real type in the role's format; one with a companion is in it already,
-        unless its type says that it is raw.
+        unless its type says that it is raw, or roles differ in format.
         """
         if isinstance(kind, CompanionNumber):
-            if not kind.of.raw:
+            if not (kind.of.raw or self.backend.mixed):
                 return value
             return role.rounded(b, value, **self.draw(b, role, key, salt))
         return super().rounded(b, kind, value, role, key, salt)
@@ -150,7 +150,10 @@ class TracedOperations(Operations):
             def codegen(context, b, signature, args):
                 row, (_, value) = keys.split(key, args)
                 role, draw = self.storage, self.draw(b, self.storage, row)
-                value = self._operand(b, kind, value, row, 0)
+                if self.backend.mixed:
+                    value = self.rounded(b, kind, value, role, row, 0)
+                else:
+                    value = self._operand(b, kind, value, row, 0)
                 if narrows:
                     tested = role.value(b, value)
                     fewer = b.fptrunc(tested, F32) if narrow is None else None
@@ -179,6 +182,10 @@ class TracedOperations(Operations):
         if name == "floordiv":
             return lambda c, b, v, key: self._quotient(c, b, row.whole, role, v, key)
         return super()._emitted(name, role)
+
+    def _reround(self, b, role: Companion, value, key):
+        """A number of another format of the backend."""
+        return role.rounded(b, value, **self.draw(b, role, key))
 
     def one(self, b):
         """The number one, without error."""
