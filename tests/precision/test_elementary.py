@@ -10,6 +10,8 @@ import pytest
 from numba import njit
 from scipy import special
 
+from sciprec.precision.compiled.addresses import address_of, call_at
+from sciprec.precision.compiled.disk_cache import DiskCache, Kept, kept
 from sciprec.precision.elementary.bits import (
     fast_two_sum,
     scale,
@@ -51,34 +53,42 @@ MEASURED_ULPS = {
 SPECIAL = np.array([0.0, 0.5, 1.0, 2.0, 3.0, 800.0, 2.0**60 + 2.0**40, 2.0**450, math.inf])
 SPECIAL = np.concatenate([SPECIAL, -SPECIAL, [math.nan]])
 
-if mode.available():
-    in_rn, in_rn_flushed, in_rz, in_rz_flushed, in_ru, in_ru_flushed, in_rd, in_rd_flushed = (
-        mode.call_in_mode(mode.control_word(*m), 2) for m in MODES
-    )
+
+class OfOneName(DiskCache):
+    """Code kept under the name of what its loop calls."""
+
+    def __init__(self, function, called):
+        super().__init__(function)
+        self.called = called
+
+    def _identity(self):
+        return f"{self.function.__code__.co_code!r} {self.called}"
 
 
-def loop(function, arity):
-    """The compiled loop that applies a scalar function to arrays."""
-    if arity == 2:
+def loop(name, narrow):
+    """The compiled loop that applies an elementary function to arrays."""
+    row = OPERATIONS[name]
+    function = row.narrow if narrow else row.evaluate
+    if row.arity == 2:
 
-        @njit(error_model="numpy", nogil=True)
         def run(x, y, out):
             for i in range(x.size):
                 out[i] = function(x[i], y[i])
     else:
 
-        @njit(error_model="numpy", nogil=True)
         def run(x, out):
             for i in range(x.size):
                 out[i] = function(x[i])
 
-    return run
+    return Kept(run, {}, {"nopython": True, "error_model": "numpy", "nogil": True})
 
 
 @functools.cache
 def plain(name, narrow):
-    row = OPERATIONS[name]
-    return loop(row.narrow if narrow else row.evaluate, row.arity)
+    """The same, kept on disk."""
+    made = loop(name, narrow)
+    made._cache = OfOneName(made.py_func, f"{name} {narrow}")
+    return made
 
 
 def evaluate(name, *arguments, narrow=False):
@@ -88,36 +98,33 @@ def evaluate(name, *arguments, narrow=False):
     return out
 
 
-@functools.cache
-def in_modes(name, narrow):
-    """The compiled function over arrays in all of MODES, one row each."""
-    plainly, pair = plain(name, narrow), OPERATIONS[name].arity == 2
-
-    @njit(error_model="numpy")
-    def run(packed, out):
-        if pair:
-            plainly(packed[0], packed[-1], out)
-        else:
-            plainly(packed[0], out)
+if mode.available():
+    in_rn, in_rn_flushed, in_rz, in_rz_flushed, in_ru, in_ru_flushed, in_rd, in_rd_flushed = (
+        mode.call_in_mode(mode.control_word(*m), 3) for m in MODES
+    )
 
     @njit
-    def all_modes(packed, out):
-        in_rn(run, packed, out[0])
-        in_rn_flushed(run, packed, out[1])
-        in_rz(run, packed, out[2])
-        in_rz_flushed(run, packed, out[3])
-        in_ru(run, packed, out[4])
-        in_ru_flushed(run, packed, out[5])
-        in_rd(run, packed, out[6])
-        in_rd_flushed(run, packed, out[7])
+    def run_at(address, arguments, out):
+        call_at(address, (*arguments, out))
 
-    return all_modes
+    @kept()
+    def all_modes(address, arguments, out):
+        """The loop at an address, in all of MODES, one row each."""
+        in_rn(run_at, address, arguments, out[0])
+        in_rn_flushed(run_at, address, arguments, out[1])
+        in_rz(run_at, address, arguments, out[2])
+        in_rz_flushed(run_at, address, arguments, out[3])
+        in_ru(run_at, address, arguments, out[4])
+        in_ru_flushed(run_at, address, arguments, out[5])
+        in_rd(run_at, address, arguments, out[6])
+        in_rd_flushed(run_at, address, arguments, out[7])
 
 
 def evaluate_in_modes(name, *arguments, narrow=False):
     """The function over arrays, one row for each of MODES."""
     out = np.empty((len(MODES), arguments[0].size))
-    in_modes(name, narrow)(arguments, out)
+    address = address_of(plain(name, narrow), (*arguments, out[0]))
+    all_modes(address, arguments, out)
     return out
 
 
@@ -374,10 +381,11 @@ def test_loops_vectorise_and_call_nothing(name):
     if not (mode.has_feature("avx2") and mode.has_feature("fma")):
         pytest.skip("the processor has no vectors of four binary64 numbers with fma")
     dtype = np.int64 if name in FROM_BITS else np.float64
-    evaluate(name, *[np.zeros(8, dtype)] * OPERATIONS[name].arity)
-    assembly = "\n".join(plain(name, False).inspect_asm().values())
+    compiled = loop(name, False)  # here: what comes from the disk cannot be inspected
+    compiled(*[np.zeros(8, dtype)] * OPERATIONS[name].arity, np.empty(8))
+    assembly = "\n".join(compiled.inspect_asm().values())
     assert re.search(r"\bv(fn?m|add|mul|sub)\w*pd\b.*%[yz]mm", assembly)
-    code = "\n".join(plain(name, False).inspect_llvm().values())
+    code = "\n".join(compiled.inspect_llvm().values())
     called = set(re.findall(r"call double @([\w.]+)\(", code))
     assert all(symbol.startswith("llvm.") for symbol in called), called
 
