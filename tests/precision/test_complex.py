@@ -10,7 +10,6 @@ from copy import deepcopy
 from fractions import Fraction
 
 import mpmath
-import numba
 import numpy as np
 import pytest
 
@@ -19,6 +18,7 @@ from sciprec.precision import FORMATS, lift
 from sciprec.precision.lifting.proof import in_format
 from tests.oracles.twin import run_twin
 from tests.precision import complex_kernels as kernels
+from tests.precision.by_numba import by_numba
 from tests.random_kernels.backends import resolved
 from tests.random_kernels.values import numbers
 
@@ -240,7 +240,7 @@ def test_binary64_has_the_bits_of_numba(kernel):
             a[a == 0] = 1
         expected = deepcopy(given)
         found = lift(kernel, "fp64")(*given)
-        exact = numba.njit(error_model="numpy")(kernel)(*expected)
+        exact = by_numba(kernel)(*expected)
         assert_same((found, given[-1]), (exact, expected[-1]))
 
 

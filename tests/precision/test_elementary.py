@@ -11,7 +11,7 @@ from numba import njit
 from scipy import special
 
 from sciprec.precision.compiled.addresses import address_of, call_at
-from sciprec.precision.compiled.disk_cache import DiskCache, Kept, kept
+from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.elementary.bits import (
     fast_two_sum,
     scale,
@@ -25,6 +25,7 @@ from sciprec.precision.elementary.trigonometric import FIRST_EXPONENT, REDUCTION
 from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rounding import mode
 from tests.oracles import functions as oracle
+from tests.precision.by_numba import by_numba
 
 BOUND = 2.0**-49
 MODES = [(r, flush) for r in ("rn", "rz", "ru", "rd") for flush in (False, True)]
@@ -54,19 +55,8 @@ SPECIAL = np.array([0.0, 0.5, 1.0, 2.0, 3.0, 800.0, 2.0**60 + 2.0**40, 2.0**450,
 SPECIAL = np.concatenate([SPECIAL, -SPECIAL, [math.nan]])
 
 
-class OfOneName(DiskCache):
-    """Code kept under the name of what its loop calls."""
-
-    def __init__(self, function, called):
-        super().__init__(function)
-        self.called = called
-
-    def _identity(self):
-        return f"{self.function.__code__.co_code!r} {self.called}"
-
-
 def loop(name, narrow):
-    """The compiled loop that applies an elementary function to arrays."""
+    """The loop that applies an elementary function to arrays."""
     row = OPERATIONS[name]
     function = row.narrow if narrow else row.evaluate
     if row.arity == 2:
@@ -80,15 +70,13 @@ def loop(name, narrow):
             for i in range(x.size):
                 out[i] = function(x[i])
 
-    return Kept(run, {}, {"nopython": True, "error_model": "numpy", "nogil": True})
+    return run
 
 
 @functools.cache
 def plain(name, narrow):
-    """The same, kept on disk."""
-    made = loop(name, narrow)
-    made._cache = OfOneName(made.py_func, f"{name} {narrow}")
-    return made
+    """The same, compiled."""
+    return by_numba(loop(name, narrow), f"{name} {narrow}")
 
 
 def evaluate(name, *arguments, narrow=False):
@@ -381,7 +369,7 @@ def test_loops_vectorise_and_call_nothing(name):
     if not (mode.has_feature("avx2") and mode.has_feature("fma")):
         pytest.skip("the processor has no vectors of four binary64 numbers with fma")
     dtype = np.int64 if name in FROM_BITS else np.float64
-    compiled = loop(name, False)  # here: what comes from the disk cannot be inspected
+    compiled = njit(error_model="numpy")(loop(name, False))  # what is on disk cannot be inspected
     compiled(*[np.zeros(8, dtype)] * OPERATIONS[name].arity, np.empty(8))
     assembly = "\n".join(compiled.inspect_asm().values())
     assert re.search(r"\bv(fn?m|add|mul|sub)\w*pd\b.*%[yz]mm", assembly)

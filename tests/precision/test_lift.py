@@ -10,6 +10,7 @@ import sciprec
 from sciprec.precision.operations.operation import OPERATIONS
 from tests.oracles.twin import run_twin
 from tests.precision import foreign_kernels as foreign
+from tests.precision.by_numba import by_numba
 
 KERNELS = list(foreign.EXAMPLES)
 IN_TURN = ("fp32", "fp16", "mlu370-noguard", "float:p=13,emin=-30,emax=30,round=ru", "bf16")
@@ -55,7 +56,7 @@ def test_fp64_equals_plain_numba(kernel):
     """Identity: the same bits as Numba's own compilation (no elementary functions here but sqrt).
     """
     recursive = kernel is foreign.halves
-    native = kernel if recursive else njit(getattr(kernel, "py_func", kernel), error_model="numpy")
+    native = kernel if recursive else by_numba(kernel)
     ours, theirs = foreign.EXAMPLES[kernel](), foreign.EXAMPLES[kernel]()
     assert_same(sciprec.lift(kernel, "fp64")(*ours), native(*theirs), ours, theirs)
 

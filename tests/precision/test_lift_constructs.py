@@ -26,6 +26,7 @@ from sciprec.precision import resolve_backend
 from sciprec.precision.formats.float_format import FORMATS
 from tests.oracles import derived, exact
 from tests.oracles.twin import run_twin
+from tests.precision.by_numba import by_numba
 
 Point = namedtuple("Point", "x y")
 X = np.array([1.1, 2.2, -0.7])
@@ -210,7 +211,7 @@ def check(kernel, plain, args, backend):
 def test_constructs_mean_what_they_say(kernel, plain, args):
     check(kernel, plain, args, "mlu370")
     if kernel in NATIVE:
-        assert flat(sciprec.lift(kernel)(*args)) == flat(njit(error_model="numpy")(kernel)(*args))
+        assert flat(sciprec.lift(kernel)(*args)) == flat(by_numba(kernel)(*args))
 
 
 @pytest.mark.slow
@@ -312,7 +313,7 @@ def to_decimals(x):
 def test_rounding_to_decimals():
     """In fp64 Numba's bits; in mlu370 a product, the nearest integer, and a quotient."""
     rng = np.random.default_rng(3)
-    ours, numbas = sciprec.lift(to_decimals), njit(error_model="numpy")(to_decimals)
+    ours, numbas = sciprec.lift(to_decimals), by_numba(to_decimals)
     short, arithmetic = sciprec.lift(to_decimals, "mlu370"), resolve_backend("mlu370").compute
     for x in [*rng.normal(size=99) * 10.0 ** rng.integers(-300, 308, 99), np.nan, np.inf, -0.0]:
         assert np.array_equal(np.array(ours(x)).view("i8"), np.array(numbas(x)).view("i8"))
@@ -436,7 +437,7 @@ def calling_two(x, y):
 def test_ufuncs_called_from_kernels(backend):
     """In fp64 plain Numba's bits; with keys and rows near these."""
     y = np.array([0.3, 2.5, 1.9])
-    expected = flat(njit(error_model="numpy")(calling_two)(X, y))
+    expected = flat(by_numba(calling_two)(X, y))
     found = sciprec.lift(calling_two, backend)
     assert flat(found(X, y)) == pytest.approx(expected, rel=0 if backend == "fp64" else 1e-4)
     if backend == "float:p=20,round=sr":  # every element has random bits of its own

@@ -7,7 +7,6 @@ import math
 import operator
 from collections import namedtuple
 
-import numba
 import numpy as np
 import pytest
 from numpy import add as plus
@@ -15,6 +14,7 @@ from numpy import sqrt as root
 
 import sciprec
 from tests.oracles.twin import run_twin
+from tests.precision.by_numba import by_numba
 from tests.precision.test_lift_contract import bits
 
 Point = namedtuple("Point", "x y")
@@ -219,7 +219,7 @@ def own_copy(k):
 @pytest.mark.parametrize("kernel", [extremes, sums, arithmetic, created, floats, own_copy])
 def test_integers_are_plain_numbas(kernel):
     """Values and dtypes of integer arithmetic are Numba's, in any backend: no rounding."""
-    expected = flattened(numba.njit(kernel, error_model="numpy")(whole()))
+    expected = flattened(by_numba(kernel)(whole()))
     k = whole()
     for backend in ("fp64", "bf16"):
         for ours, plain in zip(flattened(sciprec.lift(kernel, backend)(k)), expected):

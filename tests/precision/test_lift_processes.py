@@ -13,6 +13,7 @@ from numba import prange
 
 import sciprec
 from sciprec.precision import resolve_backend
+from sciprec.precision.lifting.lifting import cache_folder
 from tests.oracles.twin import run_twin
 
 ROOT = Path(__file__).parents[2]
@@ -20,12 +21,12 @@ LIMIT_SECONDS = 100
 RUN = "from tests.precision.test_lift_processes import {name}; {name}()"
 
 
-def finishes(function, cache: Path, **environment: str) -> str:
-    """Run a function of this module in a new process, with nothing compiled; what it printed."""
+def finishes(function, **environment: str) -> str:
+    """Run a function of this module in a new process; what it printed."""
     done = subprocess.run(
         [sys.executable, "-c", RUN.format(name=function.__name__)],
         cwd=ROOT,
-        env={"PATH": "/usr/bin", "SCIPREC_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
+        env={"PATH": "/usr/bin", "SCIPREC_CACHE_DIR": str(cache_folder()), "PYTHONPATH": str(ROOT)}
         | environment,
         capture_output=True,
         text=True,
@@ -52,8 +53,9 @@ def packed_loads():
         assert np.array_equal(found, expected), backend
 
 
-def test_packed_loads_do_not_abort(tmp_path):
-    finishes(packed_loads, tmp_path)
+def test_packed_loads_do_not_abort():
+    """Where they do, no code of theirs is kept."""
+    finishes(packed_loads)
 
 
 def halved(v, i):
@@ -78,7 +80,7 @@ def printing():
 
 def test_a_kernel_that_prints_ends(tmp_path):
     """Its first call once waited for ever: nothing was compiled, and its environment unknown."""
-    printed = finishes(printing, tmp_path).splitlines()
+    printed = finishes(printing, SCIPREC_CACHE_DIR=str(tmp_path)).splitlines()
     assert printed == ["size 1 [1.]", "half of 1.0 at 0", "(0.5, 1)"] * 2
 
 
@@ -101,7 +103,7 @@ def parallel_calls_from_threads():
 
 
 @pytest.mark.parametrize("layer", ["workqueue", "omp"])
-def test_threads_call_parallel_kernels(layer, tmp_path):
+def test_threads_call_parallel_kernels(layer):
     """workqueue ends a process whose threads call it at once."""
     given = {"NUMBA_THREADING_LAYER": layer, "NUMBA_NUM_THREADS": "2"}
-    assert finishes(parallel_calls_from_threads, tmp_path, **given).split() == [layer]
+    assert finishes(parallel_calls_from_threads, **given).split() == [layer]

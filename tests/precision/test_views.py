@@ -4,9 +4,9 @@ import functools
 
 import numpy as np
 import pytest
-from numba import njit
 
 import sciprec
+from tests.precision.by_numba import by_numba
 
 
 def by_reshape(x, out):
@@ -85,7 +85,7 @@ def arguments():
 def in_numba(kernel):
     """What Numba returns and writes; of `np.swapaxes`, which it compiles for seconds, NumPy."""
     plain, written = arguments()
-    return (kernel if kernel is by_swapaxes else njit(kernel))(plain, written), written
+    return (kernel if kernel is by_swapaxes else by_numba(kernel))(plain, written), written
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -40,16 +40,20 @@ def test_quiet_says_nothing_of_the_progress(call, models, undrawn, scenario_file
     assert (code, out) == (cli.USAGE, "") and "climate.days" in err
 
 
-def completed(shell, *words):
-    """What the command offers a shell for the last of some words."""
-    line = {
+def asking(shell, *words):
+    """The environment in which a shell asks for what the last of some words may become."""
+    return {
         "COMP_WORDS": " ".join(("sciprec", *words)), "COMP_CWORD": str(len(words)),
         "_TYPER_COMPLETE_ARGS": " ".join(("sciprec", *words)),
         "_TYPER_COMPLETE_FISH_ACTION": "get-args", "_SCIPREC_COMPLETE": f"complete_{shell}",
     }  # fmt: skip
+
+
+def completed(shell, *words):
+    """What the command offers a shell for the last of some words."""
     command = [sys.executable, "-m", "sciprec"]
     done = subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | line, check=True
+        command, capture_output=True, text=True, env=os.environ | asking(shell, *words), check=True
     )
     return done.stdout
 
@@ -66,8 +70,11 @@ def completed(shell, *words):
         (("price", "--payoff", "barrier-up-in-"), "barrier-up-in-put"),
     ],
 )
-def test_words_are_completed(words, offered):
-    assert offered in completed("bash", *words).split()
+def test_words_are_completed(words, offered, call, monkeypatch):
+    for name, value in asking("bash", *words).items():
+        monkeypatch.setenv(name, value)
+    code, out, err = call()
+    assert (code, err) == (cli.GOOD, "") and offered in out.split()
 
 
 @pytest.mark.parametrize("shell", SHELLS)
