@@ -25,7 +25,7 @@ def by_numba(kernel, facts: str = "", **options):
     """numba.njit(kernel), with NumPy's division by zero.
 
     Args:
-        kernel: a function of the tests, jitted or not.
+        kernel: a function of the tests, jitted or not; of sciprec it calls the engine's alone.
         facts: where it has a closure of functions, their names.
         options: those of numba.njit.
     """
