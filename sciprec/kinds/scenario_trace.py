@@ -12,7 +12,6 @@ import xarray as xr
 from sciprec.checks.arguments import names, refused
 from sciprec.diagnosis.lines import LANES
 from sciprec.diagnosis.models.traces import ModelTrace, Results, trace_program
-from sciprec.errors import InputError
 from sciprec.kinds import Surroundings, kind_of, parse_scenario
 from sciprec.kinds.files import read_scenario
 from sciprec.kinds.kind import Kind
@@ -20,7 +19,6 @@ from sciprec.output.stated import PRIMARY
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.scenario.changes import changed
 from sciprec.scenario.loading import Scenario
-from sciprec.scenario.stages_choice import MODEL_STAGES
 from sciprec.scenario.variant import Variant
 
 TIME = "time"
@@ -53,7 +51,8 @@ def trace_scenario(
     last stored time counts, unless parts are more than ten times larger than their sum there.
 
     Args:
-        scenario: a Scenario, its content, or a file; the first of its compensations is taken.
+        scenario: a Scenario, its content, or a file; the first of its compensations is taken,
+            and of its stages.
         backend: a floating-point arithmetic without random bits, of at most 30 bits.
         output: names of variables that count; left out, the fields of the model (of prices the
             prices).
@@ -74,10 +73,9 @@ def trace_scenario(
         parts of the error: its effect on parts adds up, in that order.
     """
     found = _loaded(scenario, changes or {})
-    if found.stage_choices():
-        raise _with_stages(found)
-    resolved, choices = resolve_backend(backend), found.choices()
+    resolved, choices, stages = resolve_backend(backend), found.choices(), found.stage_choices()
     more = {"compensation": choices[0]} if choices else {}
+    more |= {"stages": stages[0]} if stages else {}
     variant = Variant(resolved.name, **more, stored=found.stored_format)
     return trace_variant(
         found, variant, resolved, output=output, by=by, lanes=lanes, samples=samples
@@ -102,25 +100,16 @@ def trace_variant(
         backend: that arithmetic.
         output, by, lanes, samples: as there.
     """
-    if variant.stages.name != MODEL_STAGES.name:
-        raise _with_stages(scenario)
     kind = kind_of(scenario)
     table = scenario.table.model_copy(update=dict.fromkeys(scenario.folders))
     kind.check(table, variant)
 
     def program(handed: Backend) -> Results:
-        given = _Handed(handed, variant.compensation, stored=variant.stored)
+        given = _Handed(handed, variant.compensation, variant.stages, variant.stored)
         return _results(kind.run(table, given, Surroundings(timed=False)), kind, output)
 
     return trace_program(
         program, backend, model=scenario.name, by=by, lanes=lanes, samples=samples
-    )
-
-
-def _with_stages(scenario: Scenario) -> InputError:
-    return InputError(
-        f"scenario '{scenario.name}' has stages with arithmetics of their own; a trace takes one "
-        "arithmetic: leave out 'stages'"
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sciprec.diagnosis.models.notes import Notes
-from sciprec.diagnosis.models.runs import Census, Place, traced_kernel
+from sciprec.diagnosis.models.runs import Census, Place
 from sciprec.diagnosis.origins import Group, groups_of
 
 BETWEEN = "float32 arrays"
@@ -59,7 +59,7 @@ class ModelGroups:
     def _made(self, by: str) -> dict[tuple, Joint]:
         found: dict[tuple, Joint] = {}
         for kernel in self._census.kernels:
-            traced = traced_kernel(kernel, self._census.backend, "parts", self._lanes)
+            traced = kernel.traced("parts", self._lanes)
             for group in groups_of(traced.program, by):
                 if not (group.argument or self._notes.rounds(kernel, group.rows)):
                     continue
@@ -92,7 +92,7 @@ class ModelGroups:
         """What of each function was executed and rounds nothing in an ordinary run."""
         found: dict[tuple, Joint] = {}
         for kernel in self._census.kernels:
-            traced = traced_kernel(kernel, self._census.backend, "parts", self._lanes)
+            traced = kernel.traced("parts", self._lanes)
             for group in groups_of(traced.program, "line"):
                 some = {kernel: list(group.rows)}
                 rounds = self._notes.rounds(kernel, group.rows)

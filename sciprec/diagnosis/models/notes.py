@@ -7,7 +7,7 @@ from typing import Any
 
 from sciprec.diagnosis.attribution import TWIN_LANES
 from sciprec.diagnosis.examination import Event, in_bits
-from sciprec.diagnosis.models.runs import Census, traced_kernel
+from sciprec.diagnosis.models.runs import Census
 from sciprec.diagnosis.origins import NEVER_ROUND, own_place
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.tracing import rows
@@ -29,7 +29,7 @@ class Notes:
         self._programs = {}
         self.tables: dict[Any, Table] = {}
         for kernel in census.kernels:
-            traced = traced_kernel(kernel, self.backend, "twin", TWIN_LANES)
+            traced = kernel.traced("twin", TWIN_LANES)
             self._programs[kernel], self.tables[kernel] = traced.program, traced.table()
             self.tables[kernel].begin()
 

@@ -11,7 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
-from sciprec.diagnosis.attribution import TracedKernel
+from sciprec.diagnosis.attribution import TracedKernel, require_traceable
 from sciprec.diagnosis.models.between import Crossings, Ladder
 from sciprec.diagnosis.models.copies import Copies, Finished
 from sciprec.diagnosis.needed_memory import Arrays
@@ -20,6 +20,7 @@ from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, HandedBackend, uniform_backend
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.quantization import quantize
+from sciprec.precision.tracing.operations import SEEN_BITS
 from sciprec.precision.tracing.table import Table
 
 Program = Callable[[Backend], Any]
@@ -48,6 +49,52 @@ def handed(backend: Backend, maker) -> HandedBackend:
     return HandedBackend(backend.name, *roles, about=backend.about, maker=maker)
 
 
+@dataclass(frozen=True)
+class Lifting:
+    """A kernel in the arithmetic in which a model calls it.
+
+    Args:
+        kernel: the plain Python function.
+        backend: no handed one.
+    """
+
+    kernel: Any
+    backend: Backend
+
+    @property
+    def name(self) -> str:
+        """The kernel's."""
+        return self.kernel.__name__
+
+    def traced(self, technique: str, lanes: int) -> TracedKernel:
+        """The (shared) kernel compiled with companions."""
+        return _traced(self.kernel, self.backend, technique, lanes)
+
+    @cached_property
+    def storage(self) -> Backend:
+        """What rounds to its storage format."""
+        return uniform_backend(f"{self.backend.name} storage", self.backend.storage)
+
+
+@lru_cache(maxsize=64)
+def _traced(kernel, backend: Backend, technique: str, lanes: int) -> TracedKernel:
+    return TracedKernel(kernel, backend, technique, lanes)
+
+
+def _with_backend(function: Any, backend: Backend) -> Callable[..., Any]:
+    """A function that says its arithmetic, as a lifted kernel does."""
+    function.backend = backend
+    return function
+
+
+def plain(backend: Backend) -> Backend:
+    """A backend by itself, of a handed one."""
+    return Backend(
+        backend.name, backend.storage, backend.compute, backend.accumulate, backend.matmul,
+        backend.noise, backend.about,
+    )  # fmt: skip
+
+
 class Census:
     """An ordinary run that notes which kernels are called.
 
@@ -73,33 +120,35 @@ class Census:
 
     def lifted(self, kernel, backend: Backend, trust_inputs: bool) -> Callable[..., Any]:
         """The kernel as ever, its calls noted."""
-        require_same_formats(kernel.__name__, backend, self.backend)
-        ordinary = lift(kernel, self.backend, trust_inputs=trust_inputs)
+        own = plain(backend)
+        require_alike(kernel.__name__, own, self.backend)
+        ordinary = lift(kernel, own, trust_inputs=trust_inputs)
 
         def noted(*args, **kwargs):
             result = ordinary(*args, **kwargs)
-            self.kernels.setdefault(kernel, result)
+            self.kernels.setdefault(Lifting(kernel, own), result)
             self.arrays.note((*args, *kwargs.values()), result)
             self.calls += 1
             return result
 
-        return noted
+        return _with_backend(noted, backend)
 
     def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
         """`quantize` as ever, its place noted."""
         self.roundings.setdefault(_place())
-        return rounding_of(self.backend)
+        return rounding_of(plain(backend))
 
-    def known(self, kernel) -> Any:
+    def known(self, kernel, backend: Backend) -> Lifting:
         """The kernel that was called here, of a function that is defined again in every run.
 
         Raises:
             InputError: it was not called.
         """
-        if kernel in self.kernels:
-            return kernel
+        wanted = Lifting(kernel, plain(backend))
+        if wanted in self.kernels:
+            return wanted
         for other in self.kernels:
-            if _same(other, kernel):
+            if other.backend == wanted.backend and _same(other.kernel, kernel):
                 return other
         raise InputError(
             f"kernel '{kernel.__name__}' is called in one run of the model and not in another; "
@@ -133,19 +182,28 @@ def rounding_of(backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
     return rounded
 
 
-@lru_cache(maxsize=64)
-def traced_kernel(kernel, backend: Backend, technique: str, lanes: int) -> TracedKernel:
-    """The (shared) kernel compiled with companions."""
-    return TracedKernel(kernel, backend, technique, lanes)
-
-
-def require_same_formats(kernel: str, backend: Backend, traced: Backend) -> None:
-    """Refuse a kernel of a model that computes in another arithmetic than the rest."""
-    if backend.roles != traced.roles or backend.noise is not None:
+def require_alike(kernel: str, backend: Backend, traced: Backend) -> None:
+    """Refuse a kernel of a model whose arithmetic cannot be traced beside that of the rest."""
+    require_traceable(backend)
+    require_few_bits(backend)
+    if backend.carrier != traced.carrier:
         raise InputError(
-            f"kernel '{kernel}' of the model computes in '{backend.name}', beside others in "
-            f"'{traced.name}'; trace takes a model whose kernels have one arithmetic: leave out "
-            "'stored' and 'stages'"
+            f"kernel '{kernel}' of the model computes in '{backend.name}', whose numbers take "
+            f"{backend.carrier} variables, beside others in '{traced.name}', whose take "
+            f"{traced.carrier}; trace takes arithmetics of one kind of variables"
+        )
+
+
+def require_few_bits(backend: Backend) -> None:
+    """Refuse formats that are so wide that differences of binary64 numbers do not show what is
+    rounded in them.
+    """
+    bits = max(role.format.significand_bits for role in backend.roles)
+    if bits > SEEN_BITS:
+        raise InputError(
+            f"backend '{backend.name}' has {bits} bits; the trace of a model takes at most "
+            f"{SEEN_BITS}, since what is between its kernels is computed in binary64: take a "
+            "narrower one, or trace a kernel by itself"
         )
 
 
@@ -238,9 +296,9 @@ class ErrorRun:
         """A kernel's result for a copy that calls it."""
         return self._copies.meet(copy, _Call(kernel, trust_inputs, args))
 
-    def rounded(self, copy: int, values: np.ndarray) -> np.ndarray:
+    def rounded(self, copy: int, values: np.ndarray, backend: Backend) -> np.ndarray:
         """What `quantize` gives a copy."""
-        return self._copies.meet(copy, _Rounding(values, _place()))
+        return self._copies.meet(copy, _Rounding(values, plain(backend), _place()))
 
     def _answer(self, asked: Sequence[Any]) -> Sequence[Any]:
         if all(isinstance(one, Finished) for one in asked):
@@ -255,23 +313,24 @@ class ErrorRun:
         first = asked[0]
         self._number += 1
         if isinstance(first, _Rounding):
-            return self._all_rounded(first.place, [one.values for one in asked])
+            return self._all_rounded(first, [one.values for one in asked])
         if self._before_call is not None:
             self._before_call(self._calls)
         self._calls += 1
         return self._called(first.kernel, first.trust_inputs, [one.args for one in asked])
 
-    def _all_rounded(self, place: Place, held: list[np.ndarray]) -> list[np.ndarray]:
+    def _all_rounded(self, first: _Rounding, held: list[np.ndarray]) -> list[np.ndarray]:
         """What `quantize` makes of an array: copies that still have its part get the same change
         as tested values.
         """
-        moves = None if self._calls else self._moves(place[1], self._number)
+        place, backend = first.place, first.backend
+        moves = None if self._calls else self._moves(backend, place[1], self._number)
         if moves is not None:
             by = moves.by(held[0])
             held = [h + by for h in held]
         if self.wider is not None and not self.wider.rounds_at(self._number, place):
             return held
-        rounded = quantize(held[0], self.backend)
+        rounded = quantize(held[0], backend)
         if not np.array_equal(rounded, held[0], equal_nan=True):
             self.made.add((self._number, ""))
         with np.errstate(invalid="ignore"):
@@ -279,17 +338,19 @@ class ErrorRun:
         lane = self._lanes_of_roundings.get(place, len(held) - 1)
         return [rounded, *(h + change if k < lane else h for k, h in enumerate(held[1:], 1))]
 
-    def _called(self, kernel, trust_inputs: bool, args: list[tuple]) -> Sequence[Any]:
+    def _called(self, kernel: Lifting, trust_inputs: bool, args: list[tuple]) -> Sequence[Any]:
         """A call of the traced kernel with the arguments of all copies."""
-        traced = traced_kernel(kernel, self.backend, self.ladder.technique, self.ladder.lanes)
-        rounding = None if trust_inputs else lambda x: quantize(x, self._storage)
-        crossing = self._crossings.of(kernel.__name__, rounding)
+        traced = kernel.traced(self.ladder.technique, self.ladder.lanes)
+        rounding = None if trust_inputs else lambda x: quantize(x, kernel.storage)
+        crossing = self._crossings.of(kernel.name, rounding)
         held, taken, written = list(zip(*args, strict=True)), [], traced.written(args[0])
         for name, items, is_written in zip(traced.names, held, written, strict=True):
             lane = self._lanes_of_arguments.get((kernel, name))
             rounds = self.wider is None or self.wider.rounds(self._number, kernel, name)
             first = kernel not in self._met
-            moves = self._moves(kernel.__name__, name) if first or not is_written else None
+            moves = None
+            if first or not is_written:
+                moves = self._moves(kernel.storage, kernel.name, name)
             taken.append(crossing.taken(items, lane, rounds, moves))
             if crossing.has_rounded:
                 self.made.add((self._number, name))
@@ -300,21 +361,17 @@ class ErrorRun:
                 crossing.put_back(items)
         return crossing.given_back(result, self.census.kernels[kernel])
 
-    def _moves(self, *what: Any) -> _Moves | None:
+    def _moves(self, backend: Backend, *what: Any) -> _Moves | None:
         """What perturbs an array; None in a run of the model's own input."""
-        return _Moves(self._storage, self._sample, *what) if self._sample else None
-
-    @cached_property
-    def _storage(self) -> Backend:
-        return uniform_backend(f"{self.backend.name} storage", self.backend.storage)
+        return _Moves(backend, self._sample, *what) if self._sample else None
 
 
 class _Call:
     """What a copy asks for: a call of a kernel."""
 
-    def __init__(self, kernel, trust_inputs: bool, args: tuple) -> None:
+    def __init__(self, kernel: Lifting, trust_inputs: bool, args: tuple) -> None:
         self.kernel, self.trust_inputs, self.args = kernel, trust_inputs, args
-        self.name = kernel.__name__
+        self.name = kernel.name
 
     @property
     def said(self) -> str:
@@ -327,8 +384,8 @@ class _Rounding:
 
     name, said = "quantize", "rounds numbers"
 
-    def __init__(self, values: np.ndarray, place: Place) -> None:
-        self.values, self.place = values, place
+    def __init__(self, values: np.ndarray, backend: Backend, place: Place) -> None:
+        self.values, self.backend, self.place = values, backend, place
 
 
 class _Copy:
@@ -340,27 +397,27 @@ class _Copy:
 
     def __init__(self, run: ErrorRun, number: int) -> None:
         self._run, self._number = run, number
-        plain = number == 0 and run.wider is None
-        self.carrier = run.backend.carrier if plain else np.dtype(np.float64)
+        is_tested = number == 0 and run.wider is None
+        self.carrier = run.backend.carrier if is_tested else np.dtype(np.float64)
 
     def lifted(self, kernel, backend: Backend, trust_inputs: bool) -> Callable[..., Any]:
         """A kernel that all copies call together."""
         signature = inspect.signature(kernel, follow_wrapped=False)
 
         def called(*args, **kwargs):
-            known = self._run.census.known(kernel)
+            known = self._run.census.known(kernel, backend)
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
             return self._run.call(
                 self._number, known, trust_inputs, tuple(bound.arguments.values())
             )
 
-        return called
+        return _with_backend(called, backend)
 
     def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
         """`quantize`, which all copies do together."""
 
         def rounded(values: np.ndarray, out: np.ndarray) -> None:
-            out[...] = self._run.rounded(self._number, values)
+            out[...] = self._run.rounded(self._number, values, backend)
 
         return rounded

@@ -13,7 +13,7 @@ from sciprec.diagnosis.attribution import TWIN_LANES
 from sciprec.diagnosis.models.between import Ladder
 from sciprec.diagnosis.models.groups import BETWEEN, STEP, Joint, ModelGroups, pieces
 from sciprec.diagnosis.models.notes import Notes
-from sciprec.diagnosis.models.runs import Census, ErrorRun, Place, Wider, traced_kernel
+from sciprec.diagnosis.models.runs import Census, ErrorRun, Place, Wider
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.splitting import norm, share
 from sciprec.errors import InputError
@@ -150,7 +150,7 @@ class Splitting:
         self, lanes: Sequence[Sequence[tuple]], sample: int, wide: Collection[tuple]
     ) -> PartsOfRun:
         technique, wider = "wider" if wide else "parts", None
-        told = _Told(self.census, self.backend, technique, self.lanes)
+        told = _Told(self.census, technique, self.lanes)
         for lane, keys in enumerate(lanes, 1):
             for key in keys:
                 told.follow(self.groups.get(key) or self.silent[key], lane)
@@ -246,9 +246,9 @@ class Splitting:
 class _Told:
     """What the tables of one run are told."""
 
-    def __init__(self, census: Census, backend: Backend, technique: str, lanes: int) -> None:
+    def __init__(self, census: Census, technique: str, lanes: int) -> None:
         self.tables = {
-            k: traced_kernel(k, backend, technique, lanes).table() for k in census.kernels
+            k: k.traced(technique, lanes).table() for k in census.kernels
         }
         for table in self.tables.values():
             table.begin()

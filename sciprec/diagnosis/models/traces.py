@@ -22,7 +22,7 @@ from sciprec.diagnosis.findings import Findings
 from sciprec.diagnosis.lines import LANES, Line, LineGroup
 from sciprec.diagnosis.models.groups import BETWEEN, STEP
 from sciprec.diagnosis.models.inputs import MANY, SAMPLES, ModelInputs
-from sciprec.diagnosis.models.runs import Census
+from sciprec.diagnosis.models.runs import Census, require_few_bits
 from sciprec.diagnosis.models.splitting import APART, Splitting
 from sciprec.diagnosis.needed_memory import require_memory
 from sciprec.diagnosis.origins import BY, Group
@@ -30,9 +30,7 @@ from sciprec.diagnosis.problem import chosen_names
 from sciprec.diagnosis.splitting import norm, share
 from sciprec.diagnosis.verification import Verification, require_narrower, verified
 from sciprec.display.listing import Listing, Shown, Summary, counted
-from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend
-from sciprec.precision.tracing.operations import SEEN_BITS
 
 
 @dataclass(frozen=True, repr=False)
@@ -214,7 +212,7 @@ def trace_program(
     """
     arithmetic = resolve_backend(backend)
     require_traceable(arithmetic)
-    _require_few_bits(arithmetic)
+    require_few_bits(arithmetic)
     word("by", by, [b for b in BY if b != "call"])
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
@@ -226,15 +224,6 @@ def trace_program(
     split = Splitting(program, arithmetic, wanted, lanes, census)
     split.split(by)
     return _Work(split, model, by, samples).trace()
-
-
-def _require_few_bits(backend: Backend) -> None:
-    if backend.compute.format.significand_bits > SEEN_BITS:
-        raise InputError(
-            f"backend '{backend.name}' has {backend.compute.format.significand_bits} bits; the "
-            f"trace of a model takes at most {SEEN_BITS}, since what is between its kernels is "
-            "computed in binary64: take a narrower one, or trace a kernel by itself"
-        )
 
 
 class _Work:

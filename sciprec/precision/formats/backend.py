@@ -204,6 +204,16 @@ class HandedBackend(Backend):
         return self.maker.carrier
 
 
+def handed_as(found: Backend, given: Backend) -> Backend:
+    """A backend whose kernels the maker of a handed one makes, too; beside others as it is."""
+    if not isinstance(given, HandedBackend) or isinstance(found, HandedBackend):
+        return found
+    return HandedBackend(
+        found.name, found.storage, found.compute, found.accumulate, found.matmul, found.noise,
+        found.about, maker=given.maker,
+    )  # fmt: skip
+
+
 def uniform_backend(name: str, arithmetic: Arithmetic, **more) -> Backend:
     """A backend whose roles all use the same arithmetic."""
     return Backend(name, arithmetic, arithmetic, arithmetic, arithmetic, **more)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from sciprec.checks.arguments import shown
 from sciprec.errors import InputError, meant
-from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.formats.backend import Backend, handed_as, resolve_backend
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,9 @@ class Stages:
         Raises:
             InputError: an unknown arithmetic, or one in fixed point or with random bits.
         """
+        whole = resolve_backend(backend)
         legendre, fourier, kept = (
-            _plain_floats(name, backend if given is None else given)
+            handed_as(_plain_floats(name, whole if given is None else given), whole)
             for name, given in vars(self).items()
             if name in ("legendre", "fourier", "kept")
         )

@@ -158,7 +158,7 @@ def _operating(ops, op, kinds) -> Callable:
         if op is None:
             return operands[0], entered[0]
         made, kind = _with_key(ops, context, b, op, own, 0, entered, operands)
-        if not ops.backend.mixed or ops.variant.row_bytes:
+        if not ops.backend.mixed:
             return made, kind
         if ops.backend.random:
             one = ir.Constant(_INDEX, 1)

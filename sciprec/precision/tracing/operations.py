@@ -13,7 +13,7 @@ from numba.core.errors import TypingError
 from sciprec.precision.elementary import slopes
 from sciprec.precision.elementary.residuals import RESIDUALS
 from sciprec.precision.formats.backend import Arithmetic, Backend
-from sciprec.precision.operations import arrays, keys, stores
+from sciprec.precision.operations import arrays, boundaries, keys, stores
 from sciprec.precision.operations.intrinsics import Operations
 from sciprec.precision.operations.number_types import (
     call_inlined,
@@ -98,7 +98,7 @@ class TracedOperations(Operations):
         if name == "product":
             return self._operation(2, self.emit("mul", self.matmul_role), None, name)
         if name == "trusted":
-            return super()._make("enter")
+            return boundaries.enter(_AsTheyAre(self))
         if name in ("leave", "stored"):
             return self._leave()
         if name == "filling":
@@ -331,6 +331,24 @@ class TracedOperations(Operations):
             return types.int64(key, types.int64), codegen
 
         return self.intrinsic(1, resolve)
+
+
+class _AsTheyAre:
+    """Operations that take numbers with companions as they are, in whichever role's format: those
+    of arrays are in the storage's already, and sums in their own.
+    """
+
+    def __init__(self, operations: TracedOperations):
+        self._operations = operations
+
+    def __getattr__(self, name: str):
+        return getattr(self._operations, name)
+
+    def rounded(self, b, kind, value, role: Companion, key, salt: int):
+        """Plain numbers and raw ones are rounded as ever."""
+        if isinstance(kind, CompanionNumber) and not kind.of.raw:
+            return value
+        return self._operations.rounded(b, kind, value, role, key, salt)
 
 
 def sees(row: Operation, bits: int) -> bool:
