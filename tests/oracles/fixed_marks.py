@@ -271,7 +271,7 @@ class Marker(ast.NodeTransformer):
         names = [r[0] for r in reductions]
         start = [
             _let(n, before if neutral is None else _do("begun", before, ast.Constant(neutral)))
-            for n, _, neutral in reductions
+            for n, _, neutral, _ in reductions
             for before in [_read(f"_{n}_before")]
         ]
         chunk = f"{outer}_chunk"
@@ -281,10 +281,10 @@ class Marker(ast.NodeTransformer):
         loop = ast.For(ast.Name(chunk, ast.Store()), _do("chunks", *arguments),
                        [*start, inner, append], [])  # fmt: skip
         combined: list[ast.stmt] = []
-        for n, (name, operation, _) in enumerate(reductions):
+        for n, (name, operation, _, at) in enumerate(reductions):
             part = ast.Subscript(_read(f"{outer}_part"), ast.Constant(n), ast.Load())
             method = "updated" if operation[0] == "i" else "operate"
-            combined.append(_let(name, _do(method, self.at(node, operation), _read(name), part)))
+            combined.append(_let(name, _do(method, self.at(at, operation), _read(name), part)))
         part = ast.Name(f"{outer}_part", ast.Store())
         return [
             *[_let(f"_{n}_before", _read(n)) for n in names],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 CHUNKS = 64
 OPERATIONS = {ast.Add: "add", ast.Sub: "add", ast.Mult: "mul", ast.Div: "mul"}
@@ -50,20 +51,34 @@ def names_outside(function: ast.FunctionDef, loop: ast.For) -> set[str]:
     return used | {a.arg for a in function.args.args}
 
 
-def reductions(node: ast.For, outside: set[str]) -> list[tuple[str, str, int | None]]:
-    """(variable, operation, what a chunk starts from; None: what was there before the loop), of the
-    variables that are known outside the loop.
+class Reduced(NamedTuple):
+    """A variable that a loop reduces into: how, what a chunk starts from (None: what was there
+    before the loop), and where.
     """
+
+    name: str
+    operation: str
+    start: int | None
+    at: ast.AST
+
+
+def reductions(node: ast.For, outside: set[str]) -> list[Reduced]:
+    """The variables that a loop reduces into, of those that are known outside the loop."""
     found: dict[str, str] = {}
+    places: dict[str, ast.AST] = {}
     for n in ast.walk(node):
         target = getattr(n, "target", None) or getattr(n, "targets", [None])[0]
         if not isinstance(target, ast.Name) or target.id not in outside:
             continue
         if isinstance(n, ast.AugAssign) and type(n.op) in OPERATIONS:
             found.setdefault(target.id, "i" + OPERATIONS[type(n.op)])
+            places.setdefault(target.id, n)
         elif isinstance(n, ast.Assign) and _carries(n.value, target.id):
             found.setdefault(target.id, _operation(n.value))
-    return [(name, found[name], NEUTRAL.get(found[name])) for name in sorted(found)]
+            places.setdefault(target.id, n.value)
+    return [
+        Reduced(name, found[name], NEUTRAL.get(found[name]), places[name]) for name in sorted(found)
+    ]
 
 
 def _operation(value: ast.expr) -> str:
@@ -84,21 +99,26 @@ def _carries(value: ast.expr, variable: str) -> bool:
     )  # fmt: skip
 
 
-def chunked(node: ast.For, reduced: list[tuple[str, str, int | None]]) -> list[ast.stmt]:
+def chunked(node: ast.For, reduced: list[Reduced]) -> list[ast.stmt]:
     """The same loop in plain Python; the names that it calls are `_chunks`, `_begun`,
     `_updated` (an array keeps its place), `min` and `max`."""
-    names = ", ".join(f"{name}," for name, *_ in reduced).replace(",,", ",")
-    begun = [(name, start) for name, _, start in reduced if start is not None]
+    names = ", ".join(f"{r.name}," for r in reduced).replace(",,", ",")
+    begun = [(r.name, r.start) for r in reduced if r.start is not None]
     starts = [f"{name} = _begun({name}, {start})" for name, start in begun]
     lines = [
         f"_before = ({names})", "_parts = []", "for _chunk in _chunks():",
         *(f"    {line}" for line in (f"({names}) = _before", *starts)),
         "    for _n in _chunk:", "        pass", f"    _parts.append(({names}))",
         f"({names}) = _before", "for _part in _parts:",
-        *(f"    {COMBINED[operation].format(name, f'_part[{n}]')}"
-          for n, (name, operation, _) in enumerate(reduced)),
+        *(f"    {COMBINED[r.operation].format(r.name, f'_part[{n}]')}"
+          for n, r in enumerate(reduced)),
     ]  # fmt: skip
     made = ast.parse("\n".join(lines)).body
+    for part in (p for statement in made for p in ast.walk(statement)):
+        ast.copy_location(part, node)
+    for statement, r in zip(made[-1].body, reduced, strict=True):
+        for part in ast.walk(statement):
+            ast.copy_location(part, r.at)
     outer = next(s for s in made if isinstance(s, ast.For))
     outer.iter.args = node.iter.args
     inner = next(s for s in outer.body if isinstance(s, ast.For))

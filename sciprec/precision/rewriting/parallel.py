@@ -23,11 +23,13 @@ _START = {"add": "sp_start_of_sum", "mul": "sp_start_of_product"}
 @dataclass(frozen=True)
 class Reduction:
     """A variable that a parallel loop reduces into: how chunks combine ("add", "mul", "max",
-    "min"), and where the loop's body reads it (None in `s += x`, which writes an array in place).
+    "min"), where that is written, and where the loop's body reads it (None in `s += x`, which
+    writes an array in place).
     """
 
     variable: str
     operation: str
+    at: ast.AST
     read: ast.Name | None = None
 
     @property
@@ -94,7 +96,7 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
             r.variable,
             rewriter.op(
                 r.combining,
-                node,
+                r.at,
                 name(r.variable),
                 parse(f"{part}[{stem}_c]", mode="eval").body,
             ),
@@ -184,7 +186,7 @@ def _updates(rewriter, statement) -> list[Reduction]:
         operation = _OPERATIONS.get(type(statement.op))
         if not operation or not isinstance(statement.target, ast.Name):
             return []
-        return [Reduction(statement.target.id, operation)]
+        return [Reduction(statement.target.id, operation, statement)]
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
         return []
     values = [statement.value]
@@ -212,7 +214,7 @@ def _carried(rewriter, value: ast.expr, variable: str) -> Reduction | None:
     while todo:
         operand = todo.pop()
         if isinstance(operand, ast.Name) and operand.id == variable:
-            return Reduction(variable, operation, operand)
+            return Reduction(variable, operation, value, operand)
         if _operation_of(rewriter, operand) == operation:
             todo += _operands(operand)
     return None
