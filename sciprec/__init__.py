@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.output.bounded_prices import greeks_dataset as greeks_dataset
     from sciprec.output.bounded_prices import price_dataset as price_dataset
     from sciprec.output.pressure import on_pressure_levels as on_pressure_levels
+    from sciprec.precision.assigning.assignment import Assignment as Assignment
     from sciprec.precision.formats.backend import Arithmetic as Arithmetic
     from sciprec.precision.formats.backend import Backend as Backend
     from sciprec.precision.formats.backend import backends as backends
@@ -80,6 +81,7 @@ _PUBLIC = {
     "MemoryFinding": "sciprec.diagnosis.memory",
     "trace_scenario": "sciprec.kinds.scenario_trace",
     "ModelTrace": "sciprec.diagnosis.models.traces",
+    "Assignment": "sciprec.precision.assigning.assignment",
     "trace": "sciprec.studies.traces",
     "Trace": "sciprec.studies.traces",
     "Line": "sciprec.diagnosis.lines",

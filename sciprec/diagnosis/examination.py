@@ -10,9 +10,9 @@ import numpy as np
 from sciprec.diagnosis.origins import Group, own_place
 from sciprec.diagnosis.problem import Problem
 from sciprec.diagnosis.splitting import Errors, twin_errors
+from sciprec.precision.assigning.origins import Origin
 from sciprec.precision.tracing import rows
 from sciprec.precision.tracing.operations import OUTERMOST_PASS, SEEN_BITS
-from sciprec.precision.tracing.program import Origin
 from sciprec.precision.tracing.table import Table
 
 MOST_STEPS = 56

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sciprec.precision.rewriting.layout import Row
+from sciprec.precision.assigning.origins import Origin, chain_of, key_of, own_place
 from sciprec.precision.tracing.operations import DECISIONS, LOOPS
-from sciprec.precision.tracing.program import Origin, TracedProgram
+from sciprec.precision.tracing.program import TracedProgram
 
 BY = ("line", "operation", "variable", "function", "call", "step")
 NEVER_ROUND = (*DECISIONS, *LOOPS, "prange", "call")
@@ -59,10 +59,10 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
         if site.operation.partition("(")[0] in NEVER_ROUND:
             continue
         origin = own_place(program, row)
-        key = _key(program, row, origin, by)
+        key = key_of(program, row, origin, by)
         found.setdefault(key, []).append(number)
         first.setdefault(key, origin)
-        if any(o.carried and not o.of_engine for o in _chain(program, row)):
+        if any(o.carried and not o.of_engine for o in chain_of(program, row)):
             carried.add(key)
     kernel = program.kernel
     file, line = kernel.__code__.co_filename, kernel.__code__.co_firstlineno
@@ -83,39 +83,3 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
         rows = tuple(returned)
         made.append(Group(kernel.__name__, file, line, "results returned", "results", rows))
     return made
-
-
-def own_place(program: TracedProgram, row: Row) -> Origin:
-    """The user's own place of a row: in a kernel of the engine, where it is called; of an argument
-    the kernel's definition.
-    """
-    chain = _chain(program, row)
-    if not chain:
-        kernel = program.kernel
-        site = program.sites[row.site]
-        code, text = kernel.__code__, f"argument {site.text}"
-        text = "results returned" if site.operation == "returned" else text
-        file, line = code.co_filename, code.co_firstlineno
-        return Origin(kernel.__name__, file, line, text, "", False)
-    return next((o for o in reversed(chain) if not o.of_engine), chain[-1])
-
-
-def _chain(program: TracedProgram, row: Row) -> list[Origin]:
-    """The places of the calls that lead to a row, and its own."""
-    return [program.origins[s] for s in (*row.calls, row.site) if s in program.origins]
-
-
-def _key(program: TracedProgram, row: Row, origin: Origin, by: str) -> tuple:
-    if by == "line":
-        return origin.file, origin.line, origin.function, f"line {origin.line}"
-    if by == "variable":
-        return origin.file, origin.function, origin.variable or "(no variable)"
-    if by == "function":
-        return origin.file, origin.function
-    if by == "operation":
-        site = program.sites[row.site]
-        text = site.text or site.operation
-        return origin.file, origin.line, site.column, site.operation, f"{site.operation}: {text}"
-    lines = [program.origins[s].line for s in row.calls if s in program.origins]
-    path = " > ".join([*(f"line {n}" for n in lines), origin.function])
-    return origin.file, path

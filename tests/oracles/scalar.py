@@ -36,8 +36,10 @@ class Exact:
         pair = next((x for x in operands if hasattr(x, "of_step")), None)
         if pair is not None:  # a complex number
             return pair.of_step(operation, operands)
-        values = [entered(x, self.arithmetic) for x in operands]
-        return result(operation(*values, self.arithmetic), self.arithmetic)
+        own = at_operation(self.arithmetic, operation)
+        values = [entered(x, own) for x in operands]
+        made = result(operation(*values, own), own)
+        return made if own is self.arithmetic else exactly(made.value, self.arithmetic)
 
     def __add__(self, other):
         return self._apply(exact.add, self, other)
@@ -136,6 +138,14 @@ class Exact:
 
     def __repr__(self) -> str:
         return f"Exact({self.value!r}, {self.arithmetic.format.name} {self.arithmetic.rounding})"
+
+
+def at_operation(arithmetic, operation):
+    """The arithmetic of an operation that is about to be done: another one where it depends on the
+    line (see `by_line`).
+    """
+    known = getattr(arithmetic, "at_operation", None)
+    return arithmetic if known is None else known(operation)
 
 
 def entered(x, arithmetic) -> float:

@@ -26,7 +26,15 @@ from sciprec.precision.library.table import LIBRARY as OF_ENGINE
 from sciprec.precision.operations import reduce
 from tests.oracles import derived, exact, functions, library, pairs, parallel_loops
 from tests.oracles.pairs import Pair
-from tests.oracles.scalar import WHOLE, Exact, elementwise, exactly, result
+from tests.oracles.scalar import (
+    WHOLE,
+    Exact,
+    at_operation,
+    elementwise,
+    entered,
+    exactly,
+    result,
+)
 
 ELEMENTARY = {getattr(math, n): n for n in functions.FUNCTIONS if hasattr(math, n)}
 ELEMENTARY |= {getattr(np, n): n for n in functions.FUNCTIONS if hasattr(np, n)}
@@ -226,14 +234,18 @@ class _Source(ast.NodeTransformer):
         node = self.generic_visit(node)
         marked = {ast.Div: "_divide", ast.Pow: "_power", ast.MatMult: "_matmul"}
         name = marked.get(type(node.op))
-        return node if name is None else self._call(name, node.left, node.right)
+        if name is None:
+            return node
+        return ast.copy_location(self._call(name, node.left, node.right), node)
 
     def visit_AugAssign(self, node):
         read = ast.parse(ast.unparse(node.target), mode="eval").body
-        updated = self.visit(ast.BinOp(read, node.op, node.value))
+        for part in ast.walk(read):
+            ast.copy_location(part, node)
+        updated = self.visit(ast.copy_location(ast.BinOp(read, node.op, node.value), node))
         if isinstance(node.target, ast.Name):
             updated = self._call("_updated", read, updated)
-        return ast.Assign([node.target], updated)
+        return ast.copy_location(ast.Assign([node.target], updated), node)
 
     def visit_For(self, node):
         if self.parallel or not parallel_loops.is_parallel(node):
@@ -364,6 +376,9 @@ class Twin:
             return pairs.applied(self, "pow", (a, b))
         if not isinstance(b, WHOLE):
             return self.elementary("pow", a, b)
+        own = at_operation(self.backend.compute, "power")
+        if own is not self.backend.compute:
+            a = exactly(entered(a, own), self.backend.compute)
         power, square, left = None, a, abs(int(b))
         while left:
             if left & 1:
@@ -382,8 +397,10 @@ class Twin:
             )
         if any(map(pairs.is_complex, operands)):
             return pairs.applied(self, pairs.BY_STEP[operation], operands, arithmetic)
-        arithmetic = arithmetic or self.backend.compute
-        values = [Exact(x, self.backend.compute).value for x in operands]
+        given = arithmetic or self.backend.compute
+        arithmetic = at_operation(given, operation)
+        own = self.backend.compute if arithmetic is given else arithmetic
+        values = [entered(x, own) for x in operands]
         made = result(operation(*values, arithmetic), arithmetic)
         return exactly(made.value, self.backend.compute)
 
@@ -405,7 +422,7 @@ class Twin:
 
     def from_bits(self, name: str, u) -> Exact:
         """A random variate of a 32-bit integer, rounded once."""
-        value = functions.from_bits(name, int(u), self.backend.compute)
+        value = functions.from_bits(name, int(u), at_operation(self.backend.compute, name))
         return exactly(value, self.backend.compute)
 
     def convert(self, value):

@@ -87,7 +87,7 @@ def run_trial(trial: Trial, folder: Path) -> Outcome:
         try:
             lifted = lift(kernel, backend, **_options(trial, backend))
         except Exception as error:
-            return _failed(error)
+            return failed(error)
         run = _fixed_call if backend.compute.fixed else _float_call
         for call in range(trial.calls):
             args = values_of(trial.case.arguments, backend, trial.seed, call, trial.trust)
@@ -108,7 +108,7 @@ def _float_call(trial: Trial, lifted, args: list) -> Outcome:
     try:
         found = _or_singular(lifted, given)
     except Exception as error:
-        return _failed(error)
+        return failed(error)
     try:
         if lifted.backend.random:
             exact = _or_singular(lambda *x: run_random_twin(lifted, x), expected)
@@ -117,8 +117,8 @@ def _float_call(trial: Trial, lifted, args: list) -> Outcome:
     except AssertionError as error:
         return Outcome("differs", str(error))
     except Exception as error:
-        return _oracle_failed(error)
-    return _compared(trial.case, (found, exact), given, expected)
+        return oracle_failed(error)
+    return compared(trial.case, (found, exact), given, expected)
 
 
 def _or_singular(function, args: list):
@@ -132,17 +132,17 @@ def _or_singular(function, args: list):
         return math.nan
 
 
-def _failed(error: Exception) -> Outcome:
+def failed(error: Exception) -> Outcome:
     kind = "refused" if isinstance(error, LiftError) else "raised"
     return Outcome(kind, f"{type(error).__name__}: {str(error)[:600]}")
 
 
-def _oracle_failed(error: Exception) -> Outcome:
+def oracle_failed(error: Exception) -> Outcome:
     last = traceback.extract_tb(error.__traceback__)[-1]
     return Outcome("oracle", f"{type(error).__name__}: {error} ({last.filename}:{last.lineno})")
 
 
-def _compared(
+def compared(
     case: Case, results: tuple, given: list, expected: list, signed: bool = True
 ) -> Outcome:
     found = [difference(*results, "returned", signed)]
@@ -158,7 +158,7 @@ def _fixed_call(trial: Trial, lifted, args: list) -> Outcome:
     try:
         lifted.profile(*deepcopy(args))
     except Exception as error:
-        return _failed(error)
+        return failed(error)
     units = lifted.units
     for share in (1.0, 0.25):
         largest = np.where(units.used, units.largest, 0.0) * share
@@ -177,12 +177,12 @@ def _in_units(trial: Trial, lifted, args: list) -> Outcome:
     try:
         found = lifted(*given)
     except Exception as error:
-        return _failed(error)
+        return failed(error)
     try:
         exact, places = run_fixed_twin(lifted.kernel, lifted.units, tuple(expected))
     except Exception as error:
-        return _oracle_failed(error)
-    outcome = _compared(trial.case, (found, exact), given, expected, signed=False)
+        return oracle_failed(error)
+    outcome = compared(trial.case, (found, exact), given, expected, signed=False)
     counts = lifted._saturated - before[0], lifted._invalid - before[1]
     for row, place, *own in zip(lifted.units.rows, places, *counts, strict=True):
         if outcome.kind == "same" and tuple(own) != (place.saturated, place.invalid):

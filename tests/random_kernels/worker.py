@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+from tests.random_kernels.assigned import KIND, run_assigned
 from tests.random_kernels.cases import Trial
 from tests.random_kernels.trials import run_trial
 
@@ -22,7 +23,9 @@ def work(trials: Path, outcomes: Path) -> None:
     with outcomes.open("a") as out:
         for n, line in enumerate(trials.read_text().splitlines()):
             print(json.dumps([n, None, time.monotonic()]), file=out, flush=True)
-            outcome = run_trial(Trial.from_json(line), trials.parent)
+            trial = Trial.from_json(line)
+            run = run_assigned if trial.backend.startswith(KIND) else run_trial
+            outcome = run(trial, trials.parent)
             print(json.dumps([n, outcome.kind, outcome.detail]), file=out, flush=True)
 
 

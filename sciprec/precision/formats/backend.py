@@ -4,13 +4,14 @@ it.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from sciprec.checks.arguments import shown
+from sciprec.checks.arguments import names, shown
 from sciprec.display.listing import Shown, Summary, counted
 from sciprec.errors import InputError, meant
 from sciprec.plugins.loading import load_plugins
@@ -172,6 +173,12 @@ class Backend:
         return any(r.fixed for r in self.roles)
 
 
+class MakesBackend(Protocol):
+    """What is given in the place of a backend, and makes one."""
+
+    def as_backend(self) -> Backend: ...
+
+
 class KernelMaker(Protocol):
     """Makes what a model computes with, in the place of `lift` and `quantize`."""
 
@@ -202,6 +209,9 @@ class HandedBackend(Backend):
     def carrier(self) -> np.dtype:
         """The dtype of the maker's arrays."""
         return self.maker.carrier
+
+    def require_met(self, kernel: Callable[..., Any]) -> None:
+        """Make sure that a kernel is such as the maker expects."""
 
 
 def handed_as(found: Backend, given: Backend) -> Backend:
@@ -273,6 +283,11 @@ _BACKENDS = {
 }
 
 
+_ELSEWHERE = {"assignment": ("sciprec.precision.assigning.assignment", "backend_called")}
+"""Kinds of names, before a colon -> module and function that make a backend of them; these stand
+above formats, and are imported when one is asked for."""
+
+
 class Backends(Shown, dict[str, Backend]):
     """Backends by name: a dictionary that is shown as a table."""
 
@@ -297,9 +312,9 @@ def _of_format(fmt: Format) -> Backend:
     return uniform_backend(fmt.name, Arithmetic(fmt), about=about)
 
 
-def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
+def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend) -> Backend:
     """The backend of that name, standard format name ("binary32", "binary32,round=rz") or spec
-    string; a Backend is returned as it is.
+    string; a Backend is returned as it is. "assignment:PATH" and an Assignment are backends, too.
 
     Raises:
         InputError: unknown name or malformed spec, with the known ones and the nearest.
@@ -310,10 +325,12 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
         return uniform_backend(backend.name, Arithmetic(backend))
     if isinstance(backend, Arithmetic):
         return uniform_backend(f"{backend.format.name},round={backend.rounding}", backend)
+    if hasattr(backend, "as_backend"):
+        return backend.as_backend()
     if not isinstance(backend, str):
         raise InputError(
             f"backend is {shown(backend)}; give a name such as 'mlu370', "
-            "a spec string such as 'float:p=11,round=rz', or a sciprec Backend"
+            "a spec string such as 'float:p=11,round=rz', a sciprec Backend or an Assignment"
         )
     if backend in _BACKENDS:
         return _BACKENDS[backend]
@@ -323,6 +340,10 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
     if backend.startswith("fixed:"):
         fixed, rounding = parse_fixed_spec(backend)
         return fixed_backend(f"{fixed.name},round={rounding}", Arithmetic(fixed, rounding))
+    kind = backend.partition(":")[0]
+    if kind in _ELSEWHERE:
+        module, maker = _ELSEWHERE[kind]
+        return getattr(importlib.import_module(module), maker)(backend)
     name, equals, rounding = backend.partition(",round=")
     standard = ALIASES.get(name, name)
     if standard in FORMATS and equals:
@@ -333,12 +354,25 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic) -> Backend:
     if standard in FORMATS:
         return _of_format(FORMATS[standard])
     named = backends()
-    names = [*named, *ALIASES, *FORMATS]
+    known_names = [*named, *ALIASES, *FORMATS]
     raise InputError(
         f"unknown backend '{backend}'; known: {', '.join(named)}, "
         "or a spec string such as 'float:p=11,emin=-14,emax=15,round=rz' or "
-        f"'fixed:bits=24'{meant(backend, names)}"
+        f"'fixed:bits=24'{meant(backend, known_names)}"
     )
+
+
+def backend_names(given: Any) -> list[str]:
+    """Names of arithmetics from names, and from assignments in their place.
+
+    Raises:
+        InputError: something is neither.
+    """
+    if hasattr(given, "as_backend"):
+        given = [given]
+    if isinstance(given, (list, tuple)):
+        given = [one.as_backend().name if hasattr(one, "as_backend") else one for one in given]
+    return list(names("backends", given))
 
 
 def table() -> list[dict]:

@@ -7,7 +7,12 @@ from functools import partial
 from typing import Any
 
 from sciprec.checks.arguments import flag, shown, whole
-from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
+from sciprec.precision.formats.backend import (
+    Backend,
+    HandedBackend,
+    MakesBackend,
+    resolve_backend,
+)
 from sciprec.precision.lifting.compiling import cache_folder, module_of
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
@@ -22,7 +27,7 @@ __all__ = ["LiftError", "Lifted", "cache_folder", "lift"]
 
 def lift(
     kernel: Callable[..., Any],
-    backend: str | Backend = "fp64",
+    backend: str | Backend | MakesBackend = "fp64",
     *,
     seed: int = 0,
     path: str = "auto",
@@ -36,7 +41,8 @@ def lift(
         kernel: a plain Python function in Numba's subset, an existing `@njit` function, or what
             `@vectorize` or `@guvectorize` made. The kernels that it calls are lifted with it. A
             decorated function is what `functools.wraps` says that it wraps.
-        backend: a name (`sciprec.backends()`), a spec string, or a Backend.
+        backend: a name (`sciprec.backends()`), a spec string, a Backend, or an Assignment of
+            formats to places ("assignment:PATH" from a file).
         seed: chooses the random bits of stochastic rounding and noise.
         path: "auto" uses the processor's rounding mode where it serves; "software" never does (same
             bits, slower).
@@ -100,6 +106,8 @@ def lift(
             "function: define the kernel with `def`"
         )
     if isinstance(resolved, HandedBackend):
+        if not isinstance(backend, Backend):
+            resolved.require_met(function)
         handed: Any = resolved.maker.lifted(function, resolved, trust_inputs)
         return handed
 

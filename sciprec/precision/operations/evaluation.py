@@ -12,7 +12,7 @@ from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.operations import keys
 from sciprec.precision.operations.number_types import call_inlined, forward
-from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.operations.operation import OPERATIONS, Operation
 from sciprec.precision.rounding.fixed_rounding import Fixed
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.recording import Recording
@@ -207,6 +207,13 @@ class Evaluation:
         directed = not (role.rule.nearest or role.rule.random)
         function = (row.directed if directed else row.narrow) if narrow else row.evaluate
         result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
+        return role.from_binary64(b, result, **self.draw(b, role, key))
+
+    def of_bits(self, context, b, row: Operation, value, role: Native, key):
+        """A function of a 32-bit integer: evaluated in binary64 and rounded once."""
+        narrow = role.arithmetic.format.significand_bits <= 24
+        function = row.narrow if narrow else row.evaluate
+        result = call_inlined(context, b, function, (types.int64,), [value])
         return role.from_binary64(b, result, **self.draw(b, role, key))
 
     def repeated(self, b, x, exponent: int, key):

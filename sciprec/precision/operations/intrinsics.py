@@ -38,7 +38,6 @@ from sciprec.precision.operations.complex_algorithms import (
 )
 from sciprec.precision.operations.evaluation import Evaluation
 from sciprec.precision.operations.number_types import (
-    call_inlined,
     forward,
     is_complex,
     is_float,
@@ -389,11 +388,7 @@ class Operations(Evaluation):
             def codegen(context, b, signature, args):
                 word, (value,) = keys.split(key, args)
                 wide = context.cast(b, value, types.unliteral(u), types.int64)
-                role = self.compute
-                narrow = role.arithmetic.format.significand_bits <= 24
-                function = row.narrow if narrow else row.evaluate
-                result = call_inlined(context, b, function, (types.int64,), [wide])
-                return role.from_binary64(b, result, **self.draw(b, role, word))
+                return self.of_bits(context, b, row, wide, self.compute, word)
 
             return self.carrier(*keys.join(key, [u])), codegen
 

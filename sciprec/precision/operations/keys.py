@@ -143,7 +143,9 @@ def _at_row(resolved, row_bytes: int):
         number, size = args[1], ir.Constant(ir.IntType(64), row_bytes)
         known = isinstance(number, ir.Constant)
         step = size.type(row_bytes * number.constant) if known else b.mul(number, size)
-        return emit(context, b, signature, [b.add(args[0], step), *args[2:]])
+        row = b.add(args[0], step)
+        row.number = number.constant if known else None
+        return emit(context, b, signature, [row, *args[2:]])
 
     kinds = signature.args[0], types.int64, *signature.args[1:]
     return signature.return_type(*kinds), codegen

@@ -105,6 +105,11 @@ class Layout:
         self.rows: list[Row] = []
         self._collect(entry, ())
 
+    def size_of(self, name: str) -> int | None:
+        """How many rows a function has, with those of what it calls; None of one without a frame.
+        """
+        return self._sizes.get(name)
+
     def _measure(self, name: str, callers: tuple[str, ...]) -> int:
         if name in callers:
             raise LiftError(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 import numpy as np
 from numba import prange
 
+from sciprec.precision.assigning.origins import OriginRewriter, ProgramWithOrigins
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.rewriting.own_names import as_written
-from sciprec.precision.rewriting.program import Program
-from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.syntax import name, static_value
 from sciprec.precision.rounding.variant import Variant
 from sciprec.precision.tracing.carried import carrying
@@ -38,29 +36,6 @@ _COMPARISONS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Where in a source an operation stands.
-
-    Args:
-        function, file, line: of the expression's beginning.
-        source: the line.
-        variable: the name that the statement gives a value, "return", or "" for none.
-        of_engine: whether it is in one of the engine's own kernels.
-        loops: numbers of the loops of its function that it stands in, the outermost one first.
-        carried: whether its statement depends on what a loop carries from pass to pass.
-    """
-
-    function: str
-    file: str
-    line: int
-    source: str
-    variable: str
-    of_engine: bool
-    loops: tuple[int, ...] = ()
-    carried: bool = False
-
-
 class _Pass(ast.Expr):
     """The beginning of a loop's pass, put before its body."""
 
@@ -69,13 +44,10 @@ class _Pass(ast.Expr):
         self.loop, self.outermost = loop, outermost
 
 
-class _TracedRewriter(Rewriter):
+class _TracedRewriter(OriginRewriter):
     """Rewrites a kernel as ever; literals have rows, comparisons are operations, and so are the
     passes of loops.
     """
-
-    at, variable, carries = None, "", False
-    loops: tuple[int, ...] = ()
 
     def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
         super().__init__(program, function, tree, namespace)
@@ -85,22 +57,12 @@ class _TracedRewriter(Rewriter):
         """Any node; literals are booked where it stands."""
         if isinstance(node, _Pass):
             return self._pass(node)
-        if hasattr(node, "lineno"):
-            self.at = node
-        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            self.variable, self.carries = _root(target), id(node) in self.carrying
-        elif isinstance(node, ast.Return):
-            self.variable, self.carries = "return", False
-        elif isinstance(node, ast.stmt):
-            self.variable, self.carries = "", id(node) in self.carrying
         return super().visit(node)
 
-    def add_site(self, node, operation: str) -> int:
-        """The number of a new site, whose origin is noted."""
-        number = super().add_site(node, operation)
-        self.program.note_origin(number, self)
-        return number
+    def begin(self, node: ast.stmt) -> None:
+        """Note what a statement gives a value, and whether it depends on what a loop carries."""
+        super().begin(node)
+        self.carries = not isinstance(node, ast.Return) and id(node) in self.carrying
 
     def _pass(self, node: _Pass) -> ast.Expr:
         loop, index = node.loop, ast.Constant(-1)
@@ -220,16 +182,7 @@ def _is_range(iterated: ast.expr) -> bool:
     return getattr(called, "id", getattr(called, "attr", "")) in ("range", "prange")
 
 
-def _root(target) -> str:
-    """The name that an assignment's target begins with."""
-    while isinstance(target, (ast.Subscript, ast.Attribute, ast.Starred)):
-        target = target.value
-    if isinstance(target, ast.Tuple) and target.elts:
-        return ", ".join(map(_root, target.elts))
-    return as_written(getattr(target, "id", ""))
-
-
-class TracedProgram(Program):
+class TracedProgram(ProgramWithOrigins):
     """A program of numbers with companions.
 
     Args:
@@ -239,7 +192,6 @@ class TracedProgram(Program):
         lanes: how many numbers are beside a value.
 
     Attributes:
-        origins: of every site but those where the kernel is entered.
         passes: number of a loop -> the site where its passes begin.
         loop_variables: such a site -> the loop's variable, where that is a whole number.
     """
@@ -248,7 +200,6 @@ class TracedProgram(Program):
 
     def __init__(self, kernel, backend: Backend, technique: str, lanes: int):
         self.technique, self.lanes = technique, lanes
-        self.origins: dict[int, Origin] = {}
         self.passes: list[int] = []
         self.loop_variables: dict[int, str] = {}
         self.around: tuple[tuple[int, ...], bool] = (), True
@@ -260,20 +211,6 @@ class TracedProgram(Program):
     def _arithmetic(self) -> str:
         maker = "'sciprec.precision.tracing.operations', 'traced_operations'"
         return f"sp_imported({maker})({self.backend!r}, {self.technique!r}, {self.lanes})"
-
-    def note_origin(self, number: int, rewriter: _TracedRewriter) -> None:
-        """Note where a site is."""
-        function = rewriter.function
-        line = self.sites[number].line
-        lines = self.sources[function.__code__].splitlines()
-        place = line - function.__code__.co_firstlineno
-        self.origins[number] = Origin(
-            as_written(rewriter.label), function.__code__.co_filename, line,
-            lines[place].strip() if 0 <= place < len(lines) else "", rewriter.variable,
-            (function.__module__ or "").startswith("sciprec.precision.")
-            and function is not self.kernel,
-            rewriter.loops, rewriter.carries,
-        )  # fmt: skip
 
     def array_text(self, text: str) -> str:
         """With nothing beside its numbers yet."""

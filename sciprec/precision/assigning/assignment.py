@@ -1,0 +1,318 @@
+"""Assignments: a format for every operation, line, variable, function or chain of calls."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sciprec.checks.arguments import refused
+from sciprec.display.listing import Listing, Shown, Summary, counted
+from sciprec.errors import InputError
+from sciprec.precision.assigning import files
+from sciprec.precision.assigning.lifted import specialised
+from sciprec.precision.assigning.matching import Matching
+from sciprec.precision.assigning.places import Place, known_as, read_place
+from sciprec.precision.assigning.rows import require_assignable
+from sciprec.precision.formats.backend import (
+    Arithmetic,
+    Backend,
+    HandedBackend,
+    resolve_backend,
+)
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.syntax import plain_function
+
+_met: dict[str, set[Place]] = {}
+"""Digest of an assignment -> the places of it that kernels of this process have."""
+
+
+class Assignment(Mapping[Hashable, str], Shown):
+    """Which operations of a computation are in which format.
+
+    An operation in format F takes its operands rounded to F, literals and integers too, and rounds
+    its result to F. Loads, stores, copies, signs, min, max and comparisons round nothing: only an
+    array of a narrower dtype rounds what is stored in it. Sums and products of arrays have the
+    format of the line that calls them.
+
+    It is given wherever a backend is: `sciprec.lift(kernel, assignment)`. As a mapping it gives the
+    names of formats by place.
+
+    Args:
+        formats: place -> format, the name of a floating-point backend of one format or a spec
+            string. Places are, by unit: a line's number (in the kernel's file, or "file.py:12"),
+            "12: a * b" for an operation, "f.x" or "x" for a variable, "f" for a function, "line 9 >
+            line 22 > g" for a chain of calls.
+        unit: "line", "operation", "variable", "function" or "call".
+        default: the format of all that is left out.
+        kernel: whose places these are: its file and the source of its lines are noted, so that a
+            line which has moved is found again, and an edited one is refused.
+        name: a label for tables and files.
+
+    Attributes:
+        unit, default, name: as given.
+        places: key -> Place.
+
+    Raises:
+        InputError: a place or a format cannot be used.
+    """
+
+    def __init__(
+        self, formats: Mapping[Any, Any], *, unit: str = "line",
+        default: str | Backend = "fp64", kernel: Callable[..., Any] | None = None,
+        name: str = "by hand",
+    ) -> None:  # fmt: skip
+        if not isinstance(formats, Mapping):
+            raise refused("an assignment", formats, "a mapping from places to formats")
+        places = {key: read_place(unit, key) for key in formats}
+        self._make(unit, places, {k: _named(f) for k, f in formats.items()}, _named(default), name)
+        if kernel is not None:
+            self._note(kernel)
+
+    def _make(
+        self, unit: str, places: Mapping[Hashable, Place], formats: Mapping[Hashable, str],
+        default: str, name: str,
+    ) -> None:  # fmt: skip
+        self.unit, self.places, self.default, self.name = unit, dict(places), default, name
+        self._formats = dict(formats)
+        self._known = {f: arithmetic_of(f) for f in {default, *self._formats.values()}}
+
+    @classmethod
+    def of_places(
+        cls, unit: str, formats: Mapping[Place, str], default: str, file: str, name: str
+    ) -> Assignment:
+        """An assignment to places as they are.
+
+        Args:
+            file: whose lines are called by their number.
+        """
+        made = cls.__new__(cls)
+        places = {place.key(file): place for place in formats}
+        made._make(unit, places, {p.key(file): f for p, f in formats.items()}, default, name)
+        return made
+
+    def _note(self, kernel: Callable[..., Any]) -> None:
+        """Take over file, function and source of the places in a kernel."""
+        function = plain_function(kernel)
+        if function is None:
+            raise refused("the kernel of an assignment", kernel, "a Python or an @njit function")
+        found = Matching(self, function)
+        found.require_met()
+        self.places = {key: found.noted(key) for key in self.places}
+
+    # ---- as a mapping --------------------------------------------------------------------------
+
+    def __getitem__(self, key: Hashable) -> str:
+        return self._formats[key]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._formats)
+
+    def __len__(self) -> int:
+        return len(self._formats)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Assignment) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def arithmetic(self, key: Hashable = None) -> Arithmetic:
+        """The arithmetic of a place, or that of all that is left out."""
+        return self._known[self.default if key is None else self._formats[key]]
+
+    @property
+    def arithmetics(self) -> tuple[Arithmetic, ...]:
+        """Every arithmetic that it names, the default first."""
+        others = [self._known[f] for f in self._formats.values()]
+        return tuple(dict.fromkeys([self._known[self.default], *others]))
+
+    # ---- as plain data -------------------------------------------------------------------------
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data: what a file holds."""
+        rows = [
+            {"format": self._formats[key], **_said(place)} for key, place in self.places.items()
+        ]
+        return {
+            "schema": 1, "name": self.name, "unit": self.unit, "default": self.default,
+            "format": rows,
+        }  # fmt: skip
+
+    @property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that depend on everything but the name."""
+        content = {**self.as_dict(), "name": ""}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as TOML; `sciprec.Assignment.load` and "assignment:PATH" read it.
+
+        Raises:
+            InputError: it is for no known kernel, or the file cannot be written.
+        """
+        if any(not p.source and p.line for p in self.places.values()):
+            raise InputError(
+                "the assignment does not know whose lines it names; make it for a kernel, as in "
+                "sciprec.Assignment(formats, kernel=kernel), so that the file can find them again"
+            )
+        return files.write(path, self.as_dict())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Assignment:
+        """An assignment from a file.
+
+        Raises:
+            InputError: it cannot be read, with what is wrong in it.
+        """
+        read = files.read(path)
+        try:
+            return cls._of(read)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+
+    @classmethod
+    def _of(cls, read: files.Read) -> Assignment:
+        return cls.of_places(read.unit, read.formats, read.default, read.file, read.name)
+
+    @classmethod
+    def called(cls, name: str) -> Assignment:
+        """The assignment "assignment:PATH" of a file, or "assignment:NAME@DIGEST" that was given
+        as a backend before.
+
+        Raises:
+            InputError: there is none.
+        """
+        path = name.partition(":")[2]
+        label, at, digest = path.rpartition("@")
+        if not at or Path(path).exists():
+            return cls.load(path)
+        found = files.kept(digest)
+        if found is None:
+            raise InputError(
+                f"the arithmetic '{name}' is not known here; give the file of the assignment, as "
+                "in 'assignment:mix.toml'"
+            )
+        return cls._of(replace(found, name=label))
+
+    # ---- as a backend --------------------------------------------------------------------------
+
+    def as_backend(self) -> AssignedBackend:
+        """The backend whose kernels compute so."""
+        files.keep(self.digest, self.as_dict())
+        fp64 = resolve_backend("fp64")
+        about = f"{counted(len(self), self.unit)} in formats of their own"
+        name = f"assignment:{self.name.replace(' ', '-')}@{self.digest}"
+        return AssignedBackend(name, *fp64.roles, about=about, maker=self)
+
+    @property
+    def carrier(self) -> np.dtype:
+        """The dtype of a model's arrays."""
+        return np.dtype(np.float64)
+
+    def lifted(
+        self, kernel: Callable[..., Any], backend: Backend, trust_inputs: bool
+    ) -> Lifted:
+        """A kernel compiled for this assignment; see `sciprec.lift`."""
+        return specialised(kernel, backend, self)
+
+    def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
+        """A function (values, out): arrays are stored as they are."""
+
+        def copied(values: np.ndarray, out: np.ndarray) -> None:
+            out[...] = values
+
+        return copied
+
+    def note_met(self, keys: Iterable[Hashable]) -> None:
+        """Note places that a kernel has."""
+        _met.setdefault(self.digest, set()).update(self.places[key] for key in keys)
+
+    @property
+    def unmet(self) -> list[Place]:
+        """Places that no kernel which was compiled in this process has."""
+        known = _met.get(self.digest, set())
+        return [place for place in self.places.values() if place not in known]
+
+    def _summary(self) -> Summary:
+        rows = [(str(key), fmt, self.places[key].source) for key, fmt in self._formats.items()]
+        rows.append(("all else", self.default, ""))
+        listing = Listing((self.unit, "format", "source"), (), rows)
+        return Summary(f"Assignment of {counted(len(self), self.unit)}", listing)
+
+
+class AssignedBackend(HandedBackend):
+    """A backend whose operations have the formats of an assignment; it is equal to others of the
+    same one.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AssignedBackend) and self.maker == other.maker
+
+    def __hash__(self) -> int:
+        return hash(self.maker)
+
+    def require_met(self, kernel: Callable[..., Any]) -> None:
+        """Make sure that a kernel has every place of the assignment.
+
+        Raises:
+            InputError: one that it does not have, with the nearest.
+        """
+        Matching(self.maker, kernel).require_met()
+
+    def require_all_met(self) -> None:
+        """Make sure that every place is in a kernel that was compiled.
+
+        Raises:
+            InputError: one is not.
+        """
+        unmet = self.maker.unmet
+        if unmet:
+            raise InputError(
+                f"'{self.name}' gives a format to {unmet[0]}, which no kernel of the model has"
+                f"{f'; nor {len(unmet) - 1} more places' if unmet[1:] else ''}: leave it out, or "
+                "name the place as the model has it"
+            )
+
+
+def arithmetic_of(name: str) -> Arithmetic:
+    """The arithmetic that an operation may be given by this name.
+
+    Raises:
+        InputError: there is none, with what is accepted.
+    """
+    backend = resolve_backend(name)
+    if len(set(backend.roles)) > 1 or backend.noise is not None or backend.fixed:
+        raise InputError(
+            f"format '{name}' is no single floating-point arithmetic; an assignment takes formats "
+            "such as 'fp32', 'bf16' or 'float:p=12'"
+        )
+    require_assignable(backend.compute, name)
+    return backend.compute
+
+
+def _named(given: Any) -> str:
+    name = given if isinstance(given, str) else resolve_backend(given).name
+    arithmetic_of(name)
+    return name
+
+
+def _said(place: Place) -> dict[str, Any]:
+    """What a place has, as plain data."""
+    nothing = asdict(Place(place.unit))
+    return {k: v for k, v in asdict(place).items() if v != nothing[k]}
+
+
+def file_of(kernel) -> str:
+    """The file of a kernel as assignments know it."""
+    return known_as(kernel.__code__.co_filename)
+
+
+def backend_called(name: str) -> AssignedBackend:
+    """The backend of `Assignment.called`."""
+    return Assignment.called(name).as_backend()

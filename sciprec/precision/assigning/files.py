@@ -1,0 +1,185 @@
+"""Assignments in files: TOML that people read and edit, and a store by content, by which other
+processes find what was made in this one.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sciprec.checks.arguments import path as checked_path
+from sciprec.checks.arguments import shown
+from sciprec.errors import InputError, meant
+from sciprec.precision.assigning.places import UNITS, Place
+from sciprec.precision.compiled import disk_cache
+
+SCHEMA = 1
+_KEYS = ("schema", "name", "unit", "default", "format")
+_OF_PLACE = ("function", "file", "line", "column", "text", "variable", "source")
+_WHOLE = ("line", "column")
+_kept: dict[str, str] = {}
+
+
+def write(path: str | Path, content: dict[str, Any]) -> Path:
+    """Write what an assignment says (`Assignment.as_dict`) as TOML.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    target = Path(checked_path("the file of an assignment", path))
+    try:
+        target.write_text(text_of(content))
+    except OSError as error:
+        raise InputError(f"'{target}' cannot be written: {error.strerror or error}") from None
+    return target
+
+
+def text_of(content: dict[str, Any]) -> str:
+    """The content of an assignment as TOML."""
+    lines = [
+        "# Formats of operations, see docs/assignments.md. Lines are found again by their source.",
+        *(f"{key} = {_toml(content[key])}" for key in _KEYS[:-1]),
+    ]
+    for row in content["format"]:
+        lines += ["", "[[format]]"]
+        lines += [f"{key} = {_toml(value)}" for key, value in row.items() if key != "unit"]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return json.dumps(value).replace("\x7f", "\\u007F")
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a file says.
+
+    Attributes:
+        unit, default, name: see `Assignment`.
+        formats: place -> format.
+        file: in which most places are.
+    """
+
+    unit: str
+    default: str
+    name: str
+    formats: dict[Place, str]
+    file: str
+
+
+def read(path: str | Path) -> Read:
+    """What the file of an assignment says.
+
+    Raises:
+        InputError: it cannot be read, with what is wrong in it.
+    """
+    source = Path(checked_path("the file of an assignment", path))
+    try:
+        content = tomllib.loads(source.read_text())
+    except OSError as error:
+        raise InputError(
+            f"the assignment '{source}' cannot be read: {error.strerror or error}; give a file "
+            "that Assignment.save wrote"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"the assignment '{source}' is no TOML file: {error}") from None
+    try:
+        return parsed(content, source.stem)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def parsed(content: dict[str, Any], name: str) -> Read:
+    """What the content of a file says.
+
+    Args:
+        name: where it says none.
+
+    Raises:
+        InputError: something in it cannot be used.
+    """
+    _require_known(content, _KEYS)
+    if content.get("schema") != SCHEMA:
+        raise InputError(
+            f"schema is {shown(content.get('schema'))}; this version reads schema {SCHEMA}: save "
+            "the assignment again"
+        )
+    unit, rows = content.get("unit"), content.get("format", [])
+    if unit not in UNITS:
+        raise InputError(f"unit is {shown(unit)}; accepted: {', '.join(UNITS)}")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError("format is no list of tables; write [[format]] before each")
+    formats: dict[Place, str] = {}
+    for number, row in enumerate(rows, 1):
+        _require_known(row, ("format", *_OF_PLACE), f"[[format]] number {number}: ")
+        place, given = _place(unit, row, number), row.get("format")
+        if place in formats:
+            raise InputError(f"[[format]] number {number}: {place} is given a format twice")
+        formats[place] = _text("format", given, number)
+    label = _text("name", content.get("name", name), 0)
+    default = _text("default", content.get("default", "fp64"), 0)
+    files = [place.file for place in formats]
+    main = max(set(files), key=files.count) if files else ""
+    return Read(unit, default, label, formats, main)
+
+
+def _place(unit: str, row: dict[str, Any], number: int) -> Place:
+    given: dict[str, Any] = {}
+    for key in _OF_PLACE:
+        if key not in row:
+            continue
+        if key in _WHOLE:
+            if type(row[key]) is not int or row[key] < 0:
+                raise InputError(
+                    f"[[format]] number {number}: {key} is {shown(row[key])}; accepted: a whole "
+                    "number"
+                )
+            given[key] = row[key]
+        else:
+            given[key] = _text(key, row[key], number)
+    wanted = {"line": "line", "operation": "line", "variable": "variable", "function": "function",
+              "call": "text"}[unit]  # fmt: skip
+    if wanted not in given:
+        raise InputError(f"[[format]] number {number}: the key '{wanted}' is missing")
+    return Place(unit, **given)
+
+
+def _text(key: str, value: Any, number: int) -> str:
+    if not isinstance(value, str) or not value:
+        where = f"[[format]] number {number}: " if number else ""
+        raise InputError(f"{where}{key} is {shown(value)}; accepted: a text")
+    return value
+
+
+def _require_known(found: dict[str, Any], known: tuple[str, ...], where: str = "") -> None:
+    for key in found:
+        if key not in known:
+            raise InputError(
+                f"{where}unknown key '{key}'; known: {', '.join(known)}{meant(key, known)}"
+            )
+
+
+def keep(digest: str, content: dict[str, Any]) -> None:
+    """Let this process and others find what an assignment says by its digest."""
+    if digest not in _kept:
+        _kept[digest] = text_of(content)
+        disk_cache.write(_place_of(digest), _kept[digest].encode())
+
+
+def kept(digest: str) -> Read | None:
+    """What the assignment of this digest says; None where it was not kept."""
+    if digest not in _kept:
+        found = disk_cache.read(_place_of(digest))
+        if found is None:
+            return None
+        _kept[digest] = found.decode()
+    return parsed(tomllib.loads(_kept[digest]), digest)
+
+
+def _place_of(digest: str) -> Path:
+    return disk_cache.cache_folder() / "assignments" / f"{digest}.toml"

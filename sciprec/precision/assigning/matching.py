@@ -1,0 +1,148 @@
+"""What an assignment means for a kernel: the arithmetic of every row of its program."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from sciprec.errors import InputError, meant
+from sciprec.precision.assigning.origins import own_place
+from sciprec.precision.assigning.places import Place, known_as, place_of
+from sciprec.precision.assigning.program import AssignedProgram
+from sciprec.precision.assigning.rows import NEAREST
+from sciprec.precision.formats.backend import Arithmetic
+
+if TYPE_CHECKING:
+    from sciprec.precision.assigning.assignment import Assignment
+
+
+@lru_cache(maxsize=64)
+def program_of(kernel) -> AssignedProgram:
+    """The (shared) program of a kernel, whose rows are numbered."""
+    program = AssignedProgram(kernel, NEAREST)
+    program.text()
+    return program
+
+
+class Matching:
+    """The places of an assignment in a kernel.
+
+    Args:
+        assignment: what gives formats.
+        kernel: the plain Python function.
+
+    Attributes:
+        arithmetics: of the program's rows, in their order.
+        met: keys of the assignment whose places the kernel has.
+
+    Raises:
+        InputError: a line was edited, or two places of one row have different formats.
+    """
+
+    def __init__(self, assignment: Assignment, kernel) -> None:
+        self.assignment, self.kernel = assignment, kernel
+        self.program = program_of(kernel)
+        rows = self.program.layout.rows
+        self._origins = [own_place(self.program, row) for row in rows]
+        self._files = {o.file for o in self._origins}
+        self._places = {key: self._moved(p) for key, p in assignment.places.items()}
+        self._rows: dict[Hashable, int] = {}
+        self.arithmetics: list[Arithmetic] = [assignment.arithmetic()] * len(rows)
+        self._give()
+
+    @property
+    def met(self) -> list[Hashable]:
+        """Keys of the assignment whose places the kernel has."""
+        return list(self._rows)
+
+    def _give(self) -> None:
+        given: dict[int, Hashable] = {}
+        by_line: dict[int, list[Hashable]] = {}
+        for key, place in self._places.items():
+            by_line.setdefault(place.line, []).append(key)
+        for number, (row, origin) in enumerate(
+            zip(self.program.layout.rows, self._origins, strict=True)
+        ):
+            for key in (*by_line.get(origin.line, ()), *by_line.get(0, ())):
+                if not self._places[key].holds(self.program, row, origin):
+                    continue
+                other = given.setdefault(number, key)
+                if self.assignment[other] != self.assignment[key]:
+                    raise InputError(
+                        f"{self._places[key]} is in '{self.assignment[key]}' and, as "
+                        f"{other!r}, in '{self.assignment[other]}'; give it one format"
+                    )
+                self._rows.setdefault(key, number)
+                self.arithmetics[number] = self.assignment.arithmetic(key)
+
+    def _moved(self, place: Place) -> Place:
+        """A place where its line is now."""
+        if not place.source or not self._has(place):
+            return place
+        lines = self._lines(place)
+        if lines.get(place.line) == place.source:
+            return place
+        found = [line for line, text in lines.items() if text == place.source]
+        if not found:
+            now = lines.get(place.line)
+            reads = f"reads `{now}` now" if now else "has no operation now"
+            raise InputError(
+                f"line {place.line} of '{place.function}' ({place.file}) {reads}; the assignment "
+                f"was made for `{place.source}`: make it again, or edit its file"
+            )
+        twins = sorted(
+            p.line for p in set(self.assignment.places.values())
+            if (p.function, p.file, p.source) == (place.function, place.file, place.source)
+        )  # fmt: skip
+        if len(twins) == len(found):  # as many as there were, in the same order
+            return replace(place, line=sorted(found)[twins.index(place.line)])
+        return replace(place, line=min(found, key=lambda line: abs(line - place.line)))
+
+    def _has(self, place: Place) -> bool:
+        """Whether the kernel has the function of a place."""
+        return any(o.function == place.function and place.is_in(o.file) for o in self._origins)
+
+    def _lines(self, place: Place) -> dict[int, str]:
+        """Lines of a place's function -> source."""
+        return {o.line: o.source for o in self._origins if o.function == place.function}
+
+    def noted(self, key: Hashable) -> Place:
+        """A place with its file, function and source."""
+        row = self._rows[key]
+        known = place_of(self.program, self.program.layout.rows[row], self.assignment.unit)
+        if self.assignment.unit == "operation":
+            return replace(self._places[key], function=known.function, file=known.file,
+                           source=known.source)  # fmt: skip
+        if self.assignment.unit == "variable" and not self._places[key].function:
+            return replace(self._places[key], file=known.file)
+        return known
+
+    def require_met(self) -> None:
+        """Make sure that the kernel has every place.
+
+        Raises:
+            InputError: one that it does not have, with the nearest.
+        """
+        for key, place in self._places.items():
+            if key in self._rows:
+                continue
+            raise InputError(
+                f"kernel '{self.kernel.__name__}' "
+                f"({known_as(self.kernel.__code__.co_filename)}) has no operation in {place}; "
+                f"{self._nearest(key, place)}"
+            )
+
+    def _nearest(self, key: Hashable, place: Place) -> str:
+        unit, file = self.assignment.unit, self.kernel.__code__.co_filename
+        every = dict.fromkeys(place_of(self.program, r, unit) for r in self.program.layout.rows)
+        if unit == "line":
+            lines = sorted({p.line for p in every})
+            if not lines:
+                return "it has no operation on floating-point numbers"
+            nearest = min(lines, key=lambda line: abs(line - place.line))
+            return f"the nearest line with one is {nearest}"
+        names = [str(p.key(known_as(file))) for p in every]
+        listed = ", ".join([*names[:8], *(["..."] if names[8:] else [])])
+        return f"it has {listed}{meant(str(key), names)}"

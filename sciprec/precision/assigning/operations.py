@@ -1,0 +1,241 @@
+"""The operations of kernels whose operations have formats of their own: binary64's, each operand
+rounded to the operation's format, and its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from llvmlite import ir
+from numba.core import types
+
+from sciprec.precision.assigning import rows
+from sciprec.precision.assigning.by_row import BINARY64, ByAnyRow, ByRow
+from sciprec.precision.assigning.in_format import InFormat
+from sciprec.precision.formats.backend import Arithmetic, resolve_backend
+from sciprec.precision.operations import keys
+from sciprec.precision.operations.intrinsics import Operations
+from sciprec.precision.operations.number_types import call_inlined
+from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.technique import rounder
+from sciprec.precision.rounding.variant import FLOATS, Variant
+from sciprec.precision.rounding.words import F64, V64, call
+
+COPIES = frozenset(
+    {"neg", "pos", "abs", "fabs", "sign", "cast"}
+    | {row.name for row in OPERATIONS.values() if row.exact is not None}
+)
+"""Operations that round nothing: signs, copies, and what gives one of its operands."""
+_ACCUMULATING = ("accumulate", "product")
+_OF_COMPLEX = ("rect", "polar", "angle")
+_TECHNIQUES: dict[str, type[ByRow]] = {rows.NEAREST: ByRow, rows.ANY: ByAnyRow}
+
+
+def rounds(operation: str) -> bool:
+    """Whether an operation, by its name in a program, has a format."""
+    stem = operation.partition("(")[0]
+    if stem.startswith("i") and stem[1:] in OPERATIONS or stem in ("ipower_of", "power_of"):
+        stem = "power" if "power" in stem else stem[1:]
+    if stem in ("power", "times", "over", *_ACCUMULATING, *_OF_COMPLEX):
+        return True
+    return stem in OPERATIONS and stem not in COPIES
+
+
+class AssignedOperations(Operations):
+    """Operations of binary64 in a format of their own; the base of the two here.
+
+    Args:
+        technique: of every operation.
+        variant: what operations do with rows of a table.
+    """
+
+    def __init__(self, technique: Native, variant: Variant) -> None:
+        self._technique = technique
+        super().__init__(resolve_backend("fp64"), 0, variant)
+        self.storage = rounder(BINARY64, F64, 0)
+
+    def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Native:
+        return self._technique
+
+    @property
+    def careful(self) -> AssignedOperations:
+        """What operations on arrays use: themselves."""
+        return self
+
+    def draw(self, b, role: Native, key, salt: int = 0) -> dict:
+        """The address of the operation's row, for its operands too."""
+        return {"row": key} if role.placed else {}
+
+    def emit(self, name: str, role: Native) -> Callable:
+        """An operation, its operands rounded; what gives an operand takes it as it is."""
+        made = self._emitted(name, role)
+        if name in COPIES:
+            return _Copying(made)
+
+        def emitted(context, b, values, key):
+            place = self.draw(b, role, key)
+            return made(context, b, [role.taken(b, x, **place) for x in values], key)
+
+        return emitted
+
+    def _scalar(self, emit, kinds, key, places: bool):
+        role = self.storage if isinstance(emit, _Copying) else self.compute
+
+        def codegen(context, b, signature, args):
+            word, values = keys.split(key, args)
+            operands = [
+                value if kind == self.carrier else self.rounded(b, kind, value, role, word, 0)
+                for kind, value in zip(kinds, values, strict=True)
+            ]
+            return emit(context, b, operands, word)
+
+        return self.carrier(*keys.join(key, kinds)), codegen
+
+    def _make(self, name: str):
+        if name == "product":
+            return self._operation(2, self.emit("mul", self.matmul_role), None, name)
+        if name == "accumulate":
+            return self._operation(2, self.emit("add", self.accumulate_role), None, name)
+        return super()._make(name)
+
+    def repeated(self, b, x, exponent: int, key):
+        """x^exponent by repeated squaring, of a rounded x."""
+        return super().repeated(
+            b, self.compute.taken(b, x, **self.draw(b, self.compute, key)), exponent, key
+        )
+
+    def _modulus(self, context, b, role, values, key):
+        """Python's x % y: the exact remainder, or its sum with y, rounded once."""
+        (x, y), place, zero = values, self.draw(b, role, key), V64.constant(0.0)
+        rest = b.frem(x, y)
+        other = b.xor(b.fcmp_ordered("<", rest, zero), b.fcmp_ordered("<", y, zero))
+        moved = role.sum_of_binary64(b, rest, y, **place)
+        result = b.select(other, moved, role.from_binary64(b, rest, **place))
+        signed_zero = call(b, "copysign", zero, y)
+        return b.select(b.fcmp_ordered("==", rest, zero), signed_zero, result)
+
+
+class _Copying:
+    """The code of an operation that rounds nothing."""
+
+    def __init__(self, emit: Callable) -> None:
+        self._emit = emit
+
+    def __call__(self, context, b, values, key):
+        return self._emit(context, b, values, key)
+
+
+class OperationsByRow(AssignedOperations):
+    """Operations that read their format from a row at run time.
+
+    Args:
+        layout: of the rows, see `rows`.
+    """
+
+    def __init__(self, layout: str) -> None:
+        variant = Variant(f"by row, {layout}", rows.ROW_BYTES)
+        super().__init__(_TECHNIQUES[layout](), variant)
+
+    def _emitted(self, name: str, role: Native) -> Callable:
+        if name == "mod":
+            return lambda c, b, v, key: self._modulus(c, b, role, v, key)
+        return super()._emitted(name, role)
+
+    def _elementary(self, context, b, name, values, role, key):
+        row = OPERATIONS[name]
+        wide = row.platform or row.evaluate
+        own = "platform" if row.platform is not None else "own"
+        ways = [(wide, own), (row.narrow, "own"), (row.directed, "own")]
+
+        def evaluated(way: int):
+            function, whose = ways[way]
+            if whose == "platform":
+                return self._native(context, b, function, values, types.float64)
+            kinds = (types.float64,) * len(values)
+            return call_inlined(context, b, function, kinds, values)
+
+        return role.from_binary64(b, self._by_class(b, key, evaluated), row=key)
+
+    def of_bits(self, context, b, row: Operation, value, role: Native, key):
+        """A function of a 32-bit integer, as the row's format wants it."""
+
+        def evaluated(way: int):
+            function = (row.evaluate, row.narrow, row.narrow)[way]
+            return call_inlined(context, b, function, (types.int64,), [value])
+
+        return role.from_binary64(b, self._by_class(b, key, evaluated), row=key)
+
+    def _by_class(self, b, row, evaluated: Callable[[int], ir.Value]):
+        """What `evaluated` gives in the way that the row's format wants."""
+        ways = (rows.WIDE, rows.NARROW, rows.DIRECTED)
+        ways = ways if self.compute.layout == rows.ANY else ways[:2]
+        after, found = b.append_basic_block("evaluated"), []
+        for number, way in enumerate(ways):
+            last = number == len(ways) - 1
+            if not last:
+                here, other = b.append_basic_block("way"), b.append_basic_block("others")
+                b.cbranch(self.compute.is_of_class(b, row, way), here, other)
+                b.position_at_end(here)
+            value = evaluated(number)
+            found.append((value, b.block))
+            b.branch(after)
+            if not last:
+                b.position_at_end(other)
+        b.position_at_end(after)
+        merged = b.phi(F64)
+        for value, block in found:
+            merged.add_incoming(value, block)
+        return merged
+
+
+class OperationsInFormat(AssignedOperations):
+    """Operations in one format that is known.
+
+    Args:
+        arithmetic: theirs.
+    """
+
+    def __init__(self, arithmetic: Arithmetic) -> None:
+        super().__init__(InFormat(arithmetic), FLOATS)
+
+    def _emitted(self, name: str, role: Native) -> Callable:
+        if name == "mod" and role.arithmetic.native is None:
+            return lambda c, b, v, key: self._modulus(c, b, role, v, key)
+        return super()._emitted(name, role)
+
+
+@lru_cache(maxsize=8)
+def by_row(layout: str) -> OperationsByRow:
+    """The (shared) operations that read rows of a layout."""
+    return OperationsByRow(layout)
+
+
+@lru_cache(maxsize=64)
+def in_format(arithmetic: Arithmetic) -> OperationsInFormat:
+    """The (shared) operations in a format."""
+    return OperationsInFormat(arithmetic)
+
+
+class OperationsInFormats:
+    """Operations in several formats that are known: those of the first one, and `in_1`, `in_2`, ...
+    those of the others.
+
+    Args:
+        arithmetics: binary64 first.
+    """
+
+    def __init__(self, arithmetics: tuple[Arithmetic, ...]) -> None:
+        self._first = in_format(arithmetics[0])
+        for number, arithmetic in enumerate(arithmetics[1:], 1):
+            setattr(self, f"in_{number}", in_format(arithmetic))
+
+    def __getattr__(self, name: str):
+        return getattr(self._first, name)
+
+
+@lru_cache(maxsize=64)
+def in_formats(arithmetics: tuple[Arithmetic, ...]) -> OperationsInFormats:
+    """The (shared) operations in some formats."""
+    return OperationsInFormats(arithmetics)

@@ -1,0 +1,148 @@
+"""Where in the user's source the operations of a program stand."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from sciprec.precision.rewriting.layout import Row
+from sciprec.precision.rewriting.own_names import as_written
+from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.rewrite import Rewriter
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where in a source an operation stands.
+
+    Args:
+        function, file, line: of the expression's beginning.
+        source: the line.
+        variable: the name that the statement gives a value, "return", or "" for none.
+        of_engine: whether it is in one of the engine's own kernels.
+        loops: numbers of the loops of its function that it stands in, the outermost one first.
+        carried: whether its statement depends on what a loop carries from pass to pass.
+    """
+
+    function: str
+    file: str
+    line: int
+    source: str
+    variable: str
+    of_engine: bool
+    loops: tuple[int, ...] = ()
+    carried: bool = False
+
+
+class OriginRewriter(Rewriter):
+    """Rewrites a kernel as ever; its program is told where sites stand.
+
+    Attributes:
+        at: the node that is being rewritten.
+        variable: what its statement gives a value.
+        loops, carries: see `Origin`.
+    """
+
+    at: Any = None
+    variable, carries = "", False
+    loops: tuple[int, ...] = ()
+
+    def visit(self, node):
+        """Any node; what it is part of is noted."""
+        if hasattr(node, "lineno"):
+            self.at = node
+        if isinstance(node, ast.stmt):
+            self.begin(node)
+        return super().visit(node)
+
+    def begin(self, node: ast.stmt) -> None:
+        """Note what a statement gives a value."""
+        self.variable = ""
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            self.variable = _root(target)
+        elif isinstance(node, ast.Return):
+            self.variable = "return"
+
+    def add_site(self, node, operation: str) -> int:
+        """The number of a new site, whose origin is noted."""
+        number = super().add_site(node, operation)
+        self.program.note_origin(number, self)
+        return number
+
+
+class ProgramWithOrigins(Program):
+    """A program whose sites are known by where they stand.
+
+    Attributes:
+        origins: of every site but those where the kernel is entered.
+    """
+
+    rewriter = OriginRewriter
+
+    def __init__(self, *args, **more) -> None:
+        self.origins: dict[int, Origin] = {}
+        super().__init__(*args, **more)
+
+    def note_origin(self, number: int, rewriter: OriginRewriter) -> None:
+        """Note where a site is."""
+        function = rewriter.function
+        line = self.sites[number].line
+        lines = self.sources[function.__code__].splitlines()
+        place = line - function.__code__.co_firstlineno
+        self.origins[number] = Origin(
+            as_written(rewriter.label), function.__code__.co_filename, line,
+            lines[place].strip() if 0 <= place < len(lines) else "", rewriter.variable,
+            (function.__module__ or "").startswith("sciprec.precision.")
+            and function is not self.kernel,
+            rewriter.loops, rewriter.carries,
+        )  # fmt: skip
+
+
+def own_place(program: ProgramWithOrigins, row: Row) -> Origin:
+    """The user's own place of a row: in a kernel of the engine, where it is called; of an argument
+    the kernel's definition.
+    """
+    chain = chain_of(program, row)
+    if not chain:
+        kernel = program.kernel
+        site = program.sites[row.site]
+        code, text = kernel.__code__, f"argument {site.text}"
+        text = "results returned" if site.operation == "returned" else text
+        file, line = code.co_filename, code.co_firstlineno
+        return Origin(kernel.__name__, file, line, text, "", False)
+    return next((o for o in reversed(chain) if not o.of_engine), chain[-1])
+
+
+def chain_of(program: ProgramWithOrigins, row: Row) -> list[Origin]:
+    """The places of the calls that lead to a row, and its own."""
+    return [program.origins[s] for s in (*row.calls, row.site) if s in program.origins]
+
+
+def key_of(program: ProgramWithOrigins, row: Row, origin: Origin, by: str) -> tuple:
+    """What rows of one line, operation, variable, function or call have in common; the last item
+    is what it is called.
+    """
+    if by == "line":
+        return origin.file, origin.line, origin.function, f"line {origin.line}"
+    if by == "variable":
+        return origin.file, origin.function, origin.variable or "(no variable)"
+    if by == "function":
+        return origin.file, origin.function
+    if by == "operation":
+        site = program.sites[row.site]
+        text = site.text or site.operation
+        return origin.file, origin.line, site.column, site.operation, f"{site.operation}: {text}"
+    lines = [program.origins[s].line for s in row.calls if s in program.origins]
+    path = " > ".join([*(f"line {n}" for n in lines), origin.function])
+    return origin.file, path
+
+
+def _root(target) -> str:
+    """The name that an assignment's target begins with."""
+    while isinstance(target, (ast.Subscript, ast.Attribute, ast.Starred)):
+        target = target.value
+    if isinstance(target, ast.Tuple) and target.elts:
+        return ", ".join(map(_root, target.elts))
+    return as_written(getattr(target, "id", ""))

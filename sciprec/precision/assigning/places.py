@@ -1,0 +1,164 @@
+"""Places that an assignment gives formats to: lines, operations, variables, functions, chains of
+calls. What they are called, and which rows of a program are theirs.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sciprec.checks.arguments import refused
+from sciprec.errors import InputError, meant
+from sciprec.precision.assigning.origins import Origin, ProgramWithOrigins, chain_of, own_place
+from sciprec.precision.rewriting.layout import Row
+
+UNITS = ("line", "operation", "variable", "function", "call")
+_LINE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
+_OPERATION = re.compile(
+    r"(?:(?P<file>[^:]+\.py):)?(?P<line>\d+)(?::(?P<column>\d+))?: (?P<text>.+)"
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A part of a source whose operations have one format.
+
+    Args:
+        unit: one of `UNITS`.
+        function, file: where it is; "" for any.
+        line: of a line or an operation.
+        column, text: of an operation, -1 for any; the text of a chain of calls.
+        variable: its name.
+        source: the line's, or "" where that is not checked.
+    """
+
+    unit: str
+    function: str = ""
+    file: str = ""
+    line: int = 0
+    column: int = -1
+    text: str = ""
+    variable: str = ""
+    source: str = ""
+
+    def key(self, file: str = "") -> Hashable:
+        """What the place is called in an assignment for a kernel of this file."""
+        elsewhere = f"{self.file}:" if self.file and not _is_in(file, self.file) else ""
+        if self.unit == "line":
+            return f"{elsewhere}{self.line}" if elsewhere else self.line
+        if self.unit == "operation":
+            column = "" if self.column < 0 else f":{self.column}"
+            return f"{elsewhere}{self.line}{column}: {self.text}"
+        if self.unit == "variable":
+            return f"{elsewhere}{self.function}.{self.variable}".lstrip(".")
+        return f"{elsewhere}{self.text if self.unit == 'call' else self.function}"
+
+    def __str__(self) -> str:
+        where = f" of '{self.function}'" if self.function else ""
+        if self.unit in ("line", "operation"):
+            text = f", `{self.text}`" if self.text else ""
+            return f"line {self.line}{where}{text}"
+        return f"{self.unit} '{self.key(self.file)}'"
+
+    def is_in(self, file: str) -> bool:
+        """Whether the place may be in a file: of one whose source is known the name is enough."""
+        known = Path(self.file).name if self.source else self.file
+        return not known or _is_in(file, known)
+
+    def holds(self, program: ProgramWithOrigins, row: Row, origin: Origin) -> bool:
+        """Whether a row of a program is in the place; its line is the one in force."""
+        if not self.is_in(origin.file):
+            return False
+        if self.unit != "call" and self.function and self.function != origin.function:
+            return False
+        if self.unit == "variable":
+            return self.variable == origin.variable
+        if self.unit == "function":
+            return True
+        if self.unit == "call":
+            return self.text == path_of(program, row)
+        if self.line != origin.line:
+            return False
+        if self.unit == "line":
+            return True
+        site = program.sites[row.site]
+        return self.text == site.text and self.column in (-1, site.column)
+
+
+def place_of(program: ProgramWithOrigins, row: Row, unit: str) -> Place:
+    """The place that a row is in."""
+    origin = own_place(program, row)
+    function, file = origin.function, known_as(origin.file)
+    if unit == "line":
+        return Place(unit, function, file, origin.line, source=origin.source)
+    if unit == "operation":
+        site = program.sites[row.site]
+        if program.origins.get(row.site) is not origin:  # in a kernel of the engine
+            return Place(unit, function, file, origin.line, -1, origin.source, "", origin.source)
+        text = site.text or site.operation
+        return Place(unit, function, file, origin.line, site.column, text, "", origin.source)
+    if unit == "variable":
+        return Place(unit, function, file, variable=origin.variable or "(no variable)")
+    if unit == "function":
+        return Place(unit, function, file)
+    return Place(unit, function, file, text=path_of(program, row))
+
+
+def path_of(program: ProgramWithOrigins, row: Row) -> str:
+    """The lines of the user's calls that lead to a row, and its function."""
+    chain = chain_of(program, row)
+    own = [o for o in chain if not o.of_engine] or chain[-1:]
+    return " > ".join([*(f"line {o.line}" for o in own[:-1]), own[-1].function])
+
+
+def known_as(file: str) -> str:
+    """A file as other machines know it: from the folder on that Python finds it in."""
+    path = Path(file)
+    folders = [Path(p) for p in sys.path if p and path.is_relative_to(p)]
+    if not folders:
+        return path.name
+    return path.relative_to(max(folders, key=lambda f: len(f.parts))).as_posix()
+
+
+def _is_in(file: str, known: str) -> bool:
+    return file == known or file.endswith(f"/{known}") or not file
+
+
+def read_place(unit: str, key: Any) -> Place:
+    """The place that a key of an assignment means.
+
+    Raises:
+        InputError: it means none.
+    """
+    if unit not in UNITS:
+        raise InputError(
+            f"unit was given {unit!r}; accepted: {', '.join(UNITS)}{meant(str(unit), UNITS)}"
+        )
+    if unit == "line":
+        if isinstance(key, int) and not isinstance(key, bool) and key > 0:
+            return Place(unit, line=key)
+        match = _LINE.fullmatch(key) if isinstance(key, str) else None
+        if match is None:
+            raise refused("a line of an assignment", key, "its number, or 'file.py:12'")
+        return Place(unit, file=match["file"] or "", line=int(match["line"]))
+    if unit == "operation":
+        match = _OPERATION.fullmatch(key) if isinstance(key, str) else None
+        if match is None:
+            raise refused(
+                "an operation of an assignment", key, "its line and text, as in '12: a * b'"
+            )
+        column = int(match["column"]) if match["column"] else -1
+        return Place(unit, "", match["file"] or "", int(match["line"]), column, match["text"])
+    if not isinstance(key, str) or not key:
+        raise refused(f"a {unit} of an assignment", key, "its name")
+    file, _, rest = key.rpartition(":")
+    if unit == "call":
+        return Place(unit, file=file, text=rest)
+    if unit == "function":
+        return Place(unit, rest, file)
+    function, _, variable = rest.rpartition(".")
+    return Place(unit, function, file, variable=variable)

@@ -1,0 +1,115 @@
+"""Programs whose operations read their format from a table: one compilation for all assignments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+from numba.core import errors
+
+from sciprec.precision.assigning import rows
+from sciprec.precision.assigning.operations import rounds
+from sciprec.precision.assigning.origins import ProgramWithOrigins
+from sciprec.precision.formats.backend import Arithmetic, resolve_backend
+from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.lifting.lifted import last_reason
+from sciprec.precision.rewriting.layout import Frame, Row
+from sciprec.precision.rewriting.syntax import LiftError
+from sciprec.precision.rounding.variant import Variant
+
+
+class _Rows(Frame):
+    """A frame whose operations that round share a row where their place is the same.
+
+    Args:
+        place: number of a site -> what sites of one row have in common.
+    """
+
+    def __init__(self, place: Callable[[int], Hashable]) -> None:
+        super().__init__()
+        self._place, self._known = place, {}
+
+    def add(self, site: int, operation: str, arity: int, array: str = "") -> int:
+        """The row of an operation; any number where it rounds nothing."""
+        if not rounds(operation):
+            return 0
+        place = self._place(site)
+        if place not in self._known:
+            self._known[place] = len(self.rows)
+            self.rows.append(Row(site, 0))
+        return self._known[place]
+
+    def regroup(self, first: int, array: str) -> None:
+        """Rows have no units."""
+
+
+class AssignedProgram(ProgramWithOrigins):
+    """A program of binary64 whose operations have a row for every chain of calls.
+
+    Args:
+        kernel: the plain Python function.
+        layout: of the rows, see `rows`.
+        unit: what shares a row: an operation alone, or those of a line, a variable, a function.
+            Within it numbers are in one format, and rounded once.
+    """
+
+    with_rows = "an assignment"
+
+    def __init__(self, kernel, layout: str, unit: str = "operation") -> None:
+        self.row_layout, self.unit = layout, unit
+        variant = Variant(f"by row, {layout}", rows.ROW_BYTES)
+        super().__init__(kernel, resolve_backend("fp64"), "auto", True, variant)
+
+    def _arithmetic(self) -> str:
+        place = "'sciprec.precision.assigning.operations', 'by_row'"
+        return f"sp_imported({place})({self.row_layout!r})"
+
+    def frame(self, function: str) -> Frame:
+        """The rows of a generated function."""
+        return self.frames.setdefault(function, _Rows(self._place))
+
+    def _place(self, site: int) -> Hashable:
+        """What sites of one row have in common, in one function: all of it in the engine's."""
+        origin = self.origins[site]
+        if origin.of_engine or self.unit in ("function", "call"):
+            return ""
+        return {"line": origin.line, "variable": origin.variable}.get(self.unit, site)
+
+
+class Configured:
+    """A kernel compiled once for all assignments of a layout.
+
+    Args:
+        kernel: the plain Python function.
+        layout: of the rows, see `rows`.
+        unit: what shares a row, see `AssignedProgram`.
+
+    Attributes:
+        program: with the rows of its operations, `program.layout.rows`.
+    """
+
+    def __init__(self, kernel, layout: str, unit: str = "operation") -> None:
+        self.program = AssignedProgram(kernel, layout, unit)
+        self._entry = module_of(self.program).sp_entry
+
+    def table(self, arithmetics: list[Arithmetic]) -> np.ndarray:
+        """The table that gives every row its arithmetic, in the rows' order."""
+        known = {a: rows.row_of(a, self.program.row_layout) for a in set(arithmetics)}
+        made = np.zeros((len(arithmetics) + 1, rows.WORDS))  # the last one is of no operation
+        for number, arithmetic in enumerate(arithmetics):
+            made[number] = known[arithmetic]
+        return made
+
+    def __call__(self, table: np.ndarray, *args: Any) -> Any:
+        """Run the kernel in the formats of a table; arrays are written as the kernel does."""
+        try:
+            return self._entry(table.ctypes.data, *args)[0]
+        except errors.NumbaError as error:
+            raise LiftError(
+                f"kernel '{self.program.kernel.__name__}' cannot run in an assignment: "
+                f"{last_reason(str(error))}; an assignment takes what lift takes, but for complex "
+                "numbers and functions as arguments"
+            ) from None
+
+

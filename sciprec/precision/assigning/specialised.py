@@ -1,0 +1,210 @@
+"""Programs compiled for one assignment: what a program with rows becomes where these are known.
+
+A function is there once for every choice of formats along the chains of calls that lead to it;
+keys and rows are gone, and an operation is that of its format. The bits are those of the program
+with rows.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Sequence
+
+from sciprec.precision.assigning import rows
+from sciprec.precision.assigning.by_row import BINARY64
+from sciprec.precision.assigning.operations import rounds
+from sciprec.precision.assigning.program import AssignedProgram
+from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.rewriting.layout import Layout
+from sciprec.precision.rewriting.syntax import name
+from sciprec.precision.rounding.variant import FLOATS
+
+_WITHOUT_MARKS = ("opened", "closed")
+_CALLS = ("call", "call_normally")
+
+
+class SpecialisedProgram(AssignedProgram):
+    """A program whose operations have the formats of one assignment.
+
+    Args:
+        kernel: the plain Python function.
+        arithmetics: of the rows of `AssignedProgram(kernel, layout)`, in their order.
+    """
+
+    def __init__(self, kernel, arithmetics: Sequence[Arithmetic]) -> None:
+        super().__init__(kernel, rows.NEAREST)
+        self._entry()  # calls the kernel
+        self.layout = Layout(self.frames, "sp_entry", self.with_rows)
+        self.arithmetics = list(arithmetics)
+        self.formats = list(dict.fromkeys([BINARY64, *arithmetics]))
+        self._trees = {tree.name: (tree, parallel) for tree, parallel in self._definitions}
+        self._clones: dict[tuple, str] = {}
+        self._texts: dict[tuple[str, str], str] = {}
+        self._definitions, self._mentions = [], {}
+        self.variant, self.rows, self.keyed = FLOATS, False, False
+        self.operations_of_rows, self._operations = self._operations, {}
+        self.clone(self._names[kernel], 0)
+
+    def clone(self, function: str, base: int) -> str:
+        """The name of a function whose first row in the table is `base`."""
+        size = self.layout.size_of(function)
+        key = (function, base) if size is None else (
+            function, tuple(self.arithmetics[base : base + size])
+        )  # fmt: skip
+        if key not in self._clones:
+            tree, parallel = self._trees[function]
+            made = _Specialiser(self, base).definition(copy.deepcopy(tree))
+            text = ast.unparse(ast.fix_missing_locations(made))
+            known = self._texts.get((function, text))
+            if known is None:
+                known = self._texts[function, text] = self._new_name(function)
+                made.name = known
+                if function in self._entered:
+                    self._entered.add(known)
+                self.add_definition(made, parallel)
+            self._clones[key] = known
+        return self._clones[key]
+
+    def _new_name(self, function: str) -> str:
+        taken = {known for (other, _), known in self._texts.items() if other == function}
+        return self.unique(function.removeprefix("sp_")) if taken else function
+
+    def in_format(self, operation: str, row: int) -> str:
+        """The generated name of an operation in the format of a row."""
+        number = self.formats.index(self.arithmetics[row])
+        known = self.operations_of_rows[operation]
+        if number == 0:
+            self._operations[operation] = known
+            return operation
+        made = f"{operation}_in_{number}"
+        self._operations[made] = f"in_{number}.{known}"
+        return made
+
+    def plain(self, operation: str) -> str:
+        """The generated name of an operation that has no format."""
+        self._operations[operation] = self.operations_of_rows[operation]
+        return operation
+
+    def named_functions(self) -> list:
+        """What the generated module depends on and names by a row of a table only."""
+        by_row, self._operations = self._operations, self.operations_of_rows
+        try:
+            return super().named_functions() + [a.rule.up for a in self.formats]
+        finally:
+            self._operations = by_row
+
+    def _arithmetic(self) -> str:
+        place = "'sciprec.precision.assigning.operations', 'in_formats'"
+        return f"sp_imported({place})({tuple(self.formats)!r})"
+
+
+class _Specialiser(ast.NodeTransformer):
+    """Takes rows out of a function.
+
+    Args:
+        program: that gets what is made.
+        base: number of the function's first row.
+    """
+
+    def __init__(self, program: SpecialisedProgram, base: int) -> None:
+        self.program = program
+        self.bases = {"sp_key": base}
+        self.inner: dict[str, ast.FunctionDef] = {}
+        self.made: dict[str, list[ast.FunctionDef]] = {}
+
+    def definition(self, tree: ast.FunctionDef) -> ast.FunctionDef:
+        """The function without its key."""
+        tree.args.args = [a for a in tree.args.args if a.arg != "sp_key"]
+        tree.body = self._block(tree.body)
+        return tree
+
+    def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for statement in body:
+            if isinstance(statement, ast.FunctionDef):
+                self.inner[statement.name] = statement
+                self.made[statement.name] = []
+                out.append(statement)
+                continue
+            made = self.visit(statement)
+            if made is not None:
+                out.append(made)
+        return [s for one in out for s in (self.made[one.name] if _is_inner(one) else [one])]
+
+    def visit_Assign(self, node: ast.Assign):
+        """What is assigned; the key of a call is none."""
+        base = self._base_of(node.value)
+        if base is None:
+            return self.generic_visit(node)
+        self.bases[node.targets[0].id] = base
+        return None
+
+    def visit_Call(self, node: ast.Call):
+        """A call of an operation or a function, without a key."""
+        called = node.func.id if isinstance(node.func, ast.Name) else ""
+        known = self.program.operations_of_rows.get(called, "")
+        stem = known.partition("(")[0]
+        if stem in _WITHOUT_MARKS:
+            return self.visit(node.args[0])
+        if stem == "kept":
+            return self.visit(node.args[1])
+        if stem in _CALLS:
+            function = self.program.clone(node.args[0].id, self._base_of(node.args[1]))
+            operands = [name(function), *map(self.visit, node.args[2:])]
+            operation = self.program.operation(f"{stem}({len(operands) - 1})")
+            return ast.Call(name(operation), operands, [])
+        if known and len(node.args) > 1 and _is_key(node.args[0]):
+            return self._operation(node, called, known)
+        base = self._base_of(node.args[0]) if node.args else None
+        if base is not None:
+            node.args = node.args[1:]
+            function = self._inner(called, base) if called in self.inner else None
+            node.func = name(function or self.program.clone(called, base))
+        elif known:
+            node.func = name(self.program.plain(called))
+        return self.generic_visit(node)
+
+    def _operation(self, node: ast.Call, called: str, known: str) -> ast.Call:
+        base, place = self.bases[node.args[0].id], node.args[1]
+        if isinstance(place, ast.Name):  # an operation that calls a kernel
+            base += self.program.layout.constants[place.id]
+            function = self.program.clone(node.args[2].id, base)
+            operands = [name(function), *map(self.visit, node.args[3:])]
+            return ast.Call(name(self.program.plain(called)), operands, [])
+        operands = [self.visit(a) for a in node.args[2:]]
+        if not rounds(known):
+            return ast.Call(name(self.program.plain(called)), operands, [])
+        return ast.Call(name(self.program.in_format(called, base + place.value)), operands, [])
+
+    def _inner(self, called: str, base: int) -> str:
+        """The name of a function defined inside, whose first row is `base`."""
+        inner = _Specialiser(self.program, base)
+        inner.inner, inner.made = self.inner, self.made
+        made = inner.definition(copy.deepcopy(self.inner[called]))
+        text = ast.unparse(ast.fix_missing_locations(made))
+        for other in self.made[called]:
+            kept, other.name = other.name, called
+            same = ast.unparse(ast.fix_missing_locations(other)) == text
+            other.name = kept
+            if same:
+                return kept
+        made.name = f"{called}_{len(self.made[called])}" if self.made[called] else called
+        self.made[called].append(made)
+        return made.name
+
+    def _base_of(self, node) -> int | None:
+        """The first row that a key stands for; None of what is no key."""
+        if isinstance(node, ast.Name):
+            return self.bases.get(node.id)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "sp_row":
+            return self.bases[node.args[0].id] + self.program.layout.constants[node.args[1].id]
+        return None
+
+
+def _is_key(node) -> bool:
+    return isinstance(node, ast.Name) and node.id == "sp_key"
+
+
+def _is_inner(node) -> bool:
+    return isinstance(node, ast.FunctionDef)

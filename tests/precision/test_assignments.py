@@ -1,0 +1,328 @@
+"""Assignments: formats by place, in both forms, against the exact oracle and in files."""
+
+import itertools
+import math
+import pickle
+import runpy
+import subprocess
+import sys
+import textwrap
+from copy import deepcopy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec import Assignment, InputError, lift
+from sciprec.precision import resolve_backend
+from sciprec.precision.assigning.matching import Matching, program_of
+from sciprec.precision.assigning.origins import own_place
+from sciprec.precision.assigning.program import Configured
+from sciprec.precision.assigning.rows import ANY, NEAREST, layout_of
+from tests.oracles.by_line import run_by_line
+from tests.precision.registered import registered_kernels
+from tests.random_kernels.assigned import assigned_trials
+from tests.random_kernels.generator import random_case
+from tests.random_kernels.runner import run_trials
+
+FORMATS = (
+    "fp64", "fp32", "tf32", "fp16", "bf16", "e5m2", "e4m3fn", "mlu370", "float:p=13,round=rz",
+)  # fmt: skip
+ELEMENTARY = [f for f in FORMATS if f != "fp64"]
+
+
+def inner(a, b):
+    c = a * b
+    return c - a
+
+
+def product(a, b):
+    return a * b
+
+
+def arithmetic(x, y, out):
+    total = 0.0
+    for i in range(x.size):
+        t = 0.1 * x[i] + y[i] / 3
+        u = math.sqrt(abs(t)) % 0.7 - sciprec.fma(x[i], y[i], t) ** 3
+        out[i] = inner(u, t) + max(x[i], y[i]) + (i + 9007199254740993) * -t
+        total += out[i]
+    return total + np.sum(x) + np.dot(x, y), min(x[0], 3), float(7) / y[1], np.floor(y[2])
+
+
+def functions(x, y):
+    return math.exp(x) + math.log(abs(y)), math.sin(x * y), abs(x) ** y - math.atan2(x, y)
+
+
+def numbers(count: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=count) * 10.0 ** rng.integers(-7, 5, count)
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 65519.9, 448.1, 1e-7, 3.5e38, 1e-45, 1e300]
+    values[rng.integers(count, size=count // 4)] = rng.choice(special, count // 4)
+    return values
+
+
+def given(kernel, seed: int) -> tuple:
+    if kernel is functions:
+        return tuple(map(float, np.random.default_rng(seed).normal(size=2)))
+    return numbers(24, seed), numbers(24, seed + 1), np.zeros(24)
+
+
+def is_same(found, expected) -> bool:
+    if isinstance(found, tuple):
+        return all(map(is_same, found, expected))
+    found, expected = np.asarray(found), np.asarray(expected)
+    same = (found == expected) & (np.signbit(found) == np.signbit(expected))
+    return bool(np.all(same | np.isnan(found) & np.isnan(expected)))
+
+
+def lines_of(kernel) -> list[int]:
+    program = program_of(kernel)
+    return sorted({own_place(program, row).line for row in program.layout.rows})
+
+
+def by_lines(kernel, names) -> tuple[Assignment, dict]:
+    """Its lines in some formats, one after another."""
+    drawn = dict(zip(lines_of(kernel), itertools.cycle(names), strict=False))
+    file = kernel.__code__.co_filename
+    keys = {f"{file}:{line}": fmt for line, fmt in drawn.items()}
+    return Assignment(keys, default=names[-1]), drawn
+
+
+def exact(kernel, drawn, args):
+    known = {name: resolve_backend(name).compute for name in drawn.values()}
+    return run_by_line(kernel, lambda _, line: known[drawn[line]], args)
+
+
+@pytest.mark.parametrize(("kernel", "formats"), [(arithmetic, FORMATS), (functions, ELEMENTARY)])
+def test_all_pairs_of_formats_are_the_oracles(kernel, formats):
+    forms = {layout: Configured(kernel, layout) for layout in (NEAREST, ANY)}
+    for seed, names in enumerate(itertools.product(formats, repeat=2)):
+        assignment, drawn = by_lines(kernel, names)
+        expected = given(kernel, seed)
+        right = exact(kernel, drawn, expected)
+        rows = Matching(assignment, kernel).arithmetics
+        for layout in dict.fromkeys((layout_of(assignment.arithmetics), ANY)):
+            args = given(kernel, seed)
+            configured = forms[layout]
+            found = configured(configured.table(rows), *args)
+            assert is_same(found, right), (names, layout)
+            assert is_same(args, expected), (names, layout)
+
+
+@pytest.mark.parametrize("names", [("fp64", "bf16"), ("mlu370", "fp32", "e4m3fn")])
+def test_the_specialised_form_has_the_same_bits(names):
+    assignment, drawn = by_lines(arithmetic, names)
+    lifted = lift(arithmetic, assignment)
+    for seed in range(20):
+        args, expected = given(arithmetic, seed), given(arithmetic, seed)
+        right = exact(arithmetic, drawn, expected)
+        assert is_same(lifted(*args), right)
+        assert is_same(args, expected)
+
+
+@pytest.mark.parametrize("name", ["fp64", "mlu370", "bf16"])
+def test_one_format_everywhere_is_the_backend_of_that_format(name):
+    args = [sciprec.quantize(a, name).astype(float) for a in given(functions, 3)]
+    args = tuple(map(float, args))
+    found = lift(functions, Assignment({}, default=name))(*args)
+    assert is_same(found, lift(functions, name)(*args))
+
+
+def test_complex_numbers_have_the_format_of_their_line():
+    z, w = 1.25 - 0.375j, 0.5 + 3j
+    assert lift(inner, Assignment({}, default="bf16"))(z, w) == lift(inner, "bf16")(z, w)
+    line = inner.__code__.co_firstlineno + 1
+    mixed = lift(inner, Assignment({line: "e5m2"}))(z, w)
+    assert mixed == lift(product, "e5m2")(z, w) - z
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(2))
+def test_registered_kernels_in_formats_by_line(part):
+    """Every eighth one; lines of all of them were once compared in both forms."""
+    known = registered_kernels()
+    for name in sorted(known)[part * 4 :: 8]:
+        entry = known[name]
+        kernel = getattr(entry.function, "py_func", entry.function)
+        assignment, drawn = by_lines(kernel, ("fp32", "bf16", "float:p=13"))
+        expected = deepcopy(entry.example())
+        right = exact(kernel, drawn, expected)
+        for run in (lift(kernel, assignment), _configured(kernel, assignment)):
+            args = deepcopy(entry.example())
+            found = run(*args)
+            assert right is None or is_same(found, right), name
+            assert is_same(args, expected), name
+
+
+def _configured(kernel, assignment):
+    made = Configured(kernel, layout_of(assignment.arithmetics))
+    table = made.table(Matching(assignment, kernel).arithmetics)
+    return lambda *args: made(table, *args)
+
+
+@pytest.mark.slow
+def test_random_kernels_in_formats_by_line():
+    trials = [t for seed in (2, 5, 10, 17, 25) for t in assigned_trials(random_case(seed), 2)]
+    wrong = [(t.text(), o) for t, o in run_trials(trials, per_process=20) if o.kind != "same"]
+    assert not wrong, wrong[0]
+
+
+def test_the_page_says_what_its_script_prints(tmp_path, monkeypatch, capsys):
+    text = (Path(__file__).parents[2] / "docs" / "assignments.md").read_text()
+    script, printed = text.split("```python\n")[1].split("```\n")[::2][:2]
+    monkeypatch.chdir(tmp_path)
+    Path("page.py").write_text(script)
+    runpy.run_path("page.py")
+    assert capsys.readouterr().out == printed
+
+
+# ---- places, and files --------------------------------------------------------------------------
+
+
+SOURCE = '''
+def helper(a, b):
+    c = a * b
+    return c + a
+
+
+def kernel(x, out):
+    s = 0.0
+    for i in range(x.size):
+        t = 0.1 * x[i] + x[i] ** 3
+        out[i] = helper(x[i], t)
+        s += t
+    return s + x.sum()
+'''
+
+
+@pytest.fixture
+def kernel_in(tmp_path, monkeypatch):
+    """A maker of the kernel from its source, in a file that can be changed."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    count = itertools.count()
+
+    def made(source: str = SOURCE):
+        folder = tmp_path / f"v{next(count)}"
+        folder.mkdir()
+        path = folder / "mine.py"
+        path.write_text(textwrap.dedent(source))
+        space: dict = {"__name__": "mine", "__file__": str(path)}
+        exec(compile(path.read_text(), str(path), "exec"), space)
+        return space["kernel"]
+
+    return made
+
+
+X = np.linspace(0.1, 1.0, 9)
+
+
+def result_of(kernel, assignment) -> tuple:
+    out = np.zeros(9)
+    return lift(kernel, assignment)(X, out), tuple(out)
+
+
+def test_units_name_the_same_operations(kernel_in):
+    kernel = kernel_in()
+    narrow = result_of(kernel, Assignment({10: "bf16", 12: "bf16"}))
+    assert narrow != result_of(kernel, "fp64")
+    variables = Assignment({"t": "bf16", "kernel.s": "bf16"}, unit="variable")
+    assert narrow == result_of(kernel, variables)
+    named = ["10:12: 0.1 * x[i]", "10: x[i] ** 3", "10: 0.1 * x[i] + x[i] ** 3", "12: s += t"]
+    operations = Assignment(dict.fromkeys(named, "bf16"), unit="operation")
+    assert narrow == result_of(kernel, operations)
+    by_function = result_of(kernel, Assignment({"helper": "bf16"}, unit="function"))
+    assert by_function == result_of(kernel, Assignment({3: "bf16", 4: "bf16"}))
+    assert by_function == result_of(kernel, Assignment({"line 11 > helper": "bf16"}, unit="call"))
+
+
+def test_a_file_gives_the_assignment_back_and_finds_moved_lines(kernel_in, tmp_path):
+    kernel = kernel_in()
+    made = Assignment({10: "bf16", 4: "fp16"}, kernel=kernel, name="two")
+    path = made.save(tmp_path / "two.toml")
+    assert Assignment.load(path) == made and dict(Assignment.load(path)) == dict(made)
+    assert made[10] == "bf16" and set(made) == {10, 4} and "t = 0.1 * x[i]" in str(made)
+    expected = result_of(kernel, made)
+    assert result_of(kernel, f"assignment:{path}") == expected
+    moved = kernel_in("# one\n# two\n" + SOURCE.replace("    s = 0.0", "    # three\n    s = 0.0"))
+    assert result_of(moved, Assignment.load(path)) == expected
+    edited = kernel_in(SOURCE.replace("0.1 * x[i]", "0.2 * x[i]"))
+    with pytest.raises(InputError, match=r"line 10 of 'kernel' \(.*mine.py\) reads `t = 0.2 \*"):
+        lift(edited, Assignment.load(path))
+
+
+def test_lines_that_read_alike_keep_their_order(kernel_in, tmp_path):
+    source = "def kernel(x):\n    y = x\n    y = y * 1.1\n    y = y * 1.1\n    return y + 0.3\n"
+    made = Assignment({3: "bf16", 4: "fp16"}, kernel=kernel_in(source))
+    moved = kernel_in("\n\n" + source.replace("    y = x\n", "    y = x\n\n"))
+    new = Assignment({6: "bf16", 7: "fp16"})
+    assert lift(moved, made)(1.7) == lift(moved, new)(1.7) != lift(moved, "fp64")(1.7)
+
+
+def test_another_process_finds_an_assignment_by_its_name(kernel_in, tmp_path):
+    made = Assignment({10: "bf16"}, name="by name")
+    name = made.as_backend().name
+    assert resolve_backend(name) == made.as_backend()
+    code = f"import sciprec\nprint(dict(sciprec.Assignment.called({name!r})))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "{10: 'bf16'}"
+    lifted = lift(inner, Assignment({}, default="bf16"))
+    assert pickle.loads(pickle.dumps(lifted))(1.23, 4.56) == lifted(1.23, 4.56) != inner(1.23, 4.56)
+
+
+REFUSED = [
+    ({99: "bf16"}, "line", "no operation in line 99; the nearest line with one is 13"),
+    ({9: "bf16"}, "line", "the nearest line with one is 10"),
+    ({"x": "bf16"}, "line", "accepted: its number"),
+    ({10: "fixed16"}, "line", "no single floating-point arithmetic"),
+    ({10: "mlu370-noise"}, "line", "no single floating-point arithmetic"),
+    ({10: "float:p=9,round=sr"}, "line", "rounds by random bits"),
+    ({10: "mlu370-noguard"}, "line", "aligns the operands"),
+    ({10: "float:p=53,round=rz"}, "line", "53 bits"),
+    ({10: "bf17"}, "line", "did you mean 'bf16'"),
+    ({"helpr": "bf16"}, "function", "did you mean 'helper'"),
+    ({"kernel.tt": "bf16"}, "variable", "it has kernel.t"),
+    ({"10: 0.1*x": "bf16"}, "operation", "no operation in line 10, `0.1"),
+    ({10: "bf16"}, "operation", "as in '12: a"),
+    ({"line 9 > helper": "bf16"}, "call", "did you mean 'line 11 > helper'"),
+    ({"x": "bf16"}, "lines", "accepted: line, operation"),
+    ({"t": "bf16", "kernel.t": "fp16"}, "variable", "give it one format"),
+]
+
+
+@pytest.mark.parametrize(("formats", "unit", "said"), REFUSED)
+def test_what_cannot_be_assigned_is_refused(kernel_in, formats, unit, said):
+    with pytest.raises(InputError) as raised:
+        lift(kernel_in(), Assignment(formats, unit=unit))
+    assert said in str(raised.value) and "\n" not in str(raised.value)
+
+
+FILES = [
+    ("", "schema is None"), ("schema = 1", "unit is None"), ("schema = 2", "reads schema 1"),
+    ('schema = 1\nunit = "line"\nx = 1', "unknown key 'x'"), ("schema = [", "is no TOML file"),
+    ('schema = 1\nunit = "line"\n[[format]]\nline = 3', "format is None"),
+    ('schema = 1\nunit = "line"\n[[format]]\nformat = "bf16"', "the key 'line' is missing"),
+    ('schema = 1\nunit = "line"\n[[format]]\nformat = "bf16"\nline = "3"', "line is '3'"),
+    ('schema = 1\nunit = "line"\n[[format]]\nformat = "bf17"\nline = 3', "did you mean 'bf16'"),
+    ('schema = 1\nunit = "line"\nformat = 3', "write [[format]] before each"),
+    ('schema = 1\nunit = "line"\n' + 2 * '[[format]]\nformat = "bf16"\nline = 3\n', "twice"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), FILES)
+def test_files_that_cannot_be_used_are_refused(tmp_path, text, said):
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as raised:
+        resolve_backend(f"assignment:{path}")
+    assert said in str(raised.value) and str(path) in str(raised.value)
+
+
+def test_lines_of_no_kernel_are_not_saved_and_lost_names_are_told(tmp_path):
+    with pytest.raises(InputError, match="make it for a kernel"):
+        Assignment({10: "bf16"}).save(tmp_path / "x.toml")
+    with pytest.raises(InputError, match="is not known here"):
+        resolve_backend("assignment:lost@0123456789ab")
+    with pytest.raises(InputError, match="cannot be read"):
+        resolve_backend("assignment:nowhere.toml")

@@ -1,0 +1,99 @@
+"""Random kernels whose lines have formats of their own, in both forms, against the exact oracle."""
+
+from __future__ import annotations
+
+import random
+import warnings
+import zlib
+from copy import deepcopy
+from functools import partial
+from pathlib import Path
+
+from sciprec.errors import InputError
+from sciprec.precision import lift, resolve_backend
+from sciprec.precision.assigning.assignment import Assignment
+from sciprec.precision.assigning.matching import Matching, program_of
+from sciprec.precision.assigning.origins import own_place
+from sciprec.precision.assigning.program import Configured
+from sciprec.precision.assigning.rows import layout_of
+from tests.oracles.by_line import run_by_line
+from tests.random_kernels.cases import Case, Trial
+from tests.random_kernels.trials import Outcome, compared, failed, kernel_of, oracle_failed
+from tests.random_kernels.values import values_of
+
+KIND = "lines:"
+NEAREST = (
+    "fp32", "tf32", "fp16", "bf16", "e5m2", "e4m3fn", "float:p=13",
+    "float:p=5,emin=-10,emax=10,subnormals=flush,overflow=saturate",
+)  # fmt: skip
+ANY = (
+    "mlu370", "float:p=13,round=rz", "float:p=9,round=rd", "float:p=24,round=ru",
+    "float:p=21,round=ro",
+    "float:p=11,emin=-14,emax=15,round=rz,subnormals=flush,overflow=saturate", *NEAREST[:4],
+)  # fmt: skip
+WIDE = ("fp64", "float:p=30", "float:p=40,round=rz", "float:p=52,round=ru")
+"""Not for elementary functions, which are within an ulp in them."""
+
+
+def assigned_trials(case: Case, count: int) -> list[Trial]:
+    """Trials of a case, by turns with roundings to nearest alone and with all; none of what an
+    assignment does not take.
+    """
+    if case.is_complex:
+        return []
+    rng, made = random.Random(f"{case.seed} lines"), []
+    for number in range(count):
+        nearest = (case.seed + number) % 2 == 0
+        known = NEAREST if nearest else ANY
+        wide = () if case.is_elementary else WIDE[:1] if nearest else WIDE
+        names = rng.sample([*known, *wide], 3)
+        if wide and "fp64" not in names:
+            names[0] = "fp64"
+        made.append(Trial(case, f"{KIND} {'; '.join(names)}", seed=case.seed, calls=2))
+    return made
+
+
+def run_assigned(trial: Trial, folder: Path) -> Outcome:
+    """Both forms of a kernel whose lines have formats drawn from those of the trial."""
+    names = trial.backend.removeprefix(KIND).strip().split("; ")
+    kernel = kernel_of(trial.case, folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            program = program_of(kernel)
+            lines = {own_place(program, row).line for row in program.layout.rows}
+            drawn = {
+                n: names[zlib.crc32(f"{n} {trial.seed}".encode()) % len(names)] for n in lines
+            }
+            assignment = Assignment(drawn, default=names[0])
+            lifted = lift(kernel, assignment)
+            rows = Matching(assignment, kernel).arithmetics
+            configured = Configured(kernel, layout_of(assignment.arithmetics))
+            table = configured.table(rows)
+        except InputError as error:
+            return failed(error)
+        known = {name: resolve_backend(name).compute for name in names}
+        for call in range(trial.calls):
+            args = values_of(trial.case.arguments, resolve_backend(names[call % 3]), trial.seed,
+                             call, False)  # fmt: skip
+            expected = deepcopy(args)
+            try:
+                if "linalg" in trial.case.source:  # whose oracle has one arithmetic
+                    exact = configured(table, *expected)
+                else:
+                    exact = run_by_line(
+                        kernel, lambda _, line: known[drawn.get(line, names[0])], expected
+                    )
+            except Exception as error:
+                return oracle_failed(error)
+            forms = {"specialised": lifted, "configured": partial(configured, table)}
+            for form, run in forms.items():
+                given = deepcopy(args)
+                try:
+                    found = run(*given)
+                except Exception as error:
+                    return failed(error)
+                outcome = compared(trial.case, (found, exact), given, expected)
+                if outcome.kind != "same":
+                    return Outcome(outcome.kind, f"{form}, call {call}: {outcome.detail}")
+    return Outcome("same")
