@@ -29,8 +29,15 @@ from sciprec.kinds import Surroundings, kind_of
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS, with_identity
 from sciprec.output.health import with_health, with_quantization
+from sciprec.output.stated import ROUNDED
+from sciprec.precision.assigning.assignment import AssignedBackend
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.provenance.origin import provenance
+
+_ROUNDED_BY_PLACE = (
+    "Every operation of a step has the format that the assignment gives its place{residuals}; the "
+    "state is kept in binary64. Tables and initial state are made in binary64."
+)
 
 Days = Callable[[Run, float], None]
 """Called with a run and the simulated days so far."""
@@ -101,6 +108,9 @@ def run_dataset(run: Run, around: Surroundings | None = None) -> xr.Dataset:
         if said := wrong_tolerances(scenario, stored):
             raise ModelError("; ".join(said))
     dataset.attrs = {**kind.attributes, **dataset.attrs}
+    if isinstance(backend, AssignedBackend):
+        backend.require_all_met()
+        dataset.attrs[ROUNDED] = _ROUNDED_BY_PLACE
     return with_identity(
         with_health(with_quantization(dataset, properties(backend))),
         title=scenario.title,
@@ -128,4 +138,6 @@ def properties(backend: Backend) -> dict[str, Any]:
             "overflow": fmt.overflow,
             "rounding": arithmetic.rounding,
         }
+    if isinstance(backend, AssignedBackend):
+        found["assignment"] = backend.maker.as_dict()
     return found

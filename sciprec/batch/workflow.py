@@ -18,7 +18,7 @@ from sciprec.batch.execute import execute
 from sciprec.batch.perform import Days
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.batch.resume import is_kept, kept_outcomes, left_beside, remove_leftovers
-from sciprec.checks.arguments import flag, names, path, refused, whole
+from sciprec.checks.arguments import flag, path, refused, whole
 from sciprec.checks.limits import THREADS
 from sciprec.display.listing import Shown, Summary
 from sciprec.display.notebook import Line
@@ -29,6 +29,7 @@ from sciprec.machine.modes import shell_assignments
 from sciprec.output.files import NETCDF, suffix_of
 from sciprec.output.folders import alone_in, require_own_page
 from sciprec.plugins.loading import load_files
+from sciprec.precision.formats.backend import backend_names
 from sciprec.provenance.origin import provenance
 from sciprec.scenario.changes import changed
 from sciprec.scenario.keys import toml
@@ -302,7 +303,7 @@ def _loaded(given: Sequence[Any], changes: Mapping[str, Any]) -> list[Scenario]:
 def _names(backends: Iterable[str] | None) -> list[str] | None:
     """The arithmetics that replace those of the scenarios; None where there are none."""
     none = backends is None or (isinstance(backends, (list, tuple)) and not backends)
-    return None if none else list(names("backends", backends))
+    return None if none else backend_names(backends)
 
 
 def planned(

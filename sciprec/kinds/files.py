@@ -68,7 +68,25 @@ def read_scenario(path: str | Path) -> dict[str, Any]:
     Raises:
         InputError: it cannot be read.
     """
-    return read_toml(Path(arguments.path("a scenario", path)), "scenario", SCENARIOS, EXAMPLE)
+    given = Path(arguments.path("a scenario", path))
+    content = read_toml(given, "scenario", SCENARIOS, EXAMPLE)
+    return _from_its_folder(content, given.parent)
+
+
+def _from_its_folder(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The content, whose assignments in files beside it are named from here."""
+    traced = content.get("trace")
+    for table in (content, traced if isinstance(traced, dict) else {}):
+        names = table.get("backends")
+        if isinstance(names, list):
+            table["backends"] = [_from(folder, name) for name in names]
+    return content
+
+
+def _from(folder: Path, name: Any) -> Any:
+    kind, _, path = name.partition(":") if isinstance(name, str) else ("", "", "")
+    beside = folder / path
+    return f"{kind}:{beside}" if kind == "assignment" and path and beside.is_file() else name
 
 
 def parse_scenario(content: dict[str, Any], origin: str = "scenario") -> Scenario:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sciprec.batch.plan import Outcome, Run
 from sciprec.batch.workflow import BatchResult, planned, run_planned
-from sciprec.checks.arguments import Range, flag, names, refused, whole, word
+from sciprec.checks.arguments import Range, flag, refused, whole, word
 from sciprec.checks.limits import THREADS
 from sciprec.comparison.pointwise.error_metrics import metrics
 from sciprec.display.listing import Summary
@@ -18,7 +18,7 @@ from sciprec.display.notebook import Line
 from sciprec.errors import InputError, meant
 from sciprec.machine.modes import shell_assignments
 from sciprec.output.files import NETCDF, suffix_of
-from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.backend import backend_names, resolve_backend
 from sciprec.scenario.loading import TRUTH, Tolerance
 from sciprec.studies.bit_search import BITS, Search, Tried, fewest_bits
 from sciprec.studies.kernel_kind import scenario_of
@@ -136,7 +136,7 @@ def _backends(given: str | Iterable[str], search: str | None) -> tuple[str, ...]
             "no arithmetic was given; name some as `backends`, such as ['fp32', 'bf16'] "
             "(--backend bf16 on the command line), or search for the fewest bits"
         )
-    return tuple(dict.fromkeys(resolve_backend(name).name for name in names("backends", given)))
+    return tuple(dict.fromkeys(resolve_backend(name).name for name in backend_names(given)))
 
 
 def _limits(given: Any, outputs: Sequence[str]) -> dict[str, float]:

@@ -1,9 +1,9 @@
 """Rows of an assignment's table: the format of an operation as eight words, read at run time.
 
 Two layouts. `NEAREST` serves arithmetics that round to nearest with at most 25 bits, subnormals and
-no saturation, and binary64; `ANY` every rounding up to 52 bits besides. Words are binary64 numbers but for `RULE`, whose bits
-say for each of the 32 cases that `formats.rounding_rules.Lost` tells apart whether a number goes to
-the larger one of its neighbours.
+no saturation, and binary64; `ANY` every rounding up to 52 bits besides. Words are binary64 numbers
+but for `RULE`, whose bits say for each of the 32 cases that `formats.rounding_rules.Lost` tells
+apart whether a number goes to the larger one of its neighbours.
 """
 
 from __future__ import annotations
