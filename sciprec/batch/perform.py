@@ -139,5 +139,5 @@ def properties(backend: Backend) -> dict[str, Any]:
             "rounding": arithmetic.rounding,
         }
     if isinstance(backend, AssignedBackend):
-        found["assignment"] = backend.maker.as_dict()
+        found["assignment"] = backend.assignment.as_dict()
     return found

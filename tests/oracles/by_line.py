@@ -25,13 +25,14 @@ class ByLine:
     """Binary64 for numbers; another arithmetic for each operation.
 
     Args:
+        kernel: what is run.
         arithmetic_at: (file, absolute line) -> the arithmetic of that line.
     """
 
     format, rounding, aligned = FORMATS["binary64"], "rn", False
 
-    def __init__(self, arithmetic_at: Callable[[str, int], object]) -> None:
-        self.arithmetic_at = arithmetic_at
+    def __init__(self, kernel, arithmetic_at: Callable[[str, int], object]) -> None:
+        self.kernel, self.arithmetic_at = kernel, arithmetic_at
         self.known: dict[types.CodeType, types.FunctionType] = {}
 
     def at_operation(self, operation):
@@ -49,14 +50,10 @@ class ByLine:
 class _TwinByLine(Twin):
     """Notes which code is the user's: the kernel, and what is not the engine's."""
 
-    is_first = True
-
     def rebuild(self, function):
-        known = function in self.rebuilt
-        made = super().rebuild(function)
-        if not known and (self.is_first or not function.__module__.startswith(ENGINE + ".")):
-            self.backend.compute.known[made.__code__] = getattr(function, "py_func", function)
-        self.is_first = False
+        made, rules = super().rebuild(function), self.backend.compute
+        if function is rules.kernel or not function.__module__.startswith(ENGINE):
+            rules.known[made.__code__] = getattr(function, "py_func", function)
         return made
 
 
@@ -68,6 +65,6 @@ def run_by_line(kernel, arithmetic_at: Callable[[str, int], object], args: tuple
         arithmetic_at: (file, absolute line) -> the arithmetic of that line.
         args: numbers, arrays, tuples; arrays are written where the kernel writes them.
     """
-    one = ByLine(arithmetic_at)
+    one = ByLine(kernel, arithmetic_at)
     backend = types.SimpleNamespace(storage=one, compute=one, accumulate=one, matmul=one)
     return run_twin(kernel, backend, args, _TwinByLine)

@@ -77,22 +77,22 @@ def is_same(found, expected) -> bool:
     return bool(np.all(same | np.isnan(found) & np.isnan(expected)))
 
 
-def lines_of(kernel) -> list[int]:
+def lines_of(kernel) -> list[tuple[str, int]]:
     program = program_of(kernel)
-    return sorted({own_place(program, row).line for row in program.layout.rows})
+    places = [own_place(program, row) for row in program.layout.rows]
+    return sorted({(place.file, place.line) for place in places})
 
 
 def by_lines(kernel, names) -> tuple[Assignment, dict]:
     """Its lines in some formats, one after another."""
     drawn = dict(zip(lines_of(kernel), itertools.cycle(names), strict=False))
-    file = kernel.__code__.co_filename
-    keys = {f"{file}:{line}": fmt for line, fmt in drawn.items()}
+    keys = {f"{file}:{line}": fmt for (file, line), fmt in drawn.items()}
     return Assignment(keys, default=names[-1]), drawn
 
 
 def exact(kernel, drawn, args):
     known = {name: resolve_backend(name).compute for name in drawn.values()}
-    return run_by_line(kernel, lambda _, line: known[drawn[line]], args)
+    return run_by_line(kernel, lambda *place: known[drawn[place]], args)
 
 
 @pytest.mark.parametrize(("kernel", "formats"), [(arithmetic, FORMATS), (functions, ELEMENTARY)])

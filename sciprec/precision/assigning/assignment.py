@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -208,7 +208,9 @@ class Assignment(Mapping[Hashable, str], Shown):
         fp64 = resolve_backend("fp64")
         about = f"{counted(len(self), self.unit)} in formats of their own"
         name = f"assignment:{self.name.replace(' ', '-')}@{self.digest}"
-        return AssignedBackend(name, *fp64.roles, about=about, maker=self)
+        return AssignedBackend(
+            name, fp64.storage, fp64.compute, fp64.accumulate, fp64.matmul, about=about, maker=self
+        )
 
     @property
     def carrier(self) -> np.dtype:
@@ -251,6 +253,11 @@ class AssignedBackend(HandedBackend):
     same one.
     """
 
+    @property
+    def assignment(self) -> Assignment:
+        """What makes its kernels."""
+        return cast("Assignment", self.maker)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AssignedBackend) and self.maker == other.maker
 
@@ -263,7 +270,7 @@ class AssignedBackend(HandedBackend):
         Raises:
             InputError: one that it does not have, with the nearest.
         """
-        Matching(self.maker, kernel).require_met()
+        Matching(self.assignment, kernel).require_met()
 
     def require_all_met(self) -> None:
         """Make sure that every place is in a kernel that was compiled.
@@ -271,7 +278,7 @@ class AssignedBackend(HandedBackend):
         Raises:
             InputError: one is not.
         """
-        unmet = self.maker.unmet
+        unmet = self.assignment.unmet
         if unmet:
             raise InputError(
                 f"'{self.name}' gives a format to {unmet[0]}, which no kernel of the model has"

@@ -13,8 +13,10 @@ from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.rounding.fixed_rounding import constant_at, word_at
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import Sticky, odd, two_sum
-from sciprec.precision.rounding.words import BIT, F64, I64, V64, call, jammed
+from sciprec.precision.rounding.words import BIT, F64, I64, V64, call, jammed, routine
 
+MOST_INLINED = 24
+"""Roundings of any kind that are put into a function as they are."""
 BINARY64 = Arithmetic(FORMATS["binary64"])
 
 
@@ -164,16 +166,25 @@ class ByAnyRow(ByRow):
         return self._rounded(b, r, None, row)
 
     def _rounded(self, b, r, error, row):
-        """r + error rounded once, where r is its nearest number in binary64; as `Sticky.finish`,
-        the format read from the row.
+        """r + error rounded once, where r is its nearest number in binary64. The code is long: the
+        first roundings of a function are put where they are, so that its loops vectorise, further
+        ones call a routine, so that the compiler comes to an end.
         """
+        error = V64.constant(0.0) if error is None else error
+        count = b.function.roundings = getattr(b.function, "roundings", 0) + 1
+        if count <= MOST_INLINED:
+            return _marked(self._by_rule(b, r, error, row), row)
+        kinds = (F64, F64, I64)
+        rounded = routine(b.module, "sciprec.rounded_by_rule", F64, kinds, self._by_rule)
+        return _marked(b.call(rounded, (r, error, row)), row)
+
+    def _by_rule(self, b, r, error, row):
+        """As `Sticky.finish`, the format read from the row."""
         sign, size = V64.sign_word(b, r), call(b, "fabs", r)
-        inexact = ir.Constant(BIT, 0)
-        if error is not None:
-            inexact = b.fcmp_ordered("!=", error, V64.constant(0.0))
-            opposite = b.icmp_unsigned("!=", V64.sign_word(b, error), sign)
-            below = b.and_(inexact, opposite)
-            size = V64.to_float(b, b.sub(V64.to_word(b, size), b.zext(below, I64)))
+        inexact = b.fcmp_ordered("!=", error, V64.constant(0.0))
+        opposite = b.icmp_unsigned("!=", V64.sign_word(b, error), sign)
+        below = b.and_(inexact, opposite)
+        size = V64.to_float(b, b.sub(V64.to_word(b, size), b.zext(below, I64)))
         least = constant_at(b, row, rows.LEAST)
         power = V64.masked(b, size, V64.exponent)
         for condition, end in ((">", least), ("<", V64.constant(2.0**900))):
@@ -195,7 +206,7 @@ class ByAnyRow(ByRow):
         rounded = b.select(b.fcmp_ordered(">", rounded, largest), limit, rounded)
         rounded = b.select(b.fcmp_ordered("==", size, V64.constant(float("inf"))), limit, rounded)
         rounded = b.select(b.fcmp_unordered("uno", r, r), r, V64.with_sign(b, rounded, sign))
-        return _marked(b.select(self.is_binary64(b, row), r, rounded), row)
+        return b.select(self.is_binary64(b, row), r, rounded)
 
     def _goes_up(self, b, rule, kept, rest, inexact, sign):
         """Whether the row's rule moves what lies between neighbours to the larger one."""

@@ -22,6 +22,8 @@ from sciprec.precision.rounding.variant import FLOATS
 
 _WITHOUT_MARKS = ("opened", "closed")
 _CALLS = ("call", "call_normally")
+_AFTER_KERNELS = {"chosen": 2, "result_type": 1}
+"""Operations of kernels -> how many of these they take, followed by as many keys."""
 
 
 class SpecialisedProgram(AssignedProgram):
@@ -115,6 +117,7 @@ class _Specialiser(ast.NodeTransformer):
 
     def definition(self, tree: ast.FunctionDef) -> ast.FunctionDef:
         """The function without its key."""
+        self.function = tree.name
         tree.args.args = [a for a in tree.args.args if a.arg != "sp_key"]
         tree.body = self._block(tree.body)
         return tree
@@ -154,6 +157,8 @@ class _Specialiser(ast.NodeTransformer):
             operands = [name(function), *map(self.visit, node.args[2:])]
             operation = self.program.operation(f"{stem}({len(operands) - 1})")
             return ast.Call(name(operation), operands, [])
+        if stem in _AFTER_KERNELS:
+            return self._after_kernels(node, called, _AFTER_KERNELS[stem])
         if known and len(node.args) > 1 and _is_key(node.args[0]):
             return self._operation(node, called, known)
         base = self._base_of(node.args[0]) if node.args else None
@@ -164,6 +169,22 @@ class _Specialiser(ast.NodeTransformer):
         elif known:
             node.func = name(self.program.plain(called))
         return self.generic_visit(node)
+
+    def _after_kernels(self, node: ast.Call, called: str, count: int) -> ast.Call:
+        """An operation whose first operands are so many kernels, and then their keys."""
+        kernels, keys = node.args[:count], node.args[count : 2 * count]
+        clones = []
+        for kernel, key in zip(kernels, keys, strict=True):
+            base = self._base_in_call(kernel.id) if _is_key(key) else self._base_of(key)
+            clones.append(self.program.clone(kernel.id, base))
+        operands = [*map(name, clones), *map(self.visit, node.args[2 * count :])]
+        return ast.Call(name(self.program.plain(called)), operands, [])
+
+    def _base_in_call(self, function: str) -> int:
+        """The first row of a function in the call of it."""
+        calls = self.program.frames[self.function].calls
+        constant = next(constant for called, _, constant in calls if called == function)
+        return self.bases["sp_key"] + self.program.layout.constants[constant]
 
     def _operation(self, node: ast.Call, called: str, known: str) -> ast.Call:
         base, place = self.bases[node.args[0].id], node.args[1]
