@@ -70,7 +70,7 @@ def by_kernels(backend):
 
 
 @pytest.mark.parametrize(
-    "backend", ["fp16", "bf16", ROLES[2], pytest.param(ROLES[0], marks=pytest.mark.slow),
+    "backend", ["fp16", "bf16", ROLES[2],
                 pytest.param("mlu370", marks=pytest.mark.slow),
                 pytest.param("float:p=11,emin=-60,emax=60,round=rz", marks=pytest.mark.slow)]
 )  # fmt: skip
