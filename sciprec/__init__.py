@@ -54,6 +54,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.studies.kernel_page import study as study
     from sciprec.studies.traces import Trace as Trace
     from sciprec.studies.traces import trace as trace
+    from sciprec.studies.tuned import Tuned as Tuned
+    from sciprec.studies.tuned import tune as tune
 
 __version__ = "0.1.0"
 
@@ -85,6 +87,8 @@ _PUBLIC = {
     "trace": "sciprec.studies.traces",
     "Trace": "sciprec.studies.traces",
     "Line": "sciprec.diagnosis.lines",
+    "tune": "sciprec.studies.tuned",
+    "Tuned": "sciprec.studies.tuned",
     "load_scenario": "sciprec.kinds",
     "run": "sciprec.batch.workflow",
     "study": "sciprec.studies.kernel_page",

@@ -25,6 +25,7 @@ from sciprec.cli import (
     scenario_verbs,
     study_verb,
     trace_verb,
+    tune_verb,
 )
 from sciprec.cli.options import Json, prepare_completion, print_completion
 from sciprec.cli.settings import Settings, before_the_verb
@@ -180,6 +181,7 @@ def report(
 
 app.command()(study_verb.study)
 app.command()(trace_verb.trace)
+app.command()(tune_verb.tune)
 app.command()(compare_verb.compare)
 app.command()(price_verbs.price)
 app.command()(coverage_verb.coverage)

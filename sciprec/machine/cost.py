@@ -248,6 +248,19 @@ def modelled(
     return roofline(Work.of_profile(profile, backend), machine, backend)
 
 
+def relative_seconds(formats: Iterable[str], machine: str) -> list[float] | None:
+    """Modelled seconds of an operation in each format at a machine's published rates; None where it
+    has none for one of them.
+    """
+    row, found = _machine(machine), []
+    for name in formats:
+        kind = _FLOAT_KINDS.get(resolve_backend(name).compute.format.name)
+        if kind not in row.rates:
+            return None
+        found.append(1.0 / row.rates[kind].per_second)
+    return found
+
+
 def table(estimates: Iterable[Estimate]) -> str:
     """Estimates as lines of text under a heading that says what they are."""
     lines = ["modelled by roofline from published peak figures; not measured"]

@@ -1,0 +1,92 @@
+"""The formats that a search chooses from, and what an operation in each costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sciprec.checks.arguments import refused
+from sciprec.errors import InputError
+from sciprec.precision.assigning.assignment import arithmetic_of
+from sciprec.precision.formats.backend import backend_names
+from sciprec.precision.formats.float_format import Format
+
+BITS = "bits"
+FEWEST, MOST = 2, 25
+_EMAX = 390
+"""Of formats by bits alone: exponents beyond need."""
+
+
+@dataclass(frozen=True)
+class Formats:
+    """Formats to choose from.
+
+    Args:
+        names: as they were given.
+        by_bits: whether they are significands of 2 to 25 bits, and binary64.
+    """
+
+    names: tuple[str, ...]
+    by_bits: bool = False
+
+    @cached_property
+    def bits(self) -> tuple[int, ...]:
+        """What an operation costs in each: the bits in which its format is stored, or those of its
+        significand where nothing else differs.
+        """
+        known = [_format(name) for name in self.names]
+        if self.by_bits:
+            return tuple(fmt.significand_bits for fmt in known)
+        return tuple(stored_bits(fmt) for fmt in known)
+
+    @cached_property
+    def widest(self) -> int:
+        """The number of the widest: the longest significand, and of those the largest range."""
+        known = [_format(name) for name in self.names]
+        return max(
+            range(len(known)), key=lambda n: (known[n].significand_bits, known[n].max_finite)
+        )
+
+    @cached_property
+    def ascending(self) -> tuple[int, ...]:
+        """Numbers of the formats, the cheapest first."""
+        return tuple(sorted(range(len(self.names)), key=lambda n: self.bits[n]))
+
+
+def formats_of(given: Any) -> Formats:
+    """The formats to choose from: names, or "bits".
+
+    Raises:
+        InputError: a name is unknown or cannot be assigned, or there are fewer than two.
+    """
+    if isinstance(given, str) and given == BITS:
+        names = [f"float:p={p},emin={1 - _EMAX},emax={_EMAX}" for p in range(FEWEST, MOST + 1)]
+        return Formats((*names, "fp64"), by_bits=True)
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise refused(
+            "formats", given, "several names, such as ('fp64', 'fp32', 'bf16'), or 'bits'"
+        )
+    names = backend_names(list(given))
+    for name in names:
+        arithmetic_of(name)
+    if len(set(names)) < len(names) or len(names) < 2:
+        raise InputError(
+            f"formats are {', '.join(names)}; accepted: two or more, each of them once"
+        )
+    return Formats(tuple(names))
+
+
+def stored_bits(fmt: Format) -> int:
+    """Sign, exponent and significand without the implicit bit."""
+    exponents = fmt.emax - fmt.emin + 1 + 2
+    if fmt.overflow == "nan":
+        exponents -= 1  # the largest exponent holds numbers
+    return 1 + max(1, math.ceil(math.log2(exponents))) + fmt.significand_bits - 1
+
+
+def _format(name: str) -> Format:
+    found: Any = arithmetic_of(name).format
+    return found

@@ -1,0 +1,71 @@
+"""How far results are from those of binary64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from sciprec.checks.arguments import refused, word
+from sciprec.errors import InputError
+
+Metric = Callable[[np.ndarray, np.ndarray], float]
+"""Of the values of one result and of its truth, where both are finite."""
+
+
+def relative_l2(found: np.ndarray, truth: np.ndarray) -> float:
+    """The l2 norm of the difference over that of the truth."""
+    return _over(float(np.linalg.norm(found - truth)), float(np.linalg.norm(truth)))
+
+
+def largest(found: np.ndarray, truth: np.ndarray) -> float:
+    """The largest difference over the largest size of the truth."""
+    return _over(float(np.abs(found - truth).max()), float(np.abs(truth).max()))
+
+
+def rms(found: np.ndarray, truth: np.ndarray) -> float:
+    """The root of the mean square of the difference, in units of the result."""
+    return float(np.sqrt(np.mean((found - truth) ** 2)))
+
+
+METRICS: Mapping[str, Metric] = {"relative_l2": relative_l2, "max": largest, "rms": rms}
+
+
+def _over(size: float, scale: float) -> float:
+    return 0.0 if size == 0.0 else size / scale if scale else float("inf")
+
+
+def metric_of(given: Any) -> tuple[str, Metric]:
+    """The name of a metric and the metric.
+
+    Raises:
+        InputError: it is neither a known name nor a function.
+    """
+    if callable(given):
+        return getattr(given, "__name__", "own metric"), given
+    if not isinstance(given, str):
+        raise refused("metric", given, f"{', '.join(METRICS)}, or a function (found, truth)")
+    return given, METRICS[word("metric", given, METRICS)]
+
+
+def error_of(
+    metric: Metric, found: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarray]
+) -> float:
+    """The largest error of some results; infinite where numbers are finite in one run alone."""
+    worst = 0.0
+    for name, right in truth.items():
+        values, usable = found[name], np.isfinite(right)
+        if values.shape != right.shape or not np.array_equal(np.isfinite(values), usable):
+            return float("inf")
+        if not usable.any():
+            continue
+        with np.errstate(all="ignore"):
+            error = metric(values[usable], right[usable])
+        if not isinstance(error, (int, float, np.number)) or isinstance(error, bool):
+            raise InputError(
+                f"the metric gives {error!r} of '{name}'; accepted: a number, zero where nothing "
+                "differs"
+            )
+        worst = max(worst, float("inf") if np.isnan(error) else float(error))
+    return worst

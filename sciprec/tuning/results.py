@@ -1,0 +1,43 @@
+"""Results of a call: what it returns, and what its arguments hold after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def results_of(
+    names: list[str], args: tuple, written: list[bool], returned: Any
+) -> dict[str, np.ndarray]:
+    """Arrays of floating-point numbers by name, in binary64: arguments that may be written (`x_0`,
+    `x_1` of those in a tuple `x`), and "return" (`return_0`, ... of several).
+
+    Args:
+        names: of the parameters.
+        args: after the call.
+        written: for each, whether it may be.
+        returned: by the call.
+    """
+    found: dict[str, np.ndarray] = {}
+    for name, argument, may_be in zip(names, args, written, strict=True):
+        if may_be and isinstance(argument, (np.ndarray, tuple)):
+            _note(found, name, argument, arrays_only=True)
+    _note(found, "return", returned, arrays_only=False)
+    return found
+
+
+def _note(found: dict[str, np.ndarray], name: str, value: Any, arrays_only: bool) -> None:
+    if isinstance(value, tuple):
+        for number, item in enumerate(value):
+            _note(found, f"{name}_{number}", item, arrays_only)
+        return
+    array = isinstance(value, np.ndarray)
+    if not array and (arrays_only or not isinstance(value, (float, complex, np.floating))):
+        return
+    values = np.asarray(value)
+    if values.dtype.kind == "c":
+        found[f"{name}.real"] = values.real.astype(np.float64)
+        found[f"{name}.imag"] = values.imag.astype(np.float64)
+    elif values.dtype.kind == "f":
+        found[name] = values.astype(np.float64)

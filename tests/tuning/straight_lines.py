@@ -1,0 +1,47 @@
+"""Random kernels of a few lines, for exhaustive searches."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+from pathlib import Path
+
+import numpy as np
+
+_HEAD = "import math\n\n\ndef kernel(x, y, out):\n    for i in range(out.size):\n"
+_FORMS = (
+    "{a} + {b}", "{a} - {b}", "{a} * {b}", "{a} / (1.5 + abs({b}))", "math.sqrt(abs({a}) + {c})",
+    "{c} * {a} + {b}", "({a} - {b}) * {c}", "{a} * {a} - {b} * {c}", "math.exp(-abs({a})) + {b}",
+)  # fmt: skip
+
+
+def source_of(seed: int) -> str:
+    """A kernel of three to six lines with operations."""
+    rng = random.Random(seed)
+    known, lines = ["x[i]", "y[i]"], []
+    for number in range(rng.randint(3, 6) - 1):
+        lines.append(f"        v{number} = {_form(rng, known)}")
+        known.append(f"v{number}")
+    lines.append(f"        out[i] = {rng.choice(known[-2:])} + {_form(rng, known)}")
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+def _form(rng: random.Random, known: list[str]) -> str:
+    c = rng.choice(("0.1", "3.7", "100.3", "0.003"))
+    return rng.choice(_FORMS).format(a=rng.choice(known[-3:]), b=rng.choice(known), c=c)
+
+
+def kernel_of(seed: int, folder: Path):
+    """The kernel of a seed, from a file of its own."""
+    path = folder / f"lines_{seed}.py"
+    path.write_text(source_of(seed))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.kernel
+
+
+def inputs_of(seed: int, count: int = 300) -> tuple:
+    """Arguments for any of them."""
+    rng = np.random.default_rng(seed)
+    return rng.uniform(0.2, 3.0, count), rng.normal(size=count), np.zeros(count)
