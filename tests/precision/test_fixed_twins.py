@@ -18,22 +18,38 @@ from tests.precision.registered import registered_kernels
 from tests.precision.test_twins import COMPOSITIONS
 
 KERNELS = registered_kernels()
-ALIKE = (
-    "sciprec.heston.schemes.quadratic_exponential.quadratic_exponential_martingale",
-    "sciprec.climate.transform.fourier.fourier_synthesis",
-    "sciprec.climate.transform.legendre_stage.legendre_synthesis",
-    "sciprec.climate.equations.primitive_grid.thermal_products",
-    "sciprec.climate.equations.primitive_spectral.primitive_spectra",
-)
-"""Kernels of the same operations as others; slow to compile in fixed point."""
 SHARES = (1.0, 0.25)
 """Of the ranges that a profile finds: all of it, and so little that many places saturate."""
-OFTEN = (  # registered kernels that the quick tests run
-    "sciprec.precision.operations.reduce.multiply_into",
-    "sciprec.precision.sums.compensation.carried_update",
-    "sciprec.climate.transform.fourier.unfold_longitudes",
-    "sciprec.heston.schemes.euler.full_truncation_euler",
-)  # fmt: skip
+OFTEN = (
+    ("precision.operations.reduce.multiply_into", "fixed32"),
+    ("precision.sums.compensation.carried_update", "fixed16"),
+    ("climate.transform.fourier.unfold_longitudes", "fixed32"),
+    ("heston.schemes.euler.full_truncation_euler", "fixed16"),
+)
+"""Registered kernels that the quick tests run."""
+OTHERS = (
+    ("accumulation.kernels.add_block_with_shares", "fixed32"),
+    ("climate.equations.barotropic_vorticity.rotation_spectra", "fixed32"),
+    ("climate.equations.primitive_grid.gather_rows", "fixed32"),
+    ("climate.equations.primitive_grid.mass_flux", "fixed16"),
+    ("climate.equations.primitive_implicit.primitive_linear", "fixed32"),
+    ("climate.equations.spherical.coriolis_terms", "fixed32"),
+    ("climate.equations.vertical.hydrostatic", "fixed32"),
+    ("climate.stepping.levels.carry_increment", "fixed32"),
+    ("climate.stepping.levels.filter_carried_levels", "fixed16"),
+    ("climate.transform.fft.butterfly_5", "fixed32"),
+    ("climate.transform.fourier.compensated_sum_of_rows", "fixed16"),
+    ("climate.transform.legendre_stage.sum_fields", "fixed32"),
+    ("climate.transform.legendre_stage.sum_products", "fixed16"),
+    ("heston.schemes.quadratic_exponential.quadratic_exponential", "fixed32"),
+    ("heston.simulation.paths.group_sums", "fixed16"),
+    ("precision.streams.fill_words", "fixed16"),
+    ("precision.sums.summation.blocked_sum", "fixed16"),
+    ("precision.sums.summation.pairwise_sum", "fixed32"),
+    ("precision.sums.summation.twofold_dot", "fixed16"),
+)
+"""The slow ones, one of each kind of loops, calls and arrays: the rest have nothing else in fixed
+point, as a test below says; in floating point `test_twins` runs all."""
 
 
 def numbers(count=12, scale=1.0, seed=0):
@@ -90,25 +106,16 @@ def assert_twins(kernel, backend: str, args: tuple) -> None:
     assert counted[1] > counted[0] or not made_numbers
 
 
-def registered() -> list:
-    """The quick kernels in both formats, each of the others in one of them, in turn; not those that
-    do little but call others.
-    """
-    rows = [(name, backend) for name in OFTEN for backend in ("fixed32", "fixed16")]
-    others = [name for name in KERNELS if name not in (*OFTEN, *COMPOSITIONS, *ALIKE)]
-    for number, name in enumerate(others):
-        backend = ("fixed32", "fixed16")[number % 2]
-        rows.append(pytest.param(name, backend, marks=pytest.mark.slow))
-    return rows
+def registered(name: str, backend: str):
+    """The kernel as transforms run it."""
+    return suited(KERNELS[f"sciprec.{name}"].function, resolve_backend(backend))
 
 
-@pytest.mark.parametrize(("name", "backend"), registered())
+@pytest.mark.parametrize(
+    ("name", "backend"), [*OFTEN, *(pytest.param(*row, marks=pytest.mark.slow) for row in OTHERS)]
+)
 def test_registered_kernels(name, backend):
-    kernel = suited(KERNELS[name].function, resolve_backend(backend))  # as transforms run it
-    try:
-        assert_twins(kernel, backend, KERNELS[name].example())
-    except LiftError as error:
-        pytest.skip(f"fixed point refuses it: {error}")
+    assert_twins(registered(name, backend), backend, KERNELS[f"sciprec.{name}"].example())
 
 
 CONSTRUCTS = {
@@ -157,17 +164,37 @@ IN_TURN = ("fixed32", "fixed:bits=11,round=rd", "fixed16", "fixed:bits=9,saturat
 
 @pytest.mark.parametrize(
     ("kernel", "backend"),
-    [pytest.param(k, "fixed16", id=k.__name__) for k in QUICK]
-    + [pytest.param(constructs.infinities, "fixed:bits=8,saturate=no", id="infinities")]
+    [pytest.param(constructs.infinities, "fixed:bits=8,saturate=no", id="infinities")]
     + [
-        pytest.param(k, b, marks=pytest.mark.slow, id=f"{k.__name__}-{b}")
+        pytest.param(k, b, marks=[] if k in QUICK else pytest.mark.slow, id=f"{k.__name__}-{b}")
         for kernels_of, backends in ((CONSTRUCTS, IN_TURN), (HEAVY, IN_TURN[::2]))
         for number, k in enumerate(kernels_of)
         for b in (backends[number % len(backends)],)
+        if k is not constructs.infinities
     ],
 )
 def test_constructs(kernel, backend):
     assert_twins(kernel, backend, {**CONSTRUCTS, **HEAVY}[kernel])
+
+
+def operations_of(kernel, backend: str) -> set[tuple]:
+    """Name, part, whether within calls, and whether beside others of one unit: nothing compiled."""
+    units = lift(kernel, backend, ranges=1.0, adapt=None).units
+    rows = [(row, units.sites[row.site].operation) for row in units.rows]
+    return {(name, row.part, bool(row.calls), bool(row.group)) for row, name in rows}
+
+
+@pytest.mark.slow
+def test_registered_kernels_that_are_left_out_have_no_operations_of_their_own():
+    run = {(name, backend) for name, backend in OFTEN + OTHERS}
+    known = [operations_of(registered(*row), row[1]) for row in run]
+    known += [operations_of(kernel, "fixed16") for kernel in (*CONSTRUCTS, *HEAVY)]
+    for name in KERNELS.keys() - set(COMPOSITIONS):
+        try:
+            found = operations_of(registered(name.removeprefix("sciprec."), "fixed16"), "fixed16")
+        except LiftError:
+            continue  # fixed point refuses it
+        assert found <= set().union(*known), name
 
 
 def test_literals_far_below_the_other_operand_are_not_lost_in_a_tie():
