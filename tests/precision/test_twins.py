@@ -26,25 +26,8 @@ _ROLES = {
 }
 MIXED = Backend("mixed roles", **_ROLES)
 OFTEN = resolve_backend("mlu370")
-OTHERS = [*map(resolve_backend, ("fp64", "fp32", "mlu370-noguard")), MIXED]
-
-
-PLATFORM = {"exp", "log", "sin", "cos", "tan", "atan", "atan2", "pow", "expm1", "log1p", "erf"}
-PLATFORM |= {"normal_from_bits", "exponential_from_bits", "tanh", "sinh", "cosh", "power"}
-
-
-def platform_functions_named(kernel, seen=None) -> set[str]:
-    """Names of functions that binary64 takes from the platform, in the kernel and what it calls."""
-    seen = set() if seen is None else seen
-    code = kernel.__code__
-    found = set(code.co_names) & PLATFORM
-    for name in code.co_names:
-        called = kernel.__globals__.get(name)
-        called = getattr(called, "py_func", called)
-        if hasattr(called, "__code__") and called not in seen:
-            seen.add(called)
-            found |= platform_functions_named(called, seen)
-    return found
+OTHERS = (resolve_backend("mlu370-noguard"), MIXED)
+"""binary64 and binary32 are seen beside Numba and the twin in `test_lift`."""
 
 
 def as_floats(value) -> list[float]:
@@ -119,13 +102,15 @@ def test_products_with_one_round_what_another_role_has_made():
 
 
 def pairs() -> list:
-    """Every kernel in the first backend, and all but the dearest in one of the others in turn."""
+    """Every kernel in the first backend, and every second one that is not dear in one of the others
+    in turn.
+    """
     rows = []
     for number, name in enumerate(KERNELS):
         rows.append(pytest.param(name, OFTEN, id=f"{name}-{OFTEN.name}"))
-        if name in (*COMPOSITIONS, *HEAVY):
+        if name in (*COMPOSITIONS, *HEAVY) or number % 2:
             continue
-        backend = OTHERS[number % len(OTHERS)]
+        backend = OTHERS[number // 2 % len(OTHERS)]
         label = f"{name}-{backend.name.replace(' ', '-')}"
         rows.append(pytest.param(name, backend, id=label, marks=pytest.mark.slow))
     return rows
@@ -138,8 +123,6 @@ def test_what_is_left_out_is_registered():
 @pytest.mark.parametrize(("name", "backend"), pairs())
 def test_twin(name, backend):
     entry = KERNELS[name]
-    if backend.name == "fp64" and platform_functions_named(entry.function):
-        pytest.skip("in binary64 these functions are the platform's, within 1 ulp, not exact")
     require_twin(entry.function, entry.example(), backend)
 
 
