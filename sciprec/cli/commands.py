@@ -115,6 +115,19 @@ def backends(
 
 
 @app.command()
+def policies(json: Json = False) -> None:
+    """List every stage of the models, and which policies of mixed precision have it narrow."""
+    from sciprec.cli.console import print_json, print_policies
+    from sciprec.kinds.policies import policy_rows
+
+    rows = policy_rows()
+    if json:
+        print_json({"stages": rows})
+    else:
+        print_policies(rows)
+
+
+@app.command()
 def doctor(
     clear_cache: Annotated[
         bool, typer.Option("--clear-cache", help="Remove compiled kernels instead.")

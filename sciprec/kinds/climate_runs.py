@@ -13,6 +13,7 @@ from sciprec.climate.running.checkpoint import Restart
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.errors import InputError
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.output.variables import describe
 
@@ -34,6 +35,9 @@ def run_climate(
     progress: Callable[[float], None] | None = None,
     perturbation: Perturbation | None = None,
     threads: int = 1,
+    policy: str | None = None,
+    narrow: str | None = None,
+    wide: str | None = None,
     **case_parameters: Any,
 ) -> xr.Dataset:
     """Run a test case with every operation of the model rounded in the backend's arithmetic.
@@ -62,6 +66,11 @@ def run_climate(
         perturbation: of the initial state, such as `climate.Perturbation(member=3)`.
         threads: how many make the steps together; they change no bit. Worth it from about T42 with
             20 levels on; arithmetics with random bits or in fixed point, and stages, run on one.
+        policy: in place of a backend, which stages of the model are narrow: "O0" none, "O1" those
+            of an allow list, "O2" all but those of a deny list, the state's update above all, "O3"
+            all; see `sciprec policies`. Short for the backend
+            "policy:O2,narrow=fp16,wide=fp32".
+        narrow, wide: the formats of a policy.
         case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and
             of the model (viscosity in m2/s, diffusion_m4_per_s, diffusion_m8_per_s).
 
@@ -77,7 +86,7 @@ def run_climate(
         case,
         truncation,
         days,
-        backend=backend,
+        backend=_in_place_of(backend, policy, narrow, wide),
         step_seconds=step_seconds,
         output_hours=output_hours,
         parameters=case_parameters,
@@ -92,6 +101,26 @@ def run_climate(
         threads=threads,
     )
     return trajectory_dataset(trajectory)
+
+
+def _in_place_of(backend: Any, policy: str | None, narrow: str | None, wide: str | None) -> Any:
+    """The backend, or that of a policy."""
+    if policy is None:
+        if narrow is not None or wide is not None:
+            raise InputError(
+                "narrow and wide are given without a policy; give policy='O2' too, or a backend"
+            )
+        return backend
+    if backend != "fp64":
+        raise InputError(
+            f"a policy and the backend {backend!r} are given; give one of them: "
+            "policy='O2', narrow='fp16', wide='fp32', or the backend"
+        )
+    if narrow is None or wide is None:
+        raise InputError(
+            f"policy {policy!r} is given without narrow and wide; give the names of two formats"
+        )
+    return f"policy:{policy},narrow={narrow},wide={wide}"
 
 
 def reference_dataset(path: str | Path, truncation: str | int) -> xr.Dataset:

@@ -207,7 +207,8 @@ class Assignment(Mapping[Hashable, str], Shown):
         files.keep(self.digest, self.as_dict())
         fp64 = resolve_backend("fp64")
         about = f"{counted(len(self), self.unit)} in formats of their own"
-        name = f"assignment:{self.name.replace(' ', '-')}@{self.digest}"
+        is_policy = self.name.startswith("policy:")
+        name = self.name if is_policy else f"assignment:{self.name.replace(' ', '-')}@{self.digest}"
         return AssignedBackend(
             name, fp64.storage, fp64.compute, fp64.accumulate, fp64.matmul, about=about, maker=self
         )
@@ -279,6 +280,13 @@ class AssignedBackend(HandedBackend):
             InputError: one is not.
         """
         unmet = self.assignment.unmet
+        if self.assignment.unit == "stage":  # of several models
+            if unmet and len(unmet) == len(self.assignment):
+                raise InputError(
+                    f"'{self.name}' is a policy, and the model has none of the stages that it "
+                    "gives a format; give an assignment: formats by line or function"
+                )
+            return
         if unmet:
             raise InputError(
                 f"'{self.name}' gives a format to {unmet[0]}, which no kernel of the model has"

@@ -110,7 +110,7 @@ def parsed(content: dict[str, Any], name: str) -> Read:
             "the assignment again"
         )
     unit, rows = content.get("unit"), content.get("format", [])
-    if unit not in UNITS:
+    if unit not in (*UNITS, "stage"):
         raise InputError(f"unit is {shown(unit)}; accepted: {', '.join(UNITS)}")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InputError("format is no list of tables; write [[format]] before each")
@@ -143,7 +143,7 @@ def _place(unit: str, row: dict[str, Any], number: int) -> Place:
         else:
             given[key] = _text(key, row[key], number)
     wanted = {"line": "line", "operation": "line", "variable": "variable", "function": "function",
-              "call": "text"}[unit]  # fmt: skip
+              "call": "text", "stage": "variable"}[unit]  # fmt: skip
     if wanted not in given:
         raise InputError(f"[[format]] number {number}: the key '{wanted}' is missing")
     return Place(unit, **given)

@@ -28,7 +28,8 @@ class Place:
     """A part of a source whose operations have one format.
 
     Args:
-        unit: one of `UNITS`.
+        unit: one of `UNITS`, or "stage": operations, by their names in `text`, of a function or of
+            every function of a file, that are part of a model's stage `variable`.
         function, file: where it is; "" for any.
         line: of a line or an operation.
         column, text: of an operation, -1 for any; the text of a chain of calls.
@@ -55,6 +56,8 @@ class Place:
             return f"{elsewhere}{self.line}{column}: {self.text}"
         if self.unit == "variable":
             return f"{elsewhere}{self.function}.{self.variable}".lstrip(".")
+        if self.unit == "stage":
+            return f"{self.variable}: {self.function or self.file.rpartition('/')[2]}"
         return f"{elsewhere}{self.text if self.unit == 'call' else self.function}"
 
     def __str__(self) -> str:
@@ -77,6 +80,8 @@ class Place:
             return False
         if self.unit == "variable":
             return self.variable == origin.variable
+        if self.unit == "stage":
+            return not self.text or program.sites[row.site].operation in self.text.split()
         if self.unit == "function":
             return True
         if self.unit == "call":
