@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from sciprec.errors import InputError, meant
 from sciprec.machine.work import FLOPS_PER_SPECIAL, SPECIAL_ASSUMPTION, Work
-from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
 from sciprec.precision.lifting.lifting import lift
 
 
@@ -285,6 +285,10 @@ def _kinds(backend: Backend, machine: Machine) -> tuple[str, str]:
     if bits:
         return machine.own_float, "int16" if min(bits) <= 16 else "int32"
     kind = _FLOAT_KINDS.get(backend.compute.format.name)
+    if isinstance(backend, HandedBackend):
+        raise InputError(
+            f"backend '{backend.name}' has formats by place; a modelled time is that of one format"
+        )
     if kind is None:
         raise InputError(
             f"no machine has a published rate for backend '{backend.name}'; accepted: fixed point, "

@@ -194,5 +194,6 @@ def _formats(batch: StoredBatch) -> list[dict[str, Any]]:
         datasets = [r.dataset for r in batch.runs if r.backend == name and r.dataset is not None]
         for stored in datasets[:1]:
             properties = json.loads(stored.attrs["sciprec_backend_properties"])
-            found.append({"name": name, **properties["compute"]})
+            by_place = "assignment" in properties
+            found.append({"name": name, "by_place": by_place, **properties["compute"]})
     return found

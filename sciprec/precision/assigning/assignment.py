@@ -206,7 +206,10 @@ class Assignment(Mapping[Hashable, str], Shown):
         """The backend whose kernels compute so."""
         files.keep(self.digest, self.as_dict())
         fp64 = resolve_backend("fp64")
-        about = f"{counted(len(self), self.unit)} in formats of their own"
+        places = counted(len(self), self.unit)
+        about = f"{places} in formats of their own, all else in {self.default}"
+        if self.unit == "stage":
+            about = f"formats by stage of the model, most in {self.default}"
         is_policy = self.name.startswith("policy:")
         name = self.name if is_policy else f"assignment:{self.name.replace(' ', '-')}@{self.digest}"
         return AssignedBackend(
