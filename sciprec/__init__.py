@@ -50,6 +50,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.precision.sums.compensation import Compensation as Compensation
     from sciprec.precision.sums.summation import compensated_dot as compensated_dot
     from sciprec.precision.sums.summation import compensated_sum as compensated_sum
+    from sciprec.studies.bounds import Bound as Bound
+    from sciprec.studies.bounds import bound as bound
     from sciprec.studies.kernel_page import Study as Study
     from sciprec.studies.kernel_page import study as study
     from sciprec.studies.traces import Trace as Trace
@@ -89,6 +91,8 @@ _PUBLIC = {
     "Line": "sciprec.diagnosis.lines",
     "tune": "sciprec.studies.tuned",
     "Tuned": "sciprec.studies.tuned",
+    "bound": "sciprec.studies.bounds",
+    "Bound": "sciprec.studies.bounds",
     "load_scenario": "sciprec.kinds",
     "run": "sciprec.batch.workflow",
     "study": "sciprec.studies.kernel_page",

@@ -22,7 +22,9 @@ from sciprec.precision.tracing.program import TracedProgram
 from sciprec.precision.tracing.table import Table
 
 TWIN_LANES = 2
-ONE_THREAD = ("twin", "by step")
+LANES_BESIDE = {"twin": TWIN_LANES, "enclosure": 2}
+"""Of techniques that always have so many numbers beside a value."""
+ONE_THREAD = ("twin", "by step", "enclosure")
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class TracedKernel:
 
     def __init__(self, kernel, backend: Backend, technique: str, lanes: int):
         self.backend, self.technique, self.lanes = backend, technique, lanes
+        self.watched = technique == "enclosure"
         self.program = TracedProgram(kernel, backend, technique, lanes)
         self.entry = module_of(self.program).sp_entry
         self.written = written_arrays(kernel)
@@ -105,9 +108,10 @@ class TracedKernel:
                 numba.set_num_threads(1)
             return self.entry(table.address, *taken)
         except errors.NumbaError as error:
+            done, verb = ("bounded", "bound") if self.watched else ("traced", "trace")
             raise LiftError(
-                f"kernel '{self.program.kernel.__name__}' cannot be traced in "
-                f"'{self.backend.name}': {last_reason(str(error))}; trace takes what lift takes, "
+                f"kernel '{self.program.kernel.__name__}' cannot be {done} in "
+                f"'{self.backend.name}': {last_reason(str(error))}; {verb} takes what lift takes, "
                 "but for complex numbers and functions as arguments"
             ) from None
         finally:
@@ -128,13 +132,17 @@ class TracedKernel:
             numbers[..., 0] = rounded
             if self.technique == "twin":
                 numbers[..., 1] = exact
+            elif self.watched:
+                numbers[..., 1], radius = conversion_error(exact, rounded)
+                numbers[..., 2] = -radius  # not stored yet
             else:
                 with np.errstate(invalid="ignore"):
                     error = np.where(rounded == exact, 0.0, rounded - exact)
                 numbers[..., 1] = error
                 numbers[..., 1 + lane] = error
             narrow, twin = argument.dtype == np.float32, self.technique == "twin"
-            known[id(argument)] = CompanionArray(numbers, CompanionDtype(self.lanes, narrow, twin))
+            dtype = CompanionDtype(self.lanes, narrow, twin, self.watched)
+            known[id(argument)] = CompanionArray(numbers, dtype)
         return known[id(argument)]
 
     def _after(self, name: str, before, after, lane: int) -> list[Result]:
@@ -158,6 +166,8 @@ class TracedKernel:
 
     def _is_marked(self, numbers: np.ndarray, lane: int) -> np.ndarray:
         """Whether nothing was stored in an element since it was given."""
+        if self.watched:
+            return np.signbit(numbers[..., -1])
         last = self.lanes if lane != self.lanes - 1 else self.lanes - 1
         return np.signbit(numbers[..., last]) & (numbers[..., last] == 0.0)
 
@@ -173,20 +183,34 @@ class TracedKernel:
         return found
 
 
-def require_apart(kernel: str, args: tuple) -> None:
+def conversion_error(exact: np.ndarray, rounded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """exact - rounded as midpoints and radii; a radius is infinite where only one of the two is
+    finite, or they are far apart.
+    """
+    with np.errstate(all="ignore"):
+        same = (exact == rounded) | (np.isnan(exact) & np.isnan(rounded))
+        middle = exact - rounded
+        other = middle - exact  # what the difference itself rounds: Knuth (1969)
+        rest = (exact - (middle - other)) - (rounded + other)
+        unknown = ~np.isfinite(middle) | ~np.isfinite(rest)
+    middle = np.where(same | unknown, 0.0, middle)
+    return middle, np.where(same, 0.0, np.where(unknown, np.inf, abs(rest)))
+
+
+def require_apart(kernel: str, args: tuple, verb: str = "trace") -> None:
     """Refuse complex numbers, and arrays that share memory without being the same one."""
     arrays = [a for argument in args for a in floats(argument)]
     for n, one in enumerate(arrays):
         if one.dtype.kind == "c":
             raise InputError(
-                f"kernel '{kernel}' is given complex numbers; trace takes real ones: give their "
-                "real and imaginary parts"
+                f"kernel '{kernel}' is given complex numbers; {verb} takes real ones: give "
+                "their real and imaginary parts"
             )
         for other in arrays[:n]:
             if other is not one and np.may_share_memory(one, other):
                 raise InputError(
-                    f"kernel '{kernel}' is given two arrays that share memory; trace takes arrays "
-                    "of their own: give copies, x.copy()"
+                    f"kernel '{kernel}' is given two arrays that share memory; {verb} takes "
+                    "arrays of their own: give copies, x.copy()"
                 )
 
 
@@ -200,11 +224,11 @@ def floats(argument) -> list[np.ndarray]:
     return [argument] if held else []
 
 
-def require_traceable(backend: Backend) -> None:
+def require_traceable(backend: Backend, verb: str = "trace") -> None:
     """Refuse arithmetics whose rounding error has no place of its own."""
     if backend.fixed or backend.random:
         kind = "fixed point" if backend.fixed else "an arithmetic with random bits"
         raise InputError(
-            f"backend '{backend.name}' is {kind}; trace takes floating-point arithmetics without "
-            "random bits, such as 'bf16', 'fp16' or 'float:p=13'"
+            f"backend '{backend.name}' is {kind}; {verb} takes floating-point arithmetics "
+            "without random bits, such as 'bf16', 'fp16' or 'float:p=13'"
         )

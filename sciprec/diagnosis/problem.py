@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.checks.arguments import names, refused
-from sciprec.diagnosis.attribution import TWIN_LANES, Result, TracedKernel
+from sciprec.diagnosis.attribution import LANES_BESIDE, Result, TracedKernel
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.quantization import quantize
@@ -43,7 +43,7 @@ class Problem:
 
     def kernel(self, technique: str) -> TracedKernel:
         """The kernel compiled with companions of a kind."""
-        lanes = TWIN_LANES if technique == "twin" else self.lanes
+        lanes = LANES_BESIDE.get(technique, self.lanes)
         return _compiled(self.function, self.backend, technique, lanes)
 
     def table(self, technique: str) -> Table:
@@ -59,7 +59,7 @@ class Problem:
         given = self.args if args is None else args
         with np.errstate(all="ignore"):
             results = self.kernel(technique).run(given, table, of_arguments, unrounded)
-        return _chosen(results, self.output)
+        return _chosen(results, self.output, "bound" if technique == "enclosure" else "trace")
 
     def perturbed(self, count: int) -> list[tuple]:
         """The arguments, floating-point ones moved by up to four units of the format; the first
@@ -118,13 +118,13 @@ def bound_arguments(function, args: Sequence[Any] | Mapping[str, Any]) -> tuple:
     return tuple(np.asarray(a) if isinstance(a, list) else a for a in found.arguments.values())
 
 
-def _chosen(results: list[Result], output) -> list[Result]:
+def _chosen(results: list[Result], output, verb: str) -> list[Result]:
     """The results that count."""
     known = [r.name for r in results]
     if not known:
         raise InputError(
-            "the kernel returns no floating-point number and writes none into an argument; trace "
-            "takes a kernel that does"
+            "the kernel returns no floating-point number and writes none into an argument; "
+            f"{verb} takes a kernel that does"
         )
     wanted = chosen_names(known, output)
     return [r for r in results if r.name in wanted]

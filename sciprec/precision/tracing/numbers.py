@@ -38,6 +38,7 @@ class CompanionDtype:
         lanes: how many binary64 numbers are beside each.
         narrow: whether they stand for binary32 numbers.
         twin: whether the first number beside a plain one is that number itself, else all are zero.
+        watched: whether what decides by them has to be noted; what cannot be is refused.
         raw: whether they are in no format yet, and are rounded where they are used: constants of
             the source, and variables that are integers at times.
     """
@@ -45,6 +46,7 @@ class CompanionDtype:
     lanes: int
     narrow: bool = False
     twin: bool = False
+    watched: bool = False
     raw: bool = False
 
     def __call__(self, value) -> float:
@@ -57,8 +59,8 @@ class CompanionNumber(Companioned):
 
     def __init__(self, dtype: CompanionDtype):
         self.of, self.lanes, self.narrow = dtype, dtype.lanes, dtype.narrow
-        self.wide_dtype = CompanionDtype(dtype.lanes, False, dtype.twin)
-        marks = "twin" * dtype.twin + "raw" * dtype.raw
+        self.wide_dtype = replace(dtype, narrow=False, raw=False)
+        marks = "twin" * dtype.twin + "watched" * dtype.watched + "raw" * dtype.raw
         super().__init__(name=f"companion{32 if self.narrow else 64}x{self.lanes}{marks}")
 
     def can_convert_from(self, typingctx, other):
@@ -76,7 +78,7 @@ class CompanionNumber(Companioned):
         return None
 
     def _with(self, narrow: bool, raw: bool) -> CompanionNumber:
-        return CompanionNumber(CompanionDtype(self.lanes, narrow, self.of.twin, raw))
+        return CompanionNumber(replace(self.of, narrow=narrow, raw=raw))
 
 
 class _DtypeOf(types.DType):
@@ -130,8 +132,18 @@ def _to_plain(context, b, given, wanted, value):
     return context.cast(b, b.extract_value(value, 0), types.float64, wanted)
 
 
+def require_unwatched(kind: CompanionNumber, what: str) -> None:
+    """Refuse what would decide by watched numbers without a note."""
+    if kind.of.watched:
+        raise TypingError(
+            f"{what} decides by numbers where bound cannot follow: compare two numbers, as in "
+            "`if x != 0.0`"
+        )
+
+
 @lower_cast(CompanionNumber, types.Boolean)
 def _to_boolean(context, b, given, wanted, value):
+    require_unwatched(given, "a number as a condition")
     return b.fcmp_unordered("!=", b.extract_value(value, 0), ir.Constant(F64, 0.0))
 
 
@@ -144,28 +156,42 @@ def tested(typingctx, x):
     return types.float64(kind), lambda context, b, signature, args: b.extract_value(args[0], 0)
 
 
-def _follow_tested_values_alone(function, of_one: bool) -> None:
+@intrinsic
+def followed(typingctx, x):
+    """The tested value of a number that indices are computed of."""
+    kind = types.unliteral(x)
+    if not isinstance(kind, CompanionNumber):
+        return identity(x, None)
+    require_unwatched(kind, "a range or a rank of floating-point numbers")
+    return types.float64(kind), lambda context, b, signature, args: b.extract_value(args[0], 0)
+
+
+def _follow_tested_values_alone(function, of_one: bool, noted: bool) -> None:
     """Let a function that decides, and gives no number of the kernel's own, look at these."""
 
     def one(x):
         if isinstance(x, CompanionNumber):
+            if not noted:
+                require_unwatched(x, f"`{function.__name__}`")
             return lambda x: function(tested(x))
 
     def two(x, y):
         known = all(isinstance(k, (CompanionNumber, *_REAL)) for k in (x, y))
         if known and any(isinstance(k, CompanionNumber) for k in (x, y)):
+            for kind in (k for k in (x, y) if isinstance(k, CompanionNumber)):
+                require_unwatched(kind, "a sort, or a comparison of arrays or in a chain,")
             return lambda x, y: function(tested(x), tested(y))
 
     overload(function)(one if of_one else two)
 
 
-for _function in (
-    *(bool, operator.truth, operator.not_, int, math.isnan, math.isinf, math.isfinite),
-    *(np.isnan, np.isinf, np.isfinite, np.signbit, math.floor, math.ceil, math.trunc),
-):
-    _follow_tested_values_alone(_function, of_one=True)
+CLASSIFIES = (math.isnan, math.isinf, math.isfinite, np.isnan, np.isinf, np.isfinite)
+for _function in (bool, operator.truth, operator.not_, np.signbit):
+    _follow_tested_values_alone(_function, of_one=True, noted=False)
+for _function in (int, *CLASSIFIES, math.floor, math.ceil, math.trunc):
+    _follow_tested_values_alone(_function, of_one=True, noted=True)
 for _function in (*(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),):
-    _follow_tested_values_alone(_function, of_one=False)
+    _follow_tested_values_alone(_function, of_one=False, noted=False)
 
 
 @intrinsic
@@ -216,7 +242,7 @@ def constant_array(values: np.ndarray, dtype: CompanionDtype) -> np.ndarray | Co
     if dtype.twin:
         numbers[..., 1] = values
     narrow = values.dtype == np.float32
-    return CompanionArray(numbers, CompanionDtype(dtype.lanes, narrow, dtype.twin, raw=True))
+    return CompanionArray(numbers, replace(dtype, narrow=narrow, raw=True))
 
 
 class _GivenArray(types.Type):

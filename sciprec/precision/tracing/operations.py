@@ -28,13 +28,15 @@ from sciprec.precision.operations.operation import OPERATIONS, Operation
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import Variant
 from sciprec.precision.rounding.words import F32, F64, I64, V64, call
-from sciprec.precision.tracing.numbers import CompanionDtype, CompanionNumber
+from sciprec.precision.tracing.enclosure import Enclosure
+from sciprec.precision.tracing.numbers import CompanionDtype, CompanionNumber, require_unwatched
 from sciprec.precision.tracing.parts import Parts, PartsByStep, PartsOfWider
-from sciprec.precision.tracing.technique import Companion, row_bytes
+from sciprec.precision.tracing.technique import Companion, row_bytes, two_sum
 from sciprec.precision.tracing.twin import Twin
 
 TECHNIQUES: dict[str, type[Companion]] = {
     "parts": Parts, "by step": PartsByStep, "wider": PartsOfWider, "twin": Twin,
+    "enclosure": Enclosure,
 }  # fmt: skip
 SEEN_BITS = 30
 """The most bits of a format in which an elementary function's value in binary64, which is right to
@@ -44,7 +46,7 @@ _COMPARISONS = {
     "eq": operator.eq, "ne": operator.ne,
 }  # fmt: skip
 PASS, OUTERMOST_PASS, END = "pass_of_loop", "pass_of_outermost_loop", "end_of_outermost_loop"
-DECISIONS = (*_COMPARISONS, "to_integer")
+DECISIONS = (*_COMPARISONS, "to_integer", "classified")
 """Operations that follow the tested run, and round nothing."""
 LOOPS = (PASS, OUTERMOST_PASS, END)
 """Places in loops, which round nothing either."""
@@ -76,7 +78,8 @@ class TracedOperations(Operations):
 
     def dtype_of(self, narrow: bool) -> types.Type:
         """The type of an array's elements that stand for binary32 or binary64 numbers."""
-        return CompanionNumber(CompanionDtype(self.lanes, narrow, self.technique is Twin))
+        kinds = self.technique is Twin, self.technique is Enclosure
+        return CompanionNumber(CompanionDtype(self.lanes, narrow, *kinds))
 
     # ---- numbers that enter --------------------------------------------------------------------
 
@@ -95,6 +98,8 @@ class TracedOperations(Operations):
             return self._comparison(name)
         if name in LOOPS:
             return self._loop(name)
+        if name == "classified":
+            return self._classified()
         if name == "product":
             return self._operation(2, self.emit("mul", self.matmul_role), None, name)
         if name == "trusted":
@@ -167,6 +172,10 @@ class TracedOperations(Operations):
 
     # ---- operations ----------------------------------------------------------------------------
 
+    def _scalar(self, emit, kinds, key, places: bool):
+        """An operation on numbers; integers among them were rounded when they became operands."""
+        return super()._scalar(emit, kinds, key, False)
+
     def _emitted(self, name: str, role: Companion) -> Callable:
         row = OPERATIONS[name]
         if row.evaluate is not None:
@@ -174,7 +183,9 @@ class TracedOperations(Operations):
         if row.toward:
             return lambda c, b, v, key: self._toward(b, row.toward, role, v[0], key)
         if name == "copysign":
-            return lambda c, b, v, key: self._with_sign_of(b, *v)
+            return lambda c, b, v, key: self._with_sign_of(b, *v, self.draw(b, role, key)["row"])
+        if name == "sign":
+            return lambda c, b, v, key: self._sign_noted(b, role, v[0], key)
         if row.exact is not None:
             return lambda c, b, v, key: self._chosen(c, b, row, role, v, key)
         if name in ("mod", "fmod"):
@@ -215,8 +226,13 @@ class TracedOperations(Operations):
         moved = b.select(b.fcmp_ordered("!=", value, V64.constant(0.0)), signed, value)
         return role.exactly(b, moved)
 
-    def _with_sign_of(self, b, x, y):
+    def _sign_noted(self, b, role, x, key):
+        role.signed(b, x, self.draw(b, role, key)["row"])
+        return self._sign(b, role, x)
+
+    def _with_sign_of(self, b, x, y, row):
         role = self.compute
+        role.signed(b, y, row, of_zero=True)
         size, sign = role.magnitude(b, x), role.value(b, y)
         negative = b.icmp_signed("<", b.bitcast(sign, I64), ir.Constant(I64, 0))
         return b.select(negative, role.negated(b, size), size)
@@ -235,26 +251,27 @@ class TracedOperations(Operations):
         """x - q y with the integer q of the tested run, rounded once."""
         x, y = (role.value(b, v) for v in values)
         exact = b.frem(x, y)
+        zero, row = V64.constant(0.0), self.draw(b, role, key)["row"]
         if name == "fmod":
-            made = self._of_quotient(b, role, values, exact)
-            return role.rerounded(b, made, exact, self.draw(b, role, key)["row"], values)
-        zero = V64.constant(0.0)
+            made = self._of_quotient(b, role, values, exact, zero, True, row)
+            return role.rerounded(b, made, exact, row, values)
         other = b.xor(b.fcmp_ordered("<", exact, zero), b.fcmp_ordered("<", y, zero))
         other = b.and_(other, b.fcmp_ordered("!=", exact, zero))
         rounded = self._by_plain(context, b, "mod", (x, y))
-        total = b.fadd(exact, b.select(other, y, zero))
-        made = self._of_quotient(b, role, values, total)
-        return role.rerounded(b, made, rounded, self.draw(b, role, key)["row"], values)
+        total, missing = two_sum(b, exact, b.select(other, y, zero))
+        made = self._of_quotient(b, role, values, total, missing, False, row)
+        return role.rerounded(b, made, rounded, row, values)
 
-    def _of_quotient(self, b, role, values, rest):
-        """x - q y, where rest is that of tested values."""
+    def _of_quotient(self, b, role, values, rest, missing, of_dividend: bool, row):
+        """x - q y, where rest + missing is that of tested values."""
         x, y = (role.value(b, v) for v in values)
         q = call(b, "roundeven", b.fdiv(b.fsub(x, rest), y))
-        return role.made(b, rest, role.difference(b, *values, q))
+        return role.remainder(b, values, rest, missing, q, of_dividend, row)
 
     def _quotient(self, context, b, function, role, values, key):
         tested = [role.value(b, v) for v in values]
         quotient = self._native(context, b, function, tested, types.float64)
+        role.divided(b, values, quotient, self.draw(b, role, key)["row"])
         return self._stepped(b, role, quotient, key)
 
     def _elementary(self, context, b, name, values, role, key):
@@ -317,6 +334,24 @@ class TracedOperations(Operations):
 
         return self.intrinsic(1, resolve)
 
+    def _classified(self):
+        """classified(x): x, which is about to be asked whether it is finite, infinite or NaN."""
+
+        def resolve(typingctx, key, x):
+            kind = types.unliteral(x)
+            if isinstance(getattr(kind, "dtype", None), CompanionNumber):
+                require_unwatched(kind.dtype, "a question for NaN or infinity of an array")
+            if not isinstance(kind, CompanionNumber):
+                return identity(x, key)
+
+            def codegen(context, b, signature, args):
+                self.compute.classified(b, args[1], args[0])
+                return args[1]
+
+            return kind(key, kind), codegen
+
+        return self.intrinsic(1, resolve)
+
     def _loop(self, name: str):
         """pass_of_loop(index): a loop begins a pass; end_of_outermost_loop(0): it has ended."""
 
@@ -369,29 +404,30 @@ class _Function:
         self.is_seen = sees(row, bits)
         self.derivatives = slopes.DERIVATIVES.get(row.evaluate, (None,) * row.arity)
 
-    def _called(self, function, *values):
+    def called(self, function, *values):
+        """A jitted function of binary64 numbers."""
         kinds = (types.float64,) * len(values)
         return call_inlined(self.context, self.b, function, kinds, values)
 
     def value(self, *operands):
         """Its value."""
-        return self._called(self.evaluate, *operands)
+        return self.called(self.evaluate, *operands)
 
     def rest(self, operands, value):
         """By how much a value in binary64 misses the function; nothing that matters in narrow
         formats.
         """
-        return None if self.residual is None else self._called(self.residual, *operands, value)
+        return None if self.residual is None else self.called(self.residual, *operands, value)
 
     def slope(self, x, error, near):
         """The slope between x and x - error, where it is `near` at x."""
-        return self._called(slopes.secant(self.evaluate, self.derivatives[0]), x, error, near)
+        return self.called(slopes.secant(self.evaluate, self.derivatives[0]), x, error, near)
 
     def slope_along(self, first: bool, x, error, other):
         """The same along the first operand or the second, the other one fixed."""
         derivative = self.derivatives[0 if first else 1]
         secant = slopes.secant_along(self.evaluate, derivative, first)
-        return self._called(secant, x, error, other)
+        return self.called(secant, x, error, other)
 
 
 @lru_cache(maxsize=64)

@@ -20,17 +20,19 @@ _IMPORTS = """
 from sciprec.precision.tracing.numbers import CompanionDtype as sp_dtype
 from sciprec.precision.tracing.numbers import adopt as sp_adopt
 from sciprec.precision.tracing.numbers import constant_array as sp_constant_array
+from sciprec.precision.tracing.numbers import followed as sp_followed
 from sciprec.precision.tracing.numbers import release as sp_release
 from sciprec.precision.tracing.numbers import tested as sp_tested
 from sciprec.precision.tracing.numbers import type_of as sp_type_of
 
-sp_wide, sp_narrow = sp_dtype({lanes}, False, {twin}), sp_dtype({lanes}, True, {twin})
-sp_carrier = sp_dtype({lanes}, {narrow}, {twin})
+sp_wide, sp_narrow = sp_dtype({lanes}, False, {kinds}), sp_dtype({lanes}, True, {kinds})
+sp_carrier = sp_dtype({lanes}, {narrow}, {kinds})
 """
 _MAKERS = ("zeros", "ones", "empty")
 _OF_TESTED_VALUES = ("sp_number_of_steps", "sp_index_of_rank", "sp_fraction_of_rank")
 """Arithmetic of indices: it follows the tested run."""
 _TO_INTEGER = {"int": "trunc", "math.trunc": "trunc", "math.floor": "floor", "math.ceil": "ceil"}
+_CLASSIFIES = ("isnan", "isinf", "isfinite")
 _COMPARISONS = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
@@ -115,6 +117,9 @@ class _TracedRewriter(OriginRewriter):
         by = _TO_INTEGER.get(ast.unparse(function)) if function is not None else None
         if by and made.args:
             made.args[0] = self.op(f"to_integer({by!r})", node, made.args[0])
+        elif by is None and function is not None and made.args:
+            if ast.unparse(function).removeprefix("np.").removeprefix("math.") in _CLASSIFIES:
+                made.args[0] = self.op("classified", node, made.args[0])
         return made
 
     def literal(self, value: float) -> ast.expr:
@@ -140,7 +145,7 @@ class _Dtypes(ast.NodeTransformer):
         self.generic_visit(node)
         called = getattr(node.func, "id", "")
         if called in _OF_TESTED_VALUES:
-            node.args = [ast.Call(name("sp_tested"), [x], []) for x in node.args]
+            node.args = [ast.Call(name("sp_followed"), [x], []) for x in node.args]
         if called == "type":
             return ast.Call(name("sp_type_of"), node.args, [])
         if called == "isinstance":
@@ -204,7 +209,8 @@ class TracedProgram(ProgramWithOrigins):
         self.loop_variables: dict[int, str] = {}
         self.around: tuple[tuple[int, ...], bool] = (), True
         narrow = backend.carrier == np.float32
-        self.imports = _IMPORTS.format(lanes=lanes, narrow=narrow, twin=technique == "twin")
+        kinds = f"{technique == 'twin'}, {technique == 'enclosure'}"
+        self.imports = _IMPORTS.format(lanes=lanes, narrow=narrow, kinds=kinds)
         variant = Variant(technique, row_bytes(TECHNIQUES[technique], lanes))
         super().__init__(kernel, backend, "auto", True, variant)
 

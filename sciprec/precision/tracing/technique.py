@@ -1,5 +1,5 @@
 """Techniques that round a tested value as ever, and keep something beside it: the base of `Parts`,
-its error in parts, and of `Twin`, the exact value.
+its error in parts, of `Twin`, the exact value, and of `Enclosure`, an interval for that.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sciprec.precision.tracing.numbers import number_type, with_companion
 
 
 class Companion:
-    """A technique with a companion beside every value; the base of the two here.
+    """A technique with a companion beside every value; the base of those here.
 
     Args:
         base: the technique that rounds tested values, in the processor's normal mode.
@@ -137,6 +137,15 @@ class Companion:
             first, b.fcmp_ordered("<", favour, zero), b.fcmp_ordered(">", favour, zero)
         )
 
+    def remainder(self, b, values, rest, missing, q, of_dividend: bool, row):
+        """x - q y, an integer q times.
+
+        Args:
+            rest, missing: x - q y of tested values, as a sum.
+            of_dividend: whether the remainder has the sign of x, else that of y.
+        """
+        return self.made(b, rest, self.difference(b, *values, q))
+
     # ---- notes, of those that make some --------------------------------------------------------
 
     def compared(self, b, sign: str, x, y, tested, row) -> None:
@@ -144,6 +153,15 @@ class Companion:
 
     def stepped(self, b, function, x, tested, row) -> None:
         """A function that is constant between steps was taken of the tested value."""
+
+    def signed(self, b, x, row, of_zero: bool = False) -> None:
+        """The sign of the tested value was taken, where `of_zero` of a zero, too."""
+
+    def classified(self, b, x, row) -> None:
+        """The tested value was asked whether it is finite, infinite or NaN."""
+
+    def divided(self, b, values, q, row) -> None:
+        """A quotient of tested values was rounded down to an integer q."""
 
     def passed(self, b, index, row, outermost: bool) -> None:
         """A loop begins a pass."""

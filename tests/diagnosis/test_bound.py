@@ -1,0 +1,305 @@
+"""`bound`: never below the true error, as near to it as promised, and silent where it must be."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import itertools
+import json
+import math
+import re
+import runpy
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec import InputError, LiftError, bound, lift, quantize
+from sciprec.precision.sums.summation import dot_error_bound, sum_error_bound
+from tests.diagnosis.bound_kernels import drawn, numbers
+from tests.oracles.reals import BITS, run_on_reals
+
+ROOT = Path(__file__).parents[2]
+BACKENDS = (
+    "bf16", "fp64", "fp16", "fp32", "mlu370", "float:p=13,emin=-60,emax=60,round=rz", "e4m3fn",
+    "tf32", "float:p=40,round=ru",
+)  # fmt: skip
+FMA = {"fma": lambda x, y, z: x * y + z}
+
+
+def errors(tested, exact) -> list[mpmath.mpf]:
+    """|tested - exact|, to 1,200 bits."""
+    pairs = zip(np.ravel(tested).tolist(), np.ravel(exact).tolist(), strict=True)
+    with mpmath.workprec(BITS):
+        return [abs(mpmath.mpf(t) - x) for t, x in pairs]
+
+
+def proven(found, exact: dict) -> dict:
+    """Bounds are not below errors; the largest of each over the largest error, by output."""
+    ratios = {}
+    for name, values in exact.items():
+        known = errors(found.results[name], values)
+        bounds = np.ravel(found.bounds[name]).tolist()
+        assert all(e <= b for e, b in zip(known, bounds, strict=True)), name
+        ratios[name] = float(max(bounds) / max(known))
+    return ratios
+
+
+def checked(seed: int, folder: Path, count: int) -> tuple[int, int]:
+    """How many elements of a drawn kernel had a bound, and how many calls an open decision."""
+    backend = BACKENDS[seed % len(BACKENDS)]
+    kernel = drawn(seed, folder)
+    x, y = numbers(seed, count, backend)
+    size, bounded, opened = (count if seed % 3 else 1), 0, 0
+    for first in range(0, count, size):
+        part = slice(first, first + size)
+        out = np.zeros(size)
+        found = bound(kernel, backend, (x[part], y[part], out))
+        lift(kernel, backend)(x[part], y[part], out)
+        assert np.array_equal(out, found.results["out"], equal_nan=True)
+        opened += bool(found.undecided)
+        for n in np.flatnonzero(np.isfinite(found.bounds["out"])).tolist():
+            one = slice(first + n, first + n + 1)
+            _, after = run_on_reals(kernel, (x[one], y[one], np.zeros(1)), FMA)
+            (error,) = errors(out[n : n + 1], after[2])
+            assert error <= found.bounds["out"][n], (seed, backend, x[one], y[one])
+            bounded += 1
+    return bounded, opened
+
+
+def test_random_kernels(tmp_path):
+    """Of ordinary and special numbers; every third kernel decides, element by element."""
+    with np.errstate(all="ignore"):
+        counts = [checked(seed, tmp_path, 16) for seed in (2, 6)]
+    assert sum(n for n, _ in counts) > 16
+
+
+@pytest.mark.slow
+def test_more_random_kernels(tmp_path):
+    with np.errstate(all="ignore"):
+        counts = [checked(seed, tmp_path, 40) for seed in range(300, 340)]
+    assert sum(n for n, _ in counts) > 800 and sum(n for _, n in counts) > 50
+
+
+def linear(u, c, x, y, a, b, out, product):
+    for i in range(1, u.size - 1):
+        out[i] = u[i] + c * (u[i - 1] - 2.0 * u[i] + u[i + 1])
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            product[i, j] = s
+    return np.dot(x, y), np.sum(x)
+
+
+@pytest.mark.parametrize("backend", ["bf16", "fp64"])
+def test_stencils_and_products_have_the_error_that_is_promised(backend):
+    """A step of a stencil within 2 times, products of n terms within 4 sqrt(n)."""
+    rng = np.random.default_rng(1)
+    u, x, y = rng.normal(size=60), *rng.normal(size=(2, 400))
+    a, b = rng.normal(size=(2, 9, 9))
+    args = (u, 0.23, x, y, a, b, np.zeros(60), np.zeros((9, 9)))
+    found = bound(linear, backend, args)
+    returned, after = run_on_reals(linear, args)
+    exact = {"out": after[6], "product": after[7], "return_0": returned[0], "return_1": returned[1]}
+    ratios = proven(found, exact)
+    assert not found.undecided and not found.lost
+    assert ratios["out"] <= 2 and ratios["product"] <= 4 * 3
+    assert ratios["return_0"] <= 4 * 20 and max(ratios.values()) < 1 + 1e-9
+    assert found.largest["out"] == found.bounds["out"].max()
+    assert 0.0 < found.relative["return_0"] < 1.0
+    assert re.match(r"The error of 'linear' in \w+ is at most [\d.e-]+, [\d.e-]+ of ", str(found))
+
+
+def sums(x, y):
+    s = 0.0
+    d = 0.0
+    for i in range(x.size):
+        s += x[i]
+        d += x[i] * y[i]
+    return s, d
+
+
+@pytest.mark.parametrize("backend", ["bf16", "fp32"])
+def test_sums_agree_with_their_own_bounds(backend):
+    """Those hold for all numbers of a size, this one for those given: it is not above them."""
+    x, y = quantize(np.random.default_rng(2).normal(size=(2, 64)), backend)
+    found = bound(sums, backend, (x, y))
+    returned, _ = run_on_reals(sums, (x, y))
+    proven(found, {"return_0": returned[0], "return_1": returned[1]})
+    assert 0 < found.largest["return_0"] <= sum_error_bound(x, backend, "recursive")
+    assert 0 < found.largest["return_1"] <= dot_error_bound(x, y, backend, "recursive")
+
+
+def found_by_the_generator(x, out):
+    for i in range(x.size):
+        out[i] = math.atan2(x[i] - 0.75, math.sqrt(x[i])) if x[i] < 0.5 else float(int(x[i]))
+    out[0] = np.sign(x[0]) / 0.75
+
+
+def signed(x, out):
+    out[0] = math.copysign(0.1, x[0])
+
+
+def test_numbers_that_vanish_have_a_sign():
+    """A root of what is negative before it is rounded to -0, the sign of what is not zero."""
+    for x in (-1e-230, 1e-60):
+        found = bound(found_by_the_generator, "tf32", (np.array([1.5, x]), np.zeros(2)))
+        assert np.isinf(found.bounds["out"][1]) == (x < 0) and np.isfinite(found.bounds["out"][0])
+        found = bound(found_by_the_generator, "tf32", (np.array([x, 1.5]), np.zeros(2)))
+        assert "np.sign" in found.undecided[0].source
+    for x, sure in ((np.nan, False), (-0.0, False), (0.0, True), (-2.0, True)):
+        found = bound(signed, "tf32", (np.array([x]), np.zeros(1)))
+        assert sure != bool(found.undecided) and np.isfinite(found.largest["out"]) == sure
+
+
+def deciding(x, case, out):
+    third = x[0] / 3.0
+    out[0] = third
+    if case == 0 and third * 3.0 > x[0]:
+        out[0] = 1.0
+    if case == 1:
+        out[0] = max(third * 3.0, x[0])
+    if case == 2:
+        out[0] = int(third * 3.0)
+    if case == 3:
+        out[0] = np.floor(third * 3.0)
+    if case == 4:
+        out[0] = (third * 3.0) % x[0]
+    if case == 5:
+        out[0] = (third * 3.0) // x[0]
+    if case == 6:
+        out[0] = np.sign(third * 3.0 - x[0])
+    if case == 7:
+        out[0] = math.fmod(third * 3.0, x[0])
+    if case == 8:
+        out[0] = math.copysign(1.0, third * 3.0 - x[0])
+    if case == 9 and np.isfinite(third / (third * 3.0 - x[0])):
+        out[0] = 2.0
+    if case == 10:
+        out[0] = max(third, 2.0 * x[0]) + int(third) + np.sign(third) + third % x[0] + third // 7.0
+    if case == 11:
+        out[0] = third / (third * 3.0 - x[0])
+    if case == 12:
+        out[0] = math.sqrt(third * 3.0 - x[0])
+    if case == 13:
+        out[0] = math.lgamma(third)
+
+
+def line_of(case: int) -> int:
+    """Where a case decides, or loses its bound: below its `if`, or in that."""
+    lines, first = inspect.getsourcelines(deciding)
+    at = next(n for n, text in enumerate(lines) if f"case == {case}" in text)
+    return first + at + (" and " not in lines[at])
+
+
+@pytest.mark.parametrize("backend", ["fp16", "fp64"])
+def test_what_the_interval_does_not_decide_is_named(backend):
+    """An x whose third, three times, is x but for rounding: nothing there is certain."""
+    for case in range(10):
+        found = bound(deciding, backend, (np.array([5.0]), case, np.zeros(1)))
+        assert [p.line for p in found.undecided][:1] == [line_of(case)], case
+        assert np.isinf(found.bounds["out"]).all() and found.verdict.startswith("No bound of")
+        assert f"decide otherwise in line {line_of(case)}: " in found.verdict
+    found = bound(deciding, backend, (np.array([5.0]), 10, np.zeros(1)))
+    _, after = run_on_reals(deciding, (np.array([5.0]), 10, np.zeros(1)))
+    assert not found.undecided and proven(found, {"out": after[2]})["out"] < 1 + 1e-9
+    for case in (11, 12, 13):
+        found = bound(deciding, backend, (np.array([5.0]), case, np.zeros(1)))
+        assert not found.undecided and [p.line for p in found.lost] == [line_of(case)]
+        assert "no result has one, first in line" in found.verdict
+
+
+def narrow(x, y, n):
+    y[0] = x[0] * x[1]
+    for _ in range(n):
+        y[1] = y[0] + x[2]
+        y[2] = 4.0 * y[2] * (1.0 - y[2])
+
+
+def test_arrays_of_binary32_what_is_not_stored_and_saturation():
+    x = np.array([0.1, 3.3, 1e30], np.float32)
+    for backend, dtype in itertools.product(("fp64", "e4m3fn"), (np.float64, np.float32)):
+        y = np.array([0.7, 0.7, 0.3, 0.7, 1e30], dtype)
+        before = y.copy()
+        found = bound(narrow, backend, (x, y, 1))
+        _, after = run_on_reals(narrow, (x, y, 1))
+        known = errors(found.results["y"], after[1])
+        for error, limit in zip(known, found.bounds["y"].tolist(), strict=True):
+            assert error <= limit or math.isinf(limit)
+        assert np.array_equal(y, before) and np.array_equal(found.results["y"][3:], before[3:])
+        assert not found.bounds["y"][3:].any()
+
+
+def test_a_bound_that_has_become_useless_says_so():
+    found = bound(narrow, "fp32", (np.ones(3), np.full(3, 0.3), 34))
+    assert found.relative["y"] > 1.0 and "useless" in found.verdict
+    assert found.verdict.endswith("the result; compare with fp64 instead")
+    lost = bound(narrow, "fp32", (np.ones(3), np.full(3, 0.3), 300))
+    assert "1 of 3 numbers have none, first in line" in lost.verdict and lost.lost
+
+
+def exact(x, out):
+    for i in range(x.size):
+        out[i] = x[i] + 1.0
+
+
+def test_no_error_and_nothing_at_all():
+    found = bound(exact, "bf16", (np.array([1.0, 2.0]), np.zeros(2)))
+    assert found.verdict == "'exact' makes no error in bf16" and not found.bounds["out"].any()
+    data = json.loads(json.dumps(found.as_dict()))
+    assert data["bounds"] == {"out": [0.0, 0.0]} and data["results"] == {"out": [2.0, 3.0]}
+    special = bound(exact, "bf16", (np.array([np.nan, np.inf, 1e39, 1.0]), np.zeros(4)))
+    assert np.array_equal(np.isinf(special.bounds["out"]), [True, True, True, False])
+
+
+def by_condition(x):
+    if x - 1.0:
+        return 1.0
+    return 2.0
+
+
+def in_a_chain(x):
+    return 1.0 if 0.0 < x < 2.0 else 2.0
+
+
+def sorted_(x):
+    return np.sort(x)[0] * 1.1
+
+
+def ranged(x):
+    return np.sum(np.arange(0.0, x, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: bound(exact, "fixed32", (1.0,)), "fixed point; bound takes floating-point"),
+        (lambda: bound(exact, "mlu370-noise", (1.0,)), "random bits; bound takes"),
+        (lambda: bound(sums, "bf16", (1j, 1.0)), "complex numbers; bound takes real ones"),
+        (lambda: bound(exact, "bf16", (z := np.ones(4), z[1:])), "share memory; bound takes"),
+        (lambda: bound("f", "bf16", (1.0,)), "bound takes a Python function"),
+        (lambda: bound(exact, "bf16", (np.ones(1), np.ones(1)), output="y"), "one of out"),
+        (lambda: bound(by_condition, "bf16", (1.5,)), "compare two numbers, as in"),
+        (lambda: bound(in_a_chain, "bf16", (1.5,)), "in a chain, decides by numbers where"),
+        (lambda: bound(sorted_, "bf16", (np.ones(3),)), "decides by numbers where bound cannot"),
+        (lambda: bound(ranged, "bf16", (1.0,)), "a range or a rank of floating-point numbers"),
+    ],
+)
+def test_refusals(call, sentence):
+    with pytest.raises((InputError, LiftError), match=sentence):
+        call()
+
+
+def test_the_page_runs_as_it_stands(tmp_path):
+    text = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8")
+    code, said = re.findall(r"^```(?:python)?\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    (tmp_path / "page.py").write_text(code)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        runpy.run_path(str(tmp_path / "page.py"))
+    assert printed.getvalue() == said
+    assert sciprec.Bound.__doc__
