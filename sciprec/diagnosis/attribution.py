@@ -11,6 +11,7 @@ import numpy as np
 from numba.core import errors
 
 from sciprec.errors import InputError
+from sciprec.precision.assigning.assignment import AssignedBackend
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import last_reason
@@ -231,4 +232,9 @@ def require_traceable(backend: Backend, verb: str = "trace") -> None:
         raise InputError(
             f"backend '{backend.name}' is {kind}; {verb} takes floating-point arithmetics "
             "without random bits, such as 'bf16', 'fp16' or 'float:p=13'"
+        )
+    if isinstance(backend, AssignedBackend):
+        raise InputError(
+            f"backend '{backend.name}' has formats by place; {verb} takes one format so far, such "
+            "as the narrowest of them"
         )

@@ -80,8 +80,8 @@ def test_random_kernels(tmp_path):
 @pytest.mark.slow
 def test_more_random_kernels(tmp_path):
     with np.errstate(all="ignore"):
-        counts = [checked(seed, tmp_path, 40) for seed in range(300, 340)]
-    assert sum(n for n, _ in counts) > 800 and sum(n for _, n in counts) > 50
+        counts = [checked(seed, tmp_path, 40) for seed in range(300, 310)]
+    assert sum(n for n, _ in counts) > 150 and sum(n for _, n in counts) > 5
 
 
 def linear(u, c, x, y, a, b, out, product):

@@ -267,8 +267,8 @@ def test_wrong_words_on_the_command_line(options, sentence, call, monkeypatch):
 
 @pytest.mark.slow
 def test_registered_kernels():
-    """Each fifth, in one of the arithmetics in turn; one of them compiles for half a minute."""
-    for n, (name, entry) in enumerate(sorted(registered_kernels().items())[::5]):
+    """Each seventh, in one of the arithmetics in turn; one of them compiles for half a minute."""
+    for n, (name, entry) in enumerate(sorted(registered_kernels().items())[::7]):
         if not name.endswith("restore_mass"):
             checked(entry.function, BACKENDS[n % len(BACKENDS)], entry.example())
 
@@ -276,7 +276,7 @@ def test_registered_kernels():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "count", "backends"),
-    [(random_case, 8, BACKENDS), (library_case, 3, BACKENDS), (random_case, 3, ROLES)],
+    [(random_case, 5, BACKENDS), (library_case, 2, BACKENDS), (random_case, 2, ROLES)],
 )
 def test_random_kernels(make, count, backends, tmp_path):
     """Of whatever the generator draws, complex numbers and singular matrices left out."""

@@ -130,6 +130,13 @@ def test_one_format_everywhere_is_the_backend_of_that_format(name):
     assert is_same(found, lift(functions, name)(*args))
 
 
+def test_what_takes_one_format_refuses_places():
+    mixed = Assignment({}, default="bf16")
+    for verb in (sciprec.trace, sciprec.bound):
+        with pytest.raises(InputError, match="has formats by place"):
+            verb(inner, mixed, (1.0, 2.0))
+
+
 def test_complex_numbers_have_the_format_of_their_line():
     z, w = 1.25 - 0.375j, 0.5 + 3j
     assert lift(inner, Assignment({}, default="bf16"))(z, w) == lift(inner, "bf16")(z, w)
@@ -141,9 +148,9 @@ def test_complex_numbers_have_the_format_of_their_line():
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(2))
 def test_registered_kernels_in_formats_by_line(part):
-    """Every eighth one; lines of all of them were once compared in both forms."""
+    """Every sixteenth one; lines of all of them were once compared in both forms."""
     known = registered_kernels()
-    for name in sorted(known)[part * 4 :: 8]:
+    for name in sorted(known)[part * 8 :: 16]:
         entry = known[name]
         kernel = getattr(entry.function, "py_func", entry.function)
         assignment, drawn = by_lines(kernel, ("fp32", "bf16", "float:p=13"))
@@ -162,7 +169,7 @@ def _configured(kernel, assignment):
     return lambda *args: made(table, *args)
 
 
-RANDOM_SAMPLE = ((2, 1), (5, 2), (17, 2), (25, 1), (83, 2), (85, 1))
+RANDOM_SAMPLE = ((2, 1), (5, 1), (83, 1), (85, 1))
 """Seeds, and how many trials of each: one of the dear ones; 83 and 85 have elementary functions."""
 
 

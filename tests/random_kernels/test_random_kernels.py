@@ -102,5 +102,5 @@ def test_a_process_that_dies_names_its_trial():
     bad = replace(good, case=replace(good.case, source=ABORTING))
     stuck = replace(good, case=replace(good.case, source=ABORTING.replace(
         "os.abort()", "import time\ntime.sleep(60)")))  # fmt: skip
-    kinds = [o.kind for _, o in run_trials([good, bad, stuck, good], limit=15.0)]
+    kinds = [o.kind for _, o in run_trials([good, bad, stuck, good], limit=10.0)]
     assert kinds == ["same", "aborted", "hung", "same"]
