@@ -15,6 +15,7 @@ from sciprec.diagnosis.problem import chosen_names
 from sciprec.errors import InputError
 from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.assignment import Assignment, arithmetic_of, file_of
+from sciprec.precision.assigning.by_row import BINARY64
 from sciprec.precision.assigning.matching import program_of
 from sciprec.precision.assigning.places import Place, place_of
 from sciprec.precision.assigning.program import AssignedProgram, Configured
@@ -114,10 +115,15 @@ class TuningProblem:
 
     def run(self, choice: Choice, args: tuple | None = None) -> dict[str, np.ndarray]:
         """The results that count of a run."""
-        table = np.zeros((len(self._configured.program.layout.rows) + 1, rows.WORDS))
-        table[:] = self._words[self.formats.widest]
+        table = self._uniform(self._words[self.formats.widest])
         for group, number in zip(self.groups, choice, strict=True):
             table[list(group.rows)] = self._words[number]
+        return self._results(table, args)
+
+    def _uniform(self, words: np.ndarray) -> np.ndarray:
+        return np.tile(words, (len(self.program.layout.rows) + 1, 1))
+
+    def _results(self, table: np.ndarray, args: tuple | None) -> dict[str, np.ndarray]:
         given = copied(self.args if args is None else args)
         with np.errstate(all="ignore"):
             returned = self._configured(table, *given)
@@ -143,11 +149,8 @@ class TuningProblem:
         """The results in binary64."""
         number = id(args)
         if number not in self._truths:
-            fp64 = lift(self.kernel, "fp64")
-            given = copied(self.args if args is None else args)
-            returned = fp64(*given)
-            found = results_of(self._names, given, self._written(given), returned)
-            self._truths[number] = {n: found[n] for n in chosen_names(list(found), self._output)}
+            words = rows.row_of(BINARY64, self.program.row_layout)
+            self._truths[number] = self._results(self._uniform(words), args)
         return self._truths[number]
 
     def error(self, choice: Choice, args: tuple | None = None) -> float:
