@@ -24,7 +24,7 @@ from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.rewriting.copies import copied
 from sciprec.tuning.formats import Formats
 from sciprec.tuning.kept_runs import KeptRuns
-from sciprec.tuning.metrics import Metric, error_of
+from sciprec.tuning.metrics import METRICS, Metric, error_of
 from sciprec.tuning.results import results_of
 
 Choice = tuple[int, ...]
@@ -103,7 +103,7 @@ class TuningProblem:
 
     def _identity(self) -> str | None:
         """What errors of this problem depend on, as digits; None where that cannot be said."""
-        if self.metric_name not in ("relative_l2", "max", "rms"):
+        if METRICS.get(self.metric_name) is not self.metric:
             return None
         made = hashlib.sha256(self._configured.program.text().encode())
         for said in (self.formats.names, self.unit, self.metric_name, repr(self._output)):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 
 from sciprec import quantize
+from tests.random_kernels.trials import kernel_in
 
 ONE = (
     "math.exp({})", "math.expm1({})", "np.exp2({})", "math.log({})", "np.log2({})",
@@ -52,12 +52,7 @@ def source(seed: int) -> str:
 
 def drawn(seed: int, folder: Path):
     """The kernel of a seed."""
-    path = folder / f"bounded_{seed}.py"
-    path.write_text(source(seed))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.kernel
+    return kernel_in(source(seed), folder)
 
 
 def numbers(seed: int, count: int, backend) -> tuple[np.ndarray, np.ndarray]:

@@ -42,10 +42,15 @@ class Outcome:
 
 
 def kernel_of(case: Case, folder: Path):
-    """The function `kernel` of the case, imported from a file of its own."""
-    stem = f"random_{hashlib.sha256(case.source.encode()).hexdigest()[:16]}"
+    """The function `kernel` of the case."""
+    return kernel_in(case.source, folder)
+
+
+def kernel_in(source: str, folder: Path):
+    """The function `kernel` of a module's text, imported from a file of its own."""
+    stem = f"random_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     path = folder / f"{stem}.py"
-    path.write_text(case.source)
+    path.write_text(source)
     spec = importlib.util.spec_from_file_location(stem, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[stem] = module

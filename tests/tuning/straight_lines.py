@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 from pathlib import Path
 
 import numpy as np
+
+from tests.random_kernels.trials import kernel_in
 
 _HEAD = "import math\n\n\ndef kernel(x, y, out):\n    for i in range(out.size):\n"
 _FORMS = (
@@ -32,13 +33,8 @@ def _form(rng: random.Random, known: list[str]) -> str:
 
 
 def kernel_of(seed: int, folder: Path):
-    """The kernel of a seed, from a file of its own."""
-    path = folder / f"lines_{seed}.py"
-    path.write_text(source_of(seed))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.kernel
+    """The kernel of a seed."""
+    return kernel_in(source_of(seed), folder)
 
 
 def inputs_of(seed: int, count: int = 300) -> tuple:

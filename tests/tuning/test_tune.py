@@ -6,6 +6,7 @@ import math
 import re
 import runpy
 import shlex
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,14 @@ import pytest
 
 import sciprec
 from sciprec import InputError, lift, tune
+from sciprec.precision import resolve_backend
 from sciprec.tuning.formats import formats_of, stored_bits
 from sciprec.tuning.metrics import metric_of
 from sciprec.tuning.problem import TuningProblem
 from sciprec.tuning.search import cheapest
+from tests.random_kernels.generator import random_case
+from tests.random_kernels.trials import kernel_of as kernel_of_case
+from tests.random_kernels.values import values_of
 from tests.tuning.fpbench import KERNELS, inputs_of
 from tests.tuning.straight_lines import inputs_of as inputs_of_lines
 from tests.tuning.straight_lines import kernel_of
@@ -163,6 +168,20 @@ def test_units_and_metrics(unit):
         found = tune(mean_of, ARGS, tolerance=1e-3, unit=unit, metric=metric)
         assert found.good and found.assignment.unit == unit and found.cost <= 0.5
         assert found.metric == getattr(metric, "__name__", metric)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 10, 17])
+def test_random_kernels_are_tuned_and_their_arguments_left(seed, tmp_path):
+    case = random_case(seed)
+    kernel = kernel_of_case(case, tmp_path)
+    args = tuple(values_of(case.arguments, resolve_backend("fp16"), seed, 0, False))
+    before = deepcopy(args)
+    found = tune(kernel, args, tolerance=1e-2)
+    assert found.good and found.error <= 1e-2
+    found.apply()(*deepcopy(args))
+    for given, kept in zip(args, before, strict=True):
+        assert np.array_equal(given, kept, equal_nan=np.asarray(kept).dtype.kind == "f")
 
 
 def test_an_interrupted_search_goes_on(monkeypatch):

@@ -144,16 +144,12 @@ class OperationsByRow(AssignedOperations):
         return super()._emitted(name, role)
 
     def _elementary(self, context, b, name, values, role, key):
-        row = OPERATIONS[name]
-        wide = row.platform or row.evaluate
-        own = "platform" if row.platform is not None else "own"
-        ways = [(wide, own), (row.narrow, "own"), (row.directed, "own")]
+        row, kinds = OPERATIONS[name], (types.float64,) * len(values)
 
         def evaluated(way: int):
-            function, whose = ways[way]
-            if whose == "platform":
-                return self._native(context, b, function, values, types.float64)
-            kinds = (types.float64,) * len(values)
+            if way == 0 and row.platform is not None:
+                return self._native(context, b, row.platform, values, types.float64)
+            function = (row.evaluate, row.narrow, row.directed)[way]
             return call_inlined(context, b, function, kinds, values)
 
         return role.from_binary64(b, self._by_class(b, key, evaluated), row=key)
