@@ -7,9 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from llvmlite.binding import ffi, parse_assembly
+from numba.core import event
 from numba.core.codegen import CPUCodeLibrary
+from numba.core.errors import TypingError
 
 import sciprec
+from sciprec.precision.compiled.disk_cache import kept
 from tests.precision import foreign_kernels as foreign
 
 ROOT = Path(__file__).parents[2]
@@ -63,6 +67,37 @@ def test_inner_functions_are_not_called_from_python():
     lifted = sciprec.lift(outermost, "fp64")
     with pytest.raises(TypeError, match=r"'sp_k_outermost' is called by compiled functions only"):
         lifted.inner(np.zeros(2), np.zeros(2))
+
+
+def refused_by_numba(x):
+    return x.nothing
+
+
+def heard(what) -> int:
+    """How often a listener to calls of LLVM is told of one."""
+    with event.install_recorder("numba:llvm_lock") as recorder:
+        what()
+    return len(recorder.buffer)
+
+
+def test_nobody_is_told_of_calls_of_llvm_but_who_listens(monkeypatch, tmp_path):
+    """However a compilation ends, others are told again afterwards."""
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    told, called = [], ffi._LLVMLock.__enter__
+    x, out = np.ones(2), np.zeros(2)
+
+    def noting(lock):
+        told.append(len(lock._cblist))
+        return called(lock)
+
+    monkeypatch.setattr(ffi._LLVMLock, "__enter__", noting)
+    sciprec.lift(called_once, "fp32")(x, out)
+    assert len(told) > 500 and np.mean(told) < 0.2
+    kernel = kept(nogil=True)(refused_by_numba)
+    with pytest.raises(TypingError):
+        kernel(1.0)
+    assert heard(lambda: parse_assembly("")) >= 2
+    assert heard(lambda: sciprec.lift(called_once, "bf16")(x, out)) > 500
 
 
 def test_functions_as_arguments_are_compiled_in_each_process(tmp_path):
