@@ -118,13 +118,13 @@ def backends(
 def policies(json: Json = False) -> None:
     """List every stage of the models, and which policies of mixed precision have it narrow."""
     from sciprec.cli.console import print_json, print_policies
-    from sciprec.kinds.policies import policy_rows
+    from sciprec.kinds.policies import mixture_rows, policy_rows
 
-    rows = policy_rows()
+    rows, mixtures = policy_rows(), mixture_rows()
     if json:
-        print_json({"stages": rows})
+        print_json({"stages": rows, "mixtures": mixtures})
     else:
-        print_policies(rows)
+        print_policies(rows, mixtures)
 
 
 @app.command()

@@ -82,8 +82,8 @@ def _together(rows: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], int]
     return [(group[0], len(group)) for group in groups.values()]
 
 
-def print_policies(rows: Sequence[dict[str, Any]]) -> None:
-    """The stages of the models, and how policies have them."""
+def print_policies(rows: Sequence[dict[str, Any]], mixtures: Sequence[dict[str, Any]]) -> None:
+    """The stages of the models, and how policies and other mixtures of formats have them."""
     listed = [(r["model"], r["stage"], r["O1"], r["O2"], r["why"]) for r in rows]
     listing = Listing(("model", "stage", "O1", "O2"), (), listed, ("why",))
     print_listing(listing)
@@ -91,6 +91,9 @@ def print_policies(rows: Sequence[dict[str, Any]]) -> None:
         'O0: all wide; O3: all narrow. For example --backend "policy:O2,narrow=fp16,wide=fp32"; '
         "allow=STAGE+STAGE and deny=STAGE+STAGE change the lists."
     )
+    columns = tuple(mixtures[0])
+    listing = Listing(columns[:-1], (), [tuple(m.values()) for m in mixtures], columns[-1:])
+    print_listing(listing)
 
 
 def print_findings(findings: Sequence[Any]) -> None:

@@ -13,16 +13,16 @@ from sciprec.climate.running.checkpoint import Restart
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
-from sciprec.errors import InputError
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.output.variables import describe
+from sciprec.precision.assigning.policies import in_place_of
 
 
 def run_climate(
     case: str = "williamson_2",
     truncation: str | int = "T42",
     days: float = 5,
-    backend: Any = "fp64",
+    backend: Any = None,
     compensation: str | Mapping | None = None,
     step_seconds: float | None = None,
     output_hours: float = 24,
@@ -46,7 +46,7 @@ def run_climate(
         case: name of a registered case.
         truncation: such as "T42" or 42.
         days: length of the run.
-        backend: name of the arithmetic, its spec string, or a Backend.
+        backend: name of the arithmetic, its spec string, or a Backend; left out, "fp64".
         compensation: of the state's updates: None, a name such as "carry", a Compensation, or one
             of these per prognostic variable.
         step_seconds: time step; left out, the truncation's usual one, shortened to fit the output
@@ -86,7 +86,7 @@ def run_climate(
         case,
         truncation,
         days,
-        backend=_in_place_of(backend, policy, narrow, wide),
+        backend=in_place_of(backend, policy, narrow, wide, "fp64"),
         step_seconds=step_seconds,
         output_hours=output_hours,
         parameters=case_parameters,
@@ -101,26 +101,6 @@ def run_climate(
         threads=threads,
     )
     return trajectory_dataset(trajectory)
-
-
-def _in_place_of(backend: Any, policy: str | None, narrow: str | None, wide: str | None) -> Any:
-    """The backend, or that of a policy."""
-    if policy is None:
-        if narrow is not None or wide is not None:
-            raise InputError(
-                "narrow and wide are given without a policy; give policy='O2' too, or a backend"
-            )
-        return backend
-    if backend != "fp64":
-        raise InputError(
-            f"a policy and the backend {backend!r} are given; give one of them: "
-            "policy='O2', narrow='fp16', wide='fp32', or the backend"
-        )
-    if narrow is None or wide is None:
-        raise InputError(
-            f"policy {policy!r} is given without narrow and wide; give the names of two formats"
-        )
-    return f"policy:{policy},narrow={narrow},wide={wide}"
 
 
 def reference_dataset(path: str | Path, truncation: str | int) -> xr.Dataset:

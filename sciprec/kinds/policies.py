@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from sciprec.climate.stages.policies import CLIMATE_STAGES
+from sciprec.heston.schemes.stages import HESTON_STAGES
 from sciprec.precision.assigning.assignment import AssignedBackend
-from sciprec.precision.assigning.policies import policy_called, rows_of
+from sciprec.precision.assigning.policies import MIXTURES, policy_called, rows_of
+from sciprec.precision.formats.backend import backends
+from sciprec.precision.formats.stages import STAGES
 
-MODELS = {"climate": CLIMATE_STAGES}
+MODELS = {"climate": CLIMATE_STAGES, "heston": HESTON_STAGES}
 """Kind -> its stages."""
+_MIXED = ("state update", "Legendre products", "Legendre sums", "Fourier")
 
 
 def backend_called(name: str) -> AssignedBackend:
@@ -22,3 +26,34 @@ def backend_called(name: str) -> AssignedBackend:
 def policy_rows() -> list[dict[str, str]]:
     """Every stage of every model, and how the policies have it."""
     return rows_of(MODELS)
+
+
+def mixture_rows() -> list[dict[str, str]]:
+    """Arithmetics and stages that have several formats by name, as formats of the climate's stages;
+    "-" is that of the rest.
+    """
+    rows = [
+        _row(f"policy:{one.name}", one.rest, dict(one.formats), one.about)
+        for one in MIXTURES.values()
+    ]
+    for backend in backends().values():
+        formats = {"Legendre products": backend.matmul, "Legendre sums": backend.accumulate}
+        others = {k: a.format.name for k, a in formats.items() if a != backend.compute}
+        if others and not backend.compute.fixed:
+            rows.append(_row(backend.name, backend.compute.format.name, others, backend.about))
+    for name, stages in STAGES.items():
+        kept = f"orders below {stages.kept_orders}" * bool(stages.kept_orders)
+        kept += f"degrees below {stages.kept_degrees}" * bool(stages.kept_degrees)
+        formats = {
+            "Legendre products": stages.legendre, "Legendre sums": stages.sums or stages.legendre,
+            "Fourier": stages.fourier,
+        }  # fmt: skip
+        about = f"{kept} in {stages.kept}" if kept else "what is handed on is rounded, too"
+        own = {k: str(f) for k, f in formats.items() if f}
+        rows.append(_row(f"stages {name}", "any", own, about))
+    return rows
+
+
+def _row(name: str, rest: str, formats: dict[str, str], about: str) -> dict[str, str]:
+    own = {stage: formats.get(stage, "-") for stage in _MIXED}
+    return {"given as": name, "rest": rest, **own, "about": about}

@@ -52,6 +52,7 @@ REFUSED = [
     ("policy:O1,narrow=fp32,wide=fp16", "the other way round"),
     ("policy:O1,narrow=fp16,wide=fp32,deny=Furier", "did you mean 'Fourier'"),
     ("policy:O1,x", "is no key=value"),
+    ("policy:dcu,narrow=fp16", "has its own formats"),
     ("policy:O1,narrow=fixed16,wide=fp32", "no single floating-point arithmetic"),
     ("policy:O1,narrow=float:p=9,round=sr,wide=fp32", "random bits"),
     ("policy:O1,narrow=fp16,wide=fp32,deny=Fourier,allow=Fourier", "is on both lists"),
@@ -84,13 +85,17 @@ def test_the_command_lists_stages(call):
     status, out, _ = call("policies", "--json")
     rows = {row["stage"]: row for row in json.loads(out)["stages"]}
     assert rows["Legendre products"]["O1"] == "narrow" and rows["state update"]["O2"] == "wide"
+    mixtures = {row["given as"]: row for row in json.loads(out)["mixtures"]}
+    assert mixtures["mix-fp32-fix16"]["Legendre products"] == "fixed16"
+    assert mixtures["stages mixed"]["Legendre sums"] == "fp32"
+    assert [mixtures["policy:dcu"][k] for k in ("state update", "rest")] == ["fp64", "fp32"]
 
 
 @pytest.mark.slow
 def test_policies_of_a_flow_over_a_mountain():
     """O3 has the bits of its format; a master copy keeps what that loses."""
 
-    def height(backend="fp64", **more):
+    def height(backend=None, **more):
         found = sciprec.climate.run(
             "williamson_5", "T21", 1.0, backend, step_seconds=1200.0, time_scheme="rk4", **more
         )

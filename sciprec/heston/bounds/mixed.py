@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from sciprec.heston.schemes.stages import carrier_of, widest
 from sciprec.precision import resolve_backend
 
 HALF_UNIT = 2.0**-11  # formats with this unit roundoff or a larger one are stored in 16 bits
@@ -20,7 +21,8 @@ def step_cost(backend):
     """Return the modelled cost of one step in units of one in binary64: the share of its bits.
 
     1 for formats that need binary64 variables, 1/2 for those that fit binary32, 1/4 for those of
-    16 bits: as many more numbers fit a register, a cache line and a second of the memory.
+    16 bits: as many more numbers fit a register, a cache line and a second of the memory. A mixture
+    costs what its widest format does.
 
     Args:
         backend: a name, a spec string or a Backend.
@@ -28,9 +30,9 @@ def step_cost(backend):
     resolved = resolve_backend(backend)
     if resolved.fixed:
         return 0.5 * max(role.format.bits for role in resolved.roles if role.fixed) / 32
-    if resolved.carrier == np.float64:
+    if carrier_of(resolved) == np.float64:
         return 1.0
-    return 0.25 if resolved.compute.format.unit_roundoff >= HALF_UNIT else 0.5
+    return 0.25 if widest(resolved).format.unit_roundoff >= HALF_UNIT else 0.5
 
 
 def path_cost(backend, n_steps):

@@ -20,6 +20,7 @@ from sciprec.heston.bounds.mixed import (
 from sciprec.heston.bounds.pilot import MOST_STEPS, OPTIMISM, PATHS, rounding_variance, run_pilot
 from sciprec.heston.bounds.rare import LEAST_SIZE
 from sciprec.heston.bounds.statistics import quantile
+from sciprec.heston.schemes.stages import is_binary64
 from sciprec.precision import resolve_backend
 
 TOO_COARSE = 0.45  # share of the tolerance from which on the differences ask for shorter steps
@@ -156,7 +157,7 @@ class Pricing:
     def _arithmetic(self):
         """Return the backend to use: the one asked for, or fp64 where that costs less."""
         resolved = resolve_backend(self.backend)
-        if resolved.compute.format.is_binary64 if not resolved.fixed else False:
+        if not resolved.fixed and is_binary64(resolved):
             return "fp64"
         pilot = self.pilot
         lost = rounding_variance(pilot, self.backend, self.seed)

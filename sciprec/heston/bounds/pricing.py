@@ -22,6 +22,7 @@ from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.simulation.fixed_counts import added
 from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
 from sciprec.precision import Backend
+from sciprec.precision.assigning.policies import in_place_of
 from sciprec.provenance.timing import timing_of
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def price(
     model: Model,
     payoffs: Payoff | Sequence[Payoff],
     *,
-    backend: str | Backend = "fp32",
+    backend: str | Backend | None = None,
     tolerance: float = 0.001,
     relative: bool = True,
     confidence: float = 0.95,
@@ -139,6 +140,9 @@ def price(
     compensation: str = "correction",
     variance_reduction: str = "auto",
     threads: int = 1,
+    policy: str | None = None,
+    narrow: str | None = None,
+    wide: str | None = None,
 ) -> PriceResult:
     """Price payoffs by Monte Carlo until the stated bound of the whole error meets a tolerance.
 
@@ -148,7 +152,8 @@ def price(
     Args:
         model: a Model.
         payoffs: one payoff or a sequence, priced from the same paths.
-        backend: arithmetic of the cheap paths, a name, a spec string or a Backend.
+        backend: arithmetic of the cheap paths, a name, a spec string or a Backend; left out,
+            "fp32".
         tolerance: of the total bound: a share of the price, or an amount where relative is False.
         confidence: probability, between 0 and 1, with which the bound holds.
         seed: integer in [0, 2**64). The same seed gives the same bits on any number of threads,
@@ -161,6 +166,9 @@ def price(
             measured by few paths in fp64, is removed from the price).
         variance_reduction: "auto", "conditional", "antithetic", "control" or "none".
         threads: blocks of paths that are simulated at a time.
+        policy: in place of a backend, which stages of the paths are narrow: "O0" none, "O1" the
+            draws, "O2" all but the update of the state, "O3" all; see `sciprec policies`.
+        narrow, wide: the formats of a policy.
 
     Returns:
         A PriceResult.
@@ -171,8 +179,9 @@ def price(
     Precision: every operation of the cheap paths is rounded in the backend; random numbers,
         payments, means and bounds are binary64, in a fixed order.
     """
+    chosen = in_place_of(backend, policy, narrow, wide, "fp32")
     request = Request(
-        model, payoffs, backend=backend, confidence=confidence, seed=seed, scheme=scheme,
+        model, payoffs, backend=chosen, confidence=confidence, seed=seed, scheme=scheme,
         max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
         threads=threads,
     )  # fmt: skip

@@ -171,7 +171,8 @@ def qe_paths(
         spread = (v * terms[2] + terms[3]) * inverse  # s^2 / m, (18)
         psi = spread * inverse
         noise = qe_swing(mean, qe_width(spread, psi), draws[step, 0, i])
-        change = variance_carry[i] + ((terms[0] - v) * terms[1] + noise)
+        moved = (terms[0] - v) * terms[1] + noise
+        change = variance_carry[i] + moved
         v_next = max(0.0, v + change)
         carry = change - (v_next - v)
         if jumps:
@@ -211,7 +212,8 @@ def qem_paths(
         width = qe_width(spread, psi)
         noise = qe_swing(mean, width, draws[step, 0, i])
         cumulant = qe_cumulant(mean, width, tilt, leverage, per_unit, far)
-        change = variance_carry[i] + ((terms[0] - v) * terms[1] + noise)
+        moved = (terms[0] - v) * terms[1] + noise
+        change = variance_carry[i] + moved
         v_next = max(0.0, v + change)
         carry = change - (v_next - v)
         if jumps:

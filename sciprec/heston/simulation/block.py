@@ -8,11 +8,12 @@ import numpy as np
 from sciprec.errors import InputError
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.registry import Units, state_arrays
+from sciprec.heston.schemes.stages import carrier_of, is_binary64, rounding_of_draws
 from sciprec.heston.simulation.fixed_counts import count_kernel
 from sciprec.heston.simulation.fixed_units import fixed_kernel
 from sciprec.heston.simulation.tiles import advance_tiles
 from sciprec.heston.variates.random_numbers import PhiloxVariates, variates_for
-from sciprec.precision import lift, resolve_backend
+from sciprec.precision import lift, quantize, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.streams import seed_words
 
@@ -49,9 +50,10 @@ class Simulation:
         seconds: processor time spent in the kernels.
         fixed_point: the kernels used in fixed point, which have counted saturations.
 
-    Precision: constants are computed in binary64 and rounded once. Backends with random bits
-        (stochastic rounding, noise) draw them from a stream of seed and first path, and from a
-        new one after each stop, so that there the bits depend on blocks and stops, too.
+    Precision: constants are computed in binary64 and rounded once; arrays have room for the widest
+        format of a policy. Backends with random bits (stochastic rounding, noise) draw them from a
+        stream of seed and first path, and from a new one after each stop, so that there the bits
+        depend on blocks and stops, too.
     """
 
     def __init__(
@@ -63,10 +65,11 @@ class Simulation:
         self.model, self.block = model, block
         self.step, self.seconds = 0, 0.0
         self._key = seed_words(seed)
-        self._scheme, self._backend, self._carrier = path_scheme, resolved, resolved.carrier
+        self._scheme, self._backend = path_scheme, resolved
+        self._carrier, self._draws = carrier_of(resolved), rounding_of_draws(resolved)
         self._years, self.fixed_point = 0.0, []
         self._set_step(step_years)
-        self._arrays = state_arrays(model, step_years, block.n_paths, resolved.carrier)
+        self._arrays = state_arrays(model, step_years, block.n_paths, self._carrier)
         stream = (int(seed) * STREAM_STRIDE + block.first_path) % 2**32
         self._fixed = resolved.fixed and path_scheme.lifts
         self._run = None if self._fixed else _runnable(path_scheme, resolved, stream)
@@ -77,7 +80,7 @@ class Simulation:
             seed, block.first_path, words=words, draws_per_step=draws_per_step, mirrored=mirrored
         )
         self._across = not conditional
-        self._carried = carried or resolved == resolve_backend("fp64")
+        self._carried = carried or is_binary64(resolved)
 
     def begin_stretch(self, step_years):
         """Go on with steps of another length, and with both Brownian motions.
@@ -135,7 +138,7 @@ class Simulation:
         steps, key = (self.step, self.step + n_steps), self._key
         how = self._room, self._rows, width, self._across, self.block.first_path
         plain = not self._backend.random and not self._backend.fixed
-        plain = plain and isinstance(self._run, Lifted)
+        plain = plain and isinstance(self._run, Lifted) and self._draws is None
         if plain and self._carried and isinstance(self._variates, PhiloxVariates):
             advance_tiles(self._run, self._constants, self._arrays, *how, steps, key)
             return
@@ -152,6 +155,8 @@ class Simulation:
             if not self._across:
                 draws[:, 1] = 0.0
             self._variates.fill(column, step, draws, self._across)
+            if self._draws is not None:
+                draws[...] = quantize(draws, self._draws)
             if self._carried:
                 self._run(self._constants, draws, *state)
             else:

@@ -221,6 +221,21 @@ class Assignment(Mapping[Hashable, str], Shown):
         """The dtype of a model's arrays."""
         return np.dtype(np.float64)
 
+    @property
+    def widest(self) -> Arithmetic:
+        """The arithmetic with the most significand bits, the default before others."""
+        return max(self.arithmetics, key=lambda one: one.format.significand_bits)
+
+    def of_stage(self, stage: str) -> Arithmetic | None:
+        """The arithmetic of a stage that is no kernel but numbers which a model gives to kernels;
+        None where formats are given to other places than stages.
+        """
+        if self.unit != "stage":
+            return None
+        keys = [key for key, place in self.places.items() if place.variable == stage]
+        self.note_met(keys)
+        return self.arithmetic(keys[0] if keys else None)
+
     def lifted(
         self, kernel: Callable[..., Any], backend: Backend, trust_inputs: bool
     ) -> Lifted:
@@ -274,6 +289,11 @@ class AssignedBackend(HandedBackend):
         Raises:
             InputError: one that it does not have, with the nearest.
         """
+        if self.assignment.unit == "stage":
+            raise InputError(
+                f"'{self.name}' is by the stages of sciprec's own models, and is given to the "
+                f"kernel '{kernel.__name__}'; give it an assignment: formats by line or function"
+            )
         Matching(self.assignment, kernel).require_met()
 
     def require_all_met(self) -> None:

@@ -18,7 +18,7 @@ from sciprec.precision.compiled import disk_cache
 
 SCHEMA = 1
 _KEYS = ("schema", "name", "unit", "default", "format")
-_OF_PLACE = ("function", "file", "line", "column", "text", "variable", "source")
+_OF_PLACE = ("function", "file", "line", "column", "text", "variable", "source", "names")
 _WHOLE = ("line", "column")
 _kept: dict[str, str] = {}
 

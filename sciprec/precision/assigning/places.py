@@ -18,6 +18,7 @@ from sciprec.precision.rewriting.layout import Row
 
 UNITS = ("line", "operation", "variable", "function", "call")
 _LINE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
+_CALL = re.compile(r"\w+\((?P<first>\w+)\b")
 _OPERATION = re.compile(
     r"(?:(?P<file>[^:]+\.py):)?(?P<line>\d+)(?::(?P<column>\d+))?: (?P<text>.+)"
 )
@@ -35,6 +36,8 @@ class Place:
         column, text: of an operation, -1 for any; the text of a chain of calls.
         variable: its name.
         source: the line's, or "" where that is not checked.
+        names: of a stage, the variables whose statements belong to it, with spaces between; "" for
+            all statements. A call that is a statement has the name of its first argument.
     """
 
     unit: str
@@ -45,6 +48,7 @@ class Place:
     text: str = ""
     variable: str = ""
     source: str = ""
+    names: str = ""
 
     def key(self, file: str = "") -> Hashable:
         """What the place is called in an assignment for a kernel of this file."""
@@ -81,7 +85,9 @@ class Place:
         if self.unit == "variable":
             return self.variable == origin.variable
         if self.unit == "stage":
-            return not self.text or program.sites[row.site].operation in self.text.split()
+            operation = program.sites[row.site].operation
+            named = not self.names or given_by(origin) in self.names.split()
+            return named and (not self.text or operation in self.text.split())
         if self.unit == "function":
             return True
         if self.unit == "call":
@@ -111,6 +117,14 @@ def place_of(program: ProgramWithOrigins, row: Row, unit: str) -> Place:
     if unit == "function":
         return Place(unit, function, file)
     return Place(unit, function, file, text=path_of(program, row))
+
+
+def given_by(origin: Origin) -> str:
+    """The name that the statement of an operation gives a value; of a call, its first argument."""
+    if origin.variable:
+        return origin.variable
+    call = _CALL.match(origin.source)
+    return call["first"] if call else ""
 
 
 def path_of(program: ProgramWithOrigins, row: Row) -> str:

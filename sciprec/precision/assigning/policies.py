@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sciprec.checks.arguments import word
+from sciprec.checks.arguments import shown, word
 from sciprec.errors import InputError
 from sciprec.precision.assigning.assignment import Assignment, arithmetic_of
 from sciprec.precision.assigning.places import Place
@@ -27,27 +28,41 @@ class Stage:
 
     Args:
         name: in tables, and on lists.
-        places: (file, function) as `Place` has them; "" for every function of the file.
+        places: (file, function) as `Place` has them, "" for every function of the file; or (file,
+            function, names): of the statements that give these variables a value.
         operations: the operations that belong to it, as they are named in a program; none for all.
         allowed: whether O1 has it narrow.
         denied: whether O2 has it wide.
         why: it stands on the lists where it does.
+        always: the format that it has in every policy, whatever lists say; "" for none.
     """
 
     name: str
-    places: tuple[tuple[str, str], ...]
+    places: tuple[tuple[str, ...], ...]
     operations: tuple[str, ...] = ()
     allowed: bool = False
     denied: bool = False
     why: str = ""
+    always: str = ""
 
     @property
     def as_places(self) -> list[Place]:
         """What an assignment gives a format to."""
+        text = " ".join(self.operations)
         return [
-            Place("stage", function, file, text=" ".join(self.operations), variable=self.name)
-            for file, function in self.places
+            Place("stage", function, file, text=text, variable=self.name, names=" ".join(names))
+            for file, function, *names in self.places
         ]
+
+    def in_words(self, policy: str) -> str:
+        """How a policy has it."""
+        if self.always:
+            return self.always
+        return "narrow" if (self.allowed if policy == "O1" else not self.denied) else "wide"
+
+
+Models = Mapping[str, Sequence[Stage]]
+"""Kind -> stages of its models."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +82,7 @@ class Policy:
     deny: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        word("policy", self.name, POLICIES)
+        word("policy", self.name, (*POLICIES, *MIXTURES))
         narrow, wide = arithmetic_of(self.narrow), arithmetic_of(self.wide)
         if narrow.format.significand_bits > wide.format.significand_bits:
             raise InputError(
@@ -88,38 +103,79 @@ class Policy:
 
     def is_narrow(self, stage: Stage) -> bool:
         """Whether a stage is narrow."""
-        if stage.name in self.deny or self.name == "O0":
-            return False
-        if stage.name in self.allow or self.name == "O3":
-            return True
+        if stage.name in (*self.allow, *self.deny):
+            return stage.name in self.allow
+        if self.name in ("O0", "O3"):
+            return self.name == "O3"
         return stage.allowed if self.name == "O1" else not stage.denied
 
-    def assignment(self, models: Mapping[str, Sequence[Stage]]) -> Assignment:
+    def assignment(self, models: Models) -> Assignment:
         """The policy for the stages of models.
 
         Raises:
             InputError: a list names a stage that none has.
         """
-        known = {stage.name for stages in models.values() for stage in stages}
-        for name in (*self.allow, *self.deny):
-            word("stage", name, sorted(known))
+        _require_known((*self.allow, *self.deny), models)
         usual = "narrow" if self.name in ("O2", "O3") else "wide"
         formats = {"narrow": self.narrow, "wide": self.wide}
         given: dict[Place, str] = {}
         for stage in (s for stages in models.values() for s in stages):
             own = "narrow" if self.is_narrow(stage) else "wide"
-            if own != usual:
+            if own != usual and not stage.always:
                 given |= dict.fromkeys(stage.as_places, formats[own])
         return Assignment.of_places("stage", given, formats[usual], "", self.text)
 
 
-def policy_called(text: str) -> Policy:
-    """The policy "policy:O2,narrow=fp16,wide=fp32,deny=Fourier".
+@dataclass(frozen=True)
+class Mixture:
+    """A policy of several formats, each of its own stages.
+
+    Args:
+        name: of the policy.
+        formats: stage -> format.
+        rest: the format of all other stages.
+        about: one line for tables.
+    """
+
+    name: str
+    formats: Mapping[str, str]
+    rest: str
+    about: str
+
+    def assignment(self, models: Models) -> Assignment:
+        """The policy for the stages of models."""
+        _require_known(self.formats, models)
+        given = {
+            place: self.formats[stage.name] for stages in models.values() for stage in stages
+            for place in stage.as_places if stage.name in self.formats
+        }  # fmt: skip
+        return Assignment.of_places("stage", given, self.rest, "", f"policy:{self.name}")
+
+
+MIXTURES = {
+    mixture.name: mixture
+    for mixture in (
+        Mixture(
+            "dcu", {"state update": "fp64", "Legendre products": "fp16"}, "fp32",
+            "state and update in fp64, products in fp16 with sums in fp32, all else in fp32",
+        ),
+    )
+}  # fmt: skip
+"""Name -> mixture; given as "policy:dcu", without formats."""
+
+
+def policy_called(text: str) -> Policy | Mixture:
+    """The policy "policy:O2,narrow=fp16,wide=fp32,deny=Fourier", or "policy:dcu".
 
     Raises:
         InputError: it is written otherwise, or names what is unknown.
     """
     name, *parts = text.partition(":")[2].split(",")
+    if name in MIXTURES:
+        if parts:
+            raise InputError(f"policy '{name}' has its own formats; write 'policy:{name}' alone")
+        return MIXTURES[name]
+    word("policy", name, (*POLICIES, *MIXTURES))
     given: dict[str, str] = {}
     for part in parts:
         key, equals, value = part.partition("=")
@@ -146,13 +202,60 @@ def _names(listed: str | None) -> tuple[str, ...]:
     return () if listed is None else tuple(n.strip() for n in listed.split("+") if n.strip())
 
 
+def _require_known(named: Iterable[str], models: Models) -> None:
+    """Make sure that stages which lists name can be there.
+
+    Raises:
+        InputError: no model has one, or it has the same format in every policy.
+    """
+    known = {stage.name: stage for stages in models.values() for stage in stages}
+    for name in named:
+        stage = known[word("stage", name, sorted(known))]
+        if stage.always:
+            raise InputError(
+                f"stage '{name}' is in {stage.always} in every policy ({stage.why}); leave it out"
+            )
+
+
+def in_place_of(
+    backend: Any, policy: str | None, narrow: str | None, wide: str | None, usual: str
+) -> Any:
+    """The backend that a function works with, whose arguments these are.
+
+    Args:
+        backend: what was given, or None.
+        policy, narrow, wide: a policy in its place, or None.
+        usual: the backend where neither was given.
+
+    Raises:
+        InputError: both were given, or a policy without its formats.
+    """
+    if policy is None:
+        if narrow is not None or wide is not None:
+            raise InputError(
+                "narrow and wide are given without a policy; give policy='O2' too, or a backend"
+            )
+        return usual if backend is None else backend
+    if backend is not None:
+        raise InputError(
+            f"a policy and the backend {shown(backend)} are given; give one of them: "
+            "policy='O2', narrow='fp16', wide='fp32', or the backend"
+        )
+    if policy in MIXTURES and (narrow, wide) == (None, None):
+        return f"policy:{policy}"
+    if narrow is None or wide is None:
+        raise InputError(
+            f"policy {policy!r} is given without narrow and wide; give the names of two formats"
+        )
+    return f"policy:{policy},narrow={narrow},wide={wide}"
+
+
 def rows_of(models: Mapping[str, Iterable[Stage]]) -> list[dict[str, str]]:
     """Every stage of every model, and how the policies have it."""
     return [
-        {"model": model, "stage": stage.name,
-         "O1": "narrow" if stage.allowed else "wide",
-         "O2": "wide" if stage.denied else "narrow", "why": stage.why,
-         "where": ", ".join(dict.fromkeys(f for _, f in stage.places if f)) or
-                  ", ".join(dict.fromkeys(f.rpartition("/")[2] for f, _ in stage.places))}
+        {"model": model, "stage": stage.name, "O1": stage.in_words("O1"),
+         "O2": stage.in_words("O2"), "why": stage.why,
+         "where": ", ".join(dict.fromkeys(f for _, f, *_ in stage.places if f)) or
+                  ", ".join(dict.fromkeys(f.rpartition("/")[2] for f, *_ in stage.places))}
         for model, stages in models.items() for stage in stages
     ]  # fmt: skip
