@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.kinds import load_scenario as load_scenario
     from sciprec.kinds.climate_runs import run_climate as run_climate
     from sciprec.kinds.scenario_trace import trace_scenario as trace_scenario
+    from sciprec.kinds.scenario_tune import TunedModel as TunedModel
+    from sciprec.kinds.scenario_tune import tune_scenario as tune_scenario
     from sciprec.models.arithmetic import ModelArithmetic as ModelArithmetic
     from sciprec.models.declaration import model as model
     from sciprec.output.bounded_prices import greeks_dataset as greeks_dataset
@@ -84,6 +86,8 @@ _PUBLIC = {
     "MemoryReport": "sciprec.diagnosis.memory",
     "MemoryFinding": "sciprec.diagnosis.memory",
     "trace_scenario": "sciprec.kinds.scenario_trace",
+    "tune_scenario": "sciprec.kinds.scenario_tune",
+    "TunedModel": "sciprec.kinds.scenario_tune",
     "ModelTrace": "sciprec.diagnosis.models.traces",
     "Assignment": "sciprec.precision.assigning.assignment",
     "trace": "sciprec.studies.traces",

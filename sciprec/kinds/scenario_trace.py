@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import xarray as xr
-
-from sciprec.checks.arguments import names, refused
 from sciprec.diagnosis.lines import LANES
-from sciprec.diagnosis.models.traces import ModelTrace, Results, trace_program
-from sciprec.kinds import Surroundings, kind_of, parse_scenario
-from sciprec.kinds.files import read_scenario
-from sciprec.kinds.kind import Kind
-from sciprec.output.stated import PRIMARY
+from sciprec.diagnosis.models.traces import ModelTrace, trace_program
+from sciprec.kinds.programs import Given, first_variant, loaded, program_of
 from sciprec.precision.formats.backend import Backend, resolve_backend
-from sciprec.scenario.changes import changed
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 
-TIME = "time"
-
-
-@dataclass(frozen=True)
-class _Handed(Variant):
-    """A variant whose arithmetic is a backend by itself."""
-
-    backend: Any
-
-    def _named(self, stored: str = "") -> str:
-        return self.backend.name
-
 
 def trace_scenario(
-    scenario: Scenario | Mapping[str, Any] | str | Path,
+    scenario: Given,
     backend: str | Backend,
     *,
     output: str | Iterable[str] | None = None,
@@ -72,11 +51,8 @@ def trace_scenario(
         is done in binary64 on tested values, on exact ones, and on those between that lack some
         parts of the error: its effect on parts adds up, in that order.
     """
-    found = _loaded(scenario, changes or {})
-    resolved, choices, stages = resolve_backend(backend), found.choices(), found.stage_choices()
-    more = {"compensation": choices[0]} if choices else {}
-    more |= {"stages": stages[0]} if stages else {}
-    variant = Variant(resolved.name, **more, stored=found.stored_format)
+    found, resolved = loaded(scenario, changes or {}), resolve_backend(backend)
+    variant = first_variant(found, resolved.name)
     return trace_variant(
         found, variant, resolved, output=output, by=by, lanes=lanes, samples=samples
     )
@@ -100,49 +76,7 @@ def trace_variant(
         backend: that arithmetic.
         output, by, lanes, samples: as there.
     """
-    kind = kind_of(scenario)
-    table = scenario.table.model_copy(update=dict.fromkeys(scenario.folders))
-    kind.check(table, variant)
-
-    def program(handed: Backend) -> Results:
-        given = _Handed(handed, variant.compensation, variant.stages, variant.stored)
-        return _results(kind.run(table, given, Surroundings(timed=False)), kind, output)
-
     return trace_program(
-        program, backend, model=scenario.name, by=by, lanes=lanes, samples=samples
-    )
-
-
-def _loaded(given: Any, changes: Mapping[str, Any]) -> Scenario:
-    """The scenario, with what is said otherwise."""
-    if isinstance(given, Scenario) and not changes:
-        return given
-    if isinstance(given, Scenario):
-        content, origin = given.model_dump(mode="json"), f"scenario '{given.name}'"
-    elif isinstance(given, Mapping):
-        content, origin = dict(given), "scenario"
-    else:
-        content, origin = read_scenario(given), str(given)
-    return parse_scenario(changed(content, changes), origin)
-
-
-def _results(dataset: xr.Dataset, kind: Kind, output) -> Results:
-    """The variables that count, as plain arrays."""
-    numbers = {str(n): v for n, v in dataset.data_vars.items() if v.dtype.kind == "f"}
-    if output is None:
-        wanted = _usual(numbers, {**kind.attributes, **dataset.attrs})
-    else:
-        wanted = [output] if isinstance(output, str) else list(names("output", output))
-        for one in wanted:
-            if one not in numbers:
-                raise refused("output", one, f"one of {', '.join(numbers)}")
-    timed = tuple(n for n in wanted if numbers[n].dims[:1] == (TIME,))
-    times = tuple(map(float, dataset[TIME].values)) if timed else ()
-    return Results({n: numbers[n].values for n in wanted}, timed, times)
-
-
-def _usual(numbers: Mapping[str, xr.DataArray], attributes: Mapping[str, Any]) -> list[str]:
-    """What the model states as primary, or else fields in time, or else all."""
-    primary = [n for n in str(attributes.get(PRIMARY, "")).split() if n in numbers]
-    fields = [n for n, v in numbers.items() if v.dims[:1] == (TIME,) and v.ndim > 1]
-    return primary[:1] or fields or list(numbers)
+        program_of(scenario, variant, output), backend, model=scenario.name, by=by, lanes=lanes,
+        samples=samples,
+    )  # fmt: skip

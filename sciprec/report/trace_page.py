@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from sciprec.checks.arguments import whole
 from sciprec.diagnosis.findings import called
 from sciprec.diagnosis.growth import Growth
 from sciprec.diagnosis.lines import UNKNOWN
+from sciprec.precision.assigning.origins import Source
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import COLOURS, INK, drawn, legend, to_svg
 from sciprec.report.drawing.templating import page_style, template
@@ -32,22 +32,6 @@ if TYPE_CHECKING:
 _MOST_EVENTS = 5
 _LEVELS = (0.01, 0.05, 0.2, 0.5)
 """Sizes of shares from which a line is warmer."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """A function as it is written.
-
-    Args:
-        function, file: where it is.
-        first: the number of its first line.
-        lines: its text.
-    """
-
-    function: str
-    file: str
-    first: int
-    lines: tuple[str, ...]
 
 
 def trace_page(

@@ -3,44 +3,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sciprec.precision.assigning.origins import Source
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import COLOURS, INK, drawn, legend, to_svg
 from sciprec.report.drawing.templating import page_style, template
-
-if TYPE_CHECKING:
-    from sciprec.report.trace_page import Source
-    from sciprec.studies.tuned import Tuned
+from sciprec.report.stored.batch import write_text
+from sciprec.tuning.found import Found
 
 _QUIET = "#808080"
 
 
-def tune_page(found: Tuned, sources: Sequence[Source], steps: Sequence[dict[str, Any]]) -> str:
-    """The page as text; the same search gives the same bytes.
+def write_tune_page(found: Found, path: str | Path) -> Path:
+    """Write the page of a search; a run for every place says what one wider format would buy.
 
-    Args:
-        found: by the search.
-        sources: of the kernel and what it calls.
-        steps: what one wider format would buy, by place.
+    Raises:
+        InputError: it cannot be written.
     """
-    order = sorted(steps, key=lambda step: step["error"])
+    return write_text(Path(path), tune_page(found))
+
+
+def tune_page(found: Found) -> str:
+    """The page as text; the same search gives the same bytes."""
+    order = sorted(found.next_steps(), key=lambda step: step["error"])
     return template("tune.html").render(
         style=page_style(),
-        title=f"Formats of '{found.kernel}'",
+        title=f"Formats of '{found.name}'",
         verdict=found.verdict,
         found=found,
         uniform=[t for t in found.pareto if t.label in found.formats],
-        sources=[_listing(found, source) for source in sources],
+        sources=[_listing(found, source) for source in found.sources()],
         others=[] if found.unit == "line" else list(found.assignment.items()),
         picture=_picture(found),
         steps=order,
     )
 
 
-def _listing(found: Tuned, source: Source) -> dict[str, Any]:
+def _listing(found: Found, source: Source) -> dict[str, Any]:
     """The text of a function, each line with its format."""
     own: dict[int, tuple[str, int]] = {}
     for line, name, warmth in found.lines_of(source.file):
@@ -54,7 +56,7 @@ def _listing(found: Tuned, source: Source) -> dict[str, Any]:
     return {"function": source.function, "file": source.file.rpartition("/")[2], "rows": rows}
 
 
-def _picture(found: Tuned) -> Picture | None:
+def _picture(found: Found) -> Picture | None:
     """Error against cost of what was run."""
     known = [t for t in found.pareto if math.isfinite(t.error) and t.error > 0.0]
     if not known:

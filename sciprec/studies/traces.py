@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,14 +30,12 @@ from sciprec.diagnosis.verification import (
 )
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
+from sciprec.precision.assigning.origins import Source
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.precision.tracing.operations import sees
-
-if TYPE_CHECKING:
-    from sciprec.report.trace_page import Source
 
 SAMPLES = 16
 """Perturbed inputs over which parts of lines are correlated; four times as many where results are
@@ -355,18 +353,13 @@ class _Work:
 
     def sources(self) -> list[Source]:
         """The functions that lines are of, by line."""
-        from sciprec.report.trace_page import Source
-
         if self.by != "line":
             return []
         wanted = {(g.file, g.line) for g in self.groups if not g.argument}
-        found = []
-        for code, text in self.problem.kernel("parts").program.sources.items():
-            file, first = code.co_filename, code.co_firstlineno
-            lines = tuple(text.splitlines())
-            if any(f == file and first <= n < first + len(lines) for f, n in wanted):
-                found.append(Source(code.co_name, file, first, lines))
-        return found
+        return [
+            one for one in self.problem.kernel("parts").program.functions()
+            if any(f == one.file and one.has(n) for f, n in wanted)
+        ]  # fmt: skip
 
     def verify(self, top: int) -> Verification:
         """See `Trace.verify`."""

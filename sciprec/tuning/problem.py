@@ -1,34 +1,35 @@
-"""What is tuned: a kernel on its inputs, whose places each get one of some formats."""
+"""What is tuned: something that runs, whose places each get one of some formats."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from sciprec.diagnosis.problem import chosen_names
-from sciprec.errors import InputError
 from sciprec.precision.assigning import rows
-from sciprec.precision.assigning.assignment import Assignment, arithmetic_of, file_of
+from sciprec.precision.assigning.assignment import Assignment, arithmetic_of
 from sciprec.precision.assigning.by_row import BINARY64
-from sciprec.precision.assigning.matching import program_of
 from sciprec.precision.assigning.places import Place, place_of
 from sciprec.precision.assigning.program import AssignedProgram, Configured
-from sciprec.precision.lifting.lifting import lift
-from sciprec.precision.lifting.written import written_arrays
-from sciprec.precision.rewriting.copies import copied
+from sciprec.precision.rewriting.layout import Row
 from sciprec.tuning.formats import Formats
 from sciprec.tuning.kept_runs import KeptRuns
 from sciprec.tuning.metrics import METRICS, Metric, error_of
-from sciprec.tuning.results import results_of
 
 Choice = tuple[int, ...]
 """For every group the number of its format."""
+Tables = Callable[[Configured], np.ndarray]
+"""The table that a kernel runs with."""
+Values = Mapping[str, np.ndarray]
+"""Results that count, by name."""
 
 
 @dataclass(frozen=True)
@@ -36,127 +37,158 @@ class Group:
     """Operations that have one format.
 
     Args:
-        place: where they are.
+        place: where they are; of a stage the first of several.
         runs: how often they are executed, all together.
-        rows: theirs in the table.
+        places: all of them.
     """
 
     place: Place
     runs: int
-    rows: tuple[int, ...]
+    places: tuple[Place, ...]
+
+    @property
+    def name(self) -> str:
+        """What it is called in a list."""
+        place = self.place
+        return place.variable if place.unit == "stage" else str(place.key(place.file))
 
 
-class TuningProblem:
-    """A kernel, its inputs, and formats for its places.
+class TuningProblem(ABC):
+    """Something that runs, and formats for its places.
 
     Args:
-        kernel: the plain Python function.
-        args: in the order of its parameters.
-        output: names of the results that count, or None for all.
         metric: its name, and what it is.
         formats: to choose from.
         unit: of places.
 
     Attributes:
+        name, what: its name, and what it is: a kernel, a model.
+        file: whose lines are called by their number.
         groups: places with operations that are executed, in the order of the source.
         runs: how many choices were run, or had been before an interruption.
     """
 
-    def __init__(
-        self, kernel, args: tuple, *, output: str | Iterable[str] | None,
-        metric: tuple[str, Metric], formats: Formats, unit: str,
-    ) -> None:  # fmt: skip
-        self.kernel, self.args, self.formats, self.unit = kernel, args, formats, unit
+    name: str
+    what: str
+    file: str
+
+    def __init__(self, *, metric: tuple[str, Metric], formats: Formats, unit: str) -> None:
+        self.formats, self.unit = formats, unit
         self.metric_name, self.metric = metric
         arithmetics = [arithmetic_of(name) for name in formats.names]
-        self._configured = Configured(kernel, rows.layout_of(arithmetics), unit)
-        program = self._configured.program
-        self._words = [rows.row_of(a, program.row_layout) for a in arithmetics]
-        self._names = list(program.signature.parameters)
-        self._written = written_arrays(kernel)
-        self.groups = self._grouped()
-        self._output = output
-        self._truths: dict[int, dict[str, np.ndarray]] = {}
+        self.layout = rows.layout_of(arithmetics)
+        self._words = np.array([rows.row_of(a, self.layout) for a in arithmetics])
+        self._truths: dict[int, Values] = {}
         self._errors: dict[Choice, float] = {}
-        self._kept = KeptRuns(self._identity())
-        self._workers = 1 if program.parallel else os.cpu_count() or 1
+        self._places: dict[Configured, np.ndarray] = {}
 
-    def _grouped(self) -> list[Group]:
-        runs: dict[Place, int] = {}
-        program = program_of(self.kernel)
-        profile = lift(self.kernel, "fp64").profile(*self.args)
-        counts = {
-            (row.site, row.calls): int(n)
-            for row, n in zip(profile.rows, profile.runs, strict=True) if row.part == 0
-        }  # fmt: skip
-        for row in program.layout.rows:
-            place = place_of(program, row, self.unit)
-            runs[place] = runs.get(place, 0) + counts.get((row.site, row.calls), 0)
-        own: dict[Place, list[int]] = {}
-        for number, row in enumerate(self._configured.program.layout.rows):
-            own.setdefault(place_of(self._configured.program, row, self.unit), []).append(number)
-        known = [Group(p, runs.get(p, 0), tuple(own[p])) for p in own]
-        return sorted(
-            (g for g in known if g.runs),
+    # ---- what each kind of problem says --------------------------------------------------------
+
+    @abstractmethod
+    def results(self, tables: Tables, other: Any = None) -> Values:
+        """The results that count of a run.
+
+        Args:
+            tables: with the formats of its operations.
+            other: inputs that are not its own; None: its own.
+        """
+
+    @property
+    @abstractmethod
+    def kernels(self) -> Sequence[Configured]:
+        """The kernels that are run."""
+
+    @abstractmethod
+    def counts(self) -> Counter[Place]:
+        """How often the operations of places are executed."""
+
+    @abstractmethod
+    def identity(self) -> Sequence[Any] | None:
+        """What its results depend on besides kernels and formats; None where nothing is kept."""
+
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """How many runs there may be at once."""
+
+    # ---- groups --------------------------------------------------------------------------------
+
+    def place_of(self, program: AssignedProgram, row: Row) -> Place | None:
+        """The place of a row; None where it always has the widest format."""
+        return place_of(program, row, self.unit)
+
+    def places_of(self, configured: Configured) -> list[Place | None]:
+        """The place of every row of a kernel."""
+        program = configured.program
+        return [self.place_of(program, row) for row in program.layout.rows]
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """Places with operations that are executed, in the order of the source."""
+        runs = self.counts()
+        known = dict.fromkeys(p for k in self.kernels for p in self.places_of(k))
+        return tuple(sorted(
+            (Group(p, runs[p], self.all_of(p)) for p in known if p and runs[p]),
             key=lambda g: (g.place.file, g.place.line, g.place.column, str(g.place)),
-        )
+        ))  # fmt: skip
 
-    def _identity(self) -> str | None:
-        """What errors of this problem depend on, as digits; None where that cannot be said."""
-        if METRICS.get(self.metric_name) is not self.metric:
-            return None
-        made = hashlib.sha256(self._configured.program.text().encode())
-        for said in (self.formats.names, self.unit, self.metric_name, repr(self._output)):
-            made.update(repr(said).encode())
-        _digest(made, self.args)
-        return made.hexdigest()[:24]
+    def all_of(self, place: Place) -> tuple[Place, ...]:
+        """The places of a group that one of them stands for."""
+        return (place,)
+
+    def _table(self, configured: Configured, choice: Choice) -> np.ndarray:
+        if configured not in self._places:
+            numbers: dict[Place | None, int] = {g.place: n for n, g in enumerate(self.groups)}
+            own = [numbers.get(p, len(numbers)) for p in self.places_of(configured)]
+            self._places[configured] = np.array([*own, len(numbers)])
+        return self._words[np.array([*choice, self.formats.widest])[self._places[configured]]]
+
+    def in_binary64(self, configured: Configured) -> np.ndarray:
+        """The table of a kernel all of whose operations are in binary64."""
+        words = rows.row_of(BINARY64, self.layout)
+        return np.tile(words, (len(configured.program.layout.rows) + 1, 1))
+
+    @property
+    def programs(self) -> list[AssignedProgram]:
+        """The programs of the kernels, with their sources."""
+        return [kernel.program for kernel in self.kernels]
 
     # ---- runs ----------------------------------------------------------------------------------
 
-    def run(self, choice: Choice, args: tuple | None = None) -> dict[str, np.ndarray]:
-        """The results that count of a run."""
-        table = self._uniform(self._words[self.formats.widest])
-        for group, number in zip(self.groups, choice, strict=True):
-            table[list(group.rows)] = self._words[number]
-        return self._results(table, args)
-
-    def _uniform(self, words: np.ndarray) -> np.ndarray:
-        return np.tile(words, (len(self.program.layout.rows) + 1, 1))
-
-    def _results(self, table: np.ndarray, args: tuple | None) -> dict[str, np.ndarray]:
-        given = copied(self.args if args is None else args)
-        with np.errstate(all="ignore"):
-            returned = self._configured(table, *given)
-        found = results_of(self._names, given, self._written(given), returned)
-        if not found:
-            raise InputError(
-                f"kernel '{self.kernel.__name__}' returns no floating-point number and writes none "
-                "into an argument; tune takes a kernel that does"
-            )
-        return {name: found[name] for name in chosen_names(list(found), self._output)}
-
-    @property
-    def program(self) -> AssignedProgram:
-        """The program of the kernel, with its sources."""
-        return self._configured.program
+    def run(self, choice: Choice, other: Any = None) -> Values:
+        """The results that count of a run in the formats of a choice."""
+        return self.results(lambda configured: self._table(configured, choice), other)
 
     @property
     def all_wide(self) -> Choice:
         """Everything in the widest format."""
         return (self.formats.widest,) * len(self.groups)
 
-    def truth(self, args: tuple | None = None) -> dict[str, np.ndarray]:
+    def truth(self, other: Any = None) -> Values:
         """The results in binary64."""
-        number = id(args)
+        number = id(other)
         if number not in self._truths:
-            words = rows.row_of(BINARY64, self.program.row_layout)
-            self._truths[number] = self._results(self._uniform(words), args)
+            self._truths[number] = self.results(self.in_binary64, other)
         return self._truths[number]
 
-    def error(self, choice: Choice, args: tuple | None = None) -> float:
+    @cached_property
+    def _kept(self) -> KeptRuns:
+        depends = self.identity() if METRICS.get(self.metric_name) is self.metric else None
+        if depends is None:
+            return KeptRuns(None)
+        made = hashlib.sha256()
+        for program in self.programs:
+            made.update(program.text().encode())
+        for said in (self.formats.names, self.unit, self.metric_name):
+            made.update(repr(said).encode())
+        for one in depends:
+            _digest(made, one)
+        return KeptRuns(made.hexdigest()[:24])
+
+    def error(self, choice: Choice, other: Any = None) -> float:
         """The error of a choice, on other inputs where such are given."""
-        if args is not None:
-            return error_of(self.metric, self.run(choice, args), self.truth(args))
+        if other is not None:
+            return error_of(self.metric, self.run(choice, other), self.truth(other))
         if choice not in self._errors:
             known = self._kept.error(choice)
             if known is None:
@@ -168,9 +200,9 @@ class TuningProblem:
     def errors(self, choices: Sequence[Choice]) -> list[float]:
         """The errors of several choices, on threads."""
         self.error(self.all_wide)
-        if self._workers == 1 or len(choices) < 2:
+        if self.workers == 1 or len(choices) < 2:
             return [self.error(choice) for choice in choices]
-        with ThreadPoolExecutor(self._workers) as pool:
+        with ThreadPoolExecutor(self.workers) as pool:
             return list(pool.map(self.error, choices))
 
     @property
@@ -193,6 +225,17 @@ class TuningProblem:
         """Time of all executed operations, over that of the widest format everywhere."""
         return self._sum(choice, seconds)
 
+    def shares(self, choice: Choice) -> dict[str, float]:
+        """Format -> its share of all executed operations, the narrowest first."""
+        total = sum(g.runs for g in self.groups)
+        of_format = Counter[int]()
+        for group, number in zip(self.groups, choice, strict=True):
+            of_format[number] += group.runs
+        return {
+            self.formats.names[n]: of_format[n] / total
+            for n in self.formats.ascending if of_format[n]
+        }  # fmt: skip
+
     def _sum(self, choice: Choice, each: Sequence[float]) -> float:
         own = sum(g.runs * each[n] for g, n in zip(self.groups, choice, strict=True))
         return own / sum(g.runs * each[self.formats.widest] for g in self.groups)
@@ -200,11 +243,17 @@ class TuningProblem:
     def assignment(self, choice: Choice) -> Assignment:
         """The choice as an assignment; what is in the widest format is left out."""
         formats = {
-            g.place: self.formats.names[n]
+            place: self.formats.names[n]
             for g, n in zip(self.groups, choice, strict=True) if n != self.formats.widest
+            for place in g.places
         }  # fmt: skip
-        widest, file = self.formats.names[self.formats.widest], file_of(self.kernel)
-        return Assignment.of_places(self.unit, formats, widest, file, "tuned")
+        widest = self.formats.names[self.formats.widest]
+        return Assignment.of_places(self.unit, formats, widest, self.file, "tuned")
+
+
+def cores() -> int:
+    """How many runs there may be at once, of runs that take a core each."""
+    return os.cpu_count() or 1
 
 
 def _digest(made, value: Any) -> None:

@@ -41,7 +41,7 @@ def cheapest(problem: TuningProblem, limit: float) -> Choice:
     error = problem.error(wide)
     if not error <= limit:
         raise InputError(
-            f"kernel '{problem.kernel.__name__}' has an error of {error:.2g} with "
+            f"{problem.what} '{problem.name}' has an error of {error:.2g} with "
             f"'{problem.formats.names[problem.formats.widest]}' everywhere, above the limit of "
             f"{limit:.2g}; give a larger tolerance, or a wider format"
         )

@@ -20,53 +20,18 @@ from sciprec.diagnosis.models.copies import Copies
 from sciprec.diagnosis.models.traces import Results, trace_program
 from sciprec.kinds import scenario_trace
 from sciprec.precision.formats.backend import Backend, resolve_backend
-from tests.diagnosis.model_programs import ROOT, faulty_increment, shallow_water
+from tests.diagnosis.model_programs import (
+    ROOT,
+    advance,
+    both,
+    by_kernels,
+    faulty_increment,
+    shallow_water,
+    start,
+)  # fmt: skip
 from tests.random_kernels.backends import MIXED
 
 ROLES = list(MIXED.values())
-
-
-def advance(x, share, y):
-    n = x.size
-    for i in range(n):
-        y[i] = x[i] + share * ((x[(i + 1) % n] - x[i]) - (x[i] - x[i - 1]))
-
-
-def measures(x, weights):
-    total = 0.0
-    for i in range(x.size):
-        total += weights[0][i] * x[i] * x[i]
-    return total / x.size, np.sqrt(x * weights[1])
-
-
-def both(x, share, y, weights, root):
-    """Three steps and the measures, in one kernel."""
-    for k in range(3):
-        if k % 2 == 0:
-            advance(x, share, y)
-        else:
-            advance(y, share, x)
-    total, roots = measures(y, weights)
-    for i in range(x.size):
-        root[i] = roots[i]
-    return total
-
-
-def start():
-    weights = np.linspace(0.3, 1.1, 20), np.linspace(1.3, 2.9, 20)
-    return np.sin(np.linspace(0.0, 3.0, 20)) + 1.1, 0.237, weights
-
-
-def by_kernels(backend):
-    """What `both` does, by kernels and between them: views, copies, new arrays, tuples."""
-    x, share, weights = start()
-    step, measured = lift(advance, backend), lift(measures, backend)
-    states, y = np.array([x, x]), np.zeros((20, 2))[:, 1]
-    step(states[0], share, y)
-    step(y.copy(), share, x)
-    step(x=x[:], share=share, y=y)
-    total, roots = measured(np.array(list(y)), weights)
-    return Results({"y": y, "root": np.concatenate([roots[:7], roots[7:]]), "total": total})
 
 
 @pytest.mark.parametrize(

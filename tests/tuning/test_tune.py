@@ -16,6 +16,7 @@ import sciprec
 from sciprec import InputError, lift, tune
 from sciprec.precision import resolve_backend
 from sciprec.tuning.formats import formats_of, stored_bits
+from sciprec.tuning.kernel_problem import KernelProblem
 from sciprec.tuning.metrics import metric_of
 from sciprec.tuning.problem import TuningProblem
 from sciprec.tuning.search import cheapest
@@ -39,7 +40,7 @@ def nothing_kept(monkeypatch, tmp_path):
 
 
 def problem_of(kernel, args, formats, unit="line", metric="relative_l2"):
-    return TuningProblem(
+    return KernelProblem(
         kernel, args, output=None, metric=metric_of(metric), formats=formats_of(formats), unit=unit
     )
 

@@ -148,7 +148,7 @@ class Census:
         if wanted in self.kernels:
             return wanted
         for other in self.kernels:
-            if other.backend == wanted.backend and _same(other.kernel, kernel):
+            if other.backend == wanted.backend and same_function(other.kernel, kernel):
                 return other
         raise InputError(
             f"kernel '{kernel.__name__}' is called in one run of the model and not in another; "
@@ -156,14 +156,14 @@ class Census:
         )
 
 
-def _same(one: Any, other: Any) -> bool:
+def same_function(one: Any, other: Any) -> bool:
     """Whether two functions, or what they name, are the same thing made twice."""
     if one is other:
         return True
     if not (inspect.isfunction(one) and inspect.isfunction(other)):
         return type(one) is type(other) and np.array_equal(one, other)
     return one.__code__ == other.__code__ and all(
-        map(_same, _named_by(one), _named_by(other))
+        map(same_function, _named_by(one), _named_by(other))
     )  # fmt: skip
 
 

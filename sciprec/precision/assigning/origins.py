@@ -35,6 +35,26 @@ class Origin:
     carried: bool = False
 
 
+@dataclass(frozen=True)
+class Source:
+    """A function as it is written.
+
+    Args:
+        function, file: where it is.
+        first: the number of its first line.
+        lines: its text.
+    """
+
+    function: str
+    file: str
+    first: int
+    lines: tuple[str, ...]
+
+    def has(self, line: int) -> bool:
+        """Whether a line of the file is in the function."""
+        return self.first <= line < self.first + len(self.lines)
+
+
 class OriginRewriter(Rewriter):
     """Rewrites a kernel as ever; its program is told where sites stand.
 
@@ -98,6 +118,13 @@ class ProgramWithOrigins(Program):
             and function is not self.kernel,
             rewriter.loops, rewriter.carries,
         )  # fmt: skip
+
+    def functions(self) -> list[Source]:
+        """The user's functions as they are written."""
+        return [
+            Source(code.co_name, code.co_filename, code.co_firstlineno, tuple(text.splitlines()))
+            for code, text in self.sources.items()
+        ]
 
 
 def own_place(program: ProgramWithOrigins, row: Row) -> Origin:

@@ -51,8 +51,9 @@ class Place:
     names: str = ""
 
     def key(self, file: str = "") -> Hashable:
-        """What the place is called in an assignment for a kernel of this file."""
-        elsewhere = f"{self.file}:" if self.file and not _is_in(file, self.file) else ""
+        """What the place is called in an assignment for a kernel of this file; "" for several."""
+        here = not self.file or bool(file) and _is_in(file, self.file)
+        elsewhere = "" if here else f"{self.file}:"
         if self.unit == "line":
             return f"{elsewhere}{self.line}" if elsewhere else self.line
         if self.unit == "operation":

@@ -1,0 +1,80 @@
+"""A kernel, its inputs, and formats for its places."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sciprec.diagnosis.problem import chosen_names
+from sciprec.errors import InputError
+from sciprec.precision.assigning.assignment import file_of
+from sciprec.precision.assigning.places import Place
+from sciprec.precision.assigning.program import Configured
+from sciprec.precision.lifting.written import written_arrays
+from sciprec.precision.rewriting.copies import copied
+from sciprec.tuning.counts import counted_call
+from sciprec.tuning.formats import Formats
+from sciprec.tuning.metrics import Metric
+from sciprec.tuning.problem import Tables, TuningProblem, Values, cores
+from sciprec.tuning.results import results_of
+
+
+class KernelProblem(TuningProblem):
+    """A kernel, its inputs, and formats for its places; see `TuningProblem`.
+
+    Args:
+        kernel: the plain Python function.
+        args: in the order of its parameters.
+        output: names of the results that count, or None for all.
+    """
+
+    what = "kernel"
+
+    def __init__(
+        self, kernel, args: tuple, *, output: str | Iterable[str] | None,
+        metric: tuple[str, Metric], formats: Formats, unit: str,
+    ) -> None:  # fmt: skip
+        super().__init__(metric=metric, formats=formats, unit=unit)
+        self.kernel, self.args, self._output = kernel, args, output
+        self.name, self.file = kernel.__name__, file_of(kernel)
+        self._configured = Configured(kernel, self.layout, unit)
+        self._names = list(self._configured.program.signature.parameters)
+
+    def results(self, tables: Tables, other: Any = None) -> Values:
+        """The results that count of a call."""
+        given = copied(self.args if other is None else other)
+        with np.errstate(all="ignore"):
+            returned = self._configured(tables(self._configured), *given)
+        found = results_of(self._names, given, self._written(given), returned)
+        if not found:
+            raise InputError(
+                f"kernel '{self.name}' returns no floating-point number and writes none "
+                "into an argument; tune takes a kernel that does"
+            )
+        return {name: found[name] for name in chosen_names(list(found), self._output)}
+
+    @cached_property
+    def _written(self):
+        return written_arrays(self.kernel)
+
+    @property
+    def kernels(self) -> Sequence[Configured]:
+        """The kernel alone."""
+        return (self._configured,)
+
+    def counts(self) -> Counter[Place]:
+        """Of one call."""
+        return counted_call(self.kernel, self.args, self.place_of)
+
+    def identity(self) -> Sequence[Any]:
+        """The results that count, and the arguments."""
+        return repr(self._output), self.args
+
+    @property
+    def workers(self) -> int:
+        """One for a kernel that takes all cores itself."""
+        return 1 if self._configured.program.parallel else cores()

@@ -1,0 +1,173 @@
+"""Formats of models: a choice has the bits of its assignment, operations are counted once."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec import InputError, lift
+from sciprec.diagnosis.models.traces import Results
+from sciprec.tuning.counts import counted_call
+from sciprec.tuning.formats import formats_of
+from sciprec.tuning.metrics import metric_of
+from sciprec.tuning.model_problem import PROFILED, ModelProblem
+from tests.diagnosis.model_programs import ROOT, both, by_kernels, start
+
+NARROW = ("fp64", "fp32", "tf32", "fp16", "bf16", "e5m2", "mlu370", "float:p=13,round=rz")
+WAVES = ("--plugin", ROOT / "examples/lorenz96.py", "tune", ROOT / "examples/lorenz96.toml")
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch, tmp_path):
+    """Searches begin anew: their runs are kept in a folder of the test's."""
+    monkeypatch.setattr("sciprec.tuning.kept_runs._folder", lambda: tmp_path / "tuning")
+
+
+def problem_of(program, unit="line", formats=NARROW, **more):
+    return ModelProblem(
+        program, model="model", said=None, stages=more.pop("stages", ()), unit=unit,
+        metric=metric_of("relative_l2"), formats=formats_of(formats),
+    )  # fmt: skip
+
+
+def require_same_bits(problem, program, rng, draws):
+    """Random formats: the kernels compiled once give what those of the assignment give."""
+    for _ in range(draws):
+        choice = tuple(rng.integers(len(problem.formats.names), size=len(problem.groups)))
+        backend = problem.assignment(choice).as_backend()
+        given = program(backend)
+        backend.require_all_met()
+        for name, found in problem.run(choice).items():
+            values = given.values[name]
+            values = values[-1] if name in given.timed else values
+            assert np.array_equal(found, values, equal_nan=True), (name, choice)
+
+
+@pytest.mark.parametrize("unit", ["line", "function"])
+def test_a_choice_of_a_model_has_the_bits_of_its_assignment(unit):
+    problem = problem_of(by_kernels, unit)
+    require_same_bits(problem, by_kernels, np.random.default_rng(20), 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["stage", "line"])
+def test_a_choice_of_the_climate_has_the_bits_of_its_assignment(unit):
+    from sciprec.kinds.policies import MODELS
+    from sciprec.kinds.programs import loaded, program_of
+    from sciprec.scenario.variant import Variant
+
+    changes = {"climate.truncation": 5, "climate.days": 0.125, "climate.output_hours": 3.0}
+    scenario = loaded(ROOT / "scenarios/policies_mountain.toml", changes)
+    program = program_of(scenario, Variant("fp64"), None)
+    stages = [s for stages in MODELS.values() for s in stages]
+    problem = problem_of(program, unit, ("fp64", "fp32", "fp16", "bf16"), stages=stages)
+    assert len(problem.groups) > (5 if unit == "stage" else 80)
+    require_same_bits(problem, program, np.random.default_rng(3), 2)
+
+
+def test_the_same_line_of_two_files_is_two_lines(tmp_path):
+    """Found by running what a search had found: one of two lines 105 had lost its format."""
+    kernels = []
+    for name, sign in (("one", "+"), ("other", "-")):
+        file = tmp_path / f"{name}_file.py"
+        file.write_text(f"def {name}(x):\n    for i in range(x.size):\n"
+                        f"        x[i] = x[i] {sign} 0.3 * x[i]\n")  # fmt: skip
+        spec = importlib.util.spec_from_file_location(file.stem, file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        kernels.append(getattr(module, name))
+
+    def program(backend):
+        x = np.linspace(1.0, 2.0, 7)
+        for kernel in kernels:
+            lift(kernel, backend)(x)
+        return Results({"x": x})
+
+    problem = problem_of(program)
+    assert [g.place.line for g in problem.groups] == [3, 3]
+    assert len(problem.assignment((3, 4))) == 2
+    require_same_bits(problem, program, np.random.default_rng(1), 3)
+
+
+def test_operations_are_those_of_one_kernel():
+    problem, (x, share, weights) = problem_of(by_kernels), start()
+    args = x, share, np.zeros(20), weights, np.zeros(20)
+    alone = counted_call(both, args, problem.place_of)
+    called = {p: n for p, n in alone.items() if p.function != "both"}
+    assert called == {g.place: g.runs for g in problem.groups} and len(called) == 3
+
+
+def test_calls_beyond_those_counted_one_by_one_count_as_their_mean():
+    def summed(x, count):
+        total = 0.0
+        for i in range(count):
+            total += x[i]
+        return total
+
+    def program(backend):
+        x, kernel = np.linspace(1.0, 2.0, 99), lift(summed, backend)
+        return Results({"total": np.array([kernel(x, n) for n in range(1, 2 * PROFILED + 1)])})
+
+    problem = problem_of(program)
+    assert [g.runs for g in problem.groups] == [2 * sum(range(1, PROFILED + 1))]
+
+
+def test_what_is_found_runs_in_the_scenario(tmp_path, call, monkeypatch):
+    """The check is another run, the page and the file are there, a second search runs nothing."""
+    page, mix = tmp_path / "t.html", tmp_path / "mix.toml"
+    asked = ("--tolerance", "1e-3", "--formats", "fp64,fp32,bf16", "--set", "lorenz96.days=1",
+             "--check-set", "lorenz96.days=2", "--margin", "4")  # fmt: skip
+    status, out, said = call(*WAVES, *asked, "--html", page, "--save", mix)
+    assert status == 0 and "executed operations" in out, said
+    text = page.read_text(encoding="utf-8")
+    assert "<script" not in text and "What one wider format would buy" in text
+    monkeypatch.setattr(ModelProblem, "run", lambda *a: pytest.fail("it was known"))
+    monkeypatch.setattr("sciprec.tuning.found.TuningProblem.error", _known_error)
+    status, out, said = call(*WAVES, *asked, "--json")
+    found = json.loads(out)
+    assert status == 0 and found["error"] <= 2.5e-4 and found["check_error"] == 0.0, said
+    assert abs(sum(found["operations"].values()) - 1.0) < 1e-12
+    assert {"fp32", "bf16"} <= set(found["operations"])
+    assert sciprec.Assignment.load(mix).as_dict()["format"] == found["assignment"]["format"]
+
+
+def _known_error(problem, choice, other=None):
+    return 0.0 if other is not None else problem._kept.error(choice)
+
+
+REFUSED = [
+    (("--tolerance", "1e-12", "--formats", "fp16,bf16"), "model 'lorenz96' has an error of"),
+    (("--tolerance", "1e-3", "--unit", "stages"), "did you mean 'stage'"),
+    (("--tolerance", "1e-3", "--inputs", "x.npz"), "which says itself what its model is given"),
+    (("--tolerance", "1e-3", "--output", "height"), "accepted: one of"),
+    (("--tolerance", "1e-3", "--set", "lorenz96.dais=2"), "did you mean"),
+]
+
+
+@pytest.mark.parametrize(("more", "said"), REFUSED)
+def test_refusals(more, said, call):
+    status, _, given = call(*WAVES, "--set", "lorenz96.days=0.5", *more)
+    assert status == 2 and said in given and "Traceback" not in given
+
+
+def test_keys_of_a_scenario_beside_a_kernel_and_a_check_of_nothing(call):
+    kernel = (f"{ROOT / 'examples/lorenz63.py'}:lorenz63", "--tolerance", "1e-3")
+    status, _, said = call("tune", *kernel, "--check-set", "climate.days=2")
+    assert status == 2 and "change keys of a scenario" in said
+    status, _, said = call("tune", *kernel)
+    assert status == 2 and "is given no arguments" in said
+    with pytest.raises(InputError, match="check has no changes"):
+        sciprec.tune_scenario("quickstart_climate", tolerance=1e-3, check={})
+    with pytest.raises(InputError, match="leave 'stored' out"):
+        sciprec.tune_scenario(
+            "quickstart_climate", tolerance=1e-3, changes={"climate.stored": "fp32"}
+        )
+
+
+def test_stages_of_no_model_are_left_wide():
+    problem = problem_of(by_kernels, "stage")
+    assert problem.groups == () and not problem.assignment(())
