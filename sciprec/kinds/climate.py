@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 import xarray as xr
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     PlainValidator,
@@ -24,11 +25,12 @@ from sciprec.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
 from sciprec.output.stated import stated
 from sciprec.output.variables import ZONAL_MEAN
 from sciprec.plugins.loading import load_plugins
+from sciprec.precision.formats.backend import resolve_backend
 from sciprec.scenario.loading import TRUTH, Scenario
 from sciprec.scenario.sections import Section, as_tuple, key, limited
 from sciprec.scenario.stages_choice import StagesChoice, StagesChoices
 from sciprec.scenario.toml_file import inside, is_inside
-from sciprec.scenario.values import ArithmeticName, PlainValue, Registered
+from sciprec.scenario.values import KnownArithmetic, PlainValue, Registered
 from sciprec.scenario.variant import Variant
 
 _TENDENCY = 6e-5, 1.3, 2.6
@@ -54,6 +56,17 @@ def _truncation(given: Any) -> int | str:
     return found.name if found.name.startswith("TL") else found.number
 
 
+def _stored(given: str) -> str:
+    """The name of an arithmetic, or formats by scale."""
+    from sciprec.climate.stepping.stored import SCALES, read_scales
+
+    if given.startswith(SCALES):
+        read_scales(given)
+    else:
+        resolve_backend(given)
+    return given
+
+
 _Truncation = Annotated[
     int | str,
     PlainValidator(_truncation),
@@ -64,6 +77,7 @@ _Truncation = Annotated[
         ],
     }),
 ]  # fmt: skip
+_StoredName = Annotated[str, AfterValidator(_stored), KnownArithmetic]
 _SomeNames = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(as_tuple)]
 
 
@@ -108,9 +122,10 @@ class ClimateRun(Section):
         default=None, examples=['variables = ["height", "vorticity"]'],
         description="an array of names of fields to store; left out, all of them",
     )  # fmt: skip
-    stored: ArithmeticName | None = Field(
+    stored: _StoredName | None = Field(
         default=None, examples=['stored = "fp16"'],
-        description="the format of the state between steps in all runs but the truth",
+        description="the format of the state between steps in all runs but the truth, or formats "
+        'by total wavenumber, as in "scales:0-10 fp32;11- 11" or "scales:30 - 3.5*log2(1+l)"',
     )  # fmt: skip
     checkpoints: str | None = Field(
         default=None, min_length=1, max_length=200, examples=['checkpoints = "checkpoints"'],

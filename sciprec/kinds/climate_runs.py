@@ -54,7 +54,9 @@ def run_climate(
         output_hours: between stored states; the last state is stored in any case.
         time_scheme: name of a registered time scheme; left out, the usual one of the equations.
         stored: format in which the state and its residual are kept between steps, such as "fp16";
-            left out: that of the backend.
+            a wider one than the backend's is a master copy, whose update is done in it; formats by
+            total wavenumber "scales:0-10 fp32;11- 11", a number meaning bits, or by a law,
+            "scales:30 - 3.5*log2(1+l)"; left out: that of the backend.
         stages: arithmetics of the transforms' stages: a name such as "mixed-m0" or a table of
             legendre, sums, fourier, kept, kept_orders and kept_degrees; left out: the backend's.
         variables: names of what to keep, fields and derived variables such as zonal_mean_u and
@@ -100,7 +102,10 @@ def run_climate(
         perturbation=perturbation,
         threads=threads,
     )
-    return trajectory_dataset(trajectory)
+    dataset = trajectory_dataset(trajectory)
+    if trajectory.stored:
+        dataset.attrs["stored_state"] = trajectory.stored
+    return dataset
 
 
 def reference_dataset(path: str | Path, truncation: str | int) -> xr.Dataset:

@@ -183,7 +183,8 @@ def _about(runs: Iterable[StoredRun]) -> str:
     for run in runs:
         if run.dataset is not None:
             said = json.loads(run.dataset.attrs["sciprec_backend_properties"]).get("about", "")
-            return ", ".join(part for part in (said, stage_words(run)) if part)
+            kept = run.dataset.attrs.get("stored_state", "")
+            return ", ".join(part for part in (said, kept, stage_words(run)) if part)
     return ""
 
 

@@ -59,7 +59,7 @@ class NameOrTable:
         return {"anyOf": [{"type": "string", "enum": list(self.names)}, handler(schema)]}
 
 
-class _KnownArithmetic:
+class KnownArithmetic:
     """What a JSON schema says of arithmetics: the known names, and what spec strings have."""
 
     @staticmethod
@@ -82,7 +82,7 @@ def _plain(value: Any) -> bool | float | str:
     return value if isinstance(value, (bool, str)) else PARAMETER.number("the value", value)
 
 
-ArithmeticName = Annotated[str, AfterValidator(_known_arithmetic), _KnownArithmetic]
+ArithmeticName = Annotated[str, AfterValidator(_known_arithmetic), KnownArithmetic]
 """Of a backend, or a spec string."""
 ArithmeticNames = Annotated[tuple[ArithmeticName, ...], BeforeValidator(as_tuple)]
 Number = Annotated[Any, AfterValidator(_number), WithJsonSchema({"type": "number"})]

@@ -1,4 +1,7 @@
-"""States kept in a narrower format than the one that tendencies are computed in."""
+"""States kept in another format than the one that tendencies are computed in."""
+
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,10 +13,11 @@ from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import check_request
 from sciprec.climate.stepping.levels import LEVEL_KERNELS
+from sciprec.climate.stepping.stored import resolve_stored
 from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.errors import InputError
 from sciprec.kinds import parse_scenario
-from sciprec.precision import lift
+from sciprec.precision import lift, resolve_backend
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 SHORT = {"truncation": SMALL, "days": 0.25}
@@ -102,8 +106,94 @@ def test_a_scenario_stores_its_runs_in_few_bits_but_not_its_truth():
 
 @pytest.mark.parametrize(
     ("backend", "stored"),
-    [("fp16", "fp32"), ("fp64", "fixed16"), ("fixed32", "fp16"), ("fp32", "float:p=8,emin=-300")],
+    [("fp64", "fixed16"), ("fixed32", "fp16"), ("fp32", "float:p=8,emin=-300")],
 )
 def test_stored_formats_that_are_refused(backend, stored):
     with pytest.raises(InputError, match="stored is .* beside the arithmetic .*; accepted: a fl"):
         check_request("williamson_5", "T21", 1.0, backend=backend, stored=stored)
+
+
+REFUSED = [
+    ({"backend": "bf16", "stored": "fp16"}, "does not all hold"),
+    ({"backend": "mlu370-noise", "stored": "fp32"}, "random bits"),
+    ({"backend": "policy:O2,narrow=fp16,wide=fp32", "stored": "fp32"}, "stages have formats of"),
+    ({"stored": "scales:0-10 24"}, "wavenumber 11 of 0 to 21 has 0 formats"),
+    ({"stored": "scales:0-10 24;5- 11"}, "wavenumber 5 of 0 to 21 has 2 formats"),
+    ({"stored": "scales:0- 24;11"}, "whose part '11' is none"),
+    ({"stored": "scales:0- fixed16"}, "is no single float"),
+    ({"stored": "scales:0- fp61"}, "unknown backend 'fp61'"),
+    ({"stored": "scales:0- 11", "compensation": "carry"}, "have no residual"),
+    ({"stored": "scales:0- 11", "backend": "fixed16"}, "beside bits by scale"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), REFUSED)
+def test_master_copies_and_scales_that_are_refused(given, said):
+    with pytest.raises(InputError, match=said) as raised:
+        check_request("williamson_5", "T21", 1.0, **given)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_scale_is_rounded_to_its_bits(seed):
+    """Random ranges and laws: fractions say to what; ranges of one format are that format."""
+    rng = np.random.default_rng(seed)
+    degree = rng.integers(0, 22, 60)
+    cut, above, below = rng.integers(1, 21), *rng.integers(3, 30, 2)
+    most, slope = rng.uniform(20, 30), rng.uniform(1, 5)
+    texts = {
+        f"scales:0-{cut} {above};{cut + 1}- float:p={below}": (
+            lambda n: above if n <= cut else below
+        ),
+        f"scales:{most:.2f} - {slope:.2f}*log2(1 + l)": lambda n: max(
+            2, round(round(most, 2) - round(slope, 2) * math.log2(1 + n))
+        ),
+    }  # fmt: skip
+    for text, bits in texts.items():
+        found = resolve_stored(text, resolve_backend("fp64"), 21)
+        values = rng.normal(size=120) * 2.0 ** rng.integers(-9, 9, 120)
+        expected = [nearest(x, bits(n)) for x, n in zip(values, np.repeat(degree, 2), strict=True)]
+        found.rounding(degree, 2)(values)
+        assert values.tolist() == expected
+        assert found.scales.average_bits(degree) == pytest.approx(np.mean([*map(bits, degree)]))
+
+
+def nearest(x: float, bits: int) -> float:
+    """x with so many bits, to nearest even, by fractions."""
+    unit = Fraction(2) ** (math.frexp(x)[1] - bits)
+    return float(round(Fraction(x) / unit) * unit)
+
+
+def test_one_format_for_all_scales_is_that_format():
+    options = {"time_scheme": "rk4", **SHORT}
+    one = integrate("williamson_5", stored="scales:0-4 11;5- float:p=11", **options)
+    plain = integrate("williamson_5", stored="float:p=11", **options)
+    for name, values in plain.fields.items():
+        np.testing.assert_array_equal(values, one.fields[name])
+    assert one.stored == "state by scale (0-4 11;5- float:p=11), 11.0 bits on average"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["rk4", "semi_implicit_leapfrog"])
+def test_a_master_copy_is_policy_o2(scheme):
+    """Bit for bit: what the policy says by stages, the model does with a wide state."""
+    options = {"time_scheme": scheme, "step_seconds": 1200.0, **SHORT}
+    master = integrate("williamson_5", backend="fp16", stored="fp32", **options)
+    policy = "policy:O2,narrow=fp16,wide=fp32"
+    named, plain = (integrate("williamson_5", backend=b, **options) for b in (policy, "fp16"))
+    for name, values in named.fields.items():
+        np.testing.assert_array_equal(values, master.fields[name])
+    assert not np.array_equal(plain.fields["height"], master.fields["height"])
+    assert master.stored == "state and its update in binary32, a master copy"
+
+
+@pytest.mark.slow
+def test_the_mass_of_a_master_copy_is_kept_in_its_format():
+    """The primitive equations' mass fixer changes the state: in fp64 it keeps what fp32 loses."""
+    options = {"step_seconds": 1200.0, "parameters": {"levels": 5}, **SHORT}
+    master, narrow = (
+        integrate("jablonowski_williamson", backend="fp32", stored=stored, **options)
+        for stored in ("fp64", None)
+    )
+    lost = [np.ptp(run.budgets["mass"]) / run.budgets["mass"][0] for run in (master, narrow)]
+    assert 1e-13 > lost[0] < 0.01 * lost[1]

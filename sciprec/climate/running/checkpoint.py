@@ -145,7 +145,7 @@ def digest(request: Request) -> str:
     parts = (
         code_digest(), code_behind(request), state_behind(request),
         request.case.name, request.equations.name, request.scheme.name,
-        repr(request.truncation), repr(request.backend), repr(request.update),
+        repr(request.truncation), repr(request.backend), repr(request.stored),
         repr(request.step_seconds), request.every, repr(request.parameters),
         sorted((name, repr(c)) for name, c in request.compensation.items()), request.variables,
         repr(request.perturbation), repr(request.stages),

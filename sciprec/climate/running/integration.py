@@ -17,7 +17,6 @@ from sciprec.climate.running.loop import Run, stacked
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
-from sciprec.climate.transform.spectral import rounded
 from sciprec.precision import Backend
 from sciprec.precision.formats.stages import Stages
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
@@ -41,6 +40,8 @@ class Trajectory:
         radius_m: of the sphere.
         step_seconds: the time step.
         steps: how many were made.
+        stored: in words, how the state is kept between steps where it is a master copy or has
+            formats by scale; else empty.
         blow_up: None, or a sentence naming day, field, level, place and the usual remedy.
         timing: processor time of the steps, compilation excluded.
         fixed_point: saturations, changes of units and places short of bits, as plain data (see
@@ -59,6 +60,7 @@ class Trajectory:
     steps: int
     blow_up: str | None
     timing: Timing
+    stored: str
     fixed_point: dict | None = None
 
 
@@ -137,7 +139,7 @@ def integrate(
     convert = conversion_of(request, initial)
     model = Model(request, convert)
     begun = initial if perturbation is None else perturbation.of(initial)
-    state = rounded(convert.to_state(begun).ravel(), request.update)
+    state = model.stored(convert.to_state(begun))
     kept = None if checkpoints is None else Checkpoints(checkpoints, request)
     team = model.team(threads)
     stepping = model.steps, convert, model.columns, state, model.lifted
@@ -166,5 +168,6 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
         steps=run.steps,
         blow_up=run.blow_up,
         timing=run.clock.timing,
+        stored=run.request.stored.in_words(run.convert.transform.degree),
         fixed_point=fixed_point_summary(model.lifted),
     )

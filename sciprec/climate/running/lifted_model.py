@@ -22,6 +22,7 @@ from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.stepping.diffusion import damping, diffusion_rate
 from sciprec.climate.stepping.levels import LEVEL_KERNELS, addition
 from sciprec.climate.stepping.schemes import STEP_KERNELS, WORK_ARRAYS, System
+from sciprec.climate.stepping.stored import rounding_after
 from sciprec.climate.transform.aligned import aligned_zeros
 from sciprec.climate.transform.compiled import compiled, staged
 from sciprec.climate.transform.spectral import make_tables, reference_transform, rounded
@@ -59,6 +60,7 @@ class Model:
         self.tables = rounded(make_tables(request.truncation), self.backend)
         self.work = make_tendency_work(request.equations, convert, self.backend.carrier)
         self.lifted: list = []
+        self._by_scale = self._rounding_by_scale()
         system = self._system(convert)
         self.steps = Steps(request.scheme, system, self._adjust())
 
@@ -66,7 +68,8 @@ class Model:
         """The threads that make steps together; None where one makes them alone."""
         request = self.request
         memory = any(each.random or each.fixed for each in (request.backend, request.update))
-        if threads == 1 or memory or request.stages is not None:
+        whole_states = request.stored.is_master or self._by_scale is not None
+        if threads == 1 or memory or whole_states or request.stages is not None:
             return None
         whole, out = (aligned_zeros(self.shape, request.update.carrier) for _ in range(2))
         shared = Shared(whole, out, new_counters(), threads)
@@ -107,32 +110,69 @@ class Model:
         adjust = self.steps.adjust and member.changed_by_one(self.steps.adjust)
         return Steps(self.request.scheme, system, adjust)
 
+    def stored(self, state: np.ndarray) -> np.ndarray:
+        """A state (coefficients, columns) as it is kept between steps, flat."""
+        kept = rounded(state.ravel(), self.request.stored.initial)
+        kept = kept.astype(self.request.update.carrier)
+        if self._by_scale is not None:
+            self._by_scale(kept)
+        return kept
+
+    def _rounding_by_scale(self) -> Callable[[np.ndarray], None] | None:
+        """The function that rounds a state where scales have formats of their own."""
+        if self.request.stored.scales is None:
+            return None
+        degree, columns = self.convert.transform.degree, self.columns.size
+        return self.request.stored.rounding(degree, columns)
+
     def _system(self, convert: Conversion) -> System:
         request, equations, shape = self.request, self.request.equations, self.shape
-        kernels = {
-            name: self._lift(k, request.update if name in LEVEL_KERNELS else self.backend)
+        is_master, update = request.stored.is_master, request.update
+        own = update if is_master else self.backend
+        kernels: dict[str, Callable] = {
+            name: self._lift(k, update if name in LEVEL_KERNELS else own)
             for name, k in STEP_KERNELS.items()
         }
-        self._linear, self._solve = (self._lift(k) for k in (equations.linear, equations.solve))
+        if self._by_scale is not None:
+            kernels = rounding_after(kernels, self._by_scale)
+        self._linear, self._solve = (
+            self._lift(k, own) for k in (equations.linear, equations.solve)
+        )
         self._slope = self._tendency()
         linear, solve, slope = self._linear, self._solve, self._slope
-        constants, rest = self.constants, (self.constants, self.tables, self.work)
+        rest = self.constants, self.tables, self.work
+        constants = rounded(convert.constants, own) if is_master else self.constants
         degree = convert.transform.degree
         rate = diffusion_rate(degree, request.case.radius_m, request.parameters.diffusion)
         diffused = ~np.isin(self.columns, equations.undiffused)
-        taken = rounded(damping(rate, request.step_seconds, diffused), self.backend)
+        taken = rounded(damping(rate, request.step_seconds, diffused), own)
+        whole, seen = self._as_they_are, self._narrowed if is_master else self._as_they_are
         return System(
             step=convert.units.step,
             step_seconds=request.step_seconds,
             filter=request.parameters.filter,
-            addition=addition(kernels, taken, request.compensation, self.columns, self.backend),
-            tendency=lambda x, out: slope(x.reshape(shape), out.reshape(shape), *rest),
-            linear=lambda x, out: linear(x.reshape(shape), constants, out.reshape(shape)),
-            solve=lambda x, out: solve(x.reshape(shape), constants, out.reshape(shape)),
+            addition=addition(kernels, taken, request.compensation, self.columns, own),
+            tendency=seen(lambda x, out: slope(x, out, *rest)),
+            linear=whole(lambda x, out: linear(x, constants, out)),
+            solve=whole(lambda x, out: solve(x, constants, out)),
             kernels=kernels,
-            work=aligned_zeros((WORK_ARRAYS, shape[0] * shape[1]), self.backend.carrier),
-            tables=rounded(request.scheme.tables, self.backend),
+            work=aligned_zeros((WORK_ARRAYS, shape[0] * shape[1]), own.carrier),
+            tables=rounded(request.scheme.tables, own),
         )
+
+    def _as_they_are(self, kernel: Callable) -> Callable:
+        """The function (values, out) of flat arrays that a kernel of states is."""
+        return lambda x, out: kernel(x.reshape(self.shape), out.reshape(self.shape))
+
+    def _narrowed(self, kernel: Callable) -> Callable:
+        """The same, of values in a master's format that the kernel takes in its own."""
+        made = aligned_zeros(self.shape, self.backend.carrier)
+
+        def function(values: np.ndarray, out: np.ndarray) -> None:
+            kernel(rounded(values, self.backend).reshape(self.shape), made)
+            out[:] = made.ravel()
+
+        return function
 
     def _tendency(self) -> Callable:
         """The function (state, out, constants, tables, work) of the right-hand side; state and out
@@ -149,8 +189,33 @@ class Model:
     def _adjust(self) -> Callable | None:
         if self.request.equations.adjust is None:
             return None
+        if self.request.stored.is_master:
+            return self._adjust_of_master()
         adjust, rest = self._lift(self.request.equations.adjust), (self.tables, self.work)
-        return lambda x: adjust(x.reshape(self.shape), self.constants, *rest)
+
+        def adjusted(x: np.ndarray) -> None:
+            adjust(x.reshape(self.shape), self.constants, *rest)
+            if self._by_scale is not None:
+                self._by_scale(x)
+
+        return adjusted
+
+    def _adjust_of_master(self) -> Callable:
+        """What changes each new state, in the arithmetic of the master copy."""
+        request, update = self.request, self.request.update
+        adjust = self._lift(request.equations.adjust, update)
+        rest = (
+            rounded(self.convert.constants, update),
+            rounded(make_tables(request.truncation), update),
+            make_tendency_work(request.equations, self.convert, update.carrier),
+        )  # fmt: skip
+
+        def adjusted(x: np.ndarray) -> None:
+            adjust(x.reshape(self.shape), *rest)
+            if self._by_scale is not None:
+                self._by_scale(x)
+
+        return adjusted
 
     def _lift(self, kernel: Callable, backend: Backend | None = None):
         self.lifted.append(compiled(kernel, backend or self.backend))

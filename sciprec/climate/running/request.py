@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from sciprec.climate.equations.registry import EquationSet
 from sciprec.climate.running.parameters import Parameters, check_parameters
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.stepping.schemes import FILTER, TimeScheme
+from sciprec.climate.stepping.stored import StoredState, resolve_stored
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.errors import InputError, meant
 from sciprec.precision import Backend, resolve_backend
@@ -31,7 +32,7 @@ class Request:
 
     Args:
         case, equations, truncation, scheme, backend: what was named.
-        update: the backend with the format in which states are kept between steps.
+        stored: how states are kept between steps.
         step_seconds: the time step.
         every: number of steps between stored states.
         stops: numbers of steps after which a state is stored, ascending.
@@ -47,7 +48,7 @@ class Request:
     truncation: Truncation
     scheme: TimeScheme
     backend: Backend
-    update: Backend
+    stored: StoredState
     step_seconds: float
     every: int
     stops: tuple[int, ...]
@@ -56,6 +57,11 @@ class Request:
     variables: tuple[str, ...]
     perturbation: Perturbation | None = None
     stages: Stages | None = None
+
+    @property
+    def update(self) -> Backend:
+        """The arithmetic of the state's updates; its storage is the format of the state."""
+        return self.stored.update
 
 
 def check_request(
@@ -101,6 +107,12 @@ def check_request(
     compensations = _checked_compensation(equations.variables, compensation)
     if perturbation is not None and not isinstance(perturbation, Perturbation):
         raise refused("perturbation", perturbation, "a climate.Perturbation(member=3), or None")
+    kept = resolve_stored(stored, arithmetic, row.number)
+    if kept.scales is not None and compensations:
+        raise InputError(
+            f"stored is '{kept.scales.text}' beside a compensation; bits by scale have no "
+            "residual: leave one of them out"
+        )
     chosen = resolve_stages(stages)
     if chosen is not None:
         sums = any(each.sums for each in compensations.values())
@@ -111,7 +123,7 @@ def check_request(
         truncation=row,
         scheme=scheme,
         backend=arithmetic,
-        update=arithmetic if stored is None else _keeping(arithmetic, stored),
+        stored=kept,
         step_seconds=step,
         every=every,
         stops=(*range(every, last, every), last),
@@ -147,21 +159,6 @@ def _checked_variables(equations: EquationSet, given) -> tuple[str, ...]:
                 f"known: {', '.join(known)}{meant(name, known)}"
             )
     return tuple(name for name in known if name in wanted)
-
-
-def _keeping(backend: Backend, stored) -> Backend:
-    """The backend, but with arrays in a narrower format."""
-    kept = resolve_backend(stored).storage
-    wider = kept.format.significand_bits > backend.compute.format.significand_bits
-    if not (kept.fixed or backend.fixed or wider):
-        name = f"{backend.name}, stored as {kept.format.name}"
-        whole = replace(backend, name=name, storage=kept)
-        if whole.carrier == backend.carrier:
-            return whole
-    raise InputError(
-        f"stored is {stored!r} beside the arithmetic '{backend.name}'; accepted: a float format "
-        "that is no wider than the arithmetic, such as 'fp16' or 'float:p=11', beside floats"
-    )
 
 
 def _checked_compensation(known: tuple[str, ...], compensation) -> dict[str, Compensation]:

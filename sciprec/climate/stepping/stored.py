@@ -1,0 +1,255 @@
+"""Formats of the state between steps: that of the arithmetic, a narrower or a wider one, or one for
+each range of total wavenumber.
+
+A wider one is a master copy: steps are put together in its own format, with the implicit solve, and
+tendencies see it rounded to theirs (Micikevicius et al. 2018). Large scales have most of the
+energy, and few coefficients: they may have more bits than small ones (Chantry et al. 2019).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sciprec.checks.arguments import shown
+from sciprec.errors import InputError
+from sciprec.precision import Backend, quantize, resolve_backend
+from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.formats.backend import Arithmetic, handed_as, uniform_backend
+
+SCALES, STATE = "scales:", "state update"
+_MOST, _LEAST = 53, 2
+_RANGE = re.compile(r"(?P<first>\d+)(?P<to>-(?P<last>\d*))? +(?P<format>\S.*)")
+_LAW = re.compile(r"(?P<bits>\d+(\.\d+)?) *- *(?P<slope>\d+(\.\d+)?) *\* *log2\(1 *\+ *l\)")
+_ACCEPTED = (
+    "accepted: ranges of total wavenumber with formats or numbers of bits, as in "
+    "'scales:0-10 fp32;11- 11', or a power law, as in 'scales:30 - 3.5*log2(1+l)'"
+)
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Formats by total wavenumber.
+
+    Args:
+        text: as given.
+        ranges: (first l, last l or None, format); empty for a law.
+        law: None, or (a, b): bits(l) = a - b log2(1 + l), rounded, from 2 to 53; the unit roundoff
+            is a power law of 1 + l.
+    """
+
+    text: str
+    ranges: tuple[tuple[int, int | None, str], ...] = ()
+    law: tuple[float, float] | None = None
+
+    def format_at(self, degree: int) -> str:
+        """The format of the coefficients of a total wavenumber."""
+        if self.law is not None:
+            bits, slope = self.law
+            return f"float:p={min(max(round(bits - slope * math.log2(1 + degree)), _LEAST), _MOST)}"
+        return next(f for first, last, f in self.ranges if degree >= first and _below(degree, last))
+
+    def arithmetics(self, degree: np.ndarray) -> dict[int, Arithmetic]:
+        """Total wavenumber -> the arithmetic in which its coefficients are stored."""
+        return {n: resolve_backend(self.format_at(n)).storage for n in map(int, np.unique(degree))}
+
+    def average_bits(self, degree: np.ndarray) -> float:
+        """Of the significands of all coefficients, whose total wavenumbers are given."""
+        known = self.arithmetics(degree)
+        return float(np.mean([known[int(n)].format.significand_bits for n in degree]))
+
+
+@dataclass(frozen=True)
+class StoredState:
+    """How the state is kept between steps.
+
+    Args:
+        update: the arithmetic of updates, with the format of the state as its storage.
+        is_master: whether it is wider than the model's, and a step is put together in it.
+        scales: formats by scale in which the state is kept, or None: that of `update`.
+    """
+
+    update: Backend
+    is_master: bool = False
+    scales: Scales | None = None
+
+    def in_words(self, degree: np.ndarray) -> str:
+        """What a file says of a state whose format is not that of the arithmetic.
+
+        Args:
+            degree: total wavenumber of each coefficient.
+        """
+        kept = self.update.storage.format
+        said = f"state and its update in {kept.name}, a master copy" if self.is_master else ""
+        if self.scales is None:
+            return said
+        bits = f"{self.scales.average_bits(degree):.1f} bits on average"
+        scales = self.scales.text.removeprefix(SCALES).strip()
+        return ", ".join(part for part in (said, f"state by scale ({scales}), {bits}") if part)
+
+    @property
+    def initial(self) -> Backend:
+        """The backend whose storage has the format of the state: in policies, of its update."""
+        if isinstance(self.update, AssignedBackend):
+            found = self.update.assignment.of_stage(STATE)
+            return self.update if found is None else uniform_backend("state", found)
+        return self.update
+
+    def rounding(self, degree: np.ndarray, columns: int) -> Callable[[np.ndarray], None]:
+        """The function that rounds states (coefficients * columns,) in place, by scale.
+
+        Args:
+            degree: total wavenumber of each coefficient.
+            columns: of the state.
+        """
+        assert self.scales is not None
+        of_element = np.repeat(degree, columns)
+        elements: dict[Arithmetic, list[np.ndarray]] = {}
+        for n, arithmetic in self.scales.arithmetics(degree).items():
+            elements.setdefault(arithmetic, []).append(np.flatnonzero(of_element == n))
+        groups = [
+            (uniform_backend("by scale", a), np.concatenate(each)) for a, each in elements.items()
+        ]
+
+        def rounded(values: np.ndarray) -> None:
+            for backend, chosen in groups:
+                values[chosen] = quantize(values[chosen], backend)
+
+        return rounded
+
+
+WRITTEN: Mapping[str, tuple[int, ...]] = {
+    "apply_increment": (3,), "filter_levels": (1, 2),
+}  # fmt: skip
+"""Kernels of levels without residuals -> arguments that are states which they write."""
+
+
+def rounding_after(
+    kernels: Mapping[str, Callable], rounding: Callable[[np.ndarray], None]
+) -> dict[str, Callable]:
+    """Kernels of levels, after which states are rounded."""
+
+    def followed(kernel: Callable, written: tuple[int, ...]) -> Callable:
+        def called(*args) -> None:
+            kernel(*args)
+            for place in written:
+                rounding(args[place])
+
+        return called
+
+    return dict(kernels) | {n: followed(kernels[n], places) for n, places in WRITTEN.items()}
+
+
+def resolve_stored(stored: object, backend: Backend, highest: int) -> StoredState:
+    """How the state is kept beside an arithmetic.
+
+    Args:
+        stored: None, the name of a format, or formats by scale.
+        backend: the model's arithmetic.
+        highest: total wavenumber.
+
+    Raises:
+        InputError: it cannot be used.
+    """
+    if stored is None:
+        return StoredState(backend)
+    if isinstance(backend, AssignedBackend):
+        raise InputError(
+            f"stored is {shown(stored)} beside '{backend.name}', whose stages have formats of "
+            "their own; leave it out: the format of 'state update' is that of the state"
+        )
+    if isinstance(stored, str) and stored.startswith(SCALES):
+        return _by_scale(read_scales(stored), backend, highest)
+    kept = resolve_backend(stored).storage
+    if not (kept.fixed or backend.fixed):
+        if kept.format.significand_bits > backend.compute.format.significand_bits:
+            return StoredState(_master(stored, kept, backend), True)
+        whole = replace(backend, name=_label(backend, kept.format.name), storage=kept)
+        if whole.carrier == backend.carrier:
+            return StoredState(whole)
+    raise InputError(
+        f"stored is {shown(stored)} beside the arithmetic '{backend.name}'; accepted: a float "
+        "format such as 'fp16' or 'float:p=11', whose range is no larger where it is narrower "
+        "than the arithmetic, beside floats"
+    )
+
+
+def read_scales(text: str) -> Scales:
+    """The formats that a text gives to scales.
+
+    Raises:
+        InputError: it is written otherwise, or names an arithmetic that cannot be stored.
+    """
+    said = text.removeprefix(SCALES).strip()
+    law = _LAW.fullmatch(said)
+    if law is not None:
+        return Scales(text, law=(float(law["bits"]), float(law["slope"])))
+    ranges: list[tuple[int, int | None, str]] = []
+    for part in said.split(";"):
+        match = _RANGE.fullmatch(part.strip())
+        if match is None:
+            raise InputError(
+                f"stored is '{text}', whose part '{part.strip()}' is none; {_ACCEPTED}"
+            )
+        given = match["format"].strip()
+        name = f"float:p={given}" if given.isdigit() else given
+        kept = resolve_backend(name)
+        if kept.fixed or kept.random or not kept.has_one_format:
+            raise InputError(f"stored is '{text}', and '{given}' is no single float; {_ACCEPTED}")
+        last = match["last"] if match["to"] else match["first"]
+        ranges.append((int(match["first"]), int(last) if last else None, name))
+    return Scales(text, tuple(ranges))
+
+
+def _by_scale(scales: Scales, backend: Backend, highest: int) -> StoredState:
+    """Scales beside an arithmetic; updates are in the widest format of both."""
+    if backend.fixed or backend.random:
+        raise InputError(
+            f"stored is '{scales.text}' beside '{backend.name}'; accepted beside bits by scale: "
+            "floats that are rounded alike each time, such as 'fp64'"
+        )
+    for n in range(highest + 1):
+        found = [r for r in scales.ranges if n >= r[0] and _below(n, r[1])]
+        if scales.law is None and len(found) != 1:
+            raise InputError(
+                f"stored is '{scales.text}', in which the total wavenumber {n} of 0 to {highest} "
+                f"has {len(found)} formats; give every one of them one"
+            )
+    widest = max(
+        scales.arithmetics(np.arange(highest + 1)).values(),
+        key=lambda one: one.format.significand_bits,
+    )
+    if widest.format.significand_bits <= backend.compute.format.significand_bits:
+        return StoredState(backend, False, scales)
+    return StoredState(_master(scales.text, widest, backend), True, scales)
+
+
+def _master(given: object, kept: Arithmetic, backend: Backend) -> Backend:
+    """The arithmetic of a master copy.
+
+    Raises:
+        InputError: random bits, or numbers of the model's that it does not hold.
+    """
+    if backend.random or kept.rule.random:
+        raise InputError(
+            f"stored is {shown(given)} beside '{backend.name}', a master copy with random bits; "
+            "accepted: floats that are rounded alike each time, such as 'fp32' beside 'fp16'"
+        )
+    if not kept.format.holds(backend.compute.format):
+        raise InputError(
+            f"stored is {shown(given)} beside the arithmetic '{backend.name}', whose numbers it "
+            "does not all hold: a master copy is wider in range, too, such as 'fp32' beside 'bf16'"
+        )
+    return handed_as(uniform_backend(_label(backend, kept.format.name), kept), backend)
+
+
+def _label(backend: Backend, kept: str) -> str:
+    return f"{backend.name}, stored as {kept}"
+
+
+def _below(degree: int, last: int | None) -> bool:
+    return last is None or degree <= last
