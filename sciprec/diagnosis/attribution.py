@@ -12,14 +12,14 @@ from numba.core import errors
 
 from sciprec.errors import InputError
 from sciprec.precision.assigning.assignment import AssignedBackend
-from sciprec.precision.formats.backend import Backend
+from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import last_reason
 from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.quantization import quantize
 from sciprec.precision.rewriting.syntax import LiftError
+from sciprec.precision.tracing.assigned import traced_program
 from sciprec.precision.tracing.numbers import CompanionArray, CompanionDtype
-from sciprec.precision.tracing.program import TracedProgram
 from sciprec.precision.tracing.table import Table
 
 TWIN_LANES = 2
@@ -56,7 +56,7 @@ class TracedKernel:
     def __init__(self, kernel, backend: Backend, technique: str, lanes: int):
         self.backend, self.technique, self.lanes = backend, technique, lanes
         self.watched = technique == "enclosure"
-        self.program = TracedProgram(kernel, backend, technique, lanes)
+        self.program = traced_program(kernel, backend, technique, lanes)
         self.entry = module_of(self.program).sp_entry
         self.written = written_arrays(kernel)
         self.names = list(self.program.signature.parameters)
@@ -233,8 +233,21 @@ def require_traceable(backend: Backend, verb: str = "trace") -> None:
             f"backend '{backend.name}' is {kind}; {verb} takes floating-point arithmetics "
             "without random bits, such as 'bf16', 'fp16' or 'float:p=13'"
         )
-    if isinstance(backend, AssignedBackend):
+    if isinstance(backend, AssignedBackend) and verb != "trace":
         raise InputError(
             f"backend '{backend.name}' has formats by place; {verb} takes one format so far, such "
             "as the narrowest of them"
         )
+
+
+def stored_in(backend: Backend) -> Arithmetic:
+    """What perturbed inputs are given in; of formats by place the one with the fewest bits."""
+    return arithmetics_of(backend)[0] if isinstance(backend, AssignedBackend) else backend.storage
+
+
+def arithmetics_of(backend: Backend) -> list[Arithmetic]:
+    """What operations compute in, the one with the fewest bits first."""
+    known = [backend.compute]
+    if isinstance(backend, AssignedBackend):
+        known = list(backend.assignment.arithmetics)
+    return sorted(known, key=lambda a: a.format.significand_bits)

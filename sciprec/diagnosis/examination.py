@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.diagnosis.attribution import arithmetics_of
 from sciprec.diagnosis.origins import Group, own_place
 from sciprec.diagnosis.problem import Problem
 from sciprec.diagnosis.splitting import Errors, twin_errors
@@ -86,7 +87,9 @@ class Examination:
         self.problem, self.program = problem, problem.kernel("twin").program
         self.table: Table = problem.table("twin")
         self.errors: Errors = twin_errors(problem, self.table)
-        self.bits = problem.backend.compute.format.significand_bits
+        known = arithmetics_of(problem.backend)
+        self.bits = known[0].format.significand_bits
+        self.most_bits = known[-1].format.significand_bits
 
     def column(self, word: int) -> np.ndarray:
         """A word of every row."""
@@ -100,7 +103,7 @@ class Examination:
 
     def rounds(self, group: Group) -> bool:
         """Whether an operation of a group ever rounded; in wide formats, whether it ran."""
-        if group.argument or self.bits > SEEN_BITS:
+        if group.argument or self.most_bits > SEEN_BITS:
             return self.ran(group)
         return bool(self.column(rows.ROUNDED)[list(group.rows)].any())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sciprec.diagnosis.attribution import arithmetics_of
 from sciprec.diagnosis.examination import Event
 from sciprec.diagnosis.healing import Healed
 from sciprec.diagnosis.lines import Line, LineGroup
@@ -62,11 +63,11 @@ class Findings:
             return "No result is finite: there is no error to split."
         if not self.largest:
             return f"'{self.traced}' makes no error in {self.backend.name}: all shares are 0."
-        roundings = self.largest / self.backend.compute.format.unit_roundoff
+        roundings = self.largest / arithmetics_of(self.backend)[0].format.unit_roundoff
         if roundings < self.few:
             return (
                 f"No line stands out: the error of '{self.traced}' in {self.backend.name} is "
-                f"{self.largest:.2g}, {max(roundings, 0.1):.1f} roundings of the format."
+                f"{self.largest:.2g}, {max(roundings, 0.1):.1f} roundings of the {self._format}."
             )
         sizes = sum(abs(n.share) for n in self.lines)
         if self.by == "step":
@@ -80,6 +81,11 @@ class Findings:
             )
         return self._shares()
 
+    @property
+    def _format(self) -> str:
+        """What roundings are of, as words."""
+        return "narrowest format" if len(arithmetics_of(self.backend)) > 1 else "format"
+
     def _lost(self, event: Event) -> str:
         """Where numbers were lost, and why."""
         what = "NaN" if event.kind == "NaN" else "an infinity"
@@ -91,7 +97,7 @@ class Findings:
         if self.by not in ("line", "operation"):
             return f"{verdict}."
         if not event.cause:
-            largest = self.backend.compute.format.max_finite
+            largest = arithmetics_of(self.backend)[0].format.max_finite
             end = f" (the format ends at {largest:.3g})" if event.kind == "infinity" else ""
             return f"{verdict}; exact operands give it, too{end}."
         if event.cause == f"line {event.line}: {event.source}":

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.checks.arguments import names, refused
-from sciprec.diagnosis.attribution import LANES_BESIDE, Result, TracedKernel
+from sciprec.diagnosis.attribution import LANES_BESIDE, Result, TracedKernel, stored_in
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.quantization import quantize
@@ -86,7 +86,7 @@ def displacement(values: np.ndarray, backend: Backend, rng: np.random.Generator)
     """By how much numbers are moved where an input is perturbed: up to four units of the format, so
     that what it holds stays in it.
     """
-    unit = backend.storage.format.unit_roundoff
+    unit = stored_in(backend).format.unit_roundoff
     with np.errstate(all="ignore"):
         factor = 1.0 + 8.0 * unit * rng.uniform(-1.0, 1.0, values.shape)
         here, there = (np.float64(quantize(v, backend)) for v in (values, values * factor))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from sciprec.diagnosis.attribution import arithmetics_of
 from sciprec.diagnosis.lines import Line, LineGroup
 from sciprec.diagnosis.origins import Group
 from sciprec.display.listing import Listing, Shown, Summary, counted
@@ -142,4 +143,4 @@ def require_narrower(backend: Backend) -> None:
 
 def can_be_wider(backend: Backend) -> bool:
     """Whether binary64 is wider than an arithmetic."""
-    return backend.compute.format.significand_bits < 53
+    return arithmetics_of(backend)[0].format.significand_bits < 53

@@ -381,7 +381,7 @@ class _Work:
         operation = OPERATIONS.get(site.operation)
         if operation is None or operation.evaluate is None:
             return False
-        return not sees(operation, self.problem.backend.compute.format.significand_bits)
+        return not sees(operation, self.seen.most_bits)
 
 
 def arguments_without_rows(groups: Sequence[Group]) -> list[Group]:

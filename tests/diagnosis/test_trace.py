@@ -19,13 +19,21 @@ import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
+import sciprec
 from sciprec import InputError, LiftError, lift, quantize, trace
 from sciprec.diagnosis.problem import Problem
 from sciprec.precision.elementary.bits import inlined
 from sciprec.precision.elementary.trigonometric import sin
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, Operation
-from tests.diagnosis.trace_checks import BACKENDS, checked, exact_shares, generated, rational
+from tests.diagnosis.trace_checks import (
+    BACKENDS,
+    by_line,
+    checked,
+    exact_shares,
+    generated,
+    rational,
+)
 from tests.diagnosis.trace_faults import FAULTS
 from tests.precision.registered import registered_kernels
 from tests.random_kernels.backends import MIXED
@@ -297,6 +305,57 @@ def test_roles_of_several_formats():
     found = checked(stored_whole, ROLES[2], (np.linspace(0.1, 1.0, 9), np.zeros(9)))
     assert found.outputs["y"] > 1e-3 and found.lines[-1].source == "results returned"
     assert found.lines[-1].share and all(c.agrees or c.moved_to for c in found.verify())
+
+
+def moved(x):
+    return 0.3 * x + np.sqrt(x)
+
+
+def twice_moved(x, out):
+    s = 0.0
+    for i in range(x.size):
+        y = moved(x[i])
+        out[i] = moved(y) - max(y, 0.25)
+        s += out[i]
+    return s / x.size + np.sum(out)
+
+
+MOVED = np.linspace(0.5, 1.5, 40).astype(np.float32), np.zeros(40)
+
+
+def test_one_format_by_place_is_the_format_itself():
+    """The bits and parts of a trace in bf16, where the arguments are in bf16 already."""
+    args = quantize(MOVED[0], "bf16"), MOVED[1]
+    known = checked(twice_moved, "bf16", args)
+    found = checked(twice_moved, sciprec.Assignment({}, default="bf16"), args)
+    assert [(n.line, n.share) for n in found.lines if n.share] == [
+        (n.line, pytest.approx(n.share, abs=1e-12)) for n in known.lines if n.share
+    ]
+    assert found.verdict.startswith("No line stands out") or found.groups
+
+
+def test_formats_by_chain_of_calls_and_what_they_say():
+    """One function in two formats: what its caller's line 12 gives is exact, that of 13 is not."""
+    first = twice_moved.__code__.co_firstlineno
+    own = {f"line {first + 4} > moved": "e5m2"}
+    mixed = sciprec.Assignment(own, unit="call", kernel=twice_moved)
+    found = checked(twice_moved, mixed, MOVED)
+    lines = {n.line: n for n in found.lines}
+    assert lines[moved.__code__.co_firstlineno + 1].share == pytest.approx(1.0, abs=1e-9)
+    assert found.outputs["out"] > 0.01 and found.verify().checks[0].measured < 1e-9
+    wide = checked(twice_moved, sciprec.Assignment({first + 5: "bf16"}), MOVED)
+    shares = {n.line: n.share for n in wide.lines if abs(n.share) > 1e-9}
+    assert shares == {first + 5: pytest.approx(1.0)} and wide.outputs["out"] < 1e-15
+
+
+@pytest.mark.slow
+def test_random_kernels_with_formats_by_line(tmp_path):
+    """Of whatever the generator draws: `lift`'s bits, and parts that add up."""
+    with np.errstate(all="ignore"):
+        for n, (kernel, _, args) in enumerate(
+            itertools.islice(generated(range(500, 600), tmp_path), 4)
+        ):
+            checked(kernel, by_line(kernel, n), args)
 
 
 @pytest.mark.slow

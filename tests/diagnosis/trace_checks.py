@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ import pytest
 import sciprec
 from sciprec import trace
 from sciprec.diagnosis.problem import Problem
+from sciprec.precision.assigning.matching import program_of
+from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.rewriting.copies import copied
@@ -27,6 +30,11 @@ from tests.random_kernels.values import values_of
 BACKENDS = (
     "bf16", "fp16", "fp32", "mlu370", "float:p=13,emin=-60,emax=60,round=rz", "e4m3fn", "tf32",
     "fp64",
+)  # fmt: skip
+
+MIXTURES = (
+    ("fp16", "fp32", "fp64"), ("mlu370", "bf16", "float:p=13,round=rz"), ("fp32", "e5m2", "tf32"),
+    ("fp64", "float:p=40,round=rz", "bf16"),
 )  # fmt: skip
 
 
@@ -78,6 +86,14 @@ def generated(
             if seed % 2:
                 args = [_ordinary(a, seed) for a in args]
             yield kernel_of(case, folder), backend, args
+
+
+def by_line(kernel, seed: int) -> sciprec.Assignment:
+    """An assignment that draws a format for every line of a kernel."""
+    names, program = MIXTURES[seed % len(MIXTURES)], program_of(kernel)
+    lines = {own_place(program, row).line for row in program.layout.rows}
+    drawn = {n: names[crc32(f"{n} {seed}".encode()) % len(names)] for n in lines}
+    return sciprec.Assignment(drawn, default=names[0])
 
 
 def _is_taken(case) -> bool:

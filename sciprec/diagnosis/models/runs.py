@@ -11,12 +11,13 @@ from zlib import crc32
 
 import numpy as np
 
-from sciprec.diagnosis.attribution import TracedKernel, require_traceable
+from sciprec.diagnosis.attribution import TracedKernel, arithmetics_of, require_traceable
 from sciprec.diagnosis.models.between import Crossings, Ladder
 from sciprec.diagnosis.models.copies import Copies, Finished
 from sciprec.diagnosis.needed_memory import Arrays
 from sciprec.diagnosis.problem import SEED, displacement
 from sciprec.errors import InputError
+from sciprec.precision.assigning.assignment import AssignedBackend
 from sciprec.precision.formats.backend import Backend, HandedBackend, uniform_backend
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.quantization import quantize
@@ -88,7 +89,10 @@ def _with_backend(function: Any, backend: Backend) -> Callable[..., Any]:
 
 
 def plain(backend: Backend) -> Backend:
-    """A backend by itself, of a handed one."""
+    """A backend by itself, of a handed one; an assignment's as it is."""
+    traced = getattr(getattr(backend, "maker", None), "backend", None)
+    if isinstance(traced, AssignedBackend) and traced.name == backend.name:
+        return traced
     return Backend(
         backend.name, backend.storage, backend.compute, backend.accumulate, backend.matmul,
         backend.noise, backend.about,
@@ -199,6 +203,8 @@ def require_few_bits(backend: Backend) -> None:
     rounded in them.
     """
     bits = max(role.format.significand_bits for role in backend.roles)
+    if isinstance(backend, AssignedBackend):  # what is lost in its narrow formats is large
+        bits = arithmetics_of(backend)[0].format.significand_bits
     if bits > SEEN_BITS:
         raise InputError(
             f"backend '{backend.name}' has {bits} bits; the trace of a model takes at most "
@@ -397,6 +403,7 @@ class _Copy:
 
     def __init__(self, run: ErrorRun, number: int) -> None:
         self._run, self._number = run, number
+        self.backend = run.backend
         is_tested = number == 0 and run.wider is None
         self.carrier = run.backend.carrier if is_tested else np.dtype(np.float64)
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sciprec.errors import InputError, meant
-from sciprec.precision.assigning.origins import own_place
+from sciprec.precision.assigning.origins import ProgramWithOrigins, own_place
 from sciprec.precision.assigning.places import Place, known_as, place_of
 from sciprec.precision.assigning.program import AssignedProgram
 from sciprec.precision.assigning.rows import NEAREST
@@ -32,6 +32,7 @@ class Matching:
     Args:
         assignment: what gives formats.
         kernel: the plain Python function.
+        program: whose rows get formats; left out, that of `program_of`.
 
     Attributes:
         arithmetics: of the program's rows, in their order.
@@ -41,9 +42,11 @@ class Matching:
         InputError: a line was edited, or two places of one row have different formats.
     """
 
-    def __init__(self, assignment: Assignment, kernel) -> None:
+    def __init__(
+        self, assignment: Assignment, kernel, program: ProgramWithOrigins | None = None
+    ) -> None:
         self.assignment, self.kernel = assignment, kernel
-        self.program = program_of(kernel)
+        self.program = program_of(kernel) if program is None else program
         rows = self.program.layout.rows
         self._origins = [own_place(self.program, row) for row in rows]
         self._files = {o.file for o in self._origins}

@@ -130,7 +130,7 @@ def given_by(origin: Origin) -> str:
 
 def path_of(program: ProgramWithOrigins, row: Row) -> str:
     """The lines of the user's calls that lead to a row, and its function."""
-    chain = chain_of(program, row)
+    chain = chain_of(program, row) or [own_place(program, row)]
     own = [o for o in chain if not o.of_engine] or chain[-1:]
     return " > ".join([*(f"line {o.line}" for o in own[:-1]), own[-1].function])
 

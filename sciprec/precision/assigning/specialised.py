@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.by_row import BINARY64
@@ -21,32 +22,39 @@ from sciprec.precision.rewriting.syntax import name
 from sciprec.precision.rounding.variant import FLOATS
 
 _WITHOUT_MARKS = ("opened", "closed")
-_CALLS = ("call", "call_normally")
-_AFTER_KERNELS = {"chosen": 2, "result_type": 1}
-"""Operations of kernels -> how many of these they take, followed by as many keys."""
 
 
-class SpecialisedProgram(AssignedProgram):
-    """A program whose operations have the formats of one assignment.
+class Clones:
+    """Functions of a program, once for every choice of formats along the calls that lead to them;
+    beside `Program`.
 
-    Args:
-        kernel: the plain Python function.
-        arithmetics: of the rows of `AssignedProgram(kernel, layout)`, in their order.
+    Attributes:
+        arithmetics: of the rows of `layout`, in their order.
+        formats: all of them, binary64 first.
+        operations_of_rows: generated name -> operation, before formats were known.
     """
 
-    def __init__(self, kernel, arithmetics: Sequence[Arithmetic]) -> None:
-        super().__init__(kernel, rows.NEAREST)
-        self._entry()  # calls the kernel
-        self.layout = Layout(self.frames, "sp_entry", self.with_rows)
+    layout: Layout
+    arithmetics: list[Arithmetic]
+    formats: list[Arithmetic]
+    operations_of_rows: dict[str, str]
+    _operations: dict[str, str]
+    _definitions: list[tuple[ast.FunctionDef, bool]]
+    _entered: set[str]
+
+    def begin(self, arithmetics: Sequence[Arithmetic]) -> None:
+        """Take over the definitions of functions, and forget them."""
         self.arithmetics = list(arithmetics)
         self.formats = list(dict.fromkeys([BINARY64, *arithmetics]))
         self._trees = {tree.name: (tree, parallel) for tree, parallel in self._definitions}
         self._clones: dict[tuple, str] = {}
         self._texts: dict[tuple[str, str], str] = {}
         self._definitions, self._mentions = [], {}
-        self.variant, self.rows, self.keyed = FLOATS, False, False
-        self.operations_of_rows, self._operations = self._operations, {}
-        self.clone(self._names[kernel], 0)
+        self.operations_of_rows = dict(self._operations)
+
+    def specialiser(self, base: int) -> Specialiser:
+        """What gives the operations of a function their formats."""
+        return Specialiser(self, base)
 
     def clone(self, function: str, base: int) -> str:
         """The name of a function whose first row in the table is `base`."""
@@ -56,7 +64,7 @@ class SpecialisedProgram(AssignedProgram):
         )  # fmt: skip
         if key not in self._clones:
             tree, parallel = self._trees[function]
-            made = _Specialiser(self, base).definition(copy.deepcopy(tree))
+            made = self.specialiser(base).definition(copy.deepcopy(tree))
             text = ast.unparse(ast.fix_missing_locations(made))
             known = self._texts.get((function, text))
             if known is None:
@@ -92,24 +100,50 @@ class SpecialisedProgram(AssignedProgram):
         """What the generated module depends on and names by a row of a table only."""
         by_row, self._operations = self._operations, self.operations_of_rows
         try:
-            return super().named_functions() + [a.rule.up for a in self.formats]
+            return super().named_functions() + [a.rule.up for a in self.formats]  # type: ignore[misc]
         finally:
             self._operations = by_row
+
+
+class SpecialisedProgram(Clones, AssignedProgram):
+    """A program whose operations have the formats of one assignment.
+
+    Args:
+        kernel: the plain Python function.
+        arithmetics: of the rows of `AssignedProgram(kernel, layout)`, in their order.
+    """
+
+    def __init__(self, kernel, arithmetics: Sequence[Arithmetic]) -> None:
+        super().__init__(kernel, rows.NEAREST)
+        self._entry()  # calls the kernel
+        self.layout = Layout(self.frames, "sp_entry", self.with_rows)
+        self.begin(arithmetics)
+        self.variant, self.rows, self.keyed = FLOATS, False, False
+        self._operations = {}
+        self.clone(self._names[kernel], 0)
 
     def _arithmetic(self) -> str:
         place = "'sciprec.precision.assigning.operations', 'in_formats'"
         return f"sp_imported({place})({tuple(self.formats)!r})"
 
 
-class _Specialiser(ast.NodeTransformer):
+class Specialiser(ast.NodeTransformer):
     """Takes rows out of a function.
 
     Args:
         program: that gets what is made.
         base: number of the function's first row.
+
+    Attributes:
+        calls: operations that call a kernel.
+        after_kernels: operations of kernels -> how many of these they take, followed by as many
+            keys.
     """
 
-    def __init__(self, program: SpecialisedProgram, base: int) -> None:
+    calls = ("call", "call_normally")
+    after_kernels = MappingProxyType({"chosen": 2, "result_type": 1})
+
+    def __init__(self, program: Clones, base: int) -> None:
         self.program = program
         self.bases = {"sp_key": base}
         self.inner: dict[str, ast.FunctionDef] = {}
@@ -152,14 +186,14 @@ class _Specialiser(ast.NodeTransformer):
             return self.visit(node.args[0])
         if stem == "kept":
             return self.visit(node.args[1])
-        if stem in _CALLS:
+        if stem in self.calls:
             function = self.program.clone(node.args[0].id, self._base_of(node.args[1]))
             operands = [name(function), *map(self.visit, node.args[2:])]
             operation = self.program.operation(f"{stem}({len(operands) - 1})")
             return ast.Call(name(operation), operands, [])
-        if stem in _AFTER_KERNELS:
-            return self._after_kernels(node, called, _AFTER_KERNELS[stem])
-        if known and len(node.args) > 1 and _is_key(node.args[0]):
+        if stem in self.after_kernels:
+            return self._after_kernels(node, called, self.after_kernels[stem])
+        if known and len(node.args) > 1 and self.is_key(node.args[0]):
             return self._operation(node, called, known)
         base = self._base_of(node.args[0]) if node.args else None
         if base is not None:
@@ -175,7 +209,7 @@ class _Specialiser(ast.NodeTransformer):
         kernels, keys = node.args[:count], node.args[count : 2 * count]
         clones = []
         for kernel, key in zip(kernels, keys, strict=True):
-            base = self._base_in_call(kernel.id) if _is_key(key) else self._base_of(key)
+            base = self._base_in_call(kernel.id) if self.is_key(key) else self._base_of(key)
             clones.append(self.program.clone(kernel.id, base))
         operands = [*map(name, clones), *map(self.visit, node.args[2 * count :])]
         return ast.Call(name(self.program.plain(called)), operands, [])
@@ -200,7 +234,7 @@ class _Specialiser(ast.NodeTransformer):
 
     def _inner(self, called: str, base: int) -> str:
         """The name of a function defined inside, whose first row is `base`."""
-        inner = _Specialiser(self.program, base)
+        inner = type(self)(self.program, base)
         inner.inner, inner.made = self.inner, self.made
         made = inner.definition(copy.deepcopy(self.inner[called]))
         text = ast.unparse(ast.fix_missing_locations(made))
@@ -214,6 +248,11 @@ class _Specialiser(ast.NodeTransformer):
         self.made[called].append(made)
         return made.name
 
+    @staticmethod
+    def is_key(node) -> bool:
+        """Whether an operand is the key of the function itself."""
+        return isinstance(node, ast.Name) and node.id == "sp_key"
+
     def _base_of(self, node) -> int | None:
         """The first row that a key stands for; None of what is no key."""
         if isinstance(node, ast.Name):
@@ -221,10 +260,6 @@ class _Specialiser(ast.NodeTransformer):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "sp_row":
             return self.bases[node.args[0].id] + self.program.layout.constants[node.args[1].id]
         return None
-
-
-def _is_key(node) -> bool:
-    return isinstance(node, ast.Name) and node.id == "sp_key"
 
 
 def _is_inner(node) -> bool:
