@@ -26,6 +26,7 @@ from sciprec.batch.traced import with_trace
 from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError, ModelError
 from sciprec.kinds import Surroundings, kind_of
+from sciprec.kinds.policies import words_of
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS, with_identity
 from sciprec.output.health import with_health, with_quantization
@@ -111,6 +112,7 @@ def run_dataset(run: Run, around: Surroundings | None = None) -> xr.Dataset:
     if isinstance(backend, AssignedBackend):
         backend.require_all_met()
         dataset.attrs[ROUNDED] = _ROUNDED_BY_PLACE
+        backend = replace(backend, about=words_of(backend.name, scenario.kind) or backend.about)
     return with_identity(
         with_health(with_quantization(dataset, properties(backend))),
         title=scenario.title,

@@ -26,7 +26,8 @@ from sciprec.output.stated import stated
 from sciprec.output.variables import ZONAL_MEAN
 from sciprec.plugins.loading import load_plugins
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.scenario.loading import TRUTH, Scenario
+from sciprec.scenario.loading import TRUTH
+from sciprec.scenario.policy_choice import WithPolicies
 from sciprec.scenario.sections import Section, as_tuple, key, limited
 from sciprec.scenario.stages_choice import StagesChoice, StagesChoices
 from sciprec.scenario.toml_file import inside, is_inside
@@ -150,7 +151,7 @@ class ClimateRun(Section):
         return self
 
 
-class ClimateScenario(Scenario):
+class ClimateScenario(WithPolicies):
     """A scenario of kind "climate"."""
 
     kind: Literal["climate"] = key('"climate"', 'kind = "climate"')
@@ -162,6 +163,13 @@ class ClimateScenario(Scenario):
     )  # fmt: skip
 
     folders: ClassVar[tuple[str, ...]] = ("checkpoints",)
+
+    @classmethod
+    def stages_of_policies(cls) -> list[str]:
+        """Names of the stages of the models."""
+        from sciprec.climate.stages.policies import CLIMATE_STAGES
+
+        return [stage.name for stage in CLIMATE_STAGES]
 
     def stage_choices(self) -> tuple[StagesChoice, ...]:
         """The stages that its runs take, one after another; empty where there is none."""

@@ -20,7 +20,7 @@ from sciprec.scenario.correction_choice import (
     CorrectionChoice,
     CorrectionChoices,
 )
-from sciprec.scenario.loading import Scenario
+from sciprec.scenario.policy_choice import WithPolicies
 from sciprec.scenario.sections import key
 from sciprec.scenario.variant import Variant
 
@@ -33,7 +33,7 @@ _ROUNDED = (
 _STREAM = 0x656E73  # the last word of the counter, which no path of the same seed has
 
 
-class HestonScenario(Scenario):
+class HestonScenario(WithPolicies):
     """A scenario of kind "heston"."""
 
     kind: Literal["heston"] = key('"heston"', 'kind = "heston"')
@@ -44,6 +44,13 @@ class HestonScenario(Scenario):
         description='an array of "none", "carry" and "correction"; left out, "carry"',
     )  # fmt: skip
     takes_compensation: ClassVar[bool] = False
+
+    @classmethod
+    def stages_of_policies(cls) -> list[str]:
+        """Names of the stages of the paths."""
+        from sciprec.heston.schemes.stages import HESTON_STAGES
+
+        return [stage.name for stage in HESTON_STAGES]
 
     @model_validator(mode="after")
     def _members_draw_their_own_paths(self) -> HestonScenario:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sciprec.climate.stages.policies import CLIMATE_STAGES
 from sciprec.heston.schemes.stages import HESTON_STAGES
 from sciprec.precision.assigning.assignment import AssignedBackend
-from sciprec.precision.assigning.policies import MIXTURES, policy_called, rows_of
+from sciprec.precision.assigning.policies import MIXTURES, Mixture, policy_called, rows_of
 from sciprec.precision.formats.backend import backends
 from sciprec.precision.formats.stages import STAGES
 
@@ -21,6 +21,27 @@ def backend_called(name: str) -> AssignedBackend:
         InputError: it is written otherwise, or names an unknown policy, format or stage.
     """
     return policy_called(name).assignment(MODELS).as_backend()
+
+
+def words_of(name: str, kind: str) -> str:
+    """What a policy gives to the stages of a kind, such as "state update in fp32, all else in
+    fp16"; empty for other backends and kinds.
+    """
+    if not name.startswith("policy:") or kind not in MODELS:
+        return ""
+    policy, own = policy_called(name), [stage for stage in MODELS[kind] if not stage.always]
+    if isinstance(policy, Mixture):
+        rest, formats = policy.rest, {stage.name: policy.formats.get(stage.name) for stage in own}
+    else:
+        rest = policy.narrow if policy.name in ("O2", "O3") else policy.wide
+        formats = {s.name: policy.narrow if policy.is_narrow(s) else policy.wide for s in own}
+    others: dict[str, list[str]] = {}
+    for stage, fmt in formats.items():
+        if fmt not in (None, rest):
+            others.setdefault(fmt, []).append(stage)
+    said = [f"{', '.join(stages)} in {fmt}" for fmt, stages in others.items()]
+    said.append(f"{'all else' if said else 'all'} in {rest}")
+    return f"policy {policy.name}: {'; '.join(said)}"
 
 
 def policy_rows() -> list[dict[str, str]]:

@@ -1,16 +1,22 @@
 """Policies of mixed precision: what they are called, and what a model makes of them."""
 
 import json
+import random
 
 import numpy as np
 import pytest
 
 import sciprec
 from sciprec import InputError
+from sciprec.batch.perform import run_dataset
+from sciprec.batch.plan import plan
+from sciprec.batch.resume import run_digest
 from sciprec.climate.stages.policies import CLIMATE_STAGES
-from sciprec.kinds.policies import MODELS
+from sciprec.kinds import parse_scenario
+from sciprec.kinds.policies import MODELS, words_of
 from sciprec.precision import resolve_backend
 from sciprec.precision.assigning.policies import policy_called
+from tests.random_scenarios.generator import toml
 
 
 def test_stages_are_functions_that_there_are():
@@ -89,6 +95,86 @@ def test_the_command_lists_stages(call):
     assert mixtures["mix-fp32-fix16"]["Legendre products"] == "fixed16"
     assert mixtures["stages mixed"]["Legendre sums"] == "fp32"
     assert [mixtures["policy:dcu"][k] for k in ("state update", "rest")] == ["fp64", "fp32"]
+
+
+FLOW = {
+    "name": "flow", "title": "t", "source": "s", "kind": "climate",
+    "climate": {
+        "case": "williamson_5", "truncation": 5, "days": 0.05, "step_seconds": 1080.0,
+        "time_scheme": "rk4",
+    },
+}  # fmt: skip
+PATHS = {
+    "name": "paths", "title": "t", "source": "s", "kind": "heston",
+    "heston": {
+        "model": {"spot": 100.0, "v0": 0.04, "kappa": 4, "theta": 0.25, "sigma": 1, "rho": -0.5,
+                  "rate": 0.01},
+        "payoffs": {"kind": "call", "strikes": [100.0], "maturities_years": [1.0]},
+        "simulation": {"n_paths": 64, "steps_per_year": 4, "scheme": "full_truncation_euler"},
+    },
+}  # fmt: skip
+TWO = {"narrow": "fp16", "wide": "fp32"}
+
+
+def test_a_scenario_has_policies_in_place_of_backends():
+    """They are the same runs, by the same digest; what was validated is valid."""
+    lists = TWO | {"deny": ["Fourier"], "allow": ["Legendre sums"]}
+    scenario = parse_scenario(FLOW | lists | {"policy": ["O2", "dcu"]})
+    names = (
+        "policy:O2,narrow=fp16,wide=fp32,allow=Legendre sums,deny=Fourier", "policy:dcu"
+    )  # fmt: skip
+    same = parse_scenario(FLOW | {"backends": list(names)})
+    runs, others = plan([scenario]), plan([same])
+    assert [run.label for run in runs] == ["fp64", *names]
+    assert [run_digest(r) for r in runs] == [run_digest(r) for r in others]
+    assert len({run_digest(r) for r in runs}) == 3
+    assert parse_scenario(scenario.model_dump(mode="json")) == scenario
+
+
+def test_a_run_says_its_policy_in_words():
+    run = plan([parse_scenario(PATHS | TWO | {"policy": "O2", "deny": ["draws"]})])[1]
+    said = json.loads(run_dataset(run).attrs["sciprec_backend_properties"])["about"]
+    assert said == "policy O2: draws, state update in fp32; all else in fp16"
+    said = words_of("policy:O1,narrow=fp16,wide=fp32", "climate")
+    assert said == "policy O1: Legendre products in fp16; all else in fp32"
+
+
+REFUSED_KEYS = [
+    (FLOW, {"policy": "O4"}, "unknown policy 'O4'"),
+    (FLOW, {"policy": "O2", "wide": "fp32"}, "without the key 'narrow'"),
+    (FLOW, {"narrow": "fp16", "backends": ["fp16"]}, "without a policy that takes it"),
+    (FLOW, {"policy": "dcu", "deny": ["Fourier"]}, "without a policy that takes it"),
+    (FLOW, TWO | {"policy": "O2", "backends": ["fp16"]}, "are both given"),
+    (FLOW, TWO | {"policy": "O2", "deny": ["Furier"]}, "did you mean 'Fourier'"),
+    (FLOW, TWO | {"policy": "O2", "allow": ["draws"]}, "unknown stage 'draws'"),
+    (FLOW, TWO | {"policy": "O2", "allow": ["Fourier"], "deny": ["Fourier"]}, "on both lists"),
+    (FLOW, {"policy": "O2", "narrow": "fp32", "wide": "fp16"}, "the other way round"),
+    (FLOW, {"policy": "O2", "narrow": "fixed16", "wide": "fp32"}, "no single floating-point"),
+    (FLOW, {"policy": "O1", "narrow": "mlu370-noise", "wide": "fp32"}, "no single floating-point"),
+    (FLOW, {"policy": 3}, "key 'policy' was given 3"),
+    (FLOW, TWO | {"policy": ["O2", "O2"]}, "named twice"),
+    (PATHS, TWO | {"policy": "O2", "allow": ["mean"]}, "fp64 in every policy"),
+    (PATHS, TWO | {"policy": "O2", "deny": ["Fourier"]}, "unknown stage 'Fourier'"),
+]
+
+
+@pytest.mark.parametrize(("scenario", "given", "said"), REFUSED_KEYS)
+def test_keys_that_are_refused(scenario, given, said):
+    with pytest.raises(InputError) as raised:
+        parse_scenario(scenario | given)
+    assert said in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_a_scenario_that_is_refused_ends_with_status_2(call, tmp_path):
+    path = tmp_path / "flow.toml"
+    path.write_text(toml(FLOW | TWO | {"policy": "O2", "deny": ["Furier"]}, random.Random(1)))
+    status, _, err = call("run", str(path), "--out", str(tmp_path / "out"))
+    assert status == 2 and "did you mean 'Fourier'" in err
+
+
+def test_stages_of_transforms_stand_beside_no_policy():
+    with pytest.raises(InputError, match="stages are given beside 'policy:O2"):
+        sciprec.climate.run("williamson_5", "T21", 0.1, policy="O2", stages="mixed", **TWO)
 
 
 @pytest.mark.slow

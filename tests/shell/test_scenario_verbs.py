@@ -185,7 +185,7 @@ def test_what_only_the_model_knows_is_said_in_one_go_too(call, scenario_files):
     """Each by itself, beside a mistake in another table; of all files, in their order."""
     climate, heston = scenario_files
     text = climate.read_text().replace("days = 3.0", (
-        'days = 3.0\noutput_hours = 6.999\nvariables = ["hight", "u"]\nstored = "fp64"\n'
+        'days = 3.0\noutput_hours = 6.999\nvariables = ["hight", "u"]\nstored = "fixed16"\n'
         "parameters = { angel = 1.0, levls = 2 }"
     ))  # fmt: skip
     climate.write_text(text.replace('"relative_l2"', '"relative_12"').replace('"fp16"', '"pf16"'))
@@ -193,7 +193,7 @@ def test_what_only_the_model_knows_is_said_in_one_go_too(call, scenario_files):
     assert (code, out) == (cli.USAGE, f"{heston}: good\n")
     expected = [
         "key 'backends.1': unknown backend 'pf16'", "leave a time step of ",
-        "stored is 'fp64' beside the arithmetic 'fp32'",
+        "stored is 'fixed16' beside the arithmetic 'fp32'",
         "unknown parameter 'angel'", "unknown parameter 'levls'", "unknown variable 'hight'",
         "[[tolerance]] names the unknown metric 'relative_12'", "'nowhere.toml' does not exist",
     ]  # fmt: skip

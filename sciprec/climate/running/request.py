@@ -22,6 +22,7 @@ from sciprec.climate.stepping.stored import StoredState, resolve_stored
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.errors import InputError, meant
 from sciprec.precision import Backend, resolve_backend
+from sciprec.precision.assigning.assignment import AssignedBackend
 from sciprec.precision.formats.stages import Stages, require_stages, resolve_stages
 from sciprec.precision.sums.compensation import Compensation, resolve_compensation
 
@@ -114,6 +115,11 @@ def check_request(
             "residual: leave one of them out"
         )
     chosen = resolve_stages(stages)
+    if chosen is not None and isinstance(arithmetic, AssignedBackend):
+        raise InputError(
+            f"stages are given beside '{arithmetic.name}', which gives formats to places of the "
+            "model; leave them out, and give 'Legendre products' and others formats there"
+        )
     if chosen is not None:
         sums = any(each.sums for each in compensations.values())
         require_stages(chosen, arithmetic, checked.fourier, sums)

@@ -1,0 +1,119 @@
+"""The scenario key `policy`: policies of mixed precision in place of `backends`.
+
+policy = "O2"
+narrow = "fp16"
+wide = "fp32"
+deny = ["Fourier"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from sciprec.checks.arguments import word
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.scenario.loading import Scenario
+from sciprec.scenario.sections import as_tuple
+from sciprec.scenario.values import ArithmeticName
+
+_OF_TWO = ("O0", "O1", "O2", "O3")
+_OWN = ("dcu",)
+"""Policies with formats of their own."""
+_KNOWN = (*_OF_TWO, *_OWN)
+_FORMAT = "the name of an arithmetic of floats of one format, or a spec string"
+_LIST = "an array of names of stages, which `sciprec policies` lists, that are"
+
+
+def _one_or_several(given: Any) -> Any:
+    return (given,) if isinstance(given, str) else as_tuple(given)
+
+
+def _checked(given: tuple[str, ...]) -> tuple[str, ...]:
+    for name in given:
+        word("policy", name, _KNOWN)
+    if len(set(given)) < len(given):
+        raise ValueError("a policy is named twice")
+    return given
+
+
+_Stages = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
+_Policies = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_one_or_several),
+    WithJsonSchema({
+        "anyOf": [
+            {"type": "string", "enum": list(_KNOWN)},
+            {"type": "array", "items": {"type": "string", "enum": list(_KNOWN)}},
+        ],
+    }),
+]  # fmt: skip
+
+
+class WithPolicies(Scenario):
+    """A scenario whose model has stages that policies give formats to."""
+
+    policy: _Policies = Field(
+        default=(), examples=['policy = "O2"'],
+        description=f"one of {', '.join(_KNOWN)}, or an array of these, in place of 'backends'; "
+        f"all but {_OWN[0]} need 'narrow' and 'wide'",
+    )  # fmt: skip
+    narrow: ArithmeticName | None = Field(
+        default=None, description=_FORMAT, examples=['narrow = "fp16"']
+    )
+    wide: ArithmeticName | None = Field(
+        default=None, description=_FORMAT, examples=['wide = "fp32"']
+    )
+    allow: _Stages = Field(
+        default=(), description=f"{_LIST} narrow besides", examples=['allow = ["Legendre sums"]']
+    )
+    deny: _Stages = Field(
+        default=(), description=f"{_LIST} wide besides", examples=['deny = ["Fourier"]']
+    )
+
+    @classmethod
+    def stages_of_policies(cls) -> Iterable[str]:
+        """Names of the stages of its kind's models."""
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _policies_in_place_of_backends(self) -> WithPolicies:
+        named = self._named_policies()
+        if named and self.backends not in ((), named):
+            raise ValueError(
+                "the keys 'policy' and 'backends' are both given; give one of them: backends may "
+                f'hold policies, too, as in `backends = ["fp32", "{named[0]}"]`'
+            )
+        if named:
+            self.__dict__["backends"] = named  # what its runs are, said in another way
+        return self
+
+    def _named_policies(self) -> tuple[str, ...]:
+        """The policies as names of backends."""
+        _checked(self.policy)
+        of_two = [name for name in self.policy if name in _OF_TWO]
+        given = {
+            "narrow": self.narrow, "wide": self.wide, "allow": self.allow, "deny": self.deny
+        }  # fmt: skip
+        for key, value in given.items():
+            if value and not of_two:
+                raise ValueError(
+                    f"the key '{key}' is given without a policy that takes it; give "
+                    "`policy = \"O2\"` with 'narrow' and 'wide', or leave it out"
+                )
+        missing = [key for key in ("narrow", "wide") if given[key] is None]
+        if of_two and missing:
+            raise ValueError(
+                f"policy '{of_two[0]}' is given without the key '{missing[0]}'; give the names of "
+                'two formats: narrow = "fp16", wide = "fp32"'
+            )
+        for name in (*self.allow, *self.deny):
+            word("stage", name, list(self.stages_of_policies()))
+        lists = "".join(
+            f",{key}={'+'.join(given[key])}" for key in ("allow", "deny") if given[key]
+        )
+        formats = f",narrow={self.narrow},wide={self.wide}{lists}"
+        names = [f"policy:{name}{formats * (name in of_two)}" for name in self.policy]
+        return tuple(resolve_backend(name).name for name in names)
