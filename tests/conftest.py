@@ -22,25 +22,28 @@ settings.register_profile(
 settings.load_profile("unhurried")
 
 TESTS = Path(__file__).parent
-DEAR = (  # a quarter of a minute of processor time and more, nothing compiled yet; dearest first
-    "precision/test_fixed_twins.py", "precision/test_twins.py", "precision/test_operations.py",
-    "precision/test_functions.py", "precision/test_lift.py", "precision/test_lift_invariance.py",
-    "precision/test_lift_escapes.py", "precision/test_lift_forms.py",
-    "precision/test_fixed_matmul.py", "precision/test_elementary.py", "precision/test_summation.py",
-    "precision/test_lift_contract.py", "precision/test_views.py",
-    "precision/test_fixed_operations.py", "precision/test_fixed_lift.py",
-    "precision/test_disk_cache.py",
-    "random_kernels/test_random_kernels.py", "random_kernels/test_planted_faults.py",
-    "climate/test_checkpoint.py",
-    "climate/test_galewsky.py", "shell/test_every_scenario.py", "climate/test_stages.py",
-    "climate/test_model.py", "climate/test_baroclinic.py", "climate/test_reduced_precision.py",
-    "shell/test_same_bits.py", "heston/test_greeks.py", "heston/test_coverage.py",
-    "climate/test_climates.py", "climate/test_stored.py", "climate/test_bounds.py",
-    "climate/test_compensation.py", "climate/test_staged_model.py", "shell/test_fuzz.py",
-    "project/test_packaging.py", "project/test_readme.py", "project/test_claims.py",
-    "heston/test_fixed_units.py", "climate/test_advection.py", "climate/test_fixed_identity.py",
-    "climate/test_barotropic_vorticity.py", "heston/test_pricing.py", "climate/test_drift.py",
-    "climate/test_formulations.py",
+DEAR = (  # a dozen seconds of processor time and more, nothing compiled yet; dearest first
+    "precision/test_twins.py", "precision/test_fixed_twins.py", "precision/test_functions.py",
+    "precision/test_operations.py", "precision/test_library.py", "precision/test_linear_algebra.py",
+    "precision/test_lift_constructs.py", "precision/test_assignments.py",
+    "precision/test_lift_invariance.py", "precision/test_complex.py",
+    "precision/test_fixed_matmul.py", "precision/test_lift.py", "precision/test_random_rows.py",
+    "precision/test_leading_bits.py", "precision/test_lift_escapes.py",
+    "precision/test_lift_forms.py", "precision/test_mixed_roles.py",
+    "precision/test_whole_arrays.py", "precision/test_elementary.py",
+    "diagnosis/test_trace.py", "diagnosis/test_model_trace.py", "shell/test_every_scenario.py",
+    "climate/test_galewsky.py", "random_kernels/test_random_kernels.py", "tuning/test_tune.py",
+    "tuning/test_tune_models.py", "climate/test_reduced_precision.py", "climate/test_checkpoint.py",
+    "studies/test_random_studies.py", "climate/test_stages.py", "heston/test_coverage.py",
+    "project/test_readme.py", "diagnosis/test_bound.py", "climate/test_published_norms.py",
+    "climate/test_threads.py", "project/test_imports.py", "shell/test_same_bits.py",
+    "diagnosis/test_memory.py", "heston/test_greeks.py", "climate/test_compensation.py",
+    "random_scenarios/test_random_scenarios.py", "random_kernels/test_planted_faults.py",
+    "climate/test_baroclinic.py", "studies/test_study_docs.py", "heston/test_fixed_units.py",
+    "climate/test_stored.py", "diagnosis/test_findings.py", "climate/test_bounds.py",
+    "bench/test_bench.py", "shell/test_killed.py", "shell/test_quickstart.py",
+    "climate/test_staged_model.py", "heston/test_gamma_expansion.py", "heston/test_monitoring.py",
+    "project/test_packaging.py", "shell/test_lost_scheduler.py", "foreign/test_census.py",
 )  # fmt: skip
 
 
