@@ -172,7 +172,7 @@ def test_units_and_metrics(unit):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 10, 17])
+@pytest.mark.parametrize("seed", [2, 17])
 def test_random_kernels_are_tuned_and_their_arguments_left(seed, tmp_path):
     case = random_case(seed)
     kernel = kernel_of_case(case, tmp_path)
