@@ -66,3 +66,6 @@ def require_few_states(days: float, output_hours: float) -> None:
             f"days = {days:g} with output_hours = {output_hours:g} asks for {states:.0f} stored "
             f"states; accepted: at most {MOST_STORED_STATES}; give a larger 'output_hours'"
         )
+
+SCALES = "scales:"
+"""What a text begins with that gives formats to a state by total wavenumber."""

@@ -48,6 +48,7 @@ GALLERY = {
     "quickstart": Entry(("quickstart_climate", "quickstart_heston")),
     "ensemble_jet": Entry(("ensemble_jet",)),
     "mountain_in_ten_bits": Entry(("stored_mountain_10",)),
+    "mountain_by_policies": Entry(("policies_mountain",)),
     "lorenz96": Entry(("lorenz96",), "lorenz96.py"),
     "soil_column": Entry(("soil_column", "soil_column_carried"), "soil_column.py"),
     "layer_norm": Entry(tuple(f"layer_norm_{name}" for name in _LAYERS), "layer_norm.py"),

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from sciprec.checks.limits import CLIMATE as LIMITS
-from sciprec.checks.limits import require_few_states
+from sciprec.checks.limits import SCALES, require_few_states
 from sciprec.errors import InputError
 from sciprec.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
 from sciprec.output.stated import stated
@@ -59,7 +59,7 @@ def _truncation(given: Any) -> int | str:
 
 def _stored(given: str) -> str:
     """The name of an arithmetic, or formats by scale."""
-    from sciprec.climate.stepping.stored import SCALES, read_scales
+    from sciprec.climate.stepping.stored import read_scales
 
     if given.startswith(SCALES):
         read_scales(given)

@@ -14,6 +14,7 @@ from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.output.dataset import trajectory_dataset
+from sciprec.output.stated import STORED_BITS, STORED_STATE
 from sciprec.output.variables import describe
 from sciprec.precision.assigning.policies import in_place_of
 
@@ -104,7 +105,9 @@ def run_climate(
     )
     dataset = trajectory_dataset(trajectory)
     if trajectory.stored:
-        dataset.attrs["stored_state"] = trajectory.stored
+        dataset.attrs[STORED_STATE] = trajectory.stored
+    if trajectory.stored_bits is not None:
+        dataset.attrs[STORED_BITS] = trajectory.stored_bits
     return dataset
 
 

@@ -33,6 +33,8 @@ MEMBERS, INPUTS = "sciprec_members", "inputs"
 """How members of an ensemble differ: in what they are given; left out, by a perturbation."""
 ORIGIN = "sciprec_inputs"
 """Where the inputs of a member come from, in words."""
+STORED_STATE, STORED_BITS = "stored_state", "stored_bits"
+"""How a state is kept between steps, in words; bits of its numbers, where scales have their own."""
 MARKET = "sciprec_market"
 """Spot, rate, dividend yield and payoff of a surface of prices, as JSON."""
 

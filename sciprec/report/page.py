@@ -12,6 +12,7 @@ from sciprec.comparison.evidence.error_growth import growth_as_dict
 from sciprec.comparison.wording import factor
 from sciprec.machine.cost import MACHINES
 from sciprec.output.folders import PAGE, require_own_page
+from sciprec.output.stated import STORED_STATE
 from sciprec.report.drawing.templating import page_script, page_style, template
 from sciprec.report.section import scenario_part
 from sciprec.report.sections.drift import drift_rows
@@ -183,7 +184,7 @@ def _about(runs: Iterable[StoredRun]) -> str:
     for run in runs:
         if run.dataset is not None:
             said = json.loads(run.dataset.attrs["sciprec_backend_properties"]).get("about", "")
-            kept = run.dataset.attrs.get("stored_state", "")
+            kept = run.dataset.attrs.get(STORED_STATE, "")
             return ", ".join(part for part in (said, kept, stage_words(run)) if part)
     return ""
 

@@ -15,22 +15,32 @@ from sciprec.climate.stages.policies import CLIMATE_STAGES
 from sciprec.kinds import parse_scenario
 from sciprec.kinds.policies import MODELS, words_of
 from sciprec.precision import resolve_backend
+from sciprec.precision.assigning.matching import program_of
+from sciprec.precision.assigning.operations import rounds
+from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.assigning.policies import policy_called
+from tests.precision.registered import registered_kernels
 from tests.random_scenarios.generator import toml
 
 
-def test_stages_are_functions_that_there_are():
-    """Every place of a stage has a function with operations of its own."""
-    from tests.precision.registered import registered_kernels
-
-    known = {
-        (e.function.__code__.co_filename, e.function.__name__)
-        for e in registered_kernels().values() if hasattr(e.function, "__code__")
-    }  # fmt: skip
-    for stage in CLIMATE_STAGES:
-        for place in stage.as_places:
-            own = [name for file, name in known if place.is_in(file)]
-            assert own and (not place.function or place.function in own), (stage.name, place)
+def test_no_operation_of_the_models_has_two_stages():
+    """And every place of a stage has an operation of its own."""
+    met = set()
+    for entry in registered_kernels().values():
+        kind = entry.function.__module__.split(".")[1]
+        if kind not in MODELS:
+            continue
+        program = program_of(entry.function)
+        places = [(s.name, p) for s in MODELS[kind] for p in s.as_places]
+        for row in program.layout.rows:
+            origin = own_place(program, row)
+            if row.site not in program.origins or not rounds(program.sites[row.site].operation):
+                continue
+            own = {(stage, place) for stage, place in places if place.holds(program, row, origin)}
+            assert len({stage for stage, _ in own}) < 2, (origin, own)
+            met |= own
+    unmet = {(s.name, p) for stages in MODELS.values() for s in stages for p in s.as_places} - met
+    assert {stage for stage, _ in unmet} == {"draws"}, unmet
 
 
 def test_lists_decide():

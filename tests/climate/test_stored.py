@@ -15,8 +15,10 @@ from sciprec.climate.running.request import check_request
 from sciprec.climate.stepping.levels import LEVEL_KERNELS
 from sciprec.climate.stepping.stored import resolve_stored
 from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
+from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.errors import InputError
 from sciprec.kinds import parse_scenario
+from sciprec.kinds.climate_runs import run_climate
 from sciprec.precision import lift, resolve_backend
 
 SMALL = Truncation(10, 16, 32, 1200.0)
@@ -197,3 +199,13 @@ def test_the_mass_of_a_master_copy_is_kept_in_its_format():
     )
     lost = [np.ptp(run.budgets["mass"]) / run.budgets["mass"][0] for run in (master, narrow)]
     assert 1e-13 > lost[0] < 0.01 * lost[1]
+
+
+def test_a_file_says_the_bits_of_its_scales():
+    """66 of 253 coefficients of T21, the degree above it included, have l <= 10."""
+    found = run_climate(
+        "williamson_5", "T21", 0.05, step_seconds=1080.0, stored="scales:0-10 24;11- 11"
+    )
+    number = coefficient_orders(21)[0]
+    assert found.attrs["stored_bits"] == pytest.approx(np.where(number <= 10, 24, 11).mean())
+    assert found.attrs["stored_state"].endswith("14.4 bits on average")

@@ -42,7 +42,8 @@ def one_of_each_kind():
     for path in SCENARIOS:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         equations = CASES[content["climate"]["case"]].equations if "climate" in content else None
-        kind = frozenset(keys(content)), (*content["backends"], equations)
+        arithmetics = content.get("backends", content.get("policy"))
+        kind = frozenset(keys(content)), (*arithmetics, equations)
         found.setdefault(kind, path)
     return [
         path

@@ -141,12 +141,14 @@ def momentum_products(rows, i, inverse_cos2, per_thickness, velocity, products):
         eastward = products[k, i]
         northward = products[levels + k, i]
         for j in range(nlat):
-            force = vorticity[j] * v_cos[j] - temperature[j] * zonal_slope[j]
+            pressure = temperature[j] * zonal_slope[j]
+            force = vorticity[j] * v_cos[j] - pressure
             from_below = below[j] * (u_lower[j] - u_cos[j])
             moved = share * (from_below + above[j] * (u_cos[j] - u_upper[j]))
             eastward[j] = (force - moved) * inverse_cos2[j]
         for j in range(nlat):
-            force = vorticity[j] * u_cos[j] + temperature[j] * slope[j]
+            pressure = temperature[j] * slope[j]
+            force = vorticity[j] * u_cos[j] + pressure
             from_below = below[j] * (v_lower[j] - v_cos[j])
             moved = share * (from_below + above[j] * (v_cos[j] - v_upper[j]))
             northward[j] = -((force + moved) * inverse_cos2[j])

@@ -145,10 +145,14 @@ def spectral_tendency(state, spectra, factors, tendency):
         depth_im = down * spectra[below, 7] - up * spectra[above, 7]
         tendency[i, 0] = north_re + m * spectra[i, 1]
         tendency[i, 1] = north_im - m * spectra[i, 0]
-        tendency[i, 2] = (east_re - m * spectra[i, 3]) + wave * (spectra[i, 8] + state[i, 4])
-        tendency[i, 3] = (east_im + m * spectra[i, 2]) + wave * (spectra[i, 9] + state[i, 5])
-        tendency[i, 4] = (depth_re + m * spectra[i, 5]) - mean * state[i, 2]
-        tendency[i, 5] = (depth_im - m * spectra[i, 4]) - mean * state[i, 3]
+        pressure_re = wave * (spectra[i, 8] + state[i, 4])
+        pressure_im = wave * (spectra[i, 9] + state[i, 5])
+        gravity_re = mean * state[i, 2]
+        gravity_im = mean * state[i, 3]
+        tendency[i, 2] = (east_re - m * spectra[i, 3]) + pressure_re
+        tendency[i, 3] = (east_im + m * spectra[i, 2]) + pressure_im
+        tendency[i, 4] = (depth_re + m * spectra[i, 5]) - gravity_re
+        tendency[i, 5] = (depth_im - m * spectra[i, 4]) - gravity_im
 
 
 @kernel(example=lambda: (_random(9, 6), _small_waves(), np.zeros((9, 6))))

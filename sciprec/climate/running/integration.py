@@ -42,6 +42,7 @@ class Trajectory:
         steps: how many were made.
         stored: in words, how the state is kept between steps where it is a master copy or has
             formats by scale; else empty.
+        stored_bits: of a significand of the state on average, where scales have their own; or None.
         blow_up: None, or a sentence naming day, field, level, place and the usual remedy.
         timing: processor time of the steps, compilation excluded.
         fixed_point: saturations, changes of units and places short of bits, as plain data (see
@@ -61,6 +62,7 @@ class Trajectory:
     blow_up: str | None
     timing: Timing
     stored: str
+    stored_bits: float | None
     fixed_point: dict | None = None
 
 
@@ -155,6 +157,7 @@ def integrate(
 
 def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
     """Everything gathered."""
+    kept, degree = run.request.stored, run.convert.transform.degree
     return Trajectory(
         time_days=np.array([run.days_of(steps) for steps in run.stored]),
         lat=grid.lat,
@@ -168,6 +171,7 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
         steps=run.steps,
         blow_up=run.blow_up,
         timing=run.clock.timing,
-        stored=run.request.stored.in_words(run.convert.transform.degree),
+        stored=kept.in_words(degree),
+        stored_bits=None if kept.scales is None else kept.scales.average_bits(degree),
         fixed_point=fixed_point_summary(model.lifted),
     )

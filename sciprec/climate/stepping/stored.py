@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sciprec.checks.arguments import shown
+from sciprec.checks.limits import SCALES
 from sciprec.errors import InputError
 from sciprec.precision import Backend, quantize, resolve_backend
 from sciprec.precision.assigning.assignment import AssignedBackend
 from sciprec.precision.formats.backend import Arithmetic, handed_as, uniform_backend
 
-SCALES, STATE = "scales:", "state update"
+STATE = "state update"
 _MOST, _LEAST = 53, 2
 _RANGE = re.compile(r"(?P<first>\d+)(?P<to>-(?P<last>\d*))? +(?P<format>\S.*)")
 _LAW = re.compile(r"(?P<bits>\d+(\.\d+)?) *- *(?P<slope>\d+(\.\d+)?) *\* *log2\(1 *\+ *l\)")

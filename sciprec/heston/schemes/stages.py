@@ -72,8 +72,8 @@ def is_binary64(backend: Backend) -> bool:
 
 
 def carrier_of(backend: Backend) -> np.dtype:
-    """The dtype of the paths' arrays: that of the widest format alone."""
-    if isinstance(backend, AssignedBackend):
+    """The dtype of the paths' arrays: in a policy, that of the widest format alone."""
+    if isinstance(backend, AssignedBackend) and backend.assignment.is_policy:
         return uniform_backend("widest", widest(backend)).carrier
     return backend.carrier
 

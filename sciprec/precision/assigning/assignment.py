@@ -210,8 +210,8 @@ class Assignment(Mapping[Hashable, str], Shown):
         about = f"{places} in formats of their own, all else in {self.default}"
         if self.unit == "stage":
             about = f"formats by stage of the model, most in {self.default}"
-        is_policy = self.name.startswith("policy:")
-        name = self.name if is_policy else f"assignment:{self.name.replace(' ', '-')}@{self.digest}"
+        label = f"assignment:{self.name.replace(' ', '-')}@{self.digest}"
+        name = self.name if self.is_policy else label
         return AssignedBackend(
             name, fp64.storage, fp64.compute, fp64.accumulate, fp64.matmul, about=about, maker=self
         )
@@ -226,11 +226,18 @@ class Assignment(Mapping[Hashable, str], Shown):
         """The arithmetic with the most significand bits, the default before others."""
         return max(self.arithmetics, key=lambda one: one.format.significand_bits)
 
-    def of_stage(self, stage: str) -> Arithmetic | None:
-        """The arithmetic of a stage that is no kernel but numbers which a model gives to kernels;
-        None where formats are given to other places than stages.
+    @property
+    def is_policy(self) -> bool:
+        """Whether it is a policy, which says of a model's own numbers, too, in which format they
+        are; else operations alone round.
         """
-        if self.unit != "stage":
+        return self.name.startswith("policy:")
+
+    def of_stage(self, stage: str) -> Arithmetic | None:
+        """The arithmetic that a policy gives to numbers which a model gives to kernels: those of a
+        stage; None of what is no policy.
+        """
+        if not self.is_policy:
             return None
         keys = [key for key, place in self.places.items() if place.variable == stage]
         self.note_met(keys)

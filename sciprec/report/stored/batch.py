@@ -16,6 +16,7 @@ from typing import Any
 
 import xarray as xr
 
+from sciprec.checks.limits import SCALES
 from sciprec.comparison.evidence.markets import is_surface
 from sciprec.comparison.rows import Comparison, compare
 from sciprec.comparison.verdicts import Verdict, judge, stopped_early, with_evidence
@@ -23,7 +24,7 @@ from sciprec.errors import InputError
 from sciprec.machine.work import Work, stored_bytes, update_work
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
-from sciprec.output.stated import INPUTS, MEMBERS, ORIGIN, TRUTH_CARRIES
+from sciprec.output.stated import INPUTS, MEMBERS, ORIGIN, STORED_BITS, TRUTH_CARRIES
 from sciprec.provenance.timing import Timing
 from sciprec.report.stored.evidence import evidence_of
 from sciprec.scenario.loading import TRUTH
@@ -81,8 +82,12 @@ class StoredRun(OfVariant):
 
     @cached_property
     def _stored_in(self) -> str:
-        """In which format the state lies between steps."""
-        return self.variant.stored or self.backend
+        """In which format the state lies between steps; by scale, one of as many bits."""
+        bits = None if self.dataset is None else self.dataset.attrs.get(STORED_BITS)
+        if bits is not None:
+            return f"float:p={math.ceil(bits)}"
+        stored = self.variant.stored
+        return self.backend if stored is None or stored.startswith(SCALES) else stored
 
     @cached_property
     def bytes_per_number(self) -> int:

@@ -1,0 +1,149 @@
+"""Random policies of the climate's models against exact fractions, and what they equal."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import Truncation
+from sciprec.climate.transform.legendre_stage import legendre_synthesis
+from sciprec.precision import Backend, lift, quantize, resolve_backend
+from sciprec.precision.assigning.policies import Policy
+from tests.oracles.by_line import run_by_line
+from tests.precision.registered import registered_kernels
+
+NARROW = ("bf16", "fp16", "mlu370", "float:p=9,emin=-60,emax=60", "float:p=13,round=rz")
+WIDE = ("fp32", "fp64", "float:p=24,round=rz")
+STAGES = (
+    "state update", "diffusion", "products on the grid", "pressure gradient and gravity",
+    "advection", "winds and rotation", "Fourier", "implicit solve", "columns",
+)  # fmt: skip
+WIDE_IN_O2 = ("state update", "diffusion", "implicit solve")
+PRESSURE, PRODUCTS = "pressure gradient and gravity", "products on the grid"
+BY_HAND: dict[str, list[tuple[str, str]]] = {
+    **dict.fromkeys(
+        ("apply_increment", "carry_increment", "share_increment"),
+        [("lost = ", "diffusion"), ("", "state update")],
+    ),
+    **dict.fromkeys(
+        ("filter_levels", "filter_carried_levels", "stage_state", "runge_kutta_increment",
+         "difference", "leapfrog_known", "weighted_sum"), [("", "state update")],
+    ),
+    **dict.fromkeys(("grid_fluxes", "tracer_fluxes", "vorticity_fluxes"), [("", PRODUCTS)]),
+    "spectral_tendency": [("(pressure|gravity)_", PRESSURE), ("", "advection")],
+    "mass_flux": [("along", "advection"), ("", PRODUCTS)],
+    "momentum_products": [
+        ("pressure = ", PRESSURE), ("(from_below|moved) = ", "advection"), ("", PRODUCTS)
+    ],
+    "thermal_products": [("(from_below|moved) = ", "advection"), ("", PRODUCTS)],
+    "primitive_spectral_tendency": [("(level_|work)", PRESSURE), ("", "advection")],
+    "hydrostatic": [("", PRESSURE)],
+    "flux_convergence": [("", "advection")],
+    **dict.fromkeys(
+        ("grid_spectra", "primitive_spectra", "coriolis_terms", "rotation_spectra",
+         "turn_vorticity"), [("", "winds and rotation")],
+    ),
+    **dict.fromkeys(("gravity_waves", "solve_gravity_waves"), [("", "implicit solve")]),
+    **dict.fromkeys(("compression", "relax_temperature", "brake_wind"), [("", "columns")]),
+}  # fmt: skip
+"""Kernel -> what a line begins with, its stage; the table by which the oracle knows stages."""
+
+
+def drawn_policy(rng: np.random.Generator) -> Policy:
+    lists = rng.integers(0, 4, len(STAGES))
+    allow, deny = (
+        tuple(s for s, n in zip(STAGES, lists, strict=True) if n == which) for which in (1, 2)
+    )
+    name = str(rng.choice(["O0", "O1", "O2", "O3"]))
+    return Policy(name, str(rng.choice(NARROW)), str(rng.choice(WIDE)), allow, deny)
+
+
+def narrow_by_hand(policy: Policy, stage: str) -> bool:
+    if stage in policy.allow or stage in policy.deny:
+        return stage in policy.allow
+    return {"O0": False, "O1": False, "O2": stage not in WIDE_IN_O2, "O3": True}[policy.name]
+
+
+def arithmetic_by_hand(policy: Policy):
+    """(file, line) -> the arithmetic that the policy gives it, by the table above."""
+    narrow, wide = (resolve_backend(name).compute for name in (policy.narrow, policy.wide))
+
+    def at(file: str, line: int):
+        lines = Path(file).read_text().splitlines()
+        function = next(
+            found[1] for text in reversed(lines[:line]) if (found := re.match(r"def (\w+)", text))
+        )
+        source = lines[line - 1].strip()
+        stage = next(s for begins, s in BY_HAND[function] if re.match(begins, source))
+        return narrow if narrow_by_hand(policy, stage) else wide
+
+    return at
+
+
+def arrays_of(values) -> list[np.ndarray]:
+    if isinstance(values, tuple):
+        return [array for value in values for array in arrays_of(value)]
+    return [values] if isinstance(values, np.ndarray) else []
+
+
+def doubled(values):
+    if isinstance(values, tuple):
+        return tuple(map(doubled, values))
+    return values.copy() if isinstance(values, np.ndarray) else values
+
+
+@pytest.mark.parametrize(
+    "seed", [8, *(pytest.param(k, marks=pytest.mark.slow) for k in range(6))]
+)
+def test_random_policies_are_the_oracles(seed):
+    """Random lists and formats on some of the kernels, bit for bit exact fractions by line."""
+    rng = np.random.default_rng(seed)
+    entries = {e.function.__name__: e for e in registered_kernels().values()}
+    for name in rng.choice(sorted(BY_HAND), 3, replace=False):
+        policy, entry = drawn_policy(rng), entries[str(name)]
+        given = entry.example()
+        found, expected = doubled(given), doubled(given)
+        lift(entry.function, resolve_backend(policy.text))(*found)
+        run_by_line(entry.function, arithmetic_by_hand(policy), expected)
+        for one, other in zip(arrays_of(found), arrays_of(expected), strict=True):
+            np.testing.assert_array_equal(one, other, err_msg=f"{name} {policy.text}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("narrow", "wide"), [("fp16", "fp32"), ("bf16", "float:p=20")])
+def test_legendre_sums_have_the_roles_of_their_stages(narrow, wide):
+    """A backend with other products than sums, whose transforms the engine makes otherwise; of
+    factors that are narrow, since roles round results alone.
+    """
+    own, others = (resolve_backend(name).compute for name in (narrow, wide))
+    entries = {e.function.__name__: e for e in registered_kernels().values()}
+    given = entries["legendre_synthesis"].example()
+    for array in arrays_of(given):
+        array[...] = quantize(array, narrow)
+    found, expected = doubled(given), doubled(given)
+    policy = resolve_backend(f"policy:O1,narrow={narrow},wide={wide}")
+    lift(legendre_synthesis, policy)(*found)
+    lift(legendre_synthesis, Backend("roles", others, others, others, own))(*expected)
+    assert np.any(found[-1])
+    np.testing.assert_array_equal(found[-1], expected[-1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_uniform_policies_of_a_run_are_plain_arithmetics(seed):
+    """O0 and O3, and any other whose two formats are one, at all stored times."""
+    rng = np.random.default_rng(seed)
+    how = {
+        "truncation": Truncation(5, 8, 16, 3600.0), "days": 0.25, "output_hours": 3.0,
+        "step_seconds": 1800.0, "time_scheme": ("rk4", "semi_implicit_leapfrog")[seed],
+    }  # fmt: skip
+    name = str(rng.choice(["O1", "O2"]))
+    for policy, plain in (
+        ("policy:O3,narrow=fp16,wide=fp32", "fp16"), ("policy:O0,narrow=fp16,wide=fp32", "fp32"),
+        (f"policy:{name},narrow=fp32,wide=fp32", "fp32"),
+    ):  # fmt: skip
+        found, expected = (integrate("williamson_5", backend=b, **how) for b in (policy, plain))
+        for field, values in expected.fields.items():
+            np.testing.assert_array_equal(found.fields[field], values, err_msg=policy + field)
