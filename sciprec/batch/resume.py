@@ -38,22 +38,28 @@ INTERRUPTED = ".interrupted"
 
 def run_digest(run: Run) -> str:
     """What a run is, as 64 hexadecimal digits."""
+    content = asked_of(run) | {
+        "traced": traced_by(run), "code": code_digest(), "behind": (run.code, run.state),
+    }  # fmt: skip
+    text = json.dumps(content, sort_keys=True, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def asked_of(run: Run) -> dict[str, Any]:
+    """What is asked of a run, as plain data without the code that answers it: the scenario, the
+    arithmetic, and which member.
+    """
     scenario = run.scenario.model_dump(mode="json")
     kind = run.scenario.kind
     own = {kind: {k: v for k, v in scenario[kind].items() if k not in run.scenario.folders}}
     backend = resolve_backend(run.backend)
-    content = {
+    return {
         "scenario": {k: v for k, v in scenario.items() if k not in _COMPANY} | own,
         "backend": asdict(backend),
         "roundings": digest_of([a.rule for a in backend.roles if not a.fixed]),
         **run.variant.choices(),
         "member": identity_of(run),
-        "traced": traced_by(run),
-        "code": code_digest(),
-        "behind": (run.code, run.state),
     }
-    text = json.dumps(content, sort_keys=True, default=repr)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def kept_outcomes(runs: Sequence[Run], folder: str | Path) -> dict[str, Outcome]:

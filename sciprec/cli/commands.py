@@ -15,6 +15,7 @@ import typer
 
 from sciprec import __version__
 from sciprec.cli import (
+    baseline_verbs,
     bench_verbs,
     climate_verbs,
     compare_verb,
@@ -44,6 +45,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(baseline_verbs.app, name="baseline")
 app.add_typer(bench_verbs.app, name="bench")
 app.add_typer(climate_verbs.app, name="climate")
 app.add_typer(scenario_verbs.app, name="scenario")

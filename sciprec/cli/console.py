@@ -20,6 +20,11 @@ _STATUS_COLOURS = {
     "beyond": "yellow", "broken": "red", "failed": "red",
 }  # fmt: skip
 
+_VERDICT_COLOURS = {
+    "identical": "green", "noise": "cyan", "changed": "red", "pattern": "red", "slower": "yellow",
+}  # fmt: skip
+
+
 def print_json(content: Any) -> None:
     """Plain data as JSON on standard output; numbers that are not finite are null."""
     print(json.dumps(_plain(content), indent=1, allow_nan=False))
@@ -120,6 +125,19 @@ def print_comparison(comparison: Any) -> None:
     print_listing(listing(comparison))
     for sentence in sentences(comparison):
         say(sentence)
+
+
+def print_check(check: Any) -> None:
+    """One line per variable of a check against a baseline, and a sentence for each other one."""
+    from sciprec.baselines.checking import listing, sentences
+
+    def style(number: int, head: str, cell: str) -> str:
+        return _VERDICT_COLOURS[cell] if head == "verdict" else ""
+
+    say(f"baseline '{check.name}', {check.since or 'without commit'}")
+    print_listing(listing(check.rows), style)
+    for line in (*sentences(check), *check.notes):
+        say(line)
 
 
 def print_listing(

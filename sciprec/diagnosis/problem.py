@@ -66,32 +66,42 @@ class Problem:
         ones as they are. What the format holds stays in it.
         """
         rng = np.random.default_rng(SEED)
-        return [self.args, *(tuple(self._moved(a, rng) for a in self.args)
+        return [self.args, *(tuple(moved(a, self.backend, rng) for a in self.args)
                              for _ in range(count - 1))]  # fmt: skip
 
-    def _moved(self, argument, rng):
-        if isinstance(argument, tuple):
-            return tuple(self._moved(a, rng) for a in argument)
-        if isinstance(argument, (float, np.floating)):
-            moved = self._moved(np.array([argument], np.float64), rng)[0]
-            return type(argument)(moved)
-        if not isinstance(argument, np.ndarray) or argument.dtype.kind != "f":
-            return argument
-        values = np.asarray(argument, np.float64)
-        moved = values + displacement(values, self.backend, rng)
-        return np.where(np.isfinite(moved), moved, values).astype(argument.dtype)
+
+def moved(argument: Any, backend: Backend, rng: np.random.Generator, units: float = 4.0) -> Any:
+    """An argument, its floating-point numbers perturbed by `displacement`; of tuples each."""
+    if isinstance(argument, tuple):
+        return tuple(moved(a, backend, rng, units) for a in argument)
+    if isinstance(argument, (float, np.floating)):
+        number = moved(np.array([argument], np.float64), backend, rng, units)[0]
+        return type(argument)(number)
+    if not isinstance(argument, np.ndarray) or argument.dtype.kind != "f":
+        return argument
+    values = np.asarray(argument, np.float64)
+    perturbed = values + displacement(values, backend, rng, units)
+    return np.where(np.isfinite(perturbed), perturbed, values).astype(argument.dtype)
 
 
-def displacement(values: np.ndarray, backend: Backend, rng: np.random.Generator) -> np.ndarray:
-    """By how much numbers are moved where an input is perturbed: up to four units of the format, so
-    that what it holds stays in it.
+def displacement(
+    values: np.ndarray, backend: Backend, rng: np.random.Generator, units: float = 4.0
+) -> np.ndarray:
+    """By how much numbers are moved where an input is perturbed, so that what the format holds
+    stays in it.
+
+    Args:
+        values: (...), the numbers.
+        backend: whose format.
+        rng: draws the moves.
+        units: how many units of the format these are at most.
     """
-    unit = stored_in(backend).format.unit_roundoff
+    unit = 2.0 * stored_in(backend).format.unit_roundoff
     with np.errstate(all="ignore"):
-        factor = 1.0 + 8.0 * unit * rng.uniform(-1.0, 1.0, values.shape)
+        factor = 1.0 + units * unit * rng.uniform(-1.0, 1.0, values.shape)
         here, there = (np.float64(quantize(v, backend)) for v in (values, values * factor))
-        moved = there - here
-    return np.where(np.isfinite(moved), moved, 0.0)
+        apart = there - here
+    return np.where(np.isfinite(apart), apart, 0.0)
 
 
 @lru_cache(maxsize=32)

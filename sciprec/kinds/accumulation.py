@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -80,6 +81,12 @@ def _estimate(given: AccumulationRun, slowness: float) -> Estimate:
     )
 
 
+def _moved(given: AccumulationRun, move: Callable[[float], float]) -> AccumulationRun:
+    """Increments and start."""
+    names = ("smallest", "largest", "start")
+    return given.model_copy(update={name: move(getattr(given, name)) for name in names})
+
+
 def _fitting(given: AccumulationRun, backend: str, length: float | None, times: int):
     """Names of the variables, and the error of a compensation."""
     from sciprec.accumulation.integration import VARIABLE, accumulate
@@ -106,6 +113,7 @@ ACCUMULATION = Kind(
     compile_seconds=2.0,
     kernels=lambda given, variant: None,
     sources=lambda given: (),
+    moved=_moved,
     residuals=lambda given: [("parameter", given.members, 1)],
     fitting=_fitting,
 )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import xarray as xr
 from pydantic import Field, model_validator
 
-from sciprec.checks.limits import PATHS
+from sciprec.checks.limits import HESTON_MODEL, PATHS
+from sciprec.errors import InputError
 from sciprec.kinds import heston_grid
 from sciprec.kinds.heston_sections import HestonRun
 from sciprec.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
@@ -136,6 +139,15 @@ def _brief(given: HestonRun) -> HestonRun:
     return given.model_copy(update={"simulation": simulation.model_copy(update=few)})
 
 
+def _moved(given: HestonRun, move: Callable[[float], float]) -> HestonRun:
+    """The parameters of the model, where they stay in their domain."""
+    model = given.model.model_dump()
+    for name, value in model.items():
+        with contextlib.suppress(InputError):
+            model[name] = HESTON_MODEL[name].number(name, move(value))
+    return given.model_copy(update={"model": type(given.model)(**model)})
+
+
 def _sources(given: HestonRun) -> tuple[Any, ...]:
     """The registered payoff and scheme."""
     from sciprec.heston.options.catalogue import payoff_named
@@ -164,5 +176,6 @@ HESTON = Kind(
     brief=_brief,
     sources=_sources,
     ensembles=True,
+    moved=_moved,
     residuals=_residuals,
 )

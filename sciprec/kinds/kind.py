@@ -110,6 +110,8 @@ class Kind:
             out, `run` with all that it calls.
         state: table -> a digest of initial values that no code tells; empty where there are none.
         ensembles: whether there may be a table [ensemble]; `run` then finds its member.
+        moved: (table, move) -> the table, the floating-point inputs of its model moved by the
+            function `move`; left out, members of an ensemble are what differs in its inputs.
         restarts: whether `run` goes on from what it left in `surroundings.interrupted`.
         residuals: table -> (variable, elements of a level, levels) of what is carried; None where
             nothing is.
@@ -137,6 +139,7 @@ class Kind:
     sources: Callable[[Any], tuple[Any, ...]] | None = None
     state: Callable[[Any], str] = lambda table: ""
     ensembles: bool = False
+    moved: Callable[[Any, Callable[[float], float]], Any] | None = None
     restarts: bool = False
     residuals: Callable[[Any], list[tuple[str, int, int]]] | None = None
     fitting: Callable[..., tuple[tuple[str, ...], Callable]] | None = None

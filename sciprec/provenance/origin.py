@@ -54,11 +54,34 @@ def simd_level() -> str:
 def git_state() -> str:
     """The commit of the source that runs, marked when files differ from it; empty outside git."""
     source = Path(__file__).resolve().parents[2]
-    if not (source / ".git").exists():
-        return ""
-    command = ["git", "-C", str(source), "describe", "--always", "--dirty", "--abbrev=12"]
+    return _git(source, *_DESCRIBE) if (source / ".git").exists() else ""
+
+
+def commit_around(folder: str | Path) -> tuple[str, str]:
+    """The commit of the repository that a folder is in, marked when files differ from it.
+
+    Args:
+        folder: that exists.
+
+    Returns:
+        The commit, and why there is none; one of the two is empty.
+    """
+    if found := _git(Path(folder), *_DESCRIBE):
+        return found, ""
+    inside = _git(Path(folder), "rev-parse", "--is-inside-work-tree") == "true"
+    return "", "the repository has no commit" if inside else "it is in no git repository"
+
+
+_DESCRIBE = ("describe", "--always", "--dirty", "--abbrev=12")
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What git says of a folder; empty where it fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+        done = subprocess.run(
+            ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=10,
+            check=False,
+        )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""

@@ -1,0 +1,166 @@
+"""Runs of today against their baseline: rows of verdicts, and what a reader has to know beside."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sciprec.baselines.judging import FAILING, VERDICTS, Row, beyond, rows_of
+from sciprec.baselines.keeping import METRICS
+from sciprec.baselines.records import Record
+from sciprec.baselines.requests import Request, differing
+from sciprec.baselines.saving import PLAIN, How, answers
+from sciprec.comparison.wording import number
+from sciprec.display.listing import Listing, Shown, Summary, counted
+from sciprec.errors import InputError
+from sciprec.provenance.origin import commit_around, provenance
+
+_ENVIRONMENT = ("processor", "simd", "python", "numpy", "numba", "llvmlite", "scipy")
+
+
+@dataclass(frozen=True, repr=False)
+class Check(Shown):
+    """Runs of today against a baseline.
+
+    Args:
+        name: of the baseline.
+        rows: one for each variable of each run.
+        since: the commit of the baseline; empty where it has none.
+        commit: today's.
+        notes: sentences about other machines, versions and sources.
+        history: of the baseline.
+        errors: by run and variable, errors against fp64 of today.
+    """
+
+    name: str
+    rows: tuple[Row, ...]
+    since: str = ""
+    commit: str = ""
+    notes: tuple[str, ...] = ()
+    history: tuple[Mapping[str, Any], ...] = ()
+    errors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def found(self) -> dict[str, int]:
+        """How many variables have each verdict."""
+        count = Counter(row.verdict for row in self.rows)
+        return {verdict: count[verdict] for verdict in VERDICTS if count[verdict]}
+
+    @property
+    def within(self) -> bool:
+        """Whether nothing is changed or of another pattern."""
+        return not any(row.verdict in FAILING for row in self.rows)
+
+    @property
+    def identical(self) -> bool:
+        """Whether all bits are the same."""
+        return set(self.found) <= {"identical"}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        rows = [asdict(row) for row in self.rows]
+        return {"name": self.name, "within": self.within, "found": self.found, "rows": rows,
+                "since": self.since, "commit": self.commit, "notes": list(self.notes)}  # fmt: skip
+
+    def _summary(self) -> Summary:
+        words = ", ".join(f"{count} {verdict}" for verdict, count in self.found.items())
+        said = f"baseline '{self.name}': {counted(len(self.rows), 'variable')}, {words}"
+        return Summary(said, listing(self.rows), (*sentences(self), *self.notes))
+
+
+def check_request(
+    record: Record, request: Request, *, batch: Path | None = None, how: How = PLAIN
+) -> Check:
+    """Compute what is asked again, or take it from a batch, and hold it against a baseline.
+
+    Raises:
+        InputError: the baseline is of something else, or the batch is.
+    """
+    require_same(record, request)
+    given, _ = answers(request, batch, how)
+    rows = [row for kept in record.runs for row in rows_of(record, kept, given.get(kept.name))]
+    return Check(
+        record.name, tuple(rows), record.made_by.get("commit", ""),
+        commit_around(record.folder)[0], notes_on(record, request, rows), record.history,
+        {name: one.errors for name, one in given.items()},
+    )  # fmt: skip
+
+
+def require_same(record: Record, request: Request) -> None:
+    """Make sure that a baseline is of what is asked; other code is no matter.
+
+    Raises:
+        InputError: it is of something else.
+    """
+    found = differing(record.asked, request.asked)
+    if found:
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        raise InputError(
+            f"baseline '{record.name}' is of something else: {'; '.join(found[:3])}{more}; accept "
+            f"it with `sciprec baseline bless {record.name} --reason ...`, or save it under "
+            "another name with --name"
+        )
+
+
+def notes_on(record: Record, request: Request, rows: Sequence[Row]) -> tuple[str, ...]:
+    """What a reader has to know beside the verdicts."""
+    now = provenance()
+    other = [
+        f"{name} {record.made_by[name]} then, {now[name]} now"
+        for name in _ENVIRONMENT if record.made_by.get(name, now[name]) != now[name]
+    ]  # fmt: skip
+    said = []
+    if other:
+        said.append(f"another machine or other versions than the baseline's: {'; '.join(other)}")
+    elif any(row.verdict in ("noise", "changed") for row in rows):
+        said.append(
+            "processor and versions are the baseline's, so that other bits come from other code"
+        )
+    if request.source != record.source:
+        said.append("the source behind it is not the baseline's")
+    return tuple(said)
+
+
+def listing(rows: Sequence[Row]) -> Listing:
+    """One line per variable."""
+    cells = []
+    for row in rows:
+        worst = max(row.metrics, key=beyond, default=None)
+        cells.append((
+            row.run, row.variable or "–", row.verdict,
+            "–" if worst is None else METRICS[worst.name],
+            number(worst.apart if worst else None), number(worst.noise if worst else None),
+            number(row.error_then), number(row.error_now),
+        ))  # fmt: skip
+    return Listing(
+        ("run", "variable", "verdict", "metric"),
+        ("apart", "noise", "error then", "error now"),
+        cells,
+        droppable=("error then", "error now", "metric"),
+    )
+
+
+def sentences(check: Check) -> tuple[str, ...]:
+    """One for each row that is not identical."""
+    return tuple(
+        f"{row.run}{', ' + row.variable if row.variable else ''}: {row.verdict}: {row.reason}"
+        for row in check.rows
+        if row.verdict != "identical"
+    )
+
+
+def require_all(names: Sequence[str], known: Sequence[str], folder: Path) -> list[str]:
+    """The baselines that are meant: those named, or all.
+
+    Raises:
+        InputError: there is none at all.
+    """
+    if not known and not names:
+        raise InputError(
+            f"there is no baseline in '{folder}'; save one with `sciprec baseline save "
+            "SCENARIO.toml`, or give another folder with --folder"
+        )
+    return list(names) or list(known)

@@ -1,0 +1,265 @@
+"""The files of a baseline: `baseline.json`, sealed by a digest, and netCDF with the kept values.
+
+    baselines/NAME/baseline.json    what was asked, by what it was made, noise, history
+    baselines/NAME/fp16.nc          kept values of a run, compressed
+
+All of a baseline appears at once, or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from sciprec.baselines.keeping import Fingerprint
+from sciprec.errors import InputError, meant
+from sciprec.output import files
+
+SCHEMA = 1
+FOLDER = "baselines"
+RECORD = "baseline.json"
+_SEAL = "sealed"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """What a baseline holds of a run.
+
+    Args:
+        name: its label, with the member.
+        file: of the batch's folder that it is in, where there is such.
+        values: name of the netCDF file beside the record; empty where the run left nothing.
+        sealed: SHA-256 of that file.
+        failure: empty, or why the run failed.
+        variables: fingerprints, those of axes too.
+        noise: by variable, the spread of each metric.
+        noise_of: of what that is the spread, in words.
+        errors: by variable, the relative l2 error of the kept values against fp64's; empty for
+            fp64 itself.
+    """
+
+    name: str
+    file: str
+    values: str = ""
+    sealed: str = ""
+    failure: str = ""
+    variables: Mapping[str, Fingerprint] = field(default_factory=dict)
+    noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    noise_of: str = ""
+    errors: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A baseline.
+
+    Args:
+        name: of its folder.
+        key: digest of what was asked, the source of kernels included.
+        subject, asked, source: as of the request.
+        runs: in the order of the plan.
+        made_by: commit, processor, SIMD level, versions.
+        history: what was saved and blessed, the last one last: at, commit, reason, found, errors.
+        folder: where it lies.
+    """
+
+    name: str
+    key: str
+    subject: Mapping[str, Any]
+    asked: Mapping[str, Any]
+    source: str
+    runs: tuple[KeptRun, ...]
+    made_by: Mapping[str, str]
+    history: tuple[Mapping[str, Any], ...]
+    folder: Path = Path(FOLDER)
+
+    def values_of(self, run: KeptRun) -> xr.Dataset | None:
+        """The kept values of a run; None where it left nothing.
+
+        Raises:
+            InputError: the file is not the one that was saved.
+        """
+        if not run.values:
+            return None
+        path = self.folder / self.name / run.values
+        if not path.is_file() or _sha(path) != run.sealed:
+            was = "was changed after it was saved" if path.is_file() else "is missing"
+            raise InputError(
+                f"baseline '{self.name}': the file '{path}' {was}; get it back from version "
+                f"control, or accept today's numbers with `sciprec baseline bless {self.name}`"
+            )
+        return files.read(path)
+
+
+def write_record(record: Record, values: Mapping[str, xr.Dataset]) -> Path:
+    """Write a baseline in place of the one of its name, if there is one.
+
+    Args:
+        record: without seals.
+        values: by name of a run, what is kept.
+
+    Raises:
+        InputError: it cannot be written; what was there is as it was.
+    """
+    target = record.folder / record.name
+    try:
+        record.folder.mkdir(parents=True, exist_ok=True)
+        with _part_of(record.folder) as part:
+            runs: list[dict[str, Any]] = []
+            for run in record.runs:
+                sealed, stem = "", ""
+                if run.name in values:
+                    stem = _file_name(run.name, [one["values"] for one in runs])
+                    sealed = _sha(files.write(values[run.name], part / stem))
+                runs.append(asdict(run) | {"values": stem, "sealed": sealed})
+            for run, made in zip(record.runs, runs, strict=True):
+                made["variables"] = {n: v.as_dict() for n, v in run.variables.items()}
+            content = {
+                "schema": SCHEMA, "name": record.name, "key": record.key,
+                "subject": dict(record.subject), "asked": dict(record.asked),
+                "source": record.source, "runs": runs, "made_by": dict(record.made_by),
+                "history": [dict(one) for one in record.history],
+            }  # fmt: skip
+            content[_SEAL] = _seal(content)
+            text = json.dumps(content, indent=1) + "\n"
+            (part / RECORD).write_text(text, encoding="utf-8")
+            _put(part, target)
+    except OSError as error:
+        raise InputError(
+            f"the baseline '{target}' cannot be written ({error.strerror or error}); give a "
+            "folder that you may write into with --folder"
+        ) from None
+    return target
+
+
+def read_record(name: str, folder: str | Path = FOLDER) -> Record:
+    """Read a baseline.
+
+    Raises:
+        InputError: there is none of this name, it was edited by hand, or another version wrote it.
+    """
+    folder = Path(folder)
+    path = folder / name / RECORD
+    if not _NAME.fullmatch(name) or not path.is_file():
+        known = record_names(folder)
+        raise InputError(
+            f"there is no baseline '{name}' in '{folder}'; there: {', '.join(known) or 'none'}"
+            f"{meant(name, known)}"
+        )
+    content = _content(path)
+    if content.get("schema") != SCHEMA:
+        raise InputError(
+            f"'{path}' has schema {content.get('schema')!r}, and this sciprec reads {SCHEMA}; "
+            "check with the sciprec that wrote it, then remove the folder and save it anew with "
+            "this one"
+        )
+    if content.get(_SEAL) != _seal(content):
+        raise InputError(
+            f"'{path}' was edited by hand, or merged: its seal does not fit; get it back from "
+            f"version control, or remove its folder and save it anew (numbers change with `sciprec "
+            f"baseline bless {name} --reason ...`)"
+        )
+    runs = tuple(_kept_run(run) for run in content["runs"])
+    known = {n: content[n] for n in ("key", "subject", "asked", "source", "made_by")}
+    return Record(name, **known, runs=runs, history=tuple(content["history"]), folder=folder)
+
+
+def record_names(folder: str | Path = FOLDER) -> list[str]:
+    """Names of the baselines in a folder."""
+    if not os.path.isdir(folder):
+        return []
+    return sorted(path.parent.name for path in Path(folder).glob(f"[!.]*/{RECORD}"))
+
+
+def require_new(name: str, folder: str | Path) -> None:
+    """Make sure that a name may be one, and that there is no baseline of it.
+
+    Raises:
+        InputError: it may not, or there is one.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"a baseline cannot be called '{name}'; accepted: letters, digits, '.', '_', '+' and "
+            "'-', beginning with a letter or digit, at most 100"
+        )
+    if (Path(folder) / name).exists():
+        raise InputError(
+            f"there is a '{name}' in '{folder}' already; accept other numbers with `sciprec "
+            f"baseline bless {name} --reason ...`, or give another name with --name"
+        )
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """The JSON of a record."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(content, dict):
+            return content
+        why = "it holds no object"
+    except (OSError, ValueError) as error:
+        why = str(error)
+    raise InputError(
+        f"'{path}' cannot be read as a baseline ({why:.120}); get it back from version control, or "
+        "remove its folder and save it anew"
+    )
+
+
+@contextlib.contextmanager
+def _part_of(folder: Path) -> Iterator[Path]:
+    """A folder that is filled before it is moved, and removed where that fails."""
+    part = folder / f".part-{os.getpid()}-{threading.get_ident()}"
+    part.mkdir()
+    try:
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _put(made: Path, target: Path) -> None:
+    """Move a complete folder to its place; what was there is removed at last."""
+    old = made.with_name(f"{made.name}-old")
+    if target.exists():
+        os.replace(target, old)
+    try:
+        os.replace(made, target)
+    except OSError:
+        if old.exists():
+            os.replace(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _kept_run(stored: Mapping[str, Any]) -> KeptRun:
+    known = {name: Fingerprint.read(one) for name, one in stored["variables"].items()}
+    return KeptRun(**{**stored, "variables": known})
+
+
+def _file_name(name: str, taken: Sequence[str]) -> str:
+    """The name of a netCDF file, told apart from others."""
+    stem = re.sub(r"[^A-Za-z0-9.+]+", "-", name).strip("-.") or "run"
+    found, count = f"{stem}.nc", 1
+    while found in taken:
+        found, count = f"{stem}-{count}.nc", count + 1
+    return found
+
+
+def _seal(content: Mapping[str, Any]) -> str:
+    """A digest of a record's content but for the seal."""
+    plain = {name: value for name, value in content.items() if name != _SEAL}
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+
+def _sha(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

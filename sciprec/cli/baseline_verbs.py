@@ -1,0 +1,159 @@
+"""The verbs `sciprec baseline ...`: what runs gave once, and whether they still do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sciprec.cli.options import Backends, Json, Quiet
+from sciprec.cli.run_verb import Set, Threads
+from sciprec.errors import Interrupted
+
+NOT_MET = 1
+_HELP = "Baselines: what runs gave once, how far noise moves it, and whether it is still so."
+app = typer.Typer(help=_HELP, no_args_is_help=True)
+
+Folder = Annotated[Path, typer.Option(help="Folder of all baselines.")]
+Batch = Annotated[
+    Path | None, typer.Option(help="A folder of `sciprec run` that has the runs already.")
+]
+BASELINES = Path("baselines")
+
+
+@app.callback()
+def _verbs() -> None:
+    """Baselines: what runs gave once, how far noise moves it, and whether it is still so."""
+
+
+@app.command("save")
+def save(
+    subject: Annotated[
+        str, typer.Argument(help="A scenario file (TOML), or the name of a shipped one.")
+    ],
+    backend: Backends = None,
+    name: Annotated[
+        str | None, typer.Option(help="Of the baseline [default: the scenario's].")
+    ] = None,
+    folder: Folder = BASELINES,
+    batch: Batch = None,
+    settings: Set = None,
+    unversioned: Annotated[
+        bool, typer.Option("--no-commit", help="Keep it although there is no commit to name.")
+    ] = False,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Run a scenario, and perturbed copies that tell its noise, and keep what they give."""
+    from sciprec.baselines.requests import scenario_request
+    from sciprec.baselines.saving import save_request
+    from sciprec.cli.console import print_json, say
+    from sciprec.scenario.changes import change
+
+    with _computing(threads, quiet or json) as how:
+        request = scenario_request(subject, backend or (), dict(map(change, settings or ())))
+        record = save_request(
+            request, name=name or "", folder=folder, batch=batch, unversioned=unversioned, how=how
+        )
+    if json:
+        return print_json({"name": record.name, "folder": record.folder, "key": record.key})
+    say(f"baseline: {record.folder / record.name}")
+
+
+@app.command("check")
+def check(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Names of baselines [default: all].")
+    ] = None,
+    folder: Folder = BASELINES,
+    batch: Batch = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Exit with 1 where any bit differs.")
+    ] = False,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Run again what baselines are of, and say what changed; exit with 1 where it did."""
+    from sciprec.baselines.checking import check_request, require_all
+    from sciprec.baselines.records import read_record, record_names
+    from sciprec.baselines.requests import asked_again
+    from sciprec.cli.console import print_check, print_json
+
+    checks = []
+    for name in require_all(names or (), record_names(folder), folder):
+        record = read_record(name, folder)
+        with _computing(threads, quiet or json) as how:
+            checks.append(check_request(record, asked_again(record.subject), batch=batch, how=how))
+    if json:
+        print_json([one.as_dict() for one in checks])
+    else:
+        for one in checks:
+            print_check(one)
+    good = all(one.identical if exact else one.within for one in checks)
+    if not good:
+        raise typer.Exit(NOT_MET)
+
+
+@app.command("list")
+def list_all(folder: Folder = BASELINES, json: Json = False) -> None:
+    """List the baselines of a folder."""
+    from sciprec.baselines.records import read_record, record_names
+    from sciprec.baselines.words import records_listing
+    from sciprec.cli.console import print_json, print_listing
+
+    records = [read_record(name, folder) for name in record_names(folder)]
+    if json:
+        print_json([
+            {"name": r.name, "key": r.key, "runs": [run.name for run in r.runs],
+             "made_by": r.made_by, "history": len(r.history)} for r in records
+        ])  # fmt: skip
+    else:
+        print_listing(records_listing(records))
+
+
+@app.command("show")
+def show(
+    name: Annotated[str, typer.Argument(help="Name of a baseline.")],
+    folder: Folder = BASELINES,
+    json: Json = False,
+) -> None:
+    """Show what a baseline holds: its runs, their noise, by what they were made, its history."""
+    from sciprec.baselines.records import read_record
+    from sciprec.baselines.words import about_record, record_listing
+    from sciprec.cli.console import print_json, print_listing, say
+
+    record = read_record(name, folder)
+    if json:
+        runs = [
+            {"name": run.name, "failure": run.failure, "noise": run.noise,
+             "noise_of": run.noise_of, "errors": run.errors} for run in record.runs
+        ]  # fmt: skip
+        return print_json({
+            "name": record.name, "key": record.key, "subject": record.subject, "runs": runs,
+            "made_by": record.made_by, "history": record.history,
+        })  # fmt: skip
+    print_listing(record_listing(record))
+    for line in about_record(record):
+        say(line)
+
+
+@contextmanager
+def _computing(threads: int | None, quiet: bool) -> Iterator[Any]:
+    """How runs are computed, with their progress on standard error."""
+    from sciprec.baselines.saving import How
+    from sciprec.cli.progress import Progress
+
+    try:
+        with Progress(quiet=quiet) as progress:
+            told = {
+                "on_done": progress.done, "on_days": progress.days,
+                "on_compiling": progress.compiling,
+            }  # fmt: skip
+            yield How(threads, told, progress.planned)
+    except KeyboardInterrupt:
+        raise Interrupted("the baselines are as they were") from None

@@ -1,0 +1,242 @@
+"""`sciprec baseline`: verdicts, exit codes, what is kept, and every sentence of bad input."""
+
+import json
+import shutil
+import subprocess
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sciprec.baselines import records
+from sciprec.baselines.judging import VERDICTS
+from sciprec.cli import commands as cli
+
+FOLDER = "baselines"
+
+
+
+
+def checked(call, *options):
+    """Exit code and the only check."""
+    code, out, err = call("baseline", "check", "--json", *options)
+    assert not err
+    (found,) = json.loads(out)
+    return code, found
+
+
+def times(factor):
+    """A change: one value of the run in binary32."""
+
+    def change(dataset, backend):
+        if backend == "fp32":
+            dataset["field"][1, 2] *= factor
+        return dataset
+
+    return change
+
+
+def put(value):
+    def change(dataset, backend):
+        dataset["field"][2, 3] = value
+        return dataset
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict", "code"),
+    [
+        (lambda dataset, backend: dataset, "identical", cli.GOOD),
+        (times(1.0 + 2.0**-24), "noise", cli.GOOD),
+        (times(1.0 + 2.0**-20), "changed", cli.NOT_MET),
+        (put(np.nan), "pattern", cli.NOT_MET),
+        (put(-np.inf), "pattern", cli.NOT_MET),
+        (lambda d, b: d.rename(field="other"), "pattern", cli.NOT_MET),
+        (lambda d, b: d.isel(x=slice(3)), "pattern", cli.NOT_MET),
+        (lambda d, b: d.assign_coords(x=d.x + 1), "pattern", cli.NOT_MET),
+        (lambda d, b: d.assign(more=d.field), "pattern", cli.NOT_MET),
+        (lambda d, b: 1 / 0, "pattern", cli.NOT_MET),
+    ],
+)
+def test_a_verdict_and_its_exit_code(call, saved, planted, change, verdict, code):
+    planted.change = change
+    found_code, found = checked(call)
+    assert found_code == code
+    assert max(found["found"], key=VERDICTS.index) == verdict
+    assert checked(call, "--exact")[0] == (cli.GOOD if verdict == "identical" else cli.NOT_MET)
+
+
+def test_a_change_says_where_and_by_how_much(call, saved, planted):
+    planted.change = times(2.0)
+    code, out, _ = call("baseline", "check")
+    assert code == cli.NOT_MET
+    assert "fp32, field: changed: " in out and "is beyond" in out
+    assert "at time 1, x 2" in out and "8 runs whose inputs are one unit of the format apart" in out
+    assert "processor and versions are the baseline's, so that other bits come from other" in out
+    planted.change = put(np.nan)
+    assert "fp64, field: pattern: 0 NaN then, 1 now" in call("baseline", "check")[1]
+
+
+def test_noise_is_that_of_inputs_one_unit_apart_and_no_tolerance(call, planted, repository):
+    """Ten times as sensitive a model has ten times the noise; one that is not has none."""
+    found = []
+    for name, planted.sensitivity in (("a", 1.0), ("b", 16.0), ("c", 0.0)):
+        assert call("baseline", "save", "made_up.toml", "--name", name, "-q")[0] == cli.GOOD
+        shown = json.loads(call("baseline", "show", name, "--json")[1])
+        (run,) = (one for one in shown["runs"] if one["name"] == "fp32")
+        found.append(run["noise"]["field"]["largest"])
+    unit = 12.0 * 2.0**-23
+    assert 0.0 < found[0] <= 3 * unit and 8 * found[0] < found[1] <= 32 * unit and found[2] == 0.0
+
+
+def test_a_batch_that_is_there_is_taken(call, saved, planted, monkeypatch):
+    monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder)
+    assert call("run", "made_up.toml", "--out", "out", "-q")[0] == cli.GOOD
+    before = planted.calls
+    assert checked(call, "--batch", "out") == (cli.GOOD, checked(call)[1])
+    assert planted.calls == before + 2  # those of the check without a batch
+    call("baseline", "save", "made_up.toml", "--name", "again", "--batch", "out", "-q")
+    again, first = (json.loads(call("baseline", "show", name, "--json")[1])
+                    for name in ("again", "made_up"))  # fmt: skip
+    assert again["runs"] == first["runs"] and again["key"] == first["key"]
+    next(saved.glob("out/*fp32*.nc")).unlink()
+    code, found = checked(call, "made_up", "--batch", "out")
+    assert code == cli.NOT_MET and "there is no 'made_up__fp32.nc'" in found["rows"][-1]["reason"]
+    call("run", "made_up.toml", "--set", "accumulation.start=3.0", "--out", "other", "-q")
+    code, _, err = call("baseline", "check", "made_up", "--batch", "other")
+    assert code == cli.USAGE and "accumulation.start was 3.0 and is 1.0" in err
+
+
+def test_lists(call, saved):
+    (one,) = json.loads(call("baseline", "list", "--json")[1])
+    assert one["name"] == "made_up" and one["runs"] == ["fp64", "fp32"] and one["made_by"]["commit"]
+    assert "made_up" in call("baseline", "list")[1]
+    out = call("baseline", "show", "made_up")[1]
+    assert "saved" in out and "noise: spread of 8 runs" in out and one["key"] in out
+    size = sum(path.stat().st_size for path in (saved / FOLDER).rglob("*") if path.is_file())
+    assert size < 100_000
+
+
+def rewrite(change):
+    """Change the JSON of the baseline."""
+
+    def do(folder):
+        path = folder / FOLDER / "made_up" / "baseline.json"
+        content = json.loads(path.read_text())
+        change(content)
+        path.write_text(json.dumps(content))
+
+    return do
+
+
+def text(words):
+    return lambda folder: (folder / FOLDER / "made_up" / "baseline.json").write_text(words)
+
+
+def scenario(old, new):
+    def do(folder):
+        path = folder / "made_up.toml"
+        path.write_text(path.read_text().replace(old, new))
+
+    return do
+
+
+CHECK, SAVE = ("check",), ("save", "made_up.toml", "--name", "new")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "arguments", "words"),
+    [
+        (rewrite(lambda c: c.update(schema=99)), CHECK, "has schema 99, and this sciprec reads 1"),
+        (rewrite(lambda c: c["runs"][1]["noise"]["field"].update(largest=1.0)), CHECK,
+         "was edited by hand, or merged: its seal does not fit"),
+        (text("{<<<<<<< HEAD"), CHECK, "cannot be read as a baseline"),
+        (text("[]"), CHECK, "cannot be read as a baseline (it holds no object)"),
+        (lambda f: (f / FOLDER / "made_up" / "fp32.nc").write_bytes(b"other"), CHECK,
+         "fp32.nc' was changed after it was saved"),
+        (lambda f: (f / FOLDER / "made_up" / "fp32.nc").unlink(), CHECK, "fp32.nc' is missing"),
+        (scenario("updates = 8", "updates = 9"), CHECK,
+         "is of something else: scenario.accumulation.updates was 8 and is 9; accept"),
+        (scenario('"fp32"', '"fp32", "fp16"'), CHECK,
+         "is of something else: the run 'fp16' is new; accept"),
+        (scenario("updates = 8", "updates = 0"), CHECK, "updates"),
+        (lambda f: shutil.rmtree(f / FOLDER), CHECK, "there is no baseline in 'baselines'"),
+        (lambda f: None, ("check", "made_ub"), "did you mean 'made_up'?"),
+        (lambda f: None, ("show", "../made_up"), "there is no baseline '../made_up'"),
+        (lambda f: None, ("save", "made_up.toml"), "there is a 'made_up' in 'baselines' already"),
+        (lambda f: None, ("save", "made_up.toml", "--name", "a/b"), "cannot be called 'a/b'"),
+        (lambda f: None, ("save", "none.toml"), "none.toml"),
+        (lambda f: shutil.rmtree(f / ".git"), SAVE, "(it is in no git repository); commit first"),
+        (lambda f: subprocess.run(["git", "update-ref", "-d", "HEAD"], cwd=f, check=True), SAVE,
+         "(the repository has no commit); commit first, or keep baselines without one with"),
+        (lambda f: (f / "file").write_text(""), (*SAVE, "--folder", "file"), "cannot be"),
+        (lambda f: (f / "file").write_text(""), (*SAVE, "--folder", "file/in"), "cannot be made"),
+        (lambda f: None, (*SAVE, "--batch", "none"), "there is no"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_a_sentence_and_leaves_everything_as_it_was(
+    call, saved, spoil, arguments, words
+):
+    spoil(saved)
+    before = files_in(saved)
+    code, out, err = call("baseline", *arguments, "-q") if arguments[0] != "show" else (
+        call("baseline", *arguments))  # fmt: skip
+    assert (code, out) == (cli.USAGE, "") and words in err and err.count("\n") == 1
+    assert files_in(saved) == before
+
+
+def test_without_a_commit_where_that_is_said(call, saved):
+    shutil.rmtree(saved / ".git")
+    assert call("baseline", *SAVE, "--no-commit", "-q")[0] == cli.GOOD
+    assert call("baseline", "check", "-q")[0] == cli.GOOD
+
+
+def test_a_write_that_fails_leaves_nothing(call, saved, planted, monkeypatch):
+    before = files_in(saved)
+    write = records.files.write
+    monkeypatch.setattr(
+        records, "files", SimpleNamespace(write=lambda d, path: full(write(d, path)))
+    )
+    code, _, err = call("baseline", *SAVE, "-q")
+    assert code == cli.USAGE and "cannot be written (No space left" in err
+    assert files_in(saved) == before
+
+
+def full(path):
+    raise OSError(28, "No space left on device")
+
+
+def files_in(folder):
+    """Every file with its bytes, git's own left out."""
+    paths = (path for path in folder.rglob("*") if ".git" not in path.parts)
+    return {path: path.read_bytes() if path.is_file() else b"" for path in paths}
+
+
+def test_where_the_file_is_gone_the_baseline_knows_its_scenario(call, saved):
+    (saved / "made_up.toml").unlink()
+    assert checked(call)[0] == cli.GOOD
+
+
+def test_a_run_that_failed_is_to_fail_as_before(call, planted, repository):
+    planted.change = lambda d, b: d.assign_attrs(blow_up="at once") if b == "fp32" else d
+    assert call("baseline", "save", "made_up.toml", "-q")[0] == cli.GOOD
+    code, found = checked(call)
+    assert code == cli.GOOD and "it failed as before: stopped early: at once" in str(found)
+    planted.change = lambda d, b: d
+    code, found = checked(call)
+    assert code == cli.NOT_MET and "now: it ended well" in str(found)
+
+
+def test_a_run_that_leaves_nothing_is_not_kept(call, planted, repository):
+    planted.change = lambda d, b: 1 / 0 if b == "fp32" else d
+    code, _, err = call("baseline", "save", "made_up.toml", "-q")
+    assert code == cli.USAGE and "fp32 gives nothing to keep: failed inside" in err
+    assert not (repository / FOLDER).exists()
+
+
+def test_its_files_open_in_xarray(saved):
+    for path in (saved / FOLDER).rglob("*.nc"):
+        with xr.open_dataset(path) as dataset:
+            assert dataset["field"].shape == (3, 4)
