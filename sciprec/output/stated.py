@@ -34,7 +34,8 @@ MEMBERS, INPUTS = "sciprec_members", "inputs"
 ORIGIN = "sciprec_inputs"
 """Where the inputs of a member come from, in words."""
 STORED_STATE, STORED_BITS = "stored_state", "stored_bits"
-"""How a state is kept between steps, in words; bits of its numbers, where scales have their own."""
+"""How a state is kept between steps, in words; bits of its numbers, where scales or a policy
+say so."""
 MARKET = "sciprec_market"
 """Spot, rate, dividend yield and payoff of a surface of prices, as JSON."""
 

@@ -195,10 +195,13 @@ def test_policies_of_a_flow_over_a_mountain():
         found = sciprec.climate.run(
             "williamson_5", "T21", 1.0, backend, step_seconds=1200.0, time_scheme="rk4", **more
         )
+        bits.append(found.attrs.get("stored_bits"))
         return found["height"].values[-1]
 
+    bits: list = []
     truth = height()
     master, narrow = (height(policy=name, narrow="fp16", wide="fp32") for name in ("O2", "O3"))
     assert np.array_equal(narrow, height("fp16"))
+    assert bits == [None, 24.0, 11.0, None]
     errors = [np.linalg.norm(h - truth) / np.linalg.norm(truth) for h in (master, narrow)]
     assert 0.0 < errors[0] < 0.2 * errors[1]

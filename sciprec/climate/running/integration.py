@@ -42,7 +42,8 @@ class Trajectory:
         steps: how many were made.
         stored: in words, how the state is kept between steps where it is a master copy or has
             formats by scale; else empty.
-        stored_bits: of a significand of the state on average, where scales have their own; or None.
+        stored_bits: of a significand of the state on average, where scales or a policy say so; or
+            None.
         blow_up: None, or a sentence naming day, field, level, place and the usual remedy.
         timing: processor time of the steps, compilation excluded.
         fixed_point: saturations, changes of units and places short of bits, as plain data (see
@@ -172,6 +173,6 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
         blow_up=run.blow_up,
         timing=run.clock.timing,
         stored=kept.in_words(degree),
-        stored_bits=None if kept.scales is None else kept.scales.average_bits(degree),
+        stored_bits=kept.bits(degree),
         fixed_point=fixed_point_summary(model.lifted),
     )

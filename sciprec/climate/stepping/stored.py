@@ -92,6 +92,17 @@ class StoredState:
         scales = self.scales.text.removeprefix(SCALES).strip()
         return ", ".join(part for part in (said, f"state by scale ({scales}), {bits}") if part)
 
+    def bits(self, degree: np.ndarray) -> float | None:
+        """Of a significand of the state on average, where scales or a policy say so; else None.
+
+        Args:
+            degree: total wavenumber of each coefficient.
+        """
+        if self.scales is not None:
+            return self.scales.average_bits(degree)
+        known = self.initial
+        return None if known is self.update else float(known.storage.format.significand_bits)
+
     @property
     def initial(self) -> Backend:
         """The backend whose storage has the format of the state: in policies, of its update."""
