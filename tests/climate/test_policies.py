@@ -87,6 +87,7 @@ def test_refusals(name, said):
     [
         ({"policy": "O1", "narrow": "fp16"}, "without narrow and wide"),
         ({"narrow": "fp16"}, "without a policy"),
+        ({"policy": "dcu", "wide": "fp32"}, "has its own formats"),
         ({"policy": "O1", "narrow": "fp16", "wide": "fp32", "backend": "bf16"}, "give one of them"),
     ],
 )

@@ -156,7 +156,8 @@ MIXTURES = {
     mixture.name: mixture
     for mixture in (
         Mixture(
-            "dcu", {"state update": "fp64", "Legendre products": "fp16"}, "fp32",
+            "dcu",
+            {"state update": "fp64", "diffusion": "fp64", "Legendre products": "fp16"}, "fp32",
             "state and update in fp64, products in fp16 with sums in fp32, all else in fp32",
         ),
     )
@@ -241,7 +242,11 @@ def in_place_of(
             f"a policy and the backend {shown(backend)} are given; give one of them: "
             "policy='O2', narrow='fp16', wide='fp32', or the backend"
         )
-    if policy in MIXTURES and (narrow, wide) == (None, None):
+    if policy in MIXTURES:
+        if (narrow, wide) != (None, None):
+            raise InputError(
+                f"policy {policy!r} has its own formats; leave out narrow and wide"
+            )
         return f"policy:{policy}"
     if narrow is None or wide is None:
         raise InputError(
