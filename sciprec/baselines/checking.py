@@ -12,7 +12,15 @@ from sciprec.baselines.judging import FAILING, VERDICTS, Row, beyond, rows_of
 from sciprec.baselines.keeping import METRICS
 from sciprec.baselines.records import Record
 from sciprec.baselines.requests import Request, differing
-from sciprec.baselines.saving import PLAIN, How, answers
+from sciprec.baselines.saving import (
+    PLAIN,
+    Given,
+    How,
+    answers,
+    required_commit,
+    writable,
+    write_new,
+)
 from sciprec.comparison.wording import number
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
@@ -59,6 +67,14 @@ class Check(Shown):
         """Whether all bits are the same."""
         return set(self.found) <= {"identical"}
 
+    @property
+    def better(self) -> tuple[Row, ...]:
+        """Rows beyond the noise whose error against fp64 is smaller than it was."""
+        return tuple(
+            row for row in self.rows
+            if row.verdict == "changed" and row.error_now < row.error_then
+        )  # fmt: skip
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         rows = [asdict(row) for row in self.rows]
@@ -81,6 +97,43 @@ def check_request(
     """
     require_same(record, request)
     given, _ = answers(request, batch, how)
+    return _checked(record, request, given)
+
+
+def bless_request(
+    record: Record, request: Request, reason: str, *, batch: Path | None = None,
+    unversioned: bool = False, how: How = PLAIN,
+) -> Check:  # fmt: skip
+    """Put what is asked today, and its noise, in place of a baseline, and note why.
+
+    Args:
+        record: what is replaced; what was asked may be something else by now.
+        request: what is asked.
+        reason: why the new numbers are right.
+        batch, how: as for `check_request`.
+        unversioned: whether there need not be a commit.
+
+    Returns:
+        The new numbers against the old ones.
+
+    Raises:
+        InputError: no reason was given, there is no commit, or a run has left nothing.
+    """
+    if not reason.strip():
+        raise InputError("no reason was given; say with --reason why the new numbers are right")
+    with writable(record.folder):
+        commit = required_commit(record.folder, unversioned)
+        computed = answers(request, batch, how, noisy=True)
+        check = _checked(record, request, computed[0])
+        write_new(
+            request, record.name, record.folder, computed, commit, record.history, reason.strip(),
+            check.found,
+        )  # fmt: skip
+    return check
+
+
+def _checked(record: Record, request: Request, given: Mapping[str, Given]) -> Check:
+    """What was given against a baseline."""
     rows = [row for kept in record.runs for row in rows_of(record, kept, given.get(kept.name))]
     return Check(
         record.name, tuple(rows), record.made_by.get("commit", ""),

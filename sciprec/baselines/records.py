@@ -98,7 +98,7 @@ class Record:
             was = "was changed after it was saved" if path.is_file() else "is missing"
             raise InputError(
                 f"baseline '{self.name}': the file '{path}' {was}; get it back from version "
-                f"control, or accept today's numbers with `sciprec baseline bless {self.name}`"
+                "control, or remove the folder and save it anew"
             )
         return files.read(path)
 

@@ -64,6 +64,8 @@ class How:
     on_plan: Callable[[Sequence[Run]], None] = lambda runs: None
 
 
+Answers = tuple[dict[str, Given], dict[str, tuple[dict[str, dict[str, float]], str]]]
+"""What each run has given; and for each the spread of its noise, and of what that is."""
 PLAIN = How()
 """One run a processor, and nobody is told."""
 
@@ -90,21 +92,30 @@ def save_request(
     require_new(name, folder)
     with writable(folder):
         commit = required_commit(folder, unversioned)
-        return write_new(request, name, folder, batch, commit, (), SAVED, how)
+        computed = answers(request, batch, how, noisy=True)
+        return write_new(request, name, folder, computed, commit)
 
 
 def write_new(
-    request: Request, name: str, folder: Path, batch: Path | None, commit: str,
-    history: Sequence[Mapping[str, Any]], reason: str, how: How, found: Mapping[str, int] = {},
+    request: Request, name: str, folder: Path, computed: Answers, commit: str,
+    history: Sequence[Mapping[str, Any]] = (), reason: str = SAVED,
+    found: Mapping[str, int] | None = None,
 ) -> Record:  # fmt: skip
-    """Compute and write a baseline of what is asked, in place of what may be there.
+    """Write a baseline of what is asked, in place of what may be there.
 
     Args:
+        request: what was asked.
+        name, folder: of the baseline.
+        computed: the answers, with noise.
+        commit: that it is of; empty where there is none.
         history: what was before.
         reason: why the numbers are as they are now.
-        found: how many metrics of each verdict there were, against what was before.
+        found: how many variables had each verdict, against what was before.
+
+    Raises:
+        InputError: a run has left nothing, or the baseline cannot be written.
     """
-    given, noise = answers(request, batch, how, noisy=True)
+    given, noise = computed
     failed = next(((n, one.failure) for n, one in given.items() if one.values is None), None)
     if failed:
         raise InputError(
@@ -123,7 +134,7 @@ def write_new(
     made_by = {key: value for key, value in provenance().items() if key in _MADE_BY}
     entry = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit, "reason": reason,
-        "found": dict(found), "errors": {run.name: dict(run.errors) for run in runs},
+        "found": dict(found or {}), "errors": {run.name: dict(run.errors) for run in runs},
     }  # fmt: skip
     record = Record(
         name, request.key, request.subject, request.asked, request.source, tuple(runs),
@@ -135,7 +146,7 @@ def write_new(
 
 def answers(
     request: Request, batch: Path | None, how: How, *, noisy: bool = False
-) -> tuple[dict[str, Given], dict[str, tuple[dict[str, dict[str, float]], str]]]:
+) -> Answers:
     """What the runs of a request give, by name.
 
     Args:

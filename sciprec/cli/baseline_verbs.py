@@ -11,6 +11,7 @@ import typer
 
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set, Threads
+from sciprec.cli.written_files import Html, JUnit, check_folder, write
 from sciprec.errors import Interrupted
 
 NOT_MET = 1
@@ -20,6 +21,9 @@ app = typer.Typer(help=_HELP, no_args_is_help=True)
 Folder = Annotated[Path, typer.Option(help="Folder of all baselines.")]
 Batch = Annotated[
     Path | None, typer.Option(help="A folder of `sciprec run` that has the runs already.")
+]
+NoCommit = Annotated[
+    bool, typer.Option("--no-commit", help="Keep it although there is no commit to name.")
 ]
 BASELINES = Path("baselines")
 
@@ -41,9 +45,7 @@ def save(
     folder: Folder = BASELINES,
     batch: Batch = None,
     settings: Set = None,
-    unversioned: Annotated[
-        bool, typer.Option("--no-commit", help="Keep it although there is no commit to name.")
-    ] = False,
+    unversioned: NoCommit = False,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -74,6 +76,11 @@ def check(
     exact: Annotated[
         bool, typer.Option("--exact", help="Exit with 1 where any bit differs.")
     ] = False,
+    html: Html = None,
+    junit_xml: JUnit = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="File for a summary in Markdown, for a pull request.")
+    ] = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -84,11 +91,14 @@ def check(
     from sciprec.baselines.requests import asked_again
     from sciprec.cli.console import print_check, print_json
 
+    for path in (html, junit_xml, markdown):
+        check_folder(path)
     checks = []
     for name in require_all(names or (), record_names(folder), folder):
         record = read_record(name, folder)
         with _computing(threads, quiet or json) as how:
             checks.append(check_request(record, asked_again(record.subject), batch=batch, how=how))
+    _write_files(checks, html, junit_xml, markdown)
     if json:
         print_json([one.as_dict() for one in checks])
     else:
@@ -97,6 +107,32 @@ def check(
     good = all(one.identical if exact else one.within for one in checks)
     if not good:
         raise typer.Exit(NOT_MET)
+
+
+@app.command("bless")
+def bless(
+    name: Annotated[str, typer.Argument(help="Name of a baseline.")],
+    reason: Annotated[str, typer.Option(help="Why the new numbers are right.")],
+    folder: Folder = BASELINES,
+    batch: Batch = None,
+    unversioned: NoCommit = False,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Put today's numbers in place of a baseline's, and note why."""
+    from sciprec.baselines.checking import bless_request
+    from sciprec.baselines.records import read_record
+    from sciprec.baselines.requests import asked_again
+    from sciprec.cli.console import print_check, print_json
+
+    record = read_record(name, folder)
+    with _computing(threads, quiet or json) as how:
+        check = bless_request(
+            record, asked_again(record.subject), reason, batch=batch, unversioned=unversioned,
+            how=how,
+        )  # fmt: skip
+    print_json(check.as_dict()) if json else print_check(check)
 
 
 @app.command("list")
@@ -140,6 +176,27 @@ def show(
     print_listing(record_listing(record))
     for line in about_record(record):
         say(line)
+
+
+def _write_files(
+    checks: list[Any], html: Path | None, junit_xml: Path | None, markdown: Path | None
+) -> None:
+    """The files that were asked for."""
+    if html is not None:
+        from sciprec.baselines.keeping import METRICS
+        from sciprec.report.baseline_page import checks_page
+
+        write(html, checks_page(checks, METRICS))
+    if junit_xml is not None:
+        from sciprec.baselines.summaries import check_cases
+        from sciprec.comparison.junit import junit_text
+
+        cases = {f"sciprec baseline check {one.name}": check_cases(one) for one in checks}
+        write(junit_xml, junit_text(cases))
+    if markdown is not None:
+        from sciprec.baselines.summaries import markdown as in_markdown
+
+        write(markdown, in_markdown(checks))
 
 
 @contextmanager

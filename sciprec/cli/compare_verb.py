@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.written_files import Html, JUnit, check_folder, write
 from sciprec.errors import InputError
 
 NOT_MET = 1
@@ -36,25 +36,23 @@ def compare(
     stored: Annotated[
         Path | None, typer.Option(help="Judge what --json printed again, without the files.")
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="File for a self-contained page.")] = None,
-    junit_xml: Annotated[
-        Path | None, typer.Option(help="File for JUnit XML, a test case for each variable.")
-    ] = None,
+    html: Html = None,
+    junit_xml: JUnit = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Compare two files; exit with 1 when a variable differs by more than its tolerances."""
     for path in (html, junit_xml):
-        _check_folder(path)
+        check_folder(path)
     tolerances = {"rtol": rtol or (), "atol": atol or (), "max_ulp": max_ulp or ()}
     comparison, names = _compared(golden, actual, stored, tolerances)
     if html is not None:
         from sciprec.report.comparison import comparison_page
 
-        _write(html, comparison_page(comparison, golden=names[0], actual=names[1]))
+        write(html, comparison_page(comparison, golden=names[0], actual=names[1]))
     if junit_xml is not None:
         from sciprec.comparison.junit import junit_xml as as_junit
 
-        _write(junit_xml, as_junit(comparison, golden=names[0], actual=names[1]))
+        write(junit_xml, as_junit(comparison, golden=names[0], actual=names[1]))
     from sciprec.cli.console import print_comparison, print_json
 
     if json:
@@ -83,21 +81,3 @@ def _compared(
     from sciprec.comparison import compare as compare_files
 
     return compare_files(golden, actual, **tolerances), (str(golden), str(actual))
-
-
-def _check_folder(path: Path | None) -> None:
-    """Refuse a file that cannot be written, before anything is computed."""
-    folder = path is not None and os.path.isdir(path)  # unlike Path.is_dir, for any name
-    if path is not None and (folder or not os.path.isdir(path.parent)):
-        why = "it is a folder" if folder else "its folder does not exist"
-        raise InputError(f"the file {path} cannot be written ({why}); give another one")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a text file."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"the file {path} cannot be written ({error.strerror}); give another one"
-        ) from None

@@ -10,6 +10,7 @@ import typer
 
 from sciprec.cli.options import Json, Quiet, ScenarioFiles, known_backends
 from sciprec.cli.settings import Settings
+from sciprec.cli.written_files import JUnit, check_folder, write
 from sciprec.errors import InputError, Interrupted
 
 QUICKSTART = ("quickstart_climate", "quickstart_heston")
@@ -56,6 +57,7 @@ def run(
     ] = False,
     fresh: Fresh = False,
     settings: Set = None,
+    junit_xml: JUnit = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Show what would be computed, and compute nothing.")
     ] = False,
@@ -78,7 +80,9 @@ def run(
         rows = forecast(files, plugins=Settings.plugins, **how)
         return print_json(rows) if json else print_forecast(rows)
     places = {"scheduler": scheduler, "workers": workers, "threads": threads}
-    run_and_show(files, enforce=enforce, quiet=quiet, json=json, **how, **places)
+    run_and_show(
+        files, enforce=enforce, quiet=quiet, json=json, junit_xml=junit_xml, **how, **places
+    )
 
 
 def quickstart(
@@ -93,8 +97,9 @@ def quickstart(
 
 
 def run_and_show(
-    scenarios: Sequence[Any], *, enforce: bool = False, quiet: bool, json: bool, **how: Any
-) -> None:
+    scenarios: Sequence[Any], *, enforce: bool = False, quiet: bool, json: bool,
+    junit_xml: Path | None = None, **how: Any,
+) -> None:  # fmt: skip
     """Run a batch and print its table; exit with 1 where a run failed.
 
     Args:
@@ -102,12 +107,14 @@ def run_and_show(
         enforce: whether a tolerance that is missed counts as failed.
         quiet: whether nothing is said on the way.
         json: whether data are printed in place of a table.
+        junit_xml: file for a test case of each run.
         how: further arguments of `sciprec.run`.
     """
     from sciprec.batch import workflow
     from sciprec.cli.console import print_json, print_runs, say
     from sciprec.cli.progress import Progress
 
+    check_folder(junit_xml)
     try:
         with Progress(quiet=quiet or json) as progress:
             result = workflow.run(
@@ -131,8 +138,19 @@ def run_and_show(
         for note in result.notes:
             say(note)
         say(f"page: {result.page}")
+    if junit_xml is not None:
+        write_cases(junit_xml, "run", result.table, ("beyond", "broken") if enforce else ())
     if any_failed(result.table) or (enforce and result.beyond):
         raise typer.Exit(NOT_MET)
+
+
+def write_cases(
+    path: Path, verb: str, table: Sequence[dict[str, Any]], failing: Sequence[str]
+) -> None:
+    """JUnit XML of the runs of a batch; failed ones are failures, and those of these statuses."""
+    from sciprec.comparison.junit import junit_text, run_cases
+
+    write(path, junit_text({f"sciprec {verb}": run_cases(table, ("failed", *failing))}))
 
 
 def any_failed(table: Sequence[dict[str, Any]]) -> bool:

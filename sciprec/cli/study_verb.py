@@ -10,7 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.options import Backends, Json, Quiet
+from sciprec.cli.run_verb import write_cases
 from sciprec.cli.settings import command_line
+from sciprec.cli.written_files import JUnit, check_folder
 from sciprec.errors import InputError, Interrupted
 
 NOT_MET = 1
@@ -58,6 +60,7 @@ def study(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
     ] = False,
+    junit_xml: JUnit = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -66,6 +69,8 @@ def study(
     from sciprec.cli.progress import Progress
     from sciprec.studies.kernel_file import kernel_named
     from sciprec.studies.kernel_page import study as study_kernel
+
+    check_folder(junit_xml)
 
     def tried(one: Any) -> None:
         if not (quiet or json):
@@ -87,6 +92,10 @@ def study(
     except KeyboardInterrupt:
         raise Interrupted("the files of runs that had finished are kept") from None
     found = made.search
+    if junit_xml is not None:
+        shown = found.compared if found else ()
+        table = [row for row in made.table if row["label"] not in shown]
+        write_cases(junit_xml, "study", table, ("beyond", "broken"))
     if json:
         content = {"folder": made.folder, "page": made.page, "runs": made.table}
         print_json(content | {"search": found and found.as_dict(), "notes": made.notes})

@@ -109,6 +109,8 @@ def test_junit_xml_has_a_case_for_each_variable(call, files, tmp_path):
     assert failure.get("type") == "changed"
     assert failure.get("message").startswith("u: relative l2 error 0.25 is above 0.1; largest")
     assert cases["height"].find("failure") is None
+    told = {one.get("name"): float(one.get("value")) for one in cases["u"].iter("property")}
+    assert told["relative_l2"] == pytest.approx(0.25, rel=0.1) and "max_ulp" in told
     assert cases["height"].find("system-out").text.startswith("noise: relative l2 error")
 
 
