@@ -1,7 +1,9 @@
 """What runs have given once, how far noise moves it, and whether it is still so.
 
 
-    requests    what a baseline is asked of: a scenario, or a kernel with its inputs, as runs
+    requests    what a baseline is asked of: a scenario as its runs
+    kernel_requests  a kernel with its inputs as runs
+    asking      requests as a command line names them, and as baselines have noted them
     keeping     what is kept of a run's variables, and how far two of them are apart
     noise       the spread of runs whose inputs are one unit of their format apart
     records     the files of a baseline: JSON and netCDF, sealed

@@ -20,6 +20,7 @@ from sciprec.batch.plan import Run
 from sciprec.diagnosis.attribution import stored_in
 from sciprec.diagnosis.problem import SEED, moved
 from sciprec.kinds import kind_of
+from sciprec.output.stated import INPUTS, MEMBERS
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.scenario.ensemble import Ensemble
 
@@ -40,7 +41,9 @@ def has_ensemble(run: Run) -> bool:
     values differ by no less than a unit of the run's format.
     """
     ensemble = run.scenario.ensemble
-    if ensemble is None or kind_of(run.scenario).moved is not None:
+    kind = kind_of(run.scenario)
+    of_inputs = kind.attributes.get(MEMBERS) == INPUTS
+    if ensemble is None or kind.moved is not None or of_inputs:
         return False
     enough = ensemble.members > SAMPLES
     return enough and ensemble.amplitude >= unit_of(resolve_backend(run.backend))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sciprec.baselines.noise import perturbed_inputs
 from sciprec.batch.plan import Run
 from sciprec.batch.resume import asked_of
 from sciprec.batch.workflow import planned
@@ -65,8 +66,6 @@ def scenario_request(
     Raises:
         InputError: it cannot be read, or its model does not take it.
     """
-    from sciprec.baselines.noise import perturbed_inputs
-
     origin = f"scenario '{given.name}'" if isinstance(given, Scenario) else str(given)
     if changes:
         content = given.model_dump(mode="json") if isinstance(given, Scenario) else (
@@ -98,29 +97,20 @@ def plain_asked(runs: Sequence[Run]) -> dict[str, Any]:
     return json.loads(json.dumps(asked, default=repr))
 
 
-def asked_again(subject: Mapping[str, Any]) -> Request:
-    """What a baseline was asked of, as it stands today: its file, or, where that is gone, what the
-    baseline holds of it.
-
-    Raises:
-        InputError: it cannot be read, or its model does not take it.
-    """
-    file = subject["file"]
-    there = bool(file) and (Path(file).is_file() or not Path(file).suffix)
-    if there:
-        return scenario_request(file, subject["backends"], subject["changes"])
-    return scenario_request(
-        parse_scenario(subject["scenario"], "the baseline's scenario"), subject["backends"]
-    )
-
-
 def name_of(run: Run) -> str:
     """What a run is called in a baseline: "fp16", "fp16+carry, member 3"."""
     return run.label + (f", member {run.member}" if run.member else "")
 
 
-def differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """In what two requests differ, a phrase for each key."""
+def differing(
+    then: Mapping[str, Any], now: Mapping[str, Any], *, missing: bool = True
+) -> list[str]:
+    """In what two requests differ, a phrase for each key.
+
+    Args:
+        then, now: what is asked of each run.
+        missing: whether a key that one of them does not have counts.
+    """
     one, two = dict(_leaves(then)), dict(_leaves(now))
     found = [
         f"{words} is {'new' if run not in then else 'missing'}"
@@ -128,7 +118,8 @@ def differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     ]  # fmt: skip
     shared = then.keys() & now.keys()
     for key in sorted(key for key in one.keys() | two.keys() if key[0] in shared):
-        if one.get(key, _MISSING) != two.get(key, _MISSING):
+        both = key in one and key in two
+        if (both or missing) and one.get(key, _MISSING) != two.get(key, _MISSING):
             was, is_now = (repr(each[key]) if key in each else "missing" for each in (one, two))
             found.append(f"{key[-1]} was {was:.80} and is {is_now:.80}")
     return list(dict.fromkeys(found))

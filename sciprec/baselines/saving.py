@@ -195,7 +195,7 @@ def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
     dataset = files.read(path)
     said = json.loads(dataset.attrs.get(SCENARIO, "{}"))
     wanted = asked["scenario"]
-    other = differing({"": {k: said[k] for k in wanted if k in said}}, {"": wanted})
+    other = differing({"": said}, {"": wanted}, missing=False)
     if other:
         raise InputError(
             f"'{path}' is of another scenario than the baseline: {'; '.join(other[:3])}; give the "

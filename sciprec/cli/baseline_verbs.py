@@ -11,6 +11,7 @@ import typer
 
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set, Threads
+from sciprec.cli.study_verb import axes_of
 from sciprec.cli.written_files import Html, JUnit, check_folder, write
 from sciprec.errors import Interrupted
 
@@ -36,9 +37,20 @@ def _verbs() -> None:
 @app.command("save")
 def save(
     subject: Annotated[
-        str, typer.Argument(help="A scenario file (TOML), or the name of a shipped one.")
+        str,
+        typer.Argument(help="A scenario file (TOML), a shipped one's name, or FILE.py:FUNCTION."),
     ],
     backend: Backends = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(help="Arguments of a kernel, as for `sciprec study`; repeat it for several."),
+    ] = None,
+    output: Annotated[
+        list[str] | None, typer.Option(help="Result of a kernel that counts [default: all].")
+    ] = None,
+    axes: Annotated[
+        list[str] | None, typer.Option(help="Axes of a kernel's result: path=time.")
+    ] = None,
     name: Annotated[
         str | None, typer.Option(help="Of the baseline [default: the scenario's].")
     ] = None,
@@ -50,14 +62,17 @@ def save(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:  # fmt: skip
-    """Run a scenario, and perturbed copies that tell its noise, and keep what they give."""
-    from sciprec.baselines.requests import scenario_request
+    """Run a scenario or kernel, and perturbed copies that tell its noise; keep what they give."""
+    from sciprec.baselines.asking import request_named
     from sciprec.baselines.saving import save_request
     from sciprec.cli.console import print_json, say
     from sciprec.scenario.changes import change
 
     with _computing(threads, quiet or json) as how:
-        request = scenario_request(subject, backend or (), dict(map(change, settings or ())))
+        request = request_named(
+            subject, backend or (), dict(map(change, settings or ())), inputs or (), output or (),
+            axes_of(axes or ()),
+        )  # fmt: skip
         record = save_request(
             request, name=name or "", folder=folder, batch=batch, unversioned=unversioned, how=how
         )
@@ -86,9 +101,9 @@ def check(
     json: Json = False,
 ) -> None:  # fmt: skip
     """Run again what baselines are of, and say what changed; exit with 1 where it did."""
+    from sciprec.baselines.asking import asked_again
     from sciprec.baselines.checking import check_request, require_all
     from sciprec.baselines.records import read_record, record_names
-    from sciprec.baselines.requests import asked_again
     from sciprec.cli.console import print_check, print_json
 
     for path in (html, junit_xml, markdown):
@@ -97,7 +112,7 @@ def check(
     for name in require_all(names or (), record_names(folder), folder):
         record = read_record(name, folder)
         with _computing(threads, quiet or json) as how:
-            checks.append(check_request(record, asked_again(record.subject), batch=batch, how=how))
+            checks.append(check_request(record, asked_again(record), batch=batch, how=how))
     _write_files(checks, html, junit_xml, markdown)
     if json:
         print_json([one.as_dict() for one in checks])
@@ -121,15 +136,15 @@ def bless(
     json: Json = False,
 ) -> None:
     """Put today's numbers in place of a baseline's, and note why."""
+    from sciprec.baselines.asking import asked_again
     from sciprec.baselines.checking import bless_request
     from sciprec.baselines.records import read_record
-    from sciprec.baselines.requests import asked_again
     from sciprec.cli.console import print_check, print_json
 
     record = read_record(name, folder)
     with _computing(threads, quiet or json) as how:
         check = bless_request(
-            record, asked_again(record.subject), reason, batch=batch, unversioned=unversioned,
+            record, asked_again(record), reason, batch=batch, unversioned=unversioned,
             how=how,
         )  # fmt: skip
     print_json(check.as_dict()) if json else print_check(check)

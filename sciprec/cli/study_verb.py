@@ -85,7 +85,7 @@ def study(
             made = study_kernel(
                 kernel_named(kernel), list(inputs), backends=tuple(backend or ()),
                 output=output or None, tolerance=_limits(tolerance or ()), metric=metric, out=out,
-                axes=_axes(axes or ()), search=search, threads=threads, fresh=fresh,
+                axes=axes_of(axes or ()), search=search, threads=threads, fresh=fresh,
                 command=command_line(["study", kernel], options), on_plan=progress.planned,
                 on_done=progress.done, on_tried=tried,
             )  # fmt: skip
@@ -140,7 +140,7 @@ def _limits(given: Sequence[str]) -> float | dict[str, float] | None:
     return plain[0] if plain else {name: float(value) for name, value in pairs} or None
 
 
-def _axes(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def axes_of(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Names of axes by result."""
     found: dict[str, tuple[str, ...]] = {}
     for one in given:

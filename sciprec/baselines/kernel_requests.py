@@ -1,0 +1,110 @@
+"""A kernel with its inputs as what a baseline is asked of."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sciprec.baselines.requests import Request, plain_asked
+from sciprec.batch.plan import Run
+from sciprec.batch.workflow import planned
+from sciprec.diagnosis.problem import SEED, moved
+from sciprec.errors import InputError
+from sciprec.output.files import NETCDF, suffix_of
+from sciprec.precision.formats.backend import backend_names, resolve_backend
+from sciprec.provenance.definitions import digest_of
+from sciprec.studies.kernel_file import kernel_named, names_function
+from sciprec.studies.kernel_kind import KIND, scenario_of
+from sciprec.studies.subjects import Subject, opened, subject
+
+
+def kernel_request(
+    kernel: Any, args: Any, *, backends: Sequence[str], output: str | Sequence[str] | None = None,
+    axes: Mapping[str, Any] | None = None, name: str = "", described: Mapping[str, Any] = {},
+) -> Request:  # fmt: skip
+    """A kernel on its inputs in some arithmetics, fp64 among them.
+
+    Args:
+        kernel, args, output, axes: as for `sciprec.study`.
+        backends: names or spec strings.
+        name: of the baseline; left out, the kernel's.
+        described: how to ask again.
+
+    Raises:
+        InputError: as `sciprec.study`.
+    """
+    about = subject(kernel, args, output, axes)
+    names = dict.fromkeys(resolve_backend(one).name for one in backend_names(list(backends)))
+    scenario = scenario_of(about, tuple(names), ())
+    with opened(about):
+        runs = planned([scenario], None, suffix_of(NETCDF))
+        asked = plain_asked(runs)
+    table = {
+        "function": about.kernel.__name__,
+        "arguments": scenario.kernel.arguments,
+        "outputs": list(about.outputs),
+        "axes": {name: list(dims) for name, dims in about.axes.items()},
+        "given": [digest_of(one.values, one.dims, one.coordinates) for one in about.members],
+    }
+    for one in asked.values():
+        one["scenario"][KIND] = table
+    inputs = _Inputs(about)
+    return Request(
+        name or scenario.name, {"kind": "kernel", **described}, asked, runs[0].code, runs,
+        inputs.perturbed, inputs.open,
+    )  # fmt: skip
+
+
+def named_kernel_request(
+    kernel: str, inputs: Sequence[str], backends: Sequence[str],
+    output: Sequence[str] | None = None, axes: Mapping[str, Sequence[str]] | None = None,
+) -> Request:  # fmt: skip
+    """The kernel of a file as `sciprec study` takes it, see there.
+
+    Raises:
+        InputError: as `sciprec study`, or no inputs or arithmetics were given.
+    """
+    if not names_function(kernel) or not inputs or not backends:
+        raise InputError(
+            f"the kernel '{kernel}' is to be given as FILE.py:FUNCTION, with its arguments "
+            "(--inputs) and arithmetics (--backend)"
+        )
+    described = {
+        "kernel": kernel, "inputs": list(inputs), "backends": list(backends),
+        "output": list(output or ()), "axes": {n: list(dims) for n, dims in (axes or {}).items()},
+    }  # fmt: skip
+    return kernel_request(
+        kernel_named(kernel), list(inputs), backends=backends, output=output or None, axes=axes,
+        described=described,
+    )  # fmt: skip
+
+
+class _Inputs:
+    """The inputs of a kernel, and perturbed ones, which runs find while they are open."""
+
+    def __init__(self, about: Subject) -> None:
+        self._about, self._perturbed = about, []
+
+    def perturbed(self, run: Run, sample: int) -> Run:
+        """The run with its floating-point inputs moved by up to one unit of its format."""
+        backend = resolve_backend(run.backend)
+        rng = np.random.default_rng((SEED, sample))
+        members = list(self._about.members)
+        mine = members[run.member]
+        values = {n: moved(v, backend, rng, units=1.0) for n, v in mine.values.items()}
+        members[run.member] = replace(mine, values=values)
+        about = replace(self._about, members=tuple(members))
+        self._perturbed.append(about)
+        return replace(run, scenario=scenario_of(about, run.scenario.backends, ()))
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """Let runs find all of them."""
+        with contextlib.ExitStack() as stack:
+            for about in (self._about, *self._perturbed):
+                stack.enter_context(opened(about))
+            yield

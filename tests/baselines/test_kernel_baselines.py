@@ -1,0 +1,139 @@
+"""Baselines of kernels with their inputs, and of prices."""
+
+import json
+
+import pytest
+
+from sciprec.cli import commands as cli
+from sciprec.kinds import heston_grid
+
+KERNEL = '''
+import numpy as np
+
+
+def wave(u, c, path):
+    """Upwind advection of `u`; `path` gets every state."""
+    for t in range(path.shape[0]):
+        last = u[u.size - 1]
+        for i in range(u.size - 1, 0, -1):
+            u[i] = u[i] - c * (u[i] - u[i - 1])
+        u[0] = u[0] - c * (u[0] - last)
+        for i in range(u.size):
+            path[t, i] = u[i]
+    return np.sum(u)
+
+
+def start():
+    return {"u": 1.5 + np.sin(np.arange(16.0)), "c": 0.3, "path": np.zeros((5, 16))}
+
+
+def other():
+    return {"u": 2.5 + np.cos(np.arange(16.0)), "c": 0.2, "path": np.zeros((5, 16))}
+'''
+SAVE = ("baseline", "save", "waves.py:wave", "--inputs", "waves.py:start", "--inputs",
+        "waves.py:other", "-b", "fp32", "--axes", "path=time,x", "-q")  # fmt: skip
+
+
+@pytest.fixture
+def kernel(repository, call):
+    """A repository with a kernel's baseline, and a function that edits the kernel."""
+    path = repository / "waves.py"
+    path.write_text(KERNEL, encoding="utf-8")
+    code, _, err = call(*SAVE)
+    assert code == cli.GOOD, err
+
+    def edit(old, new):
+        assert old in KERNEL
+        path.write_text(KERNEL.replace(old, new), encoding="utf-8")
+
+    return edit
+
+
+def checked(call, *options):
+    code, out, err = call("baseline", "check", "wave", "--json", *options)
+    assert not err
+    return code, json.loads(out)[0]
+
+
+def test_a_kernel_is_the_same_until_it_computes_otherwise(kernel, call, repository):
+    code, found = checked(call, "--exact")
+    assert code == cli.GOOD and found["found"] == {"identical": 12} and not found["notes"]
+    kernel("u[i] = u[i] - c * (u[i] - u[i - 1])", "u[i] = (u[i] - c * (u[i] - u[i - 1]))")
+    assert checked(call, "--exact")[0] == cli.GOOD
+    kernel("path[t, i] = u[i]", "path[t, i] = u[i] * 1.00001")
+    code, found = checked(call)
+    assert code == cli.NOT_MET and found["found"]["changed"] == 4
+    assert {row["variable"] for row in found["rows"] if row["verdict"] == "changed"} == {"path"}
+    assert "the source behind it is not the baseline's" in found["notes"]
+    kernel("range(path.shape[0])", "range(1, path.shape[0])")
+    assert checked(call)[0] == cli.NOT_MET
+    kernel('"c": 0.2', '"c": 0.25')
+    code, _, err = call("baseline", "check", "wave", "-q")
+    assert code == cli.USAGE and "is of something else: " in err and ".given was" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("waves.py:wave", "-b", "fp32"), "with its arguments (--inputs) and arithmetics (--back"),
+        (("waves.py:wave", "--inputs", "waves.py:start"), "(--inputs) and arithmetics (--backend)"),
+        (("waves.py:wave", "--inputs", "waves.py:start", "-b", "fp32", "--set", "a.b=1"),
+         "--set was given, and 'waves.py:wave' is a kernel: leave it out"),
+        (("made_up.toml", "--inputs", "a.npz"),
+         "--inputs was given, and 'made_up.toml' is a scenario: leave it out"),
+        (("waves.py:none", "--inputs", "waves.py:start", "-b", "fp32"), "defines no 'none'"),
+    ],
+)  # fmt: skip
+def test_bad_input(kernel, call, arguments, words):
+    code, _, err = call("baseline", "save", *arguments, "--name", "new", "-q")
+    assert code == cli.USAGE and words in err and err.count("\n") == 1
+
+
+def test_a_kernel_whose_file_is_gone(kernel, call, repository):
+    (repository / "waves.py").unlink()
+    code, _, err = call("baseline", "check", "-q")
+    assert code == cli.USAGE and "waves.py" in err and err.count("\n") == 1
+
+
+HESTON = """
+name = "prices"
+title = "Calls"
+source = "nobody"
+kind = "heston"
+backends = ["fp32"]
+
+[heston.model]
+spot = 100.0
+v0 = 0.04
+kappa = 1.5
+theta = 0.04
+sigma = 0.5
+rho = -1.0
+rate = 0.02
+
+[heston.payoffs]
+kind = "call"
+strikes = [90.0, 110.0]
+maturities_years = [0.5]
+
+[heston.simulation]
+n_paths = 2048
+steps_per_year = 8
+seed = 1
+"""
+
+
+@pytest.mark.slow
+def test_prices_of_another_seed_are_changed(repository, call, monkeypatch):
+    (repository / "prices.toml").write_text(HESTON, encoding="utf-8")
+    assert call("baseline", "save", "prices.toml", "-q")[0] == cli.GOOD
+    assert call("baseline", "check", "-q", "--exact")[0] == cli.GOOD
+    run = heston_grid.run
+
+    def of_another_seed(given, *rest):
+        simulation = given.simulation.model_copy(update={"seed": given.simulation.seed + 1})
+        return run(given.model_copy(update={"simulation": simulation}), *rest)
+
+    monkeypatch.setattr(heston_grid, "run", of_another_seed)
+    code, out, _ = call("baseline", "check", "-q")
+    assert code == cli.NOT_MET and "fp32+carry, price: changed" in out
