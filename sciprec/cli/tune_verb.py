@@ -60,7 +60,7 @@ def tune(
             "scenario's model stage, too."),
     ] = "line",
     metric: Annotated[
-        str, typer.Option(help="The error: relative_l2, max or rms.")
+        str, typer.Option(help="The error: relative_l2, max, max_relative or rms.")
     ] = "relative_l2",
     margin: Annotated[float, typer.Option(help="Of a search with --check.")] = 1.5,
     output: Annotated[

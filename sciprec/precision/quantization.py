@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar, cast, overload
 
 import numpy as np
@@ -124,6 +124,13 @@ def _result_dtype(dtype: np.dtype) -> np.dtype:
     if dtype.kind != "f":
         return np.dtype(np.float64)
     return np.dtype(np.float32) if dtype.itemsize < 8 else np.dtype(np.float64)
+
+
+def rounding_into(backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
+    """A function (values, out) of flat arrays that rounds each number once to the storage format,
+    into an array whose dtype holds that; for a floating-point backend without random bits.
+    """
+    return _rounding_kernel(backend, 0)
 
 
 def _rounding_kernel(backend: Backend, seed: int):

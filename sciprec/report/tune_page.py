@@ -14,6 +14,8 @@ from sciprec.report.drawing.templating import page_style, template
 from sciprec.report.stored.batch import write_text
 from sciprec.tuning.found import Found
 
+MANY = 20
+"""Places beyond which those that stay wide are listed by themselves."""
 _QUIET = "#808080"
 
 
@@ -35,6 +37,7 @@ def tune_page(found: Found) -> str:
         verdict=found.verdict,
         found=found,
         uniform=[t for t in found.pareto if t.label in found.formats],
+        wide=found.wide_places() if len(found.assignment) > MANY else [],
         sources=[_listing(found, source) for source in found.sources()],
         others=[] if found.unit == "line" else list(found.assignment.items()),
         picture=_picture(found),

@@ -70,8 +70,9 @@ def tune(
         args: a tuple of its arguments, or a mapping by parameter name. They are not written.
         tolerance: the largest error of the results, against binary64.
         output: which results count, as for `trace`; left out, all.
-        metric: "relative_l2", "max" (largest difference over largest size), "rms" (root mean square
-            of the difference, in the result's units), or a function (found, truth) -> error of the
+        metric: "relative_l2", "max" (largest difference over largest size), "max_relative" (largest
+            relative difference of a number), "rms" (root mean square of the difference, in the
+            result's units), or a function (found, truth) -> error of the
             finite values of one result; of several results the largest error counts.
         formats: names of formats in any order, or "bits" for significands of 2 to 25 bits.
         unit: what gets a format of its own: "line", "operation", "variable", "function" or "call".

@@ -80,13 +80,14 @@ class Found(Shown):
     _choice: Choice = field(repr=False, compare=False)
 
     def save(self, path: str | Path) -> Path:
-        """Write the assignment as TOML, for "assignment:PATH" wherever a backend is named.
+        """Write the assignment as TOML, for "assignment:PATH" wherever a backend is named; it is
+        called as the file.
 
         Raises:
             InputError: it fails the check, or cannot be written.
         """
         self._require_good("saved")
-        return self.assignment.save(path)
+        return self.assignment.named(Path(path).stem).save(path)
 
     def _require_good(self, done: str) -> None:
         if not self.good:
@@ -110,6 +111,17 @@ class Found(Shown):
              "error": error, "cost": problem.cost(tried)}
             for (g, n, tried), error in zip(found, errors, strict=True)
         ]  # fmt: skip
+
+    def wide_places(self) -> list[dict[str, Any]]:
+        """The places in wider formats than the narrowest that was found, the widest first."""
+        problem, bits = self._problem, self._problem.formats.bits
+        least = min((bits[n] for n in self._choice), default=0)
+        found = [
+            {"function": g.place.function, "place": g.name, "source": g.place.source,
+             "format": problem.formats.names[n], "bits": bits[n], "runs": g.runs}
+            for g, n in zip(problem.groups, self._choice, strict=True) if bits[n] > least
+        ]  # fmt: skip
+        return sorted(found, key=lambda one: -one["bits"])
 
     def lines_of(self, file: str) -> list[tuple[int, str, int]]:
         """Lines of a file with their format, and how wide that is among all, from 0 to 4."""
@@ -142,7 +154,10 @@ class Found(Shown):
     def _summary(self) -> Summary:
         problem, rows = self._problem, []
         several = problem.what == "model" and self.unit != "stage"
-        for group, number in zip(problem.groups, self._choice, strict=True):
+        listed = list(zip(problem.groups, self._choice, strict=True))
+        if several:  # many: what stays wide first
+            listed.sort(key=lambda one: -problem.formats.bits[one[1]])
+        for group, number in listed:
             place = group.place
             rows.append((
                 *([place.function] if several else []), group.name, problem.formats.names[number],

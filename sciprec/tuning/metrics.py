@@ -24,12 +24,21 @@ def largest(found: np.ndarray, truth: np.ndarray) -> float:
     return _over(float(np.abs(found - truth).max()), float(np.abs(truth).max()))
 
 
+def largest_relative(found: np.ndarray, truth: np.ndarray) -> float:
+    """The largest difference over the size of the truth, number by number."""
+    with np.errstate(all="ignore"):
+        relative = np.abs(found - truth) / np.abs(truth)
+    return float(np.where(found == truth, 0.0, relative).max())
+
+
 def rms(found: np.ndarray, truth: np.ndarray) -> float:
     """The root of the mean square of the difference, in units of the result."""
     return float(np.sqrt(np.mean((found - truth) ** 2)))
 
 
-METRICS: Mapping[str, Metric] = {"relative_l2": relative_l2, "max": largest, "rms": rms}
+METRICS: Mapping[str, Metric] = {
+    "relative_l2": relative_l2, "max": largest, "max_relative": largest_relative, "rms": rms,
+}  # fmt: skip
 
 
 def _over(size: float, scale: float) -> float:

@@ -105,7 +105,7 @@ class ModelProblem(TuningProblem):
     def all_of(self, place: Place) -> tuple[Place, ...]:
         """All places of a stage."""
         for stage in self.stages:
-            if stage.as_places[0] == place:
+            if place in stage.as_places:
                 return tuple(stage.as_places)
         return (place,)
 

@@ -17,7 +17,7 @@ from sciprec import InputError, lift, tune
 from sciprec.precision import resolve_backend
 from sciprec.tuning.formats import formats_of, stored_bits
 from sciprec.tuning.kernel_problem import KernelProblem
-from sciprec.tuning.metrics import metric_of
+from sciprec.tuning.metrics import METRICS, metric_of
 from sciprec.tuning.problem import TuningProblem
 from sciprec.tuning.search import cheapest
 from tests.random_kernels.generator import random_case
@@ -165,10 +165,28 @@ def test_units_and_metrics(unit):
     def own(found, truth):
         return float(np.abs(found - truth).max())
 
-    for metric in ("max", "rms", own):
+    for metric in ("max", "max_relative", "rms", own):
         found = tune(mean_of, ARGS, tolerance=1e-3, unit=unit, metric=metric)
         assert found.good and found.assignment.unit == unit and found.cost <= 0.5
         assert found.metric == getattr(metric, "__name__", metric)
+
+
+def test_metrics_are_what_they_say():
+    rng = np.random.default_rng(6)
+    truth, found = rng.normal(size=50), rng.normal(size=50)
+    truth[3] = found[3] = 0.0
+    apart = [abs(f - t) for f, t in zip(found, truth, strict=True)]
+    known = {
+        "relative_l2": math.sqrt(sum(a * a for a in apart) / sum(t * t for t in truth)),
+        "max": max(apart) / max(map(abs, truth)),
+        "max_relative": max(a / abs(t) for a, t in zip(apart, truth, strict=True) if t),
+        "rms": math.sqrt(sum(a * a for a in apart) / 50),
+    }
+    assert set(known) == set(METRICS)
+    for name, value in known.items():
+        assert METRICS[name](found, truth) == pytest.approx(value, rel=1e-13), name
+    truth[4] = 0.0
+    assert METRICS["max_relative"](found, truth) == math.inf
 
 
 @pytest.mark.slow
@@ -268,7 +286,7 @@ def test_the_page_of_documentation_runs_as_it_stands(tmp_path, monkeypatch, caps
     root = Path(__file__).parents[2]
     text = (root / "docs" / "tune.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```(?:python)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    script, said, command = blocks
+    script, said, command, _ = blocks  # the last one: see test_tune_models
     monkeypatch.chdir(tmp_path)
     Path("spread.py").write_text(script)
     runpy.run_path("spread.py")

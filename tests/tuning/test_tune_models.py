@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 
 import numpy as np
 import pytest
@@ -67,6 +68,29 @@ def test_a_choice_of_the_climate_has_the_bits_of_its_assignment(unit):
     problem = problem_of(program, unit, ("fp64", "fp32", "fp16", "bf16"), stages=stages)
     assert len(problem.groups) > (5 if unit == "stage" else 80)
     require_same_bits(problem, program, np.random.default_rng(3), 2)
+
+
+@pytest.mark.slow
+def test_the_command_of_the_documentation(tmp_path, monkeypatch, call):
+    """On a small grid, by stage; what is saved is called as its file."""
+    text = (ROOT / "docs/tune.md").read_text(encoding="utf-8")
+    command = re.findall(r"^sciprec tune policies.*$", text, re.MULTILINE)[0].split()
+    little = ("truncation=5", "days=0.125", "output_hours=3")
+    monkeypatch.chdir(tmp_path)
+    given = [*command[1:], "--unit", "stage", *(f"--set=climate.{one}" for one in little)]
+    given[given.index("climate.days=10")] = "climate.days=0.25"
+    status, out, said = call(*given, "--html", "t.html")
+    assert status == 0 and "state update" in out, said
+    assert sciprec.Assignment.load("mountain.toml").name == "mountain"
+
+
+@pytest.mark.parametrize("name", ["mountain_by_line", "heston_qem"])
+def test_the_assignments_of_the_repository_know_their_lines(name):
+    """A line that was edited is refused: search again, by the command in the scenario."""
+    found = sciprec.Assignment.load(ROOT / f"scenarios/assignments/{name}.toml")
+    for place in found.places.values():
+        text = (ROOT / place.file).read_text(encoding="utf-8")
+        assert place.source in text, place
 
 
 def test_the_same_line_of_two_files_is_two_lines(tmp_path):

@@ -28,6 +28,7 @@ from sciprec.climate.transform.compiled import compiled, staged
 from sciprec.climate.transform.spectral import make_tables, reference_transform, rounded
 from sciprec.precision import Backend
 from sciprec.precision.operations.meeting import new_counters
+from sciprec.precision.quantization import rounding_into
 
 
 def conversion_of(request: Request, initial) -> Conversion:
@@ -166,11 +167,19 @@ class Model:
 
     def _narrowed(self, kernel: Callable) -> Callable:
         """The same, of values in a master's format that the kernel takes in its own."""
-        made = aligned_zeros(self.shape, self.backend.carrier)
+        given, made = (aligned_zeros(self.shape, self.backend.carrier) for _ in range(2))
+        flat, of_flat = given.reshape(-1), made.reshape(-1)
+        if self.backend.random:  # bits of its own in every call
+
+            def narrow(values: np.ndarray, flat: np.ndarray) -> None:
+                flat[:] = rounded(values, self.backend)
+        else:
+            narrow = rounding_into(self.backend)
 
         def function(values: np.ndarray, out: np.ndarray) -> None:
-            kernel(rounded(values, self.backend).reshape(self.shape), made)
-            out[:] = made.ravel()
+            narrow(values, flat)
+            kernel(given, made)
+            out[:] = of_flat
 
         return function
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -150,6 +152,12 @@ class Assignment(Mapping[Hashable, str], Shown):
         content = {**self.as_dict(), "name": ""}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
+    def named(self, name: str) -> Assignment:
+        """The same assignment under another name."""
+        made = copy.copy(self)
+        made.name = name
+        return made
+
     def save(self, path: str | Path) -> Path:
         """Write it as TOML; `sciprec.Assignment.load` and "assignment:PATH" read it.
 
@@ -206,10 +214,11 @@ class Assignment(Mapping[Hashable, str], Shown):
         """The backend whose kernels compute so."""
         files.keep(self.digest, self.as_dict())
         fp64 = resolve_backend("fp64")
-        places = counted(len(self), self.unit)
-        about = f"{places} in formats of their own, all else in {self.default}"
-        if self.unit == "stage":
-            about = f"formats by stage of the model, most in {self.default}"
+        places = {(key if p.unit != "stage" else p.variable): self._formats[key]
+                  for key, p in self.places.items()}  # fmt: skip
+        counts = Counter(places.values())
+        said = [f"{counted(n, self.unit)} in {fmt}" for fmt, n in counts.most_common()]
+        about = ", ".join([*said, f"{'all else' if said else 'everything'} in {self.default}"])
         label = f"assignment:{self.name.replace(' ', '-')}@{self.digest}"
         name = self.name if self.is_policy else label
         return AssignedBackend(
