@@ -97,7 +97,7 @@ def check_request(
     """
     require_same(record, request)
     given, _ = answers(request, batch, how)
-    return _checked(record, request, given)
+    return checked(record, request, given)
 
 
 def bless_request(
@@ -124,7 +124,7 @@ def bless_request(
     with writable(record.folder):
         commit = required_commit(record.folder, unversioned)
         computed = answers(request, batch, how, noisy=True)
-        check = _checked(record, request, computed[0])
+        check = checked(record, request, computed[0])
         write_new(
             request, record.name, record.folder, computed, commit, record.history, reason.strip(),
             check.found,
@@ -132,8 +132,8 @@ def bless_request(
     return check
 
 
-def _checked(record: Record, request: Request, given: Mapping[str, Given]) -> Check:
-    """What was given against a baseline."""
+def checked(record: Record, request: Request, given: Mapping[str, Given]) -> Check:
+    """What was given, by the name of its run, against a baseline."""
     rows = [row for kept in record.runs for row in rows_of(record, kept, given.get(kept.name))]
     return Check(
         record.name, tuple(rows), record.made_by.get("commit", ""),

@@ -122,9 +122,8 @@ def _row(kept: KeptRun, then: xr.Dataset, given: Given, name: str) -> Row:
                "noise" if apart[m] <= _noise(kept, name, m) else "changed")
         for m in METRICS
     )  # fmt: skip
-    worst = max(metrics, key=beyond)
     where = _largest(then, given.values, name)
-    said = _words(worst, units, where, kept)
+    said = _words(metrics, units, where, kept)
     verdict = "changed" if any(m.verdict == "changed" for m in metrics) else "noise"
     return Row(kept.name, name, verdict, said, metrics, units, where, **errors)
 
@@ -133,16 +132,17 @@ def _noise(kept: KeptRun, name: str, metric: str) -> float:
     return float(kept.noise.get(name, {}).get(metric, 0.0))
 
 
-def _words(worst: Metric, units: str, where: str, kept: KeptRun) -> str:
+def _words(metrics: tuple[Metric, ...], units: str, where: str, kept: KeptRun) -> str:
     """Why other bits are noise or not."""
+    worst = max(metrics, key=beyond)
     unit = "" if units in ("", "1") else f" {units}"
     apart = f"{METRICS[worst.name]} {number(worst.apart)}{unit}"
-    beside = f"{number(worst.noise)}{unit}, the spread of {kept.noise_of or 'no run'}"
-    if worst.noise == 0.0 and kept.noise_of.startswith("not known"):
-        beside = f"noise {kept.noise_of}"
+    largest = next(metric for metric in metrics if metric.name == "largest")
+    at = f"; the largest is {number(largest.apart)}{unit} at {where}" if where else ""
+    if kept.noise_of.startswith("not known"):
+        return f"{apart}, and the noise is {kept.noise_of}{at}"
     how = "is within" if worst.verdict == "noise" else "is beyond"
-    at = f"; the largest of the kept values is at {where}" if where else ""
-    return f"{apart} {how} {beside}{at}"
+    return f"{apart} {how} {number(worst.noise)}{unit}, the spread of {kept.noise_of}{at}"
 
 
 def _shape_words(old: Fingerprint, new: Fingerprint) -> str:
@@ -171,7 +171,12 @@ def _pattern_words(old: Fingerprint, new: Fingerprint) -> str:
 def _largest(then: xr.Dataset, now: xr.Dataset, name: str) -> str:
     """Where the kept values are farthest apart, in words."""
     apart = np.abs(difference(then, now, name))
-    return _place(then[name], int(np.argmax(apart))) if apart.size and apart.any() else ""
+    if not apart.any():
+        return ""
+    flat = int(np.argmax(apart))
+    was, is_now = (one[name].values.ravel()[flat].item() for one in (then, now))
+    at = _place(then[name], flat)
+    return f"{at or 'the only one'} ({was!r} then, {is_now!r} now)"
 
 
 def _first_other(then: xr.Dataset, given: Given, name: str) -> str:

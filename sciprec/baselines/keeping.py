@@ -65,7 +65,7 @@ class Fingerprint:
 
 def fingerprints(dataset: xr.Dataset) -> dict[str, Fingerprint]:
     """What is known of every variable that is compared, and of every axis, by name."""
-    along = [str(name) for name in dataset.dims if name in dataset.coords]
+    along = [str(n) for n in dataset.dims if n in dataset.coords and _is_plain(dataset, n)]
     return {name: _fingerprint(dataset[name]) for name in (*compared_names(dataset), *along)}
 
 
@@ -86,7 +86,12 @@ def kept_values(dataset: xr.Dataset) -> xr.Dataset:
             strides[max(dims, key=left)] += 1
     chosen = {d: np.arange(n - 1, -1, -strides[d])[::-1] for d, n in sizes.items()}
     thinned = dataset[names].isel({d: c for d, c in chosen.items() if strides[d] > 1})
-    return thinned.drop_vars([n for n in thinned.coords if n not in thinned.dims])
+    thinned = thinned.drop_vars(
+        [n for n in thinned.coords if n not in thinned.dims or not _is_plain(thinned, n)]
+    ).drop_attrs()
+    for name in names:
+        thinned[name].attrs["units"] = str(dataset[name].attrs.get("units", ""))
+    return thinned.drop_encoding()
 
 
 def differences(
@@ -125,8 +130,17 @@ def relative_error(truth: xr.Dataset, run: xr.Dataset, name: str) -> float:
     return float(np.linalg.norm(difference(run, truth, name))) / size if size else 0.0
 
 
+def _is_plain(dataset: xr.Dataset, axis: Any) -> bool:
+    """Whether the values along an axis are single ones."""
+    return getattr(dataset.indexes.get(axis), "nlevels", 1) == 1
+
+
 def _fingerprint(variable: xr.DataArray) -> Fingerprint:
-    values = np.ascontiguousarray(variable.values)
+    values = np.ascontiguousarray(variable.values).reshape(variable.shape)
+    if values.dtype.kind in "mM":
+        values = values.view(np.int64)
+    elif values.dtype.kind not in "fiub":
+        values = np.frombuffer(repr(values.tolist()).encode(), np.uint8)
     lost = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
     bits = np.where(lost, np.array(np.nan, values.dtype), values) if lost.any() else values
     bits = bits.astype(bits.dtype.newbyteorder("<"))
@@ -134,7 +148,7 @@ def _fingerprint(variable: xr.DataArray) -> Fingerprint:
     finite = np.asarray(values[~(lost | above | below)], np.float64)
     scale = float(np.max(np.abs(finite), initial=0.0))
     unit = finite / scale if scale else finite  # squares neither overflow nor vanish
-    shape = tuple(map(int, values.shape))
+    shape = tuple(map(int, variable.shape))
     return Fingerprint(
         digest=_digest(f"{bits.dtype.str}{shape}".encode(), bits.tobytes()),
         shape=shape,

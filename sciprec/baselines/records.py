@@ -183,17 +183,26 @@ def record_names(folder: str | Path = FOLDER) -> list[str]:
     return sorted(path.parent.name for path in Path(folder).glob(f"[!.]*/{RECORD}"))
 
 
-def require_new(name: str, folder: str | Path) -> None:
-    """Make sure that a name may be one, and that there is no baseline of it.
+def require_name(name: str) -> None:
+    """Make sure that a name may be a baseline's.
 
     Raises:
-        InputError: it may not, or there is one.
+        InputError: it may not.
     """
     if not _NAME.fullmatch(name):
         raise InputError(
             f"a baseline cannot be called '{name}'; accepted: letters, digits, '.', '_', '+' and "
             "'-', beginning with a letter or digit, at most 100"
         )
+
+
+def require_new(name: str, folder: str | Path) -> None:
+    """Make sure that a name may be one, and that there is no baseline of it.
+
+    Raises:
+        InputError: it may not, or there is one.
+    """
+    require_name(name)
     if (Path(folder) / name).exists():
         raise InputError(
             f"there is a '{name}' in '{folder}' already; accept other numbers with `sciprec "

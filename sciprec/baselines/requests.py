@@ -94,7 +94,12 @@ def plain_asked(runs: Sequence[Run]) -> dict[str, Any]:
     asked = {name_of(run): asked_of(run) for run in runs}
     for one in asked.values():
         one["scenario"] = {k: v for k, v in one["scenario"].items() if k not in _WORDS}
-    return json.loads(json.dumps(asked, default=repr))
+    return as_json(asked)
+
+
+def as_json(content: Any) -> Any:
+    """Plain data as JSON gives them back."""
+    return json.loads(json.dumps(content, default=repr))
 
 
 def name_of(run: Run) -> str:

@@ -122,15 +122,15 @@ def write_new(
             f"{failed[0]} gives nothing to keep: {failed[1]}; correct it, or leave this arithmetic "
             "out with --backend"
         )
+    places = {name_of(run): run.file for run in request.runs}
     runs, values = [], {}
-    for run in request.runs:
-        one = given[name_of(run)]
-        variables, words = noise[name_of(run)]
+    for run, one in given.items():
+        variables, words = noise[run]
         runs.append(KeptRun(
-            name_of(run), run.file, failure=one.failure, variables=one.known, noise=variables,
+            run, places.get(run, ""), failure=one.failure, variables=one.known, noise=variables,
             noise_of=words, errors=one.errors,
         ))  # fmt: skip
-        values[name_of(run)] = one.values
+        values[run] = one.values
     made_by = {key: value for key, value in provenance().items() if key in _MADE_BY}
     entry = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit, "reason": reason,
