@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sciprec.baselines.judging import FAILING, VERDICTS, Row, beyond, rows_of
+from sciprec.baselines.judging import FAILING, VERDICTS, Row, beyond, rows_of, slower_row
 from sciprec.baselines.keeping import METRICS
 from sciprec.baselines.records import Record
 from sciprec.baselines.requests import Request, differing
@@ -59,7 +59,7 @@ class Check(Shown):
 
     @property
     def within(self) -> bool:
-        """Whether nothing is changed or of another pattern."""
+        """Whether nothing is changed, of another pattern or, where that was asked, slower."""
         return not any(row.verdict in FAILING for row in self.rows)
 
     @property
@@ -88,16 +88,35 @@ class Check(Shown):
 
 
 def check_request(
-    record: Record, request: Request, *, batch: Path | None = None, how: How = PLAIN
-) -> Check:
+    record: Record, request: Request, *, batch: Path | None = None, how: How = PLAIN,
+    slower: float | None = None,
+) -> Check:  # fmt: skip
     """Compute what is asked again, or take it from a batch, and hold it against a baseline.
+
+    Args:
+        record: the baseline.
+        request: what is asked.
+        batch: a folder of `sciprec run` that has the runs.
+        how: runs are computed.
+        slower: how many times longer a run may take; None: as long as it likes.
 
     Raises:
         InputError: the baseline is of something else, or the batch is.
     """
     require_same(record, request)
-    given, _ = answers(request, batch, how)
-    return checked(record, request, given)
+    if slower is not None and batch is not None:
+        raise InputError(
+            "--slower and --batch were both given; runs are timed beside a reference kernel, and "
+            "the files of a batch were made elsewhere: leave out one of them"
+        )
+    if slower is not None and not slower >= 1.0:
+        raise InputError(f"--slower is given {slower:g}; it takes a factor from 1 up, such as 1.5")
+    given, _ = answers(request, batch, how, timed=slower is not None)
+    found = checked(record, request, given)
+    if slower is None:
+        return found
+    rows = [slower_row(one, given[one.name], slower) for one in record.runs]
+    return replace(found, rows=(*found.rows, *(row for row in rows if row is not None)))
 
 
 def bless_request(

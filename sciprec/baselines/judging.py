@@ -3,6 +3,7 @@
     identical   the same bits in all values
     noise       other bits, no farther apart than runs whose inputs differ by a unit of the format
     changed     farther apart than that
+    slower      the run takes longer beside a reference kernel, where that is asked
     pattern     other NaN or infinities, another shape or axis, a variable or run that is missing
 """
 
@@ -15,14 +16,15 @@ import numpy as np
 import xarray as xr
 
 from sciprec.baselines.keeping import METRICS, Fingerprint, difference, differences
+from sciprec.baselines.pace import slowness
 from sciprec.baselines.records import KeptRun, Record
 from sciprec.baselines.saving import Given
 from sciprec.comparison.reasons import place
 from sciprec.comparison.wording import number
 
-VERDICTS = ("identical", "noise", "changed", "pattern")
+VERDICTS = ("identical", "noise", "slower", "changed", "pattern")
 """From the best to the worst."""
-FAILING = ("changed", "pattern")
+FAILING = ("slower", "changed", "pattern")
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,20 @@ class Row:
     where: str = ""
     error_then: float = math.nan
     error_now: float = math.nan
+
+
+def slower_row(kept: KeptRun, given: Given, factor: float) -> Row | None:
+    """A row for a run that takes so many times longer than it did; None where it does not."""
+    found = slowness(kept.pace, given.pace)
+    if found is None or found <= factor:
+        return None
+    was, now = (one["median"] for one in (kept.pace, given.pace))
+    said = (
+        f"it takes {number(found)} times as long or more, beside a reference kernel: "
+        f"{number(now)} times its time, was {number(was)} (medians of {len(given.seconds)} runs "
+        "and of the baseline's)"
+    )
+    return Row(kept.name, "", "slower", said)
 
 
 def beyond(metric: Metric) -> float:

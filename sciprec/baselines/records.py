@@ -48,6 +48,8 @@ class KeptRun:
         noise_of: of what that is the spread, in words.
         errors: by variable, the relative l2 error of the kept values against fp64's; empty for
             fp64 itself.
+        pace: median and least of the processor seconds of this run and those of its noise, as
+            ratios to a reference kernel; empty where these are not known.
     """
 
     name: str
@@ -59,6 +61,7 @@ class KeptRun:
     noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     noise_of: str = ""
     errors: Mapping[str, float] = field(default_factory=dict)
+    pace: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

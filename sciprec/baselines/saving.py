@@ -6,7 +6,7 @@ import contextlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import xarray as xr
 
 from sciprec.baselines.keeping import Fingerprint, fingerprints, kept_values, relative_error
 from sciprec.baselines.noise import Kept, has_ensemble, noise_runs, spread
+from sciprec.baselines.pace import REPEATS, pace_of, reference_seconds
 from sciprec.baselines.records import FOLDER, KeptRun, Record, require_new, write_record
 from sciprec.baselines.requests import Request, differing, name_of
 from sciprec.batch.execute import execute
@@ -23,6 +24,7 @@ from sciprec.batch.resume import SCENARIO
 from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError
 from sciprec.output import files
+from sciprec.output.dataset import PROCESSOR_SECONDS
 from sciprec.output.folders import alone_in
 from sciprec.provenance.origin import commit_around, provenance
 from sciprec.scenario.loading import TRUTH
@@ -41,12 +43,16 @@ class Given:
         values, known: what a baseline keeps of it.
         failure: empty, or why it failed.
         errors: by variable, relative l2 errors of the kept values against fp64's.
+        seconds: processor seconds of it and of the runs beside it; 0 where they are not known.
+        pace: median and least of these, as ratios to a reference kernel.
     """
 
     values: xr.Dataset | None = None
     known: Mapping[str, Fingerprint] = field(default_factory=dict)
     failure: str = ""
     errors: Mapping[str, float] = field(default_factory=dict)
+    seconds: tuple[float, ...] = ()
+    pace: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,7 @@ def write_new(
         variables, words = noise[run]
         runs.append(KeptRun(
             run, places.get(run, ""), failure=one.failure, variables=one.known, noise=variables,
-            noise_of=words, errors=one.errors,
+            noise_of=words, errors=one.errors, pace=one.pace,
         ))  # fmt: skip
         values[run] = one.values
     made_by = {key: value for key, value in provenance().items() if key in _MADE_BY}
@@ -145,7 +151,7 @@ def write_new(
 
 
 def answers(
-    request: Request, batch: Path | None, how: How, *, noisy: bool = False
+    request: Request, batch: Path | None, how: How, *, noisy: bool = False, timed: bool = False
 ) -> Answers:
     """What the runs of a request give, by name.
 
@@ -154,6 +160,7 @@ def answers(
         batch: a folder that has its runs, or None: they are computed.
         how: they are.
         noisy: whether the runs that tell their noise are computed, too.
+        timed: whether each is computed so often that its time is known.
 
     Returns:
         What each run has given; and for each the spread of its noise, and of what that is.
@@ -164,6 +171,11 @@ def answers(
     noises = {run.file: noise_runs(run, request.perturbed) if noisy else [] for run in request.runs}
     todo = [] if batch is not None else list(request.runs)
     todo += [one for some in noises.values() for one in some]
+    again = {
+        run.file: [replace(run, file=f"again{k}__{run.file}") for k in range(1, REPEATS)]
+        if timed else noises[run.file] for run in request.runs
+    }  # fmt: skip
+    todo += [one for some in again.values() for one in some] if timed else []
     with tempfile.TemporaryDirectory(prefix="sciprec-baseline-") as temporary, request.around():
         how.on_plan(todo)
         done = execute(todo, temporary, threads=how.threads, **how.told) if todo else ()
@@ -174,6 +186,14 @@ def answers(
             else stored_run(batch, run, request.asked[name_of(run)])
             for run in request.runs
         }  # fmt: skip
+        reference = reference_seconds()
+        for run in request.runs if batch is None else ():
+            one, others = given[name_of(run)], again[run.file]
+            beside = [_given(place, outcomes[other.file]).seconds for other in others]
+            seconds = (*one.seconds, *(s for some in beside for s in some))
+            given[name_of(run)] = replace(
+                one, seconds=seconds, pace=pace_of(seconds, reference)
+            )
         noise = {
             name_of(run): _noise(run, given[name_of(run)], place, outcomes, noises[run.file])
             for run in (request.runs if noisy else ())
@@ -250,7 +270,8 @@ def _given(folder: Path, outcome: Outcome) -> Given:
 
 
 def _of_dataset(dataset: xr.Dataset, failure: str) -> Given:
-    return Given(kept_values(dataset), fingerprints(dataset), failure)
+    seconds = float(dataset.attrs.get(PROCESSOR_SECONDS, 0.0))
+    return Given(kept_values(dataset), fingerprints(dataset), failure, seconds=(seconds,))
 
 
 def _noise(
@@ -283,7 +304,7 @@ def _against(truth: xr.Dataset | None, one: Given, run: Run) -> Given:
         return one
     alike = _alike(truth, one.values)
     errors = {name: relative_error(truth, one.values, name) for name in alike}
-    return Given(one.values, one.known, one.failure, errors)
+    return replace(one, errors=errors)
 
 
 def _alike(one: xr.Dataset, other: xr.Dataset) -> Iterator[str]:

@@ -91,6 +91,10 @@ def check(
     exact: Annotated[
         bool, typer.Option("--exact", help="Exit with 1 where any bit differs.")
     ] = False,
+    slower: Annotated[
+        float | None,
+        typer.Option(help="Exit with 1 where a run takes so many times longer: 1.5."),
+    ] = None,
     html: Html = None,
     junit_xml: JUnit = None,
     markdown: Annotated[
@@ -112,7 +116,8 @@ def check(
     for name in require_all(names or (), record_names(folder), folder):
         record = read_record(name, folder)
         with _computing(threads, quiet or json) as how:
-            checks.append(check_request(record, asked_again(record), batch=batch, how=how))
+            request = asked_again(record)
+            checks.append(check_request(record, request, batch=batch, how=how, slower=slower))
     _write_files(checks, html, junit_xml, markdown)
     if json:
         print_json([one.as_dict() for one in checks])

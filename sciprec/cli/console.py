@@ -21,7 +21,7 @@ _STATUS_COLOURS = {
 }  # fmt: skip
 
 _VERDICT_COLOURS = {
-    "identical": "green", "noise": "cyan", "changed": "red", "pattern": "red",
+    "identical": "green", "noise": "cyan", "changed": "red", "pattern": "red", "slower": "yellow",
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import xarray as xr
 
 from sciprec.baselines import records
 from sciprec.baselines.judging import VERDICTS
+from sciprec.baselines.pace import REPEATS
 from sciprec.cli import commands as cli
 
 FOLDER = "baselines"
@@ -240,3 +241,27 @@ def test_its_files_open_in_xarray(saved):
     for path in (saved / FOLDER).rglob("*.nc"):
         with xr.open_dataset(path) as dataset:
             assert dataset["field"].shape == (3, 4)
+
+
+def test_slower_runs_are_told_where_that_is_asked(call, planted, repository):
+    """The seconds that the model states, beside a reference kernel that is really timed."""
+    planted.change = lambda d, b: d.assign_attrs(processor_seconds=2.0)
+    assert call("baseline", "save", "made_up.toml", "-q")[0] == cli.GOOD
+    before = planted.calls
+    assert checked(call, "--slower", "3")[1]["found"] == {"identical": 2}
+    assert planted.calls == before + 2 * REPEATS
+    planted.change = lambda d, b: d.assign_attrs(processor_seconds=40.0 if b == "fp32" else 2.0)
+    assert checked(call)[0] == cli.GOOD
+    code, found = checked(call, "--slower", "3")
+    assert code == cli.NOT_MET and found["found"] == {"identical": 2, "slower": 1}
+    (row,) = (row for row in found["rows"] if row["verdict"] == "slower")
+    assert row["run"] == "fp32" and "times as long or more, beside a reference" in row["reason"]
+    spent = iter([100.0, 2.0] * 20)  # single slow runs are none: the least one counts, too
+    planted.change = lambda d, b: d.assign_attrs(processor_seconds=next(spent))
+    assert checked(call, "--slower", "3")[0] == cli.GOOD
+    for arguments, words in (
+        (("--slower", "0.5"), "--slower is given 0.5; it takes a factor from 1 up"),
+        (("--slower", "2", "--batch", "out"), "--slower and --batch were both given"),
+    ):
+        code, _, err = call("baseline", "check", "-q", *arguments)
+        assert code == cli.USAGE and words in err
