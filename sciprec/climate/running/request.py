@@ -18,7 +18,7 @@ from sciprec.climate.equations.registry import EquationSet
 from sciprec.climate.running.parameters import Parameters, check_parameters
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.stepping.schemes import FILTER, TimeScheme
-from sciprec.climate.stepping.stored import StoredState, resolve_stored
+from sciprec.climate.stepping.stored import StoredState, as_master_copy, resolve_stored
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.errors import InputError, meant
 from sciprec.precision import Backend, resolve_backend
@@ -108,6 +108,8 @@ def check_request(
     compensations = _checked_compensation(equations.variables, compensation)
     if perturbation is not None and not isinstance(perturbation, Perturbation):
         raise refused("perturbation", perturbation, "a climate.Perturbation(member=3), or None")
+    if stored is None and stages is None and not compensations:
+        arithmetic, stored = as_master_copy(arithmetic, equations.name)
     kept = resolve_stored(stored, arithmetic, row.number)
     if kept.scales is not None and compensations:
         raise InputError(

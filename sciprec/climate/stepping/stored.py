@@ -20,9 +20,12 @@ from sciprec.checks.limits import SCALES
 from sciprec.errors import InputError
 from sciprec.precision import Backend, quantize, resolve_backend
 from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.policies import Policy, policy_called
 from sciprec.precision.formats.backend import Arithmetic, handed_as, uniform_backend
 
 STATE = "state update"
+MASTER_COPIES = ("shallow_water",)
+"""Sets of equations whose policy O2 is a narrow arithmetic with a wide master copy."""
 _MOST, _LEAST = 53, 2
 _RANGE = re.compile(r"(?P<first>\d+)(?P<to>-(?P<last>\d*))? +(?P<format>\S.*)")
 _LAW = re.compile(r"(?P<bits>\d+(\.\d+)?) *- *(?P<slope>\d+(\.\d+)?) *\* *log2\(1 *\+ *l\)")
@@ -93,7 +96,8 @@ class StoredState:
         return ", ".join(part for part in (said, f"state by scale ({scales}), {bits}") if part)
 
     def bits(self, degree: np.ndarray) -> float | None:
-        """Of a significand of the state on average, where scales or a policy say so; else None.
+        """Of a significand of the state on average, where scales, a policy or a master copy say so;
+        else None.
 
         Args:
             degree: total wavenumber of each coefficient.
@@ -101,7 +105,9 @@ class StoredState:
         if self.scales is not None:
             return self.scales.average_bits(degree)
         known = self.initial
-        return None if known is self.update else float(known.storage.format.significand_bits)
+        if known is self.update and not self.is_master:
+            return None
+        return float(known.storage.format.significand_bits)
 
     @property
     def initial(self) -> Backend:
@@ -154,6 +160,30 @@ def rounding_after(
         return called
 
     return dict(kernels) | {n: followed(kernels[n], places) for n, places in WRITTEN.items()}
+
+
+def as_master_copy(backend: Backend, equations: str) -> tuple[Backend, str | None]:
+    """The narrow arithmetic and the state's format of a policy O2 whose runs are those of a master
+    copy, bit for bit: of the arithmetics' own kernels, which take less time than kernels that have
+    formats by place. Any other backend as it is, without a format.
+
+    Args:
+        backend: the model's.
+        equations: name of their set.
+    """
+    if equations not in MASTER_COPIES or not isinstance(backend, AssignedBackend):
+        return backend, None
+    assignment = backend.assignment
+    policy = policy_called(assignment.name) if assignment.is_policy else None
+    if not isinstance(policy, Policy) or policy.name != "O2" or policy.allow or policy.deny:
+        return backend, None
+    narrow, wide = resolve_backend(policy.narrow), resolve_backend(policy.wide)
+    if wide.storage.format == narrow.storage.format or not wide.storage.format.holds(
+        narrow.storage.format
+    ):
+        return backend, None
+    assignment.note_met(assignment)
+    return narrow, policy.wide
 
 
 def resolve_stored(stored: object, backend: Backend, highest: int) -> StoredState:
