@@ -35,10 +35,17 @@ SAVE = ("baseline", "save", "waves.py:wave", "--inputs", "waves.py:start", "--in
 
 
 @pytest.fixture
-def kernel(repository, call):
-    """A repository with a kernel's baseline, and a function that edits the kernel."""
+def written(repository):
+    """The file of a kernel in a repository."""
     path = repository / "waves.py"
     path.write_text(KERNEL, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def kernel(written, call):
+    """A repository with a kernel's baseline, and a function that edits the kernel."""
+    path = written
     code, _, err = call(*SAVE)
     assert code == cli.GOOD, err
 
@@ -55,7 +62,7 @@ def checked(call, *options):
     return code, json.loads(out)[0]
 
 
-def test_a_kernel_is_the_same_until_it_computes_otherwise(kernel, call, repository):
+def test_a_kernel_is_the_same_until_it_computes_otherwise_or_is_gone(kernel, call, repository):
     code, found = checked(call, "--exact")
     assert code == cli.GOOD and found["found"] == {"identical": 12} and not found["notes"]
     kernel("u[i] = u[i] - c * (u[i] - u[i - 1])", "u[i] = (u[i] - c * (u[i] - u[i - 1]))")
@@ -70,6 +77,9 @@ def test_a_kernel_is_the_same_until_it_computes_otherwise(kernel, call, reposito
     kernel('"c": 0.2', '"c": 0.25')
     code, _, err = call("baseline", "check", "wave", "-q")
     assert code == cli.USAGE and "is of something else: " in err and ".given was" in err
+    (repository / "waves.py").unlink()
+    code, _, err = call("baseline", "check", "-q")
+    assert code == cli.USAGE and "waves.py" in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -84,15 +94,9 @@ def test_a_kernel_is_the_same_until_it_computes_otherwise(kernel, call, reposito
         (("waves.py:none", "--inputs", "waves.py:start", "-b", "fp32"), "defines no 'none'"),
     ],
 )  # fmt: skip
-def test_bad_input(kernel, call, arguments, words):
+def test_bad_input(written, call, arguments, words):
     code, _, err = call("baseline", "save", *arguments, "--name", "new", "-q")
     assert code == cli.USAGE and words in err and err.count("\n") == 1
-
-
-def test_a_kernel_whose_file_is_gone(kernel, call, repository):
-    (repository / "waves.py").unlink()
-    code, _, err = call("baseline", "check", "-q")
-    assert code == cli.USAGE and "waves.py" in err and err.count("\n") == 1
 
 
 HESTON = """
