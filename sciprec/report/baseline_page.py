@@ -77,6 +77,7 @@ def _picture(check: Check, name: str) -> Picture | None:
             panel.plot(places, drawable, color=COLOURS[0], marker="o")
             panel.plot(places[-1:], drawable[-1:], color=COLOURS[1], marker="o")
             panel.set_yscale("log")
+            panel.set_ylim(*_ends([v for v in drawable if not math.isnan(v)]))
             panel.set_title(title, fontsize=8)
             panel.set_xticks([])
         for panel in panels[len(shown) :]:
@@ -89,3 +90,9 @@ def _picture(check: Check, name: str) -> Picture | None:
         "that it was blessed, and, in the other colour, now."
         + (f" {left} further variables are not drawn." if left else ""),
     )
+
+
+def _ends(values: list[float]) -> tuple[float, float]:
+    """Ends of a logarithmic axis that has a decade at least: what hardly moves looks so."""
+    middle, half = math.sqrt(min(values)) * math.sqrt(max(values)), math.sqrt(10.0)
+    return min(middle / half, 0.8 * min(values)), max(middle * half, 1.25 * max(values))
