@@ -18,6 +18,7 @@ import pytest
 from sciprec.batch import workflow
 from sciprec.climate.catalogue import CASES
 from sciprec.kinds import kinds, parse_scenario
+from sciprec.kinds.files import read_scenario
 from sciprec.precision.assigning.assignment import AssignedBackend
 from sciprec.scenario.variant import Variant
 from tests.shell.conftest import put_in, unit_roundoff
@@ -54,7 +55,7 @@ def one_of_each_kind():
 
 def shortened(path):
     """A scenario with a few steps, a coarse grid, few levels, members and paths."""
-    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    content = read_scenario(path)  # which finds assignments beside it
     if content["kind"] == "climate":
         given = content["climate"]
         step = given.setdefault("step_seconds", 600.0)
