@@ -15,7 +15,7 @@ from sciprec.errors import InputError, meant
 from sciprec.kinds.kind import Kind, kinds
 from sciprec.scenario.complaints import complaint
 from sciprec.scenario.loading import EXAMPLE, Scenario
-from sciprec.scenario.shipped import SCENARIOS
+from sciprec.scenario.shipped import SCENARIOS, named
 from sciprec.scenario.toml_file import read_toml
 
 _IN_PLACE_OF = {"name": "unnamed", "title": "untitled", "source": "nobody"}
@@ -70,7 +70,7 @@ def read_scenario(path: str | Path) -> dict[str, Any]:
     """
     given = Path(arguments.path("a scenario", path))
     content = read_toml(given, "scenario", SCENARIOS, EXAMPLE)
-    return _from_its_folder(content, given.parent)
+    return _from_its_folder(content, named(given, SCENARIOS).parent)
 
 
 def _from_its_folder(content: dict[str, Any], folder: Path) -> dict[str, Any]:
