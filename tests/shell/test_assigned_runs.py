@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
+import sciprec
+
 ROOT = Path(__file__).parents[2]
 SCENARIO = """
 name = "lorenz96"
@@ -83,3 +85,10 @@ def test_a_file_that_is_not_there_is_refused_with_the_key(tmp_path, call):
     file.write_text(SCENARIO.replace("narrow", "nowhere"))
     status, _, said = call("run", str(file), "--plugin", str(ROOT / "examples/lorenz96.py"))
     assert status == 2 and "nowhere.toml' cannot be read" in said and "backends" in said
+
+
+def test_a_scenario_by_name_finds_its_assignments(tmp_path, monkeypatch):
+    """From any folder: they lie beside the file that the name stands for."""
+    monkeypatch.chdir(tmp_path)
+    found = sciprec.load_scenario("tuned_mountain").backends
+    assert sum(name.startswith("assignment:") for name in found) == 2
