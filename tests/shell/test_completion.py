@@ -19,7 +19,10 @@ def verbs(command, words=()):
 
 
 VERBS = list(verbs(typer.main.get_command(cli.app)))
-WITH_PROGRESS = {("run",), ("quickstart",), ("study",), ("coverage",), ("climate", "run")}
+WITH_PROGRESS = {
+    ("run",), ("quickstart",), ("study",), ("coverage",), ("climate", "run"), ("baseline", "save"),
+    ("baseline", "check"), ("baseline", "bless"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
