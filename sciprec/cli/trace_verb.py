@@ -7,28 +7,23 @@ from typing import Annotated
 
 import typer
 
+from sciprec.cli.kernel_or_scenario import (
+    KernelInputs,
+    Outputs,
+    Subject,
+    is_kernel,
+    kernel_with_inputs,
+    refuse_inputs,
+)
 from sciprec.cli.options import Backend, Json
 from sciprec.cli.run_verb import Set
-from sciprec.errors import InputError
+from sciprec.cli.written_files import check_folder
 
 
 def trace(
-    traced: Annotated[
-        str,
-        typer.Argument(
-            metavar="KERNEL|SCENARIO",
-            help="A function of a Python file, FILE.py:FUNCTION, or a scenario: its file, or the "
-            "name of one that comes with sciprec.",
-        ),
-    ],
+    traced: Subject,
     backend: Backend,
-    inputs: Annotated[
-        str | None,
-        typer.Option(
-            help="A kernel's arguments by name: an .npz or netCDF file, or FILE.py:FUNCTION of a "
-            "function that returns them."
-        ),
-    ] = None,
+    inputs: KernelInputs = None,
     by: Annotated[
         str,
         typer.Option(
@@ -36,13 +31,7 @@ def trace(
             "model functions with more than 5 % of the error are."
         ),
     ] = "line",
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Result that counts: an argument that the kernel writes, or return (return_0, "
-            "...); of a scenario a variable of its files [default: all; fields, or prices]."
-        ),
-    ] = None,
+    output: Outputs = None,
     samples: Annotated[
         int | None,
         typer.Option(
@@ -60,16 +49,13 @@ def trace(
     """Say which line of a kernel of yours, or of a scenario's model, makes its rounding error."""
     from sciprec.cli.console import print_json, say
 
-    if html is not None and not html.parent.is_dir():
-        raise InputError(
-            f"--html is given '{html}', whose folder does not exist; make it, or name another file"
-        )
-    if ".py:" in traced:
-        if changes:
-            raise InputError("--set is given beside a kernel; it changes keys of a scenario")
-        found = _of_kernel(traced, inputs, backend, by, output or None, samples)
+    check_folder(html)
+    options = {"output": output or None, "by": by}
+    if is_kernel(traced):
+        found = _of_kernel(traced, inputs, changes, backend, samples, options)
     else:
-        found = _of_scenario(traced, inputs, backend, by, output or None, changes or [], samples)
+        refuse_inputs(inputs)
+        found = _of_scenario(traced, changes or [], backend, samples, options)
     page = None if html is None else _written(found, html)
     if json:
         print_json(found.as_dict())
@@ -87,37 +73,19 @@ def _written(found, path: Path) -> Path:
     return write_trace_page(found, path) if isinstance(found, ModelTrace) else found.html(path)
 
 
-def _of_kernel(named: str, inputs: str | None, backend: str, by: str, output, samples):
+def _of_kernel(named: str, inputs: str | None, changes, backend: str, samples, options):
     """The trace of a kernel."""
-    from sciprec.precision.rewriting.syntax import plain_function
-    from sciprec.studies.inputs import inputs_of
-    from sciprec.studies.kernel_file import kernel_named
     from sciprec.studies.traces import trace as trace_kernel
 
-    function = kernel_named(named)
-    if inputs is None:
-        raise InputError(
-            f"kernel '{function.__name__}' is given no arguments; give --inputs, an .npz or netCDF "
-            "file of them, or FILE.py:FUNCTION of a function that returns them"
-        )
-    given = inputs_of(plain_function(function), inputs)
+    function, given = kernel_with_inputs(named, inputs, changes)
     more = {} if samples is None else {"samples": samples}
-    return trace_kernel(function, backend, given.values, output=output, by=by, **more)
+    return trace_kernel(function, backend, given, **options, **more)
 
 
-def _of_scenario(
-    named: str, inputs: str | None, backend: str, by: str, output, changes: list[str], samples
-):  # fmt: skip
+def _of_scenario(named: str, changes: list[str], backend: str, samples, options):
     """The trace of a scenario's model."""
     from sciprec.kinds.scenario_trace import trace_scenario
     from sciprec.scenario.changes import change
 
-    if inputs is not None:
-        raise InputError(
-            "--inputs is given beside a scenario, which says itself what its model is given; "
-            "leave it out, or name a kernel: FILE.py:FUNCTION"
-        )
     changed = dict(map(change, changes))
-    return trace_scenario(
-        named, backend, output=output, by=by, changes=changed, samples=samples
-    )
+    return trace_scenario(named, backend, changes=changed, samples=samples, **options)

@@ -7,30 +7,26 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.kernel_or_scenario import (
+    KernelInputs,
+    Outputs,
+    Subject,
+    arguments_of,
+    is_kernel,
+    kernel_with_inputs,
+    refuse_inputs,
+)
 from sciprec.cli.options import Json
 from sciprec.cli.run_verb import Set
-from sciprec.errors import InputError
+from sciprec.cli.written_files import check_folder
 
 
 def tune(
-    tuned: Annotated[
-        str,
-        typer.Argument(
-            metavar="KERNEL|SCENARIO",
-            help="A function of a Python file, FILE.py:FUNCTION, or a scenario: its file, or the "
-            "name of one that comes with sciprec.",
-        ),
-    ],
+    tuned: Subject,
     tolerance: Annotated[
         float, typer.Option(help="The largest error of the results, against fp64.")
     ],
-    inputs: Annotated[
-        str | None,
-        typer.Option(
-            help="A kernel's arguments by name: an .npz or netCDF file, or FILE.py:FUNCTION of a "
-            "function that returns them."
-        ),
-    ] = None,
+    inputs: KernelInputs = None,
     check: Annotated[
         str | None,
         typer.Option(
@@ -63,13 +59,7 @@ def tune(
         str, typer.Option(help="The error: relative_l2, max, max_relative or rms.")
     ] = "relative_l2",
     margin: Annotated[float, typer.Option(help="Of a search with --check.")] = 1.5,
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Result that counts: an argument that the kernel writes, or return (return_0, "
-            "...); of a scenario a variable of its files [default: all; fields, or prices]."
-        ),
-    ] = None,
+    output: Outputs = None,
     save: Annotated[
         Path | None,
         typer.Option(help="Write the assignment, for --backend assignment:FILE of other verbs."),
@@ -85,24 +75,17 @@ def tune(
     from sciprec.cli.console import print_json, say
     from sciprec.report.tune_page import write_tune_page
 
-    for option, path in (("--save", save), ("--html", html)):
-        if path is not None and not path.parent.is_dir():
-            raise InputError(
-                f"{option} is given '{path}', whose folder does not exist; make it, or name "
-                "another file"
-            )
-    between = ";" if ";" in formats else ","
-    names = (
-        "bits" if formats == "bits" else [n.strip() for n in formats.split(between) if n.strip()]
-    )
+    check_folder(save)
+    check_folder(html)
     search: dict[str, Any] = {
-        "tolerance": tolerance, "output": output or None, "metric": metric, "formats": names,
-        "unit": unit, "margin": margin,
+        "tolerance": tolerance, "output": output or None, "metric": metric,
+        "formats": _formats(formats), "unit": unit, "margin": margin,
     }  # fmt: skip
-    if ".py:" in tuned:
+    if is_kernel(tuned):
         found = _of_kernel(tuned, inputs, check, [*(changes or []), *(check_changes or [])], search)
     else:
-        found = _of_scenario(tuned, inputs or check, changes or [], check_changes or [], search)
+        refuse_inputs(inputs or check, "--inputs or --check")
+        found = _of_scenario(tuned, changes or [], check_changes or [], search)
     if save is not None and found.good:
         found.save(save)
     page = None if html is None else write_tune_page(found, html)
@@ -118,42 +101,29 @@ def tune(
         raise typer.Exit(1)
 
 
+def _formats(given: str) -> str | list[str]:
+    """The formats to choose from, by name; or the word for all numbers of bits."""
+    if given == "bits":
+        return given
+    between = ";" if ";" in given else ","
+    return [name.strip() for name in given.split(between) if name.strip()]
+
+
 def _of_kernel(
     named: str, inputs: str | None, check: str | None, changes: list[str], search: dict[str, Any]
 ):  # fmt: skip
     """What was found for a kernel."""
-    from sciprec.precision.rewriting.syntax import plain_function
-    from sciprec.studies.inputs import inputs_of
-    from sciprec.studies.kernel_file import kernel_named
     from sciprec.studies.tuned import tune as tune_kernel
 
-    if changes:
-        raise InputError(
-            f"'{changes[0]}' is to be changed beside a kernel; --set and --check-set change keys "
-            "of a scenario"
-        )
-    function = kernel_named(named)
-    if inputs is None:
-        raise InputError(
-            f"kernel '{function.__name__}' is given no arguments; give --inputs, an .npz or netCDF "
-            "file of them, or FILE.py:FUNCTION of a function that returns them"
-        )
-    given = inputs_of(plain_function(function), inputs).values
-    checked = None if check is None else inputs_of(plain_function(function), check).values
+    function, given = kernel_with_inputs(named, inputs, changes)
+    checked = None if check is None else arguments_of(function, check)
     return tune_kernel(function, given, check=checked, **search)
 
 
-def _of_scenario(
-    named: str, inputs: str | None, changes: list[str], check: list[str], search: dict[str, Any]
-):  # fmt: skip
+def _of_scenario(named: str, changes: list[str], check: list[str], search: dict[str, Any]):
     """What was found for the model of a scenario."""
     from sciprec.kinds.scenario_tune import tune_scenario
     from sciprec.scenario.changes import change
 
-    if inputs is not None:
-        raise InputError(
-            "--inputs or --check is given beside a scenario, which says itself what its model is "
-            "given; change its keys by --set and --check-set, or name a kernel: FILE.py:FUNCTION"
-        )
     others = dict(map(change, check)) if check else None
     return tune_scenario(named, changes=dict(map(change, changes)), check=others, **search)

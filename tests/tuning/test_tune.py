@@ -312,4 +312,4 @@ def test_the_command_writes_a_page_and_an_assignment(tmp_path, call):
     status, _, said = call("tune", kernel, *given[:2], *least)
     assert status == 2 and "above the limit" in said
     status, _, said = call("tune", kernel, *given, "--html", tmp_path / "no" / "t.html")
-    assert status == 2 and "whose folder does not exist" in said
+    assert status == 2 and "its folder does not exist" in said

@@ -1,0 +1,91 @@
+"""Words of verbs that take a kernel of a user's with its arguments, or a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from sciprec.errors import InputError
+
+Subject = Annotated[
+    str,
+    typer.Argument(
+        metavar="KERNEL|SCENARIO",
+        help="A function of a Python file, FILE.py:FUNCTION, or a scenario: its file, or the "
+        "name of one that comes with sciprec.",
+    ),
+]
+KernelInputs = Annotated[
+    str | None,
+    typer.Option(
+        "--inputs",
+        help="A kernel's arguments by name: an .npz or netCDF file, or FILE.py:FUNCTION of a "
+        "function that returns them.",
+    ),
+]
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        help="Result that counts: an argument that the kernel writes, or return (return_0, "
+        "...); of a scenario a variable of its files [default: all; fields, or prices].",
+    ),
+]
+
+
+def is_kernel(subject: str) -> bool:
+    """Whether a kernel is named, and no scenario."""
+    from sciprec.studies.kernel_file import names_function
+
+    return names_function(subject)
+
+
+def kernel_with_inputs(
+    named: str, inputs: str | None, changes: list[str] | None = None
+) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """A kernel and its arguments by name.
+
+    Args:
+        named, inputs: as they were typed.
+        changes: of a scenario's keys, which a kernel has none of.
+
+    Raises:
+        InputError: there is no such kernel, no arguments, or something changes a scenario.
+    """
+    from sciprec.studies.kernel_file import kernel_named
+
+    if changes:
+        raise InputError(
+            f"'{changes[0]}' is to be changed beside a kernel; --set and the like change keys of a "
+            "scenario"
+        )
+    function = kernel_named(named)
+    if inputs is None:
+        raise InputError(
+            f"kernel '{function.__name__}' is given no arguments; give --inputs, an .npz or netCDF "
+            "file of them, or FILE.py:FUNCTION of a function that returns them"
+        )
+    return function, arguments_of(function, inputs)
+
+
+def arguments_of(function: Callable[..., Any], inputs: str) -> dict[str, Any]:
+    """Arguments of a kernel by name, from a file."""
+    from sciprec.precision.rewriting.syntax import plain_function
+    from sciprec.studies.inputs import inputs_of
+
+    return dict(inputs_of(plain_function(function), inputs).values)
+
+
+def refuse_inputs(inputs: str | None, options: str = "--inputs") -> None:
+    """A scenario has no arguments.
+
+    Raises:
+        InputError: some were given.
+    """
+    if inputs is not None:
+        raise InputError(
+            f"{options} is given beside a scenario, which says itself what its model is given; "
+            "change its keys by --set, or name a kernel: FILE.py:FUNCTION"
+        )
