@@ -164,8 +164,8 @@ class ClimateScenario(WithPolicies):
 
     folders: ClassVar[tuple[str, ...]] = ("checkpoints",)
 
-    @classmethod
-    def stages_of_policies(cls) -> list[str]:
+    @staticmethod
+    def stages_of_policies() -> list[str]:
         """Names of the stages of the models."""
         from sciprec.climate.stages.policies import CLIMATE_STAGES
 

@@ -151,7 +151,8 @@ def _no_ensemble(scenario: Scenario, kind: Kind, known: dict[str, Kind]) -> list
 def _without(content: dict[str, Any], wrong: Sequence[tuple], kind: Kind) -> dict[str, Any] | None:
     """A content without what is wrong: words in place of a missing name, arrays without the
     elements that are refused, nothing in place of other keys; None where the table of the kind,
-    the scenario as a whole, or another table that it has to have, is.
+    the scenario as a whole, or another table that it has to have, is. Keys that are looked at
+    together go together.
     """
     places = {(kind.name,) if loc[:1] == (kind.name,) else tuple(loc[:2]) for loc in wrong}
     if () in places or (kind.name,) in places:
@@ -168,6 +169,8 @@ def _without(content: dict[str, Any], wrong: Sequence[tuple], kind: Kind) -> dic
             rest[name] = [one for i, one in enumerate(value) if i not in refused]
             if not rest[name]:
                 del rest[name]
+        if name in kind.scenario.together:
+            rest = {key: one for key, one in rest.items() if key not in kind.scenario.together}
     return rest
 
 

@@ -48,8 +48,8 @@ class HestonScenario(WithPolicies):
     )  # fmt: skip
     takes_compensation: ClassVar[bool] = False
 
-    @classmethod
-    def stages_of_policies(cls) -> list[str]:
+    @staticmethod
+    def stages_of_policies() -> list[str]:
         """Names of the stages of the paths."""
         from sciprec.heston.schemes.stages import HESTON_STAGES
 

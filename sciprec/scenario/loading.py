@@ -76,6 +76,8 @@ class Scenario(Section):
     """What to write where a kind has no ensembles, as the end of a sentence."""
     folders: ClassVar[tuple[str, ...]] = ()
     """Keys of its table that say where something is left, of which no number depends."""
+    together: ClassVar[tuple[str, ...]] = ()
+    """Keys that mean something together: where one is refused, the others are not looked at."""
 
     @property
     def members(self) -> int:

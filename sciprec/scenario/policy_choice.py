@@ -8,8 +8,8 @@ deny = ["Fourier"]
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -73,10 +73,9 @@ class WithPolicies(Scenario):
         default=(), description=f"{_LIST} wide besides", examples=['deny = ["Fourier"]']
     )
 
-    @classmethod
-    def stages_of_policies(cls) -> Iterable[str]:
-        """Names of the stages of its kind's models."""
-        raise NotImplementedError
+    together: ClassVar[tuple[str, ...]] = ("policy", "narrow", "wide", "allow", "deny")
+    stages_of_policies: ClassVar[Callable[[], list[str]]]
+    """Names of the stages of its kind's models."""
 
     @model_validator(mode="after")
     def _policies_in_place_of_backends(self) -> WithPolicies:
@@ -110,7 +109,7 @@ class WithPolicies(Scenario):
                 'two formats: narrow = "fp16", wide = "fp32"'
             )
         for name in (*self.allow, *self.deny):
-            word("stage", name, list(self.stages_of_policies()))
+            word("stage", name, self.stages_of_policies())
         lists = "".join(
             f",{key}={'+'.join(given[key])}" for key in ("allow", "deny") if given[key]
         )

@@ -9,8 +9,10 @@ from typing import Any
 
 from sciprec.climate.catalogue import CASES, EQUATIONS
 from sciprec.climate.diagnostics.derived import derived_names
+from sciprec.climate.stages.policies import CLIMATE_STAGES
 from sciprec.comparison import metrics
 from sciprec.heston.options.catalogue import payoffs
+from sciprec.heston.schemes.stages import HESTON_STAGES
 from sciprec.kinds import parse_scenario
 from sciprec.precision.formats.stages import STAGES
 
@@ -28,6 +30,8 @@ RANDOM = ("mlu370-noise", "float:p=11,round=sr", "e4m3fn", "e5m2")
 FIXED = ("fixed32", "fixed16", "fixed:bits=24", "mix-fp32-fix16")
 WIDE = ("fp32", "tf32", "mlu370")
 NARROW = ("fp16", "bf16", "float:p=7,emin=-14,emax=15")
+STAGES_OF = {"climate": CLIMATE_STAGES, "heston": HESTON_STAGES}
+"""Stages that policies give formats to, by kind of scenario."""
 FLOWS = ("advection", "barotropic_vorticity", "shallow_water", "logistic")
 _NUMBERS = {
     "angle_degrees": (0.0, 30.0, 90), "levels": (2, 3), "seed": (1, 7), "diffusion_hours": (2.4, 0),
@@ -40,13 +44,16 @@ _NUMBERS = {
 """Values of parameters of climates, by name."""
 
 
-def random_scenario(seed: int, *, bounds: bool = True, levels: bool = True) -> dict[str, Any]:
+def random_scenario(
+    seed: int, *, bounds: bool = True, levels: bool = True, policies: bool = True
+) -> dict[str, Any]:
     """The content of a scenario file.
 
     Args:
         seed: of it.
         bounds: whether prices may have a tolerance in place of a number of paths.
         levels: whether flows may have levels.
+        policies: whether policies may stand in place of arithmetics.
     """
     rng = random.Random(seed)
     kind = rng.choice(["climate", "climate", "heston", "heston", "accumulation", "decay"])
@@ -61,6 +68,8 @@ def random_scenario(seed: int, *, bounds: bool = True, levels: bool = True) -> d
         "decay": lambda: content.update(decay={"rate": rng.choice([0.5, 3, 1e-3])}),
     }[kind]()
     _tolerances(content, rng)
+    if policies and kind in STAGES_OF:
+        _policies(content, random.Random(f"policies {seed}"))
     return content
 
 
@@ -210,6 +219,24 @@ def _accumulation(content: dict[str, Any], rng: random.Random) -> None:
     _maybe(rng, content, "compensation", lambda: rng.sample(known, rng.randint(1, 2)))
 
 
+def _policies(content: dict[str, Any], rng: random.Random) -> None:
+    """In a third of the scenarios that take them, a policy or several in place of arithmetics."""
+    flow = content.get("climate", {})
+    if rng.random() > 0.34 or "stages" in content or "stored" in flow:
+        return
+    names = rng.sample(["O0", "O1", "O2", "O3"], rng.randint(1, 3))
+    names += ["dcu"] if content["kind"] == "climate" and rng.random() < 0.3 else []
+    del content["backends"]
+    content["policy"] = names[0] if len(names) == 1 else names
+    content["narrow"], content["wide"] = rng.choice(NARROW), rng.choice([*WIDE, "fp64"])
+    known = [stage.name for stage in STAGES_OF[content["kind"]] if not stage.always]
+    lists = rng.sample(known, rng.randint(0, 3))
+    cut = rng.randint(0, len(lists))
+    for key, stages in (("allow", lists[:cut]), ("deny", lists[cut:])):
+        if stages:
+            content[key] = stages
+
+
 def _tolerances(content: dict[str, Any], rng: random.Random) -> None:
     """Up to three tables [[tolerance]], of variables that the files will have."""
     names = compared(content)
@@ -226,6 +253,11 @@ def _tolerances(content: dict[str, Any], rng: random.Random) -> None:
         content["tolerance"].append(table)
 
 
+def as_list(given: Any) -> list[Any]:
+    """What may be one thing or several, as several."""
+    return given if isinstance(given, list) else [given]
+
+
 def compared(content: dict[str, Any]) -> list[str]:
     """Names of the variables that a scenario's runs compare."""
     from sciprec.batch.tolerable import compared_variables
@@ -237,7 +269,8 @@ def compared(content: dict[str, Any]) -> list[str]:
 
 def number_of_runs(content: dict[str, Any]) -> int:
     """Of a batch with this scenario alone, counted without the plan."""
-    names = len({name for name in content["backends"] if name != "fp64"})
+    named = content["backends"] if "backends" in content else as_list(content["policy"])
+    names = len({name for name in named if name != "fp64"})
     choices = len(content.get("compensation") or ["one"])
     members = content.get("ensemble", {}).get("members", 1)
     return members * (1 + names * choices * len(content.get("stages") or ["one"]))

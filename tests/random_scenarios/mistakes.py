@@ -26,9 +26,10 @@ LIMITS = {
     "backends": ([],),
 }  # fmt: skip
 """Values out of the range of a key, by its name."""
-UNKNOWN = ("kind", "case", "time_scheme", "scheme", "stored", "variable", "metric", "legendre")
+UNKNOWN = ("kind", "case", "time_scheme", "scheme", "stored", "variable", "metric", "legendre",
+           "narrow", "wide")  # fmt: skip
 """Keys that hold a name of something."""
-LISTS = ("backends", "compensation", "stages", "variables")
+LISTS = ("backends", "compensation", "stages", "variables", "policy", "allow", "deny")
 """Keys that hold such names."""
 
 

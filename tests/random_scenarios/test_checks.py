@@ -23,7 +23,8 @@ AT_A_TIME = (1, 2, 4, 7)
 BEYOND = (
     "twice", "increasing", "leaves the output folder", "tolerance is ", "stored states",
     "neither how many", "without 'tolerance'", "only prices with a 'tolerance'",
-    "malformed", "steps per path", "and a number of paths",
+    "malformed", "steps per path", "and a number of paths", "unknown stage", "more bits than wide",
+    "without the key", "without a policy",
 )  # fmt: skip
 """Words of complaints of what a schema cannot say."""
 
