@@ -11,12 +11,18 @@ import pytest
 
 import sciprec
 from sciprec import InputError, lift
+from sciprec.diagnosis.models.runs import handed
 from sciprec.diagnosis.models.traces import Results
+from sciprec.kinds.policies import MODELS
+from sciprec.kinds.programs import first_variant, loaded, program_of
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.rewriting.syntax import plain_function
 from sciprec.tuning.counts import counted_call
 from sciprec.tuning.formats import formats_of
 from sciprec.tuning.metrics import metric_of
 from sciprec.tuning.model_problem import PROFILED, ModelProblem
 from tests.diagnosis.model_programs import ROOT, both, by_kernels, start
+from tests.oracles.by_line import run_by_line
 
 NARROW = ("fp64", "fp32", "tf32", "fp16", "bf16", "e5m2", "mlu370", "float:p=13,round=rz")
 WAVES = ("--plugin", ROOT / "examples/lorenz96.py", "tune", ROOT / "examples/lorenz96.toml")
@@ -54,20 +60,74 @@ def test_a_choice_of_a_model_has_the_bits_of_its_assignment(unit):
     require_same_bits(problem, by_kernels, np.random.default_rng(20), 2)
 
 
+def program_of_scenario(name, **changes):
+    """The model of a scenario of the repository."""
+    changed = {key.replace("__", "."): value for key, value in changes.items()}
+    scenario = loaded(ROOT / f"scenarios/{name}.toml", changed)
+    return program_of(scenario, first_variant(scenario, "fp64"), None)
+
+
+class ByOracle:
+    """Kernels of a model, each line in its format by exact fractions.
+
+    Args:
+        problem, choice: which has the formats.
+    """
+
+    carrier = np.dtype(np.float64)
+
+    def __init__(self, problem, choice):
+        names = problem.formats.names
+        self.formats = {
+            (str(ROOT / group.place.file), group.place.line): resolve_backend(names[n]).compute
+            for group, n in zip(problem.groups, choice, strict=True)
+        }
+
+    def lifted(self, kernel, backend, trust_inputs):
+        wide, function = resolve_backend("fp64").compute, plain_function(kernel)
+        return lambda *args: run_by_line(
+            function, lambda *place: self.formats.get(place, wide), args
+        )
+
+    def rounding(self, backend):
+        return lambda values, out: np.copyto(out, values)
+
+
+def require_bits_of_the_oracle(problem, program, rng, draws):
+    """Random formats of lines: a whole run is that of exact fractions."""
+    for _ in range(draws):
+        choice = tuple(rng.integers(len(problem.formats.names), size=len(problem.groups)))
+        expected = program(handed(resolve_backend("fp64"), ByOracle(problem, choice))).values
+        for name, found in problem.run(choice, program).items():
+            values = expected[name][-1] if found.ndim < expected[name].ndim else expected[name]
+            np.testing.assert_array_equal(found, values, err_msg=f"{name} {choice}")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["stage", "line"])
 def test_a_choice_of_the_climate_has_the_bits_of_its_assignment(unit):
-    from sciprec.kinds.policies import MODELS
-    from sciprec.kinds.programs import loaded, program_of
-    from sciprec.scenario.variant import Variant
-
-    changes = {"climate.truncation": 5, "climate.days": 0.125, "climate.output_hours": 3.0}
-    scenario = loaded(ROOT / "scenarios/policies_mountain.toml", changes)
-    program = program_of(scenario, Variant("fp64"), None)
+    """And in a run of one step those of exact fractions."""
+    few = {"climate__output_hours": 3.0, "climate__days": 0.125}
+    program = program_of_scenario("policies_mountain", climate__truncation=5, **few)
     stages = [s for stages in MODELS.values() for s in stages]
     problem = problem_of(program, unit, ("fp64", "fp32", "fp16", "bf16"), stages=stages)
     assert len(problem.groups) > (5 if unit == "stage" else 80)
-    require_same_bits(problem, program, np.random.default_rng(3), 2)
+    rng = np.random.default_rng(3)
+    require_same_bits(problem, program, rng, 2)
+    if unit == "line":
+        step = {"climate__step_seconds": 1200.0, "climate__days": 1200.0 / 86400.0}
+        little = program_of_scenario(
+            "policies_mountain", climate__truncation=3, climate__output_hours=1 / 3, **step
+        )
+        require_bits_of_the_oracle(problem, little, rng, 1)
+
+
+@pytest.mark.slow
+def test_a_mixture_of_heston_is_that_of_exact_fractions():
+    few = {"heston__simulation__n_paths": 4, "heston__simulation__steps_per_year": 3}
+    program = program_of_scenario("policies_heston", **few)
+    problem = problem_of(program)
+    require_bits_of_the_oracle(problem, program, np.random.default_rng(5), 3)
 
 
 @pytest.mark.slow
