@@ -22,6 +22,7 @@ from sciprec.cli import (
     coverage_verb,
     gallery_verb,
     price_verbs,
+    repeat_verb,
     run_verb,
     scenario_verbs,
     study_verb,
@@ -198,6 +199,7 @@ app.command()(study_verb.study)
 app.command()(trace_verb.trace)
 app.command()(tune_verb.tune)
 app.command()(compare_verb.compare)
+app.command()(repeat_verb.repeat)
 app.command()(price_verbs.price)
 app.command()(coverage_verb.coverage)
 app.command()(gallery_verb.gallery)

@@ -16,6 +16,8 @@ class Settings:
     debug: bool = False
     plugins: tuple[str, ...] = ()
     """Absolute paths of the user's own files, which are imported."""
+    command: tuple[str, ...] = ()
+    """The words behind a bare `--`."""
 
 
 def before_the_verb(given: list[str]) -> list[str]:
@@ -25,6 +27,7 @@ def before_the_verb(given: list[str]) -> list[str]:
         InputError: `--plugin` stands at the end.
     """
     end = given.index("--") if "--" in given else len(given)
+    Settings.command = tuple(given[end + 1 :])
     moved, rest, words = [], [], iter(given[:end])
     for word in words:
         if word == "--debug" or word.startswith("--plugin="):

@@ -13,12 +13,9 @@ import xarray as xr
 from sciprec.errors import InputError
 from sciprec.precision.rewriting.copies import copied
 from sciprec.provenance.timing import Sections, Timing
+from sciprec.studies.call_results import given_arrays, left_by_call
 from sciprec.studies.inputs import Inputs
 
-RETURNED = "result"
-"""Name of what a kernel returns, of several things with their numbers; `returned` where an argument
-has such a name.
-"""
 _REPEATED_SECONDS, _MOST_REPEATED = 0.5, 7
 
 
@@ -37,7 +34,7 @@ class Call:
 
     def changed(self, name: str, inputs: Inputs) -> bool:
         """Whether an array that was given has other bits now."""
-        before = _given(inputs.values)[name][1]
+        before = given_arrays(inputs.values)[name][1]
         return before.tobytes() != self.results[name].tobytes()
 
 
@@ -56,10 +53,7 @@ def called(kernel: Callable[..., Any], inputs: Inputs) -> Call:
         raise InputError(
             f"it ends with {type(error).__name__}: {error}; give inputs that it takes"
         ) from None
-    given = _given(values)
-    stem = RETURNED if not any(n.startswith(RETURNED) for n in given) else "returned"
-    results = {name: array for name, (_, array) in given.items()} | _returned(returned, stem)
-    return Call(results, {name: argument for name, (argument, _) in given.items()})
+    return Call(*left_by_call(values, returned))
 
 
 def timing(kernel: Callable[..., Any], inputs: Inputs) -> Timing:
@@ -110,36 +104,3 @@ def dataset_of(
 
 _KEPT = ("long_name", "units", "standard_name")
 """Attributes of an input that its result has, too."""
-
-
-def _given(values: Mapping[str, Any]) -> dict[str, tuple[str, np.ndarray]]:
-    """Arrays by the name of a result, each with its parameter."""
-    found: dict[str, tuple[str, np.ndarray]] = {}
-    for name, value in values.items():
-        parts = {f"{name}_{k}": v for k, v in enumerate(value)} if isinstance(value, tuple) else {
-            name: value}  # fmt: skip
-        found |= {n: (name, v) for n, v in parts.items() if isinstance(v, np.ndarray)}
-    return found
-
-
-def _returned(value: Any, stem: str) -> dict[str, np.ndarray]:
-    """What was returned, by name.
-
-    Raises:
-        InputError: it is no number, array or tuple of them.
-    """
-    if value is None:
-        return {}
-    if not isinstance(value, tuple):
-        return {stem: _as_array(value)}
-    return {f"{stem}_{k}": _as_array(one) for k, one in enumerate(value) if one is not None}
-
-
-def _as_array(value: Any) -> np.ndarray:
-    array = np.asarray(value)
-    if array.dtype.kind not in "fiub":
-        raise InputError(
-            f"it returns a {type(value).__name__}, which cannot be compared; return real numbers, "
-            "arrays of them, or a tuple of these"
-        )
-    return array

@@ -1,0 +1,146 @@
+"""The verb `sciprec repeat`: whether a kernel, a scenario or a command leaves the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from sciprec.cli.options import Backends, Json
+from sciprec.cli.run_verb import Set
+from sciprec.cli.settings import Settings
+from sciprec.errors import InputError
+
+NOT_MET = 1
+
+
+def repeat(
+    target: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KERNEL|SCENARIO|-- COMMAND",
+            help="A function of a Python file, FILE.py:FUNCTION; a scenario, its file or name; or "
+            "behind -- a command with its words, where {out} stands for a new folder.",
+        ),
+    ] = None,
+    inputs: Annotated[
+        str | None,
+        typer.Option(
+            help="A kernel's arguments by name: an .npz or netCDF file, or FILE.py:FUNCTION of a "
+            "function that returns them."
+        ),
+    ] = None,
+    backend: Backends = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(help="How many, 2 or more [default: one for each circumstance]."),
+    ] = None,
+    block_size: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=N,N",
+            help="What says how many at a time, with other values for it: an integer argument of a "
+            "kernel, a variable of a command's environment; repeatable.",
+        ),
+    ] = None,
+    folder: Annotated[
+        str | None,
+        typer.Option(help="Folder that a command writes into, new or empty."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Files, or what is in them, that do not count: '*.log', 'elapsed'; repeatable.",
+        ),
+    ] = None,
+    changes: Set = None,
+    json: Json = False,
+) -> None:
+    """Run something again and again under other circumstances, and compare the bits."""
+    from sciprec.cli.console import print_json, print_listing, say
+
+    given = {"--inputs": inputs, "--backend": backend, "--block-size": block_size,
+             "--folder": folder, "--ignore": ignore, "--set": changes}  # fmt: skip
+    found = _repeated(list(target or ()), given, runs)
+    if json:
+        print_json(found.as_dict())
+    else:
+        from sciprec.repetition.findings import runs_listing
+
+        print_listing(runs_listing(found.made))
+        say(f"{found.target}: {found.answer}")
+        for sentence in found.sentences():
+            say(sentence)
+    if not found.identical:
+        raise typer.Exit(NOT_MET)
+
+
+_OPTIONS = {
+    "a kernel": ("--inputs", "--backend", "--block-size"),
+    "a scenario": ("--backend", "--set", "--ignore"),
+    "a command": ("--block-size", "--folder", "--ignore"),
+}
+
+
+def _repeated(target: list[str], given: dict[str, Any], runs: int | None) -> Any:
+    """What comes of a target, by what it is."""
+    from sciprec.studies.kernel_file import names_function
+
+    behind = list(Settings.command)
+    if not target:
+        raise InputError(
+            "nothing is given to repeat; give FILE.py:FUNCTION with --inputs, a scenario, or a "
+            "command behind --"
+        )
+    what = "a command" if behind else "a kernel" if names_function(target[0]) else "a scenario"
+    if len(target) > len(behind or [""]):
+        told = f"{', '.join(target[: -len(behind)])} before --" if behind else ", ".join(target)
+        raise InputError(
+            f"one target is taken, and {told} was given; put a command with its words behind --"
+        )
+    for option, value in given.items():
+        if value and option not in _OPTIONS[what]:
+            raise InputError(f"{option} was given, and '{target[0]}' is {what}: leave it out")
+    if what == "a command":
+        from sciprec.repetition.commands import repeat_command
+
+        return repeat_command(
+            behind, folder=given["--folder"], runs=runs, ignored=given["--ignore"] or (),
+            blocks=_blocks(given["--block-size"] or ()),
+        )  # fmt: skip
+    if what == "a kernel":
+        from sciprec.repetition.kernels import repeat_kernel
+
+        backends = given["--backend"] or []
+        if len(backends) > 1:
+            raise InputError(
+                f"--backend is given {len(backends)} times for a kernel; give one arithmetic, or "
+                "none for the kernel as it is"
+            )
+        return repeat_kernel(
+            target[0], given["--inputs"], backend=backends[0] if backends else None, runs=runs,
+            blocks=_blocks(given["--block-size"] or ()), plugins=Settings.plugins,
+        )  # fmt: skip
+    from sciprec.repetition.scenarios import repeat_scenario
+
+    return repeat_scenario(
+        target[0], backends=given["--backend"] or (), runs=runs, plugins=Settings.plugins,
+        changes=given["--set"] or (), ignored=given["--ignore"] or (),
+    )  # fmt: skip
+
+
+def _blocks(given: Sequence[str]) -> dict[str, list[int]]:
+    """What says how many at a time, with its values."""
+    found: dict[str, list[int]] = {}
+    for one in given:
+        name, _, values = one.partition("=")
+        numbers = [v.strip() for v in values.split(",")]
+        if not name or not all(v.isdigit() and v.isascii() for v in numbers):
+            raise InputError(
+                f"--block-size is given '{one}'; it takes a name and whole numbers, as in "
+                "block=16,64"
+            )
+        found[name] = [int(v) for v in numbers]
+    return found

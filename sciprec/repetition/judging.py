@@ -1,0 +1,85 @@
+"""Which circumstance a difference is put down to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sciprec.repetition.circumstances import AGAIN, FIRST, Circumstance
+from sciprec.repetition.findings import Finding, Made
+from sciprec.repetition.leavings import Difference, Left, first_difference
+
+Ended = Left | str
+"""What a run has left, or how it failed."""
+Runs = Callable[[Sequence[Circumstance]], list[Ended]]
+"""Makes runs."""
+
+
+def judged(asked: Sequence[Circumstance], run: Runs) -> tuple[list[Made], list[Finding]]:
+    """The runs, each beside the first one, and what the results depend on.
+
+    Where runs like the first one differ, no other difference says anything; where a second call in
+    a process differs from the first one, later calls are made again, each first in its process; of
+    a circumstance of several parts that makes a difference each part is tried by itself.
+
+    Args:
+        asked: the first run, then others.
+        run: makes runs; the first one ends well.
+    """
+    ended = run(asked)
+    truth = ended[0]
+    made = [Made(c, _difference(truth, one)) for c, one in zip(asked, ended, strict=True)]
+    if any(one.difference and one.circumstance.aspect == AGAIN for one in made):
+        made = [replace(one, counted=one.circumstance.aspect == AGAIN) for one in made]
+    else:
+        made = _apart(_alone(made, truth, run), truth, run)
+    return made, _findings(made)
+
+
+def _difference(truth: Ended, other: Ended) -> Difference | None:
+    if isinstance(other, str):
+        return Difference("", f"it ends otherwise: {other}", other=other)
+    assert not isinstance(truth, str)
+    return first_difference(truth, other)
+
+
+def _alone(made: list[Made], truth: Ended, run: Runs) -> list[Made]:
+    """Later calls made again as first ones, where a second call differs at all."""
+    if not any(one.difference and "a second call" in one.circumstance.ways for one in made):
+        return made
+    kept = [m for m in made if not m.circumstance.later or "a second call" in m.circumstance.ways]
+    again = [replace(m.circumstance, later=False) for m in made if m not in kept]
+    return kept + [
+        Made(c, _difference(truth, one)) for c, one in zip(again, run(again), strict=True)
+    ]
+
+
+def _apart(made: list[Made], truth: Ended, run: Runs) -> list[Made]:
+    """Runs of several ways that differ: each way by itself; where none does, all together."""
+    found = []
+    for one in made:
+        parts = one.circumstance.parts() if one.difference else []
+        ended = run(parts) if parts else []
+        alone = [Made(c, _difference(truth, e)) for c, e in zip(parts, ended, strict=True)]
+        differing = [m for m in alone if m.difference]
+        found += differing or [one]
+    return found
+
+
+def _findings(made: Sequence[Made]) -> list[Finding]:
+    """One for each aspect of which a run differs, with its first difference."""
+    found: dict[str, Finding] = {}
+    for one in made:
+        aspect = one.circumstance.aspect
+        if not one.difference or not one.counted or one.circumstance == FIRST:
+            continue
+        ways, words = one.circumstance.ways, one.circumstance.words
+        known = found.get(aspect)
+        if known is None:
+            found[aspect] = Finding(aspect, ways, words, one.difference)
+        else:
+            more = tuple(way for way in ways if way not in known.ways)
+            said = known.words if words in known.words else f"{known.words}; {words}"
+            found[aspect] = replace(known, ways=known.ways + more, words=said)
+    return list(found.values())
+

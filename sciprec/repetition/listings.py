@@ -1,0 +1,63 @@
+"""Lists of files in the order of their names, or in the opposite one: a file system may give any.
+
+A process of Python runs this file before all else where a folder on its path has it under the name
+`sitecustomize.py`; it imports nothing of this package.
+"""
+
+import os
+import sys
+
+LISTED = "SCIPREC_FILES_LISTED"
+"""Variable of the environment that asks for an order."""
+FORWARDS, BACKWARDS = "forwards", "backwards"
+NAME = "sitecustomize"
+
+
+def list_by_name(order: str) -> None:
+    """From now on the system's lists of files come by name, FORWARDS or BACKWARDS."""
+    listdir, scandir = os.listdir, os.scandir
+    reverse = order == BACKWARDS
+
+    def listed(*args):
+        return sorted(listdir(*args), reverse=reverse)
+
+    class Scanned:
+        """Entries of a folder, as `os.scandir` gives them."""
+
+        def __init__(self, *args):
+            with scandir(*args) as found:
+                self._entries = iter(sorted(found, key=lambda entry: entry.name, reverse=reverse))
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            return next(self._entries)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.close()
+
+        def close(self):
+            self._entries = iter(())
+
+    os.listdir, os.scandir = listed, Scanned
+
+
+def make_way(folder: str) -> None:
+    """Let the customization that this one stood in front of happen, too."""
+    sys.path[:] = [one for one in sys.path if one != folder]
+    mine = sys.modules.pop(NAME, None)
+    try:
+        __import__(NAME)
+    except ImportError:
+        if mine is not None:
+            sys.modules[NAME] = mine
+
+
+if __name__ == NAME:
+    if LISTED in os.environ:
+        list_by_name(os.environ[LISTED])
+    make_way(os.path.dirname(__file__))

@@ -1,0 +1,152 @@
+"""The source behind a kernel or a script: a user's own functions, and what names in them mean."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from sciprec.precision.rewriting.syntax import plain_function
+
+_MOST_FILES = 40
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A function, or a whole module, in its file.
+
+    Args:
+        file: its path.
+        node: its tree.
+        module: the tree of the file.
+        lines: of the file.
+    """
+
+    file: str
+    node: ast.AST
+    module: ast.Module
+    lines: tuple[str, ...]
+
+    @cached_property
+    def imported(self) -> dict[str, str]:
+        """What imported names stand for: "np" for "numpy", "prange" for "numba.prange"."""
+        found: dict[str, str] = {}
+        for node in ast.walk(self.module):
+            if isinstance(node, ast.Import):
+                for one in node.names:
+                    name = one.asname or one.name.partition(".")[0]
+                    found[name] = one.name if one.asname else name
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
+        return found
+
+    def qualified(self, node: ast.AST) -> str:
+        """The full name that an expression of names and dots stands for; of others ""."""
+        if isinstance(node, ast.Name):
+            return self.imported.get(node.id, node.id)
+        if isinstance(node, ast.Attribute):
+            owner = self.qualified(node.value)
+            return f"{owner}.{node.attr}" if owner else ""
+        return ""
+
+    def calls(self, node: ast.AST) -> str:
+        """The full name of what a call calls; "" of what is no call."""
+        return self.qualified(node.func) if isinstance(node, ast.Call) else ""
+
+    def functions(self) -> Iterator[ast.FunctionDef]:
+        """The function, or those of the module, and all within."""
+        for node in ast.walk(self.node):
+            if isinstance(node, ast.FunctionDef):
+                yield node
+
+    def text(self, line: int) -> str:
+        """A line of the file."""
+        return self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
+
+
+def behind_kernel(kernel: Any) -> list[Scope]:
+    """A kernel, and functions of the user's own that it names."""
+    found, waiting, seen = [], [plain_function(kernel)], set()
+    while waiting and len(found) < _MOST_FILES:
+        function = waiting.pop(0)
+        if function is None or function.__code__ in seen or not _is_own(function):
+            continue
+        seen.add(function.__code__)
+        found += _scope_of(function)
+        named = [function.__globals__.get(n) for n in _names(function.__code__)]
+        waiting += [plain_function(one) for one in named if callable(one)]
+    return found
+
+
+def _names(code: Any) -> Iterator[str]:
+    """Names of globals that code, and code within it, uses."""
+    yield from code.co_names
+    for one in code.co_consts:
+        if hasattr(one, "co_names"):
+            yield from _names(one)
+
+
+def _is_own(function: FunctionType) -> bool:
+    """Whether a function is of neither an installed package nor Python itself."""
+    file = Path(function.__code__.co_filename)
+    return file.suffix == ".py" and file.is_file() and not _installed(file)
+
+
+def _installed(file: Path) -> bool:
+    paths = sysconfig.get_paths()
+    return any(file.is_relative_to(paths[key]) for key in ("stdlib", "purelib", "platlib"))
+
+
+def _scope_of(function: FunctionType) -> list[Scope]:
+    """The definition of a function."""
+    whole = module_scope(Path(function.__code__.co_filename))
+    if whole is None:
+        return []
+    first = function.__code__.co_firstlineno
+    for node in whole.functions():
+        begins = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        if node.name == function.__name__ and begins == first:
+            return [Scope(whole.file, node, whole.module, whole.lines)]
+    return []
+
+
+def module_scope(file: Path) -> Scope | None:
+    """A whole file; None where it is no Python."""
+    try:
+        text = file.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+    except (OSError, SyntaxError, ValueError):
+        return None
+    return Scope(str(file), tree, tree, tuple(text.splitlines()))
+
+
+def behind_command(words: list[str]) -> list[Scope]:
+    """The first Python script among the words of a command, and modules in its folder that it
+    imports.
+    """
+    scripts = [Path(one) for one in words if one.endswith(".py") and Path(one).is_file()]
+    if "-m" in words[:-1]:
+        module = Path(words[words.index("-m") + 1].replace(".", "/")).with_suffix(".py")
+        scripts += [module] if module.is_file() else []
+    found, waiting, seen = [], scripts[:1], set()
+    while waiting and len(found) < _MOST_FILES:
+        file = waiting.pop(0).resolve()
+        scope = None if file in seen else module_scope(file)
+        seen.add(file)
+        if scope is not None:
+            found.append(scope)
+            waiting += _beside(scope, file.parent)
+    return found
+
+
+def _beside(scope: Scope, folder: Path) -> list[Path]:
+    """Files of a folder that a file imports."""
+    names = {target.partition(".")[0] for target in scope.imported.values()}
+    files = [folder / f"{name}.py" for name in sorted(names - set(sys.stdlib_module_names))]
+    return [file for file in files if file.is_file()]

@@ -1,0 +1,92 @@
+"""Programs that are the same each time: registered kernels, random kernels in random arithmetics,
+and scenarios. Run as a program this counts how many of them `sciprec repeat` blames.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from sciprec.errors import InputError
+from sciprec.precision import resolve_backend
+from sciprec.repetition.kernels import repeat_kernel
+from sciprec.repetition.scenarios import repeat_scenario
+from tests.precision.registered import registered_kernels
+from tests.random_kernels.generator import random_case
+from tests.random_kernels.values import values_of
+
+BACKENDS = ("fp32", "fp16", "bf16", "mlu370", "fp64", "mlu370-noise")
+SCENARIOS = ("quickstart_heston", "quickstart_climate", "accumulation")
+_REGISTERED = """
+import {module}
+from tests.precision.registered import registered_kernels
+
+kernel = {module}.{name}
+
+def inputs():
+    return tuple(registered_kernels()["{module}.{name}"].example())
+"""
+
+
+def registered(count: int, seed: int, folder: Path):
+    """Registered kernels at random, as they are and lifted."""
+    rng = random.Random(seed)
+    names = sorted(n for n in registered_kernels() if "<" not in n)
+    for number, full in enumerate(rng.sample(names, count)):
+        module, _, name = full.rpartition(".")
+        if not callable(getattr(importlib.import_module(module), name, None)):
+            continue
+        file = folder / f"registered{number}.py"
+        file.write_text(_REGISTERED.format(module=module, name=name), encoding="utf-8")
+        backend = rng.choice((None, *BACKENDS))
+        yield f"{full} in {backend}", lambda f=file, b=backend: repeat_kernel(
+            f"{f}:kernel", f"{f}:inputs", backend=b
+        )
+
+
+def at_random(count: int, seed: int, folder: Path):
+    """Random kernels, lifted."""
+    rng = random.Random(seed)
+    for number in range(seed, seed + count):
+        case, backend = random_case(number), rng.choice(BACKENDS)
+        if case.is_complex:
+            continue
+        file = folder / f"random{number}.py"
+        file.write_text(case.source, encoding="utf-8")
+        given = folder / f"random{number}.npz"
+        values = values_of(case.arguments, resolve_backend(backend), number, 0)
+        np.savez(given, **dict(zip((a.name for a in case.arguments), values, strict=True)))
+        yield f"random kernel {number} in {backend}", lambda f=file, g=given, b=backend: (
+            repeat_kernel(f"{f}:kernel", str(g), backend=b)
+        )
+
+
+def scenarios():
+    """Scenarios that come with sciprec."""
+    for name in SCENARIOS:
+        yield f"scenario {name}", lambda n=name: repeat_scenario(n)
+
+
+if __name__ == "__main__":
+    folder, seed = Path(sys.argv[1]), int(sys.argv[4])
+    programs = [
+        *registered(int(sys.argv[2]), seed, folder), *at_random(int(sys.argv[3]), seed, folder),
+        *(scenarios() if len(sys.argv) < 6 else ()),
+    ]  # fmt: skip
+    right = done = 0
+    for words, repeat in programs:
+        begun = time.perf_counter()
+        try:
+            found = repeat()
+        except InputError as error:
+            print(f"not run: {words}: {error}", flush=True)
+            continue
+        done, right = done + 1, right + found.identical
+        said = "identical" if found.identical else f"{found.answer}: {found.sentences()[0]}"
+        print(f"{time.perf_counter() - begun:5.1f} s  {words}: {said}", flush=True)
+    print(f"clean: {right} of {done} identical")

@@ -1,0 +1,123 @@
+"""`sciprec repeat`: seeded faults are found with answer and line, clean programs are not blamed.
+
+All kinds, each for three seeds, with their mended twins:
+`python -m tests.repetition.faults FOLDER 0 3`.
+"""
+
+import datetime
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sciprec.repetition.leavings import files_below, first_difference, lines_of
+from tests.repetition.faults import KINDS, missed, repeated, written
+
+SEED = (datetime.date(2026, 11, 24).toordinal() * 7919) % 1000
+QUICK = ("the order of a set", "a count that is kept")
+
+
+def kind_of(name):
+    return next(kind for kind in KINDS if kind.name == name)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_seeded_fault_is_found(name, tmp_path):
+    program = written(kind_of(name), SEED, tmp_path)
+    assert missed(program, repeated(program, runs=5)) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["a sum in prange", "a border never written", "memory of an array"]
+)
+def test_a_seeded_fault_is_found_by_processes(name, tmp_path):
+    program = written(kind_of(name), SEED, tmp_path)
+    assert missed(program, repeated(program, runs=6)) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["as many parts as threads", "files as the system lists them"])
+def test_a_mended_program_is_not_blamed(name, tmp_path):
+    program = written(kind_of(name), SEED, tmp_path, clean=True)
+    assert missed(program, repeated(program, runs=5)) == ""
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_first_difference_is_where_it_was_made(seed):
+    rng = np.random.default_rng(seed)
+    shape = tuple(rng.integers(1, 5, rng.integers(0, 4)))
+    dtype = rng.choice(["f8", "f4", "i4", "u1", "c16", "?", "U3"])
+    then = rng.integers(0, 2, shape).astype(dtype)
+    left = {"a": np.zeros(3), "b": then, "c": np.ones(2)}
+    assert first_difference(left, {k: v.copy() for k, v in left.items()}) is None
+    now = then.copy()
+    places = sorted(rng.choice(then.size, rng.integers(1, then.size + 1), replace=False))
+    now.reshape(-1)[places] = rng.integers(5, 9, len(places)).astype(dtype)
+    changed = [p for p in places if now.reshape(-1)[p] != then.reshape(-1)[p]]
+    found = first_difference(left, left | {"b": now, "c": np.zeros(2)})
+    if not changed:
+        assert found.name == "c"
+        return
+    assert (found.name, found.count, found.of) == ("b", len(changed), then.size)
+    assert found.index == tuple(int(i) for i in np.unravel_index(changed[0], shape))
+    assert found.first == repr(then.reshape(-1)[changed[0]].item())
+    assert found.other == repr(now.reshape(-1)[changed[0]].item())
+
+
+def test_bits_count_and_nan_is_nan():
+    def differs(a, b, dtype="f8"):
+        return first_difference({"a": np.array([a], dtype)}, {"a": np.array([b], dtype)})
+
+    assert differs(0.0, -0.0) and differs(1.0, np.nextafter(1.0, 2.0)) and differs(1.0, np.nan)
+    other_nan = np.array([0x7FF8000000000001], "u8").view("f8")[0]
+    assert differs(np.nan, other_nan) is None
+    assert "was float64 2 and is float64 3" in first_difference(
+        {"a": np.zeros(2)}, {"a": np.zeros(3)}
+    ).words
+    assert first_difference({"a": np.zeros(2)}, {}).words == "'a' is not there"
+    assert first_difference({}, {"a": np.zeros(2)}).words == "'a' is there, too"
+
+
+def test_files_are_compared_by_what_is_in_them(tmp_path):
+    """Dates, durations and paths in attributes do not count; units, and all else, do."""
+
+    def made(folder, **changes):
+        path = tmp_path / folder
+        path.mkdir()
+        data = xr.Dataset(
+            {"t": ("x", changes.get("t", np.arange(3.0)), {"units": changes.get("units", "K")})},
+            attrs={"history": changes.get("date", "2026-01-01 10:00:00 made"),
+                   "note": changes.get("note", "at 2026-01-01 in /tmp/one/place within 3.1 s"),
+                   "title": changes.get("title", "a run")},
+        )  # fmt: skip
+        data.to_netcdf(path / "a.nc")
+        np.savez(path / "b.npz", u=changes.get("u", np.ones(2)))
+        (path / "c.txt").write_bytes(changes.get("text", b"abc"))
+        return files_below(path, changes.get("ignored", ()))[0]
+
+    then = made("then")
+    later = {"date": "2027-02-02 now", "note": "at 2027-02-02 in /home/two/b within 4.25 seconds"}
+    assert first_difference(then, made("later", **later)) is None
+    for n, (change, name) in enumerate((
+        ({"t": np.array([0.0, 1.0, 3.0])}, "a.nc: t"),
+        ({"units": "degC"}, "a.nc: attribute t.units"),
+        ({"title": "another"}, "a.nc: attribute title"), ({"u": np.zeros(2)}, "b.npz: u"),
+        ({"text": b"abd"}, "c.txt"),
+    )):  # fmt: skip
+        found = first_difference(then, made(f"other{n}", **change))
+        assert found.name == name
+        ignored = (name.rpartition(": ")[2],)
+        kept = files_below(tmp_path / "then", ignored)[0]
+        assert first_difference(kept, files_below(tmp_path / f"other{n}", ignored)[0]) is None
+    assert found.index == (2,) and (found.first, found.other) == ("99", "100")
+
+
+def test_times_that_are_printed_do_not_count():
+    text = "a 1.5 in 3.2 s\nat 10:11:12 on 2026-01-02 in /tmp/x1\n0xdeadbeef01"
+    later = "a 1.5 in 12 s\nat 00:01:59 on 2027-11-30 in /tmp/x2\n0xdeadbeef77"
+    one, other = lines_of(text, {"/tmp/x1": "O"}), lines_of(later, {"/tmp/x2": "O"})
+    assert one == other
+    assert first_difference({"o": one}, {"o": lines_of("a 1.6 in 3 s\nb", {})}).words == (
+        "3 of 3 lines of 'o' differ, first line 1: '1.5' and '1.6'"
+    )

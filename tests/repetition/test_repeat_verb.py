@@ -1,0 +1,174 @@
+"""The verb `sciprec repeat`: what it takes and prints, exit codes, every sentence of bad input."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from sciprec.cli import commands as cli
+from sciprec.repetition import listings
+
+KERNELS = """
+import numpy as np
+
+def same(x, n):
+    return x * n
+
+def drawn(x, n):
+    return x + np.random.default_rng().random()
+
+def failing(x, n):
+    return 1 / 0
+
+def texts(x, n):
+    return "a"
+
+def inputs():
+    return {"x": np.arange(5.0), "n": 3}
+
+def shared():
+    x = np.arange(5.0)
+    return {"x": x, "n": x[1:]}
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.py").write_text(KERNELS)
+    return tmp_path
+
+
+def test_a_kernel_that_is_the_same_and_one_that_is_not(call, here):
+    code, out, err = call("repeat", "k.py:same", "--inputs", "k.py:inputs", "--runs", "3")
+    assert code == cli.GOOD and not err
+    assert "kernel 'same' as it is: identical" in out and "2 threads" in out
+    assert "not tried with 3 runs: a second call in a process" in out
+    options = ("k.py:drawn", "--inputs", "k.py:inputs", "--runs", "2", "--json")
+    code, out, err = call("repeat", *options)
+    found = json.loads(out)
+    assert code == cli.NOT_MET and not err
+    assert found["answer"] == "differs from run to run"
+    (place,) = found["findings"][0]["places"]
+    drawn = KERNELS.splitlines().index("    return x + np.random.default_rng().random()") + 1
+    assert (place["file"], place["line"]) == ("k.py", drawn)
+    difference = found["findings"][0]["difference"]
+    assert difference["name"] == "result" and difference["index"] == [0] and difference["of"] == 5
+    assert float(difference["first"]) != float(difference["other"])
+
+
+PROGRAM = """
+import sys, os
+print("begun at 10:00:00, took 2.5 s")
+words = {"a", "b", "c", "d", "e", "f"}
+text = "".join(words if sys.argv[2] == "set" else sorted(words))
+open(os.path.join(sys.argv[1], "o.txt"), "w").write(text)
+"""
+
+
+def test_a_command_and_its_files(call, here):
+    (here / "p.py").write_text(PROGRAM)
+    there = ("--", sys.executable, "p.py", "{out}")
+    assert call("repeat", "--runs", "4", *there, "sorted")[0] == cli.GOOD
+    code, out, _ = call("repeat", "--runs", "4", *there, "set")
+    assert code == cli.NOT_MET
+    assert "differs with order (another hash seed)" in out and "'o.txt' differ" in out
+    assert "p.py, line 5" in out and "a set has no order" in out
+    assert call("repeat", "--runs", "4", "--ignore", "o.txt", *there, "set")[0] == cli.GOOD
+    folder = ("--", sys.executable, "p.py", "results", "set")
+    (here / "results").mkdir()
+    code, out, _ = call("repeat", "--runs", "4", "--folder", "results", *folder)
+    assert code == cli.NOT_MET and not list((here / "results").iterdir())
+
+
+KERNEL = ("k.py:same", "--inputs", "k.py:inputs")
+RUN = ("--", sys.executable, "-c")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((), "nothing is given to repeat; give FILE.py:FUNCTION with --inputs, a scenario, or a"),
+        (("gone.py:f", "--inputs", "k.py:inputs"), "the kernel file 'gone.py' does not exist"),
+        (("k.py:sane", "--inputs", "k.py:inputs"), "defines no 'sane'; its functions: same"),
+        (("k.py:same",), "kernel 'same' is given no arguments; give --inputs"),
+        ((*KERNEL, "--runs", "1"), "--runs is 1; accepted: an integer of at least 2"),
+        ((*KERNEL, "--backend", "bf61"), "unknown backend 'bf61'"),
+        ((*KERNEL, "--backend", "fp32", "--backend", "fp16"), "--backend is given 2 times"),
+        ((*KERNEL, "--folder", "a"), "--folder was given, and 'k.py:same' is a kernel"),
+        ((*KERNEL, "--block-size", "m=3"), "'m', which is no argument of kernel 'same'"),
+        ((*KERNEL, "--block-size", "x=3"), "'x' of kernel 'same', which is no integer"),
+        ((*KERNEL, "--block-size", "n=x"), "--block-size is given 'n=x'; it takes a name and"),
+        ((*KERNEL, "other"), "one target is taken, and k.py:same, other was given"),
+        (("k.py:failing", "--inputs", "k.py:inputs"), "ends with ZeroDivisionError: division by"),
+        (("k.py:texts", "--inputs", "k.py:inputs"), "it returns a str, which cannot be compared"),
+        (("k.py:same", "--inputs", "k.py:shared"), "'x' and 'n' of kernel 'same' share memory"),
+        (("nothing.toml",), "scenario file 'nothing.toml' does not exist"),
+        (("quickstart_climate", "--inputs", "a.npz"), "--inputs was given, and 'quickstart_cl"),
+        (("--", "no_such_program", "x"), "the command 'no_such_program' cannot be run (No such"),
+        ((*RUN, "import sys; sys.exit('all wrong')"), "ends with code 1: all wrong; correct it"),
+        ((*RUN, "pass"), "prints nothing and leaves no files that count; name the folder"),
+        (("--folder", ".", *RUN, "pass"), "--folder is given '.', which has files in it; name a"),
+        (("--folder", "k.py", *RUN, "pass"), "--folder is given 'k.py', which is a file; name a"),
+        (("a", *RUN, "pass"), "one target is taken, and a before -- was given"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_a_sentence(call, here, given, words):
+    code, out, err = call("repeat", *given)
+    assert code == cli.USAGE and not out
+    assert words in err and "Traceback" not in err
+
+
+def test_a_scenario_by_its_batches(call, here, monkeypatch):
+    """Its command, in place of which a program writes what a batch leaves."""
+    (here / "fake").write_text(f"#!{sys.executable}\n" + FAKE)
+    (here / "fake").chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(here / "fake"))
+    code, out, err = call("repeat", "quickstart_heston", "--set", "heston.seed=3", "--runs", "4")
+    assert code == cli.GOOD, out + err
+    (here / "worse").write_text("")
+    code, out, _ = call("repeat", "quickstart_heston", "--json", "--runs", "3")
+    found = json.loads(out)
+    assert code == cli.NOT_MET and found["answer"] == "differs with threads"
+    assert found["findings"][0]["difference"]["name"] == "r__fp32.nc: price"
+    assert "sciprec_seconds" in found["notes"][0]
+
+
+FAKE = """
+import os, sys, time
+from netCDF4 import Dataset
+words = sys.argv[1:]
+assert words[:3] == ["-m", "sciprec", "run"] and "--quiet" in words
+out = words[words.index("--out") + 1]
+two = "--threads" in words and words[words.index("--threads") + 1] == "2"
+with Dataset(os.path.join(out, "r__fp32.nc"), "w") as data:
+    data.createDimension("k", 3)
+    data.createVariable("price", float, ("k",))[:] = two and os.path.exists("worse")
+    data.sciprec_seconds = time.time()
+open(os.path.join(out, "index.html"), "w").write(str(time.time()))
+"""
+
+
+def test_commands_of_the_page_are_those_of_the_command_line(call):
+    page = (Path(__file__).parents[2] / "docs" / "repeat.md").read_text(encoding="utf-8")
+    lines = [line for line in page.splitlines() if line.startswith("sciprec repeat ")]
+    assert len(lines) == 4
+    said = call("repeat", "--help")[1]
+    for line in lines:
+        words = line.partition(" -- ")[0].split()
+        assert all(word in said for word in words if word.startswith("--"))
+
+
+def test_lists_of_files_are_by_name(monkeypatch, tmp_path):
+    for name in ("b", "a", "c"):
+        (tmp_path / name).write_text("")
+    for order, wanted in ((listings.FORWARDS, "abc"), (listings.BACKWARDS, "cba")):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "listdir", os.listdir)
+            patch.setattr(os, "scandir", os.scandir)
+            listings.list_by_name(order)
+            assert os.listdir(tmp_path) == list(wanted)
+            with os.scandir(tmp_path) as found:
+                assert [entry.name for entry in found] == list(wanted)
