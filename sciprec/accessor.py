@@ -7,7 +7,7 @@ any order.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
@@ -33,13 +33,14 @@ class SciprecAccessor:
         self._data = data
 
     def compare(
-        self, run: Source, *, rtol: Given = (), atol: Given = (), max_ulp: Given = ()
+        self, run: Source, *, rtol: Given = (), atol: Given = (), max_ulp: Given = (), **how: Any
     ) -> Comparison:
         """Compare a run with this one, which is the truth; dask arrays are read chunk by chunk.
 
         Args:
             run: what `sciprec.compare` takes; a DataArray is compared under this one's name.
             rtol, atol, max_ulp: as for `sciprec.compare`.
+            how: select, rename, ignore, coords_atol, coords_rtol, as there.
 
         Returns:
             A Comparison.
@@ -49,7 +50,7 @@ class SciprecAccessor:
         """
         if isinstance(run, xr.DataArray) and isinstance(self._data, xr.DataArray):
             run = run.rename(self._data.name)
-        return sciprec.compare(self._data, run, rtol=rtol, atol=atol, max_ulp=max_ulp)
+        return sciprec.compare(self._data, run, rtol=rtol, atol=atol, max_ulp=max_ulp, **how)
 
     def quantize(self, backend: str | Backend, *, seed: int = 0) -> xr.Dataset | xr.DataArray:
         """Round the values to the storage format of an arithmetic; dask arrays stay lazy.

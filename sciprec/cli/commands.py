@@ -20,7 +20,6 @@ from sciprec.cli import (
     climate_verbs,
     compare_verb,
     coverage_verb,
-    gallery_verb,
     price_verbs,
     repeat_verb,
     run_verb,
@@ -202,7 +201,7 @@ app.command()(compare_verb.compare)
 app.command()(repeat_verb.repeat)
 app.command()(price_verbs.price)
 app.command()(coverage_verb.coverage)
-app.command()(gallery_verb.gallery)
+app.command()(run_verb.gallery)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

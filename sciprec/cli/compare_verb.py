@@ -15,9 +15,12 @@ NOT_MET = 1
 
 def compare(
     golden: Annotated[
-        Path | None, typer.Argument(help="The truth: a netCDF, Zarr, .npy or .npz file.")
+        Path | None,
+        typer.Argument(help="The truth: a netCDF, Zarr, .npy or .npz file, or a folder of them."),
     ] = None,
-    actual: Annotated[Path | None, typer.Argument(help="The run: a file of such a kind.")] = None,
+    actual: Annotated[
+        Path | None, typer.Argument(help="The run: such a file, or a folder.")
+    ] = None,
     rtol: Annotated[
         list[str] | None,
         typer.Option(
@@ -33,6 +36,28 @@ def compare(
         list[str] | None,
         typer.Option(help="Largest error in units in the last place: 4 or u=4; repeatable."),
     ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="AXIS=WHAT",
+            help="What is compared along an axis: time=2.5, time=1,2, time=1..4 (both ends too), "
+            "time=#-1 for the last place, time=2000-01-31; repeatable.",
+        ),
+    ] = None,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A=B", help="Variable or axis A of the run is the truth's B; repeatable."
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A variable that is not compared; repeatable."),
+    ] = None,
+    coords_atol: Annotated[
+        float, typer.Option(help="How far coordinates may be apart that count as the same.")
+    ] = 0.0,
+    coords_rtol: Annotated[float, typer.Option(help="The same relative to the truth's.")] = 0.0,
     stored: Annotated[
         Path | None, typer.Option(help="Judge what --json printed again, without the files.")
     ] = None,
@@ -40,11 +65,15 @@ def compare(
     junit_xml: JUnit = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Compare two files; exit with 1 when a variable differs by more than its tolerances."""
+    """Compare two files or folders; exit with 1 when variables differ by more than tolerances."""
     for path in (html, junit_xml):
         check_folder(path)
     tolerances = {"rtol": rtol or (), "atol": atol or (), "max_ulp": max_ulp or ()}
-    comparison, names = _compared(golden, actual, stored, tolerances)
+    adjustments = {
+        "select": select or (), "rename": rename or (), "ignore": ignore or (),
+        "coords_atol": coords_atol, "coords_rtol": coords_rtol,
+    }  # fmt: skip
+    comparison, names = _compared(golden, actual, stored, tolerances, adjustments)
     if html is not None:
         from sciprec.report.comparison import comparison_page
 
@@ -64,12 +93,19 @@ def compare(
 
 
 def _compared(
-    golden: Path | None, actual: Path | None, stored: Path | None, tolerances: dict[str, Any]
-) -> tuple[Any, tuple[str, str]]:
+    golden: Path | None, actual: Path | None, stored: Path | None, tolerances: dict[str, Any],
+    adjustments: dict[str, Any],
+) -> tuple[Any, tuple[str, str]]:  # fmt: skip
     """The comparison that was asked for, and what its sides are called."""
     if stored is not None:
         if golden is not None:
             raise InputError("--stored and files were both given; give one of them")
+        for name, value in adjustments.items():
+            if value:
+                raise InputError(
+                    f"--{name.replace('_', '-')} was given beside --stored, whose numbers are made "
+                    "already; compare the files again"
+                )
         from sciprec.comparison.stored_metrics import judge_again
 
         return judge_again(stored, **tolerances), ("truth", str(stored))
@@ -80,4 +116,4 @@ def _compared(
         )
     from sciprec.comparison import compare as compare_files
 
-    return compare_files(golden, actual, **tolerances), (str(golden), str(actual))
+    return compare_files(golden, actual, **tolerances, **adjustments), (str(golden), str(actual))

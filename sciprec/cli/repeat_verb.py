@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
 from sciprec.cli.options import Backends, Json
 from sciprec.cli.run_verb import Set
 from sciprec.cli.settings import Settings
@@ -24,13 +25,7 @@ def repeat(
             "behind -- a command with its words, where {out} stands for a new folder.",
         ),
     ] = None,
-    inputs: Annotated[
-        str | None,
-        typer.Option(
-            help="A kernel's arguments by name: an .npz or netCDF file, or FILE.py:FUNCTION of a "
-            "function that returns them."
-        ),
-    ] = None,
+    inputs: KernelInputs = None,
     backend: Backends = None,
     runs: Annotated[
         int | None,
@@ -86,15 +81,13 @@ _OPTIONS = {
 
 def _repeated(target: list[str], given: dict[str, Any], runs: int | None) -> Any:
     """What comes of a target, by what it is."""
-    from sciprec.studies.kernel_file import names_function
-
     behind = list(Settings.command)
     if not target:
         raise InputError(
             "nothing is given to repeat; give FILE.py:FUNCTION with --inputs, a scenario, or a "
             "command behind --"
         )
-    what = "a command" if behind else "a kernel" if names_function(target[0]) else "a scenario"
+    what = "a command" if behind else "a kernel" if is_kernel(target[0]) else "a scenario"
     if len(target) > len(behind or [""]):
         told = f"{', '.join(target[: -len(behind)])} before --" if behind else ", ".join(target)
         raise InputError(
@@ -119,6 +112,8 @@ def _repeated(target: list[str], given: dict[str, Any], runs: int | None) -> Any
                 f"--backend is given {len(backends)} times for a kernel; give one arithmetic, or "
                 "none for the kernel as it is"
             )
+        if given["--inputs"] is None:
+            kernel_with_inputs(target[0], None)  # refuses
         return repeat_kernel(
             target[0], given["--inputs"], backend=backends[0] if backends else None, runs=runs,
             blocks=_blocks(given["--block-size"] or ()), plugins=Settings.plugins,

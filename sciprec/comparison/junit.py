@@ -64,6 +64,10 @@ def junit_xml(comparison: Comparison, *, golden: str, actual: str) -> str:
         )
         for row in comparison.rows
     ]  # fmt: skip
+    cases += [
+        Case(actual, name, "missing", "the file is in the first folder only", True)
+        for name in comparison.missing
+    ]
     return junit_text({f"sciprec compare {golden} {actual}": cases})
 
 

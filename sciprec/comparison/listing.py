@@ -39,12 +39,16 @@ def listing(comparison: Comparison) -> Listing:
 
 
 def sentences(comparison: Comparison) -> tuple[str, ...]:
-    """One for each variable that is not within bounds, or of which nothing was compared."""
-    return tuple(
+    """One for each variable that is not within bounds, or of which nothing was compared; one for
+    each file that is missing; and what was done before comparing.
+    """
+    said = [
         f"{row.variable} {row.severity}: {reason(row)}"
         for row in comparison.rows
         if row.severity in ("changed", "broken", "empty")
-    )
+    ]
+    missing = [f"'{name}' is in the first folder only" for name in comparison.missing]
+    return (*said, *missing, *comparison.notes)
 
 
 def summary(comparison: Comparison) -> Summary:
@@ -52,8 +56,10 @@ def summary(comparison: Comparison) -> Summary:
     beyond = sum(row.severity not in WITHIN for row in comparison.rows)
     asked = comparison.tolerances != Tolerances()
     count = counted(len(comparison.rows), "variable")
-    if beyond:
+    if beyond or comparison.missing:
         said = f"{beyond} of {count} " + ("beyond the tolerances" if asked else "not the same")
     else:
         said = f"{count}, all " + ("within the tolerances" if asked else "the same")
+    if comparison.missing:
+        said += f", {counted(len(comparison.missing), 'file')} missing"
     return Summary(f"comparison: {said}", listing(comparison), sentences(comparison))

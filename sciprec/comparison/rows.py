@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from sciprec.comparison.adjusting import Adjustments, Places
 from sciprec.comparison.evidence.error_growth import error_growth, errors_along, growth_as_dict
 from sciprec.comparison.evidence.growth_laws import Growth
+from sciprec.comparison.folder_pairs import files_of_both, two_folders
 from sciprec.comparison.inputs import Source, opened, with_axes_of
 from sciprec.comparison.listing import summary
 from sciprec.comparison.pointwise.attributes import stated_tolerances, steps_attribute
@@ -19,8 +22,9 @@ from sciprec.comparison.pointwise.error_metrics import metrics, refined
 from sciprec.comparison.pointwise.number_format import NumberFormat
 from sciprec.comparison.pointwise.pairing import Pair, pair
 from sciprec.comparison.pointwise.statistics import Statistics
-from sciprec.comparison.tolerances import WITHIN, Given, Limits, Tolerances
+from sciprec.comparison.tolerances import OF_FILE, WITHIN, Given, Limits, Tolerances
 from sciprec.display.listing import Shown, Summary
+from sciprec.errors import InputError
 from sciprec.output.stated import primary_name
 
 SETTLED = ("identical", "empty")
@@ -69,6 +73,8 @@ class Comparison(Shown):
         growth: the laws of error growth fitted to the main variable, or None without steps.
         steps: of the run; 1 where it makes none.
         main: the variable that summaries show first; empty: by its name.
+        notes: what was selected, renamed, left out and converted.
+        missing: of two folders the files that only the truth has.
     """
 
     rows: tuple[Row, ...]
@@ -76,11 +82,13 @@ class Comparison(Shown):
     growth: Growth | None = None
     steps: int = 1
     main: str = ""
+    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def within(self) -> bool:
-        """Whether no variable changed beyond the tolerance, and none broke."""
-        return all(row.severity in WITHIN for row in self.rows)
+        """Whether no variable changed beyond the tolerance, none broke, and no file is missing."""
+        return not self.missing and all(row.severity in WITHIN for row in self.rows)
 
     def row(self, variable: str) -> Row:
         """The row of a variable.
@@ -105,6 +113,8 @@ class Comparison(Shown):
             "tolerances": vars(self.tolerances),
             "steps": self.steps,
             "main": self.main,
+            "notes": list(self.notes),
+            "missing": list(self.missing),
             "growth": growth_as_dict(self.growth),
             "variables": [_row_as_dict(row) for row in self.rows],
         })  # fmt: skip
@@ -114,39 +124,91 @@ class Comparison(Shown):
 
 
 def compare(
-    golden: Source, actual: Source, *, rtol: Given = (), atol: Given = (), max_ulp: Given = ()
-) -> Comparison:
+    golden: Source, actual: Source, *, rtol: Given = (), atol: Given = (), max_ulp: Given = (),
+    select: Mapping[str, Places] | Iterable[str] = (),
+    rename: Mapping[str, str] | Iterable[str] = (), ignore: str | Iterable[str] = (),
+    coords_atol: float = 0.0, coords_rtol: float = 0.0,
+) -> Comparison:  # fmt: skip
     """Compare a run with its truth.
 
     Args:
-        golden, actual: datasets, arrays, or paths of netCDF, Zarr, .npy or .npz files.
+        golden, actual: datasets, arrays, or paths of netCDF, Zarr, .npy or .npz files; or two
+            folders, whose files are compared by name.
         rtol: the largest relative l2 error that counts as noise: a number, `"8u"` (multiples of the
             unit roundoff of the run's format), `"auto"` (what rounding leads to expect after the
             run's steps), or one of these by variable. Without tolerances only the same bits are the
             same, and zeros of either sign.
         atol: the largest error that counts as noise, in the variable's units; either is enough.
         max_ulp: the largest error in units in the last place; it has to hold, too.
+        select: by axis what is compared: a value of it, several, a slice of values with both its
+            ends, or a text as on the command line, as `{"time": "#-1"}` for the last place. An axis
+            of which one value is selected is none any more.
+        rename: names of variables and axes of the run, and what they are called in the truth.
+        ignore: variables that are not compared.
+        coords_atol, coords_rtol: how far coordinates may be apart that count as the same, in the
+            units of the truth's, and relative to them.
 
     Returns:
         A Comparison: one row of errors per variable in `rows`, and `within`: whether all of them
-        are within the tolerances. Statistics are over the points that are finite in both.
+        are within the tolerances. Statistics are over the points that are finite in both. Values in
+        other units are converted into the truth's, and a note says so. Of two folders variables are
+        called "FILE: NAME", and `missing` are the files that the run has not.
 
     Raises:
-        InputError: a file cannot be read, a tolerance is none, or the two are not on the same
-            points.
+        InputError: a file cannot be read, a tolerance or an adjustment is none, or the two are not
+            on the same points.
     """
     tolerances = Tolerances.read(rtol=rtol, atol=atol, max_ulp=max_ulp)
+    adjustments = Adjustments.read(
+        select=select, rename=rename, ignore=ignore, coords_atol=coords_atol,
+        coords_rtol=coords_rtol,
+    )  # fmt: skip
+    folders = two_folders(golden, actual)
+    if folders is not None:
+        return _compared_folders(*folders, tolerances, adjustments)
+    return _compared(golden, actual, tolerances, adjustments)
+
+
+def _compared(
+    golden: Source, actual: Source, tolerances: Tolerances, adjustments: Adjustments
+) -> Comparison:
+    """The comparison of two files or objects."""
     with opened(golden) as truth, opened(actual) as run:
         truth, run = with_axes_of(truth, run), with_axes_of(run, truth)
+        truth, run, notes = adjustments.adjusted(truth, run)
         stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
         rows = tuple(_row(p, stated) for p in pair(truth, run))
         names = [row.variable for row in rows]
         shown = primary_name(names, truth.attrs) if names else ""
-        found = judged(Comparison(rows, steps=steps, main=shown), tolerances)
+        found = judged(Comparison(rows, steps=steps, main=shown, notes=notes), tolerances)
         main = main_row(found)
         if main.severity in SETTLED:
             return found
         return replace(found, growth=error_growth(truth, run, main.variable))
+
+
+def _compared_folders(
+    golden: Path, actual: Path, tolerances: Tolerances, adjustments: Adjustments
+) -> Comparison:
+    """All files that two folders have, as one comparison.
+
+    Raises:
+        InputError: as `compare`, with the file; or they have no file in common.
+    """
+    both, missing, more = files_of_both(golden, actual)
+    rows: list[Row] = []
+    notes: dict[str, None] = {}
+    for name in both:
+        try:
+            found = _compared(golden / name, actual / name, Tolerances(), adjustments)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
+        named = (replace(row, variable=f"{name}{OF_FILE}{row.variable}") for row in found.rows)
+        rows += [_judged_row(row, tolerances, found.steps) for row in named]
+        notes |= dict.fromkeys(f"{name}: {note}" for note in found.notes)
+    tolerances.check_names(row.variable for row in rows)
+    said = [f"'{name}' is in the second folder only" for name in more]
+    return Comparison(tuple(rows), tolerances, notes=(*notes, *said), missing=tuple(missing))
 
 
 def judged(comparison: Comparison, tolerances: Tolerances) -> Comparison:

@@ -32,7 +32,11 @@ def judge_again(
     content = _read(Path(path))
     rows = tuple(_row(stored) for stored in content["variables"])
     tolerances = Tolerances.read(rtol=rtol, atol=atol, max_ulp=max_ulp)
-    stored = Comparison(rows, steps=content["steps"], main=content.get("main", ""))
+    stored = Comparison(
+        rows, steps=content["steps"], main=content.get("main", ""),
+        notes=tuple(map(str, content.get("notes", ()))),
+        missing=tuple(map(str, content.get("missing", ()))),
+    )  # fmt: skip
     return judged(stored, tolerances)
 
 

@@ -22,6 +22,8 @@ SEVERITIES = ("identical", "noise", "changed", "broken", "empty")
 WITHIN = ("identical", "noise", "empty")
 """Severities that miss no tolerance; of "empty" variables no value is finite in both."""
 SIGMAS = 4.0
+OF_FILE = ": "
+"""Between the name of a file and that of its variable, where files of folders are compared."""
 
 Given = float | str | Mapping[str, float | str] | Iterable[str]
 """A tolerance as it may be given: a number, a word, one of them by variable, or `NAME=VALUE`s."""
@@ -84,7 +86,8 @@ class Tolerances:
         Raises:
             InputError: one was not.
         """
-        known = list(variables)
+        given = list(variables)
+        known = list(dict.fromkeys(given + [name.rpartition(OF_FILE)[2] for name in given]))
         for name in (*self.rtol, *self.atol, *self.max_ulp):
             if name and name not in known:
                 raise InputError(
@@ -101,7 +104,8 @@ class Tolerances:
             steps: of the run; 1 where it makes none.
         """
         rtol, atol, ulp = (
-            given.get(variable, given.get("")) for given in (self.rtol, self.atol, self.max_ulp)
+            next((given[name] for name in (variable, *_short(variable), "") if name in given), None)
+            for given in (self.rtol, self.atol, self.max_ulp)
         )
         only_ulp = ulp is not None and rtol is None and atol is None
         usual = "nan" if only_ulp else "0"
@@ -110,6 +114,12 @@ class Tolerances:
             float(usual if atol is None else atol),
             math.nan if ulp is None else float(ulp),
         )
+
+
+def _short(variable: str) -> tuple[str, ...]:
+    """The name of a variable without that of its file, where it has one."""
+    file, _, name = variable.rpartition(OF_FILE)
+    return (name,) if file else ()
 
 
 def automatic(number_format: NumberFormat, steps: int) -> float:

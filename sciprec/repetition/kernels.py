@@ -53,7 +53,7 @@ _CHUNK = 3
 
 
 def repeat_kernel(
-    named: str, inputs: str | None, *, backend: str | None = None, runs: int | None = None,
+    named: str, inputs: str, *, backend: str | None = None, runs: int | None = None,
     blocks: Mapping[str, Sequence[int]] = {}, plugins: Sequence[str] = (),
 ) -> Repetition:  # fmt: skip
     """Call a kernel again and again, and compare the bits of what it leaves.
@@ -74,11 +74,6 @@ def repeat_kernel(
         at_least("--runs", runs, LEAST_RUNS)
     function = kernel_named(named)
     name = function.__name__
-    if inputs is None:
-        raise InputError(
-            f"kernel '{name}' is given no arguments; give --inputs, an .npz or netCDF file of "
-            "them, or FILE.py:FUNCTION of a function that returns them"
-        )
     arithmetic = None if backend is None else resolve_backend(backend).name
     values = inputs_of(plain_function(function), inputs).values
     _require_apart(name, values)

@@ -38,6 +38,7 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
         golden=golden,
         actual=actual,
         tolerances=_tolerances(comparison),
+        notes=[*(f"'{name}' is missing" for name in comparison.missing), *comparison.notes],
         rows=[(row, reason(row)) for row in comparison.rows],
         metrics=[known[name] for name in SHOWN_METRICS],
         chips=CHIPS,
@@ -55,6 +56,8 @@ def _badness(row: Row) -> tuple[bool, float]:
 def _title(comparison: Comparison) -> str:
     """The answer in one line."""
     beyond = [r.variable for r in comparison.rows if r.severity in ("changed", "broken")]
+    if comparison.missing and not beyond:
+        return f"Files are missing: {', '.join(comparison.missing)}"
     if not beyond:
         found = {row.severity for row in comparison.rows}
         if found == {"empty"}:

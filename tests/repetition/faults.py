@@ -140,18 +140,22 @@ def f(x):
 «@njit(fastmath=True)¦@njit»
 def f(x):
     <pad>
-    <b> = 0.0
-    for i in range(x.size):
-        <b> += x[i] * 0.1
+    <b> = np.zeros(20)
+    for j in range(20):
+        <a> = 0.0
+        for i in range(j, x.size):
+            <a> += x[i] * 0.1
+        <b>[j] = <a>
     return <b>
 """, numba=True),
     Kind("blocks of some size", (BLOCKS,), """
 def f(x, block):
     <pad>
-    <b> = 0.0
-    for first in range(0, x.size, block):
-        <a> = x[first:first + block]
-        «<b> += np.cumsum(<a>)[-1]¦<b> = max(<b>, float(np.max(<a>)))»
+    <b> = np.zeros(20)
+    for j in range(20):
+        for first in range(j, x.size, block):
+            <a> = x[first:first + block]
+            «<b>[j] += np.cumsum(<a>)[-1]¦<b>[j] = max(<b>[j], float(np.max(<a>)))»
     return <b>
 """, blocks={"block": [3, 16]}),
     Kind("the order of a set", (ORDER, AGAIN), """

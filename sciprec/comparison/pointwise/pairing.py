@@ -11,6 +11,7 @@ import xarray as xr
 
 from sciprec.comparison.pointwise.attributes import json_attribute
 from sciprec.comparison.pointwise.blocks import Block, blocks_of
+from sciprec.comparison.pointwise.conversions import Conversion, Converted, conversion
 from sciprec.comparison.pointwise.number_format import NumberFormat, number_format
 from sciprec.comparison.pointwise.one_pass import INF
 from sciprec.comparison.pointwise.statistics import Statistics, statistics_of
@@ -20,6 +21,9 @@ from sciprec.errors import InputError
 from sciprec.output.stated import is_compared
 
 MOST_DIFFERENCES = 4  # named in a message
+_OF_GRIDS = {"lat", "lon", "latitude", "longitude", "x", "y", "rlat", "rlon", "cell", "ncells",
+             "lev", "level", "plev", "height", "depth", "nlat", "nlon"}  # fmt: skip
+"""Names of the axes of grids."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,8 @@ class Pair:
 
     Args:
         name, units: of the variable.
-        truth, run: arrays of one shape, in memory or read block by block (DataArrays).
+        truth, run: arrays of one shape, in memory or read block by block (DataArrays, and converted
+            ones).
         weights: non-negative, broadcastable to that shape (areas of grid cells), or 1.
         scale: None, or the statistical standard error of the golden values.
         dims: names of the axes.
@@ -39,7 +44,7 @@ class Pair:
     name: str
     units: str
     truth: np.ndarray | xr.DataArray
-    run: np.ndarray | xr.DataArray
+    run: np.ndarray | xr.DataArray | Converted
     weights: np.ndarray
     scale: np.ndarray | None = None
     dims: tuple[str, ...] = ()
@@ -126,8 +131,9 @@ class Pair:
 def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
     """Pair the variables of two runs by name, after checking that they lie on the same points.
 
-    Points in another order, such as latitudes from north to south, are put into the truth's. A run
-    that stopped early is paired over the times that it has.
+    Points in another order, such as latitudes from north to south, are put into the truth's, and
+    values in other units into the truth's. A run that stopped early is paired over the times that
+    it has.
 
     Raises:
         InputError: variables or coordinates differ; all differing ones are named.
@@ -142,6 +148,7 @@ def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
             "these runs are not comparable: "
             + "; ".join(shown)
             + "; compare a run with the truth of the same scenario"
+            + _advice(golden, actual)
         )
     for name in names:
         yield _pair_of(golden, actual, name)
@@ -171,10 +178,13 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
         weights = weights.reshape([truth.sizes[d] if d in kept else 1 for d in truth.dims])
     error = str(truth.attrs.get("ancillary_variables", ""))
     known = error.endswith("standard_error") and error in golden
+    other = converted(golden, actual, name)
+    values = run.transpose(*truth.dims)
     scale = golden[error].values.astype(np.float64) if known else None
     return Pair(
-        name, str(truth.attrs.get("units", "")), truth, run.transpose(*truth.dims),
-        weights, scale, tuple(str(d) for d in truth.dims), number_format(actual.attrs, run.dtype),
+        name, str(truth.attrs.get("units", "")), truth,
+        values if other is None else Converted(values, other), weights, scale,
+        tuple(str(d) for d in truth.dims), number_format(actual.attrs, run.dtype),
         {str(d): truth[d].values for d in truth.dims if d in truth.coords},
     )  # fmt: skip
 
@@ -215,14 +225,48 @@ def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> li
     return found
 
 
+def converted(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Conversion | None:
+    """How a variable of the run comes into the truth's units; None where it is in them, where one
+    of the two states none, or where that is not known.
+    """
+    one, two = _units(golden, name), _units(actual, name)
+    if not one or not two or same_units(one, two):
+        return None
+    return conversion(two, one, actual.variables[name].attrs)
+
+
+def _units(dataset: xr.Dataset, name: str) -> str:
+    there = name in dataset.variables
+    return str(dataset.variables[name].attrs.get("units", "")).strip() if there else ""
+
+
 def _units_difference(golden: xr.Dataset, actual: xr.Dataset, name: str) -> list[str]:
-    """That a variable or axis is in other units; nothing where one of the two states none."""
-    if name not in golden.variables or name not in actual.variables:
-        return []
-    one, two = (str(d.variables[name].attrs.get("units", "")).strip() for d in (golden, actual))
+    """That a variable or axis is in units that nothing is known to convert; of an axis, whose
+    values are the same, in any other ones.
+    """
+    one, two = _units(golden, name), _units(actual, name)
+    of_axis = name in golden.sizes
     if not one or not two or same_units(one, two):
         return []
+    if not of_axis and converted(golden, actual, name) is not None:
+        return []
     return [f"'{name}' is in '{one}' and in '{two}': convert one of them first"]
+
+
+def _advice(golden: xr.Dataset, actual: xr.Dataset) -> str:
+    """How one grid becomes the other, where it is axes that differ."""
+    axes = [
+        str(axis) for axis in golden.sizes
+        if axis in actual.sizes and _axis_difference(golden, actual, str(axis))
+    ]  # fmt: skip
+    if not {axis.lower() for axis in axes} & _OF_GRIDS:
+        return ""
+    return (
+        "; values on other grids are not comparable point by point: put one of them onto the "
+        "other's grid first, for instance with `cdo remapcon,GOLDEN ACTUAL regridded.nc`, or in "
+        "Python with xesmf.Regridder, or give --coords-atol where the points are meant to be the "
+        "same"
+    )
 
 
 def _axis_difference(golden: xr.Dataset, actual: xr.Dataset, axis: str) -> str:

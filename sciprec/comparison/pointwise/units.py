@@ -15,6 +15,7 @@ _SPELLINGS = {
     "h": ("hr", "hour", "hours"),
     "d": ("day", "days"),
     "degree": ("degrees", "deg", "°"),
+    "rad": ("radian", "radians"),
     "degree_north": ("degrees_north", "degree_N", "degrees_N"),
     "degree_east": ("degrees_east", "degree_E", "degrees_E"),
     "%": ("percent",),
@@ -31,24 +32,24 @@ def same_units(one: str, other: str) -> bool:
     Args:
         one, other: as the attribute `units` has them.
     """
-    return one == other or _powers(one) == _powers(other)
+    return one == other or powers(one) == powers(other)
 
 
-def _powers(text: str) -> Counter | str:
+def powers(text: str) -> Counter | str:
     """Each factor with its exponent; the text itself where it is no product of powers."""
     whole = _named(text.strip())
     if " since " in whole or whole in _SPELLINGS:
         return Counter() if whole == "1" else whole
-    powers: Counter = Counter()
+    found_powers: Counter = Counter()
     rest = whole
     while rest := rest.lstrip(" *.·"):
         found = _FACTOR.match(rest)
         if found is None:
             return whole
         slash, name, exponent = found.groups()
-        powers[_named(name)] += int(exponent or 1) * (-1 if slash else 1)
+        found_powers[_named(name)] += int(exponent or 1) * (-1 if slash else 1)
         rest = rest[found.end() :]
-    return Counter({name: power for name, power in powers.items() if power and name != "1"})
+    return Counter({name: power for name, power in found_powers.items() if power and name != "1"})
 
 
 def _named(name: str) -> str:

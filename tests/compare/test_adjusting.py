@@ -1,0 +1,261 @@
+"""Other people's files: parts selected, names, units and coordinates made the truth's, folders.
+
+The oracle is the same cut, renamed and converted by hand with NumPy; of units it is UDUNITS.
+"""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import cf_units
+import numpy as np
+import pytest
+import xarray as xr
+
+from sciprec import InputError, compare
+from sciprec.cli import commands as cli
+from sciprec.comparison.pointwise.blocks import blocks_of
+from sciprec.comparison.pointwise.conversions import Converted, conversion
+
+UNITS = (
+    "K", "degC", "Pa", "hPa", "kPa", "mbar", "bar", "m", "km", "mm", "cm", "ft", "s", "h", "d",
+    "min", "days", "hours", "m s-1", "km/h", "m/s", "knot", "kg m-2 s-1", "mm/d", "g/kg", "kg/kg",
+    "1", "%", "ppm", "J", "kJ", "W m-2", "MJ m-2 d-1", "L", "m3", "m2", "ha", "t", "kg", "ug",
+    "1e-3 kg", "m2 s-2", "J/kg", "J kg-1 K-1", "mol", "mmol m-3", "V", "dam",
+)  # fmt: skip
+AXES = ("time", "lat", "lon")
+
+
+@pytest.mark.parametrize("given", UNITS)
+def test_units_are_converted_as_udunits_does(given):
+    values = np.array([0.0, 1.0, -3.25, 280.0])
+    for wanted in UNITS:
+        found = conversion(given, wanted)
+        one, other = cf_units.Unit(given), cf_units.Unit(wanted)
+        assert (found is not None) == one.is_convertible(other), wanted
+        if found is not None:
+            expected = one.convert(values, other)
+            np.testing.assert_allclose(found(values), expected, rtol=1e-13, atol=1e-10)
+
+
+def test_angles_and_differences_of_temperatures():
+    assert conversion("degree", "radian")(180.0) == np.pi
+    assert conversion("degree", "1") is None and conversion("furlong", "m") is None
+    metadata = {"units_metadata": "temperature: difference"}
+    assert conversion("degC", "K", metadata)(1.5) == 1.5
+    assert conversion("degC", "K")(1.5) == 274.65
+
+
+def test_what_is_converted_is_read_by_block():
+    """Of an array in other units only the part that is asked for is read."""
+    read = []
+
+    class Recorded:
+        shape, chunks, encoding = (6, 4), None, {}
+
+        def __getitem__(self, place):
+            read.append(np.arange(24.0).reshape(6, 4)[place])
+            return read[-1]
+
+    there = Converted(Recorded(), conversion("km", "m"))
+    assert np.array_equal(np.asarray(there[2:3]), [[8000.0, 9000.0, 10000.0, 11000.0]])
+    assert [one.size for one in read] == [4]
+    (block,) = blocks_of(np.zeros((6, 4)), there, np.ones(()), None)
+    assert block.actual[5, 3] == 23_000.0
+
+
+def datasets(rng):
+    """A truth, and a run with other names, units, order and slightly other coordinates; what is to
+    be given to `compare`; and by variable what is compared, truth and run.
+    """
+    sizes = {axis: int(rng.integers(3, 7)) for axis in AXES}
+    coords = {axis: np.cumsum(rng.uniform(1.0, 3.0, size)) for axis, size in sizes.items()}
+    given = {"select": {}, "rename": {}, "ignore": [], "coords_atol": 1e-6}
+    cuts = {}
+    for axis in AXES:
+        kind = rng.choice(["all", "value", "values", "range", "places"])
+        along, n = coords[axis], sizes[axis]
+        some = sorted(rng.choice(n, 2, replace=False).tolist())
+        cuts[axis], given["select"][axis] = {
+            "all": (list(range(n)), None),
+            "value": (some[0], float(along[some[0]])),
+            "values": (some, [float(along[k]) for k in some]),
+            "range": (list(range(some[0], some[1] + 1)), slice(along[some[0]], along[some[1]])),
+            "places": (some, [f"#{some[0]}", f"#{some[1] - n}"]),
+        }[kind]
+    given["select"] = {axis: what for axis, what in given["select"].items() if what is not None}
+    truth, run, expected = {}, {}, {}
+    pairs = [("K", "degC"), ("Pa", "hPa"), ("m", "km"), ("m s-1", "km/h"), ("1", "%")]
+    for k, number in enumerate(rng.choice(len(pairs), 3, replace=False)):
+        dims = tuple(a for a in AXES if rng.random() < 0.8) or ("lat",)
+        wanted, unit = pairs[number]
+        values = 300.0 + rng.standard_normal([sizes[d] for d in dims])
+        error = values + 1e-3 * rng.standard_normal(values.shape)
+        there = cf_units.Unit(wanted).convert(error, cf_units.Unit(unit))
+        back = conversion(unit, wanted)(there)
+        truth[f"v{k}"] = (dims, values, {"units": wanted})
+        run[f"v{k}"] = (dims, there, {"units": unit})
+        if rng.random() < 0.3 and k:
+            given["ignore"].append(f"v{k}")
+            continue
+        cut = np.ix_(*([cuts[d]] if np.ndim(cuts[d]) == 0 else cuts[d] for d in dims))
+        expected[f"v{k}"] = (values[cut], back[cut])
+    given["rename"] = {f"n_{name}": name for name in (*run, "lat") if rng.random() < 0.5}
+    golden = xr.Dataset(truth, {a: (a, c) for a, c in coords.items()})
+    near = {a: (a, c + rng.uniform(-9e-7, 9e-7, c.size)) for a, c in coords.items()}
+    actual = xr.Dataset(run, near)
+    if "lat" not in given["select"]:
+        actual = actual.isel(lat=slice(None, None, -1))
+    actual = actual.rename({name: new for new, name in given["rename"].items()})
+    return golden, actual, given, expected
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_what_is_compared_is_what_is_cut_and_converted_by_hand(seed, tmp_path):
+    rng = np.random.default_rng((20261124, seed))
+    golden, actual, given, expected = datasets(rng)
+    if seed % 4 == 0:
+        paths = [tmp_path / "golden.nc", tmp_path / "actual.nc"]
+        for dataset, path in zip((golden, actual), paths, strict=True):
+            dataset.to_netcdf(path)
+        golden, actual = paths
+    found = compare(golden, actual, **given)
+    assert {row.variable for row in found.rows} == set(expected)
+    for name, (truth, run) in expected.items():
+        row = found.row(name)
+        assert row.points == truth.size
+        assert row.errors["max_abs"] == np.max(np.abs(run - truth))
+        assert row.errors["bias"] == pytest.approx(np.mean(run - truth), rel=1e-9)
+        assert any(f"'{name}' of the second is converted from" in note for note in found.notes)
+    assert found.as_dict()["notes"] == list(found.notes)
+
+
+def ramp(**coords):
+    axes = coords or {"time": np.arange(4.0)}
+    shape = [len(v) for v in axes.values()]
+    values = np.arange(float(np.prod(shape))).reshape(shape)
+    return xr.Dataset({"t": (tuple(axes), values), "u": (tuple(axes), values)}, axes)
+
+
+def since(values, units, calendar="standard"):
+    made = ramp(time=np.array(values, float))
+    made["time"].attrs.update(units=units, calendar=calendar)
+    return made
+
+
+def test_times_since_other_dates_are_the_same_times():
+    golden = since([0.0, 0.25, 1.5, 31.0], "days since 2000-01-01")
+    actual = since([24.0, 30.0, 60.0, 768.0], "hours since 1999-12-31")
+    found = compare(golden, actual)
+    assert found.within and found.notes == (
+        "the values of 'time' of the second are converted from 'hours since 1999-12-31' into "
+        "'days since 2000-01-01'",
+    )
+    dated = compare(golden, actual, select={"time": "2000-01-02T12:00"})
+    assert dated.row("t").points == 1
+    assert compare(golden, actual, select={"time": "2000-01-01..2000-01-03"}).row("t").points == 3
+    with pytest.raises(InputError, match="in the calendar '360_day', whose days are other ones"):
+        compare(golden, since([24.0, 30.0, 60.0, 768.0], "hours since 1999-12-31", "360_day"))
+
+
+def test_an_axis_of_which_one_place_is_selected_is_none_any_more():
+    whole, part = ramp(time=np.arange(4.0), x=np.arange(3.0)), ramp(x=np.arange(3.0))
+    assert compare(whole, part, select={"time": 0}).within
+    assert compare(part, whole, select={"time": "#0"}).within
+    assert not compare(whole, part, select={"time": "#1"}).within
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"select": {"tine": 1}}, "select names the axis 'tine', which neither has; there are"),
+        ({"select": {"time": 1.25}}, "time=1.25, and 'time' has no such value; the nearest is 1.0"),
+        ({"select": {"time": "#4"}}, "select is given time=#4; 'time' has 4 places, #0 to #3"),
+        ({"select": {"time": "7..9"}}, "'time' has no value in it; it goes from 0.0 to 3.0"),
+        ({"select": {"time": "soon"}}, "select is given time=soon; it takes values, as in"),
+        ({"select": {"time": "#x"}}, "select is given time=#x; it takes values"),
+        ({"select": {"time": [None]}}, "select['time'] is None; accepted: a number"),
+        ({"select": "time"}, "--select is given 'time'; it takes a name and what belongs to it"),
+        ({"select": 3}, "select is 3; accepted: a mapping by name, or texts NAME=VALUE"),
+        ({"rename": {"v": "t"}}, "rename is given 'v', which the second does not have; it has t"),
+        ({"rename": {"t": "u"}}, "and the second has a 'u' already; leave it out, or rename that"),
+        ({"rename": {"t": "a", "u": "a"}}, "rename gives several variables the name 'a'"),
+        ({"ignore": "v"}, "ignore names the variable 'v', which neither has; there are t, u"),
+        ({"coords_atol": -1.0}, "coords-atol is -1.0; accepted: a number from 0 up"),
+        ({"coords_rtol": "a"}, "coords-rtol is 'a'; accepted: a number from 0 up"),
+    ],
+)
+def test_bad_adjustments_are_a_sentence(given, words):
+    with pytest.raises(InputError, match=re.escape(words)):
+        compare(ramp(), ramp(), **given)
+
+
+def test_other_grids_are_refused_with_advice():
+    golden = ramp(lat=np.linspace(-80.0, 80.0, 4))
+    for other in (np.linspace(-80.0, 80.0, 5), np.linspace(-79.0, 81.0, 4)):
+        with pytest.raises(InputError, match="cdo remapcon,GOLDEN ACTUAL .* xesmf.Regridder"):
+            compare(golden, ramp(lat=other))
+    near = ramp(lat=np.linspace(-80.0, 80.0, 4) + 1e-4)
+    assert compare(golden, near, coords_atol=2e-4).within
+    assert compare(golden, near, coords_rtol=1e-5).within
+    with pytest.raises(InputError, match="or give --coords-atol where"):
+        compare(golden, near, coords_atol=5e-5)
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Two folders with a file in both, one in a folder of each, and one in either alone."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("then", "now"):
+        (tmp_path / folder / "more").mkdir(parents=True)
+        ramp().to_netcdf(tmp_path / folder / "a.nc")
+        np.savez(tmp_path / folder / "more" / "b.npz", v=np.ones(3) + 1e-3 * (folder == "now"))
+    return tmp_path
+
+
+def test_two_folders_at_once(call, folders):
+    assert call("compare", "then", "now", "--ignore", "v")[0] == cli.USAGE  # nothing of b is left
+    code, out, _ = call("compare", "then", "now", "--html", "p.html", "--junit-xml", "j.xml")
+    assert code == cli.NOT_MET and "more/b.npz: v changed" in out
+    assert call("compare", "then", "now", "--rtol", "v=0.01")[0] == cli.GOOD
+    assert call("compare", "then", "now", "--rtol", "more/b.npz: v=0.01")[0] == cli.GOOD
+    suite = ElementTree.parse("j.xml").getroot()[0]
+    assert [case.get("name") for case in suite] == ["a.nc: t", "a.nc: u", "more/b.npz: v"]
+    page = (folders / "p.html").read_text(encoding="utf-8")
+    assert "1 of 3 variables differ: more/b.npz: v" in page
+    ramp().to_netcdf(folders / "then" / "c.nc")
+    ramp().to_netcdf(folders / "now" / "d.nc")
+    code, out, _ = call("compare", "then", "now", "--rtol", "1", "--junit-xml", "j.xml", "--json")
+    found = json.loads(out)
+    assert code == cli.NOT_MET and found["missing"] == ["c.nc"]
+    assert found["notes"] == ["'d.nc' is in the second folder only"]
+    (failed,) = ElementTree.parse("j.xml").getroot().iter("failure")
+    assert failed.get("message") == "c.nc: the file is in the first folder only"
+    (folders / "m.json").write_text(out)
+    assert call("compare", "--stored", "m.json", "--rtol", "1")[0] == cli.NOT_MET
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("then", "then/a.nc"), "'then' is a folder, and 'then/a.nc' is none; give two files, or"),
+        (("then/more", "now"), "'then/more' and 'now' have no file of the same name (b.npz; a.nc"),
+        (("then/a.nc", "now/a.nc", "--select", "time"), "--select is given 'time'; it takes a"),
+        (("--stored", "m.json", "--ignore", "t"), "--ignore was given beside --stored, whose"),
+        (("then", "now", "--rtol", "w=1"), "names the variable 'w', which is not compared"),
+    ],
+)
+def test_bad_folders_and_options_are_a_sentence(call, folders, given, words):
+    code, out, err = call("compare", *given)
+    assert code == cli.USAGE and words in err and not out
+
+
+def test_adjusted_from_the_command_line(call, folders):
+    other = ramp().rename(t="temperature", time="step").isel(step=slice(1, 4))
+    other.to_netcdf(folders / "other.nc")
+    names = ("--rename", "temperature=t", "--rename", "step=time")
+    there = ("compare", "then/a.nc", "other.nc", *names)
+    assert call(*there)[0] == cli.USAGE
+    code, out, _ = call(*there, "--select", "time=1..3", "--ignore", "u")
+    assert code == cli.GOOD and "'temperature' of the second is compared as 't'" in out
+    assert "of 'time' only 1..3 is compared" in out and "'u' is not compared" in out
