@@ -57,13 +57,12 @@ def repeat_command(
     if runs is not None:
         at_least("--runs", runs, LEAST_RUNS)
     every = [
-        threaded(2),
         *(
             Circumstance(("block size",), f"{name}={number}",
                          Process(variables=((name, str(number)),)))
             for name, numbers in blocks.items() for number in numbers
         ),
-        ELSEWHERE, *filled(), OTHER_BLOCKS, threaded(MOST_THREADS),
+        threaded(2), ELSEWHERE, *filled(), OTHER_BLOCKS, threaded(MOST_THREADS),
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="sciprec-repeat-") as place:
         there = Commands(words, Path(place), folder, tuple(ignored))

@@ -105,15 +105,14 @@ def _circumstances(
     parallel = backend is not None or options.get("parallel")
     two = Process(threads=2)
     found = [
+        Circumstance(("block size",), f"{name} = {number}", Process(),
+                     Call(arguments=((name, number),)), later=True)
+        for name, numbers in blocks.items() for number in numbers
+    ]  # fmt: skip
+    found += [
         Circumstance(("threads",), "2 threads", two, Call(2)),
         Circumstance(("a second call",), "a second call in a process", later=True),
     ]
-    for name, numbers in blocks.items():
-        found += [
-            Circumstance(("block size",), f"{name} = {number}", Process(),
-                         Call(arguments=((name, number),)), later=True)
-            for number in numbers
-        ]  # fmt: skip
     found += [ELSEWHERE, *filled()]
     if parallel:
         found.append(

@@ -76,6 +76,9 @@ def _difference(name: str, then: Any, now: Any) -> Difference | None:
     if isinstance(then, bytes):
         if then == now:
             return None
+        texts = [_as_lines(one) for one in (then, now)]
+        if texts[0] and texts[1] and texts[0] != texts[1]:
+            return _in_lines(name, *texts)
         then, now = (np.frombuffer(one, np.uint8) for one in (then, now))
     if isinstance(then, tuple):
         return _in_lines(name, then, now)
@@ -94,6 +97,14 @@ def _difference(name: str, then: Any, now: Any) -> Difference | None:
         f"{list(index)}: {first} and {other}"
     )
     return Difference(name, words, index, first, other, int(places.size), then.size)
+
+
+def _as_lines(content: bytes) -> tuple[str, ...]:
+    """The lines of a text; none of what is no text."""
+    try:
+        return () if b"\0" in content else tuple(content.decode("utf-8").splitlines())
+    except UnicodeDecodeError:
+        return ()
 
 
 def _in_lines(name: str, then: tuple[str, ...], now: tuple[str, ...]) -> Difference | None:

@@ -45,14 +45,17 @@ def repeat_scenario(
     words = [
         sys.executable, "-m", "sciprec", *told, "run", named, "--out", OUT, "--quiet", *changed,
     ]  # fmt: skip
-    given = _as_words(names)
+    given = _as_words(names) if backends else ()
+    backwards = [
+        Circumstance(("order of runs",), "arithmetics in the opposite order",
+                     call=Call(options=(*_ALONE, *_as_words(names[::-1])))),
+    ] if len(names) > 1 else []  # fmt: skip
     every = [
         Circumstance(("threads",), "2 threads", Process(threads=2),
                      Call(options=("--threads", "2", *given))),
         Circumstance(("processes",), "runs in 2 processes",
                      call=Call(options=("--workers", "2", *given))),
-        Circumstance(("order of runs",), "arithmetics in the opposite order",
-                     call=Call(options=(*_ALONE, *_as_words(names[::-1])))),
+        *backwards,
         Circumstance(("hash seed", "order of files"), "another hash seed, lists of files backwards",
                      Process(hash_seed=1, listed_backwards=True)),
         *filled(),

@@ -22,7 +22,12 @@ from tests.random_kernels.values import values_of
 
 BACKENDS = (None, None, None, "fp32", "mlu370-noise")
 """Most kernels as they are: a lifted one compiles much that is compiled already once more."""
-SCENARIOS = ("quickstart_heston", "quickstart_climate", "accumulation")
+SCENARIOS = {
+    "quickstart_heston": (), "quickstart_climate": ("climate.days=0.25",),
+    "long_accumulation": ("accumulation.updates=4096",),
+    "policies_heston": ("heston.simulation.n_paths=256",),
+    "transform_stages": ("climate.days=0.25",),
+}  # fmt: skip
 _REGISTERED = """
 import {module}
 from tests.precision.registered import registered_kernels
@@ -69,8 +74,8 @@ def at_random(count: int, seed: int, folder: Path):
 
 def scenarios():
     """Scenarios that come with sciprec."""
-    for name in SCENARIOS:
-        yield f"scenario {name}", lambda n=name: repeat_scenario(n)
+    for name, changes in SCENARIOS.items():
+        yield f"scenario {name}", lambda n=name, c=changes: repeat_scenario(n, changes=c)
 
 
 if __name__ == "__main__":
