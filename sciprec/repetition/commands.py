@@ -28,7 +28,7 @@ from sciprec.repetition.circumstances import (
 )
 from sciprec.repetition.findings import Repetition
 from sciprec.repetition.judging import Ended, judged
-from sciprec.repetition.kernels import LEAST_RUNS, UNFILLED
+from sciprec.repetition.kernels import LEAST_RUNS, UNFILLED, patience
 from sciprec.repetition.leavings import PRINTED, files_below, lines_of
 from sciprec.repetition.sources import behind_command
 from sciprec.repetition.suspects import explained
@@ -106,6 +106,7 @@ class Commands:
         printed: whether what it prints counts.
         title: what it is called.
         not_counted: attributes that were found and do not count.
+        patience: how long a run may take, in seconds; None while that is not known.
     """
 
     words: Sequence[str]
@@ -117,6 +118,7 @@ class Commands:
     printed: bool = True
     title: str = ""
     not_counted: set[str] = field(default_factory=set)
+    patience: float | None = None
     started: int = 0
 
     def __post_init__(self) -> None:
@@ -130,6 +132,7 @@ class Commands:
                 f"--folder is given '{folder}', which {what}; name a folder that is not there yet "
                 "or is empty, so that all in it is the command's"
             )
+        self._is_new = folder is not None and not folder.exists()
         self._customized = self.place / "customized"
         self._customized.mkdir()
         shutil.copy(listings.__file__, self._customized / f"{listings.NAME}.py")
@@ -178,10 +181,14 @@ class Commands:
         try:
             if circumstance.call.interrupted:
                 interrupt(words, environment, out)
+            begun = time.perf_counter()
             done = subprocess.run(
                 words, env=environment, capture_output=True, text=True, errors="replace",
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL, timeout=self.patience,
             )  # fmt: skip
+            self.patience = self.patience or patience(time.perf_counter() - begun)
+        except subprocess.TimeoutExpired:
+            return 1, "", f"no end within {self.patience:.0f} s"
         except OSError as error:
             raise InputError(
                 f"the command '{words[0]}' cannot be run ({error.strerror}); give a program with "
@@ -202,6 +209,8 @@ class Commands:
         if folder is not None and folder.is_dir():
             for path in list(folder.iterdir()):
                 shutil.move(str(path), out / path.name)
+            if self._is_new:
+                folder.rmdir()
         return out
 
 

@@ -86,9 +86,8 @@ def _lifted(function: Any, backend: str) -> Callable[..., Any]:
     lifted = lift(function, backend)
 
     def call(*args: Any) -> Any:
-        if lifted.backend.random:
-            lifted.rewind()
-        return lifted(*args)
+        """A call of a copy: units of fixed point and random bits follow the calls before."""
+        return pickle.loads(pickle.dumps(lifted))(*args)
 
     return call
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,20 +75,21 @@ def repeat_kernel(
         at_least("--runs", runs, LEAST_RUNS)
     function = kernel_named(named)
     name = function.__name__
-    arithmetic = None if backend is None else resolve_backend(backend).name
+    if backend is not None:
+        resolve_backend(backend)
     values = inputs_of(plain_function(function), inputs).values
     _require_apart(name, values)
     _require_blocks(name, values, blocks)
-    every = _circumstances(function, arithmetic, values, blocks)
+    every = _circumstances(function, backend, values, blocks)
     asked = to_be_made(every, len(every) + 2 if runs is None else runs)
     with tempfile.TemporaryDirectory(prefix="sciprec-repeat-") as place:
-        there = _Processes(named, inputs, arithmetic, values, plugins, Path(place))
+        there = _Processes(named, inputs, backend, _pickled(name, values), plugins, Path(place))
         made, found = judged(asked, there.run)
     scopes = behind_kernel(function)
     found = [replace(one, places=explained(one.ways, scopes)) for one in found]
-    found, note = _with_memory(found, function, arithmetic or TRUTH, dict(values))
+    found, note = _with_memory(found, function, backend or TRUTH, dict(values))
     notes = [note, *([] if fills_memory() else [UNFILLED]), _not_asked(every, asked)]
-    target = f"kernel '{name}' {_OWN_FORM if arithmetic is None else f'in {arithmetic}'}"
+    target = f"kernel '{name}' {_OWN_FORM if backend is None else f'in {backend}'}"
     return Repetition(target, tuple(made), tuple(found), tuple(filter(None, notes)))
 
 
@@ -140,6 +142,17 @@ def _require_apart(kernel: str, values: Mapping[str, Any]) -> None:
             )
 
 
+def _pickled(kernel: str, values: Mapping[str, Any]) -> bytes:
+    """Arguments as other processes get them."""
+    try:
+        return pickle.dumps(dict(values))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"the arguments of kernel '{kernel}' cannot be given to other processes ({error}); "
+            "functions among them are defined with `def` at the top of the file"
+        ) from None
+
+
 def _require_blocks(
     kernel: str, values: Mapping[str, Any], blocks: Mapping[str, Sequence[int]]
 ) -> None:
@@ -163,17 +176,19 @@ class _Processes:
     Args:
         named, inputs: as on the command line.
         backend: the arithmetic; None: the kernel as it is.
-        values: the arguments.
+        arguments: by parameter, pickled.
         plugins: files that register formats.
         place: an empty folder.
+        patience: how long a process may take, in seconds; None while that is not known.
     """
 
     named: str
     inputs: str
     backend: str | None
-    values: Mapping[str, Any]
+    arguments: bytes
     plugins: Sequence[str]
     place: Path
+    patience: float | None = None
     started: int = 0
 
     def run(self, asked: Sequence[Circumstance]) -> list[Ended]:
@@ -206,14 +221,19 @@ class _Processes:
         others = [self.inputs.rpartition(":")[0]] if names_function(self.inputs) else []
         request.write_bytes(pickle.dumps(Asked(
             file, function, WHAT, tuple(others), tuple(self.plugins),
-            pickle.dumps(dict(self.values)), self.backend, others_first=process.hash_seed != 0,
+            self.arguments, self.backend, others_first=process.hash_seed != 0,
             filling=process.filling, calls=tuple(one.call for one in calls),
         )))  # fmt: skip
         words = [sys.executable, "-P", "-m", "sciprec.repetition.kernel_process"]
-        done = subprocess.run(
-            [*words, str(request), str(answer)], env=self._environment(process),
-            capture_output=True, text=True, errors="replace",
-        )  # fmt: skip
+        begun = time.perf_counter()
+        try:
+            done = subprocess.run(
+                [*words, str(request), str(answer)], env=self._environment(process),
+                capture_output=True, text=True, errors="replace", timeout=self.patience,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return [f"no end within {self.patience:.0f} s"] * len(calls)
+        self.patience = self.patience or patience(time.perf_counter() - begun)
         if not answer.exists():
             return [_died(done.returncode, done.stderr)] * len(calls)
         found = pickle.loads(answer.read_bytes())
@@ -231,6 +251,13 @@ class _Processes:
         here = str(Path(sciprec.__file__).parents[1])
         path = found.get("PYTHONPATH")
         return found | {"PYTHONPATH": f"{here}:{path}" if path else here}
+
+
+def patience(seconds: float) -> float:
+    """How long a run may take that is made as the first one, which took some seconds: numbers that
+    were never written may be the bounds of a loop.
+    """
+    return 120.0 + 20.0 * seconds
 
 
 def _died(code: int, said: str) -> str:

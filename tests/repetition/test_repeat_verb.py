@@ -28,6 +28,15 @@ def texts(x, n):
 def inputs():
     return {"x": np.arange(5.0), "n": 3}
 
+def endless(x, n):
+    ends = np.empty(3, int)
+    for i in range(ends[1]):
+        x[0] += 1.0
+    return x
+
+def unpicklable():
+    return {"x": np.arange(5.0), "n": lambda a: a}
+
 def shared():
     x = np.arange(5.0)
     return {"x": x, "n": x[1:]}
@@ -57,6 +66,15 @@ def test_a_kernel_that_is_the_same_and_one_that_is_not(call, here):
     difference = found["findings"][0]["difference"]
     assert difference["name"] == "result" and difference["index"] == [0] and difference["of"] == 5
     assert float(difference["first"]) != float(difference["other"])
+
+
+@pytest.mark.slow
+def test_a_run_without_end_is_ended(call, here, monkeypatch):
+    """What was never written is the bound of a loop."""
+    monkeypatch.setattr("sciprec.repetition.kernels.patience", lambda seconds: 1.5 + 5.0 * seconds)
+    code, out, _ = call("repeat", "k.py:endless", "--inputs", "k.py:inputs", "--runs", "6")
+    assert code == cli.NOT_MET and "differs with unwritten memory" in out
+    assert "it ends otherwise: no end within" in out
 
 
 PROGRAM = """
@@ -105,6 +123,7 @@ RUN = ("--", sys.executable, "-c")
         (("k.py:failing", "--inputs", "k.py:inputs"), "ends with ZeroDivisionError: division by"),
         (("k.py:texts", "--inputs", "k.py:inputs"), "it returns a str, which cannot be compared"),
         (("k.py:same", "--inputs", "k.py:shared"), "'x' and 'n' of kernel 'same' share memory"),
+        (("k.py:same", "--inputs", "k.py:unpicklable"), "cannot be given to other processes"),
         (("nothing.toml",), "scenario file 'nothing.toml' does not exist"),
         (("quickstart_climate", "--inputs", "a.npz"), "--inputs was given, and 'quickstart_cl"),
         (("--", "no_such_program", "x"), "the command 'no_such_program' cannot be run (No such"),
