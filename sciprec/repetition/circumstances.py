@@ -176,6 +176,7 @@ ELSEWHERE = Circumstance(
     "another hash seed, lists of files backwards, nothing compiled yet",
     Process(hash_seed=1, listed_backwards=True, cold=True),
 )
+A_THIRD_SEED = Circumstance(("hash seed",), "a third hash seed", Process(hash_seed=2))
 OTHER_BLOCKS = Circumstance(
     ("vectors", "block size"), "shorter vectors, other chunks of dask",
     Process(narrow=True, variables=(("DASK_ARRAY__CHUNK_SIZE", _CHUNK_OF_DASK),)),

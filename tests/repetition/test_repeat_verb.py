@@ -55,11 +55,13 @@ def test_a_kernel_that_is_the_same_and_one_that_is_not(call, here):
     assert code == cli.GOOD and not err
     assert "kernel 'same' as it is: identical" in out and "2 threads" in out
     assert "not tried with 3 runs: a second call in a process" in out
-    options = ("k.py:drawn", "--inputs", "k.py:inputs", "--runs", "2", "--json")
+    options = ("k.py:drawn", "--inputs", "k.py:inputs", "--runs", "3", "--json")
     code, out, err = call("repeat", *options)
     found = json.loads(out)
     assert code == cli.NOT_MET and not err
     assert found["answer"] == "differs from run to run"
+    assert [run["counted"] for run in found["runs"]] == [False, True, False]
+    assert [one["aspect"] for one in found["findings"]] == ["from run to run"]
     (place,) = found["findings"][0]["places"]
     drawn = KERNELS.splitlines().index("    return x + np.random.default_rng().random()") + 1
     assert (place["file"], place["line"]) == ("k.py", drawn)
@@ -99,6 +101,9 @@ def test_a_command_and_its_files(call, here):
     (here / "results").mkdir()
     code, out, _ = call("repeat", "--runs", "4", "--folder", "results", *folder)
     assert code == cli.NOT_MET and not list((here / "results").iterdir())
+    (here / "new.py").write_text("import os; os.mkdir('new'); open('new/a', 'w').write('a')")
+    there = ("--folder", "new", "--", sys.executable, "new.py")
+    assert call("repeat", "--runs", "2", *there)[0] == cli.GOOD and not (here / "new").exists()
 
 
 KERNEL = ("k.py:same", "--inputs", "k.py:inputs")
