@@ -69,11 +69,13 @@ class Adjustments:
     ) -> tuple[xr.Dataset, xr.Dataset, tuple[str, ...]]:
         """Both datasets, still read when they are asked for, and sentences of what was done.
 
+        Args:
+            truth, run: the run has its new names already.
+
         Raises:
             InputError: a name, or what is selected, is not there.
         """
         notes = [f"'{a}' of the second is compared as '{b}'" for a, b in self.rename.items()]
-        run = self._renamed(run)
         truth, run = (self._selected(one, other) for one, other in ((truth, run), (run, truth)))
         notes += [f"of '{a}' only {', '.join(w)} is compared" for a, w in self.select.items()]
         truth, run = self._without_ignored(truth, run)
@@ -85,7 +87,12 @@ class Adjustments:
                 said.append(f"'{name}' of the second is converted {other}")
         return truth, run, (*notes, *said)
 
-    def _renamed(self, run: xr.Dataset) -> xr.Dataset:
+    def renamed(self, run: xr.Dataset) -> xr.Dataset:
+        """The run with the truth's names.
+
+        Raises:
+            InputError: a name is not there, or is taken.
+        """
         known = [str(name) for name in (*run.variables, *run.sizes)]
         for name, new in self.rename.items():
             if name not in known:

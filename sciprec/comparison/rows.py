@@ -174,7 +174,9 @@ def _compared(
 ) -> Comparison:
     """The comparison of two files or objects."""
     with opened(golden) as truth, opened(actual) as run:
-        truth, run = with_axes_of(truth, run), with_axes_of(run, truth)
+        run = adjustments.renamed(run)
+        truth = with_axes_of(truth, run)
+        run = with_axes_of(run, truth)
         truth, run, notes = adjustments.adjusted(truth, run)
         stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
         rows = tuple(_row(p, stated) for p in pair(truth, run))
