@@ -81,7 +81,7 @@ def repeated(every: Sequence[Circumstance], runs: int | None, there: Commands) -
     """
     asked = to_be_made(list(every), len(every) + 2 if runs is None else runs)
     made, found = judged(asked, there.run)
-    scopes = behind_command(list(there.words))
+    scopes = behind_command([*there.words, *there.sources])
     found = [replace(one, places=explained(one.ways, scopes)) for one in found]
     left = [c.words for c in every if c not in asked]
     notes = [
@@ -105,6 +105,7 @@ class Commands:
         ignored: patterns of what does not count.
         only: endings of the files that count; empty for all.
         usual: words that are added where a circumstance has none of its own.
+        sources: Python files that it runs beside those that it names.
         printed: whether what it prints counts.
         title: what it is called.
         not_counted: attributes that were found and do not count.
@@ -117,6 +118,7 @@ class Commands:
     ignored: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     usual: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     printed: bool = True
     title: str = ""
     not_counted: set[str] = field(default_factory=set)

@@ -26,6 +26,14 @@ def _is_false(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and not node.value
 
 
+def is_compiled(function: ast.FunctionDef, scope: Scope) -> bool:
+    """Whether Numba compiles a function."""
+    return any(
+        (scope.calls(one) or scope.qualified(one)).startswith("numba.")
+        for one in function.decorator_list
+    )
+
+
 def is_parallel(function: ast.FunctionDef, scope: Scope) -> bool:
     """Whether Numba runs loops of a function on threads."""
     return option(function, scope, "parallel") is not None

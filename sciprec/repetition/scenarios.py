@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sciprec.checks.arguments import at_least
-from sciprec.kinds import load_scenario
+from sciprec.kinds import kind_of, load_scenario
 from sciprec.output.files import NETCDF, suffix_of
 from sciprec.precision.formats.backend import backend_names
 from sciprec.repetition.circumstances import Call, Circumstance, Process, filled
@@ -65,7 +65,8 @@ def repeat_scenario(
     with tempfile.TemporaryDirectory(prefix="sciprec-repeat-") as place:
         there = Commands(
             words, Path(place), ignored=tuple(ignored), only=(suffix_of(NETCDF),),
-            usual=(*_ALONE, *given), printed=False, title=f"scenario '{scenario.name}'",
+            usual=(*_ALONE, *given), sources=(kind_of(scenario).file,), printed=False,
+            title=f"scenario '{scenario.name}'",
         )  # fmt: skip
         return repeated(every, runs, there)
 

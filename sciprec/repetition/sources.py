@@ -127,14 +127,14 @@ def module_scope(file: Path) -> Scope | None:
 
 
 def behind_command(words: list[str]) -> list[Scope]:
-    """The first Python script among the words of a command, and modules in its folder that it
-    imports.
+    """The Python scripts among the words of a command, and modules in their folders that they
+    import.
     """
     scripts = [Path(one) for one in words if one.endswith(".py") and Path(one).is_file()]
     if "-m" in words[:-1]:
         module = Path(words[words.index("-m") + 1].replace(".", "/")).with_suffix(".py")
         scripts += [module] if module.is_file() else []
-    found, waiting, seen = [], scripts[:1], set()
+    found, waiting, seen = [], scripts, set()
     while waiting and len(found) < _MOST_FILES:
         file = waiting.pop(0).resolve()
         scope = None if file in seen else module_scope(file)

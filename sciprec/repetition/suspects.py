@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from sciprec.repetition.findings import Place
-from sciprec.repetition.parallel_loops import is_parallel, loops_in_parallel, option, raced
+from sciprec.repetition.parallel_loops import (
+    is_compiled,
+    is_parallel,
+    loops_in_parallel,
+    option,
+    raced,
+)
 from sciprec.repetition.sources import Scope
 
 Seen = Iterator[tuple[int, str]]
@@ -137,7 +143,8 @@ def _sums_by_blocks(scope: Scope) -> Seen:
 def _clocks(scope: Scope) -> Seen:
     for node in ast.walk(scope.node):
         called = scope.calls(node)
-        if _CLOCKS.match(called):
+        now = called == "numpy.datetime64" and node.args and _is(node.args[0], "now")
+        if _CLOCKS.match(called) or now:
             yield node.lineno, "the time of day, or of a clock"
         elif called in _OF_THIS_RUN:
             yield node.lineno, _OF_THIS_RUN[called]
@@ -151,22 +158,26 @@ def _unseeded(scope: Scope) -> Seen:
                           "numpy.random.seed", "random.seed", "numpy.random.SeedSequence",
                           "numpy.random.PCG64", "numpy.random.Philox", "numpy.random.SFC64",
                           "numpy.random.MT19937")  # fmt: skip
-        if made and all(_is_none(a) for a in (*node.args, *(k.value for k in node.keywords))):
+        if made and all(_is(a, None) for a in (*node.args, *(k.value for k in node.keywords))):
             yield node.lineno, "a random state without a seed"
-    if not _seeds(scope):
-        for node in ast.walk(scope.node):
-            if _DRAWN.match(scope.calls(node)):
+    compiled = [one for one in scope.functions() if is_compiled(one, scope)]
+    in_numba = {id(node) for one in compiled for node in ast.walk(one)}
+    for node in ast.walk(scope.node):
+        if _DRAWN.match(scope.calls(node)):
+            if id(node) in in_numba and not any(_seeds(one, scope) for one in compiled):
+                yield node.lineno, "Numba has random states of its own, and this one has no seed"
+            elif id(node) not in in_numba and not _seeds(scope.module, scope):
                 yield node.lineno, "random numbers whose state has no seed"
 
 
-def _is_none(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _is(node: ast.AST, value: str | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value == value
 
 
-def _seeds(scope: Scope) -> bool:
+def _seeds(tree: ast.AST, scope: Scope) -> bool:
     return any(
         scope.calls(node) in ("numpy.random.seed", "random.seed") and node.args
-        for node in ast.walk(scope.module)
+        for node in ast.walk(tree)
     )
 
 
@@ -342,3 +353,11 @@ def _own_threads(scope: Scope) -> Seen:
     for node in ast.walk(scope.node):
         if scope.calls(node).rpartition(".")[2] in names:
             yield node.lineno, "what threads or processes do at the same time has no order"
+
+
+@_explains("threads", "chunks")
+def _on_threads(scope: Scope) -> Seen:
+    for function in scope.functions():
+        if is_parallel(function, scope):
+            for loop in loops_in_parallel(function, scope):
+                yield loop.lineno, "what its iterations share is written at the same time"

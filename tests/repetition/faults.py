@@ -197,6 +197,29 @@ def f(x):
             «<a>[i] += random.gauss(0.0, 1.0)¦<a>[i] += 1.0»
     return <a>
 """),
+    Kind("a state of Numba's without seed", (AGAIN,), """
+np.random.seed(1)
+
+
+@njit
+def f(x):
+    <pad>
+    <a> = np.zeros(x.size)
+    for i in range(x.size):
+        «<a>[i] = x[i] + np.random.random()¦<a>[i] = x[i] + 0.25»
+    return <a>
+""", numba=True),
+    Kind("the last one that writes", (THREADS, BLOCKS), """
+@njit(parallel=True)
+def f(x):
+    <pad>
+    <a> = np.zeros(2)
+    for i in prange(x.size):
+        for j in range(200):
+            if j % 3 == i % 3:
+                «<a>[j % 2] = x[i] * j¦<b> = x[i] * j»
+    return <a>
+""", numba=True),
     Kind("the time of day", (AGAIN,), """
 def f(x):
     <pad>
