@@ -1,5 +1,6 @@
 """Functions inside a lifted kernel: machine code once, errors passed on, not called from Python."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -81,17 +82,26 @@ def heard(what) -> int:
 
 
 def test_nobody_is_told_of_calls_of_llvm_but_who_listens(monkeypatch, tmp_path):
-    """However a compilation ends, others are told again afterwards."""
+    """However a compilation ends, others are told again afterwards, and garbage is looked for as
+    before.
+    """
     monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
-    told, called = [], ffi._LLVMLock.__enter__
+    told, seldom, called = [], [], ffi._LLVMLock.__enter__
     x, out = np.ones(2), np.zeros(2)
 
     def noting(lock):
         told.append(len(lock._cblist))
+        seldom.append(gc.get_threshold())
         return called(lock)
 
     monkeypatch.setattr(ffi._LLVMLock, "__enter__", noting)
-    sciprec.lift(called_once, "fp32")(x, out)
+    usual = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    try:
+        sciprec.lift(called_once, "fp32")(x, out)
+        assert gc.get_threshold() == (700, 10, 10) and np.median(seldom, axis=0)[0] >= 50_000
+    finally:
+        gc.set_threshold(*usual)
     assert len(told) > 500 and np.mean(told) < 0.2
     kernel = kept(nogil=True)(refused_by_numba)
     with pytest.raises(TypingError):

@@ -30,7 +30,7 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from sciprec.precision.compiled.turns import turn
-from sciprec.precision.compiled.untimed import untimed
+from sciprec.precision.compiled.undisturbed import undisturbed
 from sciprec.provenance.definitions import digest_of
 
 SUFFIXES = ".compiled", ".part"
@@ -116,7 +116,7 @@ class Kept(CPUDispatcher):
     def compile(self, sig):
         """Compile for a signature, or load it, as Numba asks."""
         # the lock first: who waits for another process keeps no thread's turn
-        with global_compiler_lock, untimed():
+        with global_compiler_lock, undisturbed():
             kinds = tuple(sigutils.normalize_signature(sig)[0])
             stored = isinstance(self._cache, DiskCache) and not any(map(_has_function, kinds))
             if not stored or kinds in self.overloads:
