@@ -15,10 +15,10 @@ from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_tru
 from sciprec.precision import backends
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "climate"
-ALIKE = ("tf32", "e5m2", "fixed16")
+ALIKE = ("tf32", "e5m2", "fixed16", "bf16", "fp32", "mix-fp32-fix16")
 BACKENDS = tuple(b for b in backends() if b not in ("mlu370-noise", "e4m3fn", *ALIKE))
 """All but one with noise, which is not zonal, one without numbers above 448, and those that differ
-from fp16 and fixed32 in their bits alone, slow to compile.
+from fp16, fp64 and fixed32 in their bits alone, slow to compile.
 """
 
 
@@ -60,17 +60,11 @@ def test_distance_to_the_truth_at_t42_is_the_published_one():
 
 @pytest.mark.slow
 def test_distance_to_the_truth_at_t85_is_no_larger_than_published():
-    """l2 of vorticity and height at day 4, steps of 150 s."""
-    run = integrate("galewsky", "T85", 4.0, step_seconds=150.0)
-    assert (errors_by_day(run, "T85", (4,)) <= [[4.25e-3, 4.59e-6]]).all()
-
-
-@pytest.mark.slow
-def test_distance_to_the_truth_at_t85_after_six_days():
-    """Days 5 and 6, steps of 300 s, which still show in the height: a tenth more is let pass."""
-    run = integrate("galewsky", "T85", 6.0, step_seconds=300.0)
-    errors = errors_by_day(run, "T85", (5, 6))
-    assert (errors <= [[1.67e-2, 1.1 * 1.55e-5], [3.83e-2, 1.1 * 3.20e-5]]).all()
+    """l2 of vorticity and height at days 4 to 6, steps of 200 s; to the three digits printed."""
+    run = integrate("galewsky", "T85", 6.0, step_seconds=200.0)
+    published = np.array([[4.25e-3, 4.59e-6], [1.67e-2, 1.55e-5], [3.83e-2, 3.20e-5]])
+    found = errors_by_day(run, "T85")
+    assert (found < published * (1 + 0.5 / 320)).all(), found
 
 
 @pytest.mark.parametrize(

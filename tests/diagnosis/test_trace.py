@@ -276,8 +276,8 @@ def test_wrong_words_on_the_command_line(options, sentence, call, monkeypatch):
 
 @pytest.mark.slow
 def test_registered_kernels():
-    """Each seventh, in one of the arithmetics in turn; two that call many others compile long."""
-    for n, (name, entry) in enumerate(sorted(registered_kernels().items())[::7]):
+    """Each eleventh, in one of the arithmetics in turn; two that call many others compile long."""
+    for n, (name, entry) in enumerate(sorted(registered_kernels().items())[::11]):
         if not name.endswith(("restore_mass", "legendre_analysis")):
             checked(entry.function, BACKENDS[n % len(BACKENDS)], entry.example())
 
@@ -285,7 +285,7 @@ def test_registered_kernels():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "count", "backends"),
-    [(random_case, 5, BACKENDS), (library_case, 2, NARROW), (random_case, 2, ROLES)],
+    [(random_case, 3, BACKENDS), (library_case, 1, NARROW), (random_case, 1, ROLES)],
 )
 def test_random_kernels(make, count, backends, tmp_path):
     """Of whatever the generator draws, complex numbers and singular matrices left out; those of the
@@ -311,7 +311,7 @@ def test_roles_of_several_formats():
 
 
 def moved(x):
-    return 0.3 * x + np.sqrt(x)
+    return 0.3 * x + x * x
 
 
 def twice_moved(x, out):
@@ -320,7 +320,7 @@ def twice_moved(x, out):
         y = moved(x[i])
         out[i] = moved(y) - max(y, 0.25)
         s += out[i]
-    return s / x.size + np.sum(out)
+    return s / x.size
 
 
 MOVED = np.linspace(0.5, 1.5, 40).astype(np.float32), np.zeros(40)
@@ -356,7 +356,7 @@ def test_random_kernels_with_formats_by_line(tmp_path):
     """Of whatever the generator draws: `lift`'s bits, and parts that add up."""
     with np.errstate(all="ignore"):
         for n, (kernel, _, args) in enumerate(
-            itertools.islice(generated(range(500, 600), tmp_path), 4)
+            itertools.islice(generated(range(500, 600), tmp_path), 2)
         ):
             checked(kernel, by_line(kernel, n), args)
 

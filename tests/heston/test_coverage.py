@@ -46,7 +46,7 @@ def test_bounds_cover():
 def test_bounds_cover_everywhere():
     names = [name for name in bound_coverage.CASES if name not in HEAVY]
     cases = heston.reference_cases(REFERENCES, names)
-    rows = heston.coverage(cases, n_seeds=20, tolerance=0.01, threads=2, first_seed=1000)
+    rows = heston.coverage(cases, n_seeds=12, tolerance=0.01, threads=2, first_seed=1000)
     assert len(rows) == 28 and not failures(rows)
 
 

@@ -11,7 +11,6 @@ import xarray as xr
 
 from sciprec.batch import workflow
 from sciprec.kinds import load_scenario
-from sciprec.output import netcdf
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -74,12 +73,3 @@ def test_a_script_without_a_main_guard_is_told_so(tmp_path):
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.slow
-def test_threads_and_processes_give_the_same_bits(short, tmp_path):
-    one = workflow.run(short[1], out=tmp_path / "threads", backends=["mlu370"])
-    two = workflow.run(short[1], out=tmp_path / "processes", backends=["mlu370"], workers=2)
-    assert not two.failures
-    for first, second in zip(one.files, two.files, strict=True):
-        a, b = netcdf.read(first), netcdf.read(second)
-        for name in a.variables:
-            assert a[name].values.tobytes() == b[name].values.tobytes(), name
