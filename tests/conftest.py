@@ -44,6 +44,7 @@ DEAR = (  # a dozen seconds of processor time and more, nothing compiled yet; de
     "bench/test_bench.py", "shell/test_killed.py", "shell/test_quickstart.py",
     "climate/test_staged_model.py", "heston/test_gamma_expansion.py", "heston/test_monitoring.py",
     "project/test_packaging.py", "shell/test_lost_scheduler.py", "foreign/test_census.py",
+    "repetition/test_repeat.py",
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -141,9 +141,10 @@ class Commands:
         self._customized.mkdir()
         shutil.copy(listings.__file__, self._customized / f"{listings.NAME}.py")
 
-    def run(self, asked: Sequence[Circumstance]) -> list[Ended]:
+    def run(self, asked: Sequence[Circumstance]) -> Iterator[tuple[int, Ended]]:
         """What each run has left."""
-        return [self._one(one) for one in asked]
+        for number, one in enumerate(asked):
+            yield number, self._one(one)
 
     def _one(self, circumstance: Circumstance) -> Ended:
         self.started += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from sciprec.repetition.circumstances import AGAIN, FIRST, Circumstance
@@ -11,8 +11,8 @@ from sciprec.repetition.leavings import Difference, Left, first_difference
 
 Ended = Left | str
 """What a run has left, or how it failed."""
-Runs = Callable[[Sequence[Circumstance]], list[Ended]]
-"""Makes runs."""
+Runs = Callable[[Sequence[Circumstance]], Iterator[tuple[int, Ended]]]
+"""Makes runs, and gives each with its number: the first one first, others in any order."""
 
 
 def judged(asked: Sequence[Circumstance], run: Runs) -> tuple[list[Made], list[Finding]]:
@@ -26,14 +26,22 @@ def judged(asked: Sequence[Circumstance], run: Runs) -> tuple[list[Made], list[F
         asked: the first run, then others.
         run: makes runs; the first one ends well.
     """
-    ended = run(asked)
-    truth = ended[0]
-    made = [Made(c, _difference(truth, one)) for c, one in zip(asked, ended, strict=True)]
+    runs = run(asked)
+    _, truth = next(runs)
+    made = _made(asked, truth, runs)
     if any(one.difference and one.circumstance.aspect == AGAIN for one in made):
         made = [replace(one, counted=one.circumstance.aspect == AGAIN) for one in made]
     else:
         made = _apart(_alone(made, truth, run), truth, run)
     return made, _findings(made)
+
+
+def _made(
+    asked: Sequence[Circumstance], truth: Ended, runs: Iterator[tuple[int, Ended]]
+) -> list[Made]:
+    """Runs beside the first one; what one has left is forgotten when it is compared."""
+    differences = {number: _difference(truth, ended) for number, ended in runs}
+    return [Made(one, differences.get(number)) for number, one in enumerate(asked)]
 
 
 def _difference(truth: Ended, other: Ended) -> Difference | None:
@@ -49,9 +57,7 @@ def _alone(made: list[Made], truth: Ended, run: Runs) -> list[Made]:
         return made
     kept = [m for m in made if not m.circumstance.later or "a second call" in m.circumstance.ways]
     again = [replace(m.circumstance, later=False) for m in made if m not in kept]
-    return kept + [
-        Made(c, _difference(truth, one)) for c, one in zip(again, run(again), strict=True)
-    ]
+    return kept + _made(again, truth, run(again))
 
 
 def _apart(made: list[Made], truth: Ended, run: Runs) -> list[Made]:
@@ -59,9 +65,7 @@ def _apart(made: list[Made], truth: Ended, run: Runs) -> list[Made]:
     found = []
     for one in made:
         parts = one.circumstance.parts() if one.difference else []
-        ended = run(parts) if parts else []
-        alone = [Made(c, _difference(truth, e)) for c, e in zip(parts, ended, strict=True)]
-        differing = [m for m in alone if m.difference]
+        differing = [m for m in _made(parts, truth, run(parts)) if m.difference]
         found += differing or [one]
     return found
 

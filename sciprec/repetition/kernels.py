@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -192,8 +192,8 @@ class _Processes:
     patience: float | None = None
     started: int = 0
 
-    def run(self, asked: Sequence[Circumstance]) -> list[Ended]:
-        """What the calls leave, in the order in which they are asked for."""
+    def run(self, asked: Sequence[Circumstance]) -> Iterator[tuple[int, Ended]]:
+        """What the calls leave, process by process."""
         groups: list[list[int]] = []
         for n, one in enumerate(asked):
             joined = [g for g in groups if one.later and asked[g[0]].process == one.process]
@@ -201,17 +201,16 @@ class _Processes:
                 joined[0].append(n)
             else:
                 groups.append([n])
-        ended: dict[int, Ended] = {}
         for group in groups:
             circumstances = [asked[n] for n in group]
-            ended |= zip(group, self._process(circumstances), strict=True)
-            if FIRST in circumstances and isinstance(failure := ended[group[0]], str):
+            ended = self._process(circumstances)
+            if FIRST in circumstances and isinstance(ended[0], str):
                 kernel = self.named.rpartition(":")[2]
                 raise InputError(
-                    f"kernel '{kernel}' on {self.inputs} ends with {failure}; give inputs that it "
+                    f"kernel '{kernel}' on {self.inputs} ends with {ended[0]}; give inputs that it "
                     "takes"
                 )
-        return [ended[n] for n in range(len(asked))]
+            yield from zip(group, ended, strict=True)
 
     def _process(self, calls: Sequence[Circumstance]) -> list[Ended]:
         """One process: each call's arrays, or how it ended."""
