@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
 from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
-from sciprec.cli.options import Backends, Json
+from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set
 from sciprec.cli.settings import Settings
-from sciprec.errors import InputError
+from sciprec.errors import InputError, Interrupted, printable
 
 NOT_MET = 1
 
@@ -51,6 +52,7 @@ def repeat(
         ),
     ] = None,
     changes: Set = None,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Run something again and again under other circumstances, and compare the bits."""
@@ -58,7 +60,15 @@ def repeat(
 
     given = {"--inputs": inputs, "--backend": backend, "--block-size": block_size,
              "--folder": folder, "--ignore": ignore, "--set": changes}  # fmt: skip
-    found = _repeated(list(target or ()), given, runs)
+
+    def told(words: str) -> None:
+        if not (quiet or json):
+            print(f"run: {printable(words)}", file=sys.stderr, flush=True)
+
+    try:
+        found = _repeated(list(target or ()), given, {"runs": runs, "told": told})
+    except KeyboardInterrupt:
+        raise Interrupted("nothing is left of the runs") from None
     if json:
         print_json(found.as_dict())
     else:
@@ -79,7 +89,7 @@ _OPTIONS = {
 }
 
 
-def _repeated(target: list[str], given: dict[str, Any], runs: int | None) -> Any:
+def _repeated(target: list[str], given: dict[str, Any], how: dict[str, Any]) -> Any:
     """What comes of a target, by what it is."""
     behind = list(Settings.command)
     if not target:
@@ -100,8 +110,8 @@ def _repeated(target: list[str], given: dict[str, Any], runs: int | None) -> Any
         from sciprec.repetition.commands import repeat_command
 
         return repeat_command(
-            behind, folder=given["--folder"], runs=runs, ignored=given["--ignore"] or (),
-            blocks=_blocks(given["--block-size"] or ()),
+            behind, folder=given["--folder"], ignored=given["--ignore"] or (),
+            blocks=_blocks(given["--block-size"] or ()), **how,
         )  # fmt: skip
     if what == "a kernel":
         from sciprec.repetition.kernels import repeat_kernel
@@ -115,14 +125,14 @@ def _repeated(target: list[str], given: dict[str, Any], runs: int | None) -> Any
         if given["--inputs"] is None:
             kernel_with_inputs(target[0], None)  # refuses
         return repeat_kernel(
-            target[0], given["--inputs"], backend=backends[0] if backends else None, runs=runs,
-            blocks=_blocks(given["--block-size"] or ()), plugins=Settings.plugins,
+            target[0], given["--inputs"], backend=backends[0] if backends else None,
+            blocks=_blocks(given["--block-size"] or ()), plugins=Settings.plugins, **how,
         )  # fmt: skip
     from sciprec.repetition.scenarios import repeat_scenario
 
     return repeat_scenario(
-        target[0], backends=given["--backend"] or (), runs=runs, plugins=Settings.plugins,
-        changes=given["--set"] or (), ignored=given["--ignore"] or (),
+        target[0], backends=given["--backend"] or (), plugins=Settings.plugins,
+        changes=given["--set"] or (), ignored=given["--ignore"] or (), **how,
     )  # fmt: skip
 
 

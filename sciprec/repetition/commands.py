@@ -28,7 +28,7 @@ from sciprec.repetition.circumstances import (
     to_be_made,
 )
 from sciprec.repetition.findings import Repetition
-from sciprec.repetition.judging import Ended, judged
+from sciprec.repetition.judging import Ended, Told, judged, nobody
 from sciprec.repetition.kernels import LEAST_RUNS, UNFILLED, patience
 from sciprec.repetition.leavings import PRINTED, files_below, lines_of
 from sciprec.repetition.sources import behind_command
@@ -42,6 +42,7 @@ _LAST_WORDS = 300
 def repeat_command(
     words: Sequence[str], *, folder: str | Path | None = None, runs: int | None = None,
     blocks: Mapping[str, Sequence[int]] = {}, ignored: Sequence[str] = (),
+    told: Told = nobody,
 ) -> Repetition:  # fmt: skip
     """Run a command again and again, and compare the files that it leaves and what it prints.
 
@@ -51,6 +52,7 @@ def repeat_command(
         runs: how many; None: as many as there are circumstances.
         blocks: variables of the environment that no result may depend on, each with values for it.
         ignored: patterns of files, or of what is in them, that do not count.
+        told: of each run.
 
     Raises:
         InputError: the command cannot be run, fails, or leaves nothing.
@@ -68,19 +70,22 @@ def repeat_command(
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="sciprec-repeat-") as place:
         there = Commands(words, Path(place), folder, tuple(ignored))
-        return repeated(every, runs, there)
+        return repeated(every, runs, there, told)
 
 
-def repeated(every: Sequence[Circumstance], runs: int | None, there: Commands) -> Repetition:
+def repeated(
+    every: Sequence[Circumstance], runs: int | None, there: Commands, told: Told
+) -> Repetition:
     """What comes of a command under some circumstances.
 
     Args:
         every: circumstances, beside the first run and another one.
         runs: how many; None: for every one of them.
         there: makes the runs.
+        told: of each run.
     """
     asked = to_be_made(list(every), len(every) + 2 if runs is None else runs)
-    made, found = judged(asked, there.run)
+    made, found = judged(asked, there.run, told)
     scopes = behind_command([*there.words, *there.sources])
     found = [replace(one, places=explained(one.ways, scopes)) for one in found]
     left = [c.words for c in every if c not in asked]

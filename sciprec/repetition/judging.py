@@ -13,9 +13,17 @@ Ended = Left | str
 """What a run has left, or how it failed."""
 Runs = Callable[[Sequence[Circumstance]], Iterator[tuple[int, Ended]]]
 """Makes runs, and gives each with its number: the first one first, others in any order."""
+Told = Callable[[str], None]
+"""Is told of each run when it has been made."""
 
 
-def judged(asked: Sequence[Circumstance], run: Runs) -> tuple[list[Made], list[Finding]]:
+def nobody(words: str) -> None:
+    """Whom nothing is told."""
+
+
+def judged(
+    asked: Sequence[Circumstance], run: Runs, told: Told = nobody
+) -> tuple[list[Made], list[Finding]]:
     """The runs, each beside the first one, and what the results depend on.
 
     Where runs like the first one differ, no other difference says anything; where a second call in
@@ -25,22 +33,27 @@ def judged(asked: Sequence[Circumstance], run: Runs) -> tuple[list[Made], list[F
     Args:
         asked: the first run, then others.
         run: makes runs; the first one ends well.
+        told: of each run.
     """
     runs = run(asked)
     _, truth = next(runs)
-    made = _made(asked, truth, runs)
+    told(FIRST.words)
+    made = _made(asked, truth, runs, told)
     if any(one.difference and one.circumstance.aspect == AGAIN for one in made):
         made = [replace(one, counted=one.circumstance.aspect == AGAIN) for one in made]
     else:
-        made = _apart(_alone(made, truth, run), truth, run)
+        made = _apart(_alone(made, truth, run, told), truth, run, told)
     return made, _findings(made)
 
 
 def _made(
-    asked: Sequence[Circumstance], truth: Ended, runs: Iterator[tuple[int, Ended]]
+    asked: Sequence[Circumstance], truth: Ended, runs: Iterator[tuple[int, Ended]], told: Told
 ) -> list[Made]:
     """Runs beside the first one; what one has left is forgotten when it is compared."""
-    differences = {number: _difference(truth, ended) for number, ended in runs}
+    differences: dict[int, Difference | None] = {}
+    for number, ended in runs:
+        differences[number] = found = _difference(truth, ended)
+        told(f"{asked[number].words}: {found.words if found else 'identical'}")
     return [Made(one, differences.get(number)) for number, one in enumerate(asked)]
 
 
@@ -51,21 +64,21 @@ def _difference(truth: Ended, other: Ended) -> Difference | None:
     return first_difference(truth, other)
 
 
-def _alone(made: list[Made], truth: Ended, run: Runs) -> list[Made]:
+def _alone(made: list[Made], truth: Ended, run: Runs, told: Told) -> list[Made]:
     """Later calls made again as first ones, where a second call differs at all."""
     if not any(one.difference and "a second call" in one.circumstance.ways for one in made):
         return made
     kept = [m for m in made if not m.circumstance.later or "a second call" in m.circumstance.ways]
     again = [replace(m.circumstance, later=False) for m in made if m not in kept]
-    return kept + _made(again, truth, run(again))
+    return kept + _made(again, truth, run(again), told)
 
 
-def _apart(made: list[Made], truth: Ended, run: Runs) -> list[Made]:
+def _apart(made: list[Made], truth: Ended, run: Runs, told: Told) -> list[Made]:
     """Runs of several ways that differ: each way by itself; where none does, all together."""
     found = []
     for one in made:
         parts = one.circumstance.parts() if one.difference else []
-        differing = [m for m in _made(parts, truth, run(parts)) if m.difference]
+        differing = [m for m in _made(parts, truth, run(parts), told) if m.difference]
         found += differing or [one]
     return found
 

@@ -37,7 +37,7 @@ from sciprec.repetition.circumstances import (
     to_be_made,
 )
 from sciprec.repetition.findings import Finding, Place, Repetition
-from sciprec.repetition.judging import Ended, judged
+from sciprec.repetition.judging import Ended, Told, judged, nobody
 from sciprec.repetition.kernel_process import Asked
 from sciprec.repetition.sources import behind_kernel
 from sciprec.repetition.suspects import explained
@@ -57,6 +57,7 @@ _CHUNK = 3
 def repeat_kernel(
     named: str, inputs: str, *, backend: str | None = None, runs: int | None = None,
     blocks: Mapping[str, Sequence[int]] = {}, plugins: Sequence[str] = (),
+    told: Told = nobody,
 ) -> Repetition:  # fmt: skip
     """Call a kernel again and again, and compare the bits of what it leaves.
 
@@ -67,6 +68,7 @@ def repeat_kernel(
         runs: calls; None: as many as there are circumstances.
         blocks: integer arguments that no result may depend on, each with other values for it.
         plugins: files that register formats.
+        told: of each run.
 
     Raises:
         InputError: the kernel, its arguments or the arithmetic cannot be used, or the first call
@@ -85,7 +87,7 @@ def repeat_kernel(
     asked = to_be_made(every, len(every) + 2 if runs is None else runs)
     with tempfile.TemporaryDirectory(prefix="sciprec-repeat-") as place:
         there = _Processes(named, inputs, backend, _pickled(name, values), plugins, Path(place))
-        made, found = judged(asked, there.run)
+        made, found = judged(asked, there.run, told)
     scopes = behind_kernel(function)
     found = [replace(one, places=explained(one.ways, scopes)) for one in found]
     found, note = _with_memory(found, function, backend or TRUTH, dict(values))

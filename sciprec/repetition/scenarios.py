@@ -14,6 +14,7 @@ from sciprec.precision.formats.backend import backend_names
 from sciprec.repetition.circumstances import Call, Circumstance, Process, filled
 from sciprec.repetition.commands import OUT, Commands, repeated
 from sciprec.repetition.findings import Repetition
+from sciprec.repetition.judging import Told, nobody
 from sciprec.repetition.kernels import LEAST_RUNS
 
 _ALONE = ("--threads", "1")
@@ -22,6 +23,7 @@ _ALONE = ("--threads", "1")
 def repeat_scenario(
     named: str, *, backends: Sequence[str] = (), runs: int | None = None,
     changes: Sequence[str] = (), plugins: Sequence[str] = (), ignored: Sequence[str] = (),
+    told: Told = nobody,
 ) -> Repetition:  # fmt: skip
     """Run a scenario again and again, and compare the variables in the files of its runs.
 
@@ -32,6 +34,7 @@ def repeat_scenario(
         changes: KEY=VALUE, in place of the file's.
         plugins: files that register what it uses.
         ignored: patterns of files, or of variables, that do not count.
+        told: of each run.
 
     Raises:
         InputError: it cannot be read, or its batch fails.
@@ -40,10 +43,10 @@ def repeat_scenario(
         at_least("--runs", runs, LEAST_RUNS)
     scenario = load_scenario(named)
     names = backend_names(list(backends)) if backends else list(scenario.backends)
-    told = [word for file in plugins for word in ("--plugin", file)]
+    plugged = [word for file in plugins for word in ("--plugin", file)]
     changed = [word for one in changes for word in ("--set", one)]
     words = [
-        sys.executable, "-m", "sciprec", *told, "run", named, "--out", OUT, "--quiet", *changed,
+        sys.executable, "-m", "sciprec", *plugged, "run", named, "--out", OUT, "--quiet", *changed,
     ]  # fmt: skip
     given = _as_words(names) if backends else ()
     backwards = [
@@ -68,7 +71,7 @@ def repeat_scenario(
             usual=(*_ALONE, *given), sources=(kind_of(scenario).file,), printed=False,
             title=f"scenario '{scenario.name}'",
         )  # fmt: skip
-        return repeated(every, runs, there)
+        return repeated(every, runs, there, told)
 
 
 def _as_words(backends: Sequence[str]) -> tuple[str, ...]:

@@ -51,8 +51,13 @@ def here(tmp_path, monkeypatch):
 
 
 def test_a_kernel_that_is_the_same_and_one_that_is_not(call, here):
-    code, out, err = call("repeat", "k.py:same", "--inputs", "k.py:inputs", "--runs", "3")
-    assert code == cli.GOOD and not err
+    there = ("repeat", "k.py:same", "--inputs", "k.py:inputs", "--runs", "3")
+    code, out, err = call(*there)
+    assert err.splitlines() == [
+        "run: the first run", "run: again, in another process: identical",
+        "run: 2 threads: identical",
+    ]  # fmt: skip
+    assert code == cli.GOOD and call(*there, "-q") == (code, out, "")
     assert "kernel 'same' as it is: identical" in out and "2 threads" in out
     assert "not tried with 3 runs: a second call in a process" in out
     options = ("k.py:drawn", "--inputs", "k.py:inputs", "--runs", "3", "--json")

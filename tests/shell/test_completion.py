@@ -21,7 +21,7 @@ def verbs(command, words=()):
 VERBS = list(verbs(typer.main.get_command(cli.app)))
 WITH_PROGRESS = {
     ("run",), ("quickstart",), ("study",), ("coverage",), ("climate", "run"), ("baseline", "save"),
-    ("baseline", "check"), ("baseline", "bless"),
+    ("baseline", "check"), ("baseline", "bless"), ("repeat",),
 }  # fmt: skip
 
 
