@@ -56,6 +56,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.studies.bounds import bound as bound
     from sciprec.studies.kernel_page import Study as Study
     from sciprec.studies.kernel_page import study as study
+    from sciprec.studies.monitored import Monitored as Monitored
+    from sciprec.studies.monitored import monitor as monitor
     from sciprec.studies.traces import Trace as Trace
     from sciprec.studies.traces import trace as trace
     from sciprec.studies.tuned import Tuned as Tuned
@@ -99,6 +101,8 @@ _PUBLIC = {
     "Bound": "sciprec.studies.bounds",
     "load_scenario": "sciprec.kinds",
     "run": "sciprec.batch.workflow",
+    "monitor": "sciprec.studies.monitored",
+    "Monitored": "sciprec.studies.monitored",
     "study": "sciprec.studies.kernel_page",
     "Study": "sciprec.studies.kernel_page",
     "model": "sciprec.models.declaration",

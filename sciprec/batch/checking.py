@@ -9,6 +9,7 @@ from sciprec.batch.tolerable import compared_variables, wrong_tolerances
 from sciprec.errors import InputError
 from sciprec.kinds import kind_of
 from sciprec.kinds.files import examined, read_scenario
+from sciprec.monitoring.plan import require_known
 from sciprec.scenario.loading import TRUTH, Scenario
 
 
@@ -40,13 +41,36 @@ def check(scenario: Scenario) -> None:
         raise InputError("\n".join(f"scenario '{scenario.name}': {said}" for said in wrong))
 
 
+def _wrong_monitor(scenario: Scenario) -> list[str]:
+    """What is wrong with what is to be watched."""
+    if scenario.monitor is None:
+        return []
+    watched = kind_of(scenario).watched
+    if watched is None:
+        return [
+            f"a table [monitor] is given, and scenarios of kind '{scenario.kind}' have no state "
+            "that could be watched from step to step; remove it"
+        ]
+    try:
+        known = watched(scenario.table)
+    except InputError:  # the model says what is wrong
+        return []
+    if not known:
+        return []
+    try:
+        require_known(scenario.monitor, known, f"kind '{scenario.kind}'")
+    except InputError as error:
+        return [f"table [monitor]: {error}"]
+    return []
+
+
 def _wrong_with(scenario: Scenario) -> list[str]:
     """What the model, and the tolerances, say against it."""
-    said: dict[str, None] = {}
+    said: dict[str, None] = dict.fromkeys(_wrong_monitor(scenario))
     for variant in variants_of(scenario, scenario.backends or (TRUTH,)):
         try:
             kind_of(scenario).check(scenario.table, variant)
         except InputError as error:
             said |= dict.fromkeys(f"table [{scenario.kind}]: {e}" for e in str(error).splitlines())
     known = None if said else compared_variables(scenario)
-    return [*said, *wrong_tolerances(scenario, known)]
+    return [*_wrong_monitor(scenario), *said, *wrong_tolerances(scenario, known)]

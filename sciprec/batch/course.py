@@ -60,6 +60,7 @@ class Course:
         self._kept += work if outcome.kept else 0.0
         ending = "kept, computed before" if outcome.kept else "" if outcome.failure else "done"
         failed = f"failed: {outcome.failure}" if outcome.failure else ""
+        failed += _alerts(outcome.alerts)
         ending = ", ".join(words for words in (ending, failed) if words)
         elapsed = f"{self.seconds:.1f} s so far"
         told = (f"{outcome.seconds:.1f} s", outcome.pace, elapsed, self.left())
@@ -89,6 +90,14 @@ class Course:
         for kernels in (*self._told, (scenario, label)):
             self._done += self._compiling.pop(kernels, 0.0)
         self._told.clear()
+
+
+def _alerts(alerts: Sequence[str]) -> str:
+    """The first alert of a run's monitor, and how many more there are."""
+    if not alerts:
+        return ""
+    more = f", and {len(alerts) - 1} more" if len(alerts) > 1 else ""
+    return f" ALERT: {alerts[0]}{more}"
 
 
 def work_of(runs: Sequence[Any]) -> tuple[dict[str, float], dict[tuple[str, str], float]]:

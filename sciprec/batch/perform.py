@@ -21,6 +21,7 @@ from sciprec.batch.resume import (
     remove_interrupted,
     run_digest,
 )
+from sciprec.batch.states import RunState, is_watched
 from sciprec.batch.tolerable import wrong_tolerances
 from sciprec.batch.traced import with_trace
 from sciprec.comparison.verdicts import stopped_early
@@ -30,7 +31,8 @@ from sciprec.kinds.policies import words_of
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS, with_identity
 from sciprec.output.health import with_health, with_quantization
-from sciprec.output.stated import ROUNDED
+from sciprec.output.monitored import told_alerts
+from sciprec.output.stated import ROUNDED, is_compared
 from sciprec.precision.assigning.assignment import AssignedBackend
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.provenance.origin import provenance
@@ -48,10 +50,17 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     """Compute a run and write its file; a failure becomes a sentence, unless `debug`."""
     start = time.perf_counter()
     failure = pace = stopped = ""
+    alerts: tuple[str, ...] = ()
     refused, shapes = False, {}
     listening = None if on_days is None else partial(on_days, run)
+    state = RunState(run, folder) if is_watched(run) else None
+    if state is not None:
+        listening = state.hearing(listening)
     interrupted = interrupted_folder(run, folder)
-    around = Surroundings(listening, interrupted, Path(folder), threads=run.threads)
+    monitor = None if state is None else run.scenario.monitor.plan(state.seen)
+    around = Surroundings(
+        listening, interrupted, Path(folder), threads=run.threads, monitor=monitor
+    )
     try:
         dataset = run_dataset(run, around)
         dataset = with_trace(dataset, run)
@@ -60,16 +69,22 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
         remove_interrupted(interrupted)
         remember(run)
         pace, stopped = pace_of(dataset), stopped_early(dataset.attrs)
+        alerts = told_alerts(dataset.attrs)
         if kind_of(run.scenario).same_axes and not stopped:
-            shapes = {str(name): tuple(v.shape) for name, v in dataset.data_vars.items()}
+            shapes = {
+                str(name): tuple(v.shape) for name, v in dataset.data_vars.items()
+                if is_compared(str(name), dataset.attrs)
+            }  # fmt: skip
     except Exception as error:  # whatever a run dies of, the other runs go on
         if debug:
             raise
         failure, refused = sentence(error), isinstance(error, ModelError)
+    if state is not None:
+        state.end(failure or stopped, alerts)
     seconds = time.perf_counter() - start
     return run.outcome(
         seconds, failure or stopped, pace=pace, partial=bool(stopped),
-        refused=refused, shapes=shapes,
+        refused=refused, alerts=alerts, shapes=shapes,
     )  # fmt: skip
 
 
@@ -103,6 +118,8 @@ def run_dataset(run: Run, around: Surroundings | None = None) -> xr.Dataset:
     scenario, kind = run.scenario, kind_of(run.scenario)
     backend = resolve_backend(run.backend)
     around = replace(around or Surroundings(), member=member_of(run))
+    if around.monitor is None and scenario.monitor is not None:
+        around = replace(around, monitor=scenario.monitor.plan())
     dataset = kind.run(scenario.table, run.variant, around)
     if kind.variables is None and scenario.tolerance:
         stored = tuple(map(str, dataset.data_vars))

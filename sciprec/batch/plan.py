@@ -58,6 +58,7 @@ class Outcome(OfVariant):
         pace: how fast its model went, in words; empty where that says nothing.
         partial: whether it stopped early; its file holds what came before.
         refused: whether its model is at fault, so that the batch ends.
+        alerts: of its monitor, in words.
         shapes: of its variables, by name; empty where its kind may give any.
     """
 
@@ -71,6 +72,7 @@ class Outcome(OfVariant):
     pace: str = ""
     partial: bool = False
     refused: bool = False
+    alerts: tuple[str, ...] = ()
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
 
 

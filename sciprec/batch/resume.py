@@ -23,6 +23,7 @@ from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError
 from sciprec.kinds import kind_of
 from sciprec.output import files
+from sciprec.output.monitored import told_alerts
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.provenance.definitions import code_digest, digest_of
 
@@ -98,7 +99,8 @@ def _kept(run: Run, path: Path) -> Outcome | None:
     except (InputError, OSError, TypeError, ValueError):  # what is damaged is made again
         return None
     stopped = stopped_early(attributes)
-    return run.outcome(seconds, stopped, kept=True, partial=bool(stopped))
+    alerts = told_alerts(attributes)
+    return run.outcome(seconds, stopped, kept=True, partial=bool(stopped), alerts=alerts)
 
 
 def _refresh(run: Run, path: Path, attributes: dict[str, Any]) -> None:

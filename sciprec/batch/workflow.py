@@ -18,6 +18,7 @@ from sciprec.batch.execute import execute
 from sciprec.batch.perform import Days
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.batch.resume import is_kept, kept_outcomes, left_beside, remove_leftovers
+from sciprec.batch.states import begin_states, end_states
 from sciprec.checks.arguments import flag, path, refused, whole
 from sciprec.checks.limits import THREADS
 from sciprec.display.listing import Shown, Summary
@@ -198,6 +199,7 @@ def _run_in(
         how: arguments of `execute`.
     """
     on_plan(runs)
+    begin_states(runs, folder)
     outcomes = {} if fresh else kept_outcomes(runs, folder)
     missing = [run for run in runs if run.file not in outcomes]
     remove_leftovers(missing, folder)
@@ -208,6 +210,7 @@ def _run_in(
     outcomes |= {outcome.file: outcome for outcome in computed}
     in_order = [outcomes[run.file] for run in runs]
     notes = _notes(left_beside(runs, folder), folder)
+    end_states(in_order, folder)
     return replace(_report(folder, in_order, command), notes=notes)
 
 

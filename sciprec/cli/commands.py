@@ -20,6 +20,7 @@ from sciprec.cli import (
     climate_verbs,
     compare_verb,
     coverage_verb,
+    monitor_verbs,
     price_verbs,
     repeat_verb,
     run_verb,
@@ -197,6 +198,7 @@ def report(
 app.command()(study_verb.study)
 app.command()(trace_verb.trace)
 app.command()(tune_verb.tune)
+app.command()(monitor_verbs.monitor)
 app.command()(compare_verb.compare)
 app.command()(repeat_verb.repeat)
 app.command()(price_verbs.price)

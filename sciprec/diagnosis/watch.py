@@ -90,18 +90,28 @@ def _seen(most_steps: int) -> Seen:
     )
 
 
-@intrinsic
-def _address(typingctx):
-    def codegen(context, b, signature, args):
-        address = ir.Constant(ir.IntType(64), _TABLE.ctypes.data)
-        return b.inttoptr(address, context.get_value_type(types.voidptr))
+def reached(array: np.ndarray):
+    """A compiled function that gives an array of this process, whose address is a constant of the
+    compiled code.
+    """
+    shape, kind = array.shape, array.dtype.type
 
-    return types.voidptr(), codegen
+    @intrinsic
+    def address(typingctx):
+        def codegen(context, b, signature, args):
+            place = ir.Constant(ir.IntType(64), array.ctypes.data)
+            return b.inttoptr(place, context.get_value_type(types.voidptr))
+
+        return types.voidptr(), codegen
+
+    @njit
+    def given():
+        return carray(address(), shape, kind)
+
+    return given
 
 
-@njit
-def _table():
-    return carray(_address(), (_HEAD + PLACES + _RECORDS * _WIDTH,), np.int64)
+_table = reached(_TABLE)
 
 
 # ---- arrays that are made ----------------------------------------------------------------------

@@ -8,14 +8,12 @@ from functools import partial
 
 import numpy as np
 
+from sciprec.diagnosis.instrumented import InstrumentedProgram, lift_instrumented
 from sciprec.diagnosis.watch import PLACES
-from sciprec.precision.lifting.compiling import module_of
-from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
-from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.syntax import LiftError, name, parse, static_value
-from sciprec.precision.rounding.variant import FLOATS, Variant
+from sciprec.precision.rounding.variant import FLOATS
 
 _IMPORTS = """
 from sciprec.diagnosis.watch import containing as sp_watch_containing
@@ -162,38 +160,19 @@ class WatchedRewriter(Rewriter):
         return ast.Constant(number)
 
 
-class WatchedProgram(Program):
-    """A program whose kernels are watched, and run on one thread; the engine's own reductions are
-    left as they are.
-    """
+class WatchedProgram(InstrumentedProgram):
+    """A program whose kernels are watched; the engine's own reductions are left as they are."""
 
-    imports, kept = _IMPORTS, False
+    imports, instruments = _IMPORTS, WatchedRewriter
 
     def __init__(self, kernel, backend, path, trust_inputs, variant=FLOATS, *, watched: Places):
         self.watched = watched
         super().__init__(kernel, backend, path, trust_inputs, variant)
 
-    def rewriter(self, program, function, tree, namespace):
-        """The engine's own functions are not watched, except where one of them is the kernel."""
-        engine = function.__module__.startswith("sciprec.precision.") and function != self.kernel
-        return (Rewriter if engine else WatchedRewriter)(program, function, tree, namespace)
-
-    def _decorator(self, tree, parallel):
-        return super()._decorator(tree, False)
-
 
 def lift_watched(kernel, backend, places: Places, seed: int = 0) -> Lifted:
     """A kernel lifted as by `lift`, watched. Functions that are given to it are watched, too."""
-    program = partial(WatchedProgram, watched=places)
-    again = lambda other, **_: lift_watched(other, backend, places)  # noqa: E731
-
-    def compiled(variant: Variant):
-        made = program(kernel, backend, "auto", False, variant)
-        return made, module_of(made)
-
-    if not backend.fixed:
-        return Lifted(kernel, backend, *compiled(FLOATS), seed, again, program)
-    return FixedLifted(kernel, backend, compiled, again, programs=program)
+    return lift_instrumented(kernel, backend, partial(WatchedProgram, watched=places), seed)
 
 
 def _is_constant(node) -> bool:

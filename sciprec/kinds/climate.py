@@ -22,6 +22,7 @@ from sciprec.checks.limits import CLIMATE as LIMITS
 from sciprec.checks.limits import SCALES, require_few_states
 from sciprec.errors import InputError
 from sciprec.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
+from sciprec.monitoring.plan import with_changes
 from sciprec.output.stated import stated
 from sciprec.output.variables import ZONAL_MEAN
 from sciprec.plugins.loading import load_plugins
@@ -212,7 +213,8 @@ def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Datase
     return run_climate(
         **(given.arguments() | changed), backend=variant.backend,
         compensation=variant.compensation.resolved(), stages=variant.stages.resolved(),
-        progress=around.listening, threads=min(around.threads, _worthwhile_threads(given)),
+        progress=around.listening, monitor=around.monitor,
+        threads=min(around.threads, _worthwhile_threads(given)),
     )  # fmt: skip
 
 
@@ -399,5 +401,6 @@ CLIMATE = Kind(
     ensembles=True,
     restarts=True,
     residuals=_residuals,
+    watched=lambda given: with_changes(_request(given).equations.variables),
     fitting=_fitting,
 )

@@ -13,7 +13,9 @@ from sciprec.climate.running.checkpoint import Restart
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.monitoring.plan import Plan, plan_from
 from sciprec.output.dataset import trajectory_dataset
+from sciprec.output.monitored import with_monitor
 from sciprec.output.stated import STORED_BITS, STORED_STATE
 from sciprec.output.variables import describe
 from sciprec.precision.assigning.policies import in_place_of
@@ -39,6 +41,7 @@ def run_climate(
     policy: str | None = None,
     narrow: str | None = None,
     wide: str | None = None,
+    monitor: Plan | Mapping[str, Any] | None = None,
     **case_parameters: Any,
 ) -> xr.Dataset:
     """Run a test case with every operation of the model rounded in the backend's arithmetic.
@@ -74,6 +77,8 @@ def run_climate(
             all; see `sciprec policies`. Short for the backend
             "policy:O2,narrow=fp16,wide=fp32".
         narrow, wide: the formats of a policy.
+        monitor: what is watched as it goes, such as {"watch": ["vorticity"], "level": 1, "every":
+            36, "alerts": {"jump": 10.0}}; see docs/monitor.md.
         case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and
             of the model (viscosity in m2/s, diffusion_m4_per_s, diffusion_m8_per_s).
 
@@ -102,8 +107,11 @@ def run_climate(
         progress=progress,
         perturbation=perturbation,
         threads=threads,
+        monitor=plan_from(monitor),
     )
     dataset = trajectory_dataset(trajectory)
+    if trajectory.observed is not None:
+        dataset = with_monitor(dataset, trajectory.observed)
     if trajectory.stored:
         dataset.attrs[STORED_STATE] = trajectory.stored
     if trajectory.stored_bits is not None:

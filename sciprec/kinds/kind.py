@@ -24,6 +24,7 @@ from typing import Any
 import xarray as xr
 
 from sciprec.errors import InputError
+from sciprec.monitoring.plan import Plan
 from sciprec.plugins.loading import load_plugins
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
@@ -58,6 +59,7 @@ class Surroundings:
         member: of the scenario's ensemble; None: the undisturbed one.
         threads: how many the run may use inside; they change no bit.
         timed: whether a short run may be made again, so that its time is known better.
+        monitor: what is to be watched, or None.
     """
 
     listening: Callable[[float], None] | None = None
@@ -66,6 +68,7 @@ class Surroundings:
     member: Member | None = None
     threads: int = 1
     timed: bool = True
+    monitor: Plan | None = None
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,8 @@ class Kind:
             nothing is.
         fitting: (table, backend, length, times) -> (names, error of a compensation), for fits of
             coefficients; None where there are none.
+        watched: table -> names of what a monitor can watch, empty where these are known when the
+            model runs; None: nothing.
         same_axes: whether runs that give other variables, or others of other shapes, than in
             another arithmetic are a fault of the model.
         in_files: whether a scenario file may be of this kind.
@@ -143,6 +148,7 @@ class Kind:
     restarts: bool = False
     residuals: Callable[[Any], list[tuple[str, int, int]]] | None = None
     fitting: Callable[..., tuple[tuple[str, ...], Callable]] | None = None
+    watched: Callable[[Any], tuple[str, ...]] | None = None
     same_axes: bool = False
     in_files: bool = True
     file: str = ""

@@ -9,6 +9,8 @@ import numpy as np
 
 from sciprec.checks.arguments import shown
 from sciprec.errors import ModelError
+from sciprec.models.observing import Observer
+from sciprec.monitoring.plan import Plan
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
@@ -35,16 +37,19 @@ class ModelArithmetic:
         amplitude: the largest relative change that `perturb` makes.
         seed: of the ensemble.
         threads: how many the model may use inside; they must change no bit.
+        monitor: what is watched of what the model shows, or None.
 
     Attributes:
         backend: name of the arithmetic.
         member, amplitude, seed, threads: as given.
+        observer: takes down what the model shows; None where nothing is watched.
     """
 
     def __init__(
         self, backend: str | Backend = "fp64",
         compensation: str | Compensation | dict[str, Any] | None = None, *,
         member: int = 0, amplitude: float = 2.0**-52, seed: int = 0, threads: int = 1,
+        monitor: Plan | None = None,
     ) -> None:  # fmt: skip
         self._resolved = resolve_backend(backend)
         self.backend = self._resolved.name
@@ -54,6 +59,7 @@ class ModelArithmetic:
         self._lifted: dict[tuple[Any, ...], Lifted] = {}
         self._updates: dict[int, tuple[np.ndarray, CarriedUpdate]] = {}
         self._drawn = 0
+        self.observer = None if monitor is None else Observer(monitor, self._resolved)
 
     @property
     def member(self) -> int:
@@ -134,6 +140,19 @@ class ModelArithmetic:
         made = values * (1.0 + self.amplitude * drawn.reshape(values.shape))
         return made if isinstance(x, np.ndarray) else float(made)
 
+    def watch(self, **values: Any) -> None:
+        """Show the monitor what a step has left; nothing where the scenario has none.
+
+        Args:
+            values: numbers or arrays by name, the same names and shapes at each step. They are not
+                changed.
+
+        Raises:
+            ModelError: what is to be watched is not among them, or is no array of real numbers.
+        """
+        if self.observer is not None:
+            self.observer.show(values)
+
     @property
     def lifted(self) -> tuple[Any, ...]:
         """All kernels that were lifted so far, those of updates included."""
@@ -146,6 +165,11 @@ class ModelArithmetic:
             ModelError: a compensation and no update was made; or a member, and nothing tells it
                 from the others.
         """
+        if self.observer is not None and not self.observer.steps:
+            raise ModelError(
+                f"model '{model}': the scenario has a table [monitor], and the model shows "
+                "nothing; call arithmetic.watch(x=x) at the end of each step, or remove the table"
+            )
         if self._compensation and not self._updates:
             raise ModelError(
                 f"model '{model}': the scenario asks for a compensation, and the model adds no "

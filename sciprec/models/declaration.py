@@ -20,6 +20,7 @@ from sciprec.models.parameters import as_given, parameters_of, table_of
 from sciprec.models.results import stored_form
 from sciprec.models.timing import processor_seconds, timing_of
 from sciprec.output.dataset import fixed_point_attributes, timing_attributes
+from sciprec.output.monitored import with_monitor
 from sciprec.output.stated import stated
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.provenance.definitions import digest_of, is_installed
@@ -195,6 +196,7 @@ class Declared:
             brief=self._brief if self.brief else None,
             sources=lambda table: (self.function, self.given, self.perturbs),
             ensembles=True,
+            watched=lambda table: (),
             same_axes=True,
             file=_file_of(self.function),
             origin=(self.function.__module__, self.function.__qualname__),
@@ -231,6 +233,8 @@ class Declared:
         arithmetic.require_used(self.name)
         dataset = stored_form(made, self.name, variant.is_truth, self.variables)
         dataset.attrs |= timing_attributes(timing_of(spent))
+        if arithmetic.observer is not None:
+            dataset = with_monitor(dataset, arithmetic.observer.observed())
         return dataset.assign_attrs(fixed_point_attributes(fixed_point_summary(arithmetic.lifted)))
 
     def _called(self, parameters: Any, arithmetic: ModelArithmetic, label: str) -> Any:
@@ -266,6 +270,7 @@ def _arithmetic(variant: Variant, around: Surroundings) -> ModelArithmetic:
     return ModelArithmetic(
         variant.backend, variant.compensation.resolved(), member=member.member,
         amplitude=member.amplitude, seed=member.seed, threads=around.threads,
+        monitor=around.monitor,
     )  # fmt: skip
 
 

@@ -31,6 +31,8 @@ TRUTH_CARRIES = "sciprec_truth_carries"
 """1 where the truth carries residuals in any case, else 0."""
 MEMBERS, INPUTS = "sciprec_members", "inputs"
 """How members of an ensemble differ: in what they are given; left out, by a perturbation."""
+MONITOR, MONITORED = "sciprec_monitor", "monitor_"
+"""What was watched of a run, as JSON; the beginning of the names of variables that hold it."""
 ORIGIN = "sciprec_inputs"
 """Where the inputs of a member come from, in words."""
 STORED_STATE, STORED_BITS = "stored_state", "stored_bits"
@@ -86,6 +88,8 @@ def is_compared(name: str, attributes: Mapping[str, Any]) -> bool:
         name: of the variable.
         attributes: of its file.
     """
+    if MONITOR in attributes and name.startswith(MONITORED):
+        return False
     if AUXILIARY in attributes:
         return name not in (*_ABOUT, *str(attributes[AUXILIARY]).split())
     return name not in VARIABLES or VARIABLES[name].compared

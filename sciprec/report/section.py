@@ -26,6 +26,7 @@ from sciprec.report.sections.figures import pictures
 from sciprec.report.sections.fixed_point import fixed_point_sections
 from sciprec.report.sections.growth import growth_section
 from sciprec.report.sections.members import members_section
+from sciprec.report.sections.monitored import monitored_rows
 from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.stages import stage_rows
 from sciprec.report.sections.suggestions import suggestions
@@ -127,6 +128,7 @@ _FINDINGS = (
     PageSection("notes", lambda of: notes(of.runs)),
     PageSection("stages", lambda of: stage_rows(of.runs)),
     PageSection("levels", lambda of: level_rows(of.runs)),
+    PageSection("monitored", lambda of: monitored_rows(of.runs, of.prefix)),
     PageSection("traced", lambda of: traced_rows(of.runs, of.prefix)),
     PageSection("evidence", _evidence),
     PageSection("suggestions", lambda of: suggestions(of.runs, str(of.batch.folder))),

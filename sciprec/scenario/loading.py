@@ -17,6 +17,7 @@ from pydantic import (
 
 from sciprec.scenario.compensation_choice import CompensationChoice, CompensationChoices
 from sciprec.scenario.ensemble import Ensemble
+from sciprec.scenario.monitor_request import MonitorRequest
 from sciprec.scenario.sections import Section, as_tuple, key
 from sciprec.scenario.trace_request import TraceRequest
 from sciprec.scenario.values import ArithmeticNames
@@ -68,6 +69,10 @@ class Scenario(Section):
     trace: TraceRequest | None = Field(
         default=None, examples=['trace = { backends = ["fp16"] }'],
         description="the table [trace]; left out, no run is traced",
+    )  # fmt: skip
+    monitor: MonitorRequest | None = Field(
+        default=None, examples=['monitor = { watch = ["vorticity"] }'],
+        description="the table [monitor]; left out, nothing is watched",
     )  # fmt: skip
 
     takes_compensation: ClassVar[bool] = True

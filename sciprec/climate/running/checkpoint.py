@@ -46,6 +46,7 @@ class Saved:
         fields, budgets: what was stored: name -> (states, ...).
         kernels: from `compiled.kernel_states`.
         timed: (n, 2), steps and processor seconds of the sections of these steps.
+        seen: what a monitor has seen, as arrays of a `monitoring.history.History`.
     """
 
     steps: int
@@ -55,6 +56,7 @@ class Saved:
     budgets: dict[str, np.ndarray]
     kernels: dict[str, np.ndarray] = field(default_factory=dict)
     timed: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
+    seen: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 class Checkpoints:
@@ -149,6 +151,7 @@ def digest(request: Request) -> str:
         repr(request.step_seconds), request.every, repr(request.parameters),
         sorted((name, repr(c)) for name, c in request.compensation.items()), request.variables,
         repr(request.perturbation), repr(request.stages),
+        request.monitor and repr(request.monitor.identity()),
     )  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
@@ -170,6 +173,9 @@ def _require_fit(saved: Saved, like: Level, request: Request) -> None:
     rows = [*saved.fields.values(), *saved.budgets.values()]
     whole &= all(x.shape[:1] == (count,) and x.dtype == np.float64 for x in rows)
     whole &= saved.stored == sorted(set(saved.stored)) and 0 <= count <= saved.steps + 1
+    if saved.seen:
+        seen = [x for name, x in saved.seen.items() if name != "exponents"]
+        whole &= "exponents" in saved.seen and len({len(x) for x in seen}) <= 1
     if not whole:
         raise ValueError("its arrays are not those of this run")
 
@@ -185,7 +191,9 @@ def _packed(saved: Saved) -> dict[str, np.ndarray]:
         arrays[f"level_{i}"] = level.values
         if level.residual is not None:
             arrays[f"residual_{i}"] = level.residual
-    groups = {"field": saved.fields, "budget": saved.budgets, "kernel": saved.kernels}
+    groups = {
+        "field": saved.fields, "budget": saved.budgets, "kernel": saved.kernels, "seen": saved.seen,
+    }  # fmt: skip
     for kind, rows in groups.items():
         arrays |= {f"{kind}_{name}": values for name, values in rows.items()}
     return arrays
@@ -202,6 +210,7 @@ def _unpacked(arrays: dict[str, np.ndarray]) -> Saved:
         budgets=_named(arrays, "budget_"),
         kernels=_named(arrays, "kernel_"),
         timed=arrays["timed"],
+        seen=_named(arrays, "seen_"),
     )
 
 

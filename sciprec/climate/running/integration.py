@@ -14,9 +14,11 @@ from sciprec.climate.cases.registry import require_state
 from sciprec.climate.running.checkpoint import Checkpoints, Restart
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.loop import Run, stacked
+from sciprec.climate.running.observing import Observed, observer_of
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.monitoring.plan import Plan
 from sciprec.precision import Backend
 from sciprec.precision.formats.stages import Stages
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
@@ -48,6 +50,7 @@ class Trajectory:
         timing: processor time of the steps, compilation excluded.
         fixed_point: saturations, changes of units and places short of bits, as plain data (see
             `fixed_point_summary`), the step that compiles the kernels included; None in floats.
+        observed: what a monitor has seen, or None.
     """
 
     time_days: np.ndarray
@@ -65,6 +68,7 @@ class Trajectory:
     stored: str
     stored_bits: float | None
     fixed_point: dict | None = None
+    observed: Observed | None = None
 
 
 def integrate(
@@ -85,6 +89,7 @@ def integrate(
     progress: Callable[[float], None] | None = None,
     perturbation: Perturbation | None = None,
     threads: int = 1,
+    monitor: Plan | None = None,
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
 
@@ -115,6 +120,7 @@ def integrate(
         perturbation: of the initial state, for members of an ensemble.
         threads: how many make the steps together; they change no bit. Arithmetics with random bits
             or in fixed point, whose results depend on the calls before, and stages run on one.
+        monitor: what is watched: prognostic variables, their increments and tendencies.
 
     Returns:
         The trajectory; where a value became infinite or NaN it ends, with a sentence in `blow_up`.
@@ -129,7 +135,7 @@ def integrate(
         case, truncation, days, backend=backend, step_seconds=step_seconds,
         output_hours=output_hours, parameters=parameters, time_scheme=time_scheme,
         compensation=compensation, stored=stored, stages=stages, variables=variables,
-        perturbation=perturbation,
+        perturbation=perturbation, monitor=monitor,
     )  # fmt: skip
     threads = whole("threads", threads, *THREADS)
     grid = GaussianGrid(request.truncation)
@@ -146,7 +152,7 @@ def integrate(
     kept = None if checkpoints is None else Checkpoints(checkpoints, request)
     team = model.team(threads)
     stepping = model.steps, convert, model.columns, state, model.lifted
-    run = Run(request, *stepping, progress, kept, team)
+    run = Run(request, *stepping, progress, kept, team, observer_of(request, model.columns))
     try:
         run.warm_up()
         run.to_the_end()
@@ -175,4 +181,5 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
         stored=kept.in_words(degree),
         stored_bits=kept.bits(degree),
         fixed_point=fixed_point_summary(model.lifted),
+        observed=None if run.observer is None else run.observer.observed(),
     )

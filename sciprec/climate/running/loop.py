@@ -10,6 +10,7 @@ from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.diagnostics.derived import derive
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.checkpoint import Checkpoints, Saved
+from sciprec.climate.running.observing import Observer
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import Steps, Team
 from sciprec.climate.transform.compiled import kernel_states, restore_kernels
@@ -32,6 +33,7 @@ class Run:
         progress: called with the simulated days, or None.
         checkpoints: where the run goes on from and what it leaves behind, or None.
         team: the threads that make the steps together, or None.
+        observer: what looks at the state now and then, or None.
 
     Attributes:
         levels: of the time scheme, newest first.
@@ -52,11 +54,12 @@ class Run:
         progress: Callable[[float], None] | None,
         checkpoints: Checkpoints | None = None,
         team: Team | None = None,
+        observer: Observer | None = None,
     ) -> None:
         self.request, self.convert = request, convert
         self.columns, self.progress = columns, progress
         self.kernels, self.checkpoints = kernels, checkpoints
-        self._whole, self._stepping = steps, team or steps
+        self._whole, self._stepping, self.observer = steps, team or steps, observer
         self._kernel_states: dict[str, np.ndarray] = {}
         self.levels = [steps.system.addition.level(state)]
         self.steps, self.clock, self.blow_up = 0, Sections(), None
@@ -99,6 +102,8 @@ class Run:
             )
         self.steps, self.levels, self.clock = saved.steps, saved.levels, Sections(saved.timed)
         self._kernel_states = saved.kernels
+        if self.observer is not None and saved.seen:
+            self.observer.history.restore(saved.seen)
         for k, steps in enumerate(saved.stored):
             if steps in (0, *self.request.stops):
                 self.stored.append(steps)
@@ -111,19 +116,29 @@ class Run:
             fields, budgets = stacked(self.snapshots), stacked(self.budgets)
             done = self.steps, self.levels, self.stored, fields, budgets
             timed = np.array(self.clock.done).reshape(-1, 2)
-            saved = Saved(*done, kernel_states(self.kernels), timed)
+            seen = {} if self.observer is None else self.observer.history.arrays()
+            saved = Saved(*done, kernel_states(self.kernels), timed, seen)
             self.checkpoints.save(saved, last)
 
     def advance(self, count: int) -> None:
         """Make some steps, then look whether all values are finite."""
         before, days_before = self.levels[0].values.copy(), self.days
-        seconds = self._stepping.advance(self.levels, self.steps, count)
+        seconds = self._made(count)
         self.clock.done.append((count, seconds))
         self.steps += count
         if not np.isfinite(self.levels[0].values).all():
             self.blow_up = self.sentence(before, days_before)
+            if self.observer is not None:
+                self.observer.look_at_end(self._whole, self.levels, self.steps)
         elif self.progress is not None:
             self.progress(self.days)
+
+    def _made(self, count: int) -> float:
+        """Make some steps; the processor seconds that they took."""
+        if self.observer is None:
+            return self._stepping.advance(self.levels, self.steps, count)
+        both = self._stepping, self._whole
+        return self.observer.advance(*both, self.levels, self.steps, count)
 
     @property
     def days(self) -> float:

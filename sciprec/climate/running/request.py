@@ -21,6 +21,7 @@ from sciprec.climate.stepping.schemes import FILTER, TimeScheme
 from sciprec.climate.stepping.stored import StoredState, as_master_copy, resolve_stored
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.errors import InputError, meant
+from sciprec.monitoring.plan import Plan, require_known, with_changes
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.assigning.assignment import AssignedBackend
 from sciprec.precision.formats.stages import Stages, require_stages, resolve_stages
@@ -42,6 +43,7 @@ class Request:
         variables: names of the fields and derived variables to keep.
         perturbation: of the initial state, or None.
         stages: arithmetics of the transforms' stages, or None: those of the backend.
+        monitor: what is watched, or None.
     """
 
     case: Case
@@ -58,6 +60,7 @@ class Request:
     variables: tuple[str, ...]
     perturbation: Perturbation | None = None
     stages: Stages | None = None
+    monitor: Plan | None = None
 
     @property
     def update(self) -> Backend:
@@ -80,6 +83,7 @@ def check_request(
     stages: str | Stages | Mapping | None = None,
     variables: Sequence[str] | None = None,
     perturbation: Perturbation | None = None,
+    monitor: Plan | None = None,
 ) -> Request:
     """Check the arguments of `model.integrate`.
 
@@ -106,6 +110,9 @@ def check_request(
     every, last = (_whole_steps(name, span, step) for name, span in
                    (("output_hours", min(interval, total)), ("days", total)))  # fmt: skip
     compensations = _checked_compensation(equations.variables, compensation)
+    if monitor is not None:
+        whose = f"the state of the equations '{equations.name}'"
+        require_known(monitor, with_changes(equations.variables), whose)
     if perturbation is not None and not isinstance(perturbation, Perturbation):
         raise refused("perturbation", perturbation, "a climate.Perturbation(member=3), or None")
     if stored is None and stages is None and not compensations:
@@ -140,6 +147,7 @@ def check_request(
         variables=_checked_variables(equations, variables),
         perturbation=perturbation,
         stages=chosen,
+        monitor=monitor,
     )
 
 

@@ -1,0 +1,208 @@
+"""How the runs of a batch go, in small files that another command reads while they are written.
+
+There are some where a scenario has a table [monitor]: one of the batch, and one of each run,
+written again now and then, each complete or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sciprec.batch.course import name_of
+from sciprec.batch.plan import Outcome, Run
+from sciprec.errors import InputError
+from sciprec.output.folders import LOCK
+
+STATES, BATCH = ".watched", "batch.json"
+"""Folder of these files, inside that of the batch; the file of the batch in it."""
+_EVERY_SECONDS = 0.5
+WAITING, RUNNING, DONE, FAILED, KEPT = "waiting", "running", "done", "failed", "kept"
+
+
+def is_watched(run: Run) -> bool:
+    """Whether a run's scenario asks for a monitor."""
+    return run.scenario.monitor is not None and run.scenario.monitor.plan() is not None
+
+
+def begin_states(runs: Sequence[Run], folder: Path) -> None:
+    """Leave the list of the runs, where one is watched; states of an earlier batch go."""
+    place = folder / STATES
+    for old in place.glob("*.json"):
+        old.unlink(missing_ok=True)
+    if not any(map(is_watched, runs)):
+        return
+    place.mkdir(exist_ok=True)
+    listed = [
+        {"file": run.file, "name": name_of(run.scenario.name, run), "watched": is_watched(run)}
+        for run in runs
+    ]
+    _write(place / BATCH, _batch(listed, ended=False))
+
+
+def end_states(outcomes: Sequence[Outcome], folder: Path) -> None:
+    """Say that the batch has ended, and how."""
+    place = folder / STATES
+    if not (place / BATCH).exists():
+        return
+    listed = [
+        {
+            "file": o.file, "name": name_of(o.scenario, o), "state": _ending(o),
+            "failure": o.failure, "alerts": list(o.alerts),
+        }
+        for o in outcomes
+    ]  # fmt: skip
+    _write(place / BATCH, _batch(listed, ended=True))
+
+
+def _ending(outcome: Outcome) -> str:
+    return FAILED if outcome.failure else KEPT if outcome.kept else DONE
+
+
+def _batch(listed: list[dict[str, Any]], ended: bool) -> dict[str, Any]:
+    return {
+        "ended": ended, "process": os.getpid(), "host": socket.gethostname(), "runs": listed,
+    }  # fmt: skip
+
+
+class RunState:
+    """The file of a run that is under way.
+
+    Args:
+        run: the run.
+        folder: of the batch.
+    """
+
+    def __init__(self, run: Run, folder: str | Path) -> None:
+        self._path = Path(folder) / STATES / f"{run.file}.json"
+        self._written = -np.inf
+        days = getattr(run.scenario.table, "days", None)
+        self._said: dict[str, Any] = {
+            "file": run.file, "name": name_of(run.scenario.name, run), "state": RUNNING,
+            "days": 0.0 if days else None, "of_days": days, "step": 0, "alerts": [],
+            "variables": {}, "failure": "",
+        }  # fmt: skip
+        self._put(at_once=True)
+
+    def hearing(self, listening: Callable[[float], None] | None) -> Callable[[float], None]:
+        """A function of the simulated days, which calls another one, too."""
+
+        def heard(days: float) -> None:
+            self._said["days"] = days
+            self._put()
+            if listening is not None:
+                listening(days)
+
+        return heard
+
+    def seen(self, observed: Any) -> None:
+        """A monitor has looked at the run."""
+        news = [str(alert) for alert in observed.alerts]
+        at_once = len(news) > len(self._said["alerts"])
+        if not at_once and not self._is_due():
+            return
+        history = observed.history
+        self._said |= {
+            "step": int(history.steps[-1]), "alerts": news,
+            "variables": {
+                name: _changes(history, number) for number, name in enumerate(history.names)
+            },
+        }  # fmt: skip
+        self._put(at_once)
+
+    def end(self, failure: str, alerts: Sequence[str]) -> None:
+        """The run has ended."""
+        self._said |= {"state": FAILED if failure else DONE, "failure": failure}
+        if alerts:
+            self._said["alerts"] = list(alerts)
+        self._put(at_once=True)
+
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._written >= _EVERY_SECONDS
+
+    def _put(self, at_once: bool = False) -> None:
+        if at_once or self._is_due():
+            _write(self._path, self._said)
+            self._written = time.monotonic()
+
+
+def _changes(history: Any, number: int) -> dict[str, float | None]:
+    """How far a variable has moved since it was first watched, as shares of its first size."""
+    norms, means = (history.column(name)[:, number] for name in ("norm", "mean"))
+    counts = history.column("count")[:, number]
+    if not counts[0] or not norms[0] > 0.0:
+        return {"drift": None, "growth": None}
+    first = norms[0] / np.sqrt(counts[0])
+    drift, growth = (means[-1] - means[0]) / first, norms[-1] / norms[0]
+    return {name: float(x) if np.isfinite(x) else None
+            for name, x in (("drift", drift), ("growth", growth))}  # fmt: skip
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    """Write a file that appears when it is complete. Where that cannot be done the run goes on: it
+    needs its own file, not this one.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        part.write_text(json.dumps(content), encoding="utf-8")
+        os.replace(part, path)
+    except OSError:
+        part.unlink(missing_ok=True)
+
+
+# ---- reading -----------------------------------------------------------------------------------
+
+
+def read_states(folder: str | Path) -> dict[str, Any]:
+    """How a batch goes: `ended`, `interrupted`, and `runs`, a dictionary for each.
+
+    Raises:
+        InputError: the folder holds no batch that is watched.
+    """
+    place = Path(folder) / STATES
+    batch = _read(place / BATCH)
+    if batch is None:
+        raise InputError(
+            f"'{folder}' holds no batch that can be watched; give the folder of a `sciprec run` "
+            "one of whose scenarios has a table [monitor]"
+        )
+    runs = []
+    for one in batch["runs"]:
+        state = _read(place / f"{one['file']}.json") or {}
+        runs.append({"state": WAITING, "alerts": [], "failure": ""} | state | one)
+    dead = not batch["ended"] and not _is_alive(batch, Path(folder))
+    return {"ended": batch["ended"], "interrupted": dead, "runs": runs}
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """What a file holds; None where it is missing or damaged."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _is_alive(batch: dict[str, Any], folder: Path) -> bool:
+    """Whether the command that writes a batch is still there; on other machines, as far as its lock
+    tells.
+    """
+    if not (folder / LOCK).exists():
+        return False
+    if batch.get("host") != socket.gethostname():
+        return True
+    try:
+        os.kill(int(batch["process"]), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, ValueError, KeyError):
+        return True
+    return True

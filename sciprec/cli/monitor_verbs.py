@@ -1,0 +1,105 @@
+"""The verbs `sciprec monitor` and `sciprec watch`: what variables hold as a run goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sciprec.cli.options import Backend, Json
+from sciprec.errors import InputError
+
+
+def monitor(
+    kernel: Annotated[
+        str,
+        typer.Argument(metavar="KERNEL", help="A function of a Python file, FILE.py:FUNCTION."),
+    ],
+    backend: Backend,
+    watch: Annotated[
+        list[str],
+        typer.Option(
+            help="A variable or argument of the kernel, or a line of its file, as in line:38; "
+            "repeat it for several."
+        ),
+    ],
+    inputs: Annotated[
+        str | None,
+        typer.Option(
+            help="The kernel's arguments by name: an .npz or netCDF file, or FILE.py:FUNCTION of "
+            "a function that returns them."
+        ),
+    ] = None,
+    level: Annotated[
+        int,
+        typer.Option(
+            help="0 off, 1 summaries, 2 also exponents of each step and places of the largest "
+            "errors, 3 also whole arrays (in Python)."
+        ),
+    ] = 1,
+    every: Annotated[
+        int, typer.Option(help="Of passes of the kernel's outermost loops each so many is watched.")
+    ] = 1,
+    alert: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A rule, as in drift=1e-3, jump=10, nan=false, overflow=false; repeat it for "
+            "several [default: nan and overflow]."
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page: alerts, errors over steps, exponents.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run a kernel of yours, and say what its variables and lines hold as it goes."""
+    from sciprec.cli.console import print_json, say
+    from sciprec.precision.rewriting.syntax import plain_function
+    from sciprec.studies.inputs import inputs_of
+    from sciprec.studies.kernel_file import kernel_named
+    from sciprec.studies.monitored import monitor as watched
+
+    if html is not None and not html.parent.is_dir():
+        raise InputError(
+            f"--html is given '{html}', whose folder does not exist; make it, or name another file"
+        )
+    if ".py:" not in kernel:
+        raise InputError(
+            f"'{kernel}' names no kernel; give FILE.py:FUNCTION, or write a table [monitor] into "
+            "a scenario and run it with `sciprec run`"
+        )
+    function = kernel_named(kernel)
+    if inputs is None:
+        raise InputError(
+            f"kernel '{function.__name__}' is given no arguments; give --inputs, an .npz or netCDF "
+            "file of them, or FILE.py:FUNCTION of a function that returns them"
+        )
+    given = inputs_of(plain_function(function), inputs)
+    rules = dict(map(_rule, alert or []))
+    found = watched(
+        function, backend, given.values, watch=watch, level=level, every=every, alerts=rules
+    )
+    page = None if html is None else found.html(html)
+    if json:
+        print_json(found.as_dict())
+    else:
+        print(found)
+        if page is not None:
+            say(f"page: {page}")
+
+
+def _rule(text: str) -> tuple[str, object]:
+    """A rule and its value: "jump=10" or "nan=false"."""
+    name, equals, value = text.partition("=")
+    words = {"true": True, "false": False}
+    if not equals or not name.strip():
+        raise InputError(
+            f"--alert is given '{text}'; accepted: a rule and its value, as in jump=10 or nan=false"
+        )
+    if value.strip().lower() in words:
+        return name.strip(), words[value.strip().lower()]
+    try:
+        return name.strip(), float(value)
+    except ValueError:
+        return name.strip(), value.strip()

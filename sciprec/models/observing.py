@@ -1,0 +1,86 @@
+"""What a monitor sees of a user's model: what the model shows it, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sciprec.errors import ModelError, meant
+from sciprec.monitoring.alerts import Alert
+from sciprec.monitoring.history import History, place_in
+from sciprec.monitoring.plan import Plan
+from sciprec.monitoring.summaries import Limits
+from sciprec.precision.formats.backend import Backend
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What a monitor has seen of a model; as that of a climate run, without a length of steps."""
+
+    plan: Plan
+    history: History
+    alerts: tuple[Alert, ...]
+
+
+class Observer:
+    """Takes down what a model shows.
+
+    Args:
+        plan: what is to be watched.
+        backend: the arithmetic of the run.
+
+    Attributes:
+        steps: how often the model has shown something.
+    """
+
+    def __init__(self, plan: Plan, backend: Backend) -> None:
+        self.plan, self.steps = plan, 0
+        limits = Limits.of(backend.storage)
+        self.history = History(plan.watch, limits, plan.level, sketches=True)
+        self._shapes: dict[str, tuple[int, ...]] = {}
+
+    def show(self, values: Mapping[str, Any]) -> None:
+        """A step of the model has ended with these values.
+
+        Raises:
+            ModelError: one that is to be watched is not among them, or is no array of real numbers.
+        """
+        self.steps += 1
+        if self.steps > 1 and self.steps % self.plan.every:
+            return
+        arrays = [self._array(name, values) for name in self.plan.watch]
+        if self.steps % self.plan.every == 0:
+            self.history.note(self.steps, arrays)
+            if self.plan.told is not None:
+                self.plan.told(self.observed())
+
+    def _array(self, name: str, values: Mapping[str, Any]) -> np.ndarray:
+        if name not in values:
+            raise ModelError(
+                f"watch names {name!r}, which the model does not show; arithmetic.watch gives: "
+                f"{', '.join(values)}{meant(name, values)}"
+            )
+        array = np.asarray(values[name])
+        if array.dtype.kind not in "fiub":
+            raise ModelError(
+                f"arithmetic.watch was given {name} of type {array.dtype}; give real numbers"
+            )
+        known = self._shapes.setdefault(name, array.shape)
+        if known != array.shape:
+            raise ModelError(
+                f"arithmetic.watch was given {name} of shape {array.shape} after one of shape "
+                f"{known}; give it in the same shape at each step"
+            )
+        return array.astype(np.float64)
+
+    def observed(self) -> Observed:
+        """What was seen so far."""
+        def words(name: str, at: int) -> str:
+            shape = self._shapes.get(name)
+            return place_in(shape, at) if shape else ""
+
+        found = self.history.alerts(dict(self.plan.rules), words)
+        return Observed(self.plan, self.history, found)

@@ -1,0 +1,110 @@
+"""What is to be watched of a run, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sciprec.checks.arguments import names, refused, whole
+from sciprec.errors import InputError, meant
+from sciprec.monitoring.alerts import checked_rules
+from sciprec.monitoring.history import OFF, SUMMARIES, checked_level
+
+EVERY = 36
+"""Of steps each so many is watched where nothing is said."""
+INCREMENT, TENDENCY = "increment:", "tendency:"
+
+
+def with_changes(variables: Sequence[str]) -> tuple[str, ...]:
+    """What can be watched of prognostic variables: themselves, what a step adds to them, and their
+    tendency at its beginning.
+    """
+    return (
+        *variables, *(f"{INCREMENT}{name}" for name in variables),
+        *(f"{TENDENCY}{name}" for name in variables),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be watched.
+
+    Args:
+        watch: names of variables.
+        level: see `history.LEVELS`.
+        every: of steps each so many is watched.
+        rules: of alerts with their values, as pairs.
+        told: called with a History after a watched step, or None; no number depends on it.
+    """
+
+    watch: tuple[str, ...]
+    level: int = SUMMARIES
+    every: int = EVERY
+    rules: tuple[tuple[str, float], ...] = ()
+    told: Callable[[Any], None] | None = None
+
+    def identity(self) -> tuple[Any, ...]:
+        """What of it decides what is kept."""
+        return self.watch, self.level, self.every
+
+    def pieces(self, before: int, count: int) -> Iterator[tuple[int, bool]]:
+        """So many steps after those before in pieces: how many, and whether the last is watched."""
+        end = before + count
+        while before < end:
+            following = min(before + self.every - before % self.every, end)
+            yield following - before, following % self.every == 0
+            before = following
+
+
+def checked_plan(
+    watch: str | Sequence[str], level: Any = SUMMARIES, every: Any = EVERY,
+    alerts: Mapping[str, Any] | None = None, told: Callable[[Any], None] | None = None,
+) -> Plan:  # fmt: skip
+    """A plan, as far as it can be checked without a model.
+
+    Raises:
+        InputError: a level, a number of steps or a rule is none.
+    """
+    rules = tuple(checked_rules(alerts).items())
+    found = tuple(dict.fromkeys(names("watch", watch)))
+    each = whole("every", every, 1, 2**31, "a whole number of steps from 1")
+    return Plan(found, checked_level(level), each, rules, told)
+
+
+def plan_from(given: Plan | Mapping[str, Any] | None) -> Plan | None:
+    """A plan from what a user gives; None where nothing is to be watched.
+
+    Raises:
+        InputError: as `checked_plan`, or it is neither, or a table with other keys.
+    """
+    keys = ("watch", "level", "every", "alerts")
+    if isinstance(given, Mapping):
+        for name in given:
+            if name not in keys:
+                raise InputError(
+                    f"monitor has the unknown key {name!r}; known: {', '.join(keys)}"
+                    f"{meant(name, keys)}"
+                )
+        if "watch" not in given:
+            raise InputError(
+                'monitor has no key \'watch\'; give names, such as {"watch": ["vorticity"]}'
+            )
+        given = checked_plan(**given)
+    if given is not None and not isinstance(given, Plan):
+        raise refused("monitor", given, 'a table such as {"watch": ["vorticity"], "every": 36}')
+    return given if given is not None and given.level != OFF else None
+
+
+def require_known(plan: Plan, known: Sequence[str], whose: str) -> None:
+    """Make sure that a model has what is to be watched.
+
+    Raises:
+        InputError: it has not, with the nearest name.
+    """
+    for name in plan.watch:
+        if name not in known:
+            raise InputError(
+                f"watch names {name!r}, which {whose} does not have; known: {', '.join(known)}"
+                f"{meant(name, known)}"
+            )

@@ -1,0 +1,159 @@
+"""A watched array as a row of numbers: sizes, shares, exponents, its distance from the truth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.formats.float_format import Format
+
+COLUMNS = (
+    "count", "minimum", "maximum", "mean", "norm", "zeros", "subnormals", "nans", "overflows",
+    "saturated", "first_nan", "first_overflow", "largest",
+)  # fmt: skip
+"""Numbers of a row: how many values; of the finite ones the least, the greatest, their mean and the
+root of the sum of their squares; how many are zero, subnormal in the format, NaN, infinite, and at
+the largest number of a format that saturates; places (of all values in order, from 0, else -1) of
+the first NaN, the first infinity and the value that is largest in size."""
+LEAST_EXPONENT, GREATEST_EXPONENT = -150, 128
+BINS = GREATEST_EXPONENT - LEAST_EXPONENT + 1
+"""Exponents floor(log2 |x|) that are counted; what is beyond counts at the ends."""
+_SAFE = 2.0**-400, 2.0**400
+"""Sizes whose squares are far from both ends of binary64."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What of a format's ends matters to what is watched.
+
+    Args:
+        least_normal: smaller numbers are subnormal; 0 where the format has none.
+        largest: the largest number of a format that saturates; else infinity.
+    """
+
+    least_normal: float = 0.0
+    largest: float = math.inf
+
+    @classmethod
+    def of(cls, arithmetic: Arithmetic) -> Limits:
+        """Those of an arithmetic; fixed point counts its saturations itself."""
+        fmt = arithmetic.format
+        if not isinstance(fmt, Format):
+            return cls()
+        largest = fmt.max_finite if fmt.overflow == "saturate" else math.inf
+        return cls(fmt.min_normal, largest)
+
+
+def row_of(values: np.ndarray, limits: Limits) -> np.ndarray:
+    """The numbers of `COLUMNS` of some values.
+
+    Args:
+        values: of any shape; taken in their order in memory as by `ravel`.
+        limits: of their format.
+    """
+    x = np.asarray(values, np.float64).ravel()
+    row = np.zeros(len(COLUMNS))
+    row[10:] = -1.0
+    if not x.size:
+        row[1:5] = np.nan
+        return row
+    sizes = np.abs(x)
+    finite = np.isfinite(x)
+    kept, own = (x, sizes) if finite.all() else (x[finite], sizes[finite])
+    row[0] = x.size
+    row[1:5] = _moments(kept, own)
+    row[5] = np.count_nonzero(sizes == 0.0)
+    row[6] = np.count_nonzero(own < limits.least_normal) - row[5]
+    if limits.least_normal == 0.0:
+        row[6] = 0.0
+    if kept.size < x.size:
+        nans, infinite = np.isnan(x), np.isinf(x)
+        row[7], row[8] = np.count_nonzero(nans), np.count_nonzero(infinite)
+        row[10] = int(nans.argmax()) if row[7] else -1
+        row[11] = int(infinite.argmax()) if row[8] else -1
+    if limits.largest < math.inf:
+        row[9] = np.count_nonzero(own >= limits.largest)
+    row[12] = int(np.where(np.isnan(sizes), -1.0, sizes).argmax())
+    return row
+
+
+def _moments(x: np.ndarray, sizes: np.ndarray) -> tuple[float, float, float, float]:
+    """Least, greatest, mean and norm of finite numbers; NaN where there is none."""
+    if not x.size:
+        return (math.nan,) * 4
+    low, high, most = float(x.min()), float(x.max()), float(sizes.max())
+    if most == 0.0:
+        return low, high, 0.0, 0.0
+    if _SAFE[0] < most < _SAFE[1]:
+        return low, high, float(x.mean()), math.sqrt(float(np.dot(x, x)))
+    exponent = math.frexp(most)[1]
+    scaled = np.ldexp(x, -exponent)
+    norm = math.sqrt(float(np.dot(scaled, scaled)))
+    return low, high, _ldexp(float(scaled.mean()), exponent), _ldexp(norm, exponent)
+
+
+def _ldexp(x: float, exponent: int) -> float:
+    """x 2^exponent; infinite where that is too large."""
+    try:
+        return math.ldexp(x, exponent)
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def exponents(values: np.ndarray) -> np.ndarray:
+    """How many finite values other than zero have each exponent floor(log2 |x|): (BINS,)."""
+    x = np.asarray(values, np.float64).ravel()
+    x = x[np.isfinite(x) & (x != 0.0)]
+    found = np.clip(np.frexp(x)[1] - 1, LEAST_EXPONENT, GREATEST_EXPONENT) - LEAST_EXPONENT
+    return np.bincount(found, minlength=BINS).astype(np.int64)
+
+
+def relative_error(tested: np.ndarray, truth: np.ndarray) -> float:
+    """|tested - truth| / |truth| in the l2 norm over places where both are finite; NaN where there
+    is none, or their numbers differ.
+    """
+    x, t = (np.asarray(a, np.float64).ravel() for a in (tested, truth))
+    if x.size != t.size:
+        return math.nan
+    both = np.isfinite(x) & np.isfinite(t)
+    if not both.any():
+        return math.nan
+    with np.errstate(over="ignore", invalid="ignore"):
+        error, size = (_moments(a, np.abs(a))[3] for a in (x[both] - t[both], t[both]))
+    return quotient(error, size)
+
+
+def quotient(error: float, size: float) -> float:
+    """error / size; 0 where there is no error, infinite beside nothing."""
+    if error == 0.0:
+        return 0.0
+    return error / size if size else math.inf
+
+
+def largest_errors(tested: np.ndarray, truth: np.ndarray, count: int) -> np.ndarray:
+    """(count, 2): places of the largest errors and their sizes, the largest first; a value that is
+    finite in one run only is the largest of all. Missing ones are -1 and 0.
+    """
+    found = np.zeros((count, 2))
+    found[:, 0] = -1.0
+    x, t = (np.asarray(a, np.float64).ravel() for a in (tested, truth))
+    if x.size != t.size:
+        return found
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = np.abs(x - t)
+        error[(x == t) | (np.isnan(x) & np.isnan(t))] = 0.0
+    error[np.isnan(error)] = math.inf
+    order = np.argsort(-error, kind="stable")[:count]
+    order = order[error[order] > 0.0]
+    found[: order.size, 0], found[: order.size, 1] = order, error[order]
+    return found
+
+
+def digits(error: float) -> float:
+    """Decimal digits that are right, -log10 of a relative error, from 0 to 17."""
+    if math.isnan(error):
+        return math.nan
+    return min(max(-math.log10(error), 0.0), 17.0) if error > 0.0 else 17.0

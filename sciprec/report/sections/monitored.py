@@ -1,0 +1,140 @@
+"""What monitors have seen of the runs of a scenario: alerts, errors over variables and time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.comparison.wording import number
+from sciprec.monitoring.sketches import sketched_error
+from sciprec.monitoring.summaries import digits, relative_error
+from sciprec.output.stated import MONITOR, MONITORED
+from sciprec.report.drawing.heat import error_map
+from sciprec.report.stored.batch import StoredRun
+
+_STEP = f"{MONITORED}step"
+_SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")
+
+
+def monitored_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]]:
+    """What was watched, run by run; empty where nothing was.
+
+    Args:
+        runs: of one scenario.
+        prefix: unique on the page, for identifiers.
+    """
+    done = [r for r in runs if r.dataset is not None and MONITOR in r.dataset.attrs]
+    truth = next((r.dataset for r in done if r.is_truth), None)
+    return [
+        _row(run, None if run.is_truth else truth, f"{prefix}-monitor{place}")
+        for place, run in enumerate(done)
+    ]
+
+
+def _row(run: StoredRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
+    dataset = run.dataset
+    said = json.loads(dataset.attrs[MONITOR])
+    names = said["watch"]
+    steps, errors = watched_errors(dataset, truth)
+    beside = f"Of steps every {said['every']}th was watched."
+    heat = along = None
+    if errors is not None and steps.size:
+        days = said.get("step_seconds")
+        along = steps * days / 86400.0 if days else steps
+        heat = error_map(names, along, errors, "days" if days else "step", name, beside)
+    return {
+        "label": run.label,
+        "alerts": [alert["text"] for alert in said["alerts"]],
+        "every": said["every"],
+        "steps": int(dataset.sizes[_STEP]),
+        "variables": [_variable(dataset, n, one, errors) for n, one in enumerate(names)],
+        "parts": _parts(dataset, truth, names),
+        "heat": heat,
+    }
+
+
+def _variable(dataset: xr.Dataset, place: int, name: str, errors) -> dict[str, Any]:
+    """A line of the table: a variable over all watched steps."""
+    def column(what: str) -> np.ndarray:
+        return dataset[f"{MONITORED}{what}"].values[place]
+
+    counts = column("count")
+    total = max(int(counts.sum()), 1)
+    known = [] if errors is None else [e for e in errors[place].tolist() if not np.isnan(e)]
+    return {
+        "name": name,
+        "minimum": number(_extreme(column("minimum"), np.fmin)),
+        "maximum": number(_extreme(column("maximum"), np.fmax)),
+        **{what: _percent(column(what).sum() / total) for what in _SHARES},
+        "least_digits": f"{min(map(digits, known)):.1f}" if known else "–",
+        "last_digits": f"{digits(known[-1]):.1f}" if known else "–",
+    }
+
+
+def _extreme(values: np.ndarray, which: np.ufunc) -> float:
+    return float(which.reduce(values)) if values.size else float("nan")
+
+
+def watched_errors(
+    dataset: xr.Dataset, truth: xr.Dataset | None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Steps that two runs have watched, and the relative l2 errors: (variables, steps); of whole
+    arrays where both files have them, else by sketches.
+
+    Args:
+        dataset: of a run.
+        truth: of the same scenario in fp64; None where there is none.
+
+    Returns:
+        The steps, and the errors; None without a truth that watched the same.
+    """
+    steps = dataset[_STEP].values
+    if truth is None or f"{MONITORED}sketch" not in truth or f"{MONITORED}sketch" not in dataset:
+        return steps, None
+    if json.loads(truth.attrs[MONITOR])["watch"] != json.loads(dataset.attrs[MONITOR])["watch"]:
+        return steps, None
+    common, mine, its = np.intersect1d(steps, truth[_STEP].values, return_indices=True)
+    errors = sketched_error(
+        dataset[f"{MONITORED}sketch"].values[:, mine], truth[f"{MONITORED}sketch"].values[:, its],
+        truth[f"{MONITORED}norm"].values[:, its],
+    )  # fmt: skip
+    for place in range(errors.shape[0]):
+        name = f"{MONITORED}values_{place}"
+        if name in dataset and name in truth:
+            pairs = zip(dataset[name].values[mine], truth[name].values[its], strict=True)
+            errors[place] = [relative_error(*pair) for pair in pairs]
+    return common, errors
+
+
+def _parts(dataset: xr.Dataset, truth: xr.Dataset | None, names: Sequence[str]) -> list[str]:
+    """Where the errors are largest, at the last step that both runs have watched."""
+    name = f"{MONITORED}sketch_of_parts"
+    if truth is None or name not in dataset or name not in truth:
+        return []
+    common, mine, its = np.intersect1d(
+        dataset[_STEP].values, truth[_STEP].values, return_indices=True
+    )
+    if not common.size:
+        return []
+    apart = dataset[name].values[:, mine[-1]] - truth[name].values[:, its[-1]]
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = np.sqrt(np.sum(apart**2, axis=-1))
+    found = []
+    for place, one in enumerate(names):
+        whole = float(np.sqrt(np.sum(sizes[place] ** 2)))
+        if not np.isfinite(whole) or whole == 0.0:
+            continue
+        order = np.argsort(-sizes[place], kind="stable")[:3]
+        shares = ", ".join(
+            f"{part} ({100 * (sizes[place][part] / whole) ** 2:.0f} %)" for part in order.tolist()
+        )
+        found.append(f"{one} at step {int(common[-1])}: total wavenumbers {shares}")
+    return found
+
+
+def _percent(share: float) -> str:
+    return "0" if share == 0.0 else f"{100 * share:.2g} %"

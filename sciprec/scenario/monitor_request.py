@@ -1,0 +1,54 @@
+"""The table [monitor] of a scenario: what of its runs is watched, how often, and what is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from sciprec.monitoring.alerts import RULES, checked_rules
+from sciprec.monitoring.history import OFF, SUMMARIES
+from sciprec.monitoring.plan import EVERY, Plan, checked_plan
+from sciprec.scenario.sections import Section, as_tuple, key
+
+_Names = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(as_tuple)]
+
+
+class MonitorRequest(Section):
+    """What is watched of the runs of a scenario."""
+
+    watch: _Names = key(
+        'an array of names of variables of the state, of "increment:NAME" or "tendency:NAME"',
+        'watch = ["vorticity", "increment:vorticity"]',
+    )  # fmt: skip
+    level: int = Field(
+        default=SUMMARIES, ge=OFF, le=3, examples=["level = 1"],
+        description="a whole number: 0 (off), 1 (summaries), 2 (also exponents of each step and "
+        "errors by part) or 3 (also whole arrays)",
+    )  # fmt: skip
+    every: int = Field(
+        default=EVERY, ge=1, le=2**31, examples=["every = 36"],
+        description="a whole number of steps from 1; of steps each so many is watched",
+    )
+    alerts: dict[str, bool | int | float] = Field(
+        default_factory=dict, examples=["alerts = { jump = 10.0, drift = 1e-3 }"],
+        description=f"a table of rules, of {', '.join(RULES)}; nan and overflow are true unless "
+        "they are false",
+    )  # fmt: skip
+
+    @field_validator("alerts")
+    @classmethod
+    def _rules_are_known(cls, given: dict[str, Any]) -> dict[str, Any]:
+        checked_rules(given)
+        return given
+
+    def plan(self, told: Callable[[Any], None] | None = None) -> Plan | None:
+        """What a run is to look at; None where it is nothing.
+
+        Args:
+            told: called with what was seen, now and then.
+        """
+        if self.level == OFF:
+            return None
+        return checked_plan(self.watch, self.level, self.every, self.alerts, told)

@@ -1,0 +1,89 @@
+"""Kernels that are watched; the tests name their lines by the comments."""
+
+import numpy as np
+
+
+def flux(a, b):
+    return 0.5 * (a + b)  # in flux
+
+
+def spread(h, steps, rate):
+    """Diffusion on a ring; each step is a pass of the outer loop."""
+    total = 0.0  # before
+    change = np.zeros(h.size)
+    for _ in range(steps):
+        total = 0.0
+        for i in range(h.size):
+            near = flux(h[i - 1], h[(i + 1) % h.size])
+            change[i] = rate * (near - h[i])  # change
+        for i in range(h.size):
+            h[i] += change[i]
+            total += h[i] * h[i]
+        if total < 0.0:
+            continue
+    mean = total / h.size  # after
+    return mean, total  # returned
+
+
+def by_hand(h, steps, rate):
+    """What `spread` gives in binary64, noted by hand: step -> values, for each thing watched."""
+    kept = {n: {} for n in ("h", "change", "total", "near", "mean", "flux", "line", "both")}
+
+    def note(name, step, *values):
+        kept[name].setdefault(step, []).extend(float(v) for v in values)
+
+    total, change = 0.0, np.zeros(h.size)
+    note("total", 0, total)
+    note("h", 0, *h)
+    note("change", 0, *change)
+    for step in range(1, steps + 1):
+        total = 0.0
+        note("total", step, total)
+        for i in range(h.size):
+            near = 0.5 * (h[i - 1] + h[(i + 1) % h.size])
+            note("flux", step, near)
+            note("near", step, near)
+            change[i] = rate * (near - h[i])
+            note("line", step, change[i])
+        for i in range(h.size):
+            h[i] += change[i]
+            total += h[i] * h[i]
+            note("total", step, total)
+        note("h", step, *h)
+        note("change", step, *change)
+    end = steps + 1
+    mean = total / h.size
+    note("mean", end, mean)
+    note("both", end, mean, total)
+    note("h", end, *h)
+    note("change", end, *change)
+    return kept
+
+
+def faulty(h, steps, kind, when, where):
+    """A state that stays as it is but for rounding; from one step on something happens to it."""
+    for step in range(1, steps + 1):
+        for i in range(h.size):
+            h[i] = h[i] + 0.001 * (1.0 - h[i])
+        if step == when:
+            if kind == 1:
+                h[where] = 0.0 * (h[where] / 0.0)
+            elif kind == 2:
+                h[where] = h[where] / 0.0
+            elif kind == 3:
+                h[where] = 300.0 * np.sqrt(h.size * 1.0)
+        if kind == 4 and step >= when:
+            for i in range(h.size):
+                h[i] = h[i] + 0.25
+
+
+def whole(n, x):
+    """Integers, branches, an array made in the loop, and a return inside it."""
+    count = 0
+    y = x
+    while count < n:
+        count += 1
+        y = 2.0 * y - x
+        if y[0] > 1e30:
+            return y
+    return y

@@ -1,0 +1,193 @@
+"""Summaries of watched values against exact fractions, over generated arrays of several formats."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sciprec.monitoring.alerts import RULES, alerts_of, checked_rules
+from sciprec.monitoring.history import History
+from sciprec.monitoring.sketches import SIZE, sketch, sketched_error
+from sciprec.monitoring.summaries import (
+    BINS,
+    COLUMNS,
+    LEAST_EXPONENT,
+    Limits,
+    digits,
+    exponents,
+    largest_errors,
+    relative_error,
+    row_of,
+)
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.quantization import quantize
+from tests.monitoring import oracle
+from tests.random_kernels.values import numbers
+
+BACKENDS = ("fp64", "fp32", "fp16", "bf16", "mlu370", "e4m3fn", "float8_e5m2", "float:p=5,emin=-6,"
+            "emax=6,overflow=saturate")  # fmt: skip
+U = 2.0**-53
+
+
+def generated(backend, seed: int) -> np.ndarray:
+    """An array of a format's numbers; some are empty, some hold specials, some reach its ends."""
+    rng = np.random.default_rng(seed)
+    fmt = backend.storage.format
+    with np.errstate(all="ignore"):
+        return np.asarray(quantize(numbers(int(rng.integers(0, 60)), fmt, rng), backend), float)
+
+
+def is_near(found: float, exact: Fraction, size: Fraction, count: int) -> bool:
+    """Whether a sum of so many terms of so large a total is right; where it is beyond binary64
+    it is infinite.
+    """
+    if math.isinf(found):
+        return abs(exact) > Fraction(2) ** 1023
+    slack = Fraction(4 * (count + 4) * U) * size + Fraction(2) ** -1074
+    return abs(Fraction(found) - exact) <= slack
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_rows_are_those_of_exact_fractions(name):
+    backend = resolve_backend(name)
+    fmt, limits = backend.storage.format, Limits.of(backend.storage)
+    most = Fraction(fmt.max_finite) if fmt.overflow == "saturate" else None
+    met = set()
+    for seed in range(120):
+        x = generated(backend, seed)
+        row = dict(zip(COLUMNS, row_of(x, limits).tolist(), strict=True))
+        exact = oracle.summary(x.tolist(), fmt.emin, most)
+        assert {n: row[n] for n in oracle.WHOLE} == {n: exact[n] for n in oracle.WHOLE}, seed
+        met |= {n for n in oracle.WHOLE if exact[n] > 0}
+        if "mean" not in exact:
+            assert all(math.isnan(row[n]) for n in ("minimum", "maximum", "mean", "norm"))
+            continue
+        assert (row["minimum"], row["maximum"]) == (exact["minimum"], exact["maximum"])
+        assert is_near(row["mean"], exact["mean"], exact["mean_size"], x.size), seed
+        if math.isfinite(row["norm"]):
+            norm2 = Fraction(row["norm"]) ** 2
+            slack = Fraction(8 * (x.size + 4) * U) * exact["norm2"] + Fraction(2) ** -1070
+            assert abs(norm2 - exact["norm2"]) <= slack or row["norm"] < 2.0**-1000, seed
+        else:
+            assert exact["norm2"] > Fraction(2) ** 2046
+    assert {"zeros", "nans"} <= met and (fmt.is_binary64 or not fmt.subnormals
+                                         or "subnormals" in met)  # fmt: skip
+    assert ("saturated" in met) == (most is not None)
+
+
+def test_exponents_are_those_of_the_bits():
+    for seed, name in enumerate(BACKENDS):
+        x = np.concatenate([generated(resolve_backend(name), 100 * seed + k) for k in range(9)])
+        found = exponents(x)
+        wanted = np.zeros(BINS, int)
+        for value in x.tolist():
+            e = oracle.exponent(value)
+            if e is not None:
+                wanted[min(max(e - LEAST_EXPONENT, 0), BINS - 1)] += 1
+        assert (found == wanted).all() and found.sum()
+
+
+def test_errors_and_their_places_are_those_of_exact_fractions():
+    rng = np.random.default_rng(5)
+    for seed in range(60):
+        truth = generated(resolve_backend("fp64"), seed)
+        truth = np.where(np.abs(truth) > 1e150, 1.0, truth)
+        tested = np.where(rng.random(truth.size) < 0.5, truth, truth * (1 + 1e-3 * rng.normal()))
+        tested = np.where(rng.random(truth.size) < 0.05, np.nan, tested)
+        found, exact = relative_error(tested, truth), oracle.relative_error(tested, truth)
+        if exact is None:
+            assert math.isnan(found)
+            continue
+        assert found == pytest.approx(exact, rel=1e-10, abs=1e-300)
+        worst = largest_errors(tested, truth, 3)
+        errors = np.abs(tested - truth)
+        errors[(tested == truth) | (np.isnan(tested) & np.isnan(truth))] = 0
+        errors[np.isnan(errors)] = np.inf
+        assert worst[0, 1] == (errors.max() if errors.size else 0.0)
+        for at, size in worst.tolist():
+            assert at == -1 and size == 0.0 or errors[int(at)] == size
+    assert math.isnan(relative_error(np.ones(3), np.ones(4)))
+    assert relative_error(np.zeros(2), np.zeros(2)) == 0.0 and digits(0.0) == 17.0
+    assert relative_error(np.ones(2), np.zeros(2)) == math.inf and digits(math.inf) == 0.0
+    assert digits(1e-3) == pytest.approx(3.0) and math.isnan(digits(math.nan))
+
+
+def test_sketches_tell_the_distance_of_runs():
+    """Within five standard deviations each, and right on average within a third of one; also of
+    arrays few of whose elements count.
+    """
+    rng, ratios = np.random.default_rng(7), []
+    for count in rng.integers(SIZE, 4000, 200).tolist():
+        truth = rng.normal(size=count) * 2.0 ** rng.integers(-20, 20, count)
+        tested = truth + 10.0 ** rng.uniform(-12, -1) * rng.normal(size=count) * truth
+        estimate = sketched_error(sketch(tested), sketch(truth), np.array(np.linalg.norm(truth)))
+        ratios.append(float(estimate) / relative_error(tested, truth))
+    deviation = math.sqrt(2 / SIZE) / 2
+    assert max(abs(np.array(ratios) - 1)) < 5 * deviation
+    assert abs(np.mean(ratios) - 1) < deviation / 3
+    same = sketch(truth)
+    assert float(sketched_error(same, same, np.array(1.0))) == 0.0
+    broken = sketch(np.where(np.arange(count) == 3, np.nan, truth))
+    assert math.isnan(float(sketched_error(broken, same, np.array(1.0))))
+
+
+def alerts(series, rules) -> list:
+    """What rules find in a variable whose arrays are given step by step, from 1 on."""
+    history = History(("x",), Limits(2.0**-14, 448.0))
+    for step, values in enumerate(series, start=1):
+        history.note(step, [np.array(values, float)])
+    return list(history.alerts(checked_rules(rules), lambda name, at: f"[{at}]"))
+
+
+def test_planted_faults_are_found_with_step_and_place():
+    """A NaN, an infinity, a saturation, a jump or a drift, in a place and a step drawn; before
+    it nothing is found, and in clean runs nothing at all.
+    """
+    rng = np.random.default_rng(11)
+    rules = {"drift": 0.5, "jump": 20.0}
+    for _ in range(150):
+        size, steps = int(rng.integers(2, 50)), int(rng.integers(8, 40))
+        series = [1.0 + 0.1 * rng.normal(size=size) for _ in range(steps)]
+        assert alerts(series, rules) == []
+        when, where = int(rng.integers(5, steps)), int(rng.integers(size))
+        kind = str(rng.choice(["nan", "overflow", "saturation", "jump", "drift"]))
+        faulty = {"nan": np.nan, "overflow": -np.inf, "saturation": 448.0}
+        if kind in faulty:
+            series[when][where] = faulty[kind]
+        elif kind == "jump":
+            series[when][where] = 300.0 * math.sqrt(size)
+        else:
+            series[when:] = [x + 1.0 for x in series[when:]]
+        found = alerts(series, rules)
+        rule = {"saturation": "overflow"}.get(kind, kind)
+        (mine,) = [alert for alert in found if alert.rule == rule]
+        assert mine.step == when + 1 and mine.since == when, (kind, mine)
+        if kind != "drift":
+            assert mine.place == f"[{where}]", (kind, mine)
+        assert min(alert.step for alert in found) == when + 1
+
+
+def test_rules_are_off_where_that_is_said():
+    series = [[1.0], [np.nan], [np.inf]]
+    assert [a.rule for a in alerts(series, None)] == ["nan", "overflow"]
+    assert alerts(series, {"nan": False, "overflow": False}) == []
+    assert str(alerts(series, None)[0]) == "x: first NaN (1 of 1) in step 2 at [0]"
+    empty = np.empty((0, len(COLUMNS)))
+    assert alerts_of("x", np.empty(0, int), empty, dict.fromkeys(RULES, 2.0), str) == []
+
+
+def test_an_interrupted_history_goes_on():
+    rng = np.random.default_rng(2)
+    series = [rng.normal(size=(2, 20)) for _ in range(9)]
+    whole, first, second = (History(("a", "b"), Limits(), 3, sketches=True) for _ in range(3))
+    for step, pair in enumerate(series):
+        whole.note(step, list(pair))
+        if step < 4:
+            first.note(step, list(pair))
+    second.restore({n: a.copy() for n, a in first.arrays().items()})
+    for step, pair in enumerate(series[4:], start=4):
+        second.note(step, list(pair))
+    mine, other = whole.arrays(), second.arrays()
+    assert mine.keys() == other.keys()
+    assert all(mine[n].tobytes() == other[n].tobytes() for n in mine)
