@@ -21,7 +21,6 @@ from sciprec.cli import (
     compare_verb,
     coverage_verb,
     monitor_verbs,
-    price_verbs,
     repeat_verb,
     run_verb,
     scenario_verbs,
@@ -30,6 +29,7 @@ from sciprec.cli import (
     tune_verb,
 )
 from sciprec.cli.options import Json, prepare_completion, print_completion
+from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb
 from sciprec.errors import InputError, Interrupted, printable
 from sciprec.plugins.loading import load_files, load_plugins

@@ -197,7 +197,7 @@ def report(folder: Path, json: bool) -> None:
 def _show(folder: Path, content: dict[str, Any], page: Path, json: bool) -> None:
     """Print the rows of a coverage run and where its page is."""
     from sciprec.cli.console import print_json, say
-    from sciprec.cli.price_console import print_coverage
+    from sciprec.cli.pricing.price_console import print_coverage
 
     if json:
         print_json(content | {"folder": folder, "page": page})

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
 from sciprec.cli.options import Backend, Json
 from sciprec.errors import InputError
 
@@ -24,13 +25,7 @@ def monitor(
             "repeat it for several."
         ),
     ],
-    inputs: Annotated[
-        str | None,
-        typer.Option(
-            help="The kernel's arguments by name: an .npz or netCDF file, or FILE.py:FUNCTION of "
-            "a function that returns them."
-        ),
-    ] = None,
+    inputs: KernelInputs = None,
     level: Annotated[
         int,
         typer.Option(
@@ -55,30 +50,21 @@ def monitor(
 ) -> None:
     """Run a kernel of yours, and say what its variables and lines hold as it goes."""
     from sciprec.cli.console import print_json, say
-    from sciprec.precision.rewriting.syntax import plain_function
-    from sciprec.studies.inputs import inputs_of
-    from sciprec.studies.kernel_file import kernel_named
     from sciprec.studies.monitored import monitor as watched
 
     if html is not None and not html.parent.is_dir():
         raise InputError(
             f"--html is given '{html}', whose folder does not exist; make it, or name another file"
         )
-    if ".py:" not in kernel:
+    if not is_kernel(kernel):
         raise InputError(
             f"'{kernel}' names no kernel; give FILE.py:FUNCTION, or write a table [monitor] into "
             "a scenario and run it with `sciprec run`"
         )
-    function = kernel_named(kernel)
-    if inputs is None:
-        raise InputError(
-            f"kernel '{function.__name__}' is given no arguments; give --inputs, an .npz or netCDF "
-            "file of them, or FILE.py:FUNCTION of a function that returns them"
-        )
-    given = inputs_of(plain_function(function), inputs)
+    function, given = kernel_with_inputs(kernel, inputs)
     rules = dict(map(_rule, alert or []))
     found = watched(
-        function, backend, given.values, watch=watch, level=level, every=every, alerts=rules
+        function, backend, given, watch=watch, level=level, every=every, alerts=rules
     )
     page = None if html is None else found.html(html)
     if json:

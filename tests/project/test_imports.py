@@ -87,7 +87,7 @@ def test_any_order_of_libraries_rooms_and_public_names(seed):
 
 def test_lifting_and_pricing_wait_for_no_files_and_no_batches():
     """They start in a second: half of another one would be xarray's, and what comes with it."""
-    names = ["sciprec:lift", "sciprec.cli.price_request", "sciprec.heston:price"]
+    names = ["sciprec:lift", "sciprec.cli.pricing.price_request", "sciprec.heston:price"]
     script = """
         import importlib, json, sys
 

@@ -274,7 +274,7 @@ def test_scenarios_and_models_are_found_without_a_checkout(installed):
     assert {row["scenario"] for row in json.loads(done.stdout)} == set(names(SCENARIOS))
     code = (
         "from sciprec.cli.coverage_verb import REFERENCES\n"
-        "from sciprec.cli.price_request import read_model\n"
+        "from sciprec.cli.pricing.price_request import read_model\n"
         "from sciprec.scenario.shipped import PRICES, names, shipped\n"
         "for name in names(PRICES): print(name, read_model(name, {})[1])\n"
         "assert (shipped(PRICES) / REFERENCES).is_file()"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciprec.cli import commands as cli
-from sciprec.cli.price_request import make_payoffs, read_model
+from sciprec.cli.pricing.price_request import make_payoffs, read_model
 from sciprec.errors import InputError
 from sciprec.heston.bounds.listing import within_bound
 from sciprec.heston.semianalytic import analytic

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from sciprec.cli import commands as cli
-from sciprec.cli.price_request import make_payoffs, read_model
+from sciprec.cli.pricing.price_request import make_payoffs, read_model
 from sciprec.heston.semianalytic import analytic
 
 LEWIS = Path(__file__).parents[2] / "data" / "heston" / "lewis.toml"

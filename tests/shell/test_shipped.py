@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.cli.price_request import read_model
+from sciprec.cli.pricing.price_request import read_model
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario
 from sciprec.scenario.shipped import PRICES, SCENARIOS, named, names, shipped

@@ -80,8 +80,8 @@ def price(
     """
     from sciprec import heston
     from sciprec.cli.console import print_json
-    from sciprec.cli.price_console import print_greeks, print_prices
-    from sciprec.cli.price_request import (
+    from sciprec.cli.pricing.price_console import print_greeks, print_prices
+    from sciprec.cli.pricing.price_request import (
         greeks_as_dict,
         make_payoffs,
         read_model,

@@ -16,7 +16,7 @@ def print_prices(content: Mapping[str, Any]) -> None:
     """Tables and sentences of a priced set of payoffs.
 
     Args:
-        content: what sciprec.cli.price_request.result_as_dict returned.
+        content: what sciprec.cli.pricing.price_request.result_as_dict returned.
     """
     prices, confidence = content["prices"], content["confidence"]
     model = {name: value for name, value in content["model"].items() if name != "source"}
@@ -37,7 +37,7 @@ def print_greeks(content: Mapping[str, Any]) -> None:
     """One line per payoff and greek: value, bound, and the bound's parts.
 
     Args:
-        content: what sciprec.cli.price_request.greeks_as_dict returned.
+        content: what sciprec.cli.pricing.price_request.greeks_as_dict returned.
     """
     rows = [row for row in content["rows"] if row["greek"] != "price"]
     say("")

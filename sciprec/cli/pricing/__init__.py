@@ -1,0 +1,1 @@
+"""What is typed about prices, and the tables that answer it."""
