@@ -93,8 +93,10 @@ class Monitored(Shown):
     def largest_errors(self) -> list[tuple[str, int, str, float]]:
         """(variable, step, place, size) of the largest error of each variable; from level 2 on."""
         worst = None if self.history is None else self.history.worst
-        found = []
-        for number, name in enumerate(self.watch if worst is not None else ()):
+        found: list[tuple[str, int, str, float]] = []
+        if worst is None:
+            return found
+        for number, name in enumerate(self.watch):
             sizes = worst[:, number, 0, 1]
             at = int(np.argmax(sizes))
             if sizes[at] > 0.0:
