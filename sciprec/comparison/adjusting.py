@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,21 @@ class Adjustments:
             selected, renamed, tuple(names("ignore", ignore)) if ignore else (),
             _TOLERANCE.number("coords-atol", coords_atol),
             _TOLERANCE.number("coords-rtol", coords_rtol),
+        )  # fmt: skip
+
+    @property
+    def named(self) -> frozenset[str]:
+        """All names that something is said about."""
+        return frozenset((*self.select, *self.rename, *self.ignore))
+
+    def about(self, truth: xr.Dataset, run: xr.Dataset) -> Adjustments:
+        """What is said of names that two datasets have, which are some of many."""
+        there = {str(name) for one in (truth, run) for name in (*one.variables, *one.sizes)}
+        new = {b for a, b in self.rename.items() if a in there}
+        return replace(
+            self, select={a: w for a, w in self.select.items() if a in there | new},
+            rename={a: b for a, b in self.rename.items() if a in run.variables or a in run.sizes},
+            ignore=tuple(name for name in self.ignore if name in there | new),
         )  # fmt: skip
 
     def adjusted(

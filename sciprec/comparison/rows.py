@@ -170,10 +170,18 @@ def compare(
 
 
 def _compared(
-    golden: Source, actual: Source, tolerances: Tolerances, adjustments: Adjustments
-) -> Comparison:
-    """The comparison of two files or objects."""
+    golden: Source, actual: Source, tolerances: Tolerances, adjustments: Adjustments,
+    used: set[str] | None = None,
+) -> Comparison:  # fmt: skip
+    """The comparison of two files or objects.
+
+    Args:
+        used: gets the names that adjustments are about, where they need not be in these files.
+    """
     with opened(golden) as truth, opened(actual) as run:
+        if used is not None:
+            adjustments = adjustments.about(truth, run)
+            used |= adjustments.named
         run = adjustments.renamed(run)
         truth = with_axes_of(truth, run)
         run = with_axes_of(run, truth)
@@ -200,15 +208,21 @@ def _compared_folders(
     both, missing, more = files_of_both(golden, actual)
     rows: list[Row] = []
     notes: dict[str, None] = {}
+    used: set[str] = set()
     for name in both:
         try:
-            found = _compared(golden / name, actual / name, Tolerances(), adjustments)
+            found = _compared(golden / name, actual / name, Tolerances(), adjustments, used)
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
         named = (replace(row, variable=f"{name}{OF_FILE}{row.variable}") for row in found.rows)
         rows += [_judged_row(row, tolerances, found.steps) for row in named]
         notes |= dict.fromkeys(f"{name}: {note}" for note in found.notes)
     tolerances.check_names(row.variable for row in rows)
+    if unknown := sorted(adjustments.named - used):
+        raise InputError(
+            f"select, rename or ignore names '{unknown[0]}', which no file has that is in both "
+            f"folders; these have {', '.join(dict.fromkeys(row.variable for row in rows))}"
+        )
     said = [f"'{name}' is in the second folder only" for name in more]
     return Comparison(tuple(rows), tolerances, notes=(*notes, *said), missing=tuple(missing))
 

@@ -226,6 +226,9 @@ def test_two_folders_at_once(call, folders):
     code, out, _ = call("compare", "then", "now", "--html", "p.html", "--junit-xml", "j.xml")
     assert code == cli.NOT_MET and "more/b.npz: v changed" in out
     assert call("compare", "then", "now", "--rtol", "v=0.01")[0] == cli.GOOD
+    first = ("compare", "then", "now", "--rtol", "v=0.01", "--select", "time=0", "--ignore", "u")
+    code, out, _ = call(*first)  # what one of the files has, is enough
+    assert code == cli.GOOD and "a.nc: of 'time' only 0 is compared" in out
     assert call("compare", "then", "now", "--rtol", "more/b.npz: v=0.01")[0] == cli.GOOD
     suite = ElementTree.parse("j.xml").getroot()[0]
     assert [case.get("name") for case in suite] == ["a.nc: t", "a.nc: u", "more/b.npz: v"]
@@ -250,6 +253,7 @@ def test_two_folders_at_once(call, folders):
         (("then/more", "now"), "'then/more' and 'now' have no file of the same name (b.npz; a.nc"),
         (("then/a.nc", "now/a.nc", "--select", "time"), "--select is given 'time'; it takes a"),
         (("--stored", "m.json", "--ignore", "t"), "--ignore was given beside --stored, whose"),
+        (("then", "now", "--ignore", "w"), "select, rename or ignore names 'w', which no file has"),
         (("then", "now", "--rtol", "w=1"), "names the variable 'w', which is not compared"),
     ],
 )
