@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from sciprec.repetition.circumstances import AGAIN, FIRST, Circumstance
+from sciprec.repetition.circumstances import AGAIN, ANOTHER, FIRST, Circumstance
 from sciprec.repetition.findings import Finding, Made
 from sciprec.repetition.leavings import Difference, Left, first_difference
 
@@ -13,6 +13,8 @@ Ended = Left | str
 """What a run has left, or how it failed."""
 Runs = Callable[[Sequence[Circumstance]], Iterator[tuple[int, Ended]]]
 """Makes runs, and gives each with its number: the first one first, others in any order."""
+_CONFIRMING = 4
+"""Runs like the first one that are made before a difference is put down to anything else."""
 Told = Callable[[str], None]
 """Is told of each run when it has been made."""
 
@@ -26,7 +28,8 @@ def judged(
 ) -> tuple[list[Made], list[Finding]]:
     """The runs, each beside the first one, and what the results depend on.
 
-    Where runs like the first one differ, no other difference says anything; where a second call in
+    Where runs like the first one differ, no other difference says anything; before one is put down
+    to a circumstance, the first run is made some times more. Where a second call in
     a process differs from the first one, later calls are made again, each first in its process; of
     a circumstance of several parts that makes a difference each part is tried by itself.
 
@@ -39,11 +42,19 @@ def judged(
     _, truth = next(runs)
     told(FIRST.words)
     made = _made(asked, truth, runs, told)
-    if any(one.difference and one.circumstance.aspect == AGAIN for one in made):
-        made = [replace(one, counted=one.circumstance.aspect == AGAIN) for one in made]
-    else:
+    if not _by_chance(made):
         made = _apart(_alone(made, truth, run, told), truth, run, told)
+        if any(one.difference for one in made):
+            more = [ANOTHER] * _CONFIRMING
+            made += _made(more, truth, run(more), told)
+    if _by_chance(made):
+        made = [replace(one, counted=one.circumstance.aspect == AGAIN) for one in made]
     return made, _findings(made)
+
+
+def _by_chance(made: Sequence[Made]) -> bool:
+    """Whether a run like the first one differs from it."""
+    return any(one.difference and one.circumstance.aspect == AGAIN for one in made)
 
 
 def _made(

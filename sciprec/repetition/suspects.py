@@ -19,7 +19,7 @@ from sciprec.repetition.sources import Scope
 
 Seen = Iterator[tuple[int, str]]
 """Lines, each with the reason."""
-_rules: list[tuple[frozenset[str], Callable[[Scope], Seen]]] = []
+_rules: list[tuple[frozenset[str], bool, Callable[[Scope], Seen]]] = []
 MOST = 3
 """Places that are named."""
 _EXACT = {"sorted", "len", "min", "max", "any", "all", "set", "frozenset"}
@@ -53,33 +53,35 @@ _SUMS = {"sum", "mean", "std", "var", "prod", "dot", "vdot"}
 
 
 def explained(ways: Iterable[str], scopes: Sequence[Scope]) -> tuple[Place, ...]:
-    """The lines that explain that runs differ in some ways; those of the first rule that finds any.
+    """The lines that explain that runs differ in some ways.
 
     Args:
         ways: of WAYS.
         scopes: the source behind the runs.
     """
     asked = set(ways)
-    for of_rule, rule in _rules:
-        if not asked & of_rule:
+    found: dict[tuple[str, int], Place] = {}
+    for of_rule, last, rule in _rules:
+        if not asked & of_rule or (last and found):
             continue
-        found: dict[tuple[str, int], Place] = {}
         for scope in scopes:
             for line, reason in rule(scope):
-                found.setdefault(
-                    (scope.file, line),
-                    Place(Path(scope.file).name, line, scope.text(line), reason),
-                )
-        if found:
-            return tuple(found.values())[:MOST]
-    return ()
+                at = Path(scope.file).name
+                found.setdefault((scope.file, line), Place(at, line, scope.text(line), reason))
+    return tuple(found.values())[:MOST]
 
 
-def _explains(*ways: str) -> Callable[[Callable[[Scope], Seen]], Callable[[Scope], Seen]]:
-    """A rule of these ways; rules are asked in the order of this file."""
+def _explains(
+    *ways: str, last: bool = False
+) -> Callable[[Callable[[Scope], Seen]], Callable[[Scope], Seen]]:
+    """A rule of these ways; rules are asked in the order of this file.
+
+    Args:
+        last: whether it is asked only where none before it has found a line.
+    """
 
     def register(rule: Callable[[Scope], Seen]) -> Callable[[Scope], Seen]:
-        _rules.append((frozenset(ways), rule))
+        _rules.append((frozenset(ways), last, rule))
         return rule
 
     return register
@@ -339,7 +341,7 @@ def _reordered(scope: Scope) -> Seen:
             yield given.lineno, "fastmath lets the compiler put operations into another order"
 
 
-@_explains("threads")
+@_explains("threads", last=True)
 def _linear_algebra(scope: Scope) -> Seen:
     for node in ast.walk(scope.node):
         product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
@@ -347,7 +349,7 @@ def _linear_algebra(scope: Scope) -> Seen:
             yield node.lineno, "linear algebra whose threads sum parts"
 
 
-@_explains("threads", "another process")
+@_explains("threads", "another process", last=True)
 def _own_threads(scope: Scope) -> Seen:
     names = ("ThreadPoolExecutor", "ProcessPoolExecutor", "Thread", "Pool", "ThreadPool")
     for node in ast.walk(scope.node):
@@ -355,7 +357,7 @@ def _own_threads(scope: Scope) -> Seen:
             yield node.lineno, "what threads or processes do at the same time has no order"
 
 
-@_explains("threads", "chunks")
+@_explains("threads", "chunks", last=True)
 def _on_threads(scope: Scope) -> Seen:
     for function in scope.functions():
         if is_parallel(function, scope):
