@@ -83,6 +83,7 @@ class RunState:
     def __init__(self, run: Run, folder: str | Path) -> None:
         self._path = Path(folder) / STATES / f"{run.file}.json"
         self._written = -np.inf
+        self._observed: Any = None
         days = getattr(run.scenario.table, "days", None)
         self._said: dict[str, Any] = {
             "file": run.file, "name": name_of(run.scenario.name, run), "state": RUNNING,
@@ -104,21 +105,26 @@ class RunState:
 
     def seen(self, observed: Any) -> None:
         """A monitor has looked at the run."""
-        news = [str(alert) for alert in observed.alerts]
-        at_once = len(news) > len(self._said["alerts"])
-        if not at_once and not self._is_due():
+        self._observed = observed
+        self._put(at_once=len(observed.alerts) > len(self._said["alerts"]))
+
+    def _look(self) -> None:
+        """Take over what the monitor has seen last."""
+        if self._observed is None:
             return
-        history = observed.history
+        history = self._observed.history
         self._said |= {
-            "step": int(history.steps[-1]), "alerts": news,
+            "step": int(history.steps[-1]),
+            "alerts": [str(alert) for alert in self._observed.alerts],
             "variables": {
                 name: _changes(history, number) for number, name in enumerate(history.names)
             },
         }  # fmt: skip
-        self._put(at_once)
+        self._observed = None
 
     def end(self, failure: str, alerts: Sequence[str]) -> None:
         """The run has ended."""
+        self._look()
         self._said |= {"state": FAILED if failure else DONE, "failure": failure}
         if alerts:
             self._said["alerts"] = list(alerts)
@@ -129,6 +135,7 @@ class RunState:
 
     def _put(self, at_once: bool = False) -> None:
         if at_once or self._is_due():
+            self._look()
             _write(self._path, self._said)
             self._written = time.monotonic()
 
@@ -141,8 +148,9 @@ def _changes(history: Any, number: int) -> dict[str, float | None]:
         return {"drift": None, "growth": None}
     first = norms[0] / np.sqrt(counts[0])
     drift, growth = (means[-1] - means[0]) / first, norms[-1] / norms[0]
-    return {name: float(x) if np.isfinite(x) else None
-            for name, x in (("drift", drift), ("growth", growth))}  # fmt: skip
+    if not (np.isfinite(drift) and np.isfinite(growth)):
+        return {"drift": None, "growth": None}
+    return {"drift": float(drift), "growth": float(growth)}
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

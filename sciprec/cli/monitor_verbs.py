@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -89,3 +89,68 @@ def _rule(text: str) -> tuple[str, object]:
         return name.strip(), float(value)
     except ValueError:
         return name.strip(), value.strip()
+
+
+def watch(
+    folder: Annotated[Path, typer.Argument(help="The folder that `sciprec run --out` writes.")],
+    once: Annotated[
+        bool, typer.Option("--once", help="Print how it goes now, and end.")
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, a line for each change.")
+    ] = False,
+) -> None:
+    """Show how a batch goes that runs elsewhere: progress, drift, alerts; ends with the batch.
+
+    The exit code is 1 where a run has failed, or the batch was interrupted.
+    """
+    import time
+    from json import dumps
+
+    from sciprec.batch.states import FAILED, read_states
+    from sciprec.cli.console import say
+
+    before: list[str] = []
+    while True:
+        states = read_states(folder)
+        ended = states["ended"] or states["interrupted"]
+        lines = [dumps(states)] if json else _lines(states)
+        if lines != before:
+            for line in lines if json else [one for one in lines if one not in before]:
+                say(line)
+            before = lines
+        if once or ended:
+            break
+        time.sleep(_SECONDS)
+    if states["interrupted"] or any(run["state"] == FAILED for run in states["runs"]):
+        raise typer.Exit(1)
+
+
+_SECONDS = 1.0
+"""Between looks at a folder."""
+
+
+def _lines(states: dict[str, Any]) -> list[str]:
+    """A batch in words: a line for each run that has begun, one for each alert, and the end."""
+    lines = []
+    for run in states["runs"]:
+        if run["state"] == "waiting":
+            continue
+        lines.append(f"{run['name']}: {', '.join(_told(run))}")
+        lines += [f"  ALERT in {run['name']}: {alert}" for alert in run["alerts"]]
+    done = sum(run["state"] not in ("waiting", "running") for run in states["runs"])
+    end = "ended" if states["ended"] else "was interrupted" if states["interrupted"] else "runs"
+    return [*lines, f"the batch {end}: {done} of {len(states['runs'])} runs done"]
+
+
+def _told(run: dict[str, Any]) -> list[str]:
+    """How a run goes, in parts of a line."""
+    parts = [run["state"] + (f" ({run['failure']})" if run["failure"] else "")]
+    if run.get("of_days"):
+        parts.append(f"day {run['days']:.3g} of {run['of_days']:g}")
+    if run.get("step"):
+        parts.append(f"watched in step {run['step']:,}")
+    for name, moved in run.get("variables", {}).items():
+        if moved["drift"] is not None:
+            parts.append(f"{name} drifted by {moved['drift']:+.1e}, size x {moved['growth']:.4g}")
+    return parts
