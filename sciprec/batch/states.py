@@ -103,19 +103,20 @@ class RunState:
 
         return heard
 
-    def seen(self, observed: Any) -> None:
-        """A monitor has looked at the run."""
+    def seen(self, observed: Callable[[], Any]) -> None:
+        """A monitor has looked at the run; `observed` says what it has seen so far."""
         self._observed = observed
-        self._put(at_once=len(observed.alerts) > len(self._said["alerts"]))
+        self._put()
 
     def _look(self) -> None:
         """Take over what the monitor has seen last."""
         if self._observed is None:
             return
-        history = self._observed.history
+        observed = self._observed()
+        history = observed.history
         self._said |= {
             "step": int(history.steps[-1]),
-            "alerts": [str(alert) for alert in self._observed.alerts],
+            "alerts": [str(alert) for alert in observed.alerts],
             "variables": {
                 name: _changes(history, number) for number, name in enumerate(history.names)
             },

@@ -14,10 +14,11 @@ from sciprec.errors import InputError
 
 BENCHMARKS = (
     "precision", "fixed", "compensation", "heston", "climate", "batch", "compare", "start", "trace",
+    "monitor",
 )  # fmt: skip
 WIDTH = 100
 """Columns of the tables where there is no terminal."""
-_MODULES = {"compare": "comparison", "trace": "traced"}
+_MODULES = {"compare": "comparison", "trace": "traced", "monitor": "monitoring_cost"}
 
 
 def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) -> dict:
@@ -27,7 +28,8 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
         name: "precision" (lifted kernels), "fixed" (integer matrix products), "compensation"
             (updates with their residuals), "heston" (paths and prices), "climate" (transforms and
             steps), "batch" (many runs at once), "compare" (two arrays with every statistic),
-            "start" (compiling, with an empty cache folder) or "trace" (numbers with their errors).
+            "start" (compiling, with an empty cache folder), "trace" (numbers with their errors) or
+            "monitor" (looks at a run beside its steps).
         out: the JSON file to write.
         json: print the JSON instead of the table.
         small: tiny sizes, for tests.

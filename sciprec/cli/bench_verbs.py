@@ -20,6 +20,7 @@ VERBS = {
     "batch": "Measure batches with one and two runs at a time, and the planning of many runs.",
     "compare": "Time a comparison of two large arrays, beside what other tools do with them.",
     "trace": "Time kernels whose numbers carry their error, against lifted ones and plain Numba.",
+    "monitor": "Time looks of a monitor at climate runs beside their steps.",
     "start": "Time first starts with an empty cache folder: models, a kernel, the quickstart.",
 }
 

@@ -55,7 +55,7 @@ class Observer:
         if self.steps % self.plan.every == 0:
             self.history.note(self.steps, arrays)
             if self.plan.told is not None:
-                self.plan.told(self.observed())
+                self.plan.told(self.observed)
 
     def _array(self, name: str, values: Mapping[str, Any]) -> np.ndarray:
         if name not in values:

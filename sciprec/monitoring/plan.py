@@ -35,7 +35,8 @@ class Plan:
         level: see `history.LEVELS`.
         every: of steps each so many is watched.
         rules: of alerts with their values, as pairs.
-        told: called with a History after a watched step, or None; no number depends on it.
+        told: called after a watched step with a function that says what was seen so far; or None.
+            No number depends on it.
     """
 
     watch: tuple[str, ...]

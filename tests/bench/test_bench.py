@@ -38,6 +38,14 @@ def test_small_benchmark_has_every_row(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.slow
+def test_small_benchmark_of_a_monitor(tmp_path, capsys):
+    bench.run("monitor", out=tmp_path / "bench.json", small=True)
+    assert "Cost of a monitor" in capsys.readouterr().out
+    (row,) = json.loads((tmp_path / "bench.json").read_text())["cases"]
+    assert row["look_ms"] > 0 and row["share"] > 0
+
+
+@pytest.mark.slow
 def test_small_benchmark_of_matrix_products(tmp_path, capsys):
     """Every row is there, with the error that its number of bits leads to expect."""
     out = tmp_path / "bench.json"

@@ -100,7 +100,7 @@ class Observer:
         values = [self._taken(name, levels, heard) for name in self.plan.watch]
         self.history.note(steps, values)
         if self.plan.told is not None:
-            self.plan.told(self.observed())
+            self.plan.told(self.observed)
 
     def _taken(self, watched: str, levels: list[Level], heard: _Heard | None) -> np.ndarray:
         kind, colon, name = watched.rpartition(":")
