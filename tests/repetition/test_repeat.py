@@ -10,6 +10,19 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from sciprec.repetition.circumstances import (
+    AGAIN,
+    ANOTHER,
+    BLOCKS,
+    ELSEWHERE,
+    FIRST,
+    ORDER,
+    THREADS,
+    Call,
+    Circumstance,
+    threaded,
+)
+from sciprec.repetition.judging import judged
 from sciprec.repetition.leavings import files_below, first_difference, lines_of
 from tests.repetition.faults import KINDS, missed, repeated, written
 
@@ -44,6 +57,42 @@ def test_a_seeded_fault_is_found_by_processes(name, runs, tmp_path):
 def test_a_mended_program_is_not_blamed(name, runs, tmp_path):
     program = written(kind_of(name), SEED, tmp_path, clean=True)
     assert missed(program, repeated(program, runs=runs)) == ""
+
+
+def answered(asked, numbers):
+    """The findings of runs that leave these numbers, one after another."""
+    left = iter(numbers)
+
+    def run(circumstances):
+        for number, _ in enumerate(circumstances):
+            yield number, {"a": np.array(next(left))}
+
+    _, found = judged(asked, run)
+    assert next(left, None) is None
+    return [(one.aspect, one.words) for one in found]
+
+
+def test_a_difference_is_put_down_to_what_makes_it():
+    """Runs: the first one, those that are asked for, parts of them or calls by themselves, and four
+    like the first.
+    """
+    two, once_more = threaded(2), [FIRST, ANOTHER]
+    assert answered([*once_more, two], [1, 1, 1]) == []
+    assert answered([*once_more, two], [1, 1, 2, 1, 1, 1, 1]) == [(THREADS, "2 threads")]
+    chance = [(AGAIN, "again, in another process")]
+    assert answered([*once_more, two], [1, 2, 2]) == chance
+    assert answered([*once_more, two], [1, 1, 2, 1, 1, 3, 1]) == chance
+    parts = [1, 1, 2, 1, 2, 1, 1, 1, 1, 1]  # of three parts the second differs
+    assert answered([*once_more, ELSEWHERE], parts) == [(ORDER, "lists of files backwards")]
+    together = [1, 1, 2, 1, 1, 1, 1, 1, 1, 1]  # none of them by itself
+    assert answered([*once_more, ELSEWHERE], together) == [(ORDER, ELSEWHERE.words)]
+    second = Circumstance(("a second call",), "a second call", later=True)
+    chunks = Circumstance(("chunks",), "chunks", call=Call(chunk=3), later=True)
+    alone = [1, 1, 2, 2, 1, 1, 1, 1, 1]  # chunks once more, as a first call
+    assert answered([*once_more, second, chunks], alone) == [(ORDER, "a second call")]
+    both = [1, 1, 2, 2, 2, 1, 1, 1, 1]
+    found = answered([*once_more, second, chunks], both)
+    assert found == [(ORDER, "a second call"), (BLOCKS, "chunks")]
 
 
 @pytest.mark.parametrize("seed", range(12))
