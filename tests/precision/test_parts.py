@@ -9,12 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from llvmlite.binding import ffi, parse_assembly
+from numba import njit
 from numba.core import event
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.errors import TypingError
+from numba.core.registry import cpu_target
+from numba.extending import overload
 
 import sciprec
 from sciprec.precision.compiled.disk_cache import kept
+from sciprec.precision.compiled.undisturbed import undisturbed
 from tests.precision import foreign_kernels as foreign
 
 ROOT = Path(__file__).parents[2]
@@ -108,6 +112,21 @@ def test_nobody_is_told_of_calls_of_llvm_but_who_listens(monkeypatch, tmp_path):
         kernel(1.0)
     assert heard(lambda: parse_assembly("")) >= 2
     assert heard(lambda: sciprec.lift(called_once, "bf16")(x, out)) > 500
+
+
+def thrice(x):
+    """What Numba has no form of, until a test gives it one."""
+
+
+def test_what_is_registered_while_something_compiles_is_known_at_once():
+    contexts = cpu_target.target_context, cpu_target.typing_context
+    with undisturbed():
+        contexts[0].refresh()
+        with undisturbed():
+            contexts[0].refresh()
+            overload(thrice)(lambda x: lambda x: 3 * x)
+            assert njit(lambda x: thrice(x))(14) == 42
+    assert not any("refresh" in vars(context) for context in contexts)
 
 
 def test_functions_as_arguments_are_compiled_in_each_process(tmp_path):

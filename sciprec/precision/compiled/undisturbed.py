@@ -1,16 +1,18 @@
 """Compilations without what slows them and serves nobody: Numba adds up how long each call of LLVM
 takes, for every one of the compilations inside one another, a twentieth of what compiling takes;
-and the many objects that it makes let Python look for garbage all the time, a sixth.
+the many objects that it makes let Python look for garbage all the time, a sixth; and with every
+function that is called it asks all its registries for news, another twentieth.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from llvmlite.binding import ffi
 from numba.core import event
+from numba.core.registry import cpu_target
 
 _KIND = "numba:llvm_lock"
 _SELDOM = (50_000, 20, 50)
@@ -21,8 +23,9 @@ ones come every few milliseconds.
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Nobody is told of calls of LLVM, unless somebody listens, and garbage is looked for rarely;
-    to be held with Numba's lock of compilers. A compilation's metadata then have no time of LLVM.
+    """Nobody is told of calls of LLVM, unless somebody listens, garbage is looked for rarely, and
+    registries are read where they have grown; to be held with Numba's lock of compilers. A
+    compilation's metadata then have no time of LLVM.
     """
     told = [] if event._registered.get(_KIND) else _numbas_own()
     usual = gc.get_threshold()
@@ -31,7 +34,8 @@ def undisturbed() -> Iterator[None]:
     for pair in told:
         ffi.unregister_lock_callback(*pair)
     try:
-        yield
+        with _asked_where_they_have_grown(cpu_target.target_context, cpu_target.typing_context):
+            yield
     finally:
         gc.set_threshold(*usual)
         for pair in told:
@@ -42,3 +46,47 @@ def _numbas_own() -> list[tuple]:
     """What Numba has llvmlite call around each call; nothing where a version of these has none."""
     pairs = getattr(getattr(ffi.lib, "_lock", None), "_cblist", ())
     return [pair for pair in pairs if pair[0].__module__ == "numba.core.base"]
+
+
+@contextlib.contextmanager
+def _asked_where_they_have_grown(*contexts) -> Iterator[None]:
+    """`refresh` of Numba's contexts does something where any of their registries has grown; inside
+    one another, too.
+    """
+    if not all(hasattr(context, "_registries") for context in contexts):
+        yield  # a version of Numba that keeps them elsewhere
+        return
+    before = [vars(context).get("refresh") for context in contexts]
+    for context in contexts:
+        context.refresh = _refreshing(context.refresh, contexts)
+    try:
+        yield
+    finally:
+        for context, own in zip(contexts, before, strict=True):
+            del context.refresh
+            if own is not None:
+                context.refresh = own
+
+
+def _refreshing(usual: Callable[[], None], contexts: tuple) -> Callable[[], None]:
+    """A `refresh` that does nothing where no registry has grown since its last call."""
+    seen = -1
+
+    def refresh() -> None:
+        nonlocal seen
+        if seen != _size(contexts):
+            usual()
+            seen = _size(contexts)
+
+    return refresh
+
+
+def _size(contexts: tuple) -> int:
+    """How much is in all registries of contexts; it only grows."""
+    return sum(
+        len(entries)
+        for context in contexts
+        for registry in context._registries
+        for entries in vars(registry).values()
+        if isinstance(entries, list)
+    )
