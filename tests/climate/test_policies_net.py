@@ -95,7 +95,7 @@ def doubled(values):
 
 
 @pytest.mark.parametrize(
-    "seed", [8, *(pytest.param(k, marks=pytest.mark.slow) for k in range(6))]
+    "seed", [8, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3))]
 )
 def test_random_policies_are_the_oracles(seed):
     """Random lists and formats on some of the kernels, bit for bit exact fractions by line."""
@@ -112,11 +112,11 @@ def test_random_policies_are_the_oracles(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("narrow", "wide"), [("fp16", "fp32"), ("bf16", "float:p=20")])
-def test_legendre_sums_have_the_roles_of_their_stages(narrow, wide):
+def test_legendre_sums_have_the_roles_of_their_stages():
     """A backend with other products than sums, whose transforms the engine makes otherwise; of
     factors that are narrow, since roles round results alone.
     """
+    narrow, wide = "bf16", "float:p=20"
     own, others = (resolve_backend(name).compute for name in (narrow, wide))
     entries = {e.function.__name__: e for e in registered_kernels().values()}
     given = entries["legendre_synthesis"].example()
@@ -131,18 +131,15 @@ def test_legendre_sums_have_the_roles_of_their_stages(narrow, wide):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_uniform_policies_of_a_run_are_plain_arithmetics(seed):
+def test_uniform_policies_of_a_run_are_plain_arithmetics():
     """O0 and O3, and any other whose two formats are one, at all stored times."""
-    rng = np.random.default_rng(seed)
     how = {
         "truncation": Truncation(5, 8, 16, 3600.0), "days": 0.25, "output_hours": 3.0,
-        "step_seconds": 1800.0, "time_scheme": ("rk4", "semi_implicit_leapfrog")[seed],
+        "step_seconds": 1800.0, "time_scheme": "rk4",
     }  # fmt: skip
-    name = str(rng.choice(["O1", "O2"]))
     for policy, plain in (
         ("policy:O3,narrow=fp16,wide=fp32", "fp16"), ("policy:O0,narrow=fp16,wide=fp32", "fp32"),
-        (f"policy:{name},narrow=fp32,wide=fp32", "fp32"),
+        ("policy:O2,narrow=fp32,wide=fp32", "fp32"),
     ):  # fmt: skip
         found, expected = (integrate("williamson_5", backend=b, **how) for b in (policy, plain))
         for field, values in expected.fields.items():

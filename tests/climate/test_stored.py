@@ -190,14 +190,14 @@ def test_a_master_copy_is_policy_o2(monkeypatch):
 
 @pytest.mark.slow
 def test_the_mass_of_a_master_copy_is_kept_in_its_format():
-    """The primitive equations' mass fixer changes the state: in fp64 it keeps what fp32 loses."""
+    """The primitive equations' mass fixer changes the state: in fp32 it keeps what mlu370 loses."""
     options = {"step_seconds": 1200.0, "parameters": {"levels": 5}, **SHORT}
     master, narrow = (
-        integrate("jablonowski_williamson", backend="fp32", stored=stored, **options)
-        for stored in ("fp64", None)
+        integrate("jablonowski_williamson", backend="mlu370", stored=stored, **options)
+        for stored in ("fp32", None)
     )
     lost = [np.ptp(run.budgets["mass"]) / run.budgets["mass"][0] for run in (master, narrow)]
-    assert 1e-13 > lost[0] < 0.01 * lost[1]
+    assert 0.0 < lost[0] < 0.2 * lost[1], lost
 
 
 def test_a_file_says_the_bits_of_its_scales():
