@@ -12,6 +12,7 @@ Differs from the source: increments are drawn uniformly from that interval, for 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +20,10 @@ from sciprec.accumulation.increments import increments
 from sciprec.accumulation.kernels import add_block, add_block_with_carry, add_block_with_shares
 from sciprec.accumulation.ranges import ranges
 from sciprec.errors import InputError
+from sciprec.monitoring.history import History
+from sciprec.monitoring.observed import Observed
+from sciprec.monitoring.plan import Plan, require_known
+from sciprec.monitoring.summaries import Limits
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting.lifting import lift
@@ -45,6 +50,7 @@ class Accumulation:
         fixed_point: saturations, changes of units and places short of bits, as plain data (see
             `fixed_point_summary`); None in floats. Where units come from known ranges instead of
             a profile, places_short_of_bits is None: nobody has looked.
+        observed: what a monitor has seen, or None.
     """
 
     update: np.ndarray
@@ -54,6 +60,7 @@ class Accumulation:
     fixed: bool
     timing: Timing
     fixed_point: dict | None = None
+    observed: Observed | None = None
 
     @property
     def error_in_u(self) -> np.ndarray:
@@ -96,6 +103,7 @@ def accumulate(
     seed: int = 0,
     backend: str | Backend = "fp64",
     compensation=None,
+    monitor: Plan | None = None,
 ) -> Accumulation:
     """Sum random increments one by one in some arithmetic, and exactly beside it.
 
@@ -110,6 +118,8 @@ def accumulate(
         seed: of the increments; the same ones in every arithmetic.
         backend: name, spec string or Backend.
         compensation: None, a name, or a Compensation.
+        monitor: what is watched of "parameter", the sums, every so many updates or at the end of
+            the block of updates after: no call changes for it.
 
     Returns:
         An Accumulation.
@@ -124,15 +134,31 @@ def accumulate(
     stream = check_request(updates, members, smallest, largest, start, outputs, seed)
     backend = resolve_backend(backend)
     times = np.array([round(updates * k / outputs) for k in range(outputs + 1)])
+    if monitor is not None:
+        require_known(monitor, (VARIABLE,), "a long accumulation")
     summing = Summing(backend, one_compensation(compensation), stream, members)
+    history = None
+    if monitor is not None and monitor.level > 0:
+        limits = Limits.of(backend.storage)
+        history = History(monitor.watch, limits, monitor.level, sketches=True)
     values, exact = (np.empty((times.size, members)) for _ in range(2))
     for row, update in enumerate(times):
-        summing.advance_to(int(update))
+        if history is None:
+            summing.advance_to(int(update))
+        else:
+            summing.advance_watched(int(update), monitor, history)
         values[row], exact[row] = summing.state, summing.sums * stream.unit
     storage = backend.storage
     u = storage.format.unit_roundoff
     done = summing.fixed_point()
-    return Accumulation(times, values, exact, u, storage.fixed, summing.clock.timing, done)
+    seen = None if history is None else observed_of(monitor, history)
+    return Accumulation(times, values, exact, u, storage.fixed, summing.clock.timing, done, seen)
+
+
+def observed_of(plan: Plan, history: History) -> Observed:
+    """What was seen so far."""
+    rules = dict(plan.rules)
+    return Observed(plan, history, history.alerts(rules, lambda name, at: f"member {at}"))
 
 
 class Summing:
@@ -150,6 +176,16 @@ class Summing:
         self._ranges = ranges(kernel, backend, stream)
         self.add = lift(kernel, backend, seed=stream.seed, ranges=self._ranges)
         self._run(self._block[:0])  # compiles
+
+    def advance_watched(self, update: int, plan: Plan, history: History) -> None:
+        """The same, looking at the sums where a block ends after a multiple of `every`."""
+        while self.done < update:
+            before = self.done
+            self.advance_to(min(before + BLOCK_UPDATES, update))
+            if self.done // plan.every > before // plan.every:
+                history.note(self.done, [self.state], [self.sums * self.stream.unit])
+                if plan.told is not None:
+                    plan.told(partial(observed_of, plan, history))
 
     def advance_to(self, update: int) -> None:
         """Make updates until so many are done."""

@@ -12,6 +12,7 @@ from pydantic import Field
 from sciprec.checks.limits import MOST_STORED_STATES
 from sciprec.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
 from sciprec.output.dataset import accumulation_dataset
+from sciprec.output.monitored import with_monitor
 from sciprec.output.stated import stated
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.sections import Section, key
@@ -60,9 +61,11 @@ def _run(given: AccumulationRun, variant: Variant, around: Surroundings) -> xr.D
     from sciprec.accumulation import accumulate
 
     chosen = variant.compensation.resolved()
-    return accumulation_dataset(
-        accumulate(**given.model_dump(), backend=variant.backend, compensation=chosen)
+    done = accumulate(
+        **given.model_dump(), backend=variant.backend, compensation=chosen, monitor=around.monitor
     )
+    made = accumulation_dataset(done)
+    return made if done.observed is None else with_monitor(made, done.observed)
 
 
 def _check(given: AccumulationRun, variant: Variant) -> None:
@@ -114,6 +117,7 @@ ACCUMULATION = Kind(
     kernels=lambda given, variant: None,
     sources=lambda given: (),
     moved=_moved,
+    watched=lambda given: ("parameter",),
     residuals=lambda given: [("parameter", given.members, 1)],
     fitting=_fitting,
 )

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sciprec.errors import ModelError, meant
-from sciprec.monitoring.alerts import Alert
 from sciprec.monitoring.history import History, place_in
+from sciprec.monitoring.observed import Observed
 from sciprec.monitoring.plan import Plan
 from sciprec.monitoring.summaries import Limits
 from sciprec.precision.formats.backend import Backend
-
-
-@dataclass(frozen=True)
-class Observed:
-    """What a monitor has seen of a model; as that of a climate run, without a length of steps."""
-
-    plan: Plan
-    history: History
-    alerts: tuple[Alert, ...]
 
 
 class Observer:

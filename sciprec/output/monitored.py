@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.monitoring.observed import Observed
 from sciprec.monitoring.summaries import BINS, COLUMNS, LEAST_EXPONENT
 from sciprec.output.stated import MONITOR, MONITORED
 
@@ -28,12 +29,12 @@ _WORDS = {
 _NUMBERS = ("minimum", "maximum", "mean", "norm")
 
 
-def with_monitor(dataset: xr.Dataset, observed: Any) -> xr.Dataset:
+def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
     """The dataset with what a monitor has seen.
 
     Args:
         dataset: of the run.
-        observed: has plan, history and alerts, and step_seconds where steps have a length.
+        observed: what was seen.
     """
     history, plan = observed.history, observed.plan
     both = (VARIABLE, STEP)
@@ -71,7 +72,7 @@ def with_monitor(dataset: xr.Dataset, observed: Any) -> xr.Dataset:
     said = {
         "watch": list(history.names), "level": plan.level, "every": plan.every,
         "rules": dict(plan.rules), "alerts": alerts_of(observed),
-        "step_seconds": getattr(observed, "step_seconds", None),
+        "step_seconds": observed.step_seconds,
     }  # fmt: skip
     more = xr.Dataset(
         {f"{MONITORED}{name}": variable for name, variable in made.items()},
@@ -91,7 +92,7 @@ def with_monitor(dataset: xr.Dataset, observed: Any) -> xr.Dataset:
     return dataset.assign_coords(more.coords).assign(more.data_vars).assign_attrs(attributes)
 
 
-def alerts_of(observed: Any) -> list[dict[str, Any]]:
+def alerts_of(observed: Observed) -> list[dict[str, Any]]:
     """What rules have found, as plain data."""
     return [asdict(alert) | {"text": str(alert)} for alert in observed.alerts]
 

@@ -9,8 +9,11 @@ import time
 import numpy as np
 import pytest
 
+from sciprec import InputError
+from sciprec.accumulation import accumulate
 from sciprec.batch import states
 from sciprec.batch.states import BATCH, STATES, read_states
+from sciprec.monitoring.plan import checked_plan
 from sciprec.output import files
 
 MODEL = '''
@@ -116,6 +119,20 @@ def test_what_a_model_does_not_show_is_said(said, scenario, call, blank_figures)
     every = SCENARIO.replace("every = 4", "every = 1")
     code, out, err = call(*scenario(every.replace(*WRONG[said]), MODEL.replace(*WRONG[said])))
     assert code in (1, 2) and re.search(said, " ".join((err + out).split())), err
+
+
+def test_long_accumulations_are_watched_where_blocks_end():
+    given = {"updates": 20000, "members": 3, "outputs": 2, "backend": "float:p=11,round=sr"}
+    plain = accumulate(**given)
+    watched = accumulate(**given, monitor=checked_plan("parameter", 3, 3000))
+    assert watched.values.tobytes() == plain.values.tobytes() and plain.observed is None
+    history = watched.observed.history
+    assert history.steps.tolist() == [4096, 8192, 10000, 14096, 18192]
+    assert (history.whole("parameter")[2] == plain.values[1]).all()
+    error = np.linalg.norm(plain.values[1] - plain.exact[1]) / np.linalg.norm(plain.exact[1])
+    assert history.errors[2, 0] == pytest.approx(error)
+    with pytest.raises(InputError, match="a long accumulation does not have; known: parameter"):
+        accumulate(**given, monitor=checked_plan("prmeter"))
 
 
 @pytest.mark.slow

@@ -14,10 +14,11 @@ from sciprec.climate.cases.registry import require_state
 from sciprec.climate.running.checkpoint import Checkpoints, Restart
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.loop import Run, stacked
-from sciprec.climate.running.observing import Observed, observer_of
+from sciprec.climate.running.observing import observer_of
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.monitoring.observed import Observed
 from sciprec.monitoring.plan import Plan
 from sciprec.precision import Backend
 from sciprec.precision.formats.stages import Stages

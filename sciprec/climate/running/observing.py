@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,27 +10,10 @@ from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Addition, Level
 from sciprec.climate.transform.legendre import coefficient_orders
-from sciprec.monitoring.alerts import Alert
 from sciprec.monitoring.history import OFF, History
+from sciprec.monitoring.observed import Observed
 from sciprec.monitoring.plan import INCREMENT, Plan
 from sciprec.monitoring.summaries import Limits
-
-
-@dataclass(frozen=True)
-class Observed:
-    """What a monitor has seen of a run, as plain arrays.
-
-    Args:
-        plan: what was asked for.
-        history: of the watched variables.
-        alerts: what the rules found.
-        step_seconds: the time step.
-    """
-
-    plan: Plan
-    history: History
-    alerts: tuple[Alert, ...]
-    step_seconds: float
 
 
 class Observer:
