@@ -62,7 +62,8 @@ def sketch_by_band(values: np.ndarray, bands: np.ndarray, count: int) -> np.ndar
 
 
 def sketched_error(tested: np.ndarray, truth: np.ndarray, norm: np.ndarray) -> np.ndarray:
-    """Estimates of |tested - truth| / |truth|; NaN where a sum is not finite.
+    """Estimates of |tested - truth| / |truth|; infinite where values are not finite in one run
+    only, NaN where they are in neither.
 
     Args:
         tested, truth: (..., SIZE), sketches.
@@ -72,4 +73,5 @@ def sketched_error(tested: np.ndarray, truth: np.ndarray, norm: np.ndarray) -> n
         error = np.sqrt(np.sum((tested - truth) ** 2, axis=-1) / TABLES)
     pairs = zip(error.ravel().tolist(), np.asarray(norm).ravel().tolist(), strict=True)
     made = [quotient(e, n) if np.isfinite(e) and np.isfinite(n) else np.nan for e, n in pairs]
-    return np.array(made).reshape(error.shape)
+    whole = [np.isfinite(one).all(axis=-1) for one in (tested, truth)]
+    return np.where(whole[0] != whole[1], np.inf, np.array(made).reshape(error.shape))

@@ -112,13 +112,15 @@ def exponents(values: np.ndarray) -> np.ndarray:
 
 
 def relative_error(tested: np.ndarray, truth: np.ndarray) -> float:
-    """|tested - truth| / |truth| in the l2 norm over places where both are finite; NaN where there
-    is none, or their numbers differ.
+    """|tested - truth| / |truth| in the l2 norm over places where both are finite; infinite where a
+    value is finite in one run only, NaN where none is in both, or their numbers differ.
     """
     x, t = (np.asarray(a, np.float64).ravel() for a in (tested, truth))
     if x.size != t.size:
         return math.nan
-    both = np.isfinite(x) & np.isfinite(t)
+    both = np.isfinite(x)
+    if (both != np.isfinite(t)).any():
+        return math.inf
     if not both.any():
         return math.nan
     with np.errstate(over="ignore", invalid="ignore"):

@@ -225,7 +225,7 @@ def monitor(
 
     Precision:
         Summaries are computed in binary64. Norms and means leave out what is not finite; digits are
-        -log10 of the relative l2 error over places where both runs are finite, from 0 to 17, and
+        -log10 of the relative l2 error, from 0 to 17; 0 where a value is finite in one run only,
         unknown in steps where the runs have given different numbers of values.
     """
     function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)

@@ -57,7 +57,11 @@ def exponent(x: float) -> int | None:
 
 
 def relative_error(tested, truth) -> float | None:
-    """|tested - truth| / |truth| over places where both are finite; None where there is none."""
+    """|tested - truth| / |truth| over places where both are finite; infinite where a value is
+    finite in one only; None where none is in both.
+    """
+    if any(math.isfinite(x) != math.isfinite(t) for x, t in zip(tested, truth, strict=True)):
+        return math.inf
     pairs = [(Fraction(x), Fraction(t)) for x, t in zip(tested, truth, strict=True)
              if math.isfinite(x) and math.isfinite(t)]  # fmt: skip
     if not pairs:

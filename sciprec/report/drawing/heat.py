@@ -52,7 +52,8 @@ def error_map(
     return Picture(
         svg,
         f"Relative l2 error against fp64 of each watched variable. {beside} Nothing is drawn where "
-        "it is not known; no error at all counts as 1e-17.",
+        "it is not known; no error at all counts as 1e-17, and values that are finite in one run "
+        "only have the colour of the largest.",
     )
 
 
