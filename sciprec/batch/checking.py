@@ -51,6 +51,11 @@ def _wrong_monitor(scenario: Scenario) -> list[str]:
             f"a table [monitor] is given, and scenarios of kind '{scenario.kind}' have no state "
             "that could be watched from step to step; remove it"
         ]
+    if scenario.monitor.drift_every is not None and not kind_of(scenario).drifts:
+        return [
+            "table [monitor]: drift_every is given, and no step of scenarios of kind "
+            f"'{scenario.kind}' can be made again in fp64 from a run's own state; remove it"
+        ]
     try:
         known = watched(scenario.table)
     except InputError:  # the model says what is wrong

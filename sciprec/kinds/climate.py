@@ -402,5 +402,6 @@ CLIMATE = Kind(
     restarts=True,
     residuals=_residuals,
     watched=lambda given: with_changes(_request(given).equations.variables),
+    drifts=True,
     fitting=_fitting,
 )

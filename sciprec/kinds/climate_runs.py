@@ -78,7 +78,7 @@ def run_climate(
             "policy:O2,narrow=fp16,wide=fp32".
         narrow, wide: the formats of a policy.
         monitor: what is watched as it goes, such as {"watch": ["vorticity"], "level": 1, "every":
-            36, "alerts": {"jump": 10.0}}; see docs/monitor.md.
+            36, "alerts": {"jump": 10.0}, "drift_every": 36}; see docs/monitor.md.
         case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and
             of the model (viscosity in m2/s, diffusion_m4_per_s, diffusion_m8_per_s).
 

@@ -122,6 +122,7 @@ class Kind:
             coefficients; None where there are none.
         watched: table -> names of what a monitor can watch, empty where these are known when the
             model runs; None: nothing.
+        drifts: whether a monitor can make steps of the model in fp64, too, from a run's own state.
         same_axes: whether runs that give other variables, or others of other shapes, than in
             another arithmetic are a fault of the model.
         in_files: whether a scenario file may be of this kind.
@@ -149,6 +150,7 @@ class Kind:
     residuals: Callable[[Any], list[tuple[str, int, int]]] | None = None
     fitting: Callable[..., tuple[tuple[str, ...], Callable]] | None = None
     watched: Callable[[Any], tuple[str, ...]] | None = None
+    drifts: bool = False
     same_axes: bool = False
     in_files: bool = True
     file: str = ""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from sciprec.monitoring.alerts import Alert
+from sciprec.monitoring.drift import Drift
 from sciprec.monitoring.history import History
 from sciprec.monitoring.plan import Plan
 
@@ -18,9 +22,13 @@ class Observed:
         history: of the watched variables.
         alerts: what the rules found.
         step_seconds: the time step of a model whose steps have a length; else None.
+        drift: differences of steps from those in fp64; None where none were made.
+        drift_fields: their signed sum at the end of the run, in SI units, by name of a field.
     """
 
     plan: Plan
     history: History
     alerts: tuple[Alert, ...]
     step_seconds: float | None = None
+    drift: Drift | None = None
+    drift_fields: Mapping[str, np.ndarray] = field(default_factory=dict)

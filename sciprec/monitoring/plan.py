@@ -35,6 +35,7 @@ class Plan:
         level: see `history.LEVELS`.
         every: of steps each so many is watched.
         rules: of alerts with their values, as pairs.
+        drift_every: of steps each so many is made in fp64, too; 0: none.
         told: called after a watched step with a function that says what was seen so far; or None.
             No number depends on it.
     """
@@ -43,24 +44,35 @@ class Plan:
     level: int = SUMMARIES
     every: int = EVERY
     rules: tuple[tuple[str, float], ...] = ()
+    drift_every: int = 0
     told: Callable[[Any], None] | None = None
 
     def identity(self) -> tuple[Any, ...]:
         """What of it decides what is kept."""
-        return self.watch, self.level, self.every
+        return self.watch, self.level, self.every, self.drift_every
 
-    def pieces(self, before: int, count: int) -> Iterator[tuple[int, bool]]:
-        """So many steps after those before in pieces: how many, and whether the last is watched."""
+    def watches(self, step: int) -> bool:
+        """Whether a step is watched."""
+        return step % self.every == 0
+
+    def drifts(self, step: int) -> bool:
+        """Whether a step is made in fp64, too."""
+        return self.drift_every > 0 and step % self.drift_every == 0
+
+    def pieces(self, before: int, count: int) -> Iterator[int]:
+        """So many steps after those before in pieces that end where something is to be done."""
         end = before + count
+        paces = [each for each in (self.every, self.drift_every) if each]
         while before < end:
-            following = min(before + self.every - before % self.every, end)
-            yield following - before, following % self.every == 0
+            following = min(end, *(before + each - before % each for each in paces))
+            yield following - before
             before = following
 
 
 def checked_plan(
     watch: str | Sequence[str], level: Any = SUMMARIES, every: Any = EVERY,
     alerts: Mapping[str, Any] | None = None, told: Callable[[Any], None] | None = None,
+    drift_every: Any = None,
 ) -> Plan:  # fmt: skip
     """A plan, as far as it can be checked without a model.
 
@@ -70,7 +82,10 @@ def checked_plan(
     rules = tuple(checked_rules(alerts).items())
     found = tuple(dict.fromkeys(names("watch", watch)))
     each = whole("every", every, 1, 2**31, "a whole number of steps from 1")
-    return Plan(found, checked_level(level), each, rules, told)
+    drift = 0
+    if drift_every is not None:
+        drift = whole("drift_every", drift_every, 1, 2**31, "a whole number of steps from 1")
+    return Plan(found, checked_level(level), each, rules, drift, told)
 
 
 def plan_from(given: Plan | Mapping[str, Any] | None) -> Plan | None:
@@ -79,7 +94,7 @@ def plan_from(given: Plan | Mapping[str, Any] | None) -> Plan | None:
     Raises:
         InputError: as `checked_plan`, or it is neither, or a table with other keys.
     """
-    keys = ("watch", "level", "every", "alerts")
+    keys = ("watch", "level", "every", "alerts", "drift_every")
     if isinstance(given, Mapping):
         for name in given:
             if name not in keys:

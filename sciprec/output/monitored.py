@@ -11,6 +11,7 @@ import xarray as xr
 
 from sciprec.monitoring.observed import Observed
 from sciprec.monitoring.summaries import BINS, COLUMNS, LEAST_EXPONENT
+from sciprec.output.drifted import DRIFTED, with_drift
 from sciprec.output.stated import MONITOR, MONITORED
 
 STEP, VARIABLE = f"{MONITORED}step", f"{MONITORED}variable"
@@ -73,6 +74,8 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
         "watch": list(history.names), "level": plan.level, "every": plan.every,
         "rules": dict(plan.rules), "alerts": alerts_of(observed),
         "step_seconds": observed.step_seconds,
+        DRIFTED: [] if observed.drift is None else list(observed.drift.parts),
+        "drift_every": plan.drift_every,
     }  # fmt: skip
     more = xr.Dataset(
         {f"{MONITORED}{name}": variable for name, variable in made.items()},
@@ -89,7 +92,10 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
         },
     )  # fmt: skip
     attributes = dataset.attrs | {MONITOR: json.dumps(said, sort_keys=True)}
-    return dataset.assign_coords(more.coords).assign(more.data_vars).assign_attrs(attributes)
+    dataset = dataset.assign_coords(more.coords).assign(more.data_vars).assign_attrs(attributes)
+    if observed.drift is None:
+        return dataset
+    return with_drift(dataset, observed.drift, observed.drift_fields)
 
 
 def alerts_of(observed: Observed) -> list[dict[str, Any]]:

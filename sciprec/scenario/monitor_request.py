@@ -37,6 +37,12 @@ class MonitorRequest(Section):
         "they are false",
     )  # fmt: skip
 
+    drift_every: int | None = Field(
+        default=None, ge=1, le=2**31, examples=["drift_every = 36"],
+        description="a whole number of steps from 1; of steps each so many is made in fp64, too, "
+        "which tells how far rounding has moved the run; left out, none is",
+    )  # fmt: skip
+
     @field_validator("alerts")
     @classmethod
     def _rules_are_known(cls, given: dict[str, Any]) -> dict[str, Any]:
@@ -51,4 +57,5 @@ class MonitorRequest(Section):
         """
         if self.level == OFF:
             return None
-        return checked_plan(self.watch, self.level, self.every, self.alerts, told)
+        how = self.watch, self.level, self.every, self.alerts, told, self.drift_every
+        return checked_plan(*how)

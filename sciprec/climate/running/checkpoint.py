@@ -46,7 +46,7 @@ class Saved:
         fields, budgets: what was stored: name -> (states, ...).
         kernels: from `compiled.kernel_states`.
         timed: (n, 2), steps and processor seconds of the sections of these steps.
-        seen: what a monitor has seen, as arrays of a `monitoring.history.History`.
+        seen: what a monitor has seen, as arrays of an `observing.Observer`.
     """
 
     steps: int
@@ -174,7 +174,10 @@ def _require_fit(saved: Saved, like: Level, request: Request) -> None:
     whole &= all(x.shape[:1] == (count,) and x.dtype == np.float64 for x in rows)
     whole &= saved.stored == sorted(set(saved.stored)) and 0 <= count <= saved.steps + 1
     if saved.seen:
-        seen = [x for name, x in saved.seen.items() if name != "exponents"]
+        seen = [
+            x for name, x in saved.seen.items()
+            if name != "exponents" and not name.startswith("drift_")
+        ]  # fmt: skip
         whole &= "exponents" in saved.seen and len({len(x) for x in seen}) <= 1
     if not whole:
         raise ValueError("its arrays are not those of this run")

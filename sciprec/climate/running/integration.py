@@ -149,11 +149,15 @@ def integrate(
     convert = conversion_of(request, initial)
     model = Model(request, convert)
     begun = initial if perturbation is None else perturbation.of(initial)
-    state = model.stored(convert.to_state(begun))
+    exact = convert.to_state(begun)
+    state = model.stored(exact)
     kept = None if checkpoints is None else Checkpoints(checkpoints, request)
     team = model.team(threads)
+    observer = observer_of(request, convert, model.columns)
+    if observer is not None:
+        observer.start(state, exact.ravel())
     stepping = model.steps, convert, model.columns, state, model.lifted
-    run = Run(request, *stepping, progress, kept, team, observer_of(request, model.columns))
+    run = Run(request, *stepping, progress, kept, team, observer)
     try:
         run.warm_up()
         run.to_the_end()
@@ -182,5 +186,5 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
         stored=kept.in_words(degree),
         stored_bits=kept.bits(degree),
         fixed_point=fixed_point_summary(model.lifted),
-        observed=None if run.observer is None else run.observer.observed(),
+        observed=None if run.observer is None else run.observer.observed_at_end(run.levels),
     )

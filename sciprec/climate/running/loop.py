@@ -103,7 +103,7 @@ class Run:
         self.steps, self.levels, self.clock = saved.steps, saved.levels, Sections(saved.timed)
         self._kernel_states = saved.kernels
         if self.observer is not None and saved.seen:
-            self.observer.history.restore(saved.seen)
+            self.observer.restore(saved.seen)
         for k, steps in enumerate(saved.stored):
             if steps in (0, *self.request.stops):
                 self.stored.append(steps)
@@ -116,7 +116,7 @@ class Run:
             fields, budgets = stacked(self.snapshots), stacked(self.budgets)
             done = self.steps, self.levels, self.stored, fields, budgets
             timed = np.array(self.clock.done).reshape(-1, 2)
-            seen = {} if self.observer is None else self.observer.history.arrays()
+            seen = {} if self.observer is None else self.observer.arrays()
             saved = Saved(*done, kernel_states(self.kernels), timed, seen)
             self.checkpoints.save(saved, last)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from sciprec.climate.equations.registry import Conversion
+from sciprec.climate.running.drifting import Drifting, is_fp64
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Addition, Level
@@ -15,6 +18,9 @@ from sciprec.monitoring.observed import Observed
 from sciprec.monitoring.plan import INCREMENT, Plan
 from sciprec.monitoring.summaries import Limits
 
+_DRIFT = "drift_"
+"""Begins the names of arrays of a checkpoint."""
+
 
 class Observer:
     """Looks at a run. The structural zeros of a spectral state are left out: the coefficients above
@@ -22,13 +28,15 @@ class Observer:
 
     Args:
         request: of the run; its `monitor` is a plan.
+        convert: of its equation set.
         columns: name of the variable of each column of the state.
 
     Attributes:
         history: what was seen.
+        drifting: steps beside those in fp64, or None.
     """
 
-    def __init__(self, request: Request, columns: np.ndarray) -> None:
+    def __init__(self, request: Request, convert: Conversion, columns: np.ndarray) -> None:
         self.plan: Plan = request.monitor
         number = request.truncation.number
         self.degree, self.order = coefficient_orders(number)
@@ -44,6 +52,18 @@ class Observer:
         self.history = History(self.plan.watch, limits, self.plan.level, True, bands)
         self._inside = any(":" in name for name in self.plan.watch)
         self.request = request
+        drifts = self.plan.drift_every > 0 and not is_fp64(request)
+        self.drifting = Drifting(request, convert, columns) if drifts else None
+
+    def start(self, state: np.ndarray, exact: np.ndarray) -> None:
+        """The run begins.
+
+        Args:
+            state: its initial state, flat.
+            exact: the same before it was rounded.
+        """
+        if self.drifting is not None:
+            self.drifting.drift.initial = state.astype(np.float64) - exact
 
     def advance(self, stepping, whole: Steps, levels: list[Level], before: int, count: int):
         """So many steps after those before, looking at some; the processor seconds of the steps.
@@ -54,18 +74,23 @@ class Observer:
             levels: of the time scheme, newest first.
         """
         seconds = 0.0
-        for more, watched in self.plan.pieces(before, count):
-            if watched and self._inside:
-                if more > 1:
-                    seconds += stepping.advance(levels, before, more - 1)
-                heard = _Heard(whole)
-                seconds += heard.steps.advance(levels, before + more - 1, 1)
-                self.look(before + more, levels, heard)
-            else:
-                seconds += stepping.advance(levels, before, more)
-                if watched:
-                    self.look(before + more, levels)
+        for more in self.plan.pieces(before, count):
             before += more
+            watched = self.plan.watches(before)
+            drifting = self.drifting if self.plan.drifts(before) else None
+            heard = _Heard(whole) if watched and self._inside else None
+            alone = heard is not None or drifting is not None
+            if not alone or more > 1:
+                seconds += stepping.advance(levels, before - more, more - alone)
+            if drifting is not None:
+                drifting.begin(levels, before - 1)
+            if alone:
+                steps = stepping if heard is None else heard.steps
+                seconds += steps.advance(levels, before - 1, 1)
+            if drifting is not None:
+                drifting.end(levels, before)
+            if watched:
+                self.look(before, levels, heard)
         return seconds
 
     def look_at_end(self, whole: Steps, levels: list[Level], steps: int) -> None:
@@ -108,14 +133,32 @@ class Observer:
     def observed(self) -> Observed:
         """What was seen so far."""
         alerts = self.history.alerts(dict(self.plan.rules), self.place)
-        return Observed(self.plan, self.history, alerts, self.request.step_seconds)
+        drift = None if self.drifting is None else self.drifting.drift
+        return Observed(self.plan, self.history, alerts, self.request.step_seconds, drift)
+
+    def observed_at_end(self, levels: list[Level]) -> Observed:
+        """What was seen of the whole run, which has left these levels."""
+        fields = {} if self.drifting is None else self.drifting.fields(levels)
+        return replace(self.observed(), drift_fields=fields)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All of it as arrays, for a checkpoint."""
+        drift = {} if self.drifting is None else self.drifting.drift.arrays()
+        return self.history.arrays() | {f"{_DRIFT}{name}": x for name, x in drift.items()}
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Go on from such arrays."""
+        drift = {n.removeprefix(_DRIFT): x for n, x in arrays.items() if n.startswith(_DRIFT)}
+        self.history.restore({n: x for n, x in arrays.items() if not n.startswith(_DRIFT)})
+        if self.drifting is not None:
+            self.drifting.drift.restore(drift)
 
 
-def observer_of(request: Request, columns: np.ndarray) -> Observer | None:
+def observer_of(request: Request, convert: Conversion, columns: np.ndarray) -> Observer | None:
     """What looks at a run; None where nothing is to be watched."""
     if request.monitor is None or request.monitor.level == OFF:
         return None
-    return Observer(request, columns)
+    return Observer(request, convert, columns)
 
 
 class _Heard:

@@ -14,6 +14,7 @@ from sciprec.monitoring.sketches import sketched_error
 from sciprec.monitoring.summaries import digits, relative_error
 from sciprec.output.stated import MONITOR, MONITORED
 from sciprec.report.drawing.heat import error_map
+from sciprec.report.sections.monitored_drift import drift_part
 from sciprec.report.stored.batch import StoredRun
 
 _STEP = f"{MONITORED}step"
@@ -54,6 +55,7 @@ def _row(run: StoredRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
         "variables": [_variable(dataset, n, one, errors) for n, one in enumerate(names)],
         "parts": _parts(dataset, truth, names),
         "heat": heat,
+        "drift": drift_part(dataset, (steps, names, errors), f"{name}-drift"),
     }
 
 

@@ -1,0 +1,135 @@
+"""What rounding adds in one step of a run: the step again in fp64, from the run's own state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sciprec.climate.equations.registry import Conversion
+from sciprec.climate.running.lifted_model import Model
+from sciprec.climate.running.request import Request
+from sciprec.climate.stepping.levels import Level
+from sciprec.climate.stepping.stored import StoredState
+from sciprec.climate.transform.legendre import coefficient_orders
+from sciprec.monitoring.drift import Drift, Part
+from sciprec.precision import resolve_backend
+
+
+def true_values(level: Level) -> np.ndarray:
+    """What a level stands for, in binary64: its values, and what their roundings owe them."""
+    values = level.values.astype(np.float64)
+    return values if level.residual is None else values + level.residual.astype(np.float64)
+
+
+class ExactSteps:
+    """Steps in fp64 from the states of a run.
+
+    Args:
+        request: of the run.
+        convert: of its equation set.
+    """
+
+    def __init__(self, request: Request, convert: Conversion) -> None:
+        self._steps = Model(in_fp64(request), convert).steps
+
+    def after(self, levels: Sequence[Level], before: int) -> list[Level]:
+        """The levels that a step in fp64 makes of such; these stay as they are.
+
+        Args:
+            levels: of the time scheme, newest first.
+            before: how many steps were made.
+        """
+        made = [Level(true_values(level)) for level in levels]
+        self._steps.advance(made, before, 1)
+        return made
+
+
+def difference(levels: Sequence[Level], exact: Sequence[Level]) -> np.ndarray:
+    """What a step has added to the states, flat: the mean over the levels of the scheme, since a
+    leapfrog's levels move on by turns.
+
+    Args:
+        levels: after the step of the run.
+        exact: after that in fp64.
+    """
+    each = [true_values(mine) - its.values for mine, its in zip(levels, exact, strict=True)]
+    return np.sum(each, axis=0) / len(each)
+
+
+def in_fp64(request: Request) -> Request:
+    """The same request in fp64, uncompensated and unwatched."""
+    plain = resolve_backend("fp64")
+    return replace(
+        request, backend=plain, stored=StoredState(plain), compensation={}, stages=None,
+        monitor=None,
+    )  # fmt: skip
+
+
+def is_fp64(request: Request) -> bool:
+    """Whether a run is that in fp64 itself."""
+    mine = request.backend, request.stored, request.compensation, request.stages
+    exact = in_fp64(request)
+    return mine == (exact.backend, exact.stored, exact.compensation, exact.stages)
+
+
+def parts_of(request: Request, columns: np.ndarray) -> dict[str, Part]:
+    """The variables of a state with the weights of their l2 norm on the sphere.
+
+    Args:
+        request: the run.
+        columns: name of the variable of each column of the state.
+    """
+    degree, order = coefficient_orders(request.truncation.number)
+    held = (degree <= request.truncation.number)[:, None] & np.ones(columns.size, bool)
+    held[:, 1::2] &= (order > 0)[:, None]
+    twice = np.broadcast_to(np.where(order > 0, 2.0, 1.0)[:, None], held.shape).ravel()
+    found = {}
+    for name in dict.fromkeys(columns.tolist()):
+        places = np.flatnonzero((held & (columns == name)).ravel())
+        found[name] = Part(places, twice[places])
+    return found
+
+
+class Drifting:
+    """A run's steps beside those in fp64.
+
+    Args:
+        request: of the run; its monitor says how often.
+        convert: of its equation set.
+        columns: name of the variable of each column of the state.
+
+    Attributes:
+        drift: what was found.
+    """
+
+    def __init__(self, request: Request, convert: Conversion, columns: np.ndarray) -> None:
+        watched = {name.rpartition(":")[2] for name in request.monitor.watch}
+        parts = parts_of(request, columns)
+        chosen = {name: part for name, part in parts.items() if name in watched}
+        self.drift = Drift(chosen, request.monitor.drift_every)
+        self._exact = ExactSteps(request, convert)
+        self._convert, self._columns = convert, columns
+        self._made: list[Level] = []
+
+    def begin(self, levels: Sequence[Level], before: int) -> None:
+        """The run is about to make a step."""
+        self._made = self._exact.after(levels, before)
+
+    def end(self, levels: Sequence[Level], steps: int) -> None:
+        """It has made it."""
+        self.drift.note(steps, difference(levels, self._made), true_values(levels[0]))
+
+    def fields(self, levels: Sequence[Level]) -> dict[str, np.ndarray]:
+        """The signed sum in SI units: by how much the fields of the state differ from those of the
+        state without it. Empty where there is none, or it is not finite.
+        """
+        state, moved = true_values(levels[0]), self.drift.summed
+        if not moved.size or not (np.isfinite(state).all() and np.isfinite(moved).all()):
+            return {}
+        shape = -1, self._columns.size
+        with_it, without = (
+            self._convert.to_fields(x.reshape(shape)) for x in (state, state - moved)
+        )
+        return {name: values - without[name] for name, values in with_it.items()}
