@@ -10,11 +10,12 @@ import numpy as np
 
 import sciprec
 from sciprec.climate.transform.legendre import coefficient_orders
-from sciprec.output.drifted import estimates_of
+from sciprec.output.drifted import drift_field, estimates_of
 
 CASES = ("williamson_2", "williamson_5", "williamson_6")
 ARITHMETICS = ("fp16", "bf16", "mlu370", "fp32")
 WATCHED = ("vorticity", "geopotential")
+FIELDS = {"vorticity": "vorticity", "geopotential": "height"}
 EVERY = 36
 
 
@@ -36,8 +37,15 @@ def l2(values, truncation):
     return float(np.sqrt(np.sum(weights[held] * values**2)))
 
 
+def size(field, of):
+    """The norm of a field (lat, lon), without its mean."""
+    area = of["cell_area"]
+    mean = float((area * field).sum() / area.sum())
+    return float(np.sqrt((area * (field - mean) ** 2).sum()))
+
+
 def rows(truncation, days, cases=CASES, arithmetics=ARITHMETICS, carries=(None, "carry")):
-    """Case, arithmetic, compensation, variable, estimate, error."""
+    """Case, arithmetic, compensation, variable, estimate, error, and the signed sum alone."""
     for case in cases:
         length = sciprec.run_climate(case, truncation, days, output_hours=24.0 * days)
         steps = length.attrs["steps"]
@@ -45,13 +53,15 @@ def rows(truncation, days, cases=CASES, arithmetics=ARITHMETICS, carries=(None, 
         for backend, carry in itertools.product(arithmetics, carries):
             made = run(case, truncation, days, backend, carry, steps)
             if made.attrs["blow_up"]:
-                yield case, backend, carry, "", np.nan, np.nan
+                yield case, backend, carry, "", np.nan, np.nan, np.nan
                 continue
             _, estimates = estimates_of(made)
             for place, name in enumerate(WATCHED):
                 mine, its = (d[f"monitor_values_{place}"].values[-1] for d in (made, truth))
                 error = l2(mine - its, truncation) / l2(its, truncation)
-                yield case, backend, carry, name, float(estimates[name][-1]), error
+                field = drift_field(made, FIELDS[name])
+                summed = size(field, made) / size(truth[FIELDS[name]][-1], made)
+                yield case, backend, carry, name, float(estimates[name][-1]), error, summed
 
 
 def main():
@@ -61,16 +71,17 @@ def main():
     parser.add_argument("--days", type=float, default=5.0)
     given = parser.parse_args()
     factors = {name: [] for name in WATCHED}
-    for case, backend, carry, name, estimate, error in rows(given.truncation, given.days):
-        print(f"{case} {backend} {carry or 'none'} {name or 'has broken down'} "
-              f"{estimate:.2e} {error:.2e} {estimate / error:.2f}", flush=True)  # fmt: skip
+    for *what, name, estimate, error, summed in rows(given.truncation, given.days):
+        print(f"{' '.join(map(str, what))} {name or 'has broken down'} {error:.2e} estimate "
+              f"{estimate / error:.2f} signed sum {summed / error:.2f}", flush=True)  # fmt: skip
         if name:
-            factors[name].append(estimate / error)
-    for name, found in factors.items():
-        away = np.exp(np.abs(np.log(found)))
-        print(f"{name}: {len(found)} runs, estimate over error {min(found):.2g} to "
-              f"{max(found):.2g}, median {np.median(found):.2g}; within a factor 2: "
-              f"{int(np.sum(away <= 2))}, 3: {int(np.sum(away <= 3))}")  # fmt: skip
+            factors[name].append((estimate / error, summed / error))
+    for name, pairs in factors.items():
+        for way, found in zip(("estimate", "signed sum"), np.array(pairs).T, strict=True):
+            away = np.exp(np.abs(np.log(found)))
+            within = ", ".join(f"{int(np.sum(away <= k))} within {k}" for k in (2, 3, 6.6))
+            print(f"{name}: {len(found)} runs, {way} over error {min(found):.2g} to "
+                  f"{max(found):.2g}, median {np.median(found):.2g}; {within}")  # fmt: skip
 
 
 if __name__ == "__main__":

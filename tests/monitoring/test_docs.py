@@ -26,12 +26,14 @@ def test_the_script_gives_what_is_said(tmp_path, capsys):
 @pytest.mark.slow
 def test_commands_run(tmp_path, call, monkeypatch, blank_figures):
     monkeypatch.chdir(ROOT)
-    assert [words[0] for words in COMMANDS] == ["run", "watch", "monitor"]
+    assert [words[0] for words in COMMANDS] == ["run", "watch", "run", "monitor"]
     for words in COMMANDS:
         if "--out" in words:
-            words = [*words[:-1], str(tmp_path / "out")]
+            words = [*words[:-1], str(tmp_path / Path(words[-1]).name)]
         if words[0] == "watch":
-            words = ["watch", str(tmp_path / "out"), "--once"]
+            words = ["watch", str(tmp_path / "watched"), "--once"]
         code, _, err = call(*words)
         assert code in (0, 1), err
-    assert "What was watched" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    pages = [(tmp_path / n / "index.html").read_text("utf-8") for n in ("watched", "drift")]
+    assert all("What was watched" in page for page in pages)
+    assert ["added by rounding" in page for page in pages] == [False, True]
