@@ -112,14 +112,18 @@ def plan(
 
 
 def variants_of(scenario: Scenario, backends: Iterable[str]) -> list[Variant]:
-    """These arithmetics with the stages and compensations of a scenario, one after another."""
-    stored = scenario.stored_format
-    return [
+    """These arithmetics with the stages and compensations of a scenario, one after another; at the
+    end its adaptive run, where it has one.
+    """
+    stored, adaptive = scenario.stored_format, scenario.adaptive_choice()
+    adapting = [] if adaptive is None else [Variant(adaptive.plan().widest, adaptive=adaptive)]
+    uniform = [
         Variant(name, choice, stages, None if name == TRUTH else stored)
         for name in backends
         for stages in scenario.stage_choices() or (MODEL_STAGES,)
         for choice in scenario.choices() or (NO_COMPENSATION,)
     ]
+    return uniform + adapting
 
 
 def with_threads(runs: Iterable[Run], processors: int) -> tuple[Run, ...]:
@@ -159,7 +163,7 @@ def _with_backends(
     """The scenario, its backends filled in from elsewhere where it names none."""
     here = in_force(environ, {"backends": scenario.backends}).backends
     chosen = override or here
-    if not chosen:
+    if not chosen and scenario.adaptive_choice() is None:
         raise InputError(
             f"scenario '{scenario.name}': no arithmetic is chosen: the key 'backends' is missing "
             f'and {PRECISION} is not set; write for example `backends = ["fp32", "fp16"]`, give '

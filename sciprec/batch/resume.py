@@ -31,7 +31,7 @@ RUN, SECONDS, SCENARIO = "sciprec_run", "sciprec_seconds", "sciprec_scenario"
 """Attributes of a file: the run's digest, the seconds it took, the scenario as resolved."""
 
 _COMPANY = ("backends", "compensation", "stages", "tolerance", "ensemble", "trace",
-            "policy", "narrow", "wide", "allow", "deny")  # fmt: skip
+            "policy", "narrow", "wide", "allow", "deny", "adaptive")  # fmt: skip
 """Keys of a scenario that no number of a run depends on."""
 INTERRUPTED = ".interrupted"
 """Folder, inside that of the batch, of what runs need to go on after an interruption."""

@@ -27,6 +27,7 @@ from sciprec.output.stated import stated
 from sciprec.output.variables import ZONAL_MEAN
 from sciprec.plugins.loading import load_plugins
 from sciprec.precision.formats.backend import resolve_backend
+from sciprec.scenario.adaptive_request import AdaptiveRequest
 from sciprec.scenario.loading import TRUTH
 from sciprec.scenario.policy_choice import WithPolicies
 from sciprec.scenario.sections import Section, as_tuple, key, limited
@@ -163,6 +164,12 @@ class ClimateScenario(WithPolicies):
         description="an array of names of stages, or tables [[stages]]",
     )  # fmt: skip
 
+    adaptive: AdaptiveRequest | None = Field(
+        default=None,
+        examples=['adaptive = { tolerance = 1e-3, ladder = ["fp16", "mlu370", "fp32"] }'],
+        description="the table [adaptive]; left out, no run changes its arithmetic",
+    )
+
     folders: ClassVar[tuple[str, ...]] = ("checkpoints",)
 
     @staticmethod
@@ -175,6 +182,10 @@ class ClimateScenario(WithPolicies):
     def stage_choices(self) -> tuple[StagesChoice, ...]:
         """The stages that its runs take, one after another; empty where there is none."""
         return self.stages
+
+    def adaptive_choice(self) -> AdaptiveRequest | None:
+        """What its adaptive run is to keep."""
+        return self.adaptive
 
     @property
     def stored_format(self) -> str | None:
@@ -203,7 +214,8 @@ def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Datase
     from sciprec.climate.running.perturbation import Perturbation
     from sciprec.kinds.climate_runs import run_climate
 
-    changed: dict[str, Any] = {"stored": None} if variant.is_truth else {}
+    plan = None if variant.adaptive is None else variant.adaptive.plan()
+    changed: dict[str, Any] = {"stored": None} if variant.is_truth or plan is not None else {}
     if given.checkpoints is not None:
         changed["checkpoints"] = inside(around.folder, given.checkpoints)
     elif around.interrupted is not None:
@@ -213,7 +225,7 @@ def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Datase
     return run_climate(
         **(given.arguments() | changed), backend=variant.backend,
         compensation=variant.compensation.resolved(), stages=variant.stages.resolved(),
-        progress=around.listening, monitor=around.monitor,
+        progress=around.listening, monitor=None if plan else around.monitor, adaptive=plan,
         threads=min(around.threads, _worthwhile_threads(given)),
     )  # fmt: skip
 
@@ -233,6 +245,9 @@ def _check(given: ClimateRun, variant: Variant) -> None:
     transforms' stages that the case, its parameters and backends take.
     """
     compensation, stages = variant.compensation.resolved(), variant.stages.resolved()
+    if variant.adaptive is not None:
+        _request(given, stored=None, adaptive=variant.adaptive.plan())
+        return
     try:
         _request(given, compensation=compensation)
         _request(

@@ -8,12 +8,15 @@ from typing import Any
 
 import xarray as xr
 
+from sciprec.adaptation.plan import Plan as Adaptive
+from sciprec.adaptation.plan import plan_from as adaptive_from
 from sciprec.climate.diagnostics.reference import Reference
 from sciprec.climate.running.checkpoint import Restart
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.monitoring.plan import Plan, plan_from
+from sciprec.output.adapted import with_adapted
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.output.monitored import with_monitor
 from sciprec.output.stated import STORED_BITS, STORED_STATE
@@ -42,6 +45,7 @@ def run_climate(
     narrow: str | None = None,
     wide: str | None = None,
     monitor: Plan | Mapping[str, Any] | None = None,
+    adaptive: Adaptive | Mapping[str, Any] | None = None,
     **case_parameters: Any,
 ) -> xr.Dataset:
     """Run a test case with every operation of the model rounded in the backend's arithmetic.
@@ -79,6 +83,9 @@ def run_climate(
         narrow, wide: the formats of a policy.
         monitor: what is watched as it goes, such as {"watch": ["vorticity"], "level": 1, "every":
             36, "alerts": {"jump": 10.0}, "drift_every": 36}; see docs/monitor.md.
+        adaptive: in place of a backend: a tolerance of the relative l2 error against fp64 at the
+            end, and the ladder of arithmetics that is to keep it, such as {"tolerance": 1e-3,
+            "ladder": ["fp16", "mlu370", "fp32"]}; see docs/adaptive.md.
         case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and
             of the model (viscosity in m2/s, diffusion_m4_per_s, diffusion_m8_per_s).
 
@@ -90,11 +97,12 @@ def run_climate(
     Raises:
         InputError: something unknown or out of range was asked for.
     """
+    keeping = adaptive_from(adaptive)
     trajectory = integrate(
         case,
         truncation,
         days,
-        backend=in_place_of(backend, policy, narrow, wide, "fp64"),
+        backend=in_place_of(backend, policy, narrow, wide, keeping.widest if keeping else "fp64"),
         step_seconds=step_seconds,
         output_hours=output_hours,
         parameters=case_parameters,
@@ -108,10 +116,13 @@ def run_climate(
         perturbation=perturbation,
         threads=threads,
         monitor=plan_from(monitor),
+        adaptive=keeping,
     )
     dataset = trajectory_dataset(trajectory)
     if trajectory.observed is not None:
         dataset = with_monitor(dataset, trajectory.observed)
+    if trajectory.adapted is not None:
+        dataset = with_adapted(dataset, trajectory.adapted)
     if trajectory.stored:
         dataset.attrs[STORED_STATE] = trajectory.stored
     if trajectory.stored_bits is not None:

@@ -33,6 +33,9 @@ MEMBERS, INPUTS = "sciprec_members", "inputs"
 """How members of an ensemble differ: in what they are given; left out, by a perturbation."""
 MONITOR, MONITORED = "sciprec_monitor", "monitor_"
 """What was watched of a run, as JSON; the beginning of the names of variables that hold it."""
+ADAPTIVE, ADAPTED = "sciprec_adaptive", "adaptive_"
+"""What an adaptive run was to keep, as JSON; the beginning of the names of variables that hold its
+history."""
 ORIGIN = "sciprec_inputs"
 """Where the inputs of a member come from, in words."""
 STORED_STATE, STORED_BITS = "stored_state", "stored_bits"
@@ -89,6 +92,8 @@ def is_compared(name: str, attributes: Mapping[str, Any]) -> bool:
         attributes: of its file.
     """
     if MONITOR in attributes and name.startswith(MONITORED):
+        return False
+    if ADAPTIVE in attributes and name.startswith(ADAPTED):
         return False
     if AUXILIARY in attributes:
         return name not in (*_ABOUT, *str(attributes[AUXILIARY]).split())

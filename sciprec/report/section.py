@@ -11,6 +11,7 @@ from typing import Any
 from sciprec.comparison.pointwise.error_metrics import metrics
 from sciprec.plugins.loading import load_plugins
 from sciprec.report.drawing.templating import template, template_of
+from sciprec.report.sections.adaptive import adaptive_rows
 from sciprec.report.sections.bounded import level_rows, notes
 from sciprec.report.sections.distribution import (
     class_rows,
@@ -128,6 +129,7 @@ _FINDINGS = (
     PageSection("notes", lambda of: notes(of.runs)),
     PageSection("stages", lambda of: stage_rows(of.runs)),
     PageSection("levels", lambda of: level_rows(of.runs)),
+    PageSection("adaptive", lambda of: adaptive_rows(of.runs, of.prefix)),
     PageSection("monitored", lambda of: monitored_rows(of.runs, of.prefix)),
     PageSection("traced", lambda of: traced_rows(of.runs, of.prefix)),
     PageSection("evidence", _evidence),

@@ -102,6 +102,10 @@ class Scenario(Section):
         """The stages that its runs take, likewise."""
         return ()
 
+    def adaptive_choice(self) -> Any:
+        """What an adaptive run is to keep; None where there is none."""
+        return None
+
     @property
     def stored_format(self) -> str | None:
         """The format of the state between steps, where it is not that of the arithmetic."""

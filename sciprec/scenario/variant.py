@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciprec.precision.formats.stages import resolve_stages
+from sciprec.scenario.adaptive_request import AdaptiveRequest
 from sciprec.scenario.compensation_choice import NO_COMPENSATION, CompensationChoice
 from sciprec.scenario.correction_choice import CorrectionChoice
 from sciprec.scenario.loading import TRUTH
 from sciprec.scenario.stages_choice import MODEL_STAGES, StagesChoice
 
+_ADAPTIVE = ", adaptive"
 NAMES = ("backend", "compensation", "label")
 """What lists of runs hold of a variant."""
 
@@ -27,12 +29,14 @@ class Variant:
         compensation: of the state's updates.
         stages: arithmetics of the stages of a climate run's transforms.
         stored: format of the state between steps, where it is not that of the arithmetic.
+        adaptive: what an adaptive run is to keep, whose backend is the widest rung; or None.
     """
 
     backend: str
     compensation: CompensationChoice | CorrectionChoice = NO_COMPENSATION
     stages: StagesChoice = MODEL_STAGES
     stored: str | None = None
+    adaptive: AdaptiveRequest | None = None
 
     @classmethod
     def read(cls, names: Mapping[str, str]) -> Variant:
@@ -41,12 +45,15 @@ class Variant:
         said = names["label"].removeprefix(backend)
         if compensation != NO_COMPENSATION.name:
             said = said.removesuffix(f"+{compensation}")
+        adaptive = AdaptiveRequest.model_construct() if said.endswith(_ADAPTIVE) else None
+        said = said.removesuffix(_ADAPTIVE)
         stored, _, stages = said.removeprefix(" with state in ").partition(", stages ")
         return cls(
             backend,
             CompensationChoice.model_construct(name=compensation),
             StagesChoice.model_construct(name=stages or MODEL_STAGES.name),
             stored or None,
+            adaptive,
         )
 
     @property
@@ -70,7 +77,9 @@ class Variant:
     def _named(self, stored: str = "") -> str:
         stages = "" if self.stages.name == MODEL_STAGES.name else f", stages {self.stages.name}"
         plain = self.compensation.name == NO_COMPENSATION.name
-        return self.backend + stored + stages + ("" if plain else f"+{self.compensation.name}")
+        adaptive = "" if self.adaptive is None else _ADAPTIVE
+        carried = "" if plain else f"+{self.compensation.name}"
+        return self.backend + stored + stages + adaptive + carried
 
     def as_dict(self) -> dict[str, str]:
         """Its names, as lists of runs and tables hold them."""
@@ -80,10 +89,13 @@ class Variant:
 
     def choices(self) -> dict[str, Any]:
         """What was chosen beside the backend, with all coefficients, as plain data."""
-        return {
+        chosen = {
             "compensation": self.compensation.model_dump(mode="json"),
             "stages": self.stages.model_dump(mode="json"),
         }
+        if self.adaptive is None:
+            return chosen
+        return chosen | {"adaptive": self.adaptive.model_dump(mode="json")}
 
     def as_attributes(self) -> dict[str, str]:
         """What a file says of its variant beside the arithmetic: compensation, and stages with

@@ -47,6 +47,7 @@ class Saved:
         kernels: from `compiled.kernel_states`.
         timed: (n, 2), steps and processor seconds of the sections of these steps.
         seen: what a monitor has seen, as arrays of an `observing.Observer`.
+        ladder: of an adaptive run, arrays of its `Control`.
     """
 
     steps: int
@@ -57,6 +58,7 @@ class Saved:
     kernels: dict[str, np.ndarray] = field(default_factory=dict)
     timed: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
     seen: dict[str, np.ndarray] = field(default_factory=dict)
+    ladder: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 class Checkpoints:
@@ -152,6 +154,7 @@ def digest(request: Request) -> str:
         sorted((name, repr(c)) for name, c in request.compensation.items()), request.variables,
         repr(request.perturbation), repr(request.stages),
         request.monitor and repr(request.monitor.identity()),
+        request.adaptive and repr((request.adaptive, request.stops)),  # its shares are of the whole
     )  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
@@ -196,6 +199,7 @@ def _packed(saved: Saved) -> dict[str, np.ndarray]:
             arrays[f"residual_{i}"] = level.residual
     groups = {
         "field": saved.fields, "budget": saved.budgets, "kernel": saved.kernels, "seen": saved.seen,
+        "ladder": saved.ladder,
     }  # fmt: skip
     for kind, rows in groups.items():
         arrays |= {f"{kind}_{name}": values for name, values in rows.items()}
@@ -214,6 +218,7 @@ def _unpacked(arrays: dict[str, np.ndarray]) -> Saved:
         kernels=_named(arrays, "kernel_"),
         timed=arrays["timed"],
         seen=_named(arrays, "seen_"),
+        ladder=_named(arrays, "ladder_"),
     )
 
 

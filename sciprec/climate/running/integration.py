@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from sciprec.adaptation.plan import Plan as Adaptive
 from sciprec.checks.arguments import refused, whole
 from sciprec.checks.limits import THREADS
 from sciprec.climate.cases.registry import require_state
+from sciprec.climate.running.adapting import Adapted, AdaptiveSteps
 from sciprec.climate.running.checkpoint import Checkpoints, Restart
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.loop import Run, stacked
@@ -52,6 +54,7 @@ class Trajectory:
         fixed_point: saturations, changes of units and places short of bits, as plain data (see
             `fixed_point_summary`), the step that compiles the kernels included; None in floats.
         observed: what a monitor has seen, or None.
+        adapted: what an adaptive run has done, or None.
     """
 
     time_days: np.ndarray
@@ -70,6 +73,7 @@ class Trajectory:
     stored_bits: float | None
     fixed_point: dict | None = None
     observed: Observed | None = None
+    adapted: Adapted | None = None
 
 
 def integrate(
@@ -77,7 +81,7 @@ def integrate(
     truncation: str | int | Truncation,
     days: float,
     *,
-    backend: str | Backend = "fp64",
+    backend: str | Backend | None = None,
     step_seconds: float | None = None,
     output_hours: float = 24.0,
     parameters: Mapping[str, object] | None = None,
@@ -91,6 +95,7 @@ def integrate(
     perturbation: Perturbation | None = None,
     threads: int = 1,
     monitor: Plan | None = None,
+    adaptive: Adaptive | None = None,
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
 
@@ -98,7 +103,7 @@ def integrate(
         case: name of a registered case, such as "williamson_5".
         truncation: "T42" or 42, from the table, or a Truncation of one's own.
         days: length of the integration.
-        backend: name of the arithmetic, its spec string, or a Backend.
+        backend: name of the arithmetic, its spec string, or a Backend; left out, "fp64".
         step_seconds: time step; left out, the truncation's usual one, shortened to fit the output
             times and refused where it would be less than half.
         output_hours: between stored states; the last state is stored in any case.
@@ -122,6 +127,7 @@ def integrate(
         threads: how many make the steps together; they change no bit. Arithmetics with random bits
             or in fixed point, whose results depend on the calls before, and stages run on one.
         monitor: what is watched: prognostic variables, their increments and tendencies.
+        adaptive: in place of a backend, a tolerance and the ladder of arithmetics that keeps it.
 
     Returns:
         The trajectory; where a value became infinite or NaN it ends, with a sentence in `blow_up`.
@@ -136,7 +142,7 @@ def integrate(
         case, truncation, days, backend=backend, step_seconds=step_seconds,
         output_hours=output_hours, parameters=parameters, time_scheme=time_scheme,
         compensation=compensation, stored=stored, stages=stages, variables=variables,
-        perturbation=perturbation, monitor=monitor,
+        perturbation=perturbation, monitor=monitor, adaptive=adaptive,
     )  # fmt: skip
     threads = whole("threads", threads, *THREADS)
     grid = GaussianGrid(request.truncation)
@@ -156,7 +162,9 @@ def integrate(
     observer = observer_of(request, convert, model.columns)
     if observer is not None:
         observer.start(state, exact.ravel())
-    stepping = model.steps, convert, model.columns, state, model.lifted
+    adapting = None if adaptive is None else AdaptiveSteps(request, convert, model)
+    lifted = model.lifted if adapting is None else adapting.lifted
+    stepping = adapting or model.steps, convert, model.columns, state, lifted
     run = Run(request, *stepping, progress, kept, team, observer)
     try:
         run.warm_up()
@@ -187,4 +195,5 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
         stored_bits=kept.bits(degree),
         fixed_point=fixed_point_summary(model.lifted),
         observed=None if run.observer is None else run.observer.observed_at_end(run.levels),
+        adapted=None if run.adapting is None else run.adapting.adapted,
     )

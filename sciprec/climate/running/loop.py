@@ -9,6 +9,7 @@ import numpy as np
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.diagnostics.derived import derive
 from sciprec.climate.equations.registry import Conversion
+from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.checkpoint import Checkpoints, Saved
 from sciprec.climate.running.observing import Observer
 from sciprec.climate.running.request import Request
@@ -25,7 +26,7 @@ class Run:
 
     Args:
         request: what was asked for.
-        steps: what makes steps of the whole state.
+        steps: what makes steps of the whole state; of an adaptive run in blocks.
         convert: of the equation set.
         columns: name of the variable of each column of the state.
         state: the initial state (size,), rounded.
@@ -46,7 +47,7 @@ class Run:
     def __init__(
         self,
         request: Request,
-        steps: Steps,
+        steps: Steps | AdaptiveSteps,
         convert: Conversion,
         columns: np.ndarray,
         state: np.ndarray,
@@ -60,6 +61,7 @@ class Run:
         self.columns, self.progress = columns, progress
         self.kernels, self.checkpoints = kernels, checkpoints
         self._whole, self._stepping, self.observer = steps, team or steps, observer
+        self.adapting = steps if isinstance(steps, AdaptiveSteps) else None
         self._kernel_states: dict[str, np.ndarray] = {}
         self.levels = [steps.system.addition.level(state)]
         self.steps, self.clock, self.blow_up = 0, Sections(), None
@@ -79,11 +81,17 @@ class Run:
         """Advance from output time to output time until the end or a blow-up."""
         for stop in (s for s in self.request.stops if s > self.steps):
             while self.steps < stop and self.blow_up is None:
-                self.advance(min(_STEPS_BETWEEN_CHECKS, stop - self.steps))
+                self.advance(self._piece(stop))
             if self.blow_up is not None:
                 return
             self.store()
             self.save(last=stop == self.request.stops[-1])
+
+    def _piece(self, stop: int) -> int:
+        """How many steps to make before the next look at the values."""
+        if self.adapting is not None:
+            return self.adapting.block(self.steps, stop)
+        return min(_STEPS_BETWEEN_CHECKS, stop - self.steps)
 
     def resume(self) -> None:
         """Go on where the checkpoint ends; without one, begin.
@@ -104,6 +112,8 @@ class Run:
         self._kernel_states = saved.kernels
         if self.observer is not None and saved.seen:
             self.observer.restore(saved.seen)
+        if self.adapting is not None:
+            self.adapting.control.restore(saved.ladder)
         for k, steps in enumerate(saved.stored):
             if steps in (0, *self.request.stops):
                 self.stored.append(steps)
@@ -117,7 +127,8 @@ class Run:
             done = self.steps, self.levels, self.stored, fields, budgets
             timed = np.array(self.clock.done).reshape(-1, 2)
             seen = {} if self.observer is None else self.observer.arrays()
-            saved = Saved(*done, kernel_states(self.kernels), timed, seen)
+            ladder = {} if self.adapting is None else self.adapting.control.arrays()
+            saved = Saved(*done, kernel_states(self.kernels), timed, seen, ladder)
             self.checkpoints.save(saved, last)
 
     def advance(self, count: int) -> None:
@@ -130,6 +141,8 @@ class Run:
             self.blow_up = self.sentence(before, days_before)
             if self.observer is not None:
                 self.observer.look_at_end(self._whole, self.levels, self.steps)
+        elif self.adapting is not None and self.adapting.control.ended:
+            self.blow_up = self.adapting.control.ended
         elif self.progress is not None:
             self.progress(self.days)
 

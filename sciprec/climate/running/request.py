@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.checks.arguments import names, refused, word
+from sciprec.adaptation.plan import Plan as Adaptive
+from sciprec.adaptation.plan import require_variable
+from sciprec.checks.arguments import names, refused, shown, word
 from sciprec.checks.limits import CLIMATE, require_few_states
 from sciprec.climate import catalogue
 from sciprec.climate.cases.registry import Case, resolve_case
@@ -44,6 +46,7 @@ class Request:
         perturbation: of the initial state, or None.
         stages: arithmetics of the transforms' stages, or None: those of the backend.
         monitor: what is watched, or None.
+        adaptive: what an adaptive run is to keep, whose backend is the widest rung; or None.
     """
 
     case: Case
@@ -61,6 +64,7 @@ class Request:
     perturbation: Perturbation | None = None
     stages: Stages | None = None
     monitor: Plan | None = None
+    adaptive: Adaptive | None = None
 
     @property
     def update(self) -> Backend:
@@ -73,7 +77,7 @@ def check_request(
     truncation: str | int | Truncation,
     days: float,
     *,
-    backend: str | Backend = "fp64",
+    backend: str | Backend | None = None,
     step_seconds: float | None = None,
     output_hours: float = 24.0,
     parameters: Mapping[str, object] | None = None,
@@ -84,6 +88,7 @@ def check_request(
     variables: Sequence[str] | None = None,
     perturbation: Perturbation | None = None,
     monitor: Plan | None = None,
+    adaptive: Adaptive | None = None,
 ) -> Request:
     """Check the arguments of `model.integrate`.
 
@@ -102,7 +107,12 @@ def check_request(
     require_few_states(days, hours)
     interval = hours * SECONDS_PER_HOUR
     total = days * SECONDS_PER_DAY
-    arithmetic = resolve_backend(backend)
+    if adaptive is not None:
+        others = {"compensation": compensation, "stored": stored, "stages": stages,
+                  "monitor": monitor}  # fmt: skip
+        stored = _fits_adaptive(adaptive, backend, others, equations)
+        backend = adaptive.widest
+    arithmetic = resolve_backend("fp64" if backend is None else backend)
     if step_seconds is None:
         step = _usual_step(row, min(interval, total), total)
     else:
@@ -148,7 +158,31 @@ def check_request(
         perturbation=perturbation,
         stages=chosen,
         monitor=monitor,
+        adaptive=adaptive,
     )
+
+
+def _fits_adaptive(
+    adaptive: Adaptive, backend: object, others: Mapping[str, object], equations: EquationSet
+) -> str:
+    """The format of the state of an adaptive run.
+
+    Raises:
+        InputError: what is given beside it does not go with it, or the variable is unknown.
+    """
+    require_variable(adaptive, equations.variables)
+    if backend is not None and resolve_backend(backend).name != adaptive.widest:
+        raise InputError(
+            f"the backend {shown(backend)} is given beside adaptive, whose ladder names the "
+            "arithmetics; leave the backend out"
+        )
+    for name, given in others.items():
+        if given is not None and given != {} and given != "none":
+            raise InputError(
+                f"{name} is given beside adaptive, whose state is in fp64 and whose file has a "
+                f"history of its own; leave {name} out"
+            )
+    return "fp64"
 
 
 def _resolve_scheme(name, parameters) -> TimeScheme:

@@ -1,0 +1,247 @@
+"""Which rung of a ladder each block of steps runs on, by what single steps add.
+
+At the end of a block its last step is made in fp64, too, and on the narrower rungs. The difference
+d of a rung is what it adds in one step. Two differences d', d of one rung, of blocks one after the
+other, have what is systematic in common: |m|^2 = <d', d> and V = |d - d'|^2 / 2 stand for one step,
+and m |m| + sqrt(m V) for so many (`monitoring.drift` says why). The sum of the blocks' differences,
+signed, each times the steps of its block, less what the random part of a difference has too much in
+it, is the estimate E of the error so far; with the steps that are left at a rung's rate it is the
+forecast of the error at the end.
+
+- A block after whose n steps E is above limit * n / N is repeated on the next rung from its
+  beginning: each block has its share, and what earlier ones have left.
+- The next block is on the narrowest rung whose forecast is within the limit; on a narrower one than
+  now only within a part of it (`HYSTERESIS`), and not before it has waited 4, 16, 64, ...
+  blocks since it was last left.
+- The limit is a part of the tolerance (`SHARE`): the growth of errors by the flow is in no d.
+
+Squares are summed exactly and rounded once: decisions depend on no machine's way of adding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.adaptation.plan import Plan
+
+SHARE = 0.35
+"""Of the tolerance that the estimate may use."""
+HYSTERESIS = 0.7
+"""Of the limit, within which a forecast lets a run step down."""
+UNTRIED = 0.05
+"""Of a squared difference is taken for systematic at least, on a rung that does not run: states that
+it has not made itself do not yet lean to its side."""
+COLUMNS = ("first", "steps", "rung", "kept", "estimate", "forecast")
+"""Of the history: the number of a block's first step, its steps, its rung, whether it was kept,
+the relative errors estimated after it and forecast for the end on its rung."""
+
+_MOST = 1e120
+"""A larger value is no error of rounding but the end of a run."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What one step of a rung adds: |m| and V."""
+
+    systematic: float
+    variance: float
+
+
+class Control:
+    """The rung of each block of a run.
+
+    Args:
+        plan: what it is to keep.
+        steps: N, of the whole run.
+        weights: of the squares of the judged variable's elements in its norm.
+
+    Attributes:
+        rung: of the next block.
+        history: a row of `COLUMNS` for each block, repeated ones included.
+        ended: empty, or a sentence: the widest rung has left the tolerance.
+    """
+
+    def __init__(self, plan: Plan, steps: int, weights: np.ndarray) -> None:
+        self.plan, self.steps, self._weights = plan, steps, weights
+        count = len(plan.ladder)
+        self.rung, self.ended = 0, ""
+        self.history: list[tuple[float, ...]] = []
+        self._last: list[np.ndarray] = [np.zeros(0)] * count
+        self._fails, self._until = [0] * count, [0] * count
+        self._sum, self._excess, self._random = np.zeros_like(weights), 0.0, 0.0
+
+    # ---- differences ---------------------------------------------------------------------------
+
+    def _dot(self, x: np.ndarray, y: np.ndarray) -> float:
+        return math.fsum((self._weights * x * y).tolist())
+
+    def _rate(self, rung: int, given: np.ndarray) -> Rate:
+        """Of a rung, from its difference and the one before; one alone is taken for systematic."""
+        before = self._last[rung]
+        if not _usable(given):
+            return Rate(math.inf, math.inf)
+        if not before.size:
+            return Rate(math.sqrt(self._dot(given, given)), 0.0)
+        apart = given - before
+        least = 0.0 if rung == self.rung else UNTRIED * self._dot(given, given)
+        common = max(self._dot(given, before), least)
+        return Rate(math.sqrt(common), 0.5 * self._dot(apart, apart))
+
+    def begin(self, differences: Mapping[int, np.ndarray], state: np.ndarray) -> None:
+        """Choose the first rung.
+
+        Args:
+            differences: rung -> of the step after the initial state.
+            state: the judged variable then.
+        """
+        size = self._size(state)
+        rates = {rung: self._rate(rung, given) for rung, given in differences.items()}
+        self._remember(differences)
+        fitting = [r for r in sorted(rates) if self._forecast(rates[r], 0, size) <= self._limit]
+        self.rung = fitting[0] if fitting else len(self.plan.ladder) - 1
+
+    def _remember(self, differences: Mapping[int, np.ndarray]) -> None:
+        for rung, given in differences.items():
+            self._last[rung] = given.copy() if _usable(given) else np.zeros(0)
+
+    def _size(self, state: np.ndarray) -> float:
+        return math.sqrt(self._dot(state, state)) if _usable(state) else math.nan
+
+    # ---- errors --------------------------------------------------------------------------------
+
+    @property
+    def _limit(self) -> float:
+        return SHARE * self.plan.tolerance
+
+    @property
+    def _systematic(self) -> float:
+        """What the signed sum has beyond the excess of its random part."""
+        return math.sqrt(max(self._dot(self._sum, self._sum) - self._excess, 0.0))
+
+    def _estimate(self, size: float) -> float:
+        """E over the norm of the variable."""
+        return _over(math.hypot(self._systematic, math.sqrt(self._random)), size)
+
+    def _forecast(self, rate: Rate, done: int, size: float) -> float:
+        """The error at the end if all that is left is made at a rate, over the norm."""
+        left = self.steps - done
+        systematic = self._systematic + left * rate.systematic
+        return _over(math.sqrt(systematic**2 + self._random + left * rate.variance), size)
+
+    # ---- decisions -----------------------------------------------------------------------------
+
+    def keep(
+        self, before: int, count: int, differences: Mapping[int, np.ndarray], state: np.ndarray
+    ) -> bool:
+        """Whether a block stays, or is to be repeated on the rung that `rung` says by then.
+
+        Args:
+            before: steps before it.
+            count: its steps.
+            differences: rung -> of its last step, of its own rung and of the narrower ones.
+            state: the judged variable after it.
+        """
+        own, done, size = self.rung, before + count, self._size(state)
+        rates = {rung: self._rate(rung, given) for rung, given in differences.items()}
+        kept = self._sum, self._excess, self._random
+        rate = rates[own]
+        if math.isfinite(rate.systematic):
+            self._sum = self._sum + count * differences[own]
+            self._excess += count * count * rate.variance
+            self._random += count * rate.variance
+            estimate = self._estimate(size)
+        else:
+            estimate = math.inf
+        forecast = self._forecast(rate, done, size)
+        widest = own == len(self.plan.ladder) - 1
+        good = estimate <= self._limit * done / self.steps or widest
+        row = before + 1, count, own, good, estimate, forecast
+        self.history.append(tuple(map(float, row)))
+        if not good:
+            self._sum, self._excess, self._random = kept
+            self._leave(own)
+            return False
+        self._remember(differences)
+        if widest and not estimate <= self.plan.tolerance:
+            self.ended = self._sentence(done, estimate)
+        self._choose(rates, forecast, done, size)
+        return True
+
+    def _choose(self, rates: Mapping[int, Rate], forecast: float, done: int, size: float) -> None:
+        """The rung of the next block."""
+        if not forecast <= self._limit:
+            self._leave(self.rung)
+        for rung in sorted(rates):
+            if rung >= self.rung or len(self.history) < self._until[rung]:
+                continue
+            if self._forecast(rates[rung], done, size) <= HYSTERESIS * self._limit:
+                self.rung = rung
+                return
+
+    def _leave(self, rung: int) -> None:
+        """Go to the next rung, and remember for how long this one has failed."""
+        if rung < len(self.plan.ladder) - 1:
+            self._fails[rung] += 1
+            self._until[rung] = len(self.history) + 4 ** self._fails[rung]
+            self.rung = rung + 1
+
+    def _sentence(self, done: int, estimate: float) -> str:
+        return (
+            f"the tolerance of {self.plan.tolerance:g} is less than the ladder keeps: after step "
+            f"{done} of {self.steps} the error is estimated at {estimate:.2g} on its widest rung "
+            f"'{self.plan.widest}'; give a larger tolerance, a wider rung, or a shorter run"
+        )
+
+    # ---- interruptions -------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All of it as arrays, for a checkpoint."""
+        last = {f"last_{rung}": given for rung, given in enumerate(self._last)}
+        return last | {
+            "sum": self._sum, "parts": np.array([self._excess, self._random]),
+            "rungs": np.array([self._fails, self._until]), "rung": np.array(self.rung),
+            "history": rows_of(self.history),
+        }  # fmt: skip
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Go on from such arrays."""
+        self._last = [arrays[f"last_{rung}"] for rung in range(len(self.plan.ladder))]
+        self._sum, (self._excess, self._random) = arrays["sum"], arrays["parts"].tolist()
+        self._fails, self._until = arrays["rungs"].tolist()
+        self.rung = int(arrays["rung"])
+        self.history = [tuple(row) for row in arrays["history"].tolist()]
+
+
+def rows_of(history: Sequence[tuple[float, ...]]) -> np.ndarray:
+    """(n, columns), a history as an array."""
+    return np.array(history, float).reshape(-1, len(COLUMNS))
+
+
+def vain_attempts(history: np.ndarray) -> int:
+    """Blocks that were made in vain, and rungs that were stepped down to and left again after their
+    first block.
+
+    Args:
+        history: (n, columns).
+    """
+    rung, kept = (history[:, COLUMNS.index(name)] for name in ("rung", "kept"))
+    repeated = int(np.sum(kept == 0.0))
+    chosen = rung[kept == 1.0]
+    short = (chosen[1:-1] < chosen[:-2]) & (chosen[1:-1] < chosen[2:])
+    return repeated + int(np.sum(short))
+
+
+def _usable(values: np.ndarray) -> bool:
+    """Whether values can be squared and summed."""
+    return bool(np.all(np.abs(values) < _MOST))  # of NaN it is false
+
+
+def _over(error: float, size: float) -> float:
+    """A relative error; where there is nothing to compare with, all or nothing."""
+    if size == 0.0:
+        return math.inf if error > 0.0 else 0.0
+    return error / size

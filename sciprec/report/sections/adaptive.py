@@ -1,0 +1,99 @@
+"""What adaptive runs have done: arithmetics over time, estimates beside the true error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.comparison.wording import number
+from sciprec.output.adapted import history_of
+from sciprec.output.stated import ADAPTIVE
+from sciprec.report.drawing.courses import Course, courses_picture
+from sciprec.report.drawing.rungs import rungs_picture
+from sciprec.report.stored.batch import StoredRun
+
+_FIELDS = {"geopotential": "height"}
+"""Fields of files that hold a variable of the state under another name."""
+
+
+def adaptive_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]]:
+    """What was done, run by run; empty where no run is adaptive.
+
+    Args:
+        runs: of one scenario.
+        prefix: unique on the page, for identifiers.
+    """
+    done = [r for r in runs if r.dataset is not None and ADAPTIVE in r.dataset.attrs]
+    truth = next((r.dataset for r in runs if r.is_truth and r.dataset is not None), None)
+    return [_row(run, truth, f"{prefix}-adaptive{place}") for place, run in enumerate(done)]
+
+
+def _row(run: StoredRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
+    dataset = run.dataset
+    said, history = history_of(dataset)
+    kept = history["kept"] == 1
+    steps = np.where(kept, history["steps"], 0)
+    total, days = max(int(steps.sum()), 1), dataset.attrs["step_seconds"] / 86400.0
+    ends = (history["first"] + history["steps"] - 1) * days
+    when, true = true_errors(dataset, truth, said["variable"])
+    courses = {
+        "estimated": Course(ends[kept], history["estimate"][kept], 0),
+        "true": Course(when, true, 0, thick=True),
+    }
+    caption = (
+        f"Relative l2 error of {said['variable']}: estimated after each block; wide: against fp64; "
+        "grey: the tolerance."
+    )
+    error = float(true[-1]) if true.size else None
+    return {
+        "label": run.label,
+        "variable": said["variable"],
+        "tolerance": number(said["tolerance"]),
+        "estimate": number(float(history["estimate"][kept][-1]) if kept.any() else None),
+        "error": number(error),
+        "met": error is not None and error <= said["tolerance"] and not dataset.attrs["blow_up"],
+        "known": error is not None,
+        "vain": said["vain"],
+        "rungs": [
+            {
+                "name": rung,
+                "share": f"{100 * int(steps[history['rung'] == place].sum()) / total:.0f} %",
+                "again": int(np.sum(~kept & (history["rung"] == place))),
+            }
+            for place, rung in enumerate(said["ladder"])
+        ],
+        "strip": rungs_picture(
+            said["ladder"], (history["first"] - 1) * days, ends, history["rung"], kept,
+            f"{name}-rungs",
+        ),
+        "picture": courses_picture(courses, "days", f"{name}-error", caption, said["tolerance"]),
+    }  # fmt: skip
+
+
+def true_errors(
+    dataset: xr.Dataset, truth: xr.Dataset | None, variable: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Times (days) after the first, and the relative l2 errors then; none where files do not say.
+
+    Args:
+        dataset: of a run.
+        truth: of the same scenario in fp64, or None.
+        variable: of the state; its field is what both files must have.
+    """
+    field = _FIELDS.get(variable, variable)
+    if truth is None or field not in dataset or field not in truth:
+        return np.zeros(0), np.zeros(0)
+    count = min(dataset.sizes["time"], truth.sizes["time"])
+    mine, its = (one[field].isel(time=slice(1, count)) for one in (dataset, truth))
+    area = truth["cell_area"]
+    if field != variable:  # the state has no mean
+        mean = (area * its).sum(("lat", "lon")) / area.sum()
+        size = its - mean
+    else:
+        size = its
+    over = [dim for dim in its.dims if dim != "time"]
+    wrong = (area * (mine - its) ** 2).sum(over) / (area * size**2).sum(over)
+    return dataset["time"].values[1:count], np.sqrt(wrong.values)

@@ -1,0 +1,42 @@
+"""The table [adaptive] of a scenario: a run whose arithmetic follows a tolerance.
+
+[adaptive]
+tolerance = 1e-3
+ladder = ["fp16", "mlu370", "fp32"]
+"""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from sciprec.adaptation.plan import EVERY, TOLERANCE, Plan, checked_plan
+from sciprec.scenario.sections import Section, key, limited
+from sciprec.scenario.values import ArithmeticNames
+
+
+class AdaptiveRequest(Section):
+    """A run whose tendencies are on a ladder of arithmetics, as narrow as a tolerance allows."""
+
+    tolerance: float = limited(TOLERANCE, "tolerance = 1e-3")
+    ladder: ArithmeticNames = key(
+        "an array of two arithmetics or more, floats from narrow to wide",
+        'ladder = ["fp16", "mlu370", "fp32"]',
+    )  # fmt: skip
+    every: int = Field(
+        default=EVERY, ge=1, le=2**31, examples=["every = 36"],
+        description="a whole number of steps from 1; of a block, which is on one arithmetic",
+    )  # fmt: skip
+    variable: str | None = Field(
+        default=None, examples=['variable = "vorticity"'],
+        description="the name of a variable of the state, whose error is judged; left out, the "
+        "first one of the model",
+    )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _narrow_to_wide(self) -> AdaptiveRequest:
+        self.plan()
+        return self
+
+    def plan(self) -> Plan:
+        """What the run is to keep."""
+        return checked_plan(self.tolerance, self.ladder, self.every, self.variable)
