@@ -33,8 +33,8 @@ SHARE = 0.35
 HYSTERESIS = 0.7
 """Of the limit, within which a forecast lets a run step down."""
 UNTRIED = 0.05
-"""Of a squared difference is taken for systematic at least, on a rung that does not run: states that
-it has not made itself do not yet lean to its side."""
+"""Of a squared difference is taken for systematic at least, on a rung that does not run: states
+that it has not made itself do not yet lean to its side."""
 COLUMNS = ("first", "steps", "rung", "kept", "estimate", "forecast")
 """Of the history: the number of a block's first step, its steps, its rung, whether it was kept,
 the relative errors estimated after it and forecast for the end on its rung."""

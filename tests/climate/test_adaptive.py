@@ -1,6 +1,9 @@
 """Adaptive runs: identity with uniform runs, tolerances, restarts, files, refusals."""
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -102,9 +105,9 @@ def test_a_rung_that_has_become_worse_is_left_and_its_block_repeated():
     control, state = Control(plan, 720, np.ones(300)), np.ones(300)
     control.begin({0: ladder.difference(0), 1: ladder.difference(1)}, state)
     assert control.keep(0, 36, {0: ladder.difference(0)}, state) and control.rung == 0
+    before = control.arrays()["sum"]
     assert not control.keep(36, 36, {0: np.ones(300)}, state) and control.rung == 1
     assert [row[COLUMNS.index("kept")] for row in control.history] == [1.0, 0.0]
-    before = control.arrays()["sum"]
     assert control.keep(36, 36, {0: np.ones(300), 1: ladder.difference(1)}, state)
     assert np.abs(control.arrays()["sum"] - before).max() < 1e-4  # nothing of what was repeated
 
@@ -133,6 +136,7 @@ def test_a_control_goes_on_from_its_arrays():
         {rung: amount * (1.0 + draws.normal(size=50)) for rung, amount in enumerate(same)}
         for _ in range(30)
     ]
+    given[28][0] = np.ones(50)  # is made again, and its rung left for some blocks
     plan, state = checked_plan(1e-2, LADDER, 10), np.ones(50)
     first = Control(plan, 300, np.ones(50))
     first.begin(given[0], state)
@@ -144,7 +148,7 @@ def test_a_control_goes_on_from_its_arrays():
         assert first.history == other.history and first.rung == other.rung
         for name, value in first.arrays().items():
             assert value.tobytes() == other.arrays()[name].tobytes(), name
-    assert {0, 1} <= set(rungs_of(first))
+    assert {0, 1} <= set(rungs_of(first)) and vain_attempts(np.array(first.history)) > 0
 
 
 # ---- climate -----------------------------------------------------------------------------------
@@ -234,6 +238,16 @@ def test_a_batch_has_a_run_a_history_and_a_section(tmp_path, call, blank_figures
     assert code == 0 and "kept" in err, err
     listed = json.loads((tmp_path / "out" / "batch.json").read_text())
     assert "fp32, adaptive" in json.dumps(listed)
+
+
+@pytest.mark.slow
+def test_the_command_of_the_docs_runs(tmp_path, call, blank_figures):
+    text = (Path(__file__).parents[2] / "docs" / "adaptive.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^sciprec .*", text, flags=re.MULTILINE)
+    code, _, err = call(*shlex.split(line)[1:-1], tmp_path / "out")
+    assert code in (0, 1), err
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "Arithmetics that follow a tolerance" in page
 
 
 def test_a_label_is_read_back():
