@@ -9,6 +9,7 @@ import typer
 
 from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
 from sciprec.cli.options import Backend, Json
+from sciprec.cli.written_files import check_folder
 from sciprec.errors import InputError
 
 
@@ -52,10 +53,7 @@ def monitor(
     from sciprec.cli.console import print_json, say
     from sciprec.studies.monitored import monitor as watched
 
-    if html is not None and not html.parent.is_dir():
-        raise InputError(
-            f"--html is given '{html}', whose folder does not exist; make it, or name another file"
-        )
+    check_folder(html)
     if not is_kernel(kernel):
         raise InputError(
             f"'{kernel}' names no kernel; give FILE.py:FUNCTION, or write a table [monitor] into "
