@@ -70,23 +70,27 @@ def _asked_where_they_have_grown(*contexts) -> Iterator[None]:
 
 def _refreshing(usual: Callable[[], None], contexts: tuple) -> Callable[[], None]:
     """A `refresh` that does nothing where no registry has grown since its last call."""
-    seen = -1
+    seen = registries = -1
+    lists: list[list] = []
 
     def refresh() -> None:
-        nonlocal seen
-        if seen != _size(contexts):
+        nonlocal seen, registries, lists
+        if registries != sum(len(context._registries) for context in contexts):
+            registries = sum(len(context._registries) for context in contexts)
+            lists = _lists(contexts)
+        if seen != sum(map(len, lists)):
             usual()
-            seen = _size(contexts)
+            seen = sum(map(len, lists))
 
     return refresh
 
 
-def _size(contexts: tuple) -> int:
-    """How much is in all registries of contexts; it only grows."""
-    return sum(
-        len(entries)
+def _lists(contexts: tuple) -> list[list]:
+    """What all registries of contexts hold; they only grow."""
+    return [
+        entries
         for context in contexts
         for registry in context._registries
         for entries in vars(registry).values()
         if isinstance(entries, list)
-    )
+    ]
