@@ -127,15 +127,16 @@ def quickstart():
 
 
 def test():
-    """Check who imports whom, then run every test, the slow ones too, on all cores: in two parts,
-    since a process never frees the code that it has compiled.
+    """Check who imports whom, then run every test, the slow ones too: in two parts, since a process
+    never frees the code that it has compiled, and in one process more than there are cores, since
+    one or another waits for a browser, or for what another one compiles.
     """
     linter = python_of(VENV).with_name("lint-imports" + (".exe" if os.name == "nt" else ""))
     done = subprocess.run([str(linter)], cwd=ROOT, check=False)
     if done.returncode != 0:
         return done
     pytest = [str(python_of(VENV)), "-m", "pytest", "-q", "-m", "slow or not slow"]
-    pytest += ["-n", "auto", "--dist", "loadfile", "--durations=30"]
+    pytest += ["-n", str((os.cpu_count() or 1) + 1), "--dist", "loadfile", "--durations=30"]
     if sys.argv[2:]:
         return subprocess.run([*pytest, *sys.argv[2:]], cwd=ROOT, check=False)
     first = subprocess.run([*pytest, "tests/precision"], cwd=ROOT, check=False)

@@ -3,6 +3,7 @@
 import glob
 import importlib.util
 import json
+import os
 import re
 import runpy
 import shlex
@@ -158,7 +159,8 @@ def test_bootstrap_commands_do_what_the_readme_says(folder, monkeypatch, line):
     assert caught.value.code == 0
     if line[2] == "test":
         everything = ["-m", "pytest", "-q", "-m", "slow or not slow"]
-        how = ["-n", "auto", "--dist", "loadfile", "--durations=30"]  # and nothing is left out
+        processes = str(os.cpu_count() + 1)
+        how = ["-n", processes, "--dist", "loadfile", "--durations=30"]  # and nothing is left out
         parts = ["tests/precision"], ["--ignore=tests/precision"]
         assert [c[1:] for c in started[-2:]] == [everything + how + part for part in parts]
     else:
