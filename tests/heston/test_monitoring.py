@@ -66,8 +66,7 @@ def test_continuous_barrier(path_references, name):
 
 
 @pytest.mark.slow
-@PARAMETERS
-def test_continuous_barrier_closely(path_references, name):
+def test_continuous_barrier_closely(path_references, name="fang_oosterlee"):
     """Controlled by the European call: standard errors of 0.2 % of the price and less."""
     model, option, price, error = path_references[f"{name}_down_out"]
     call = heston.Call(strike=100, maturity=1)

@@ -11,7 +11,7 @@ from tests.random_scenarios.journey import travel
 from tests.random_scenarios.mistakes import mistakes
 from tests.random_scenarios.stand_ins import stand_in
 
-SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 16))]
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 10))]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -43,7 +43,7 @@ def test_from_the_file_to_the_page(seed, tmp_path, call, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [110, 119, 122, 124])
+@pytest.mark.parametrize("seed", [110, 119, 122])
 def test_models_take_what_is_drawn(seed, tmp_path, call):
     """Prices and sums; nothing stands in."""
     content, file = written(seed, tmp_path, policies=False)

@@ -16,7 +16,7 @@ from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_of
 from tests.random_kernels.values import values_of
 
-SEEDS = (16, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 7)))
+SEEDS = (16, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (7,)))
 """Of kernels of real numbers: a study refuses complex ones."""
 NOT_RESULTS = {"health", "quantization_info"}
 
