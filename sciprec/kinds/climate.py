@@ -27,7 +27,7 @@ from sciprec.output.stated import stated
 from sciprec.output.variables import ZONAL_MEAN
 from sciprec.plugins.loading import load_plugins
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.scenario.adaptive_request import AdaptiveRequest
+from sciprec.scenario.adaptive_request import WithAdaptive
 from sciprec.scenario.loading import TRUTH
 from sciprec.scenario.policy_choice import WithPolicies
 from sciprec.scenario.sections import Section, as_tuple, key, limited
@@ -153,7 +153,7 @@ class ClimateRun(Section):
         return self
 
 
-class ClimateScenario(WithPolicies):
+class ClimateScenario(WithPolicies, WithAdaptive):
     """A scenario of kind "climate"."""
 
     kind: Literal["climate"] = key('"climate"', 'kind = "climate"')
@@ -163,12 +163,6 @@ class ClimateScenario(WithPolicies):
         json_schema_extra={"uniqueItems": True},
         description="an array of names of stages, or tables [[stages]]",
     )  # fmt: skip
-
-    adaptive: AdaptiveRequest | None = Field(
-        default=None,
-        examples=['adaptive = { tolerance = 1e-3, ladder = ["fp16", "mlu370", "fp32"] }'],
-        description="the table [adaptive]; left out, no run changes its arithmetic",
-    )
 
     folders: ClassVar[tuple[str, ...]] = ("checkpoints",)
 
@@ -182,10 +176,6 @@ class ClimateScenario(WithPolicies):
     def stage_choices(self) -> tuple[StagesChoice, ...]:
         """The stages that its runs take, one after another; empty where there is none."""
         return self.stages
-
-    def adaptive_choice(self) -> AdaptiveRequest | None:
-        """What its adaptive run is to keep."""
-        return self.adaptive
 
     @property
     def stored_format(self) -> str | None:

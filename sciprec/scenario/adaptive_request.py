@@ -10,6 +10,7 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from sciprec.adaptation.plan import EVERY, TOLERANCE, Plan, checked_plan
+from sciprec.scenario.loading import Scenario
 from sciprec.scenario.sections import Section, key, limited
 from sciprec.scenario.values import ArithmeticNames
 
@@ -40,3 +41,17 @@ class AdaptiveRequest(Section):
     def plan(self) -> Plan:
         """What the run is to keep."""
         return checked_plan(self.tolerance, self.ladder, self.every, self.variable)
+
+
+class WithAdaptive(Scenario):
+    """A scenario that may have an adaptive run."""
+
+    adaptive: AdaptiveRequest | None = Field(
+        default=None,
+        examples=['adaptive = { tolerance = 1e-3, ladder = ["fp16", "mlu370", "fp32"] }'],
+        description="the table [adaptive]; left out, no run changes its arithmetic",
+    )
+
+    def adaptive_choice(self) -> AdaptiveRequest | None:
+        """What its adaptive run is to keep."""
+        return self.adaptive

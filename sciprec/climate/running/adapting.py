@@ -7,13 +7,13 @@ arithmetic without rounding its state, and what a step adds is the error of its 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from sciprec.adaptation.blocks import Adapted, block, block_size
 from sciprec.adaptation.control import Control
-from sciprec.adaptation.plan import Plan, require_variable
+from sciprec.adaptation.plan import require_variable
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.drifting import ExactSteps, difference, parts_of
 from sciprec.climate.running.lifted_model import Model
@@ -23,21 +23,6 @@ from sciprec.climate.stepping.levels import Level
 from sciprec.climate.stepping.schemes import System
 from sciprec.climate.stepping.stored import resolve_stored
 from sciprec.precision import resolve_backend
-
-
-@dataclass(frozen=True)
-class Adapted:
-    """What an adaptive run has done.
-
-    Args:
-        plan: what was asked for.
-        variable: that was judged.
-        history: (blocks, columns) of `control.COLUMNS`, repeated ones included.
-    """
-
-    plan: Plan
-    variable: str
-    history: np.ndarray
 
 
 class AdaptiveSteps:
@@ -78,60 +63,39 @@ class AdaptiveSteps:
         self._rungs[-1].step(levels)
 
     def block(self, before: int, stop: int) -> int:
-        """How many steps the block after so many has: it ends at multiples of those of a block,
-        and where a state is stored.
-        """
-        every = self.plan.every
-        return min(every - before % every, stop - before)
+        """How many steps the block after so many has; one ends where a state is stored."""
+        return block_size(self.plan, before, stop)
 
     def advance(self, levels: list[Level], before: int, count: int) -> float:
         """A block, made again on wider rungs until it stays; the processor seconds that it took."""
         start = time.thread_time()
-        if before == 0 and not self.control.history:
-            every = range(len(self._rungs))
-            tried = self._differences(levels, self._exact.after(levels, 0), 0, every)
-            self.control.begin(tried, self._judged(levels))
-        while not self._made(levels, before, count):
-            pass
+        levels[:] = block(self, self.control, levels, before, count)
         return time.thread_time() - start
 
-    def _made(self, levels: list[Level], before: int, count: int) -> bool:
-        """Make a block on the present rung; whether it stays, and the levels are those after it."""
-        rung, last = self.control.rung, before + count - 1
-        made = [level.copy() for level in levels]
-        self._rungs[rung].advance(made, before, count - 1)
-        exact = self._exact.after(made, last)
-        tried = self._differences(made, exact, last, range(rung))
-        self._rungs[rung].advance(made, last, 1)
-        tried[rung] = self._apart(made, exact)
-        kept = self.control.keep(before, count, tried, self._judged(made))
-        if kept:
-            levels[:] = made
-        return kept
+    def copied(self, state: list[Level]) -> list[Level]:
+        """See `blocks.Rungs`, as the following."""
+        return [level.copy() for level in state]
 
-    def _differences(
-        self, levels: Sequence[Level], exact: Sequence[Level], before: int, rungs: Sequence[int]
-    ) -> dict[int, np.ndarray]:
-        """What the next step would add on some rungs."""
-        found = {}
-        for rung in rungs:
-            tried = [level.copy() for level in levels]
-            self._rungs[rung].advance(tried, before, 1)
-            found[rung] = self._apart(tried, exact)
-        return found
+    def advanced(self, state: list[Level], rung: int, before: int, count: int) -> None:
+        """So many steps on a rung."""
+        self._rungs[rung].advance(state, before, count)
 
-    def _apart(self, levels: Sequence[Level], exact: Sequence[Level]) -> np.ndarray:
-        with np.errstate(invalid="ignore", over="ignore"):
-            return difference(levels, exact)[self._places]
+    def exact(self, state: list[Level], before: int) -> list[Level]:
+        """A step in fp64."""
+        return self._exact.after(state, before)
 
-    def _judged(self, levels: Sequence[Level]) -> np.ndarray:
-        return levels[0].values[self._places].astype(np.float64)
+    def apart(self, state: list[Level], exact: list[Level]) -> np.ndarray:
+        """The difference of the judged variable."""
+        return difference(state, exact)[self._places]
+
+    def judged(self, state: list[Level]) -> np.ndarray:
+        """The judged variable."""
+        return state[0].values[self._places].astype(np.float64)
 
     @property
     def adapted(self) -> Adapted:
         """What was done so far."""
-        history = self.control.arrays()["history"]
-        return Adapted(self.plan, self.variable, history)
+        return Adapted(self.plan, self.variable, self.control.arrays()["history"])
 
 
 def on_rung(request: Request, name: str) -> Request:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from sciprec.adaptation.blocks import Adapted
 from sciprec.adaptation.plan import Plan as Adaptive
 from sciprec.checks.arguments import refused, whole
 from sciprec.checks.limits import THREADS
 from sciprec.climate.cases.registry import require_state
-from sciprec.climate.running.adapting import Adapted, AdaptiveSteps
+from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.checkpoint import Checkpoints, Restart
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.loop import Run, stacked
