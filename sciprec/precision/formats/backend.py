@@ -286,6 +286,7 @@ _BACKENDS = {
 _ELSEWHERE = {
     "assignment": ("sciprec.precision.assigning.assignment", "backend_called"),
     "policy": ("sciprec.kinds.policies", "backend_called"),
+    "scaled": ("sciprec.precision.assigning.scaling", "backend_called"),
 }
 """Kinds of names, before a colon -> module and function that make a backend of them; these stand
 above formats, and are imported when one is asked for."""

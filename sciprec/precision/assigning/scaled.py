@@ -1,0 +1,185 @@
+"""Kernels whose places have scales: one compilation for all scales and all formats to nearest.
+
+A scale 2^k of a place shifts the least and the greatest exponent of its format by -k, and changes
+nothing else: the bits are those of multiplying what is made there by 2^k, keeping it in the format,
+and dividing wherever it is used. So operands come as they are, in the range of the places that made
+them, and a result is rounded once, in the range of its own place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from sciprec.precision.assigning import rows
+from sciprec.precision.assigning.by_row import ByRow
+from sciprec.precision.assigning.operations import AssignedOperations, OperationsByRow
+from sciprec.precision.assigning.program import AssignedProgram
+from sciprec.precision.assigning.scaling import CLIPPED, shifted
+from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.rewriting.layout import Row
+from sciprec.precision.rounding import recording
+from sciprec.precision.rounding.fixed_rounding import constant_at
+from sciprec.precision.rounding.recording import Recording
+from sciprec.precision.rounding.variant import Variant
+from sciprec.precision.rounding.words import V64, call
+
+SCALED, NOTED = "scaled", "noted"
+_ROW_BYTES = {SCALED: rows.ROW_BYTES, NOTED: recording.ROW_BYTES}
+_NEVER = (1 << 63) - 1
+_FEW_BITS = 2  # every format has them
+
+
+class _Scaled(ByRow):
+    """Operations in the range of their place, on operands of any range."""
+
+    scale_word = rows.SCALE
+
+    def taken(self, b, x, row):
+        """An operand as it is; a literal with the significand of the format."""
+        if not (isinstance(x, ir.Constant) and isinstance(x.constant, float)):
+            return x
+        return x if _bits(x.constant) <= _FEW_BITS else self.significand(b, x, row)
+
+    def significand(self, b, x, row):
+        """A number with the bits of the format, in any range."""
+        power, scale = V64.masked(b, x, V64.exponent), constant_at(b, row, self.scale_word)
+        return call(b, "fma", power, b.fneg(scale), call(b, "fma", power, scale, x))
+
+    def is_binary64(self, b, row):
+        return b.fcmp_ordered("==", constant_at(b, row, self.scale_word), V64.constant(0.0))
+
+    def add(self, b, x, y, row):
+        """x + y of operands of any range, rounded once."""
+        return self.sum_of_binary64(b, self.taken(b, x, row), self.taken(b, y, row), row)
+
+
+class _Noted(_Scaled):
+    """The same without a range, and rows note how large results are."""
+
+    scale_word = recording.FIRST_BIN + recording.BINS
+
+    def finish(self, b, r, row):
+        finite = b.fcmp_ordered("ord", r, b.fsub(r, r))
+        rounded = b.select(finite, self.significand(b, r, row), r)
+        return Recording.noted(self, b, rounded, row)
+
+
+class _Operations(OperationsByRow):
+    """Operations of a layout, `SCALED` or `NOTED`."""
+
+    def __init__(self, layout: str) -> None:
+        technique = {SCALED: _Scaled, NOTED: _Noted}[layout]()
+        self.noted = layout == NOTED
+        AssignedOperations.__init__(self, technique, _variant(layout))
+
+    def _by_class(self, b, row, evaluated):
+        return evaluated(0) if self.noted else super()._by_class(b, row, evaluated)
+
+
+def _variant(layout: str) -> Variant:
+    return Variant(f"by row, {layout}", _ROW_BYTES[layout])
+
+
+@lru_cache(maxsize=2)
+def operations_of(layout: str) -> _Operations:
+    """The (shared) operations of a layout."""
+    return _Operations(layout)
+
+
+class ScaledProgram(AssignedProgram):
+    """A program whose operations have a row each: its format and range, or what it made.
+
+    Args:
+        kernel: the plain Python function.
+        layout: `SCALED` or `NOTED`; rows have the same numbers in both.
+    """
+
+    with_rows = "scales"
+
+    def __init__(self, kernel: Any, layout: str) -> None:
+        super().__init__(kernel, layout)
+        self.variant = _variant(layout)
+
+    def _arithmetic(self) -> str:
+        place = "'sciprec.precision.assigning.scaled', 'operations_of'"
+        return f"sp_imported({place})({self.row_layout!r})"
+
+
+class Scalable:
+    """A kernel whose places take scales; compiled once for all of them.
+
+    Args:
+        kernel: the plain Python function.
+
+    Attributes:
+        rows: its places, see `layout.Row`.
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+        self.program = ScaledProgram(kernel, SCALED)
+        self._entry = module_of(self.program).sp_entry
+        self._noting: Any = None
+
+    @property
+    def rows(self) -> list[Row]:
+        """Its places, in their order."""
+        return self.program.layout.rows
+
+    def table(
+        self, arithmetic: Arithmetic, exponents: Sequence[int], small: str = CLIPPED
+    ) -> np.ndarray:
+        """What `run` takes: the rows of an arithmetic at scales 2^k, one k for each place."""
+        known = {
+            k: rows.row_of(shifted(arithmetic, k, small), rows.NEAREST) for k in set(exponents)
+        }
+        return np.array([known[k] for k in exponents] + [np.zeros(rows.WORDS)])
+
+    def run(self, table: np.ndarray, *args: Any) -> Any:
+        """Run the kernel; what it is given is taken as it is, and arrays are written."""
+        return self._entry(table.ctypes.data, *args)[0]
+
+    def new_notes(self, arithmetic: Arithmetic) -> np.ndarray:
+        """Rows in which nothing is noted yet, of the significand of an arithmetic."""
+        notes = np.zeros((len(self.rows) + 1, _ROW_BYTES[NOTED] // 8), np.int64)
+        notes[:, recording.SMALLEST] = _NEVER
+        scale = rows.row_of(arithmetic, rows.NEAREST)[rows.SCALE]
+        notes.view(np.float64)[:, _Noted.scale_word] = scale
+        return notes
+
+    def note(self, notes: np.ndarray, *args: Any) -> Any:
+        """Run the kernel without a range, and note how large numbers are; arrays are written."""
+        if self._noting is None:
+            self._noting = module_of(ScaledProgram(self.kernel, NOTED)).sp_entry
+        return self._noting(notes.ctypes.data, *args)[0]
+
+
+@lru_cache(maxsize=256)
+def scalable(kernel: Any) -> Scalable:
+    """The (shared) kernel whose places take scales."""
+    return Scalable(kernel)
+
+
+def largest_of(notes: np.ndarray) -> np.ndarray:
+    """The largest size that each row has noted (rows,), 0 where there was none."""
+    return notes[:-1, recording.LARGEST].copy().view(np.float64)
+
+
+def spread_of(notes: np.ndarray) -> np.ndarray:
+    """How many numbers of each size each row has noted, as `exponents` of a `Profile`."""
+    return notes[:-1, recording.FIRST_BIN : recording.FIRST_BIN + recording.BINS].copy()
+
+
+def _bits(x: float) -> int:
+    """How many bits the significand of a number needs."""
+    if not math.isfinite(x) or x == 0.0:
+        return 0
+    over = abs(x.as_integer_ratio()[0])
+    return (over // (over & -over)).bit_length()

@@ -1,0 +1,204 @@
+"""Kernels whose places have scales, against exact fractions and factors that are powers of two."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sciprec import InputError, lift
+from sciprec.precision import resolve_backend
+from sciprec.precision.assigning.scaled import largest_of, scalable, spread_of
+from sciprec.precision.assigning.scaling import (
+    KEPT,
+    scale_exponent,
+    shifted,
+    with_scaling,
+    within_reach,
+)
+from sciprec.precision.rounding.recording import LEAST_EXPONENT
+from tests.oracles.exact import round_exact
+
+FORMATS = (
+    "fp16",
+    "e4m3fn",
+    "e5m2",
+    "bf16",
+    "float:p=11,emin=-3,emax=4",
+    "float:p=2,emin=-5,emax=6",
+)
+
+
+def mixed(x, y, z, w, out):
+    for i in range(out.size):
+        out[i] = (x[i] * y[i] + z[i]) / w[i] - 0.7
+
+
+def weighted(a, b, x, y, out):
+    for i in range(out.size):
+        out[i] = a[i] * x[i] + b[i] * y[i]
+
+
+def numbers(random, arithmetic, size, spread):
+    """Numbers of the significand of an arithmetic, of exponents from -spread to spread."""
+    bits = arithmetic.format.significand_bits
+    digits = random.integers(1 << (bits - 1), 1 << bits, size)
+    exponents = random.integers(-spread, spread + 1, size) - bits + 1
+    return random.choice([-1.0, 1.0], size) * np.ldexp(digits.astype(float), exponents)
+
+
+def exact(operation, a, b, arithmetic):
+    """One operation on binary64 numbers, rounded once."""
+    if not (math.isfinite(a) and math.isfinite(b)):
+        with np.errstate(all="ignore"):
+            return float(getattr(np, operation)(np.float64(a), np.float64(b)))
+    if operation == "divide":
+        return round_exact(Fraction(a) / Fraction(b), arithmetic)
+    made = {"add": Fraction(a) + Fraction(b), "subtract": Fraction(a) - Fraction(b),
+            "multiply": Fraction(a) * Fraction(b)}[operation]  # fmt: skip
+    return round_exact(made, arithmetic)
+
+
+def in_mixed(arithmetics, x, y, z, w, literal):
+    """`mixed` in exact fractions, each operation in an arithmetic of its own."""
+    product, total, quotient, difference = arithmetics
+    made = exact("add", exact("multiply", x, y, product), z, total)
+    return exact("subtract", exact("divide", made, w, quotient), literal, difference)
+
+
+def same(one, other):
+    np.testing.assert_array_equal(np.asarray(one) + 0.0, np.asarray(other) + 0.0)
+
+
+def table_of(kernel, arithmetic, by_operation, small="clipped"):
+    """The rows of a kernel at scales by the names of operations."""
+    sites = [kernel.program.sites[row.site].operation for row in kernel.rows]
+    return kernel.table(arithmetic, [by_operation[one] for one in sites], small)
+
+
+def require_as_fractions(seed, count):
+    """Random formats, scales and numbers against exact fractions."""
+    random, kernel = np.random.default_rng(seed), scalable(mixed)
+    for _ in range(count):
+        arithmetic = resolve_backend(str(random.choice(FORMATS))).compute
+        k = dict(zip(("mul", "add", "div", "sub"), random.integers(-30, 31, 4).tolist(),
+                     strict=True))  # fmt: skip
+        small = str(random.choice(["clipped", KEPT]))
+        args = [numbers(random, arithmetic, 40, int(random.integers(1, 40))) for _ in range(4)]
+        out = np.zeros(40)
+        kernel.run(table_of(kernel, arithmetic, k, small), *args, out)
+        own = [shifted(arithmetic, k[one], small) for one in ("mul", "add", "div", "sub")]
+        wide = resolve_backend(f"float:p={arithmetic.format.significand_bits}").compute
+        literal = round_exact(0.7, wide)
+        same(out, [in_mixed(own, *row, literal) for row in zip(*args, strict=True)])
+
+
+def test_each_operation_has_the_range_of_its_scale():
+    """In full: `python -c "from tests.precision.test_scaled import *; require_as_fractions(1,
+    20000)"`.
+    """
+    require_as_fractions(20261124, 60)
+
+
+def test_where_terms_are_linear_a_scale_is_a_factor():
+    """The oracle is NumPy's own half precision: multiplied by 2^k, computed, divided."""
+    random, kernel = np.random.default_rng(7), scalable(weighted)
+    arithmetic = resolve_backend("fp16").compute
+    for k in (-30, -7, 0, 3, 24):
+        words = random.integers(0, 0x7C00, (4, 3000)).astype(np.uint16)
+        signs = random.integers(0, 2, words.shape).astype(np.uint16) << 15
+        a, b, x, y = (words | signs).view(np.float16)
+        out = np.zeros(3000)
+        args = [v.astype(float) for v in (a, b)] + [np.ldexp(v.astype(float), -k) for v in (x, y)]
+        kernel.run(kernel.table(arithmetic, [k] * len(kernel.rows)), *args, out)
+        with np.errstate(all="ignore"):
+            made = a * x + b * y
+        same(np.ldexp(out, k), made.astype(float))
+        assert np.isinf(made).any() and (np.abs(made) < 2.0**-14).any()
+
+
+def test_a_scale_changes_no_bit_where_nothing_is_clipped():
+    random, kernel = np.random.default_rng(11), scalable(mixed)
+    arithmetic = resolve_backend("bf16").compute
+    args = [numbers(random, arithmetic, 500, 6) for _ in range(4)]
+    plain, scaled = np.zeros(500), np.zeros(500)
+    lift(mixed, "bf16", trust_inputs=True)(*args, plain)
+    for k in (-40, 0, 40):
+        kernel.run(kernel.table(arithmetic, [k] * 4), *args, scaled)
+        same(plain, scaled)
+
+
+def test_a_middle_of_the_smallest_numbers_is_moved_by_what_is_far_smaller():
+    """Binary64 would lose it, and round the middle to even."""
+    kernel, arithmetic = scalable(mixed), resolve_backend("fp16").compute
+    one, out = np.ones(1), np.zeros(1)
+    tiny = np.array([2.0**-90])
+    kernel.run(
+        table_of(kernel, arithmetic, {"mul": 90, "add": 0, "div": 0, "sub": 0}),
+        tiny, one, 2.0**-25 * one, 2.0**-24 * one, out,
+    )  # fmt: skip
+    assert out[0] == 1.0 - float(np.float16(0.7))
+
+
+def test_notes_hold_what_is_made_without_a_range():
+    random, kernel = np.random.default_rng(5), scalable(mixed)
+    arithmetic = resolve_backend("e4m3fn").compute
+    args = [numbers(random, arithmetic, 200, 15) for _ in range(4)]
+    wide, out = np.zeros(200), np.zeros(200)
+    notes = kernel.new_notes(arithmetic)
+    kernel.note(notes, *args, out)
+    lift(mixed, "float:p=4,emin=-400,emax=400", trust_inputs=True)(*args, wide)
+    same(out, wide)
+    sites = [kernel.program.sites[row.site].operation for row in kernel.rows]
+    product = np.abs([round_exact(Fraction(a) * Fraction(b), resolve_backend("float:p=4").compute)
+                      for a, b in zip(*args[:2], strict=True)])  # fmt: skip
+    row = sites.index("mul")
+    assert largest_of(notes)[row] == product.max()
+    counts = np.zeros(120, int)
+    np.add.at(counts, np.frexp(product)[1] - 1 - LEAST_EXPONENT, 1)
+    np.testing.assert_array_equal(spread_of(notes)[row], counts)
+
+
+@pytest.mark.parametrize("scale", [3.0, 0.0, -2.0, math.inf, math.nan, True, "2", 2.0**201, None])
+def test_a_scale_is_a_power_of_two(scale):
+    with pytest.raises(InputError, match="the scale of 'advection' is .*powers of two from 2"):
+        with_scaling("fp16", "static", {"advection": scale})
+    assert [scale_exponent("x", 2.0**k) for k in (-200, 0, 200)] == [-200, 0, 200]
+    assert within_reach(np.array([-201, 201])).tolist() == [-200, 200]
+
+
+def test_names_of_arithmetics_with_scales():
+    for mode, more in (
+        ("static", {"times": 0.25, "small": KEPT}), ("dynamic", {"good_steps": 7}),
+        ("static", {"scales": {"products on the grid": 2.0**-40, "advection": 1024.0}}),
+    ):  # fmt: skip
+        for backend in ("fp16", "float:p=9,emin=-30,emax=20,round=rn"):
+            made = with_scaling(backend, mode, **more)
+            again = resolve_backend(made.name)
+            assert again == made and again.scaling == made.scaling, made.name
+            assert again.compute == resolve_backend(backend).compute
+    assert with_scaling("fp16") is resolve_backend("fp16")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("scaled:static", "it names no arithmetic; write for example 'scaled:static,fp16'"),
+        ("scaled:sttic,fp16", "unknown scaling 'sttic'.*did you mean 'static'"),
+        ("scaled:static,fp16,times=3", "scale of 'times' is 3.0"),
+        ("scaled:static,fp16,times=x", "times='x' is no number"),
+        ("scaled:static,fp16,small=none", "unknown small 'none'"),
+        ("scaled:dynamic,fp16,small=kept", "beside dynamic scales"),
+        ("scaled:dynamic,fp16,good_steps=0", "good_steps is 0"),
+        *((f"scaled:static,{x}", f"{x[-4:]}.*' cannot have scales; accepted: one format to nearest")
+          for x in ("fp64", "mlu370", "fixed16", "float:p=30", "fp16,round=rz")),
+    ],
+)  # fmt: skip
+def test_what_has_no_scales_is_refused(name, said):
+    with pytest.raises(InputError, match=said):
+        resolve_backend(name)
+
+
+def test_scales_are_no_kernels():
+    with pytest.raises(InputError, match="scales for the places of a climate model"):
+        lift(mixed, "scaled:static,fp16")
