@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ from sciprec.monitoring.plan import Plan, plan_from
 from sciprec.output.adapted import with_adapted
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.output.monitored import with_monitor
-from sciprec.output.stated import STORED_BITS, STORED_STATE
+from sciprec.output.stated import SCALED, STORED_BITS, STORED_STATE
 from sciprec.output.variables import describe
 from sciprec.precision.assigning.policies import in_place_of
+from sciprec.precision.assigning.scaling import with_scaling
 
 
 def run_climate(
@@ -46,6 +48,8 @@ def run_climate(
     wide: str | None = None,
     monitor: Plan | Mapping[str, Any] | None = None,
     adaptive: Adaptive | Mapping[str, Any] | None = None,
+    scaling: str = "none",
+    scales: Mapping[str, float] | None = None,
     **case_parameters: Any,
 ) -> xr.Dataset:
     """Run a test case with every operation of the model rounded in the backend's arithmetic.
@@ -86,6 +90,10 @@ def run_climate(
         adaptive: in place of a backend: a tolerance of the relative l2 error against fp64 at the
             end, and the ladder of arithmetics that is to keep it, such as {"tolerance": 1e-3,
             "ladder": ["fp16", "mlu370", "fp32"]}; see docs/adaptive.md.
+        scaling: "static" gives every place of the model a scale, a power of two, from a profile of
+            the first day; "dynamic" goes on from there, halves scales where numbers leave their
+            range, makes the step again, and doubles them after 100 good ones; see docs/scaling.md.
+        scales: stage -> scale of its places, whatever the profile says.
         case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and
             of the model (viscosity in m2/s, diffusion_m4_per_s, diffusion_m8_per_s).
 
@@ -102,7 +110,10 @@ def run_climate(
         case,
         truncation,
         days,
-        backend=in_place_of(backend, policy, narrow, wide, keeping.widest if keeping else "fp64"),
+        backend=with_scaling(
+            in_place_of(backend, policy, narrow, wide, keeping.widest if keeping else "fp64"),
+            scaling, scales,
+        ),  # fmt: skip
         step_seconds=step_seconds,
         output_hours=output_hours,
         parameters=case_parameters,
@@ -123,6 +134,8 @@ def run_climate(
         dataset = with_monitor(dataset, trajectory.observed)
     if trajectory.adapted is not None:
         dataset = with_adapted(dataset, trajectory.adapted)
+    if trajectory.scaling is not None:
+        dataset.attrs[SCALED] = json.dumps(trajectory.scaling)
     if trajectory.stored:
         dataset.attrs[STORED_STATE] = trajectory.stored
     if trajectory.stored_bits is not None:

@@ -41,6 +41,8 @@ ORIGIN = "sciprec_inputs"
 STORED_STATE, STORED_BITS = "stored_state", "stored_bits"
 """How a state is kept between steps, in words; bits of its numbers, where scales or a policy
 say so."""
+SCALED = "sciprec_scaling"
+"""The scales of a model's places and what has changed them, as JSON."""
 MARKET = "sciprec_market"
 """Spot, rate, dividend yield and payoff of a surface of prices, as JSON."""
 

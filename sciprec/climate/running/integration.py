@@ -15,15 +15,18 @@ from sciprec.checks.limits import THREADS
 from sciprec.climate.cases.registry import require_state
 from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.checkpoint import Checkpoints, Restart
+from sciprec.climate.running.dynamic_scales import scaled_model
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.loop import Run, stacked
 from sciprec.climate.running.observing import observer_of
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import check_request
+from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.monitoring.observed import Observed
 from sciprec.monitoring.plan import Plan
 from sciprec.precision import Backend
+from sciprec.precision.assigning.scaling import ScaledBackend
 from sciprec.precision.formats.stages import Stages
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.sums.compensation import Compensation
@@ -56,6 +59,7 @@ class Trajectory:
             `fixed_point_summary`), the step that compiles the kernels included; None in floats.
         observed: what a monitor has seen, or None.
         adapted: what an adaptive run has done, or None.
+        scaling: the scales of places and what changed them, as plain data; None without scales.
     """
 
     time_days: np.ndarray
@@ -75,6 +79,7 @@ class Trajectory:
     fixed_point: dict | None = None
     observed: Observed | None = None
     adapted: Adapted | None = None
+    scaling: dict | None = None
 
 
 def integrate(
@@ -154,9 +159,9 @@ def integrate(
     )
     require_state(request.case, request.equations.state, initial, grid)
     convert = conversion_of(request, initial)
-    model = Model(request, convert)
-    begun = initial if perturbation is None else perturbation.of(initial)
-    exact = convert.to_state(begun)
+    exact = convert.to_state(initial if perturbation is None else perturbation.of(initial))
+    is_scaled = isinstance(request.backend, ScaledBackend)
+    model = scaled_model(request, convert, exact) if is_scaled else Model(request, convert)
     state = model.stored(exact)
     kept = None if checkpoints is None else Checkpoints(checkpoints, request)
     team = model.team(threads)
@@ -197,4 +202,5 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
         fixed_point=fixed_point_summary(model.lifted),
         observed=None if run.observer is None else run.observer.observed_at_end(run.levels),
         adapted=None if run.adapting is None else run.adapting.adapted,
+        scaling=model.report() if isinstance(model, ScaledModel) else None,
     )

@@ -57,7 +57,7 @@ class Model:
         layout = request.equations.layout(request.parameters.equations)
         self.columns = columns_of(layout)
         self.shape = convert.transform.degree.size, self.columns.size
-        self.constants = rounded(convert.constants, self.backend)
+        self.constants = self._given(convert.constants)
         self.tables = rounded(make_tables(request.truncation), self.backend)
         self.work = make_tendency_work(request.equations, convert, self.backend.carrier)
         self.lifted: list = []
@@ -118,6 +118,10 @@ class Model:
         if self._by_scale is not None:
             self._by_scale(kept)
         return kept
+
+    def _given(self, constants: tuple) -> tuple:
+        """Constants as kernels are given them."""
+        return rounded(constants, self.backend)
 
     def _rounding_by_scale(self) -> Callable[[np.ndarray], None] | None:
         """The function that rounds a state where scales have formats of their own."""

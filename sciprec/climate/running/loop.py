@@ -181,12 +181,13 @@ class Run:
 
     def sentence(self, before: np.ndarray, days_before: float) -> str:
         """What blew up, when and where, and what usually helps."""
-        step = self.request.step_seconds
+        step, reason = self.request.step_seconds, self._whole.reason
         return (
             f"blow-up between day {days_before:.3g} and day {self.days:.3g}: {self.lost()} "
             f"not finite; just before, {self.strongest(before)}; usual remedies: a shorter "
             f"step (step_seconds = {step / 2:g} instead of {step:g}), {self.semi_implicit()}more "
             "diffusion (diffusion_m4_per_s), or an arithmetic with more range"
+            f"{reason and '; '}{reason}"
         )
 
     def semi_implicit(self) -> str:

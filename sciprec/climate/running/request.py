@@ -19,6 +19,7 @@ from sciprec.climate.diagnostics.derived import derived_names
 from sciprec.climate.equations.registry import EquationSet
 from sciprec.climate.running.parameters import Parameters, check_parameters
 from sciprec.climate.running.perturbation import Perturbation
+from sciprec.climate.stages.scales import SCALED_STAGES
 from sciprec.climate.stepping.schemes import FILTER, TimeScheme
 from sciprec.climate.stepping.stored import StoredState, as_master_copy, resolve_stored
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
@@ -26,6 +27,7 @@ from sciprec.errors import InputError, meant
 from sciprec.monitoring.plan import Plan, require_known, with_changes
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.scaling import DYNAMIC, ScaledBackend
 from sciprec.precision.formats.stages import Stages, require_stages, resolve_stages
 from sciprec.precision.sums.compensation import Compensation, resolve_compensation
 
@@ -127,6 +129,13 @@ def check_request(
         raise refused("perturbation", perturbation, "a climate.Perturbation(member=3), or None")
     if stored is None and stages is None and not compensations:
         arithmetic, stored = as_master_copy(arithmetic, equations.name)
+    if isinstance(arithmetic, ScaledBackend):
+        sums = any(each.sums for each in compensations.values())
+        others = {"stored": stored is not None, "stages": stages not in (None, "none")}
+        others |= {"a compensation of sums": sums, "fourier": checked.fourier != "fft"}
+        _require_scalable(arithmetic, equations, [name for name, on in others.items() if on])
+        if monitor is not None and arithmetic.scaling.mode == DYNAMIC:
+            _require_no_changes(monitor)
     kept = resolve_stored(stored, arithmetic, row.number)
     if kept.scales is not None and compensations:
         raise InputError(
@@ -183,6 +192,45 @@ def _fits_adaptive(
                 f"history of its own; leave {name} out"
             )
     return "fp64"
+
+
+def _require_scalable(backend: ScaledBackend, equations: EquationSet, others: list[str]) -> None:
+    """Make sure that a model can have these scales.
+
+    Args:
+        backend: with the scaling.
+        equations: of the model.
+        others: names of what is given besides and has no scales.
+
+    Raises:
+        InputError: it cannot.
+    """
+    for stage, _ in backend.scaling.given:
+        word("stage", stage, SCALED_STAGES)
+    if others:
+        raise InputError(
+            f"'{backend.name}' gives scales to places beside {others[0]}; leave one of them out"
+        )
+    if equations.adjust is not None:
+        raise InputError(
+            f"'{backend.name}' is given to the equations '{equations.name}', whose mass fixer has "
+            "no scales; accepted: sets without one, such as shallow_water"
+        )
+
+
+def _require_no_changes(monitor: Plan) -> None:
+    """Make sure that dynamic scales are not watched inside a step.
+
+    Raises:
+        InputError: they are.
+    """
+    inside = [name for name in monitor.watch if ":" in name]
+    if inside:
+        raise InputError(
+            f"'{inside[0]}' is watched beside dynamic scales, whose steps may be made again; "
+            f"accepted: variables of the state, such as '{inside[0].partition(':')[2]}', or "
+            "scaling = 'static'"
+        )
 
 
 def _resolve_scheme(name, parameters) -> TimeScheme:

@@ -165,6 +165,11 @@ class Steps:
     system: System
     adjust: Callable[[np.ndarray], None] | None
 
+    @property
+    def reason(self) -> str:
+        """What a run that is not finite any more says besides; usually nothing."""
+        return ""
+
     def step(self, levels: list[Level]) -> None:
         """One step of the levels, newest first."""
         self.scheme.advance(self.system, levels)

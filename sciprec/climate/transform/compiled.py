@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import Protocol, runtime_checkable
 from zlib import crc32
 
 import numpy as np
 
 from sciprec.climate.transform.spectral import keeping_sums, suited, with_stages
 from sciprec.precision import Backend, lift, resolve_backend
-from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.operations.keys import mix
 
@@ -54,6 +54,15 @@ class Drawing:
         self.calls = int(state["calls"])
 
 
+@runtime_checkable
+class Remembering(Protocol):
+    """What of a model depends on the calls before, and goes into checkpoints."""
+
+    def state(self) -> dict[str, np.ndarray]: ...
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None: ...
+
+
 def compiled(kernel: Callable, backend: str | Backend) -> Drawing | Lifted:
     """The lifted kernel, inputs trusted.
 
@@ -86,7 +95,7 @@ def kernel_states(kernels: Sequence) -> dict[str, np.ndarray]:
     return {
         f"{n}_{name}": values
         for n, kernel in enumerate(kernels)
-        if isinstance(kernel, Drawing | FixedLifted)
+        if isinstance(kernel, Remembering)
         for name, values in kernel.state().items()
     }
 

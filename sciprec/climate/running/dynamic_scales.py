@@ -1,0 +1,108 @@
+"""Steps whose scales follow the numbers: a step that overflows is made again with smaller ones.
+
+Source: loss scaling of Micikevicius et al. (2018), Mixed precision training, section 3.2, by place:
+where numbers have left their range is known from the same step without ranges.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.climate.equations.registry import Conversion
+from sciprec.climate.running.request import Request
+from sciprec.climate.running.scaled_model import ScaledModel
+from sciprec.climate.running.team import Steps
+from sciprec.climate.stepping.levels import Level
+from sciprec.precision.assigning.scaling import DYNAMIC, MOST
+
+
+def scaled_model(request: Request, convert: Conversion, state: np.ndarray) -> ScaledModel:
+    """The model of a request whose arithmetic is a `ScaledBackend`, its places with scales.
+
+    Args:
+        state: the initial one (coefficients, columns) in binary64, with which the profile begins.
+    """
+    model = ScaledModel(request, convert)
+    model.find_scales(state)
+    parts = model.steps.scheme, model.steps.system, model.steps.adjust
+    is_dynamic = model.scales.scaling.mode == DYNAMIC
+    model.steps = DynamicSteps(*parts, model) if is_dynamic else StaticSteps(*parts)
+    return model
+
+
+class StaticSteps(Steps):
+    """Makes steps of a whole model at scales that stay."""
+
+    @property
+    def reason(self) -> str:
+        """Why a run could not go on, beside the usual reasons."""
+        return (
+            "its scales are those of a profile of the first day, and stay; scaling = 'dynamic' "
+            "makes them smaller where numbers leave their range"
+        )
+
+
+@dataclass(frozen=True)
+class DynamicSteps(Steps):
+    """Makes steps of a whole model; `step` is one at the scales in force.
+
+    Args:
+        model: whose scales are changed.
+    """
+
+    model: ScaledModel
+
+    @property
+    def reason(self) -> str:
+        """Why a run could not go on, beside the usual reasons."""
+        return (
+            "no smaller scales help: the step is not finite without limits of range, either, or "
+            f"all scales are at 2^-{MOST}"
+        )
+
+    def advance(self, levels: list[Level], before: int, count: int) -> float:
+        """So many steps after those before; the processor seconds that they took, the steps that
+        were made again included.
+
+        A step that is not finite is made again, after the scales of places whose numbers have no
+        room were halved. It is left as it is where it is not finite without ranges, too, and where
+        no scale can be smaller. After `good_steps` finite ones all scales are doubled.
+        """
+        start, scales = time.thread_time(), self.model.scales
+        for made in range(before + 1, before + count + 1):
+            begun = [level.copy() for level in levels]
+            self.step(levels)
+            while not _all_finite(levels) and self._halved(begun, made - 1):
+                levels[:] = [level.copy() for level in begun]
+                self.step(levels)
+            if not _all_finite(levels):
+                break
+            self.system.addition.forget(levels, made)
+            scales.good += 1
+            if scales.good >= scales.scaling.good_steps:
+                scales.change(made, 1)
+        return time.thread_time() - start
+
+    def _halved(self, begun: list[Level], steps: int) -> bool:
+        """Whether scales were halved where a step that begins with these levels needs room."""
+        levels = [level.copy() for level in begun]
+        notes = self.model.noted_step(levels)
+        if not _all_finite(levels):
+            return False
+        scales = self.model.scales
+        beyond = scales.beyond(notes)
+        found = any(sites.any() for sites in beyond.values())
+        return scales.change(steps, -1, beyond if found else None)
+
+
+def _all_finite(levels: list[Level]) -> bool:
+    """Whether all values and residuals are finite."""
+    return all(
+        bool(np.isfinite(values).all())
+        for level in levels
+        for values in (level.values, level.residual)
+        if values is not None
+    )

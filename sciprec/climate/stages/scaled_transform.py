@@ -1,0 +1,151 @@
+"""Transforms whose stages have scales: a factor for each field, since all is linear.
+
+Fields are multiplied by powers of two on their way into a stage, and divided on their way out; so
+every field uses the range of the format, whatever the others are. Tables have scales of their own.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sciprec.climate.stages.scales import FOURIER, LEGENDRE, Place, Scales
+from sciprec.climate.transform.aligned import aligned_zeros
+from sciprec.climate.transform.compiled import compiled
+from sciprec.climate.transform.grid import Truncation
+from sciprec.climate.transform.legendre_stage import (
+    legendre_analysis,
+    legendre_synthesis,
+    make_products_work,
+)
+from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis
+from sciprec.climate.transform.spectral import make_tables, make_work, rounded
+from sciprec.precision import Backend
+from sciprec.precision.assigning.scaling import KEPT, without_range
+from sciprec.precision.formats.backend import uniform_backend
+
+_LS: Place = ("Legendre synthesis", "")
+_FS: Place = ("Fourier synthesis", "")
+_FA: Place = ("Fourier analysis", "")
+_LA: Place = ("Legendre analysis", "")
+_TWICE = 2.0
+"""Hemispheres are added, and partial sums may be larger than what they come to."""
+
+
+class ScaledTransform:
+    """The transforms of a model whose places have scales.
+
+    Args:
+        truncation: the truncation and its grid.
+        scales: of the model; the transforms' are registered here.
+        fields, products: how many fields are transformed, and products back.
+
+    Precision: numbers are rounded to the format where they enter a stage at their scale. Tables are
+        rounded to its significands alone: as a matrix unit's, they have scales for themselves.
+    """
+
+    def __init__(self, truncation: Truncation, scales: Scales, fields: int, products: int) -> None:
+        self.truncation, self.scales = truncation, scales
+        for place, count in ((_LS, fields), (_FS, fields), (_FA, products), (_LA, products)):
+            stage = LEGENDRE if place in (_LS, _LA) else FOURIER
+            what = "field" if place in (_LS, _FS) else "product"
+            texts = [f"{place[0]}, {what} {n + 1}" for n in range(count)]
+            scales.register(place, [stage] * count, texts)
+        (synthesis, (waves, _)), (analysis, (back, _)) = make_tables(truncation)
+        stages, splits, positions = back
+        self._table = -math.frexp(np.abs(analysis).max())[1]  # the analysis' is below 1 then
+        self._waves = int(math.log2(truncation.nlon // 2))  # the growth inside, in the end divided
+        tables = (
+            synthesis, waves, (stages, np.ldexp(splits, self._waves), positions),
+            np.ldexp(analysis, self._table),
+        )  # fmt: skip
+        one = uniform_backend("scaled", scales.arithmetic)
+        wide = without_range(scales.arithmetic)
+        self._scaled = _Stages(truncation, one, tables, wide)
+        self._noting = _Stages(truncation, wide, tables, wide)
+
+    def to_grid(self, spectrum: np.ndarray, grid: np.ndarray) -> None:
+        """Fields (fields, nlon, nlat) of (coefficients, 2 fields)."""
+        fourier = self._through(_LS, spectrum.T.reshape(-1, 2, spectrum.shape[0]), 0)
+        grid[:, : self.truncation.nlon] = self._through(_FS, fourier, 0)
+
+    def to_spectrum(self, grid: np.ndarray, spectrum: np.ndarray) -> None:
+        """Coefficients (coefficients, 2 fields) of fields."""
+        fourier = self._through(_FA, grid[:, : self.truncation.nlon], -self._waves)
+        made = self._through(_LA, fourier, -self._table)
+        spectrum[...] = made.reshape(-1, spectrum.shape[0]).T
+
+    def _through(self, place: Place, given: np.ndarray, own: int) -> np.ndarray:
+        """What a stage makes of fields.
+
+        Args:
+            place: the stage.
+            given: fields on the first axis.
+            own: k of the factor 2^k that its tables lack.
+        """
+        notes, over = self.scales.notes, (slice(None),) + (None,) * (given.ndim - 1)
+        if notes is not None:
+            out = self._noting.kernel(place, given)
+            made = np.ldexp(out, own)
+            sizes = [np.abs(x).max(axis=tuple(range(1, x.ndim))) for x in (given, out)]
+            inside = math.ceil(math.log2(self.truncation.nlon // 2)) if place == _FA else 1
+            notes.note(place, np.maximum(np.ldexp(sizes[0], inside), _TWICE * sizes[1]))
+            notes.count(place, made)
+            return made
+        k = self.scales.of(place)
+        kept = self.scales.scaling.small == KEPT
+        out = (self._noting if kept else self._scaled).kernel(place, given * np.ldexp(1.0, k)[over])
+        if kept:  # no smallest number; the largest is looked for where numbers leave a stage
+            out[np.abs(out) > self.scales.arithmetic.format.max_finite] = np.inf
+        over = (slice(None),) + (None,) * (out.ndim - 1)
+        return out * np.ldexp(1.0, own - k)[over]
+
+
+class _Stages:
+    """The four stages in one arithmetic; arrays come and go in binary64."""
+
+    def __init__(self, truncation: Truncation, backend: Backend, tables: tuple, wide: Backend):
+        self.backend, self.truncation = backend, truncation
+        carrier = backend.carrier
+        synthesis, waves, back, analysis = _carried(rounded(tables, wide), carrier)
+        unused = np.zeros(1, carrier)
+        self._tables = {_LS: synthesis, _FS: (waves, unused), _FA: (back, unused), _LA: analysis}
+        kernels = legendre_synthesis, fft_synthesis, fft_analysis, legendre_analysis
+        lifted = [compiled(kernel, backend) for kernel in kernels]
+        self._kernels = dict(zip(self._tables, lifted, strict=True))
+        self._between = make_work(truncation, 1)[0].shape[1:]
+        self._fourier = make_work(truncation, 1, carrier)[3]
+        self._rooms: dict[tuple[Place, int], tuple] = {}
+
+    def kernel(self, place: Place, given: np.ndarray) -> np.ndarray:
+        """What the stage makes of fields (fields, ...)."""
+        count = given.shape[0]
+        if (place, count) not in self._rooms:
+            self._rooms[place, count] = self._room(place, count)
+        *work, out = self._rooms[place, count]
+        if place == _LS:
+            given = given.reshape(2 * count, -1).T
+        self._kernels[place](rounded(given, self.backend), self._tables[place], *work, out)
+        made = out.astype(np.float64)
+        return made.T.reshape(count, 2, -1) if place == _LA else made
+
+    def _room(self, place: Place, count: int) -> tuple:
+        """Work arrays of a stage for so many fields, and what it writes."""
+        number, nlon, nlat = self.truncation.number, self.truncation.nlon, self.truncation.nlat
+        shape: tuple[int, ...] = (count, *self._between)
+        if place == _FS:
+            shape = count, nlon, nlat
+        elif place == _LA:
+            shape = (number + 1) * (number + 4) // 2, 2 * count
+        out = aligned_zeros(shape, self.backend.carrier)
+        if place in (_FS, _FA):
+            return self._fourier, out
+        return *make_products_work(number, nlat, count, self.backend.carrier), out
+
+
+def _carried(values, carrier):
+    """Nested tuples of rounded arrays in the dtype of a carrier."""
+    if isinstance(values, tuple):
+        return tuple(_carried(v, carrier) for v in values)
+    return values if values.dtype.kind in "iu" else values.astype(carrier)

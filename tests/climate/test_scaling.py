@@ -1,0 +1,191 @@
+"""Runs whose places have scales: the same bits where nothing is clipped, dynamic scales, refusals.
+
+The equations are those of one variable on the sphere, which compile fastest.
+"""
+
+import json
+
+import numpy as np
+import pytest
+
+from sciprec import InputError, climate
+from sciprec.climate.running.dynamic_scales import scaled_model
+from sciprec.climate.running.integration import integrate
+from sciprec.climate.running.lifted_model import conversion_of
+from sciprec.climate.running.loop import Run
+from sciprec.climate.running.request import check_request
+from sciprec.climate.stages.scales import HEADROOM, SCALED_STAGES, STATE
+from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.precision.formats.stages import Stages
+
+SMALL = Truncation(3, 8, 16, 3600.0)
+RUN = {"days": 1.0, "output_hours": 12.0, "step_seconds": 3600.0, "time_scheme": "rk4"}
+CASE = "rossby_haurwitz"
+
+
+def trajectory(backend, case=CASE, **more):
+    return integrate(case, SMALL, backend=backend, **RUN | more)
+
+
+def require_same_bits(one, other):
+    for name, values in one.fields.items():
+        np.testing.assert_array_equal(values, other.fields[name], err_msg=name)
+
+
+def run_of(backend, **more):
+    """A run that has its scales and has made no step, and its model."""
+    request = check_request(CASE, SMALL, backend=backend, **RUN | more)
+    grid = GaussianGrid(SMALL)
+    initial = request.case.initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
+    convert = conversion_of(request, initial)
+    state = convert.to_state(initial)
+    model = scaled_model(request, convert, state)
+    flat = model.stored(state)
+    return Run(request, model.steps, convert, model.columns, flat, model.lifted, None), model
+
+
+@pytest.mark.slow
+def test_scales_where_nothing_is_clipped_change_no_bit():
+    """Neither a factor on all of them, nor doubling: where there is no smallest number, and the
+    largest have room, runs are that of the format without a range.
+    """
+    one, other = (
+        trajectory(f"scaled:static,fp16,small=kept,times={times}") for times in (2.0**-9, 2.0)
+    )
+    require_same_bits(one, other)
+    plain = trajectory("float:p=11,emin=-440,emax=450", stages=Stages())
+    require_same_bits(one, plain)
+    for stage in one.scaling["stages"]:
+        assert stage["zero"] == stage["subnormal"] == 0
+
+
+@pytest.mark.slow
+def test_the_largest_number_of_each_place_has_the_headroom():
+    """A profile has the significands of the run; by hand and by a factor scales are others."""
+    backend = "scaled:static,fp16,times=4.0,Fourier=0.5"
+    run, model = run_of(backend)
+    scales, largest = model.scales, model.profile.largest
+    seen = 0
+    for place, sizes in largest.items():
+        for stage, k, size in zip(scales.stages[place], scales.of(place), sizes, strict=True):
+            assert stage in SCALED_STAGES
+            if stage == "Fourier":
+                assert k == -1
+            elif size > 0.0:
+                top = 2.0 ** (15 - HEADROOM + 2)
+                assert top <= np.ldexp(size, k) < 2 * top
+                seen += 1
+    assert seen > 20
+    assert ("state", "vorticity") in largest and scales.stages["state", "vorticity"] == (STATE,)
+
+
+@pytest.fixture
+def too_large():
+    """Scales that begin far too large for one stage; they end as the run needs them."""
+    backend = "scaled:dynamic,fp16,good_steps=1000,products on the grid=262144.0"
+    run, model = run_of(backend)
+    first = model.scales.state()["exponents"].copy()
+    run.warm_up()
+    run.to_the_end()
+    return run, model, first
+
+
+@pytest.mark.slow
+def test_an_overflow_is_repeated_and_ends_with_the_bits_of_the_smaller_scale(too_large):
+    run, model, first = too_large
+    assert run.blow_up is None and run.steps == 24
+    report = model.report()
+    changes = {step for step, _, _ in report["history"]}
+    assert report["repeated"] > 2 and report["doubled"] == 0 and changes == {0}
+    last = model.scales.state()
+    assert (last["exponents"] <= first).all() and (last["exponents"] < first).any()
+    again, other = run_of("scaled:dynamic,fp16,good_steps=1000")
+    other.scales.restore(last | {"history": np.zeros((0, 3))})
+    again.warm_up()
+    again.to_the_end()
+    np.testing.assert_array_equal(run.levels[0].values, again.levels[0].values)
+    assert other.scales.history == []
+
+
+@pytest.mark.slow
+def test_only_places_without_room_are_halved(too_large):
+    _, model, first = too_large
+    moved = model.scales.state()["exponents"] != first
+    stages = [stage for stage, _, _, _ in model.scales.sites()]
+    assert {s for s, m in zip(stages, moved, strict=True) if m} == {"products on the grid"}
+
+
+@pytest.mark.slow
+def test_static_scales_stay_and_say_so():
+    run, _ = run_of("scaled:static,fp16,products on the grid=262144.0")
+    run.to_the_end()
+    assert "scaling = 'dynamic' makes them smaller" in run.blow_up
+
+
+@pytest.mark.slow
+def test_what_no_scale_helps_ends_with_a_sentence():
+    run, model = run_of("scaled:dynamic,fp16")
+    run.levels[0].values[:] *= 2.0**300  # its squares leave every range
+    run.to_the_end()
+    assert "no smaller scales help" in run.blow_up and len(run.stored) == 1
+    assert model.report()["repeated"] == 0
+
+
+@pytest.mark.slow
+def test_an_initial_state_without_room_is_given_it():
+    run, model = run_of("scaled:dynamic,fp16,state update=1048576.0")
+    assert np.isfinite(run.levels[0].values).all()
+    assert {step for step, _, _ in model.report()["history"]} == {0}
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_goes_on_with_its_scales(tmp_path, written_each_time):
+    class Stopped(Exception):
+        pass
+
+    def stop(days):
+        if days > 0.7:
+            raise Stopped
+
+    backend = "scaled:dynamic,fp16,good_steps=5,products on the grid=262144.0"
+    whole = trajectory(backend, threads=2)
+    with pytest.raises(Stopped):
+        trajectory(backend, checkpoints=tmp_path, progress=stop)
+    again = trajectory(backend, checkpoints=tmp_path)
+    require_same_bits(whole, again)
+    assert whole.scaling == again.scaling
+    assert whole.scaling["doubled"] == 4 and whole.scaling["repeated"] > 0
+
+
+@pytest.mark.slow
+def test_a_file_holds_the_scales():
+    found = climate.run(CASE, 3, 0.5, "fp16", None, 3600.0, 12, time_scheme="rk4",
+                        scaling="static", scales={"Fourier": 0.5})  # fmt: skip
+    said = json.loads(found.attrs["sciprec_scaling"])
+    assert said["mode"] == "static" and said["by_hand"] == {"Fourier": -1}
+    fourier = next(row for row in said["stages"] if row["stage"] == "Fourier")
+    assert fourier["least"] == fourier["greatest"] == -1 and fourier["numbers"] > 0
+    assert len(said["sites"]) == sum(row["sites"] for row in said["stages"])
+    assert "sciprec_scaling" not in climate.run(CASE, 3, 0.5, "fp64", None, 3600.0, 12).attrs
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"scaling": "static", "scales": {"advektion": 2.0}}, "unknown stage 'advektion'"),
+        ({"scaling": "static", "scales": {"advection": 3.0}}, "powers of two"),
+        ({"scales": {"advection": 2.0}}, "scales are given without a scaling"),
+        ({"scaling": "statc"}, "did you mean 'static'"),
+        ({"scaling": "static", "stored": "fp32"}, "scales to places beside stored"),
+        ({"scaling": "static", "stages": "fp16"}, "scales to places beside stages"),
+        ({"scaling": "static", "fourier": "matrix"}, "scales to places beside fourier"),
+        ({"scaling": "static", "case": "held_suarez"}, "whose mass fixer has no scales"),
+        ({"scaling": "static", "backend": "fp64"}, "'fp64' cannot have scales"),
+        ({"scaling": "dynamic", "monitor": {"watch": ["increment:vorticity"], "level": 1}},
+         "'increment:vorticity' is watched beside dynamic scales"),
+    ],
+)  # fmt: skip
+def test_what_has_no_scales_is_refused(more, said):
+    given = {"case": "williamson_5", "truncation": 3, "days": 0.5, "backend": "fp16"} | more
+    with pytest.raises(InputError, match=said):
+        climate.run(**given)
