@@ -8,8 +8,7 @@ from typing import Any
 
 from sciprec.checks.arguments import Range, names, refused, whole
 from sciprec.errors import InputError, meant
-from sciprec.precision.assigning.assignment import AssignedBackend
-from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
 
 EVERY = 36
 """Steps of a block where nothing is said."""
@@ -68,7 +67,7 @@ def checked_ladder(given: Sequence[str]) -> tuple[str, ...]:
     if len(ladder) < 2:
         raise refused("ladder", given, f"two arithmetics or more from narrow to wide, {_EXAMPLE}")
     for rung in ladder:
-        if rung.fixed or rung.random or isinstance(rung, AssignedBackend):
+        if rung.fixed or rung.random or isinstance(rung, HandedBackend):
             raise InputError(
                 f"ladder names '{rung.name}'; accepted: floats that are rounded alike each time, "
                 f"{_EXAMPLE}"

@@ -30,6 +30,7 @@ from sciprec.precision.formats.backend import resolve_backend
 from sciprec.scenario.adaptive_request import WithAdaptive
 from sciprec.scenario.loading import TRUTH
 from sciprec.scenario.policy_choice import WithPolicies
+from sciprec.scenario.scaling_choice import WithScaling
 from sciprec.scenario.sections import Section, as_tuple, key, limited
 from sciprec.scenario.stages_choice import StagesChoice, StagesChoices
 from sciprec.scenario.toml_file import inside, is_inside
@@ -153,7 +154,7 @@ class ClimateRun(Section):
         return self
 
 
-class ClimateScenario(WithPolicies, WithAdaptive):
+class ClimateScenario(WithScaling, WithPolicies, WithAdaptive):
     """A scenario of kind "climate"."""
 
     kind: Literal["climate"] = key('"climate"', 'kind = "climate"')

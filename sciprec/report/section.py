@@ -29,6 +29,7 @@ from sciprec.report.sections.growth import growth_section
 from sciprec.report.sections.members import members_section
 from sciprec.report.sections.monitored import monitored_rows
 from sciprec.report.sections.rounded import rounded_in_words
+from sciprec.report.sections.scaled import scaled_section
 from sciprec.report.sections.stages import stage_rows
 from sciprec.report.sections.suggestions import suggestions
 from sciprec.report.sections.traced import traced_rows
@@ -128,6 +129,7 @@ _FINDINGS = (
     PageSection("members", lambda of: members_section(of.runs)),
     PageSection("notes", lambda of: notes(of.runs)),
     PageSection("stages", lambda of: stage_rows(of.runs)),
+    PageSection("scaled", lambda of: scaled_section(of.runs)),
     PageSection("levels", lambda of: level_rows(of.runs)),
     PageSection("adaptive", lambda of: adaptive_rows(of.runs, of.prefix)),
     PageSection("monitored", lambda of: monitored_rows(of.runs, of.prefix)),

@@ -27,7 +27,8 @@ _FORMAT = "the name of an arithmetic of floats of one format, or a spec string"
 _LIST = "an array of names of stages, which `sciprec policies` lists, that are"
 
 
-def _one_or_several(given: Any) -> Any:
+def one_or_several(given: Any) -> Any:
+    """One name, or an array of names, as a tuple."""
     return (given,) if isinstance(given, str) else as_tuple(given)
 
 
@@ -42,7 +43,7 @@ def _checked(given: tuple[str, ...]) -> tuple[str, ...]:
 _Stages = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
 _Policies = Annotated[
     tuple[str, ...],
-    BeforeValidator(_one_or_several),
+    BeforeValidator(one_or_several),
     WithJsonSchema({
         "anyOf": [
             {"type": "string", "enum": list(_KNOWN)},

@@ -36,7 +36,10 @@ class AdaptiveSteps:
     Attributes:
         control: chooses the rungs.
         lifted: all lifted kernels.
+        reason: as that of `team.Steps`.
     """
+
+    reason = ""
 
     def __init__(self, request: Request, convert: Conversion, model: Model) -> None:
         assert request.adaptive is not None

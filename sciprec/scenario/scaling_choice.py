@@ -1,0 +1,104 @@
+"""The scenario key `scaling`: scales of a model's places, powers of two.
+
+backends = ["fp16"]
+scaling = ["none", "static", "dynamic"]
+scales = { advection = 1024.0 }
+scale_factors = [0.0625, 16.0]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from sciprec.checks.arguments import word
+from sciprec.precision.assigning.scaling import (
+    KEPT,
+    SCALED,
+    SCALINGS,
+    scale_exponent,
+    with_scaling,
+)
+from sciprec.scenario.loading import TRUTH, Scenario
+from sciprec.scenario.policy_choice import one_or_several
+from sciprec.scenario.sections import as_tuple
+
+_Scalings = Annotated[
+    tuple[str, ...],
+    BeforeValidator(one_or_several),
+    WithJsonSchema({
+        "anyOf": [
+            {"type": "string", "enum": list(SCALINGS)},
+            {"type": "array", "items": {"type": "string", "enum": list(SCALINGS)}},
+        ],
+    }),
+]  # fmt: skip
+_Factors = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
+
+
+class WithScaling(Scenario):
+    """A scenario whose model has places that take scales."""
+
+    scaling: _Scalings = Field(
+        default=(), examples=['scaling = ["none", "static"]'],
+        description=f"one of {', '.join(SCALINGS)}, or an array of these: how places of the model "
+        "get scales in every one of 'backends' but the truth",
+    )  # fmt: skip
+    scales: dict[str, float] = Field(
+        default_factory=dict, examples=["scales = { advection = 1024.0 }"],
+        description="a table of stages, which `sciprec policies` lists ('Legendre' for both), "
+        "and powers of two: their scales, whatever a profile says",
+    )  # fmt: skip
+    scale_factors: _Factors = Field(
+        default=(), examples=["scale_factors = [0.0625, 16.0]"],
+        description="an array of powers of two: further runs with static scales so many times as "
+        "large, to see how much depends on them",
+    )  # fmt: skip
+    unclipped: bool = Field(
+        default=False, examples=["unclipped = true"],
+        description="whether there is a further run with static scales in which places have no "
+        "smallest number, to see what clipping does",
+    )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _scaled_backends(self) -> WithScaling:
+        if not self.scaling:
+            given = {"scales": self.scales, "scale_factors": self.scale_factors,
+                     "unclipped": self.unclipped}  # fmt: skip
+            for key in (key for key, value in given.items() if value):
+                raise ValueError(
+                    f"the key '{key}' is given without a scaling; give `scaling = \"static\"`, or "
+                    "leave it out"
+                )
+            return self
+        for name in self.scaling:
+            word("scaling", name, SCALINGS)
+        if len(set(self.scaling)) < len(self.scaling):
+            raise ValueError("a scaling is named twice")
+        for factor in self.scale_factors:
+            scale_exponent("'scale_factors'", factor)
+        if not self.backends:
+            raise ValueError(
+                "the key 'scaling' is given without 'backends'; name the arithmetics that get "
+                'scales, as in `backends = ["fp16"]`'
+            )
+        self.__dict__["backends"] = self._named(self.backends)
+        return self
+
+    def _named(self, backends: Sequence[str]) -> tuple[str, ...]:
+        """The backends with their scales; those that have some stay as they are."""
+        found: list[str] = []
+        for backend in backends:
+            if backend == TRUTH or backend.startswith(SCALED):
+                found.append(backend)
+                continue
+            for scaling in self.scaling:
+                scaled = scaling != "none"
+                scales = self.scales if scaled else None
+                found.append(with_scaling(backend, scaling, scales).name if scaled else backend)
+            more: list[dict[str, Any]] = [{"times": x} for x in self.scale_factors if x != 1.0]
+            more += [{"small": KEPT}] * self.unclipped
+            found += [with_scaling(backend, "static", self.scales, **one).name for one in more]
+        return tuple(dict.fromkeys(found))

@@ -1,0 +1,114 @@
+"""Scenarios whose arithmetics get scales, and what the page says of them."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from sciprec import InputError
+from sciprec.batch.plan import plan
+from sciprec.kinds import parse_scenario
+from sciprec.report.section import PageSection
+from sciprec.report.sections.scaled import scaled_section
+
+SCENARIO = {
+    "name": "scaled", "title": "Scales", "source": "nobody (2026)", "kind": "climate",
+    "backends": ["fp16", "e4m3fn"], "scaling": ["none", "static", "dynamic"],
+    "climate": {"case": "williamson_5", "truncation": 3, "days": 1.0},
+}  # fmt: skip
+
+
+def labels(**more):
+    return [run.label for run in plan([parse_scenario(SCENARIO | more)])]
+
+
+def test_every_arithmetic_has_every_scaling():
+    assert labels() == [
+        "fp64", "fp16", "scaled:static,fp16", "scaled:dynamic,fp16",
+        "e4m3fn", "scaled:static,e4m3fn", "scaled:dynamic,e4m3fn",
+    ]  # fmt: skip
+    more = {"backends": ["fp16"], "scaling": "static", "scales": {"advection": 1024.0},
+            "scale_factors": [0.25, 1.0], "unclipped": True}  # fmt: skip
+    assert labels(**more) == [
+        "fp64", "scaled:static,fp16,advection=1024.0", "scaled:static,fp16,times=0.25,"
+        "advection=1024.0", "scaled:static,fp16,small=kept,advection=1024.0",
+    ]  # fmt: skip
+
+
+def test_a_scenario_is_the_same_when_it_is_read_from_its_own_words():
+    scenario = parse_scenario(SCENARIO)
+    given = scenario.model_dump(mode="json", exclude_unset=True)
+    again = parse_scenario(given | {"backends": list(scenario.backends)})
+    assert again.backends == scenario.backends
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"scaling": "sttic"}, "unknown scaling 'sttic'; .*did you mean 'static'"),
+        ({"scaling": ["static", "static"]}, "a scaling is named twice"),
+        ({"scales": {"advection": 3.0}}, "the scale of 'advection' is 3.0; accepted: powers of"),
+        ({"scale_factors": [5.0]}, "the scale of 'scale_factors' is 5.0"),
+        ({"scaling": [], "unclipped": True}, "'unclipped' is given without a scaling"),
+        ({"scaling": [], "scale_factors": [2.0]}, "'scale_factors' is given without a scaling"),
+        ({"backends": ["mlu370"]}, "'mlu370' cannot have scales"),
+        ({"backends": [], "policy": []}, "'scaling' is given without 'backends'|key 'backends'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_scaled_is_refused(more, said):
+    with pytest.raises(InputError, match=said):
+        parse_scenario(SCENARIO | more)
+
+
+def run_of(label, backend, error, scaling=None):
+    """A stored run with an error at the end, or that stopped."""
+    attrs = {} if scaling is None else {"sciprec_scaling": json.dumps(scaling)}
+    return SimpleNamespace(label=label, backend=backend, compensation="none", error=error,
+                           dataset=SimpleNamespace(attrs=attrs),
+                           comparison=None if error is None else "compared")  # fmt: skip
+
+
+def scaling(mode="static", times=0, repeated=0, history=()):
+    stage = {"stage": "advection", "sites": 3, "least": -4, "greatest": 7, "numbers": 200,
+             "subnormal": 10, "zero": 1}  # fmt: skip
+    return {"arithmetic": "fp16", "mode": mode, "times": times, "small": "clipped",
+            "stages": [stage], "by_hand": {}, "repeated": repeated, "doubled": 1,
+            "history": history, "profile_days": 1.0, "headroom": 4}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (None, 3.5e-4, "static scales carry a run to its end, error 0.00035, which stops without"),
+        (1.35e-3, 1.36e-3, "static scales gain nothing: error 0.0014, and 0.0014 without them"),
+        (1e-2, 2e-3, "static scales make the error 5 times smaller: 0.002, and 0.01 without"),
+        (2e-3, 1e-2, "static scales make the error 5 times larger"),
+        (1e-2, None, "static scales do not carry the run to its end"),
+    ],
+)
+def test_the_page_says_what_scales_gain(before, after, said, monkeypatch):
+    module = "sciprec.report.sections.scaled"
+    monkeypatch.setattr(f"{module}.main_row", lambda _: SimpleNamespace(variable="height"))
+    runs = [
+        run_of("fp64", "fp64", 0.0), run_of("fp16", "fp16", before),
+        run_of("scaled:static,fp16", "scaled:static,fp16", after, scaling()),
+        run_of("times 4", "scaled:static,fp16,times=4.0", 1e-3, scaling(times=2)),
+    ]  # fmt: skip
+    of_dataset = {id(run.dataset): run.error for run in runs}
+    monkeypatch.setattr(f"{module}.growth", lambda _, d, __: (None, [of_dataset[id(d)]]))
+    found = scaled_section(runs)
+    assert [row["label"] for row in found["rows"]] == ["fp16", "scaled:static,fp16", "times 4"]
+    (gain,) = found["gains"]
+    assert said in gain and gain.startswith("scaled:static,fp16: ")
+    assert found["rows"][2]["factor"] == "2^2"
+
+
+def test_the_page_shows_scales_and_changes():
+    history = [[100, 1, 9], [103, -1, 2]]
+    runs = [run_of("dynamic", "scaled:dynamic,fp16", None, scaling("dynamic", 0, 1, history))]
+    section = PageSection("scaled", lambda of: scaled_section(of.runs))
+    text = section.render(SimpleNamespace(runs=runs, scenario="x"))
+    for said in ("2^-4 to 2^7", "5.00%", "0.50%", "after step 100: 9 doubled; after step 103: 2 "
+                 "halved", "stopped", "profile of 1 day"):  # fmt: skip
+        assert said in text, said
+    assert section.render(SimpleNamespace(runs=[run_of("a", "fp16", None)], scenario="x")) is None
