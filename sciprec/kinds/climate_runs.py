@@ -112,8 +112,9 @@ def run_climate(
         days,
         backend=with_scaling(
             in_place_of(backend, policy, narrow, wide, keeping.widest if keeping else "fp64"),
-            scaling, scales,
-        ),  # fmt: skip
+            scaling,
+            scales,
+        ),
         step_seconds=step_seconds,
         output_hours=output_hours,
         parameters=case_parameters,
