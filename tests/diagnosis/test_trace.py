@@ -184,6 +184,19 @@ def test_no_error_and_no_finite_result():
     assert "No result is finite" in lost.verdict
 
 
+def at_most(x, y):
+    for i in range(x.size):
+        y[i] = 0.7 / min(2.0, x[i] * x[i] * 1e-5)
+
+
+def test_what_has_overflowed_is_compared_as_it_is():
+    """Found by a random kernel: exactly, the first product is 0.9 and the smaller one."""
+    found = checked(at_most, "fp16", (np.array([300.0, 700.0]), np.zeros(2)))
+    assert found.elements == 2 and found.outputs["y"] < 1e-3
+    assert [event.kind for event in found.events] == ["infinity"]
+    assert [branch.line for branch in found.branches] == [found.events[0].line]
+
+
 def doubled(pair, x):
     y = x + pair[0]
     for i in range(x.size):

@@ -197,10 +197,13 @@ class Twin(Companion):
         return self.with_pair(b, call(b, "fabs", self.value(b, x)), high, low)
 
     def chosen(self, b, x, y, first, sign: float):
-        """max(x, y), of the sign -1 min; the exact one of exact values."""
+        """max(x, y), of the sign -1 min; the exact one of exact values, but of an operand that is
+        no number any more in the tested run, whose error cannot be split.
+        """
         (u, u_low), (v, v_low) = self.pair(b, x), self.pair(b, y)
         exact = b.fadd(b.fsub(u, v), b.fsub(u_low, v_low))
-        otherwise = self.decides_otherwise(b, exact, first, sign)
+        known = b.and_(*(rows.is_finite(b, self.value(b, operand)) for operand in (x, y)))
+        otherwise = b.and_(known, self.decides_otherwise(b, exact, first, sign))
         return b.select(b.xor(first, otherwise), x, y)
 
     def difference(self, b, x, y, factor):
