@@ -41,11 +41,13 @@ class Adapted:
         plan: what was asked for.
         variable: that was judged.
         history: (blocks, columns) of `control.COLUMNS`, repeated ones included.
+        ended: empty, or a sentence: the widest rung has left the tolerance.
     """
 
     plan: Plan
     variable: str
     history: np.ndarray
+    ended: str = ""
 
 
 def block_size(plan: Plan, before: int, stop: int) -> int:

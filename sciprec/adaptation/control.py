@@ -45,10 +45,10 @@ _MOST = 1e120
 
 @dataclass(frozen=True)
 class Rate:
-    """What one step of a rung adds: |m| and V."""
+    """What one step of a rung adds: |m| and V of each variable."""
 
-    systematic: float
-    variance: float
+    systematic: np.ndarray
+    variance: np.ndarray
 
 
 class Control:
@@ -57,7 +57,9 @@ class Control:
     Args:
         plan: what it is to keep.
         steps: N, of the whole run.
-        weights: of the squares of the judged variable's elements in its norm.
+        weights: for each judged variable those of the squares of its elements in its norm. Values
+            of these variables are given as one flat array, one after another, and the largest of
+            their relative errors counts.
 
     Attributes:
         rung: of the next block.
@@ -65,38 +67,44 @@ class Control:
         ended: empty, or a sentence: the widest rung has left the tolerance.
     """
 
-    def __init__(self, plan: Plan, steps: int, weights: np.ndarray) -> None:
-        self.plan, self.steps, self._weights = plan, steps, weights
+    def __init__(self, plan: Plan, steps: int, weights: Sequence[np.ndarray]) -> None:
+        self.plan, self.steps = plan, steps
+        self.sizes = tuple(each.size for each in weights)
+        self._weights = np.concatenate([np.asarray(each, float) for each in weights])
         count = len(plan.ladder)
         self.rung, self.ended = 0, ""
         self.history: list[tuple[float, ...]] = []
         self._last: list[np.ndarray] = [np.zeros(0)] * count
         self._fails, self._until = [0] * count, [0] * count
-        self._sum, self._excess, self._random = np.zeros_like(weights), 0.0, 0.0
+        nothing = np.zeros(len(self.sizes))
+        self._sum, self._excess, self._random = np.zeros(self._weights.size), nothing, nothing
 
     # ---- differences ---------------------------------------------------------------------------
 
-    def _dot(self, x: np.ndarray, y: np.ndarray) -> float:
-        return math.fsum((self._weights * x * y).tolist())
+    def _dot(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Of each variable."""
+        products = np.split(self._weights * x * y, np.cumsum(self.sizes)[:-1])
+        return np.array([math.fsum(each.tolist()) for each in products])
 
     def _rate(self, rung: int, given: np.ndarray) -> Rate:
         """Of a rung, from its difference and the one before; one alone is taken for systematic."""
         before = self._last[rung]
         if not _usable(given):
-            return Rate(math.inf, math.inf)
+            return Rate(*np.full((2, len(self.sizes)), np.inf))
+        squares = self._dot(given, given)
         if not before.size:
-            return Rate(math.sqrt(self._dot(given, given)), 0.0)
+            return Rate(np.sqrt(squares), np.zeros_like(squares))
         apart = given - before
-        least = 0.0 if rung == self.rung else UNTRIED * self._dot(given, given)
-        common = max(self._dot(given, before), least)
-        return Rate(math.sqrt(common), 0.5 * self._dot(apart, apart))
+        least = (0.0 if rung == self.rung else UNTRIED) * squares
+        common = np.maximum(self._dot(given, before), least)
+        return Rate(np.sqrt(common), 0.5 * self._dot(apart, apart))
 
     def begin(self, differences: Mapping[int, np.ndarray], state: np.ndarray) -> None:
         """Choose the first rung.
 
         Args:
             differences: rung -> of the step after the initial state.
-            state: the judged variable then.
+            state: the judged variables then.
         """
         size = self._size(state)
         rates = {rung: self._rate(rung, given) for rung, given in differences.items()}
@@ -108,8 +116,11 @@ class Control:
         for rung, given in differences.items():
             self._last[rung] = given.copy() if _usable(given) else np.zeros(0)
 
-    def _size(self, state: np.ndarray) -> float:
-        return math.sqrt(self._dot(state, state)) if _usable(state) else math.nan
+    def _size(self, state: np.ndarray) -> np.ndarray:
+        """The norm of each variable."""
+        if not _usable(state):
+            return np.full(len(self.sizes), np.nan)
+        return np.sqrt(self._dot(state, state))
 
     # ---- errors --------------------------------------------------------------------------------
 
@@ -118,19 +129,20 @@ class Control:
         return SHARE * self.plan.tolerance
 
     @property
-    def _systematic(self) -> float:
+    def _systematic(self) -> np.ndarray:
         """What the signed sum has beyond the excess of its random part."""
-        return math.sqrt(max(self._dot(self._sum, self._sum) - self._excess, 0.0))
+        return np.sqrt(np.maximum(self._dot(self._sum, self._sum) - self._excess, 0.0))
 
-    def _estimate(self, size: float) -> float:
-        """E over the norm of the variable."""
-        return _over(math.hypot(self._systematic, math.sqrt(self._random)), size)
+    def _estimate(self, size: np.ndarray) -> float:
+        """E over the norm of a variable, the largest."""
+        return _over(np.sqrt(self._systematic**2 + self._random), size)
 
-    def _forecast(self, rate: Rate, done: int, size: float) -> float:
+    def _forecast(self, rate: Rate, done: int, size: np.ndarray) -> float:
         """The error at the end if all that is left is made at a rate, over the norm."""
         left = self.steps - done
-        systematic = self._systematic + left * rate.systematic
-        return _over(math.sqrt(systematic**2 + self._random + left * rate.variance), size)
+        systematic = self._systematic + left * rate.systematic if left else self._systematic
+        random = self._random + left * rate.variance if left else self._random
+        return _over(np.sqrt(systematic**2 + random), size)
 
     # ---- decisions -----------------------------------------------------------------------------
 
@@ -143,16 +155,16 @@ class Control:
             before: steps before it.
             count: its steps.
             differences: rung -> of its last step, of its own rung and of the narrower ones.
-            state: the judged variable after it.
+            state: the judged variables after it.
         """
         own, done, size = self.rung, before + count, self._size(state)
         rates = {rung: self._rate(rung, given) for rung, given in differences.items()}
         kept = self._sum, self._excess, self._random
         rate = rates[own]
-        if math.isfinite(rate.systematic):
+        if np.isfinite(rate.systematic).all():
             self._sum = self._sum + count * differences[own]
-            self._excess += count * count * rate.variance
-            self._random += count * rate.variance
+            self._excess = self._excess + count * count * rate.variance
+            self._random = self._random + count * rate.variance
             estimate = self._estimate(size)
         else:
             estimate = math.inf
@@ -171,7 +183,9 @@ class Control:
         self._choose(rates, forecast, done, size)
         return True
 
-    def _choose(self, rates: Mapping[int, Rate], forecast: float, done: int, size: float) -> None:
+    def _choose(
+        self, rates: Mapping[int, Rate], forecast: float, done: int, size: np.ndarray
+    ) -> None:
         """The rung of the next block."""
         if not forecast <= self._limit:
             self._leave(self.rung)
@@ -210,7 +224,7 @@ class Control:
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Go on from such arrays."""
         self._last = [arrays[f"last_{rung}"] for rung in range(len(self.plan.ladder))]
-        self._sum, (self._excess, self._random) = arrays["sum"], arrays["parts"].tolist()
+        self._sum, (self._excess, self._random) = arrays["sum"], arrays["parts"]
         self._fails, self._until = arrays["rungs"].tolist()
         self.rung = int(arrays["rung"])
         self.history = [tuple(row) for row in arrays["history"].tolist()]
@@ -240,8 +254,8 @@ def _usable(values: np.ndarray) -> bool:
     return bool(np.all(np.abs(values) < _MOST))  # of NaN it is false
 
 
-def _over(error: float, size: float) -> float:
-    """A relative error; where there is nothing to compare with, all or nothing."""
-    if size == 0.0:
-        return math.inf if error > 0.0 else 0.0
-    return error / size
+def _over(errors: np.ndarray, sizes: np.ndarray) -> float:
+    """The largest relative error; where there is nothing to compare with, all or nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.where(errors == 0.0, 0.0, errors / sizes)
+    return float(np.max(found))

@@ -25,7 +25,7 @@ class Plan:
         tolerance: the relative l2 error against fp64 that a variable may have at the end.
         ladder: names of arithmetics, from narrow to wide.
         every: steps of a block.
-        variable: of the state; empty: the first one of the model.
+        variable: of the state; empty: the first one of the climate's, all of a user's model.
     """
 
     tolerance: float
@@ -111,7 +111,7 @@ def plan_from(given: Plan | Mapping[str, Any] | None) -> Plan | None:
 
 
 def require_variable(plan: Plan, known: Sequence[str]) -> str:
-    """The variable that is judged.
+    """The variable that is judged; the first one where none is named.
 
     Raises:
         InputError: the model does not have it.

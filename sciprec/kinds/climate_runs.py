@@ -25,6 +25,11 @@ from sciprec.output.variables import describe
 from sciprec.precision.assigning.policies import in_place_of
 from sciprec.precision.assigning.scaling import with_scaling
 
+_ROUNDED_BY_BLOCK = (
+    "Every operation of a tendency is rounded in the arithmetic of its block; the state, its "
+    "update and the implicit solve are in binary64."
+)
+
 
 def run_climate(
     case: str = "williamson_2",
@@ -134,7 +139,7 @@ def run_climate(
     if trajectory.observed is not None:
         dataset = with_monitor(dataset, trajectory.observed)
     if trajectory.adapted is not None:
-        dataset = with_adapted(dataset, trajectory.adapted)
+        dataset = with_adapted(dataset, trajectory.adapted, _ROUNDED_BY_BLOCK)
     if trajectory.scaling is not None:
         dataset.attrs[SCALED] = json.dumps(trajectory.scaling)
     if trajectory.stored:

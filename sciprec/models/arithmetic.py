@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.checks.arguments import shown
+from sciprec.adaptation.blocks import Adapted
+from sciprec.adaptation.plan import Plan as Adaptive
+from sciprec.checks.arguments import shown, whole
 from sciprec.errors import ModelError
+from sciprec.models.advancing import Advancing, Step, checked_state
 from sciprec.models.observing import Observer
 from sciprec.monitoring.plan import Plan
 from sciprec.precision.formats.backend import Backend, resolve_backend
@@ -38,6 +41,7 @@ class ModelArithmetic:
         seed: of the ensemble.
         threads: how many the model may use inside; they must change no bit.
         monitor: what is watched of what the model shows, or None.
+        adaptive: what `advance` is to keep, on a ladder whose widest rung is the backend; or None.
 
     Attributes:
         backend: name of the arithmetic.
@@ -45,11 +49,13 @@ class ModelArithmetic:
         observer: takes down what the model shows; None where nothing is watched.
     """
 
+    _others: tuple[ModelArithmetic, ...] = ()
+
     def __init__(
         self, backend: str | Backend = "fp64",
         compensation: str | Compensation | dict[str, Any] | None = None, *,
         member: int = 0, amplitude: float = 2.0**-52, seed: int = 0, threads: int = 1,
-        monitor: Plan | None = None,
+        monitor: Plan | None = None, adaptive: Adaptive | None = None,
     ) -> None:  # fmt: skip
         self._resolved = resolve_backend(backend)
         self.backend = self._resolved.name
@@ -60,6 +66,7 @@ class ModelArithmetic:
         self._updates: dict[int, tuple[np.ndarray, CarriedUpdate]] = {}
         self._drawn = 0
         self.observer = None if monitor is None else Observer(monitor, self._resolved)
+        self._advancing = None if adaptive is None else self._on_ladder(adaptive)
 
     @property
     def member(self) -> int:
@@ -140,6 +147,45 @@ class ModelArithmetic:
         made = values * (1.0 + self.amplitude * drawn.reshape(values.shape))
         return made if isinstance(x, np.ndarray) else float(made)
 
+    def advance(
+        self, step: Step, steps: int, *, of: int | None = None, **state: np.ndarray
+    ) -> None:
+        """Make so many steps of a state; where the scenario has a table [adaptive], in blocks whose
+        arithmetic follows its tolerance.
+
+        Args:
+            step: function (lift, **state) that makes one: `lift(kernel)` is the kernel in the
+                arithmetic of the step, as of `lift` of this arithmetic. It changes the arrays in
+                place, adds increments in binary64, and depends on nothing else that changes.
+            steps: how many.
+            of: of the whole run, the same in each call; left out, this is the only call.
+            state: arrays of float64 by name, changed in place.
+
+        Raises:
+            ModelError: the state is none, or a number of steps does not fit.
+        """
+        checked_state(state)
+        whole("steps", steps, 0, 2**62, "a whole number of steps")
+        total = steps if of is None else whole("of", of, 1, 2**62, "a whole number of steps")
+        if self._advancing is not None:
+            self._advancing.advance(step, state, steps, total)
+            return
+        for _ in range(steps):
+            step(self.lift, **state)
+
+    @property
+    def adapted(self) -> Adapted | None:
+        """What steps whose arithmetic follows a tolerance have done; None where there are none."""
+        return None if self._advancing is None else self._advancing.adapted
+
+    def _on_ladder(self, plan: Adaptive) -> Advancing:
+        """Arithmetics of the narrower rungs and of fp64, beside this one."""
+        self._others = tuple(
+            ModelArithmetic(name, seed=self.seed) for name in (*plan.ladder[:-1], "fp64")
+        )
+        *narrower, exact = (one.lift for one in self._others)
+        return Advancing(plan, (*narrower, self.lift), exact)
+
     def watch(self, **values: Any) -> None:
         """Show the monitor what a step has left; nothing where the scenario has none.
 
@@ -156,7 +202,8 @@ class ModelArithmetic:
     @property
     def lifted(self) -> tuple[Any, ...]:
         """All kernels that were lifted so far, those of updates included."""
-        return (*self._lifted.values(), *(u.lifted for _, u in self._updates.values()))
+        own = (*self._lifted.values(), *(u.lifted for _, u in self._updates.values()))
+        return own + tuple(kernel for other in self._others for kernel in other.lifted)
 
     def require_used(self, model: str) -> None:
         """Make sure that what a run asks for beside its arithmetic has been used.
@@ -169,6 +216,11 @@ class ModelArithmetic:
             raise ModelError(
                 f"model '{model}': the scenario has a table [monitor], and the model shows "
                 "nothing; call arithmetic.watch(x=x) at the end of each step, or remove the table"
+            )
+        if self._advancing is not None and not self._advancing.steps:
+            raise ModelError(
+                f"model '{model}': the scenario has a table [adaptive], and the model makes no "
+                "steps by arithmetic.advance(step, steps, x=x); do so, or remove the table"
             )
         if self._compensation and not self._updates:
             raise ModelError(

@@ -19,11 +19,13 @@ from sciprec.models.arithmetic import ModelArithmetic
 from sciprec.models.parameters import as_given, parameters_of, table_of
 from sciprec.models.results import stored_form
 from sciprec.models.timing import processor_seconds, timing_of
+from sciprec.output.adapted import with_adapted
 from sciprec.output.dataset import fixed_point_attributes, timing_attributes
 from sciprec.output.monitored import with_monitor
 from sciprec.output.stated import stated
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.provenance.definitions import digest_of, is_installed
+from sciprec.scenario.adaptive_request import WithAdaptive
 from sciprec.scenario.complaints import complaint
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.sections import key
@@ -40,9 +42,13 @@ _ROUNDED = (
     "Every operation of the kernels that the model lifts, and every update that it makes by its "
     "arithmetic, is rounded{residuals}; what it computes beside them is binary64."
 )
+_ROUNDED_BY_BLOCK = (
+    "Every operation of the kernels that a step lifts is rounded in the arithmetic of its block; "
+    "what it computes beside them is binary64."
+)
 
 
-class ModelScenario(Scenario):
+class ModelScenario(WithAdaptive):
     """A scenario of a user's model. Other processes find its class by the name of its kind."""
 
     takes_compensation: ClassVar[bool] = True
@@ -235,6 +241,10 @@ class Declared:
         dataset.attrs |= timing_attributes(timing_of(spent))
         if arithmetic.observer is not None:
             dataset = with_monitor(dataset, arithmetic.observer.observed())
+        adapted = arithmetic.adapted
+        if adapted is not None:
+            dataset = with_adapted(dataset, adapted, _ROUNDED_BY_BLOCK)
+            dataset.attrs["blow_up"] = dataset.attrs.get("blow_up") or adapted.ended
         return dataset.assign_attrs(fixed_point_attributes(fixed_point_summary(arithmetic.lifted)))
 
     def _called(self, parameters: Any, arithmetic: ModelArithmetic, label: str) -> Any:
@@ -270,7 +280,8 @@ def _arithmetic(variant: Variant, around: Surroundings) -> ModelArithmetic:
     return ModelArithmetic(
         variant.backend, variant.compensation.resolved(), member=member.member,
         amplitude=member.amplitude, seed=member.seed, threads=around.threads,
-        monitor=around.monitor,
+        monitor=None if variant.adaptive else around.monitor,
+        adaptive=None if variant.adaptive is None else variant.adaptive.plan(),
     )  # fmt: skip
 
 

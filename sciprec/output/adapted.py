@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.adaptation.blocks import Adapted
 from sciprec.adaptation.control import COLUMNS, vain_attempts
 from sciprec.output.stated import ADAPTED, ADAPTIVE, ROUNDED
 
@@ -21,18 +22,15 @@ _WORDS = {
     "forecast": "relative l2 error at the end that is forecast after a block on its arithmetic",
 }
 _WHOLE = ("first", "steps", "rung", "kept")
-_ROUNDED = (
-    "Every operation of a tendency is rounded in the arithmetic of its block; the state, its "
-    "update and the implicit solve are in binary64."
-)
 
 
-def with_adapted(dataset: xr.Dataset, adapted: Any) -> xr.Dataset:
+def with_adapted(dataset: xr.Dataset, adapted: Adapted, rounded: str) -> xr.Dataset:
     """The dataset with the history of an adaptive run.
 
     Args:
         dataset: of the run.
-        adapted: a plan, the variable that was judged, and a history, as the model gives them.
+        adapted: what was done.
+        rounded: sentences on what is rounded in which arithmetic.
     """
     plan, history = adapted.plan, adapted.history
     more = {}
@@ -44,7 +42,7 @@ def with_adapted(dataset: xr.Dataset, adapted: Any) -> xr.Dataset:
         "tolerance": plan.tolerance, "ladder": list(plan.ladder), "every": plan.every,
         "variable": adapted.variable, "vain": vain_attempts(history),
     }  # fmt: skip
-    attributes = {ADAPTIVE: json.dumps(said, sort_keys=True), ROUNDED: _ROUNDED}
+    attributes = {ADAPTIVE: json.dumps(said, sort_keys=True), ROUNDED: rounded}
     dataset = dataset.assign_coords({_BLOCK: (_BLOCK, np.arange(len(history)), number)})
     return dataset.assign(more).assign_attrs(dataset.attrs | attributes)
 

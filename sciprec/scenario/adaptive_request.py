@@ -30,7 +30,7 @@ class AdaptiveRequest(Section):
     variable: str | None = Field(
         default=None, examples=['variable = "vorticity"'],
         description="the name of a variable of the state, whose error is judged; left out, the "
-        "first one of the model",
+        "first one of the climate's, and all of a user's model",
     )  # fmt: skip
 
     @model_validator(mode="after")

@@ -63,7 +63,7 @@ class Ladder:
     def go(self, tolerance, steps=720, every=36):
         """Blocks to the end; the control, and the true error."""
         plan = checked_plan(tolerance, ["bf16", "fp16", "fp32"][: len(self.same)], every)
-        control, state = Control(plan, steps, np.ones(self.size)), np.ones(self.size)
+        control, state = Control(plan, steps, [np.ones(self.size)]), np.ones(self.size)
         rungs = range(len(self.same))
         control.begin({rung: self.difference(rung) for rung in rungs}, state)
         error, done = np.zeros(self.size), 0
@@ -102,7 +102,7 @@ def test_a_rung_that_keeps_the_tolerance_runs_alone():
 def test_a_rung_that_has_become_worse_is_left_and_its_block_repeated():
     ladder = Ladder([1e-6, 1e-8], [0.0, 0.0])
     plan = checked_plan(1e-2, LADDER, 36)
-    control, state = Control(plan, 720, np.ones(300)), np.ones(300)
+    control, state = Control(plan, 720, [np.ones(300)]), np.ones(300)
     control.begin({0: ladder.difference(0), 1: ladder.difference(1)}, state)
     assert control.keep(0, 36, {0: ladder.difference(0)}, state) and control.rung == 0
     before = control.arrays()["sum"]
@@ -115,7 +115,7 @@ def test_a_rung_that_has_become_worse_is_left_and_its_block_repeated():
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
 def test_what_is_not_finite_is_no_estimate(bad):
     plan = checked_plan(1e-2, LADDER, 36)
-    control, state = Control(plan, 720, np.ones(3)), np.ones(3)
+    control, state = Control(plan, 720, [np.ones(3)]), np.ones(3)
     control.begin({0: np.full(3, bad), 1: np.full(3, 1e-9)}, state)
     assert control.rung == 1
     assert control.keep(0, 36, {0: np.full(3, bad), 1: np.full(3, 1e-9)}, state)
@@ -138,10 +138,10 @@ def test_a_control_goes_on_from_its_arrays():
     ]
     given[28][0] = np.ones(50)  # is made again, and its rung left for some blocks
     plan, state = checked_plan(1e-2, LADDER, 10), np.ones(50)
-    first = Control(plan, 300, np.ones(50))
+    first = Control(plan, 300, [np.ones(50)])
     first.begin(given[0], state)
     for n in range(30):
-        other = Control(plan, 300, np.ones(50))
+        other = Control(plan, 300, [np.ones(50)])
         other.restore(first.arrays())
         tried = {rung: given[n][rung] for rung in range(first.rung + 1)}
         assert first.keep(10 * n, 10, tried, state) == other.keep(10 * n, 10, tried, state)

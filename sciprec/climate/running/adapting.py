@@ -51,7 +51,7 @@ class AdaptiveSteps:
         self.variable = require_variable(self.plan, request.equations.variables)
         part = parts_of(request, model.columns)[self.variable]
         self._places = part.places
-        self.control = Control(self.plan, request.stops[-1], part.weights)
+        self.control = Control(self.plan, request.stops[-1], [part.weights])
 
     @property
     def system(self) -> System:

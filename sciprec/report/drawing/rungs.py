@@ -12,16 +12,17 @@ from sciprec.report.drawing.svg import COLOURS, drawn, short, to_svg
 
 def rungs_picture(
     ladder: Sequence[str], begins: np.ndarray, ends: np.ndarray, rungs: np.ndarray,
-    kept: np.ndarray, name: str,
+    kept: np.ndarray, name: str, label: str,
 ) -> Picture:  # fmt: skip
     """Blocks as bars, a row for each arithmetic, the narrowest lowest.
 
     Args:
         ladder: names of arithmetics, from narrow to wide.
-        begins, ends: (n,), days.
+        begins, ends: (n,), times or steps.
         rungs: (n,), places in the ladder.
         kept: (n,), whether a block stayed; others are hollow.
         name: of the figure, unique on the page.
+        label: of the axis of times.
     """
     with drawn(name, 0.7 + 0.32 * len(ladder)) as figure:
         axes = figure.add_subplot()
@@ -32,7 +33,7 @@ def rungs_picture(
                 edgecolor=COLOURS[0], linewidth=0.6, **look,
             )  # fmt: skip
         axes.grid(False)
-        axes.set(xlabel="days", yticks=range(len(ladder)), ylim=(-0.5, len(ladder) - 0.5))
+        axes.set(xlabel=label, yticks=range(len(ladder)), ylim=(-0.5, len(ladder) - 0.5))
         axes.set_yticklabels([short(one) for one in ladder])
-        svg = to_svg(figure, f"The arithmetic of each block, of {', '.join(ladder)}, over days")
+        svg = to_svg(figure, f"The arithmetic of each block, of {', '.join(ladder)}, over {label}")
     return Picture(svg, "The arithmetic of each block; hollow: blocks that were made again.")

@@ -36,9 +36,13 @@ def _row(run: StoredRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
     said, history = history_of(dataset)
     kept = history["kept"] == 1
     steps = np.where(kept, history["steps"], 0)
-    total, days = max(int(steps.sum()), 1), dataset.attrs["step_seconds"] / 86400.0
+    total = max(int(steps.sum()), 1)
+    label = "days" if "step_seconds" in dataset.attrs else "step"
+    days = dataset.attrs["step_seconds"] / 86400.0 if label == "days" else 1.0
     ends = (history["first"] + history["steps"] - 1) * days
-    when, true = true_errors(dataset, truth, said["variable"])
+    when, true = true_errors(dataset, truth, said["variable"].split(", "))
+    if label == "step":  # of the end alone it is known which step it is
+        when, true = ends[kept][-1:], true[-1:]
     courses = {
         "estimated": Course(ends[kept], history["estimate"][kept], 0),
         "true": Course(when, true, 0, thick=True),
@@ -67,33 +71,42 @@ def _row(run: StoredRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
         ],
         "strip": rungs_picture(
             said["ladder"], (history["first"] - 1) * days, ends, history["rung"], kept,
-            f"{name}-rungs",
+            f"{name}-rungs", label,
         ),
-        "picture": courses_picture(courses, "days", f"{name}-error", caption, said["tolerance"]),
+        "picture": courses_picture(courses, label, f"{name}-error", caption, said["tolerance"]),
     }  # fmt: skip
 
 
 def true_errors(
-    dataset: xr.Dataset, truth: xr.Dataset | None, variable: str
+    dataset: xr.Dataset, truth: xr.Dataset | None, variables: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Times (days) after the first, and the relative l2 errors then; none where files do not say.
+    """Times after the first, and the largest of the relative l2 errors then; none where files do
+    not say.
 
     Args:
         dataset: of a run.
         truth: of the same scenario in fp64, or None.
-        variable: of the state; its field is what both files must have.
+        variables: of the state, whose fields both files must have along time.
     """
-    field = _FIELDS.get(variable, variable)
-    if truth is None or field not in dataset or field not in truth:
+    fields = [_FIELDS.get(name, name) for name in variables]
+    known = truth is not None and all(
+        field in one and "time" in one[field].dims for field in fields for one in (dataset, truth)
+    )
+    if not known:
         return np.zeros(0), np.zeros(0)
     count = min(dataset.sizes["time"], truth.sizes["time"])
+    pairs = zip(variables, fields, strict=True)
+    each = [_errors_of(*pair, dataset, truth, count) for pair in pairs]
+    return dataset["time"].values[1:count], np.max(each, axis=0)
+
+
+def _errors_of(
+    variable: str, field: str, dataset: xr.Dataset, truth: xr.Dataset, count: int
+) -> np.ndarray:
+    """The relative l2 errors of a variable after the first of so many times."""
     mine, its = (one[field].isel(time=slice(1, count)) for one in (dataset, truth))
-    area = truth["cell_area"]
-    if field != variable:  # the state has no mean
-        mean = (area * its).sum(("lat", "lon")) / area.sum()
-        size = its - mean
-    else:
-        size = its
-    over = [dim for dim in its.dims if dim != "time"]
-    wrong = (area * (mine - its) ** 2).sum(over) / (area * size**2).sum(over)
-    return dataset["time"].values[1:count], np.sqrt(wrong.values)
+    area = truth["cell_area"] if {"lat", "lon"} <= set(its.dims) else xr.DataArray(1.0)
+    mean = (area * its).sum(("lat", "lon")) / area.sum() if field != variable else 0.0
+    over = [dim for dim in its.dims if dim != "time"]  # the state has no mean
+    wrong = (area * (mine - its) ** 2).sum(over) / (area * (its - mean) ** 2).sum(over)
+    return np.sqrt(wrong.values)
