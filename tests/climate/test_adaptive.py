@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import sciprec
+from sciprec.adaptation.blocks import block
 from sciprec.adaptation.control import COLUMNS, Control, vain_attempts
 from sciprec.adaptation.plan import checked_plan
 from sciprec.climate.transform.grid import Truncation
@@ -110,6 +111,39 @@ def test_a_rung_that_has_become_worse_is_left_and_its_block_repeated():
     assert [row[COLUMNS.index("kept")] for row in control.history] == [1.0, 0.0]
     assert control.keep(36, 36, {0: np.ones(300), 1: ladder.difference(1)}, state)
     assert np.abs(control.arrays()["sum"] - before).max() < 1e-4  # nothing of what was repeated
+
+
+class Counting:
+    """A state that counts its steps; the narrow rung adds more, once it has become worse."""
+
+    def __init__(self):
+        self.worse = 0.0
+
+    def copied(self, state):
+        return state.copy()
+
+    def advanced(self, state, rung, before, count):
+        state += count * (1.0 + (1e-9 + self.worse) * (rung == 0))
+
+    def exact(self, state, before):
+        return state + 1.0
+
+    def apart(self, state, exact):
+        return state - exact
+
+    def judged(self, state):
+        return state
+
+
+def test_a_block_is_made_again_from_its_beginning():
+    rungs, state = Counting(), np.full(3, 100.0)
+    control = Control(checked_plan(1e-2, LADDER, 10), 100, [np.ones(3)])
+    after = block(rungs, control, state, 0, 10)
+    assert (state == 100.0).all() and control.rung == 0
+    rungs.worse = 10.0
+    again = block(rungs, control, after, 10, 10)
+    assert [row[COLUMNS.index("kept")] for row in control.history] == [1.0, 0.0, 1.0]
+    assert again.tolist() == (after + 10.0).tolist() and control.rung == 1
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
