@@ -10,7 +10,7 @@ import numpy as np
 
 from sciprec.adaptation.plan import Plan as Adaptive
 from sciprec.adaptation.plan import require_variable
-from sciprec.checks.arguments import names, refused, shown, word
+from sciprec.checks.arguments import names, refused, word
 from sciprec.checks.limits import CLIMATE, require_few_states
 from sciprec.climate import catalogue
 from sciprec.climate.cases.registry import Case, resolve_case
@@ -180,9 +180,10 @@ def _fits_adaptive(
         InputError: what is given beside it does not go with it, or the variable is unknown.
     """
     require_variable(adaptive, equations.variables)
-    if backend is not None and resolve_backend(backend).name != adaptive.widest:
+    named = adaptive.widest if backend is None else resolve_backend(backend).name
+    if named != adaptive.widest:
         raise InputError(
-            f"the backend {shown(backend)} is given beside adaptive, whose ladder names the "
+            f"the backend '{named}' is given beside adaptive, whose ladder names the "
             "arithmetics; leave the backend out"
         )
     for name, given in others.items():
