@@ -14,8 +14,10 @@ from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.lifted_model import conversion_of
 from sciprec.climate.running.loop import Run
 from sciprec.climate.running.request import check_request
-from sciprec.climate.stages.scales import HEADROOM, SCALED_STAGES, STATE
+from sciprec.climate.stages.scales import HEADROOM, SCALED_STAGES, STATE, Notes, Scales
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.precision import resolve_backend
+from sciprec.precision.assigning.scaling import Scaling
 from sciprec.precision.formats.stages import Stages
 
 SMALL = Truncation(3, 8, 16, 3600.0)
@@ -77,6 +79,44 @@ def test_the_largest_number_of_each_place_has_the_headroom():
                 seen += 1
     assert seen > 20
     assert ("state", "vorticity") in largest and scales.stages["state", "vorticity"] == (STATE,)
+
+
+def test_scales_by_themselves():
+    """Of places with numbers, with zeros alone, and without operations."""
+    scales = Scales(resolve_backend("fp16").compute, Scaling("dynamic"))
+    scales.register(("f", ""), ["advection", "rest"], ["a", "b"])
+    scales.register(("copy", ""), [], [])
+    notes = Notes()
+    notes.note(("f", ""), np.array([3.0, 0.0]))
+    notes.note(("copy", ""), np.array([]))
+    scales.fit(notes)
+    assert scales.of(("f", "")).tolist() == [15 - HEADROOM - 1] * 2
+    assert scales.by_stage() == {"advection": {10: 1}, "rest": {10: 1}}
+    notes.note(("f", ""), np.array([2.0**6, 2.0**5]))
+    beyond = scales.beyond(notes)  # 2^16 has no room
+    assert beyond["f", ""].tolist() == [True, False]
+    assert scales.change(3, -1, beyond) and scales.of(("f", "")).tolist() == [9, 10]
+    other = Scales(scales.arithmetic, scales.scaling)
+    other.register(("f", ""), ["advection", "rest"], ["a", "b"])
+    other.register(("copy", ""), [], [])
+    other.fit(notes)
+    other.restore(scales.state())
+    assert other.of(("f", "")).tolist() == [9, 10] and other.history == [(3, -1, 1)]
+    for _ in range(300):
+        moved = scales.change(4, -1)
+    assert not moved and scales.of(("f", "")).tolist() == [-200, -200]
+
+
+def test_numbers_that_are_clipped_are_counted():
+    scales = Scales(resolve_backend("fp16").compute, Scaling("static"))
+    scales.register(("f", ""), ["rest"], ["a"])
+    notes = Notes(counting=True)
+    notes.note(("f", ""), np.array([2.0**11]))
+    sizes = 2.0 ** np.array([11.0, -14, -15, -24, -25, -26])
+    notes.count(("f", ""), [np.concatenate([sizes, -sizes, [0.0]])])
+    scales.fit(notes)
+    assert scales.of(("f", "")).tolist() == [0]
+    assert scales.clipped(notes) == {"rest": (12, 6, 2)}
 
 
 @pytest.fixture

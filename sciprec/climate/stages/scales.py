@@ -111,7 +111,7 @@ class Scales:
         for place, known in notes.largest.items():
             stages = self.stages[place]
             largest = np.where((known > 0.0) & np.isfinite(known), known, 0.0)
-            largest[largest == 0.0] = largest.max() or 1.0
+            largest[largest == 0.0] = largest.max(initial=0.0) or 1.0
             k = self.arithmetic.format.emax - HEADROOM - (np.frexp(largest)[1] - 1) + times
             by_hand = [given.get(stage, own) for stage, own in zip(stages, k.tolist(), strict=True)]
             self.exponents[place] = within_reach(np.array(by_hand, np.int64))
