@@ -98,7 +98,7 @@ class WithScaling(Scenario):
                 scaled = scaling != "none"
                 scales = self.scales if scaled else None
                 found.append(with_scaling(backend, scaling, scales).name if scaled else backend)
-            more: list[dict[str, Any]] = [{"times": x} for x in self.scale_factors if x != 1.0]
+            more: list[dict[str, Any]] = [{"times": x} for x in self.scale_factors]
             more += [{"small": KEPT}] * self.unclipped
             found += [with_scaling(backend, "static", self.scales, **one).name for one in more]
         return tuple(dict.fromkeys(found))

@@ -14,14 +14,18 @@ from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.lifted_model import conversion_of
 from sciprec.climate.running.loop import Run
 from sciprec.climate.running.request import check_request
+from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.stages.scales import HEADROOM, SCALED_STAGES, STATE, Notes, Scales
+from sciprec.climate.stepping.schemes import stage_state
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.precision import resolve_backend
-from sciprec.precision.assigning.scaling import Scaling
+from sciprec.precision.assigning.scaled import scalable
+from sciprec.precision.assigning.scaling import Scaling, without_range
 from sciprec.precision.formats.stages import Stages
 
 SMALL = Truncation(3, 8, 16, 3600.0)
-RUN = {"days": 1.0, "output_hours": 12.0, "step_seconds": 3600.0, "time_scheme": "rk4"}
+RUN = {"days": 1.0, "output_hours": 12.0, "step_seconds": 3600.0, "time_scheme": "rk4",
+       "parameters": {"wavenumber": 2}}  # fmt: skip
 CASE = "rossby_haurwitz"
 
 
@@ -38,7 +42,8 @@ def run_of(backend, **more):
     """A run that has its scales and has made no step, and its model."""
     request = check_request(CASE, SMALL, backend=backend, **RUN | more)
     grid = GaussianGrid(SMALL)
-    initial = request.case.initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
+    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
+    initial = request.case.initial(*places, **request.parameters.case)
     convert = conversion_of(request, initial)
     state = convert.to_state(initial)
     model = scaled_model(request, convert, state)
@@ -117,6 +122,30 @@ def test_numbers_that_are_clipped_are_counted():
     scales.fit(notes)
     assert scales.of(("f", "")).tolist() == [0]
     assert scales.clipped(notes) == {"rest": (12, 6, 2)}
+
+
+@pytest.mark.slow
+def test_each_variable_of_an_update_has_its_own_scales():
+    """Against NumPy: the columns of `b` are 8 times larger, and leave the range."""
+    model = object.__new__(ScaledModel)
+    model.columns, model.shape = np.repeat(["a", "b"], [2, 4]), (5, 6)
+    model.scales = Scales(resolve_backend("fp16").compute, Scaling("static"))
+    model.backend = without_range(model.scales.arithmetic)
+    called = model._of_variables(scalable(stage_state))
+    for name, k in (("a", 0), ("b", 3)):
+        size = len(model.scales.stages["stage_state", name])
+        model.scales.exponents["stage_state", name] = np.full(size, k)
+    state, slope = np.random.default_rng(3).uniform(2**11, 2**14, (2, 30)).astype(np.float16)
+    out = np.zeros(30)
+    called(state.astype(float), slope.astype(float), 0.5, out)
+    factor = np.where(model.columns == "b", 8, 1).astype(np.float16)
+    with np.errstate(over="ignore"):
+        scaled = [x.reshape(5, 6) * factor for x in (state, slope)]
+        made = scaled[0] + np.float16(0.5) * scaled[1]
+    expected = made.astype(float) / factor
+    room = np.isfinite(scaled[0]) & np.isfinite(scaled[1])  # what is given has come from its place
+    assert np.isinf(expected[room]).any() and np.isfinite(expected[:, 2:]).any()
+    np.testing.assert_array_equal(out.reshape(5, 6)[room], expected[room])
 
 
 @pytest.fixture
