@@ -12,6 +12,7 @@ from numba.core import errors
 
 from sciprec.errors import InputError
 from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.scaling import ScaledBackend
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import last_reason
@@ -232,6 +233,11 @@ def require_traceable(backend: Backend, verb: str = "trace") -> None:
         raise InputError(
             f"backend '{backend.name}' is {kind}; {verb} takes floating-point arithmetics "
             "without random bits, such as 'bf16', 'fp16' or 'float:p=13'"
+        )
+    if isinstance(backend, ScaledBackend):
+        raise InputError(
+            f"backend '{backend.name}' has scales, which {verb} does not follow; give the "
+            f"arithmetic without them, '{backend.unscaled}'"
         )
     if isinstance(backend, AssignedBackend) and verb != "trace":
         raise InputError(

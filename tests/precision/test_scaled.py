@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sciprec import InputError, lift
+from sciprec import Assignment, InputError, lift, trace
 from sciprec.precision import resolve_backend
 from sciprec.precision.assigning.scaled import largest_of, scalable, spread_of
 from sciprec.precision.assigning.scaling import (
@@ -202,3 +202,7 @@ def test_what_has_no_scales_is_refused(name, said):
 def test_scales_are_no_kernels():
     with pytest.raises(InputError, match="scales for the places of a climate model"):
         lift(mixed, "scaled:static,fp16")
+    with pytest.raises(InputError, match="'scaled:static,fp16' is no single floating-point"):
+        Assignment({1: "scaled:static,fp16"})
+    with pytest.raises(InputError, match="has scales, which trace does not .* them, 'fp16'"):
+        trace(mixed, "scaled:static,fp16", tuple(np.ones((5, 3))))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -161,9 +162,10 @@ class ScaledModel(Model):
         groups = self._groups()
         calls = [(self._placed(kernel, name), columns) for name, columns in groups.items()]
         columns, size = self.shape[1], self.shape[0] * self.shape[1]
+        known = lru_cache(lambda x: float(quantize(x, self.backend)))
 
         def called(*args) -> None:
-            given = [float(quantize(a, self.backend)) if isinstance(a, float) else a for a in args]
+            given = [known(a) if isinstance(a, float) else a for a in args]
             for call, mine in calls:
                 parts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
                 for a in given:

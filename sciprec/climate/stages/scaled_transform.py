@@ -24,6 +24,7 @@ from sciprec.climate.transform.spectral import make_tables, make_work, rounded
 from sciprec.precision import Backend
 from sciprec.precision.assigning.scaling import KEPT, without_range
 from sciprec.precision.formats.backend import uniform_backend
+from sciprec.precision.quantization import rounding_into
 
 _LS: Place = ("Legendre synthesis", "")
 _FS: Place = ("Fourier synthesis", "")
@@ -116,6 +117,7 @@ class _Stages:
         self._kernels = dict(zip(self._tables, lifted, strict=True))
         self._between = make_work(truncation, 1)[0].shape[1:]
         self._fourier = make_work(truncation, 1, carrier)[3]
+        self._narrow = rounding_into(backend)
         self._rooms: dict[tuple[Place, int], tuple] = {}
 
     def kernel(self, place: Place, given: np.ndarray) -> np.ndarray:
@@ -123,25 +125,25 @@ class _Stages:
         count = given.shape[0]
         if (place, count) not in self._rooms:
             self._rooms[place, count] = self._room(place, count)
-        *work, out = self._rooms[place, count]
+        taken, *work, out = self._rooms[place, count]
         if place == _LS:
             given = given.reshape(2 * count, -1).T
-        self._kernels[place](rounded(given, self.backend), self._tables[place], *work, out)
+        self._narrow(np.ascontiguousarray(given).reshape(-1), taken.reshape(-1))
+        self._kernels[place](taken, self._tables[place], *work, out)
         made = out.astype(np.float64)
         return made.T.reshape(count, 2, -1) if place == _LA else made
 
     def _room(self, place: Place, count: int) -> tuple:
-        """Work arrays of a stage for so many fields, and what it writes."""
+        """What a stage takes of so many fields, its work arrays, and what it writes."""
         number, nlon, nlat = self.truncation.number, self.truncation.nlon, self.truncation.nlat
-        shape: tuple[int, ...] = (count, *self._between)
-        if place == _FS:
-            shape = count, nlon, nlat
-        elif place == _LA:
-            shape = (number + 1) * (number + 4) // 2, 2 * count
-        out = aligned_zeros(shape, self.backend.carrier)
+        spectrum = (number + 1) * (number + 4) // 2, 2 * count
+        grid, between = (count, nlon, nlat), (count, *self._between)
+        shapes = {_LS: (spectrum, between), _FS: (between, grid), _FA: (grid, between),
+                  _LA: (between, spectrum)}  # fmt: skip
+        taken, out = (aligned_zeros(shape, self.backend.carrier) for shape in shapes[place])
         if place in (_FS, _FA):
-            return self._fourier, out
-        return *make_products_work(number, nlat, count, self.backend.carrier), out
+            return taken, self._fourier, out
+        return taken, *make_products_work(number, nlat, count, self.backend.carrier), out
 
 
 def _carried(values, carrier):

@@ -21,6 +21,7 @@ from sciprec.precision.assigning.lifted import specialised
 from sciprec.precision.assigning.matching import Matching
 from sciprec.precision.assigning.places import Place, known_as, read_place
 from sciprec.precision.assigning.rows import require_assignable
+from sciprec.precision.assigning.scaling import ScaledBackend
 from sciprec.precision.formats.backend import (
     Arithmetic,
     Backend,
@@ -341,7 +342,8 @@ def arithmetic_of(name: str) -> Arithmetic:
         InputError: there is none, with what is accepted.
     """
     backend = resolve_backend(name)
-    if len(set(backend.roles)) > 1 or backend.noise is not None or backend.fixed:
+    several = len(set(backend.roles)) > 1 or isinstance(backend, ScaledBackend)
+    if several or backend.noise is not None or backend.fixed:
         raise InputError(
             f"format '{name}' is no single floating-point arithmetic; an assignment takes formats "
             "such as 'fp32', 'bf16' or 'float:p=12'"
