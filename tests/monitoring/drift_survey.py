@@ -14,8 +14,8 @@ from sciprec.output.drifted import drift_field, estimates_of
 
 CASES = ("williamson_2", "williamson_5", "williamson_6")
 ARITHMETICS = ("fp16", "bf16", "mlu370", "fp32")
-WATCHED = ("vorticity", "geopotential")
-FIELDS = {"vorticity": "vorticity", "geopotential": "height"}
+WATCHED = ("vorticity", "geopotential", "divergence")
+FIELDS = {"vorticity": "vorticity", "geopotential": "height", "divergence": "divergence"}
 EVERY = 36
 
 
