@@ -246,6 +246,7 @@ def test_a_file_holds_the_scales():
         ({"scales": {"advection": 2.0}}, "scales are given without a scaling"),
         ({"scaling": "statc"}, "did you mean 'static'"),
         ({"scaling": "static", "stored": "fp32"}, "scales to places beside stored"),
+        ({"stored": "scaled:static,fp16"}, "stored is 'scaled:static,fp16' beside"),
         ({"scaling": "static", "stages": "fp16"}, "scales to places beside stages"),
         ({"scaling": "static", "fourier": "matrix"}, "scales to places beside fourier"),
         ({"scaling": "static", "case": "held_suarez"}, "whose mass fixer has no scales"),

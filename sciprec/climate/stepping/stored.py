@@ -21,6 +21,7 @@ from sciprec.errors import InputError
 from sciprec.precision import Backend, quantize, resolve_backend
 from sciprec.precision.assigning.assignment import AssignedBackend
 from sciprec.precision.assigning.policies import Policy, policy_called
+from sciprec.precision.assigning.scaling import ScaledBackend
 from sciprec.precision.formats.backend import Arithmetic, handed_as, uniform_backend
 
 STATE = "state update"
@@ -206,8 +207,9 @@ def resolve_stored(stored: object, backend: Backend, highest: int) -> StoredStat
         )
     if isinstance(stored, str) and stored.startswith(SCALES):
         return _by_scale(read_scales(stored), backend, highest)
-    kept = resolve_backend(stored).storage
-    if not (kept.fixed or backend.fixed):
+    named = resolve_backend(stored)
+    kept = named.storage
+    if not (kept.fixed or backend.fixed or isinstance(named, ScaledBackend)):
         if kept.format.significand_bits > backend.compute.format.significand_bits:
             return StoredState(_master(stored, kept, backend), True)
         whole = replace(backend, name=_label(backend, kept.format.name), storage=kept)
