@@ -235,7 +235,6 @@ def test_a_file_holds_the_scales():
     fourier = next(row for row in said["stages"] if row["stage"] == "Fourier")
     assert fourier["least"] == fourier["greatest"] == -1 and fourier["numbers"] > 0
     assert len(said["sites"]) == sum(row["sites"] for row in said["stages"])
-    assert "sciprec_scaling" not in climate.run(CASE, 3, 0.5, "fp64", None, 3600.0, 12).attrs
 
 
 @pytest.mark.parametrize(
