@@ -16,27 +16,28 @@ from sciprec.studies.kernel_file import names_function
 
 def request_named(
     text: str, backends: Sequence[str], changes: Mapping[str, Any], inputs: Sequence[str],
-    output: Sequence[str], axes: Mapping[str, Sequence[str]],
+    output: Sequence[str], axes: Mapping[str, Sequence[str]], *, traced: bool = False,
 ) -> Request:  # fmt: skip
-    """A scenario, or a kernel of a file with its inputs.
+    """A scenario, or a kernel of a file with its inputs, or traces of one.
 
     Args:
         text: of a scenario its file or name, of a kernel FILE.py:FUNCTION.
         backends: arithmetics; of a scenario those that replace its own.
         changes: of a scenario.
         inputs, output, axes: of a kernel, as for `sciprec study`.
+        traced: whether traces of a kernel are asked for.
 
     Raises:
         InputError: it cannot be read or run, or options of the other were given.
     """
-    of_kernel = {"--inputs": inputs, "--output": output, "--axes": axes}
+    of_kernel = {"--inputs": inputs, "--output": output, "--axes": axes, "--trace": traced}
     foreign = {"--set": changes} if names_function(text) else of_kernel
     for option, value in foreign.items():
         if value:
             what = "a kernel" if names_function(text) else "a scenario"
             raise InputError(f"{option} was given, and '{text}' is {what}: leave it out")
     if names_function(text):
-        return named_kernel_request(text, inputs, backends, output, axes)
+        return named_kernel_request(text, inputs, backends, output, axes, traced)
     return scenario_request(text, backends, changes)
 
 
@@ -60,5 +61,6 @@ def asked_again(record: Record) -> Request:
             "fixture precision_baseline of its test"
         )
     return named_kernel_request(
-        said["kernel"], said["inputs"], said["backends"], said["output"], said["axes"]
-    )
+        said["kernel"], said["inputs"], said["backends"], said["output"], said["axes"],
+        said.get("traced", False),
+    )  # fmt: skip

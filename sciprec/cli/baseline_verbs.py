@@ -51,6 +51,12 @@ def save(
     axes: Annotated[
         list[str] | None, typer.Option(help="Axes of a kernel's result: path=time.")
     ] = None,
+    traced: Annotated[
+        bool,
+        typer.Option(
+            "--trace", help="Keep of a kernel which line makes how much of its error, not results."
+        ),
+    ] = False,
     name: Annotated[
         str | None, typer.Option(help="Of the baseline [default: the scenario's].")
     ] = None,
@@ -71,7 +77,7 @@ def save(
     with _computing(threads, quiet or json) as how:
         request = request_named(
             subject, backend or (), dict(map(change, settings or ())), inputs or (), output or (),
-            axes_of(axes or ()),
+            axes_of(axes or ()), traced=traced,
         )  # fmt: skip
         record = save_request(
             request, name=name or "", folder=folder, batch=batch, unversioned=unversioned, how=how

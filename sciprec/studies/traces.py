@@ -83,6 +83,12 @@ class Trace(Shown):
         """The lines, the largest part first."""
         return sorted(self.lines, key=lambda n: -abs(n.share))
 
+    def every_line(self) -> list[Line]:
+        """All lines that can round, the arguments before them, in the order of the source: those
+        that were not executed with a share of zero. They are the same for all arguments.
+        """
+        return self._work.every_line()
+
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_work"}
@@ -338,6 +344,16 @@ class _Work:
                 shares=dict.fromkeys(self.split.whole.names, 0.0),
             ))  # fmt: skip
         return lines
+
+    def every_line(self) -> list[Line]:
+        """A line for each group, of those that were not executed one of zeros."""
+        ran = {(n.file, n.line, n.name): n for n in self.lines}
+        nothing = {"share": 0.0, "rms": 0.0, "shares": dict.fromkeys(self.split.whole.names, 0.0)}
+        return [
+            ran.get((g.file, g.line, g.name))
+            or Line(g.function, g.file, g.line, g.source, g.name, **nothing)
+            for g in groups_of(self.problem.kernel("parts").program, self.by)
+        ]
 
     @property
     def can_be_wider(self) -> bool:

@@ -10,7 +10,7 @@ import xarray as xr
 
 from sciprec.batch import perform
 from sciprec.kinds import kind, kinds
-from sciprec.studies import kernel_kind  # noqa: F401  registers a kind that no test is to forget
+from sciprec.studies import traced_kind  # noqa: F401  registers kinds no test is to forget
 
 SCENARIO = """
 name = "made_up"

@@ -92,11 +92,32 @@ def test_a_kernel_is_the_same_until_it_computes_otherwise_or_is_gone(kernel, cal
         (("made_up.toml", "--inputs", "a.npz"),
          "--inputs was given, and 'made_up.toml' is a scenario: leave it out"),
         (("waves.py:none", "--inputs", "waves.py:start", "-b", "fp32"), "defines no 'none'"),
+        (("made_up.toml", "--trace"), "--trace was given, and 'made_up.toml' is a scenario"),
+        (("waves.py:wave", "--inputs", "waves.py:start", "-b", "fixed16", "--trace"),
+         "fixed point; trace takes"),
     ],
 )  # fmt: skip
 def test_bad_input(written, call, arguments, words):
     code, _, err = call("baseline", "save", *arguments, "--name", "new", "-q")
     assert code == cli.USAGE and words in err and err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_traces_say_which_line_makes_an_error_now(written, call):
+    """Under the same names whatever the text of the lines, those that were not executed too."""
+    code, _, err = call(*SAVE[:-5], "-b", "fp16", "--trace", "-q")
+    assert code == cli.GOOD, err
+    code, out, _ = call("baseline", "check", "--exact", "--json")
+    (found,) = json.loads(out)
+    assert code == cli.GOOD and found["name"] == "wave_trace"
+    rows = {(row["run"], row["variable"]): row["verdict"] for row in found["rows"]}
+    assert {run for run, _ in rows} == {"fp16", "fp16, member 1"}
+    assert set(rows.values()) == {"identical"}
+    written.write_text(KERNEL.replace("c * (u[i] - u[i - 1])", "(u[i] - u[i - 1]) * c"))
+    assert call("baseline", "check", "-q")[0] == cli.GOOD
+    written.write_text(KERNEL.replace("= u[i]\n", "= (u[i] + 9.0) - 9.0\n"))
+    code, out, _ = call("baseline", "check", "-q")
+    assert code == cli.NOT_MET and "part: changed" in out and "at line wave 5" in out
 
 
 HESTON = """

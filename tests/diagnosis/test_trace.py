@@ -197,6 +197,20 @@ def test_what_has_overflowed_is_compared_as_it_is():
     assert [branch.line for branch in found.branches] == [found.events[0].line]
 
 
+def one_of_two(x):
+    if x > 0.0:
+        return x / 3.0
+    return x * 0.7
+
+
+def test_every_line_is_there_for_all_arguments():
+    found = [trace(one_of_two, "bf16", (x,), samples=1) for x in (1.1, -1.1)]
+    places = [[(n.name, n.line) for n in each.every_line()] for each in found]
+    assert places[0] == places[1] and len(places[0]) == 4
+    assert [sum(n.share for n in each.every_line()) for each in found] == [pytest.approx(1.0)] * 2
+    assert [[n.runs for n in each.every_line()] for each in found] == [[1, 1, 1, 0], [1, 1, 0, 1]]
+
+
 def doubled(pair, x):
     y = x + pair[0]
     for i in range(x.size):
