@@ -193,15 +193,6 @@ def test_round_trip_with_half_precision_products():
     assert 0 < error < 2.0**-15, error
 
 
-@pytest.mark.slow
-def test_round_trip_in_fixed_point():
-    """Within the units of 32 bits: numbers up to about 2 on the way, 16 times less at its end."""
-    transform = SpectralTransform(SMALL, "fixed32")
-    spectrum = random_spectrum(transform, 2)
-    back = transform.to_spectrum(transform.to_grid(spectrum))
-    assert 0 < np.abs(back - spectrum).max() < 64 * 2.0**-31
-
-
 def test_unknown_fourier_stages_get_a_sentence():
     with pytest.raises(InputError, match="unknown Fourier stage 'dft'; known: fft, matrix"):
         SpectralTransform(SMALL, "fp64", "dft")
