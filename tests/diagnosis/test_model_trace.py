@@ -355,6 +355,7 @@ def test_numbers_go_to_copies_and_back(lanes=8):
     assert given.numbers.shape == (10, 15, 1 + lanes)
 
 
+@pytest.mark.slow
 def test_a_scenario_from_the_shell(call, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     told = ("--plugin", "examples/lorenz96.py", "trace", "examples/lorenz96.toml", "-b", "fp16")
@@ -440,6 +441,7 @@ def in_large_arrays(backend):
     return Results({"y": y[:5]})
 
 
+@pytest.mark.slow
 def test_memory_that_a_model_takes(monkeypatch):
     """What is said beforehand is what runs take, within a factor of two."""
     trace_program(in_large_arrays, "fp16", model="large", samples=1)  # compiled
@@ -463,6 +465,7 @@ def complex_one(x):
     return abs((x[0] + 1j) * x[1])
 
 
+@pytest.mark.slow
 def test_commands_of_the_page(call, monkeypatch):
     """The one of a minute's work is run as it stands; of the others all is done but the runs."""
     monkeypatch.chdir(ROOT)

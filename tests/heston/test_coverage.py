@@ -37,7 +37,7 @@ def failures(rows):
 
 def test_bounds_cover():
     cases = heston.reference_cases(REFERENCES, QUICK)
-    rows = heston.coverage(cases, n_seeds=24, tolerance=0.01, threads=2)
+    rows = heston.coverage(cases, n_seeds=12, tolerance=0.01, threads=2)
     assert len(rows) == 12 and not failures(rows)
     assert all(row.met == row.n_seeds for row in rows)
 
@@ -150,6 +150,7 @@ def test_bounds_of_random_models_cover():
     assert all(row.met == 12 for row in rows if row.tight)
 
 
+@pytest.mark.slow
 def test_random_models_are_drawn_again_and_span_their_range():
     drawn, again = (
         [random_case(name, 3, i, exact=1.0) for name in set_names() for i in range(3)]

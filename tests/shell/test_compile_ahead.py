@@ -94,6 +94,7 @@ def test_one_at_a_time_is_left_to_the_runs(runs):
     assert heard == [] and not any(map(compiling.is_compiled, runs[0]))
 
 
+@pytest.mark.slow
 def test_what_other_processes_cannot_compile_is_compiled_by_the_runs(runs, tmp_path):
     """They do not know the kind without its plugin."""
     heard = []

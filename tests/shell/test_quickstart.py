@@ -56,6 +56,7 @@ def test_small_quickstart_runs_to_its_page(short, tmp_path):
             assert json.loads(plain.attrs["sciprec_scenario"])["source"]
 
 
+@pytest.mark.slow
 def test_a_script_without_a_main_guard_is_told_so(tmp_path):
     (tmp_path / "script.py").write_text(
         "import sciprec\n"

@@ -46,6 +46,7 @@ def traced(folder: Path, label: str) -> dict | None:
     return said and json.loads(said)
 
 
+@pytest.mark.slow
 def test_a_run_is_traced_where_that_is_asked_for(batch):
     status, _, folder = batch()
     assert status == 0 and traced(folder, "fp16") is None
