@@ -348,10 +348,13 @@ class _Work:
     def every_line(self) -> list[Line]:
         """A line for each group, of those that were not executed one of zeros."""
         ran = {(n.file, n.line, n.name): n for n in self.lines}
-        nothing = {"share": 0.0, "rms": 0.0, "shares": dict.fromkeys(self.split.whole.names, 0.0)}
+
+        def unexecuted(g: Group) -> Line:
+            nothing = dict.fromkeys(self.split.whole.names, 0.0)
+            return Line(g.function, g.file, g.line, g.source, g.name, 0.0, 0.0, nothing)
+
         return [
-            ran.get((g.file, g.line, g.name))
-            or Line(g.function, g.file, g.line, g.source, g.name, **nothing)
+            ran.get((g.file, g.line, g.name)) or unexecuted(g)
             for g in groups_of(self.problem.kernel("parts").program, self.by)
         ]
 
