@@ -107,7 +107,7 @@ def _refresh(run: Run, path: Path, attributes: dict[str, Any]) -> None:
     """Let a file state the scenario as it is now."""
     scenario = run.scenario.model_dump(mode="json")
     if json.loads(attributes[SCENARIO]) != scenario:
-        dataset = files.read(path)
+        dataset = files.available(path)
         dataset.attrs[SCENARIO] = json.dumps(scenario, sort_keys=True)
         files.write(dataset, path)
 

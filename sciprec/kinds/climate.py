@@ -208,7 +208,7 @@ def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Datase
     plan = None if variant.adaptive is None else variant.adaptive.plan()
     changed: dict[str, Any] = {"stored": None} if variant.is_truth or plan is not None else {}
     if given.checkpoints is not None:
-        changed["checkpoints"] = inside(around.folder, given.checkpoints)
+        changed["checkpoints"] = Restart(inside(around.folder, given.checkpoints), lasting=True)
     elif around.interrupted is not None:
         changed["checkpoints"] = Restart(around.interrupted)
     if around.member is not None:

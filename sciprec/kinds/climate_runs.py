@@ -80,7 +80,8 @@ def run_climate(
             kinetic_energy_spectrum; all fields of the equation set when left out.
         checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
             it goes on, with the same bits, where it was interrupted or has become longer; a
-            Restart of sciprec.climate.running.checkpoint: for interruptions only.
+            Restart of sciprec.climate.running.checkpoint: what it stores is read from there when
+            it is asked for, so that the run takes the memory of one stored state.
         progress: called with the simulated days now and then.
         perturbation: of the initial state, such as `climate.Perturbation(member=3)`.
         threads: how many make the steps together; they change no bit. Worth it from about T42 with

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.output.pieces import read_later
 from sciprec.output.variables import VARIABLES, ZONAL_MEAN, Variable, describe, of_equations
 from sciprec.scenario.variant import Variant
 
@@ -26,9 +27,10 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
 
     Args:
         trajectory: has time_days (nt,), lat (nlat,) and lon (nlon,) in degrees, fields and budgets
-            (dictionaries of arrays (nt, nlat, nlon) or (nt, levels, nlat, nlon), and (nt,)), units
-            (of variables whose unit is not the table's), vertical (sigma and sigma_bnds, or
-            nothing), radius_m, step_seconds, steps, blow_up, timing, fixed_point.
+            (dictionaries of arrays (nt, nlat, nlon) or (nt, levels, nlat, nlon), and (nt,); fields
+            may be what reads them when it is indexed), units (of variables whose unit is not the
+            table's), vertical (sigma and sigma_bnds, or nothing), radius_m, step_seconds, steps,
+            blow_up, timing, fixed_point.
 
     Returns:
         Dimensions time, sigma where there are levels, lat, lon and bounds; the run's own numbers as
@@ -199,7 +201,7 @@ def cell_areas(
     return radius_m**2 * height * width.T
 
 
-def _placed(name: str, values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+def _placed(name: str, values: Any) -> tuple[tuple[str, ...], Any]:
     """A trajectory's variable with its axes: time, levels where it has them, and its own.
 
     Wavenumbers are no place, and CF has such axes in front of time and space.
@@ -208,7 +210,8 @@ def _placed(name: str, values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]
         return ("time",), values
     if name.endswith("_spectrum"):
         levels = ("sigma",) if np.ndim(values) == 3 else ()
-        return ("total_wavenumber", "time", *levels), np.moveaxis(values, -1, 0)
+        return ("total_wavenumber", "time", *levels), np.moveaxis(np.asarray(values), -1, 0)
+    values = values if isinstance(values, np.ndarray) else read_later(values)
     own = ("lat",) if name.startswith(ZONAL_MEAN) else ("lat", "lon")
     return ("time", *(["sigma"] if np.ndim(values) > 1 + len(own) else []), *own), values
 

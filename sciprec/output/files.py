@@ -40,6 +40,16 @@ def read(path: str | Path) -> xr.Dataset:
     return _library(path).read(path)
 
 
+def available(path: str | Path) -> xr.Dataset:
+    """A netCDF file or a Zarr store: in memory, or, where it is large, read when its values are
+    asked for, after it has been read once from end to end.
+
+    Raises:
+        InputError: as `read`.
+    """
+    return _library(path).available(path)
+
+
 def opened(path: str | Path) -> contextlib.AbstractContextManager[xr.Dataset]:
     """A file or store whose values are read when they are asked for, for a `with` statement.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.output.pieces import pieces_of
 from sciprec.output.stated import is_compared
 from sciprec.output.variables import VARIABLES, describe
 
@@ -26,10 +27,13 @@ def with_health(dataset: xr.Dataset) -> xr.Dataset:
     a price's bound is above its tolerance (8).
     """
     names, about = dataset.data_vars, dataset.attrs
-    compared = (dataset[name] for name in names if is_compared(str(name), about))
+    compared = (dataset[name].variable for name in names if is_compared(str(name), about))
     fixed = json.loads(dataset.attrs.get("sciprec_fixed_point", "{}"))
     found = (
-        any(v.dtype.kind == "f" and not np.isfinite(v.values).all() for v in compared),
+        any(
+            v.dtype.kind == "f" and not all(np.isfinite(part).all() for part in pieces_of(v))
+            for v in compared
+        ),
         bool(dataset.attrs.get("blow_up", "")),
         bool(fixed.get("saturations", 0)),
         not dataset.attrs.get("tolerance_met", 1),

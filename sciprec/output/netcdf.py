@@ -13,8 +13,10 @@ import xarray as xr
 
 from sciprec.checks.room import bytes_of_memory
 from sciprec.errors import InputError, why_no_file
+from sciprec.output.pieces import TIME, is_large, pieces_of, pieces_of_time
 
 COMPRESSION_LEVEL = 4
+_KEPT_BYTES = 2**22
 _LIBRARY = threading.RLock()  # the netCDF and HDF5 libraries serve one thread at a time
 
 
@@ -33,7 +35,7 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
             encoding[str(name)] = {"zlib": True, "complevel": COMPRESSION_LEVEL, "shuffle": True}
     try:
         with _LIBRARY:
-            dataset.to_netcdf(part, engine="netcdf4", format="NETCDF4", encoding=encoding)
+            _write_whole(dataset, part, encoding)
             os.replace(part, path)
     except (OSError, RuntimeError):  # the library says no more than "HDF error"
         _try_to_write(part, dataset.nbytes)
@@ -41,6 +43,39 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
     finally:
         part.unlink(missing_ok=True)
     return path
+
+
+def _write_whole(dataset: xr.Dataset, path: Path, encoding: dict[str, dict]) -> None:
+    """Write a dataset; a large one in pieces along time, whose axis then has no fixed length."""
+    how: dict[str, Any] = {"engine": "netcdf4", "format": "NETCDF4", "encoding": encoding}
+    if not is_large(dataset):
+        dataset.to_netcdf(path, **how)
+        return
+    import netCDF4
+
+    dataset.isel({TIME: slice(0, 0)}).to_netcdf(path, unlimited_dims=[TIME], **how)
+    along = {str(name): v for name, v in dataset.variables.items() if TIME in v.dims}
+    with _little_kept(), netCDF4.Dataset(path, "a") as file:
+        file.set_auto_maskandscale(False)
+        for piece in pieces_of_time(dataset):
+            for name, variable in along.items():
+                at = tuple(piece if axis == TIME else slice(None) for axis in variable.dims)
+                file.variables[name][at] = variable[at].values
+
+
+@contextlib.contextmanager
+def _little_kept() -> Iterator[None]:
+    """Files that are opened meanwhile keep little of each variable in memory; the library itself
+    would keep up to 64 MB, of each of them.
+    """
+    import netCDF4
+
+    size, *others = netCDF4.get_chunk_cache()
+    netCDF4.set_chunk_cache(min(size, _KEPT_BYTES), *others)
+    try:
+        yield
+    finally:
+        netCDF4.set_chunk_cache(size, *others)
 
 
 def _try_to_write(path: Path, size: int) -> None:
@@ -84,6 +119,23 @@ def read(path: str | Path) -> xr.Dataset:
     with opened(path) as dataset, _readable(path, _BROKEN):
         require_room(dataset, path)
         return dataset.load()
+
+
+def available(path: str | Path) -> xr.Dataset:
+    """A netCDF file: in memory, or, where it is large, read when its values are asked for, and open
+    as long as the dataset is there; it has been read once from end to end.
+
+    Raises:
+        InputError: there is no such file, or it is not a complete netCDF file.
+    """
+    with _little_kept(), opened(path) as dataset, _readable(path, _BROKEN):
+        if not is_large(dataset):
+            return dataset.load()
+        for variable in dataset.variables.values():
+            for _ in pieces_of(variable):
+                pass
+    with _LIBRARY, _little_kept():
+        return xr.open_dataset(path, engine="netcdf4", decode_times=False, cache=False)
 
 
 def require_room(dataset: xr.Dataset, path: str | Path) -> None:

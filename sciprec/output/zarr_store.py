@@ -14,6 +14,7 @@ import xarray as xr
 
 from sciprec.errors import InputError
 from sciprec.output.netcdf import require_room
+from sciprec.output.pieces import TIME, is_large, pieces_of, pieces_of_time
 
 FORMAT = 2
 """Version of the format: texts of fixed length are not in version 3."""
@@ -47,13 +48,44 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
     for variable in bare.variables.values():
         variable.encoding = {}
     try:
-        bare.to_zarr(part, mode="w", zarr_format=FORMAT, consolidated=True, encoding=encoding)
+        _write_whole(bare, part, encoding)
         if path.exists():
             shutil.rmtree(path)
         os.replace(part, path)
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return path
+
+
+def _write_whole(dataset: xr.Dataset, path: Path, encoding: dict[str, dict]) -> None:
+    """Write a dataset; a large one in pieces along time."""
+    if not is_large(dataset):
+        dataset.to_zarr(path, mode="w", zarr_format=FORMAT, consolidated=True, encoding=encoding)
+        return
+    first, *others = pieces_of_time(dataset)
+    begun = dataset.isel({TIME: first})
+    begun.to_zarr(path, mode="w", zarr_format=FORMAT, consolidated=True, encoding=encoding)
+    still = [name for name, variable in dataset.variables.items() if TIME not in variable.dims]
+    for piece in others:
+        dataset.isel({TIME: piece}).drop_vars(still).to_zarr(
+            path, append_dim=TIME, consolidated=True
+        )
+
+
+def available(path: str | Path) -> xr.Dataset:
+    """A store: in memory, or, where it is large, read when its values are asked for; it has been
+    read once from end to end.
+
+    Raises:
+        InputError: as `read`.
+    """
+    with opened(path) as dataset:
+        if not is_large(dataset):
+            return dataset.load()
+        for variable in dataset.variables.values():
+            for _ in pieces_of(variable):
+                pass
+    return xr.open_dataset(path, engine="zarr", decode_times=False, cache=False)
 
 
 def read(path: str | Path) -> xr.Dataset:

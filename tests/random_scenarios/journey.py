@@ -26,7 +26,8 @@ _OF_THE_MOMENT = ("history", "processor_seconds", "processor_seconds_range", "sc
 
 
 def travel(content: dict[str, Any], file: Path, folder: Path, call: Call, stop_after: int) -> None:
-    """Take a scenario from its file to its page, twice: at once, and interrupted.
+    """Take a scenario from its file to its page, twice: at once, and interrupted; then with files
+    that are written and read in pieces, as large ones are.
 
     Args:
         content: of the file.
@@ -45,7 +46,8 @@ def travel(content: dict[str, Any], file: Path, folder: Path, call: Call, stop_a
     assert code in (GOOD, NOT_MET) and "Traceback" not in err, err
     _is_told(call, file, folder / "whole", rows, code)
     whole = contents(folder / "whole")
-    _interrupted(file, folder / "halves", stop_after)
+    with in_pieces():
+        _interrupted(file, folder / "halves", stop_after)
     halves = contents(folder / "halves")
     assert halves.keys() == whole.keys()
     for name, (said, values) in whole.items():
@@ -75,7 +77,8 @@ def _is_told(call: Call, file: Path, folder: Path, rows: list[dict], code: int) 
         again = call("run", file, "--out", folder, "--threads", 1, "--json", "--enforce")
     assert again[0] == (NOT_MET if failed or beyond else GOOD), rows
     assert json.loads(again[1])["runs"] == rows
-    assert call("report", folder)[0] == code and _page(folder) == page
+    with in_pieces():
+        assert call("report", folder)[0] == code and _page(folder) == page
 
 
 @contextmanager
@@ -83,6 +86,15 @@ def undrawn() -> Iterator[None]:
     """No page is written, which takes longest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder / "index.html")
+        yield
+
+
+@contextmanager
+def in_pieces() -> Iterator[None]:
+    """Every dataset counts as large."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sciprec.output.pieces.WHOLE_BYTES", 0)
+        patch.setattr("sciprec.output.pieces.PIECE_BYTES", 1000)
         yield
 
 

@@ -175,7 +175,7 @@ def test_a_checkpoint_that_finds_no_room_has_the_systems_reason(tmp_path, monkey
     monkeypatch.setattr(np, "savez", no_room)
     kept = Checkpoints(tmp_path, check_request("williamson_5", "T21", 1.0))
     with pytest.raises(OSError, match="No space left on device") as caught:
-        kept.save(Saved(0, [], [], {}, {}), last=True)
+        kept.save(Saved(0, [], [], {}), last=True)
     said = sentence(caught.value)
     assert "No space left on device (" in said and ".npz); make room there" in said
     assert "None" not in sentence(OSError(errno.ENOSPC, "No space left on device"))

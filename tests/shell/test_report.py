@@ -84,7 +84,7 @@ def test_page_says_per_arithmetic_what_it_is_good_for(little_batch):
 def test_every_file_is_read_compared_and_judged_once(
     models, blank_figures, scenario_files, call, monkeypatch, tmp_path
 ):
-    counts = dict.fromkeys(("read_batch", "read", "compare", "judge", "evidence"), 0)
+    counts = dict.fromkeys(("read_batch", "available", "compare", "judge", "evidence"), 0)
 
     def counted(where, name):
         usual = getattr(where, name)
@@ -95,7 +95,7 @@ def test_every_file_is_read_compared_and_judged_once(
 
         monkeypatch.setattr(where, name, count)
 
-    counted(netcdf, "read")
+    counted(netcdf, "available")
     for name in ("compare", "judge"):
         counted(stored, name)
     counted(stored, "read_batch")
@@ -103,7 +103,7 @@ def test_every_file_is_read_compared_and_judged_once(
     runs = ("run", *scenario_files, "--out", tmp_path / "out")
     for command in (runs, runs, ("report", tmp_path / "out")):
         assert call(*command)[0] == cli.GOOD
-        assert counts == {"read_batch": 1, "read": 6, "compare": 6, "judge": 6, "evidence": 4}
+        assert counts == {"read_batch": 1, "available": 6, "compare": 6, "judge": 6, "evidence": 4}
         counts = dict.fromkeys(counts, 0)
 
 

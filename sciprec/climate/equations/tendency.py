@@ -19,8 +19,13 @@ from numpy.typing import DTypeLike
 from sciprec.climate.equations.registry import Conversion, EquationSet
 from sciprec.climate.equations.share import KERNELS, PART, PARTS, Share, first_field
 from sciprec.climate.stages.staged_transform import StagedTransform
-from sciprec.climate.transform.aligned import aligned_zeros
-from sciprec.climate.transform.spectral import analyze_some, make_work, rounded, synthesize_some
+from sciprec.climate.transform.aligned import Pool, aligned_zeros
+from sciprec.climate.transform.spectral import (
+    analyze_some,
+    make_work,
+    round_into,
+    synthesize_some,
+)
 from sciprec.precision.lifting.substitution import substitute
 from sciprec.precision.operations.meeting import meet, new_counters
 
@@ -88,13 +93,18 @@ def staged_tendency(
     """
     first, second, third = kernels
     spectra, fields, products, coefficients, _, own, _, _ = work
-    backend, nlon = first.backend, transform.truncation.nlon
+    backend, nlon, pool = first.backend, transform.truncation.nlon, Pool()
 
     def tendency(state: np.ndarray, out: np.ndarray) -> None:
+        pool.reset()
         first(state, constants, spectra)
-        fields[:, :nlon] = rounded(transform.to_grid(spectra), backend)
+        to, made = fields[:, :nlon], products[:, :nlon]
+        grid, spectrum = pool.array(to.shape), pool.array(coefficients.shape)
+        transform.synthesize(spectra, grid, pool)
+        round_into(grid, backend, to, pool)
         second(fields, constants, own, products)
-        coefficients[:] = rounded(transform.to_spectrum(products[:, :nlon]), backend)
+        transform.analyze(made, spectrum, pool)
+        round_into(spectrum, backend, coefficients, pool)
         third(state, coefficients, constants, out)
 
     return tendency

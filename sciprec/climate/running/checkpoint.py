@@ -1,4 +1,8 @@
-"""Checkpoints: what a run needs to go on with the same bits, in a file named after what it is."""
+"""Checkpoints: what a run needs to go on with the same bits, in files named after what it is.
+
+One, written again from time to time, holds the state; the other the stored fields, a record for
+each stored state, to which the run appends (`records`).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ import numpy as np
 
 from sciprec.checks.arguments import path
 from sciprec.climate.running.identity import code_behind, state_behind
+from sciprec.climate.running.records import Records
 from sciprec.climate.running.request import Request
 from sciprec.climate.stepping.levels import Level
 from sciprec.errors import InputError
@@ -24,15 +29,18 @@ _MOST_SHARE_OF_TIME = 0.05
 
 @dataclass(frozen=True)
 class Restart:
-    """Checkpoints for the case of an interruption only: none at the end of the run.
+    """Checkpoints of a run whose stored fields stay in their file until they are asked for.
 
     Args:
         folder: of the checkpoint.
         after_seconds: before this time there is none.
+        lasting: whether there is one at the end of the run, too; else they are for the case of an
+            interruption only, and one that is damaged counts for none.
     """
 
     folder: Path
     after_seconds: float = 60.0
+    lasting: bool = False
 
 
 @dataclass
@@ -43,7 +51,7 @@ class Saved:
         steps: made so far.
         levels: of the time scheme, newest first, with their residuals.
         stored: for each stored state its number of steps, ascending.
-        fields, budgets: what was stored: name -> (states, ...).
+        budgets: what was stored: name -> (states,).
         kernels: from `compiled.kernel_states`.
         timed: (n, 2), steps and processor seconds of the sections of these steps.
         seen: what a monitor has seen, as arrays of an `observing.Observer`.
@@ -53,7 +61,6 @@ class Saved:
     steps: int
     levels: list[Level]
     stored: list[int]
-    fields: dict[str, np.ndarray]
     budgets: dict[str, np.ndarray]
     kernels: dict[str, np.ndarray] = field(default_factory=dict)
     timed: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
@@ -71,15 +78,22 @@ class Checkpoints:
         folder: made where it is missing; or a Restart, which names it.
         request: the run.
 
+    Attributes:
+        records: the stored fields.
+        in_their_file: whether these stay there when the run has ended.
+
     Raises:
         InputError: the folder cannot be made.
     """
 
     def __init__(self, folder: str | Path | Restart, request: Request) -> None:
         self._written, self._cost, self._at_the_end = -np.inf, 0.0, True
+        self.in_their_file = isinstance(folder, Restart)
         if isinstance(folder, Restart):
-            self._written, self._at_the_end = time.perf_counter(), False
-            self._cost = folder.after_seconds * _MOST_SHARE_OF_TIME
+            self._at_the_end = folder.lasting
+            if not folder.lasting:
+                self._written = time.perf_counter()
+                self._cost = folder.after_seconds * _MOST_SHARE_OF_TIME
             folder = folder.folder
         path("checkpoints", folder)
         try:
@@ -90,10 +104,12 @@ class Checkpoints:
                 "that you may write into"
             ) from None
         self.path = Path(folder) / f"{request.case.name}-{digest(request)}.npz"
+        self.records = Records(self.path.with_suffix(".states"))
         self.request = request
 
     def load(self, like: Level) -> Saved | None:
-        """What was saved; None where the run has not begun yet, or a Restart's file is damaged.
+        """What was saved, the records included; None where the run has not begun yet, or a file of
+        a Restart that does not last is damaged.
 
         Args:
             like: the level that the run would begin with, whose shapes and types the saved ones
@@ -106,10 +122,14 @@ class Checkpoints:
             return None
         try:
             with open(self.path, "rb") as stream, np.load(stream) as file:
-                saved = _unpacked({name: file[name] for name in file.files})
-            _require_fit(saved, like, self.request)
+                arrays = {name: file[name] for name in file.files}
+            saved = _unpacked(arrays)
+            self.records.restore(_named(arrays, "record_"))
+            _require_fit(saved, like, self.request, self.records)
+            self.records.require_whole()
             return saved
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        except (OSError, ValueError, KeyError, EOFError, TypeError, BadZipFile) as error:
+            self.records = Records(self.records.path)
             if not self._at_the_end:
                 return None
             raise InputError(
@@ -131,7 +151,8 @@ class Checkpoints:
             return
         part = self.path.with_name(f".{self.path.stem}.{os.getpid()}.npz")
         try:
-            np.savez(part, **_packed(saved))
+            records = {f"record_{name}": x for name, x in self.records.state().items()}
+            np.savez(part, **_packed(saved), **records)
             os.replace(part, self.path)
         except OSError as error:
             error.filename = error.filename or str(self.path)  # arrays are written without a name
@@ -159,7 +180,7 @@ def digest(request: Request) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def _require_fit(saved: Saved, like: Level, request: Request) -> None:
+def _require_fit(saved: Saved, like: Level, request: Request, records: Records) -> None:
     """Make sure that every array has the shape and type with which the kernels are called.
 
     Raises:
@@ -172,9 +193,10 @@ def _require_fit(saved: Saved, like: Level, request: Request) -> None:
             if mine is not None and its is not None:
                 whole &= (its.shape, its.dtype) == (mine.shape, mine.dtype)
     whole &= 1 <= len(saved.levels) <= request.scheme.levels
-    whole &= set(saved.fields) == set(request.variables)
-    rows = [*saved.fields.values(), *saved.budgets.values()]
-    whole &= all(x.shape[:1] == (count,) and x.dtype == np.float64 for x in rows)
+    whole &= records.variables == set(request.variables)
+    whole &= len(records.places) == count
+    rows = saved.budgets.values()
+    whole &= all(x.shape == (count,) and x.dtype == np.float64 for x in rows)
     whole &= saved.stored == sorted(set(saved.stored)) and 0 <= count <= saved.steps + 1
     if saved.seen:
         seen = [
@@ -198,7 +220,7 @@ def _packed(saved: Saved) -> dict[str, np.ndarray]:
         if level.residual is not None:
             arrays[f"residual_{i}"] = level.residual
     groups = {
-        "field": saved.fields, "budget": saved.budgets, "kernel": saved.kernels, "seen": saved.seen,
+        "budget": saved.budgets, "kernel": saved.kernels, "seen": saved.seen,
         "ladder": saved.ladder,
     }  # fmt: skip
     for kind, rows in groups.items():
@@ -213,7 +235,6 @@ def _unpacked(arrays: dict[str, np.ndarray]) -> Saved:
         steps=int(arrays["steps"]),
         levels=[Level(arrays[f"level_{i}"], arrays.get(f"residual_{i}")) for i in range(count)],
         stored=arrays["stored"].tolist(),
-        fields=_named(arrays, "field_"),
         budgets=_named(arrays, "budget_"),
         kernels=_named(arrays, "kernel_"),
         timed=arrays["timed"],

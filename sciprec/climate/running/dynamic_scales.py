@@ -72,13 +72,19 @@ class DynamicSteps(Steps):
         no scale can be smaller. After `good_steps` finite ones all scales are doubled.
         """
         start, scales = time.thread_time(), self.model.scales
+        begun: list[Level] = []
+        finite = np.empty(levels[0].values.shape, bool)
         for made in range(before + 1, before + count + 1):
-            begun = [level.copy() for level in levels]
+            if len(begun) == len(levels):
+                for kept, level in zip(begun, levels, strict=True):
+                    kept.take(level)
+            else:
+                begun = [level.copy() for level in levels]
             self.step(levels)
-            while not _all_finite(levels) and self._halved(begun, made - 1):
+            while not _all_finite(levels, finite) and self._halved(begun, made - 1, finite):
                 levels[:] = [level.copy() for level in begun]
                 self.step(levels)
-            if not _all_finite(levels):
+            if not _all_finite(levels, finite):
                 break
             self.system.addition.forget(levels, made)
             scales.good += 1
@@ -86,11 +92,11 @@ class DynamicSteps(Steps):
                 scales.change(made, 1)
         return time.thread_time() - start
 
-    def _halved(self, begun: list[Level], steps: int) -> bool:
+    def _halved(self, begun: list[Level], steps: int, finite: np.ndarray) -> bool:
         """Whether scales were halved where a step that begins with these levels needs room."""
         levels = [level.copy() for level in begun]
         notes = self.model.noted_step(levels)
-        if not _all_finite(levels):
+        if not _all_finite(levels, finite):
             return False
         scales = self.model.scales
         beyond = scales.beyond(notes)
@@ -98,10 +104,10 @@ class DynamicSteps(Steps):
         return scales.change(steps, -1, beyond if found else None)
 
 
-def _all_finite(levels: list[Level]) -> bool:
-    """Whether all values and residuals are finite."""
+def _all_finite(levels: list[Level], finite: np.ndarray) -> bool:
+    """Whether all values and residuals are finite; `finite` is room for what is of one of them."""
     return all(
-        bool(np.isfinite(values).all())
+        bool(np.isfinite(values, out=finite).all())
         for level in levels
         for values in (level.values, level.residual)
         if values is not None

@@ -20,6 +20,7 @@ from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.loop import Run, stacked
 from sciprec.climate.running.observing import observer_of
 from sciprec.climate.running.perturbation import Perturbation
+from sciprec.climate.running.records import Recorded
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
@@ -42,7 +43,8 @@ class Trajectory:
         lat, lon: degrees (nlat,) south to north, (nlon,) eastward.
         fields: those of the equation set in SI units, such as height (m), u, v (m/s), vorticity and
             divergence (1/s): each (nt, nlat, nlon) or (nt, levels, nlat, nlon); derived variables
-            have other last axes.
+            have other last axes. Arrays, or, of a run with a Restart, what reads them from its
+            file when it is indexed.
         budgets: those of the equation set, such as mass and energy: each (nt,).
         units: of variables whose unit is not the usual one.
         vertical: coordinates of the levels by name; empty where there are none.
@@ -65,7 +67,7 @@ class Trajectory:
     time_days: np.ndarray
     lat: np.ndarray
     lon: np.ndarray
-    fields: dict[str, np.ndarray]
+    fields: Mapping[str, np.ndarray | Recorded]
     budgets: dict[str, np.ndarray]
     units: Mapping[str, str]
     vertical: dict[str, np.ndarray]
@@ -127,7 +129,7 @@ def integrate(
             kinetic_energy_spectrum; all fields of the equation set when left out.
         checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
             it goes on, with the same bits, where it was interrupted or has become longer; a
-            Restart: for interruptions only.
+            Restart: its stored fields stay in a file there until they are asked for.
         progress: called with the simulated days.
         perturbation: of the initial state, for members of an ensemble.
         threads: how many make the steps together; they change no bit. Arithmetics with random bits
@@ -184,11 +186,14 @@ def integrate(
 def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
     """Everything gathered."""
     kept, degree = run.request.stored, run.convert.transform.degree
+    fields = run.states.arrays()
+    if run.checkpoints is not None and not run.checkpoints.in_their_file:
+        fields = {name: np.asarray(values) for name, values in fields.items()}
     return Trajectory(
         time_days=np.array([run.days_of(steps) for steps in run.stored]),
         lat=grid.lat,
         lon=grid.lon,
-        fields=stacked(run.snapshots),
+        fields=fields,
         budgets=stacked(run.budgets),
         units=run.request.equations.units,
         vertical=run.convert.vertical,

@@ -23,9 +23,14 @@ from sciprec.climate.stepping.diffusion import damping, diffusion_rate
 from sciprec.climate.stepping.levels import LEVEL_KERNELS, addition
 from sciprec.climate.stepping.schemes import STEP_KERNELS, WORK_ARRAYS, System
 from sciprec.climate.stepping.stored import rounding_after
-from sciprec.climate.transform.aligned import aligned_zeros
+from sciprec.climate.transform.aligned import Pool, aligned_zeros
 from sciprec.climate.transform.compiled import compiled, staged
-from sciprec.climate.transform.spectral import make_tables, reference_transform, rounded
+from sciprec.climate.transform.spectral import (
+    make_tables,
+    reference_transform,
+    round_into,
+    rounded,
+)
 from sciprec.precision import Backend
 from sciprec.precision.operations.meeting import new_counters
 from sciprec.precision.quantization import rounding_into
@@ -174,9 +179,11 @@ class Model:
         given, made = (aligned_zeros(self.shape, self.backend.carrier) for _ in range(2))
         flat, of_flat = given.reshape(-1), made.reshape(-1)
         if self.backend.random:  # bits of its own in every call
+            pool = Pool()
 
             def narrow(values: np.ndarray, flat: np.ndarray) -> None:
-                flat[:] = rounded(values, self.backend)
+                pool.reset()
+                round_into(values, self.backend, flat, pool)
         else:
             narrow = rounding_into(self.backend)
 

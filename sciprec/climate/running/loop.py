@@ -12,6 +12,7 @@ from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.checkpoint import Checkpoints, Saved
 from sciprec.climate.running.observing import Observer
+from sciprec.climate.running.records import InMemory, States
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import Steps, Team
 from sciprec.climate.transform.compiled import kernel_states, restore_kernels
@@ -41,7 +42,7 @@ class Run:
         steps: made so far.
         clock: the processor time of those steps, in sections of some.
         blow_up: None, or a sentence.
-        stored: numbers of steps at which states were stored; `snapshots` and `budgets` are theirs.
+        stored: numbers of steps at which states were stored; `states` and `budgets` are theirs.
     """
 
     def __init__(
@@ -64,9 +65,10 @@ class Run:
         self.adapting = steps if isinstance(steps, AdaptiveSteps) else None
         self._kernel_states: dict[str, np.ndarray] = {}
         self.levels = [steps.system.addition.level(state)]
+        self._before, self._finite = np.empty_like(state), np.empty(state.shape, bool)
         self.steps, self.clock, self.blow_up = 0, Sections(), None
         self.stored: list[int] = []
-        self.snapshots: list[dict[str, np.ndarray]] = []
+        self.states: States = InMemory(len({0, *request.stops}))
         self.budgets: list[dict[str, float]] = []
         self.resume() if checkpoints is not None else self.store()
 
@@ -100,6 +102,7 @@ class Run:
             InputError: it lies beyond the end of this run.
         """
         saved = self.checkpoints.load(self.levels[0])
+        self.states = self.checkpoints.records
         if saved is None:
             return self.store()
         if saved.steps > self.request.stops[-1]:
@@ -114,17 +117,16 @@ class Run:
             self.observer.restore(saved.seen)
         if self.adapting is not None:
             self.adapting.control.restore(saved.ladder)
-        for k, steps in enumerate(saved.stored):
-            if steps in (0, *self.request.stops):
-                self.stored.append(steps)
-                self.snapshots.append({name: x[k] for name, x in saved.fields.items()})
-                self.budgets.append({name: x[k] for name, x in saved.budgets.items()})
+        of_this_run = [steps in (0, *self.request.stops) for steps in saved.stored]
+        self.checkpoints.records.keep(of_this_run)
+        for k in np.flatnonzero(of_this_run):
+            self.stored.append(saved.stored[k])
+            self.budgets.append({name: x[k] for name, x in saved.budgets.items()})
 
     def save(self, last: bool) -> None:
         """Leave a checkpoint where that was asked for."""
         if self.checkpoints is not None:
-            fields, budgets = stacked(self.snapshots), stacked(self.budgets)
-            done = self.steps, self.levels, self.stored, fields, budgets
+            done = self.steps, self.levels, self.stored, stacked(self.budgets)
             timed = np.array(self.clock.done).reshape(-1, 2)
             seen = {} if self.observer is None else self.observer.arrays()
             ladder = {} if self.adapting is None else self.adapting.control.arrays()
@@ -133,11 +135,12 @@ class Run:
 
     def advance(self, count: int) -> None:
         """Make some steps, then look whether all values are finite."""
-        before, days_before = self.levels[0].values.copy(), self.days
+        before, days_before = self._before, self.days
+        before[:] = self.levels[0].values
         seconds = self._made(count)
         self.clock.done.append((count, seconds))
         self.steps += count
-        if not np.isfinite(self.levels[0].values).all():
+        if not np.isfinite(self.levels[0].values, out=self._finite).all():
             self.blow_up = self.sentence(before, days_before)
             if self.observer is not None:
                 self.observer.look_at_end(self._whole, self.levels, self.steps)
@@ -167,7 +170,7 @@ class Run:
         fields = self.fields(self.levels[0].values)
         self.stored.append(self.steps)
         how = self.convert.transform, self.request.case.radius_m
-        self.snapshots.append(
+        self.states.append(
             {
                 name: fields[name] if name in fields else derive(name, fields, *how)
                 for name in self.request.variables
@@ -223,6 +226,6 @@ class Run:
         return f"{what} was {np.nanmax(size):.3g}{unit} at {place}"
 
 
-def stacked(rows: list[dict]) -> dict[str, np.ndarray]:
-    """Dictionaries of arrays, one per time, as one of arrays with the times first."""
-    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+def stacked(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:
+    """Dictionaries of numbers, one per time, as one of arrays over time."""
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}

@@ -200,6 +200,7 @@ class Team:
     def advance(self, levels: list[Level], before: int, count: int) -> float:
         """So many steps after those before; the processor seconds that they took in all threads."""
         parts = [member.part_of(levels) for member in self._members]
+        wholes = [x for each in levels for x in (each.values, each.residual) if x is not None]
         running = []
         try:
             for steps, part in zip(self._steps, parts, strict=True):
@@ -209,8 +210,22 @@ class Team:
         except BaseException:  # an interrupt, too: nobody may wait for one that does not come
             self._abandon()
             raise
-        levels[:] = [_joined(each) for each in zip(*parts, strict=True)]
+        levels[:] = [self._joined(each, wholes) for each in zip(*parts, strict=True)]
         return seconds
+
+    def _joined(self, parts: Sequence[Level], wholes: Sequence[np.ndarray]) -> Level:
+        """The level of all elements."""
+        residuals = [part.residual for part in parts if part.residual is not None]
+        values = self._whole([part.values for part in parts], wholes)
+        return Level(values, self._whole(residuals, wholes) if residuals else None)
+
+    def _whole(self, parts: Sequence[np.ndarray], wholes: Sequence[np.ndarray]) -> np.ndarray:
+        """The array, one of these, whose elements are all in their places, or a new one."""
+        where = [member.elements for member in self._members]
+        for whole in wholes:
+            if all(_address(whole[e]) == _address(p) for e, p in zip(where, parts, strict=True)):
+                return whole
+        return np.concatenate(parts)
 
     def close(self) -> None:
         """End the threads."""
@@ -225,13 +240,6 @@ class Team:
 
     def _abandon(self) -> None:
         abandon(self._members[0].shared.counters)
-
-
-def _joined(parts: Sequence[Level]) -> Level:
-    """The level of all elements."""
-    residuals = [part.residual for part in parts]
-    whole = None if residuals[0] is None else np.concatenate(residuals)
-    return Level(np.concatenate([part.values for part in parts]), whole)
 
 
 def _address(values: np.ndarray) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sciprec.climate.transform.aligned import Pool
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.climate.transform.legendre import coefficient_orders
@@ -17,7 +18,7 @@ from sciprec.climate.transform.legendre_stage import (
     make_products_work,
 )
 from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis
-from sciprec.climate.transform.spectral import make_tables, make_work, rounded
+from sciprec.climate.transform.spectral import make_tables, make_work, round_into, rounded
 from sciprec.precision import Backend
 from sciprec.precision.formats.stages import Stages
 
@@ -41,7 +42,7 @@ class StagedTransform:
         self.truncation = resolve_truncation(truncation)
         own, tables = stages.resolved(backend), make_tables(self.truncation)
         degree, order = coefficient_orders(self.truncation.number)
-        kept = (order < stages.kept_orders) | (degree < stages.kept_degrees)
+        kept = ((order < stages.kept_orders) | (degree < stages.kept_degrees))[:, None]
         parts = ((own["legendre"], ~kept), (own["kept"], kept))
         self._parts = [
             (rows, _Legendre(self.truncation, given, tables)) for given, rows in parts if rows.any()
@@ -51,20 +52,37 @@ class StagedTransform:
 
     def to_grid(self, spectrum: np.ndarray) -> np.ndarray:
         """Fields (fields, nlon, nlat), in the model's order, of (coefficients, 2 fields)."""
-        total = 0.0
-        for rows, legendre in self._parts:
-            total = total + legendre.synthesis(np.where(rows[:, None], spectrum, 0.0))
-        return self._fourier.synthesis(total)
+        shape = spectrum.shape[1] // 2, self.truncation.nlon, self.truncation.nlat
+        grid = np.empty(shape)
+        self.synthesize(spectrum, grid, Pool())
+        return grid
 
     def to_spectrum(self, grid: np.ndarray) -> np.ndarray:
         """Coefficients (coefficients, 2 fields) of fields in the model's order, the degree above
         the truncation included.
         """
-        fourier = self._fourier.analysis(grid)
-        spectrum = np.zeros((self._size, 2 * grid.shape[0]))
-        for rows, legendre in self._parts:
-            spectrum[rows] = legendre.analysis(fourier, spectrum.shape)[rows]
+        spectrum = np.empty((self._size, 2 * grid.shape[0]))
+        self.analyze(grid, spectrum, Pool())
         return spectrum
+
+    def synthesize(self, spectrum: np.ndarray, grid: np.ndarray, pool: Pool) -> None:
+        """`to_grid` into an array of binary64, with work arrays from a pool."""
+        fields = spectrum.shape[1] // 2
+        total = pool.zeros((fields, *self._fourier.shape))
+        for rows, legendre in self._parts:
+            part = pool.array(spectrum.shape)
+            part[...] = spectrum
+            np.copyto(part, 0.0, where=~rows)
+            np.add(total, legendre.synthesis(part, pool), out=total)
+        self._fourier.synthesis(total, grid, pool)
+
+    def analyze(self, grid: np.ndarray, spectrum: np.ndarray, pool: Pool) -> None:
+        """`to_spectrum` into an array of binary64, with work arrays from a pool."""
+        fourier = pool.array((grid.shape[0], *self._fourier.shape))
+        self._fourier.analysis(grid, fourier, pool)
+        spectrum.fill(0.0)
+        for rows, legendre in self._parts:
+            np.copyto(spectrum, legendre.analysis(fourier, spectrum.shape, pool), where=rows)
 
 
 class _Legendre:
@@ -76,23 +94,26 @@ class _Legendre:
         self.size = truncation.number, truncation.nlat
         self.kernels = tuple(compiled(k, backend) for k in (legendre_synthesis, legendre_analysis))
 
-    def synthesis(self, spectrum: np.ndarray) -> np.ndarray:
+    def synthesis(self, spectrum: np.ndarray, pool: Pool) -> np.ndarray:
         """Fourier coefficients of (coefficients, 2 fields)."""
         fields = spectrum.shape[1] // 2
-        return self._through(0, spectrum, (fields, *self.shape), fields)
+        return self._through(0, spectrum, (fields, *self.shape), fields, pool)
 
-    def analysis(self, fourier: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    def analysis(self, fourier: np.ndarray, shape: tuple[int, int], pool: Pool) -> np.ndarray:
         """Coefficients, so many rows and columns, of Fourier coefficients."""
-        return self._through(1, fourier, shape, fourier.shape[0])
+        return self._through(1, fourier, shape, fourier.shape[0], pool)
 
     def _through(
-        self, direction: int, given: np.ndarray, shape: tuple[int, ...], fields: int
+        self, direction: int, values: np.ndarray, shape: tuple[int, ...], fields: int, pool: Pool
     ) -> np.ndarray:
-        out = np.zeros(shape, self.backend.carrier)
-        table = self.tables[direction]
-        work = make_products_work(*self.size, fields, self.backend.carrier)
-        self.kernels[direction](rounded(given, self.backend), table, *work, out)
-        return out.astype(np.float64)
+        carrier = self.backend.carrier
+        given, out = pool.array(values.shape, carrier), pool.zeros(shape, carrier)
+        round_into(values, self.backend, given, pool)
+        work = make_products_work(*self.size, fields, carrier, pool.zeros)
+        self.kernels[direction](given, self.tables[direction], *work, out)
+        made = pool.array(shape)
+        made[...] = out
+        return made
 
 
 class _Fourier:
@@ -100,24 +121,24 @@ class _Fourier:
 
     def __init__(self, truncation: Truncation, backend: Backend, tables: tuple) -> None:
         self.backend, self.shape = backend, _fourier_shape(truncation)
-        self.places = truncation.nlon, truncation.nlat
         self.tables = tuple(rounded(waves, backend) for _, waves in tables)
         self.work = make_work(truncation, 1, backend.carrier)[3]
         self.kernels = tuple(compiled(k, backend) for k in (fft_synthesis, fft_analysis))
 
-    def synthesis(self, fourier: np.ndarray) -> np.ndarray:
+    def synthesis(self, fourier: np.ndarray, grid: np.ndarray, pool: Pool) -> None:
         """Fields on the grid of Fourier coefficients."""
-        return self._through(0, fourier, (fourier.shape[0], *self.places))
+        self._through(0, fourier, grid, pool)
 
-    def analysis(self, grid: np.ndarray) -> np.ndarray:
+    def analysis(self, grid: np.ndarray, fourier: np.ndarray, pool: Pool) -> None:
         """Fourier coefficients of fields on the grid."""
-        return self._through(1, grid, (grid.shape[0], *self.shape))
+        self._through(1, grid, fourier, pool)
 
-    def _through(self, direction: int, given: np.ndarray, shape: tuple) -> np.ndarray:
-        out = np.zeros(shape, self.backend.carrier)
-        waves = self.tables[direction]
-        self.kernels[direction](rounded(given, self.backend), waves, self.work, out)
-        return out.astype(np.float64)
+    def _through(self, direction: int, values: np.ndarray, out: np.ndarray, pool: Pool) -> None:
+        carrier = self.backend.carrier
+        given, made = pool.array(values.shape, carrier), pool.zeros(out.shape, carrier)
+        round_into(values, self.backend, given, pool)
+        self.kernels[direction](given, self.tables[direction], self.work, made)
+        out[...] = made
 
 
 def _fourier_shape(truncation: Truncation) -> tuple[int, ...]:

@@ -152,6 +152,12 @@ class Level:
         """A level of its own with the same values."""
         return Level(self.values.copy(), None if self.residual is None else self.residual.copy())
 
+    def copy_into(self, values: np.ndarray, residual: np.ndarray) -> Level:
+        """The same in arrays that are there."""
+        copy = Level(values, None if self.residual is None else residual)
+        copy.take(self)
+        return copy
+
     def take(self, other: Level) -> None:
         """Become equal to another level, in place."""
         self.values[:] = other.values

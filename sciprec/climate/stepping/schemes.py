@@ -233,7 +233,7 @@ def semi_implicit_leapfrog(system: System, levels: list[Level]) -> None:
     system.linear(change, correction)
     system.kernels["leapfrog_known"](tendency, correction, system.step, known)
     system.solve(known, increment)
-    following = previous.copy()
+    following = previous.copy_into(*system.work[5:7])
     system.addition.add(following, increment, steps=2)
     nu, share = system.filter
     strength = min(0.5 * nu / _FILTER_STEP_SECONDS * system.step_seconds, 0.5)

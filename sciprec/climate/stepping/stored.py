@@ -18,11 +18,12 @@ import numpy as np
 from sciprec.checks.arguments import shown
 from sciprec.checks.limits import SCALES
 from sciprec.errors import InputError
-from sciprec.precision import Backend, quantize, resolve_backend
+from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.assigning.assignment import AssignedBackend
 from sciprec.precision.assigning.policies import Policy, policy_called
 from sciprec.precision.assigning.scaling import ScaledBackend
 from sciprec.precision.formats.backend import Arithmetic, handed_as, uniform_backend
+from sciprec.precision.quantization import rounding_into
 
 STATE = "state update"
 MASTER_COPIES = ("shallow_water",)
@@ -131,12 +132,18 @@ class StoredState:
         for n, arithmetic in self.scales.arithmetics(degree).items():
             elements.setdefault(arithmetic, []).append(np.flatnonzero(of_element == n))
         groups = [
-            (uniform_backend("by scale", a), np.concatenate(each)) for a, each in elements.items()
+            (rounding_into(uniform_backend("by scale", a)), np.concatenate(each))
+            for a, each in elements.items()
         ]
+        most = max(chosen.size for _, chosen in groups)
+        work = np.empty((2, most), self.update.carrier)
 
         def rounded(values: np.ndarray) -> None:
-            for backend, chosen in groups:
-                values[chosen] = quantize(values[chosen], backend)
+            for rounding, chosen in groups:
+                given, made = work[:, : chosen.size]
+                values.take(chosen, out=given, mode="clip")
+                rounding(given, made)
+                values[chosen] = made
 
         return rounded
 

@@ -38,3 +38,36 @@ def aligned_copy(values: np.ndarray, dtype: DTypeLike = None) -> np.ndarray:
     copy = aligned_zeros(values.shape, values.dtype if dtype is None else dtype)
     copy[...] = values
     return copy
+
+
+class Pool:
+    """Work arrays from one block of memory: taken one after another, and given back together.
+
+    What the block does not hold is made by itself, and the block grows to hold all of it when it is
+    reset: from the second time on, what takes the same arrays makes none.
+    """
+
+    def __init__(self) -> None:
+        self._memory, self._taken, self._most = aligned_zeros(0, np.uint8), 0, 0
+
+    def array(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> np.ndarray:
+        """An array that begins a cache line, of any numbers, until the next `reset`."""
+        shape = (shape,) if isinstance(shape, int) else shape
+        kind = np.dtype(dtype)
+        size, first = math.prod(shape) * kind.itemsize, self._taken
+        self._taken += -(-size // LINE_BYTES) * LINE_BYTES
+        if self._taken > self._memory.size:
+            return aligned_zeros(shape, kind)
+        return self._memory[first : first + size].view(kind).reshape(shape)
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> np.ndarray:
+        """The same, of zeros."""
+        made = self.array(shape, dtype)
+        made.fill(0)
+        return made
+
+    def reset(self) -> None:
+        """All arrays are given back: the next ones lie where they do."""
+        self._most, self._taken = max(self._most, self._taken), 0
+        if self._most > self._memory.size:
+            self._memory = aligned_zeros(self._most, np.uint8)

@@ -12,6 +12,8 @@ then 16 imaginary parts; rows of the last order are zero, as are lanes beyond th
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sciprec.climate.transform.aligned import aligned_zeros
@@ -425,9 +427,10 @@ def analysis_table(functions: np.ndarray, number: int) -> np.ndarray:
 
 
 def make_products_work(
-    number: int, nlat: int, fields: int, dtype: type = np.float64
-) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Work arrays of the Legendre stage for up to so many fields.
+    number: int, nlat: int, fields: int, dtype: type = np.float64,
+    zeros: Callable[..., np.ndarray] = aligned_zeros,
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:  # fmt: skip
+    """Work arrays of the Legendre stage for up to so many fields; `zeros` makes them.
 
     Returns:
         Weights of the synthesis (2, rows, 2 fields) and of the analysis (2, tiles, fields, 32), of
@@ -437,6 +440,6 @@ def make_products_work(
     filled = -(-longest // LANES) * LANES
     given, folded = (2, filled, 2 * fields), (2, filled // LANES, fields, PAIR)
     return (
-        (aligned_zeros(given, dtype), aligned_zeros(folded, dtype)),
-        aligned_zeros((2, 2, 2 * filled * fields), dtype),
+        (zeros(given, dtype), zeros(folded, dtype)),
+        zeros((2, 2, 2 * filled * fields), dtype),
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.climate.transform.aligned import aligned_copy, aligned_zeros
+from sciprec.climate.transform.aligned import Pool, aligned_copy, aligned_zeros
 from sciprec.climate.transform.fft import is_supported, smallest_length
 from sciprec.climate.transform.fourier import (
     analysis_waves,
@@ -44,6 +44,7 @@ from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis, 
 from sciprec.errors import InputError
 from sciprec.precision import Backend, lift, quantize, resolve_backend
 from sciprec.precision.lifting.substitution import substitute
+from sciprec.precision.quantization import rounding_into
 
 GROUP = 8
 """Fields that go through both stages together: what is between stays in the second cache."""
@@ -204,6 +205,17 @@ def rounded(values: Any, backend: Backend) -> Any:
         return values
     array = quantize(np.asarray(values, np.float64), backend)
     return aligned_copy(array, backend.carrier)
+
+
+def round_into(values: np.ndarray, backend: Backend, out: np.ndarray, pool: Pool) -> None:
+    """`rounded` of an array of floats into another one of its shape, of the backend's carrier."""
+    if backend.storage.fixed:
+        out[...] = quantize(np.asarray(values, np.float64), backend)
+        return
+    given, made = (pool.array(values.shape) for _ in range(2))
+    given[...] = values
+    rounding_into(backend)(given.reshape(-1), made.reshape(-1))
+    out[...] = made
 
 
 class SpectralTransform:

@@ -23,7 +23,7 @@ LEAST_INCREASE = 10.0
 
 def errors_along(one: Pair) -> np.ndarray:
     """The relative l2 error at each place of the first axis, (n,); NaN where nothing is finite."""
-    each = [one.at(i) for i in range(one.actual.shape[0])]
+    each = (one.at(i) for i in range(np.shape(one.run)[0]))
     return np.array([_relative_l2(p) if p.finite.any() else math.nan for p in each])
 
 
@@ -62,7 +62,7 @@ def error_growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> Growt
     if steps is None or u is None:
         return None
     one = next(p for p in pair(golden, actual) if p.name == variable)
-    return growth_laws(steps[: one.actual.shape[0]], errors_along(one), u)
+    return growth_laws(steps[: np.shape(one.run)[0]], errors_along(one), u)
 
 
 def steps_of(dataset: xr.Dataset, variable: str) -> np.ndarray | None:

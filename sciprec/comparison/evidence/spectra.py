@@ -13,6 +13,7 @@ from scipy.special import sph_legendre_p_all
 
 from sciprec.comparison.wording import factor
 from sciprec.errors import InputError
+from sciprec.output.pieces import pieces_of
 
 SPECTRUM = "kinetic_energy_spectrum"
 TOLERANCE = 1.1
@@ -95,7 +96,8 @@ def mean_spectrum(dataset: xr.Dataset, times: slice) -> np.ndarray:
         InputError: there is neither, or it is not finite.
     """
     for name in (SPECTRUM, "vorticity", "divergence"):
-        if name in dataset and not np.isfinite(dataset[name].values).all():
+        parts = pieces_of(dataset[name].variable) if name in dataset else ()
+        if not all(np.isfinite(part).all() for part in parts):
             raise InputError(f"'{name}' holds values that are not finite, which have no spectrum")
     if SPECTRUM in dataset:
         stored = dataset[SPECTRUM].transpose("time", ..., "total_wavenumber").values[times]
@@ -106,17 +108,20 @@ def mean_spectrum(dataset: xr.Dataset, times: slice) -> np.ndarray:
             "'variables' of [climate]"
         )
     names = [n for n in ("vorticity", "divergence") if n in dataset]
-    power = sum(_power(dataset, dataset[n].values[times]) for n in names)
+    power = sum(_power(dataset, dataset[n].variable[times]) for n in names)
     degree = np.arange(power.size, dtype=np.float64)
     square_radius = float(dataset["cell_area"].sum()) / (4.0 * math.pi)
     return power * square_radius / (2.0 * np.maximum(degree * (degree + 1.0), 1.0))
 
 
-def _power(dataset: xr.Dataset, values: np.ndarray) -> np.ndarray:
+def _power(dataset: xr.Dataset, field: xr.Variable) -> np.ndarray:
     """Sum over orders of squared coefficients by degree (truncation + 1,), mean over the rest."""
-    squares = np.abs(coefficients(dataset, values)) ** 2
-    power = np.sum(order_shares(squares.shape[-1]) * squares, axis=-1)
-    return power.reshape(-1, power.shape[-1]).mean(axis=0)
+    rows = []
+    for values in pieces_of(field):
+        squares = np.abs(coefficients(dataset, values)) ** 2
+        power = np.sum(order_shares(squares.shape[-1]) * squares, axis=-1)
+        rows.append(power.reshape(-1, power.shape[-1]))
+    return np.concatenate(rows).mean(axis=0)
 
 
 def order_shares(count: int) -> np.ndarray:

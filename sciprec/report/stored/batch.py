@@ -176,7 +176,7 @@ class StoredBatch:
                 yield 0, run.dataset
         for one in self.further:
             if (one.scenario, one.label) == (scenario, label) and one.has_file:
-                yield one.member, files.read(self.folder / one.file)
+                yield one.member, files.available(self.folder / one.file)
 
 
 def write_manifest(
@@ -329,7 +329,7 @@ def _load(folder: Path, entry: dict[str, Any]) -> tuple[xr.Dataset | None, str]:
     if entry["failure"] and not entry.get("partial", False):
         return None, entry["failure"]
     try:
-        return files.read(folder / entry["file"]), ""
+        return files.available(folder / entry["file"]), ""
     except InputError as error:
         return None, str(error)
 

@@ -40,7 +40,7 @@ class StoredMembers(Sequence[xr.Dataset]):
         path = self.paths[index]
         if path in self.kept:
             return self.kept[path]
-        dataset = files.read(path)
+        dataset = files.available(path)
         if dataset.nbytes <= self.room:
             self.kept[path] = dataset
             self.room -= dataset.nbytes

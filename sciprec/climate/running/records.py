@@ -1,0 +1,209 @@
+"""What a run stores: fields in memory, or records of one size in a file, appended as they are made.
+
+A record holds the fields of one stored state one after another, in binary64. The file grows by a
+record for each state, and nothing that is written in it is written again: what a checkpoint says of
+it is how many records count, and their checksums. Arrays over time are read when they are asked
+for, so that a run needs the memory of one state however many it stores.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+from zlib import crc32
+
+import numpy as np
+
+_NUMBER = np.dtype(np.float64)
+
+
+class States(Protocol):
+    """Where a run puts the fields of the states that it stores."""
+
+    def append(self, fields: Mapping[str, np.ndarray]) -> None: ...
+
+    def arrays(self) -> dict[str, Any]: ...
+
+
+class InMemory:
+    """Stored fields in memory: room for all of them is taken at the first, and filled as they come.
+
+    Args:
+        expected: how many states the run stores if it reaches its end.
+    """
+
+    def __init__(self, expected: int) -> None:
+        self._expected, self._count = expected, 0
+        self._arrays: dict[str, np.ndarray] = {}
+
+    def append(self, fields: Mapping[str, np.ndarray]) -> None:
+        """Keep the fields of one more state."""
+        for name, values in fields.items():
+            if name not in self._arrays:
+                self._arrays[name] = np.empty((self._expected, *values.shape))
+            self._arrays[name][self._count] = values
+        self._count += 1
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Variable -> (states, ...)."""
+        if self._count == self._expected:
+            return self._arrays
+        return {name: x[: self._count].copy() for name, x in self._arrays.items()}
+
+
+class Records:
+    """Stored fields in a file beside a checkpoint.
+
+    Args:
+        path: of the file, which is made at the first record.
+
+    Attributes:
+        places: of each stored state, the number of its record.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.places: list[int] = []
+        self._layout: dict[str, tuple[int, ...]] = {}
+        self._checksums: list[int] = []
+        self._written = 0
+
+    def append(self, fields: Mapping[str, np.ndarray]) -> None:
+        """Write the fields of one more state behind the others.
+
+        Raises:
+            OSError: the system does not take them; its file name says where.
+        """
+        self._layout = self._layout or {name: x.shape for name, x in fields.items()}
+        written = b"".join(np.ascontiguousarray(x, _NUMBER).tobytes() for x in fields.values())
+        if len(written) != self._bytes or tuple(fields) != tuple(self._layout):
+            raise ValueError("a stored state has other fields than those before")
+        place = self._written
+        try:
+            with open(self.path, "r+b" if self.path.exists() else "wb") as stream:
+                stream.seek(place * self._bytes)
+                stream.write(written)
+        except OSError as error:
+            error.filename = error.filename or str(self.path)
+            raise
+        self._checksums.append(crc32(written))
+        self.places.append(place)
+        self._written += 1
+
+    def arrays(self) -> dict[str, Recorded]:
+        """Variable -> (states, ...), read when it is asked for."""
+        found, before = {}, 0
+        for name, shape in self._layout.items():
+            found[name] = Recorded(self.path, tuple(self.places), self._bytes, before, shape)
+            before += _NUMBER.itemsize * math.prod(shape)
+        return found
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What a checkpoint has to say of the file, once all that was written is on the disk."""
+        if self.path.exists():
+            with open(self.path, "r+b") as stream:
+                os.fsync(stream.fileno())
+        return {
+            "layout": np.array(json.dumps(self._layout)),
+            "places": np.array(self.places, np.int64),
+            "checksums": np.array(self._checksums, np.uint32),
+        }
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on behind the records that such a state speaks of.
+
+        Raises:
+            ValueError: it is no such state.
+        """
+        layout = json.loads(str(state["layout"]))
+        self._layout = {str(name): tuple(map(int, shape)) for name, shape in layout.items()}
+        self._checksums = [int(x) for x in state["checksums"]]
+        self.places = [int(x) for x in state["places"]]
+        self._written = max(self.places, default=-1) + 1
+        if len(self._checksums) != len(self.places):
+            raise ValueError("its records have no checksums")
+
+    def require_whole(self) -> None:
+        """Make sure that the file holds what was written.
+
+        Raises:
+            ValueError, OSError: it does not.
+        """
+        with open(self.path, "rb") as stream:
+            for place, known in zip(self.places, self._checksums, strict=True):
+                stream.seek(place * self._bytes)
+                if crc32(stream.read(self._bytes)) != known:
+                    raise ValueError(f"record {place} of '{self.path.name}' is not what it was")
+
+    def keep(self, which: list[bool]) -> None:
+        """Leave out those stored states that are no output times of a longer run. Their records
+        stay as they are, since the last checkpoint speaks of them.
+        """
+        kept = np.flatnonzero(which)
+        self.places = [self.places[k] for k in kept]
+        self._checksums = [self._checksums[k] for k in kept]
+
+    @property
+    def variables(self) -> set[str]:
+        """Names of the fields of a record."""
+        return set(self._layout)
+
+    @property
+    def _bytes(self) -> int:
+        """Of a record."""
+        return _NUMBER.itemsize * sum(math.prod(shape) for shape in self._layout.values())
+
+
+class Recorded:
+    """A variable over the stored states of a file of records; indexing reads what is asked for.
+
+    Args:
+        path: of the file.
+        places: number of the record of each state.
+        size: bytes of a record.
+        before: bytes of a record before the variable.
+        shape: of the variable in one state.
+    """
+
+    dtype = _NUMBER
+
+    def __init__(
+        self, path: Path, places: tuple[int, ...], size: int, before: int, shape: tuple[int, ...]
+    ) -> None:
+        self._path, self._places, self._size, self._before = path, places, size, before
+        self.shape = (len(places), *shape)
+        self.ndim = len(self.shape)
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        """The part that integers, slices and an ellipsis say, as an array in memory."""
+        key = key if isinstance(key, tuple) else (key,)
+        if Ellipsis in key:
+            at = key.index(Ellipsis)
+            filled = (slice(None),) * (self.ndim - len(key) + 1)
+            key = (*key[:at], *filled, *key[at + 1 :])
+        first, rest = (key or (slice(None),))[0], key[1:]
+        if not isinstance(first, slice):
+            return self._read(self._places[first])[rest]
+        places = self._places[first]
+        like = np.empty(self.shape[1:])[rest] if not places else None
+        rows = [self._read(place)[rest] for place in places[:1]]
+        found = np.empty((len(places), *(rows[0] if rows else like).shape))
+        for k, place in enumerate(places):
+            found[k] = rows[0] if k == 0 else self._read(place)[rest]
+        return found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """All of it in memory."""
+        return self[:].astype(dtype or self.dtype, copy=False)
+
+    def _read(self, place: int) -> np.ndarray:
+        values = np.empty(self.shape[1:])
+        with open(self._path, "rb", buffering=0) as stream:
+            stream.seek(place * self._size + self._before)
+            if values.nbytes and stream.readinto(values.reshape(-1).view(np.uint8)) < values.nbytes:
+                raise OSError(0, "a stored state is gone from the file", str(self._path))
+        return values

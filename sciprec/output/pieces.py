@@ -1,0 +1,70 @@
+"""Datasets that are larger than they should be in memory: read when asked for, written in pieces.
+
+What a long run stores, and what files hold, may be larger than the memory that a run may take.
+Such variables know where their values are, and what goes over all of them does so in pieces along
+time, or along their first axis.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from xarray.backends import BackendArray
+from xarray.core import indexing
+
+WHOLE_BYTES = 2**26
+"""Of a dataset that is held in memory and written at once."""
+PIECE_BYTES = 2**24
+"""Of a piece."""
+TIME = "time"
+
+
+class _Elsewhere(BackendArray):
+    """An array for xarray that reads what is asked for.
+
+    Args:
+        values: has shape and dtype, and is indexed by integers and slices.
+    """
+
+    def __init__(self, values: Any) -> None:
+        self.values, self.shape, self.dtype = values, values.shape, values.dtype
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> np.ndarray:
+        basic = indexing.IndexingSupport.BASIC
+        read = self.values.__getitem__
+        return indexing.explicit_indexing_adapter(key, self.shape, basic, read)
+
+
+def read_later(values: Any) -> Any:
+    """What a variable of a dataset holds of an array that is not in memory."""
+    return indexing.LazilyIndexedArray(_Elsewhere(values))
+
+
+def is_large(dataset: xr.Dataset) -> bool:
+    """Whether a dataset is written in pieces along time, and stays in its file when it is read."""
+    return dataset.nbytes > WHOLE_BYTES and bool(dataset.sizes.get(TIME))
+
+
+def pieces_of_time(dataset: xr.Dataset) -> Iterator[slice]:
+    """The times of a dataset, some after another."""
+    along = sum(v.nbytes for v in dataset.variables.values() if TIME in v.dims)
+    return _cuts(dataset.sizes[TIME], along)
+
+
+def pieces_of(variable: xr.Variable) -> Iterator[np.ndarray]:
+    """The values of a variable, some after another along its first axis."""
+    if not variable.ndim:
+        yield variable.values
+        return
+    for cut in _cuts(variable.sizes[variable.dims[0]], variable.nbytes):
+        yield variable[cut].values
+
+
+def _cuts(count: int, size: int) -> Iterator[slice]:
+    """So many rows of so many bytes in all, cut into pieces."""
+    step = max(1, math.floor(PIECE_BYTES * count / max(size, 1)))
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
