@@ -20,7 +20,7 @@ class InstrumentedProgram(Program):
         instruments: the rewriter that puts them in.
     """
 
-    kept, instruments = False, Rewriter
+    kept, may_share, instruments = False, False, Rewriter
 
     def rewriter(self, program, function, tree, namespace):
         """The engine's own functions are not instrumented, except where one is the kernel."""

@@ -1,18 +1,24 @@
 """Kernels that call the same kernels share what was compiled of these, and nothing else."""
 
+import cmath
 import errno
 import json
+import math
 import os
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+from numba import njit, prange
 from numba.core import event
 
 import sciprec
 from sciprec.precision.compiled import turns
+from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.rewriting.program import Program
 
 ROOT = Path(__file__).parents[2]
 
@@ -107,6 +113,97 @@ def weighed_by(table, weight):
         weigh(x, out)
 
     return outer
+
+
+def everything(x, out):
+    """Operations of every kind that code without an arithmetic has to ask for."""
+    for i in range(x.size):
+        v = round(math.exp(x[i]) % 0.3 + x[i] // 0.2, 3) - abs(-x[i]) ** 3 + i
+        w = cmath.sqrt(complex(v, 1e-3)) * 0.1j
+        out[i] = np.sign(v) * np.copysign(0.1, v) + w.real / 2.0 + math.floor(v) + max(v, 0.1)
+    out += np.float32(0.7) * x.sum()
+
+
+ARITHMETICS = ["bf16", "fp32", "mlu370", "mlu370-noguard", "fp16", "e4m3fn", "binary32,round=ru",
+               "float:p=14,round=rz", "float:p=16",
+               "float:p=9,emin=-9,emax=9,overflow=saturate"]  # fmt: skip
+
+
+def test_arithmetics_share_all_but_the_entry(tmp_path, monkeypatch):
+    """One carrier: what is compiled for the first one is taken by every other one, with the
+    results that each has alone (a program with rows of a table shares nothing).
+    """
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    names = compiled_by(lambda: call(everything, ARITHMETICS[0]))
+    assert "sp_k_everything" in names
+    for name in ARITHMETICS[1:]:
+        assert compiled_by(lambda name=name: call(everything, name)) == ["sp_entry", "sp_run"]
+    found = [call(everything, name).tolist() for name in ARITHMETICS]
+    assert len({tuple(values) for values in found}) == len(ARITHMETICS)
+    monkeypatch.setattr(Program, "may_share", False)
+    alone = [call(everything, name).tolist() for name in ARITHMETICS]
+    assert found == alone
+
+
+def test_no_call_of_an_operation_is_left_in_machine_code():
+    """LLVM has put all of them in, also where functions are not."""
+    for name in ("bf16", "float:p=14,round=rz"):
+        lifted = sciprec.lift(everything, name)
+        lifted(np.linspace(0.1, 1.0, 5), np.zeros(5))
+        compiled = Program(everything, lifted.backend, "auto", True)  # another entry: not loaded
+        entry = module_of(compiled).sp_entry
+        entry(np.linspace(0.1, 1.0, 5), np.zeros(5))
+        (made,) = entry.overloads.values()
+        code = made.library.get_llvm_str()
+        assert compiled.shares and not re.findall('(?:call|declare|define).*"sciprec.asked', code)
+
+
+def test_parallel_and_recursive_kernels_share_nothing():
+    """They are no parts of one entry."""
+
+    def summed(x, out):
+        for i in prange(x.size):
+            out[i] = 0.1 * x[i]
+
+    def falling(x, out):
+        if x.size > 1:
+            falling(x[1:], out[1:])
+        out[0] = 0.1 * x[0]
+
+    for kernel in (njit(parallel=True)(summed), falling):
+        assert "shared_operations" not in sciprec.lift(kernel, "bf16").path.read_text()
+        x = np.linspace(0.1, 1.0, 5)
+        for name in ("bf16", "mlu370"):
+            tenth = float(sciprec.quantize(np.array(0.1), name))
+            wanted = sciprec.quantize(tenth * sciprec.quantize(x, name), name)
+            assert np.array_equal(call(kernel, name), wanted), name
+
+
+def applied(x, out, function):
+    for i in range(x.size):
+        out[i] = function(x[i])
+
+
+@njit(parallel=True)
+def applied_apart(x, out, function):
+    for i in prange(x.size):
+        out[i] = function(x[i])
+
+
+def a_tenth(x):
+    return 0.1 * x
+
+
+def test_functions_as_arguments_compute_by_themselves():
+    """Of a kernel that is one with its entry, and of one that is not."""
+    x = np.linspace(0.1, 1.0, 5)
+    for name in ("bf16", "mlu370"):
+        tenth = float(sciprec.quantize(np.array(0.1), name))
+        wanted = sciprec.quantize(tenth * sciprec.quantize(x, name), name)
+        for kernel in (applied, applied_apart):
+            out = np.zeros(5)
+            sciprec.lift(kernel, name)(x, out, a_tenth)
+            assert np.array_equal(out, wanted), (name, kernel)
 
 
 def test_what_names_stand_for_tells_parts_apart():

@@ -99,7 +99,7 @@ class ProgramWithOrigins(Program):
         origins: of every site but those where the kernel is entered.
     """
 
-    rewriter = OriginRewriter
+    rewriter, may_share = OriginRewriter, False
 
     def __init__(self, *args, **more) -> None:
         self.origins: dict[int, Origin] = {}

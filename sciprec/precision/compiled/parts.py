@@ -18,6 +18,7 @@ import weakref
 from collections.abc import Callable
 
 from llvmlite import binding
+from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 
@@ -55,6 +56,38 @@ class _Lowered(JITCodeLibrary):
         library._final_module = binding.parse_bitcode(bitcode)
         library._finalized = True
         return library
+
+
+def lowered(context, name: str, write: Callable) -> JITCodeLibrary:
+    """A library of functions of LLVM's alone, for code that calls them.
+
+    Args:
+        context: Numba's.
+        write: writes them into an empty module of llvmlite.
+    """
+    library = _Lowered(context.codegen(), name)
+    module = library.create_ir_module(name)
+    with context.push_code_library(library):
+        write(module)
+    library._final_module = binding.parse_assembly(cgutils.normalize_ir_text(str(module)))
+    library.finalize()
+    return library
+
+
+def renamed(context, library: _Lowered, suffix: str, kept: str) -> JITCodeLibrary:
+    """A copy of a part's library whose functions have other names, but for one.
+
+    Args:
+        context: Numba's.
+        suffix: of the names.
+        kept: the name of the one.
+    """
+    copied = _Lowered.restored(context.codegen(), *library.kept())
+    copied._reload_init.update(library._reload_init)
+    for function in copied._final_module.functions:
+        if function.name.startswith("_Z") and not function.is_declaration and function.name != kept:
+            function.name += suffix
+    return copied
 
 
 class _PartCompiler(Compiler):

@@ -25,7 +25,7 @@ from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.operations import keys
 from sciprec.precision.rewriting.copies import is_native, native
 from sciprec.precision.rewriting.own_names import as_written
-from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.program import Program, Unshared
 from sciprec.precision.rewriting.sources import carry_sources
 from sciprec.precision.rewriting.syntax import LiftError, Site
 from sciprec.precision.rounding.variant import PROFILE
@@ -73,7 +73,7 @@ class Lifted(Shown):
     ):  # fmt: skip
         self.kernel, self.backend, self.seed = kernel, backend, seed
         self.dispatcher = module.sp_entry
-        self.inner = getattr(module, program.callee(kernel))
+        self._program, self._module = program, module
         self.sites: tuple[Site, ...] = tuple(program.sites)
         self.path = Path(module.__file__)
         self.uses_processor_mode = program.word != 0
@@ -243,6 +243,17 @@ class Lifted(Shown):
         if isinstance(function, Lifted):
             return function.inner
         return self._lift_again(function, trust_inputs=False).inner
+
+    @functools.cached_property
+    def inner(self):
+        """The compiled function of the kernel, as an argument of others; code that arithmetics
+        share asks whoever calls it, and so is none that can be handed on.
+        """
+        program, module = self._program, self._module
+        if program.shares:
+            program = Unshared(self.kernel, self.backend, program.path, program.trust_inputs)
+            module = module_of(program)
+        return getattr(module, program.callee(self.kernel))
 
     @functools.cached_property
     def _written(self):

@@ -72,7 +72,7 @@ class _Comparing(Rewriter):
 
 
 class _Comparison(Program):
-    rewriter = _Comparing
+    rewriter, may_share = _Comparing, False
 
 
 def changed_bits(x):

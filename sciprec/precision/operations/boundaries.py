@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed
@@ -21,7 +21,7 @@ from sciprec.precision.operations.number_types import (
     is_inexact,
 )
 from sciprec.precision.rounding.fixed_rounding import SATURATED, add_marks, marks_slot, word_at
-from sciprec.precision.rounding.words import I64, View, opaque
+from sciprec.precision.rounding.words import I64, View
 
 if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
@@ -348,7 +348,7 @@ def held(ops: Operations):
         kind = types.unliteral(x)
 
         def codegen(context, b, signature, args):
-            zero = opaque(b, "sciprec.zero", ir.Constant(I64, 0))
+            zero = ops.zero_word(b)
             if kind == ops.carrier:
                 view = View(ops.kind)
                 word = b.add(view.to_word(b, args[0]), b.trunc(zero, view.integer))
@@ -365,18 +365,22 @@ def held(ops: Operations):
 
 
 def constant(ops: Operations, text: str):
-    """An intrinsic without operands: a number of the carrier, given by its hexadecimal text.
-
-    Under a directed processor mode it is loaded from memory: the compiler would compute with a
-    constant beforehand, to nearest.
-    """
+    """An intrinsic without operands: a number of the carrier, given by its hexadecimal text."""
     value = float.fromhex(text)
+    return _without_operands(ops, lambda b: ops.number(b, value))
 
+
+def literal(ops: Operations, text: str):
+    """The same of a number that is rounded to the format first."""
+    value = float.fromhex(text)
+    return _without_operands(ops, lambda b: ops.rounded_number(b, value, ops.compute))
+
+
+def _without_operands(ops: Operations, emit: Callable):
     @intrinsic
     def number(typingctx):
         def codegen(context, b, signature, args):
-            held = ir.Constant(ops.kind, value)
-            return opaque(b, f"sciprec.{ops.kind}.{text}", held) if ops.word else held
+            return emit(b)
 
         return ops.carrier(), codegen
 

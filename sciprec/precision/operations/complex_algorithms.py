@@ -28,9 +28,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sciprec.precision.formats.float_format import Format
 from sciprec.precision.registry import Rows
 
 _LN_10 = 2.302585092994045684
+
+
+def _places(fmt: Format) -> int:
+    """k of the power 4^k by which subnormals become normal, as far as the range allows."""
+    return max(1, min(fmt.significand_bits // 2 + 1, fmt.emax // 2 - 1))
+
+
+BOUNDS: dict[str, Callable[[Format], float]] = {
+    "huge": lambda fmt: fmt.max_finite / (1.0 + math.sqrt(2.0)),
+    "tiny": lambda fmt: 4.0 * fmt.min_normal,
+    "upward": lambda fmt: 4.0 ** _places(fmt),
+    "downward": lambda fmt: 0.5 ** _places(fmt),
+}
+"""Of a square root's parts: from which size on, and below which, they are scaled, and by what."""
 
 
 class Pair(NamedTuple):
@@ -180,10 +195,10 @@ def sqrt(s, z):
     """
     zero, one, two = s.number(0.0), s.number(1.0), s.number(2.0)
     half, infinite, (a, b) = s.number(0.5), s.number(math.inf), z
-    last, first = s.number(s.largest / (1.0 + math.sqrt(2.0)), up=True), s.number(4.0 * s.least)
+    last, first = s.bound("huge"), s.bound("tiny")
     huge = (abs(a) >= last) | (abs(b) >= last)
     tiny = (abs(a) < first) & (abs(b) < first)
-    upward = s.number(4.0**s.places), s.number(0.5**s.places)
+    upward = s.bound("upward"), s.bound("downward")
     factor = s.choose(huge, s.number(0.25), s.choose(tiny, upward[0], one))
     back = s.choose(huge, two, s.choose(tiny, upward[1], one))
     x, y = a * factor, b * factor

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.core.errors import TypingError
 
-from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.operations import keys
 from sciprec.precision.operations.complex_algorithms import ComplexOperation, Pair
 from sciprec.precision.operations.number_types import is_complex, is_float
-from sciprec.precision.rounding.words import F32, I32, opaque
+from sciprec.precision.rounding.words import I32
 
 _FIRST_STEP = 1 << 20
 """Steps are numbered from here on: beyond every operation site of a kernel."""
@@ -125,37 +123,17 @@ class Steps:
         values = [n.value for n in numbers]
         return Number(self, self.ops.emit(name, self.role)(self.context, self.b, values, key))
 
-    def number(self, value: float, up: bool = False) -> Number:
-        """A constant that is a number of the format, or that numbers are compared with: `up` to the
-        next number of the carrier; out of the compiler's sight under a processor mode.
-        """
-        kind = self.ops.kind
-        if up and kind == F32 and float(np.float32(value)) < value:
-            value = float(np.nextafter(np.float32(value), np.float32(np.inf)))
-        held = ir.Constant(kind, value)
-        if self.ops.word:
-            held = opaque(self.b, f"sciprec.{kind}.{float(value).hex()}", held)
-        return Number(self, held)
+    def number(self, value: float) -> Number:
+        """A constant that is a number of the format, or that numbers are compared with."""
+        return Number(self, self.ops.number(self.b, value))
 
     def literal(self, value: float) -> Number:
         """A constant, rounded to the format of the role."""
-        return self.number(round_literal(value, self.role.arithmetic))
+        return Number(self, self.ops.rounded_number(self.b, value, self.role))
 
-    @property
-    def largest(self) -> float:
-        """The largest number of the format."""
-        return self.role.format.max_finite
-
-    @property
-    def least(self) -> float:
-        """The least normal number of the format."""
-        return self.role.format.min_normal
-
-    @property
-    def places(self) -> int:
-        """k of the power 4^k by which subnormals become normal, as far as the range allows."""
-        fmt = self.role.format
-        return max(1, min(fmt.significand_bits // 2 + 1, fmt.emax // 2 - 1))
+    def bound(self, name: str) -> Number:
+        """What numbers are compared with, or scaled by, in the format: see `BOUNDS`."""
+        return Number(self, self.ops.bound(self.b, name, self.role))
 
     def choose(self, condition: Truth, first: Number, second: Number) -> Number:
         """One of two numbers."""

@@ -10,7 +10,9 @@ from numba.core import types
 
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Arithmetic, Backend
+from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.operations import keys
+from sciprec.precision.operations.complex_algorithms import BOUNDS
 from sciprec.precision.operations.number_types import call_inlined, forward
 from sciprec.precision.operations.operation import OPERATIONS, Operation
 from sciprec.precision.rounding.fixed_rounding import Fixed
@@ -239,6 +241,29 @@ class Evaluation:
     def one(self, b):
         """The number one."""
         return ir.Constant(self.kind, 1.0)
+
+    def zero_word(self, b):
+        """A zero of 64 bits, out of the compiler's sight under a processor mode."""
+        zero = ir.Constant(I64, 0)
+        return opaque(b, "sciprec.zero", zero) if self.word else zero
+
+    def number(self, b, value: float):
+        """A constant of the carrier. Under a processor mode it is loaded from memory: the compiler
+        would compute with it beforehand, to nearest.
+        """
+        held = ir.Constant(self.kind, value)
+        return opaque(b, f"sciprec.{self.kind}.{float(value).hex()}", held) if self.word else held
+
+    def rounded_number(self, b, value: float, role: Native):
+        """A constant, rounded to the format of a role."""
+        return self.number(b, round_literal(value, role.arithmetic))
+
+    def bound(self, b, name: str, role: Native):
+        """A number that depends on a role's format, rounded up to the carrier: see `BOUNDS`."""
+        value = BOUNDS[name](role.format)
+        if self.kind == F32 and float(np.float32(value)) < value:
+            value = float(np.nextafter(np.float32(value), np.float32(np.inf)))
+        return self.number(b, value)
 
     def rounded(self, b, kind, value, role: Native, key, salt: int):
         """A number of any real type, rounded into the role's format (carrier values included)."""

@@ -23,6 +23,7 @@ from sciprec.precision.elementary.bits import distinct
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.operations import (
     arrays,
+    asked,
     boundaries,
     casts,
     complex_numbers,
@@ -296,6 +297,10 @@ class Operations(Evaluation):
         """An intrinsic without operands: a number of the carrier, given by its hexadecimal text."""
         return boundaries.constant(self, text)
 
+    def literal(self, text: str):
+        """The same of a number that is rounded first."""
+        return boundaries.literal(self, text)
+
     def chosen(self, arity: int):
         """What a call of a vectorized function is, by types: see `vectorized`."""
         return vectorized.chosen(self, arity)
@@ -320,7 +325,13 @@ class Operations(Evaluation):
         """call(function, x1, ..., x_arity): a jitted function called in the backend's processor
         mode.
         """
-        return call_in_mode(self.word, arity)
+        return call_in_mode(self.word, arity, self.linked)
+
+    def linked(self, context, compiled) -> list:
+        """The libraries of a function that was compiled, what it asks of the arithmetic among
+        them.
+        """
+        return asked.linked(self, context, compiled)
 
     def call_normally(self, arity: int):
         """The same in the processor's normal mode, for what starts threads."""

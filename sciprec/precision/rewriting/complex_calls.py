@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sciprec.precision.formats.literal import round_literal
-
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
 
@@ -36,8 +34,7 @@ _OF_CMATH = {
 def literal(rewriter: Rewriter, node, value: complex) -> ast.expr:
     """A complex constant, its parts rounded to the compute format."""
     refuse_in_fixed_point(rewriter, node, f"the complex number {value}")
-    parts = (round_literal(x, rewriter.program.backend.compute) for x in (value.real, value.imag))
-    return rewriter.op("paired", node, *map(rewriter.program.number, parts))
+    return rewriter.op("paired", node, *map(rewriter.literal, (value.real, value.imag)))
 
 
 def call(rewriter: Rewriter, node, function) -> ast.expr | None:

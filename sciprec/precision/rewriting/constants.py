@@ -79,7 +79,7 @@ def _check_kind(rewriter: Rewriter, value: np.ndarray) -> None:
 
 def held(rewriter: Rewriter, value: ast.expr) -> ast.expr:
     """A constant from the module, out of the compiler's sight under a processor mode."""
-    if not rewriter.program.word:
+    if not rewriter.program.hides:
         return value
     return ast.Call(name(rewriter.program.operation("held")), [value], [])
 

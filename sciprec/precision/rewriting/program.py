@@ -13,9 +13,10 @@ import numpy as np
 
 from sciprec.precision.compiled.disk_cache import outside_digest
 from sciprec.precision.formats.backend import Backend
-from sciprec.precision.formats.literal import round_array
+from sciprec.precision.formats.literal import round_array, round_literal
 from sciprec.precision.operations.keys import site_number
 from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.operations.shared import can_share
 from sciprec.precision.rewriting.identity import Identities
 from sciprec.precision.rewriting.imported import place_of_object
 from sciprec.precision.rewriting.layout import Frame, Layout
@@ -51,7 +52,7 @@ from sciprec.precision.library.places import number_of_steps as sp_number_of_ste
 from sciprec.precision.operations.keys import at_site as sp_at
 from sciprec.precision.operations.keys import descend as sp_descend
 from sciprec.precision.operations.intrinsics import operations
-from sciprec.precision.rewriting.imported import imported as sp_imported
+{sharing}from sciprec.precision.rewriting.imported import imported as sp_imported
 from sciprec.precision.operations.by_type import sum_block as sp_sum_block
 from sciprec.precision.operations.by_type import zeros_for as sp_zeros_for
 from sciprec.precision.operations.meeting import compiled_meet as sp_meet
@@ -65,6 +66,7 @@ sp_row = sp_ops.row
 sp_carrier = np.{carrier}
 sp_complex = np.{pairs}
 '''
+_SHARING = "from sciprec.precision.operations.shared import shared_operations\n"
 _OF_ENGINE = ("sciprec.precision.operations.", "sciprec.precision.library.")
 _SERIAL = '@njit(nogil=True, error_model="numpy")'
 _PART = "@sp_linked"
@@ -84,6 +86,7 @@ class Program:
         imports: text at the head of the generated module.
         with_rows: in messages, what has rows of a table.
         kept: whether compiled code is kept on disk, and shared.
+        may_share: whether its text can be one for several arithmetics: see `shares`.
 
     Args:
         kernel: the plain Python function.
@@ -95,6 +98,7 @@ class Program:
     """
 
     rewriter, imports, kept, with_rows = Rewriter, "", True, "fixed point"
+    may_share = True
 
     def __init__(
         self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: Variant = FLOATS
@@ -106,6 +110,8 @@ class Program:
         self.word = 0 if self.rows else processor_word(backend, path)
         self.random = backend.random and not self.rows
         self.keyed = self.random or self.rows
+        self.neutral = self.may_share and variant == FLOATS and can_share(backend)
+        self.hides = bool(self.word) or self.neutral
         self.frames: dict[str, Frame] = {}
         self.sites: list[Site] = []
         self.sentences = Sentences()
@@ -116,6 +122,7 @@ class Program:
         self._sources: dict[object, list[bytes]] = {}
         self._taken: set[str] = set()
         self._operations: dict[str, str] = {}
+        self._own: dict[str, str] = {}  # those of the arithmetic itself, where others are shared
         self._arrays: dict[str, np.ndarray] = {}
         self._known_arrays: dict[int, str] = {}
         self._imported: dict[str, str] = {}
@@ -189,10 +196,17 @@ class Program:
 
     def operation(self, operation: str) -> str:
         """The generated name of an operation of the backend."""
-        stem = operation.replace("-", "m").replace("+", "")
-        stem = "".join(c if c.isalnum() else "_" for c in stem).rstrip("_")
-        self._operations[f"sp_{stem}"] = operation
-        return f"sp_{stem}"
+        generated = f"sp_{_stem(operation)}"
+        self._operations[generated] = operation
+        return generated
+
+    def _at_entry(self, operation: str) -> str:
+        """The same where the kernel is entered, in the arithmetic itself."""
+        if not self.shares:
+            return self.operation(operation)
+        generated = f"sp_own_{_stem(operation)}"
+        self._own[generated] = operation
+        return generated
 
     def numeric_operations(self) -> set[str]:
         """The generated names of operations on numbers, as far as they have been used."""
@@ -213,6 +227,14 @@ class Program:
     def number(self, value: float) -> ast.expr:
         """A floating-point constant of the carrier's type."""
         return ast.Call(name(self.operation(f"constant({value.hex()!r})")), [], [])
+
+    def literal(self, value: float) -> ast.expr:
+        """The same of a number that is rounded to the compute format: by the generated module where
+        its text is one for several arithmetics.
+        """
+        if not self.neutral:
+            return self.number(round_literal(value, self.backend.compute))
+        return ast.Call(name(self.operation(f"literal({value.hex()!r})")), [], [])
 
     def array(self, value: np.ndarray) -> str:
         """The generated name of a constant array, rounded to the storage format."""
@@ -300,8 +322,20 @@ class Program:
             identities.add(tree.name, decorator, text, self._mentions[tree.name], is_part)
         return identities.texts()
 
+    @property
+    def shares(self) -> bool:
+        """Whether its functions are compiled once for several arithmetics (see `operations.asked`):
+        where all of them are parts of the entry.
+        """
+        apart = self.parallel or any(self._is_recursive(tree) for tree, _ in self._definitions)
+        return self.neutral and self.kept and not apart
+
     def _arithmetic(self) -> str:
-        """The operations that the module uses, as an expression."""
+        """The operations that the module's functions use, as an expression."""
+        return "shared_operations()" if self.shares else self._own_arithmetic()
+
+    def _own_arithmetic(self) -> str:
+        """The operations of the arithmetic, as an expression."""
         return f"operations({self.backend!r}, {self.word}, {self.variant.name!r})"
 
     def _is_recursive(self, tree: ast.FunctionDef) -> bool:
@@ -355,6 +389,7 @@ class Program:
                 backend=self.backend.name,
                 arithmetic=self._arithmetic(),
                 carrier=self.backend.carrier.name,
+                sharing=_SHARING if self.shares else "",
                 pairs=np.result_type(self.backend.carrier, np.complex64).name,
             )
             + self.imports
@@ -366,11 +401,12 @@ class Program:
 
     def _bindings(self) -> dict[str, str]:
         """What names of the generated module stand for, definitions left out, as expressions."""
-        found: dict[str, str] = {}
+        found: dict[str, str] = {"sp_own": self._own_arithmetic()} if self.shares else {}
         if self.rows:
             self.layout = Layout(self.frames, "sp_entry", self.with_rows)
             found |= {n: str(first) for n, first in sorted(self.layout.constants.items())}
         found |= {n: f"sp_ops.{o}" for n, o in sorted(self._operations.items())}
+        found |= {n: f"sp_own.{o}" for n, o in sorted(self._own.items())}
         found |= self._imported
         for identifier, value in self._arrays.items():
             raw = np.ascontiguousarray(value)
@@ -395,9 +431,10 @@ class Program:
         for number, parameter in enumerate(names):
             prefix = self._entry_key("enter", number) if self.keyed else ""
             given = self.given(parameter)
-            entered.append(f"{stars[number]}{self.operation('enter')}({prefix}{given})")
+            entered.append(f"{stars[number]}{self._at_entry('enter')}({prefix}{given})")
         listed = ", ".join([*key, *names])
-        call = self.guarded_call("sp_run", [*key, *names])
+        given = [*key, *names]
+        call = f"{self._at_entry(f'call({len(given)})')}({', '.join(['sp_run', *given])})"
         own = self._names[self.kernel]
         inner = key
         if self.rows:
@@ -408,7 +445,7 @@ class Program:
             body = f"{self.operation('opened')}({body})"
         if self.rounds_results:
             prefix = self._entry_key("returned", -1) if self.keyed else ""
-            body = f"{self.operation('returned')}({prefix}{body})"
+            body = f"{self._at_entry('returned')}({prefix}{body})"
         if self.rows:
             body = f"{self.operation('closed')}({body})"
         body = self.given_back(body)
@@ -429,6 +466,18 @@ class Program:
         text = list(self.signature.parameters)[number] if number >= 0 else "return"
         row = self.frame("sp_entry").add(self._entry_site(operation, text), operation, 1)
         return f"sp_key, {row}, "
+
+
+class Unshared(Program):
+    """A program whose functions compute by themselves, whoever calls them."""
+
+    may_share = False
+
+
+def _stem(operation: str) -> str:
+    """An operation as part of a name."""
+    stem = operation.replace("-", "m").replace("+", "")
+    return "".join(c if c.isalnum() else "_" for c in stem).rstrip("_")
 
 
 def is_users(function) -> bool:

@@ -157,8 +157,7 @@ class Rewriter(ast.NodeTransformer):
 
     def literal(self, value: float) -> ast.expr:
         """A floating-point constant, rounded once to the compute format, typed as the carrier."""
-        rounded = round_literal(float(value), self.program.backend.compute)
-        return self.program.number(rounded)
+        return self.program.literal(float(value))
 
     def visit_Name(self, node):
         if not isinstance(node.ctx, ast.Load) or node.id in self.local:
@@ -431,7 +430,7 @@ class Rewriter(ast.NodeTransformer):
         if self.program.keyed:
             arguments.args.insert(0, ast.arg("sp_key"))
         hidden = []
-        if self.program.word:  # None stays in sight: branches on it are chosen by type
+        if self.program.hides:  # None stays in sight: branches on it are chosen by type
             given = arguments.args[len(arguments.args) - len(defaults) :]
             numbers = [a.arg for a, v in zip(given, defaults, strict=True) if v is not None]
             hidden = [assign(a, constants.held(self, name(a))) for a in numbers]

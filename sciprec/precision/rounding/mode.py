@@ -10,6 +10,7 @@ them.
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 from functools import lru_cache
 
 from llvmlite import binding, ir
@@ -72,16 +73,19 @@ def _computed(builder, value):
     return builder.asm(kind, "", "=x,0", [value], True)
 
 
-@lru_cache(maxsize=64)
-def call_in_mode(word: int, arity: int):
+@lru_cache(maxsize=256)
+def call_in_mode(word: int, arity: int, linked: Callable | None = None):
     """An intrinsic call(function, x1, ..., x_arity) of a jitted function while MXCSR holds `word`
-    (0: as it is).
+    (0: as it is); `linked(context, compiled)` gives the libraries of its code, where it is shared.
     """
 
     def resolve(typingctx, function, *arguments):
         resolved = function.get_call_type(typingctx, arguments, {})
 
         def codegen(context, builder, signature, args):
+            called = _compiled(signature.args[0], resolved)
+            libraries = [called.library] if linked is None else linked(context, called)
+            context.add_linking_libs(libraries)
             return _guarded_call(context, builder, signature, args, resolved, word)
 
         return resolved.return_type(function, *arguments), codegen
@@ -92,10 +96,14 @@ def call_in_mode(word: int, arity: int):
     )
 
 
+def _compiled(function, resolved):
+    """What was compiled for a call of a jitted function."""
+    return function.dispatcher.overloads[tuple(resolved.args)]
+
+
 def _guarded_call(context, builder, signature, args, resolved, word: int):
     function, *arguments = signature.args
-    compiled = function.dispatcher.overloads[tuple(resolved.args)]
-    context.add_linking_libs([compiled.library])
+    compiled = _compiled(function, resolved)
     callee = context.declare_function(builder.module, compiled.fndesc)
     values = [
         context.cast(builder, value, given, wanted)

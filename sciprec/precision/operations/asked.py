@@ -1,0 +1,126 @@
+"""Operations in an arithmetic that is not known yet: one copy of a kernel's code for all
+arithmetics of a carrier.
+
+Numba types and lowers a kernel in Python, which takes most of the time of compiling it, and gives
+nearly the same for every arithmetic whose numbers are in the same variables. So the operations of
+shared code are calls of functions that it lacks, and the entry of a kernel, compiled for its
+arithmetic, brings these (`answers`): LLVM puts them in before anything is optimised, and makes the
+code that operations of the arithmetic itself would have made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from llvmlite import ir
+
+from sciprec.precision.compiled.parts import lowered, renamed
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.words import F32, F64, I64
+
+if TYPE_CHECKING:
+    from sciprec.precision.operations.intrinsics import Operations
+
+_PREFIX = "sciprec.asked "
+_TYPES = {"float": F32, "double": F64, "i64": I64}
+_FROM_ROLE = frozenset({"add", "sub", "mul", "div", "sqrt", "fma", "negated", "magnitude",
+                        "from_binary32", "from_binary64", "sum_of_binary64"})  # fmt: skip
+
+
+class Asking(Native):
+    """A technique of rounding whose every operation is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(resolve_backend("bf16").compute, F32, F32, None)
+
+    def times(self, b, x, factor: float):
+        """x times a power of two."""
+        return asked(b, f"times {factor.hex()}", x)
+
+    def from_integer(self, b, i, signed: bool):
+        """Any 64-bit integer."""
+        return asked(b, f"from_integer {'signed' if signed else 'unsigned'}", i)
+
+
+def _method(name: str):
+    def asking(self, b, *operands):
+        return asked(b, name, *operands)
+
+    asking.__name__, asking.__doc__ = name, f"`Native.{name}`."
+    return asking
+
+
+for _name in _FROM_ROLE:
+    setattr(Asking, _name, _method(_name))
+
+
+def asked(b, what: str, *operands, result: ir.Type = F32):
+    """A call of a function that the entry defines."""
+    name = _PREFIX + what
+    known = b.module.globals.get(name)
+    if known is None:
+        known = ir.Function(b.module, ir.FunctionType(result, [x.type for x in operands]), name)
+    return b.call(known, operands)
+
+
+def linked(ops: Operations, context, compiled) -> list:
+    """The libraries of a function: where its code asks for operations a copy of it, whose symbols
+    are of this arithmetic alone, and what it asks for.
+
+    Args:
+        ops: the operations of the arithmetic.
+        context: Numba's.
+        compiled: what Numba has of the function.
+    """
+    library = compiled.library
+    asking = [
+        f for f in library._get_module_for_linking().functions
+        if f.is_declaration and f.name.startswith(_PREFIX)
+    ]  # fmt: skip
+    if not asking:
+        return [library]
+
+    def write(module) -> None:
+        for function in asking:
+            kinds = [_TYPES[str(x.type)] for x in function.arguments]
+            _define(ops, context, module, function.name, kinds)
+
+    digest = hashlib.sha256(f"{ops.backend.compute} {ops.word}".encode()).hexdigest()[:16]
+    own = renamed(context, library, f".{digest}", compiled.fndesc.llvm_func_name)
+    return [own, lowered(context, f"{library.name}.answers", write)]
+
+
+def _define(ops: Operations, context, module, name: str, kinds) -> None:
+    what, _, of = name.removeprefix(_PREFIX).partition(" ")
+    result = I64 if what == "zero_word" else ops.kind
+    made = ir.Function(module, ir.FunctionType(result, kinds), name)
+    made.linkage = "linkonce_odr"
+    for attribute in ("alwaysinline", "nounwind"):
+        made.attributes.add(attribute)
+    b = ir.IRBuilder(made.append_basic_block("entry"))
+    b.ret(_value(ops, context, b, what, of, made.args))
+
+
+def _value(ops: Operations, context, b, what: str, of: str, operands):
+    """What is asked for, in an arithmetic."""
+    role = ops.compute
+    if what in _FROM_ROLE:
+        return getattr(role, what)(b, *operands)
+    if what == "operation":
+        return ops.emit(of, role)(context, b, list(operands), None)
+    if what == "literal":
+        return ops.rounded_number(b, float.fromhex(of), role)
+    if what == "number":
+        return ops.number(b, float.fromhex(of))
+    if what == "times":
+        return role.times(b, *operands, float.fromhex(of))
+    if what == "from_integer":
+        return role.from_integer(b, *operands, of == "signed")
+    if what == "of_bits":
+        return ops.of_bits(context, b, OPERATIONS[of], *operands, role, None)
+    if what == "bound":
+        return ops.bound(b, of, role)
+    return ops.zero_word(b)
