@@ -9,6 +9,7 @@ import warnings
 from collections import namedtuple
 from types import SimpleNamespace
 
+import mpmath
 import numba
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def from_iterable(x): return np.fromiter(x, np.float64)
 def fft(x): return np.fft.fft(x)
 @refused("scipy.special.erf", "write math.erf(x)")
 def special(x): return scipy.special.erf(x[0])
-@refused("scipy.special.beta", "write math.gamma(a) * math.gamma(b) / math.gamma(a + b)")
+@refused("scipy.special.beta", "write math.gamma(a) * math.gamma(b) / math.gamma(a + b), or, where")
 def beta(x): return scipy.special.beta(x[0], x[1])
 @refused("scipy.special.j0", "operators")
 def bessel(x): return scipy.special.j0(x[0])
@@ -435,3 +436,30 @@ def test_advice_of_one_line_works(capsys):
     found, truth = sciprec.lift(rewritten)(X), rewritten(X)
     assert np.allclose(found, truth, rtol=1e-14)
     assert truth[0] - 5 == pytest.approx(0.2 + X[2] * 4 + math.sqrt(2.2) + BETA, rel=1e-14)
+
+
+def beta_of_gammas(a, b):
+    return math.gamma(a) * math.gamma(b) / math.gamma(a + b)
+
+
+def beta_of_logarithms(a, b):
+    return math.exp(math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))
+
+
+@pytest.mark.parametrize("backend", ["fp64", "fp32", "bf16", "float:p=14,round=rz"])
+def test_the_advice_for_beta_is_within_its_roundings_of_the_truth(backend):
+    """Three gammas, a product and a quotient; or logarithms, whose sizes multiply the errors."""
+    fmt = sciprec.precision.resolve_backend(backend).compute.format
+    u = 2.0 ** (1 - fmt.significand_bits)  # toward zero; to nearest half of it
+    of_gammas, of_logarithms = (sciprec.lift(f, backend) for f in (beta_of_gammas, beta_of_logarithms))
+    with mpmath.workdps(40):
+        for a in (0.25, 0.5, 1.5, 3.0, 6.5, 12.0):
+            for b in (0.5, 1.0, 2.5, 7.0, 15.5):  # so that a + b is exact
+                truth = mpmath.beta(a, b)
+                assert abs(of_gammas(a, b) / truth - 1) <= 6 * u
+                sizes = sum(abs(mpmath.loggamma(x)) for x in (a, b, a + b))
+                assert abs(of_logarithms(a, b) / truth - 1) <= 2 * u * (3 + 3 * sizes)
+        if backend == "fp64":  # where math.gamma(200) overflows
+            sizes = sum(mpmath.loggamma(x) for x in (120, 80, 200))
+            error = of_logarithms(120.0, 80.0) / mpmath.beta(120, 80) - 1
+            assert abs(error) <= u * (3 + 3 * sizes) and math.isnan(of_gammas(120.0, 80.0))

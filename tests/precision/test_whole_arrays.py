@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.runtime import _nrt_python, rtsys
+from numba.np import arrayobj
 
 from sciprec.precision import lift
 from sciprec.precision.rewriting.syntax import LiftError
@@ -136,3 +138,198 @@ def test_operations_are_found_that_nothing_used_before():
             env=os.environ | {"SCIPREC_CACHE_DIR": folder},
         )  # fmt: skip
     assert said.stdout.strip() == "[0.5   0.125]", said.stderr
+
+
+# ---- expressions -------------------------------------------------------------------------------
+
+
+def long(a, b):
+    return (a * 0.1 + b) * (a - b) / (b * b + 1.0) - abs(a) ** 2
+
+
+def long_by_elements(a, b):
+    out = np.empty(a.shape)
+    for i in np.ndindex(a.shape):
+        out[i] = (a[i] * 0.1 + b[i]) * (a[i] - b[i]) / (b[i] * b[i] + 1.0) - abs(a[i]) ** 2
+    return out
+
+
+def long_stored(a, b):
+    b[:] = (a * 0.1 + b) * (a - b) / (b * b + 1.0) - abs(a) ** 2
+
+
+def named(a, b):
+    product = a * b
+    difference = product - a
+    return difference / 3.0
+
+
+def ending_in_a_function(a, b):
+    return np.exp(a * b - 1.0)
+
+
+def of_a_function(a, b):
+    return np.exp(a - 1.0) * b
+
+
+def twice(a, b):
+    product = a * b
+    return product + product * 0.1
+
+
+def allocations(function, *args) -> int:
+    """How many arrays a call makes, all of which are freed afterwards."""
+    _nrt_python.memsys_enable_stats()
+    try:
+        before = rtsys.get_allocation_stats()
+        function(*args)
+        after = rtsys.get_allocation_stats()
+    finally:
+        _nrt_python.memsys_disable_stats()
+    made = after.alloc - before.alloc
+    assert after.free - before.free == made
+    return made - len(args)  # of each argument what holds it
+
+
+@pytest.mark.parametrize(("kernel", "arrays"), [
+    (long, 1), (long_stored, 1), (named, 1), (ending_in_a_function, 1), (of_a_function, 2),
+    (twice, 2),
+])  # fmt: skip
+def test_expressions_are_one_loop(kernel, arrays):
+    """As many arrays are made as there are loops: eight operations make one."""
+    a, b = np.random.default_rng(8).normal(size=(2, 6))
+    lifted = lift(kernel, "fp64")
+    given, expected = [x.copy() for x in (a, b)], [x.copy() for x in (a, b)]
+    found, true = lifted(*given), kernel(*expected)
+    if true is not None:
+        np.testing.assert_allclose(found, true, rtol=2**-51 if "function" in kernel.__name__ else 0)
+    np.testing.assert_array_equal(given, expected)
+    assert allocations(lifted, a, b) == arrays
+
+
+@pytest.mark.parametrize(
+    "backend",
+    ["fp32", "fp16", "mlu370", "float:p=9,round=rd", "float:p=16", "float:p=30", "e4m3fn", "bf16"],
+)
+def test_expressions_have_the_bits_of_loops(backend):
+    a, b = np.random.default_rng(9).normal(size=(2, 3, 4)) * 2.0 ** np.arange(-6, 6).reshape(3, 4)
+    expected = lift(long_by_elements, backend)(a, b)
+    np.testing.assert_array_equal(lift(long, backend)(a, b), expected)
+    lift(long_stored, backend)(a, stored := b.copy())
+    np.testing.assert_array_equal(stored, expected)
+    for arrange in LAYOUTS.values():
+        np.testing.assert_array_equal(lift(long, backend)(arrange(a), arrange(b)),
+                                      lift(long, backend)(*(arrange(x).copy() for x in (a, b))))
+
+
+def written(a):
+    for i in range(a.size):
+        a[i] = 7.0
+    return 1.0
+
+
+def written_by_a_kernel(a):
+    return a * 2.0 + written(a)
+
+
+def written_in_place(a):
+    product = a * 2.0
+    a += 1.0
+    return product - a * 3.0
+
+
+def written_by_an_element(a):
+    product = a * 2.0
+    a[0] = 100.0
+    return product - a * 3.0
+
+
+def written_by_a_part(a):
+    product = a * 2.0
+    a[1:] = a[:-1] - 0.5
+    return product - a * 3.0
+
+
+def in_a_loop(a):
+    total = np.zeros(a.size)
+    for i in range(3):
+        total = total * 0.5 + a * i - 0.1
+        a[i] = 2.0
+    return total
+
+
+@pytest.mark.parametrize("kernel", [
+    written_by_a_kernel, written_in_place, written_by_an_element, written_by_a_part, in_a_loop,
+])  # fmt: skip
+def test_what_changes_between_two_operations_counts(kernel):
+    a = np.random.default_rng(10).normal(size=5)
+    given, expected = a.copy(), a.copy()
+    assert np.array_equal(lift(kernel, "fp64")(given), kernel(expected))
+    assert np.array_equal(given, expected)
+
+
+# ---- parts of arrays -------------------------------------------------------------------------
+
+
+def along(a):
+    a[1:] = a[:-1] * 2.0 + 1.0
+    a[::-1] = a * 0.5 + a
+
+
+def by_mask(a):
+    a[a > 0.0] = a[a > 0.0] * 0.5
+    a[np.array([0, 2])] = a[:2] * 2.0 + 1.0
+
+
+def of_one_row(a):
+    a[:] = np.expand_dims(a, 0) * 2.0 - 1.0
+    a[:] = a[:1] * 0.5
+
+
+def rows(m):
+    m[1] = m[0] * 2.0 - 1.0
+    m[:, 0] = m[0, :2] * 0.5 + 1.0
+    m[0, ...] = m[1] + m[0]
+    m[...] = m[0] - m
+    m[:, 1:] = m[:, :1] * 3.0
+    m[:, -1] = m[0, :1] * 3.0
+
+
+@pytest.mark.parametrize(("kernel", "shape"), [
+    (along, (6,)), (by_mask, (5,)), (of_one_row, (5,)), (of_one_row, (1,)), (rows, (2, 4)),
+])  # fmt: skip
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_parts_are_stored_as_in_numpy(kernel, shape, layout):
+    a = np.random.default_rng(11).normal(size=shape)
+    given, expected = LAYOUTS[layout](a.copy()), LAYOUTS[layout](a.copy())
+    kernel(expected)
+    lift(kernel, "fp64")(given)
+    np.testing.assert_array_equal(given, expected)
+
+
+def too_long(a, b):
+    a[1:] = b * 2.0
+
+
+def test_parts_of_another_size_are_refused():
+    for sizes in ((4, 4), (3, 1), (1, 2)):
+        a, b = np.ones(sizes[0]), np.ones(sizes[1])
+        fits = sizes == (3, 1)
+        if fits:
+            lift(too_long, "mlu370")(a, b)
+            assert a.tolist() == [1.0, 2.0, 2.0]
+        else:
+            with pytest.raises(ValueError, match="cannot be broadcast"):
+                lift(too_long, "mlu370")(a, b)
+
+
+def test_parts_are_not_stored_by_numba(tmp_path, monkeypatch):
+    """Whose own store compiles some 40 functions first, for the text of an error."""
+    source = tmp_path / "whole.py"
+    source.write_text("def kernel(a, b):\n    b[:] = a * 0.1\n    b[1:] = a[:1]\n")
+    namespace: dict = {"__name__": "whole"}
+    exec(compile(source.read_text(), str(source), "exec"), namespace)
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(arrayobj, "fancy_setslice", None)
+    lift(namespace["kernel"], "float:p=17")(np.ones(3), made := np.ones(3))
+    assert made[0] != 1.0 and made[1:].tolist() == [1.0, 1.0]

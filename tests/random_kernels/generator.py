@@ -24,6 +24,7 @@ from tests.random_kernels.statements import (
     whole_arrays,
 )
 from tests.random_kernels.tuples import tuples_and_counts
+from tests.random_kernels.whole_expressions import expressions, whole_expressions
 
 HEADER = """import math
 
@@ -60,7 +61,7 @@ def random_case(seed: int) -> Case:
         functions=functions,
         elementary=rng.random() < 0.12,
     )
-    names = ("tuples", "library", "constructs")
+    names = ("tuples", "library", "constructs", "whole")
     later = [random.Random(f"{seed} {name}") for name in names]
     more, body = _body(scope, ndim, parallel, *later)
     if pairs:
@@ -92,6 +93,27 @@ def library_case(seed: int) -> Case:
     source = HEADER.format(scale=0.3, count=2, table="0.1, -1.7, 3.0")
     source += "\n".join(["", *rendered([("def kernel(x, c, a):", body)])])
     return Case(seed, ast.unparse(ast.parse(source)) + "\n", arguments)
+
+
+def whole_case(seed: int) -> Case:
+    """A kernel of expressions of whole arrays alone."""
+    rng = random.Random(f"{seed} whole alone")
+    ndim, common = rng.choice((1, 1, 2, 3)), rng.choice(("float64", "float32", ""))
+    shape = rng.choice(((5, 3, 2), (1, 3, 4), (0, 2, 3), (4, 1, 2), (3, 4, 1)))[:ndim]
+    arguments = []
+    for name in ("x", "y", "z"):
+        dtype = common or rng.choice(("float32", "float64"))
+        layout = rng.choice((*LAYOUTS, "transposed") if ndim > 1 else LAYOUTS)
+        arguments.append(Argument(name, "array", dtype, shape, layout))
+    arguments.append(Argument("a", "number"))
+    arrays = [Array(name, ndim, written=name == "y") for name in "xyz"]
+    arrays.append(Array("TABLE", length=3))
+    scope = Scope(rng, arrays, fixed=["a", "SCALE"], elementary=rng.random() < 0.2)
+    body = [*expressions(scope, rng, rng.randint(1, 3))]
+    body.append(f"return {', '.join([*scope.rows, 'a'])}")
+    source = HEADER.format(scale=0.3, count=2, table="0.1, -1.7, 3.0")
+    source += "\n".join(["", *rendered([("def kernel(x, y, z, a):", body)])])
+    return Case(seed, ast.unparse(ast.parse(source)) + "\n", tuple(arguments))
 
 
 def _arguments(rng: random.Random, ndim: int) -> tuple[list[Array], list[Argument]]:
@@ -150,9 +172,9 @@ def _helpers(rng: random.Random) -> tuple[list[str], dict[str, int]]:
 
 def _body(
     scope: Scope, ndim: int, parallel: bool, tupled: random.Random, called: random.Random,
-    constructed: random.Random,
+    constructed: random.Random, whole: random.Random,
 ) -> tuple[list[str], Block]:  # fmt: skip
-    """Helpers of the body, and its statements; the last three choose among what was added later.
+    """Helpers of the body, and its statements; the last four choose among what was added later.
     """
     rng = scope.rng
     sizes = ", ".join(DIMENSIONS[:ndim])
@@ -184,6 +206,7 @@ def _body(
     if rng.random() < 0.03:
         body += whole_arrays(scope)
     body += over_elements(scope)
+    body += whole_expressions(scope, whole)
     body += library_calls(scope, called)
     return helpers, [*body, *_returned(scope)]
 

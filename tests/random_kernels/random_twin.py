@@ -228,6 +228,10 @@ class RandomOperations:
     def _raised(self, key: int, x, exponent: int):
         if isinstance(x, WHOLE):
             return x**exponent
+        if isinstance(x, np.ndarray):
+            return self.elementwise(
+                lambda own, v: self._raised(own, self.rounded(v, own), exponent), key, [x]
+            )
         if is_pair(x):
             steps = random_pairs.Steps(self, key)
             made = random_pairs.raised(exponent)(steps, steps.operand(0, x))

@@ -7,7 +7,7 @@ import pytest
 
 from tests.random_kernels.backends import ALL, MIXED, drawn, takes, trial_of
 from tests.random_kernels.cases import Argument, Case, Trial
-from tests.random_kernels.generator import library_case, random_case
+from tests.random_kernels.generator import library_case, random_case, whole_case
 from tests.random_kernels.power import sample
 from tests.random_kernels.runner import run_trials
 from tests.random_kernels.shrinking import shrunk
@@ -20,6 +20,7 @@ def told(trial: Trial, outcome: Outcome) -> str:
 
 
 LIBRARY_SAMPLE = (0, 3)
+WHOLE_SAMPLE = range(3, 9)
 
 
 @pytest.mark.slow
@@ -36,6 +37,21 @@ def test_library_sample():
     trials = [t for seed in LIBRARY_SAMPLE for t in drawn(library_case(seed), 1)]
     wrong = [(t, o) for t, o in run_trials(trials) if o.kind != "same"]
     assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+
+
+@pytest.mark.slow
+def test_whole_sample():
+    """Kernels of expressions of whole arrays alone."""
+    trials = [t for seed in WHOLE_SAMPLE for t in drawn(whole_case(seed), 1)]
+    wrong = [(t, o) for t, o in run_trials(trials) if o.kind != "same"]
+    assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+
+
+def test_whole_kernels_have_every_form():
+    text = "\n".join(whole_case(seed).source for seed in range(200))
+    for form in ("y[::-1] = ", "y[...] = ", "y[1:] = ", "[:, :1]", "y *= 0.5\n", "y[:] = 0.75\n",
+                 "g1 * g1", "np.exp(", "/ 2049", "y[:, :, :] = "):  # fmt: skip
+        assert form in text, form
 
 
 def test_library_kernels_call_all_that_there_is():

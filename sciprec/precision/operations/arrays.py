@@ -1,25 +1,20 @@
 """Operations on whole arrays: the scalar operation on each element, with NumPy's broadcasting.
-
-The loops are written as instructions: as functions of Numba's each would be compiled for the better
-part of a second.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
-from numba.np.arrayobj import _empty_nd_impl, load_item, make_array, store_item
 
 from sciprec.precision.operations import complex_numbers, keys
+from sciprec.precision.operations.array_loops import INDEX, Operand, like, loop, require_broadcast
 from sciprec.precision.operations.number_types import is_complex, is_narrow
-
-_INDEX = ir.IntType(64)
-_MISMATCH = "shape mismatch: arrays of these shapes cannot be broadcast together"
+from sciprec.precision.operations.placing import Rounded
 
 
 def result_dtype(ops, kinds, pairs: bool):
@@ -53,19 +48,20 @@ def mapped(ops, kind, key):
 def stored(ops, target, kind, key):
     """What is stored when an array is assigned to (part of) the array `target`."""
     held = complex_numbers.carrier_of(ops) if is_complex(kind.dtype) else ops.carrier
-    result = types.Array(held, kind.ndim, "C")
+    placed = isinstance(target, types.Array)
+    result = (Rounded if placed else types.Array)(held, kind.ndim, "C")
     put = _putting(ops, target)
 
     def codegen(context, b, signature, args):
         word, (array, value) = keys.split(key, args)
-        given = [_Operand.of(context, b, kind, value)]
-        out = _like(context, b, result, given)
+        given = [Operand.of(context, b, kind, value)]
+        out = like(context, b, result, given)
 
         def element(inner, n, values):
             own = _own_key(ops, context, inner, word, n)
             return put(context, inner, own, array, kind.dtype, values[0])
 
-        _loop(context, b, out, given, element)
+        loop(context, b, out, given, element)
         return impl_ret_new_ref(context, b, result, out.array._getvalue())
 
     return result(*keys.join(key, [target, kind])), codegen
@@ -79,16 +75,16 @@ def in_place(ops, op, target, kind, key):
 
     def codegen(context, b, signature, args):
         word, (array, value) = keys.split(key, args)
-        out = _Operand.of(context, b, target, array)
-        other = _Operand.of(context, b, kind, value)
-        _require_broadcast(context, b, out.shape, [other])
+        out = Operand.of(context, b, target, array)
+        other = Operand.of(context, b, kind, value)
+        require_broadcast(context, b, out.shape, [other])
 
         def element(inner, n, values):
             changed, made = operate(context, inner, word, n, values)
             own = _own_key(ops, context, inner, word, n)
             return put(context, inner, own, array, made, changed)
 
-        _loop(context, b, out, [out, other], element)
+        loop(context, b, out, [out, other], element)
         return impl_ret_borrowed(context, b, target, array)
 
     return target(*keys.join(key, [target, kind])), codegen
@@ -99,13 +95,13 @@ def _new_array(result, kinds, key, operate):
 
     def codegen(context, b, signature, args):
         word, values = keys.split(key, args)
-        given = [_Operand.of(context, b, k, v) for k, v in zip(kinds, values, strict=True)]
-        out = _like(context, b, result, given)
+        given = [Operand.of(context, b, k, v) for k, v in zip(kinds, values, strict=True)]
+        out = like(context, b, result, given)
 
         def element(inner, n, elements):
             return operate(context, inner, word, n, elements)
 
-        _loop(context, b, out, given, element)
+        loop(context, b, out, given, element)
         return impl_ret_new_ref(context, b, result, out.array._getvalue())
 
     return result(*keys.join(key, kinds)), codegen
@@ -140,32 +136,39 @@ def _known(context, function) -> types.Type:
 
 def _operating(ops, op, kinds) -> Callable:
     """operate(context, b, key, n, elements) -> (value, type): the n-th element's operation on raw
-    elements of arrays, and on numbers of the kernel's own beside them; None rounds alone. Where
-    roles differ in format the result is rounded to that of the storage, since no load may do it.
+    elements of arrays, and on numbers of the kernel's own beside them; None rounds alone.
     """
-    element_kinds = [getattr(k, "dtype", k) for k in kinds]
-    taken_as_it_is = [ops.backend.mixed and not isinstance(k, types.Array) for k in kinds]
+    as_they_are = [ops.backend.mixed and not isinstance(k, types.Array) for k in kinds]
 
     def operate(context, b, key, n, elements):
         own = _own_key(ops, context, b, key, n)
-        operands, entered = [], []
-        for part, (kind, x) in enumerate(zip(element_kinds, elements, strict=True)):
-            row = 0 if op is None else 1 + part
-            if not taken_as_it_is[part]:
-                x, kind = _with_key(ops, context, b, ops.enter, own, row, [kind], [x])
-            operands.append(x)
-            entered.append(kind)
-        if op is None:
-            return operands[0], entered[0]
-        made, kind = _with_key(ops, context, b, op, own, 0, entered, operands)
-        if not ops.backend.mixed:
-            return made, kind
-        if ops.backend.random:
-            one = ir.Constant(_INDEX, 1)
-            own = _called(context, b, keys.descend, [types.uint32, types.int64], [own, one])[0]
-        return _with_key(ops, context, b, ops.enter, own, 0, [kind], [made])
+        given = zip(elements, [getattr(k, "dtype", k) for k in kinds], as_they_are, strict=True)
+        return _applied(ops, op, context, b, own, given)
 
     return operate
+
+
+def _applied(ops, op, context, b, own, given):
+    """An operation on elements (value, type, whether it is taken as it is): a value and its type.
+    Where roles differ in format the result is rounded to that of the storage, since no load may do
+    it.
+    """
+    operands, entered = [], []
+    for part, (x, kind, as_it_is) in enumerate(given):
+        row = 0 if op is None else 1 + part
+        if not as_it_is:
+            x, kind = _with_key(ops, context, b, ops.enter, own, row, [kind], [x])
+        operands.append(x)
+        entered.append(kind)
+    if op is None:
+        return operands[0], entered[0]
+    made, kind = _with_key(ops, context, b, op, own, 0, entered, operands)
+    if not ops.backend.mixed:
+        return made, kind
+    if ops.backend.random:
+        one = ir.Constant(INDEX, 1)
+        own = _called(context, b, keys.descend, [types.uint32, types.int64], [own, one])[0]
+    return _with_key(ops, context, b, ops.enter, own, 0, [kind], [made])
 
 
 def _putting(ops, target) -> Callable:
@@ -189,164 +192,71 @@ def _with_key(ops, context, b, function, key, row: int, kinds, values):
     """A call of an operation that takes a key, and the number of a row, where the backend has them.
     """
     if ops.variant.row_bytes:
-        kinds, values = [types.int64, *kinds], [ir.Constant(_INDEX, row), *values]
+        kinds, values = [types.int64, *kinds], [ir.Constant(INDEX, row), *values]
     if ops.key_type is not None:
         kinds, values = [ops.key_type, *kinds], [key, *values]
     return _called(context, b, function, kinds, values)
 
 
-# ---- loops -------------------------------------------------------------------------------------
+# ---- expressions -------------------------------------------------------------------------------
 
 
-@dataclass
-class _Operand:
-    """An operand of a loop: an array, or a number that is the same for every element.
+@dataclass(frozen=True)
+class Node:
+    """An operation on whole arrays as a part of an expression, in a backend without keys.
 
     Attributes:
-        kind: its Numba type.
-        value: the number.
-        array: None, or the array.
-        shape: its sizes.
+        ops, op: the backend's operations, and which of them; `ops.leave` is what is stored.
+        kinds: the types of its operands; the first of `leave` is that of the array stored into.
+        operands: numbers of leaves, which are arrays or numbers, or nodes; those of `leave` are
+            what is stored alone.
     """
 
-    kind: types.Type
-    value: ir.Value
-    array: object
-    shape: list
-
-    @classmethod
-    def of(cls, context, b, kind, value) -> _Operand:
-        if not isinstance(kind, types.Array):
-            return cls(kind, value, None, [])
-        array = make_array(kind)(context, b, value)
-        return cls(kind, value, array, cgutils.unpack_tuple(b, array.shape, kind.ndim))
+    ops: object
+    op: object
+    kinds: tuple
+    operands: tuple
 
     @property
-    def flat(self) -> bool:
-        """Whether it may be gone through by one index."""
-        return self.array is None or self.kind.layout == "C"
+    def size(self) -> int:
+        """How many operations it is."""
+        return 1 + sum(o.size for o in self.operands if isinstance(o, Node))
 
-    def read(self, context, b, place):
-        """The element at a place."""
-        return self.value if self.array is None else load_item(context, b, self.kind, place)
-
-    def place(self, context, b, indices, strides):
-        """Where the element of broadcast indices lies; `strides` are zero along its sizes of 1."""
-        own = indices[len(indices) - self.kind.ndim :]
-        offset = ir.Constant(_INDEX, 0)
-        for index, stride in zip(own, strides, strict=True):
-            offset = b.add(offset, b.mul(index, stride))
-        return cgutils.pointer_add(b, self.array.data, offset)
-
-
-def _like(context, b, result, operands) -> _Operand:
-    """A new array of the operands' broadcast shape."""
-    arrays = [o for o in operands if o.array is not None]
-    shape = _broadcast_shape(context, b, result.ndim, arrays)
-    array = _empty_nd_impl(context, b, result, shape)
-    return _Operand(result, array._getvalue(), array, shape)
-
-
-def _broadcast_shape(context, b, ndim: int, arrays) -> list:
-    """NumPy's: along each axis the size that is not one."""
-    if len(arrays) == 1:
-        return arrays[0].shape
-    one, shape = ir.Constant(_INDEX, 1), []
-    for axis in range(ndim):
-        size = one
-        for operand in arrays:
-            own = axis - ndim + operand.kind.ndim
-            if own >= 0:
-                is_one = b.icmp_signed("==", operand.shape[own], one)
-                size = b.select(is_one, size, operand.shape[own])
-        shape.append(size)
-    _require_broadcast(context, b, shape, arrays)
-    return shape
-
-
-def _require_broadcast(context, b, shape, operands) -> None:
-    """Raise a ValueError where an operand's sizes are neither those of the shape nor one."""
-    for operand in operands:
-        if operand.array is None:
-            continue
-        for size, wanted in zip(reversed(operand.shape), reversed(shape), strict=False):
-            fits = b.icmp_signed("==", size, ir.Constant(_INDEX, 1))
-            fits = b.or_(fits, b.icmp_signed("==", size, wanted))
-            with cgutils.if_unlikely(b, b.not_(fits)):
-                context.call_conv.return_user_exc(b, ValueError, (_MISMATCH,))
-
-
-def _loop(context, b, out: _Operand, operands: list[_Operand], element: Callable) -> None:
-    """out[...] = element(builder, n, elements) for every element, in C order; n() is its number."""
-    ndim = out.kind.ndim
-    if out.flat and all(o.flat and o.kind.ndim == ndim for o in operands if o.array is not None):
-        flat = _same_shapes(b, out, operands)
-        if flat is True:
-            _flat_loop(context, b, out, operands, element)
-            return
-        with b.if_else(flat) as (then, otherwise):
-            with then:
-                _flat_loop(context, b, out, operands, element)
-            with otherwise:
-                _nested_loop(context, b, out, operands, element)
-        return
-    _nested_loop(context, b, out, operands, element)
-
-
-def _same_shapes(b, out: _Operand, operands):
-    """Whether all arrays have the shape of the result; True where that is known beforehand."""
-    same = True
-    for operand in operands:
-        if operand.array is None or operand.shape is out.shape:
-            continue
-        for size, wanted in zip(operand.shape, out.shape, strict=True):
-            equal = b.icmp_signed("==", size, wanted)
-            same = equal if same is True else b.and_(same, equal)
-    return same
-
-
-def _flat_loop(context, b, out, operands, element) -> None:
-    count = ir.Constant(_INDEX, 1)
-    for size in out.shape:
-        count = b.mul(count, size)
-    with cgutils.for_range(b, count, intp=_INDEX) as loop:
-        index = loop.index
-        values = [
-            o.read(context, b, None if o.array is None else b.gep(o.array.data, [index]))
-            for o in operands
+    def renumbered(self, numbers: list[int]) -> Node:
+        """The same with other numbers of the leaves."""
+        operands = [
+            o.renumbered(numbers) if isinstance(o, Node) else numbers[o] for o in self.operands
         ]
-        made, kind = element(b, lambda: index, values)
-        made = context.cast(b, made, kind, out.kind.dtype)
-        store_item(context, b, out.kind, made, b.gep(out.array.data, [index]))
+        return replace(self, operands=tuple(operands))
+
+    def evaluated(self, context, b, leaves):
+        """The value and type of an element, from those of the leaves. What a node makes is in the
+        format already.
+        """
+        stores = self.op is self.ops.leave
+        given = []
+        for kind, operand in zip(self.kinds[stores:], self.operands, strict=True):
+            if isinstance(operand, Node):
+                given.append((*operand.evaluated(context, b, leaves), True))
+            else:
+                as_it_is = self.ops.backend.mixed and not isinstance(kind, types.Array)
+                given.append((leaves[operand], getattr(kind, "dtype", kind), as_it_is))
+        if not stores:
+            return _applied(self.ops, self.op, context, b, None, given)
+        (x, kind, _), target = given[0], self.kinds[0]
+        array = ir.Constant(context.get_value_type(target), ir.Undefined)
+        return _with_key(self.ops, context, b, self.ops.leave, None, 0, [target, kind], [array, x])
 
 
-def _nested_loop(context, b, out, operands, element) -> None:
-    strides = [_strides(b, o) for o in operands]
-    own_strides = _strides(b, out)
-    with cgutils.loop_nest(b, out.shape, _INDEX) as indices:
+def expression(context, b, node: Node, result, kinds, values):
+    """A new array of the type `result`: the elements of a node whose leaves have these types and
+    values.
+    """
+    given = [Operand.of(context, b, k, v) for k, v in zip(kinds, values, strict=True)]
+    out = like(context, b, result, given)
 
-        def number():
-            n = ir.Constant(_INDEX, 0)
-            for index, size in zip(indices, out.shape, strict=True):
-                n = b.add(b.mul(n, size), index)
-            return n
+    def element(inner, n, elements):
+        return node.evaluated(context, inner, elements)
 
-        values = [
-            o.read(context, b, None if o.array is None else o.place(context, b, indices, s))
-            for o, s in zip(operands, strides, strict=True)
-        ]
-        made, kind = element(b, number, values)
-        made = context.cast(b, made, kind, out.kind.dtype)
-        store_item(context, b, out.kind, made, out.place(context, b, indices, own_strides))
-
-
-def _strides(b, operand: _Operand) -> list:
-    """Bytes between neighbours along each axis, none along those of size one."""
-    if operand.array is None:
-        return []
-    one, nothing = ir.Constant(_INDEX, 1), ir.Constant(_INDEX, 0)
-    given = cgutils.unpack_tuple(b, operand.array.strides, operand.kind.ndim)
-    return [
-        b.select(b.icmp_signed("==", size, one), nothing, stride)
-        for size, stride in zip(operand.shape, given, strict=True)
-    ]
+    loop(context, b, out, given, element)
+    return impl_ret_new_ref(context, b, result, out.array._getvalue())

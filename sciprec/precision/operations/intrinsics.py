@@ -38,6 +38,7 @@ from sciprec.precision.operations.complex_algorithms import (
     shared,
 )
 from sciprec.precision.operations.evaluation import Evaluation
+from sciprec.precision.operations.fusing import fusible, quiet
 from sciprec.precision.operations.number_types import (
     forward,
     is_complex,
@@ -84,6 +85,8 @@ def _running_sums_along(axis: int):
 _REDUCTIONS = {"total": _sum, "running_product": _product, "running_sum": _running_sum}
 _OF_COMPLEX = {"to_complex": 1, "angle": 1, "polar": 1, "of_parts": 2, "rect": 2}
 """Operation whose operands are complex numbers, whatever is given -> its arity."""
+_QUIET = {"enter", "taken", "item", "trusted", "viewed", "ordered"}
+"""Operations besides those on elements that write into no array."""
 _IN_PLACE = {f"i{name}": name for name in ("add", "sub", "mul", "div", "mod", "floordiv", "pow")}
 
 
@@ -106,6 +109,10 @@ class Operations(Evaluation):
     def __getattr__(self, name: str):
         made = self._make(name)
         made.of = lambda ops: getattr(ops, name)
+        if name in _QUIET:
+            quiet(made)
+        if name == "leave":
+            fusible(made, self)
         setattr(self, name, made)
         return made
 
@@ -188,8 +195,8 @@ class Operations(Evaluation):
                 )
             return self._pass_to(typingctx, native, operands, key)
 
-        made = self.intrinsic(arity, resolve)
-        return made
+        made, row = self.intrinsic(arity, resolve), OPERATIONS.get(name)
+        return fusible(made, self, elementary=row is not None and row.evaluate is not None)
 
     def _scalar(self, emit, kinds, key, places: bool):
         def codegen(context, b, signature, args):
@@ -295,7 +302,7 @@ class Operations(Evaluation):
 
     def constant(self, text: str):
         """An intrinsic without operands: a number of the carrier, given by its hexadecimal text."""
-        return boundaries.constant(self, text)
+        return quiet(boundaries.constant(self, text))
 
     def literal(self, text: str):
         """The same of a number that is rounded first."""

@@ -53,7 +53,8 @@ _SPECIAL = {
     "gamma": "math.gamma(x)", "gammaln": "math.lgamma(x)", "erf": "math.erf(x)",
     "erfc": "math.erfc(x)", "expm1": "math.expm1(x)", "log1p": "math.log1p(x)",
     "exp2": "np.exp2(x)", "cbrt": "np.cbrt(x)",
-    "beta": "math.gamma(a) * math.gamma(b) / math.gamma(a + b)",
+    "beta": "math.gamma(a) * math.gamma(b) / math.gamma(a + b), or, where that overflows, "
+    "math.exp(math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))",
     "betaln": "math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)",
 }  # fmt: skip
 """Functions of scipy.special -> the same with functions that Numba has."""
