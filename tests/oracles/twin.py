@@ -18,6 +18,8 @@ import types
 
 import numba
 import numpy as np
+from numba.np.ufunc.dufunc import DUFunc
+from numba.np.ufunc.gufunc import GUFunc
 
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.library import axes, construction, places
@@ -469,6 +471,12 @@ class Twin:
             return lambda shape, filling: self.filled(filling, shape)
         if value is numba.prange:
             return range
+        if value is numba.typed.List:
+            return list
+        if isinstance(value, DUFunc):
+            return functools.partial(self._broadcast, self.rebuild(value._dispatcher.py_func))
+        if isinstance(value, GUFunc):
+            return self.rebuild(value.gufunc_builder.py_func)
         if value is np.sort:
             return _sorted
         if value in (np.concatenate, np.hstack, np.vstack, np.stack, np.column_stack):
@@ -494,7 +502,7 @@ class Twin:
             return functools.partial(library.COUNTERPARTS[value], self)
         if value in LIBRARY:
             return self.rebuild(LIBRARY[value])
-        plain = getattr(value, "py_func", value)
+        plain = inspect.unwrap(getattr(value, "py_func", value))
         if isinstance(plain, types.FunctionType) and not plain.__module__.startswith("numpy"):
             return self.rebuild(plain)
         return value
@@ -507,6 +515,12 @@ class Twin:
         if made is not None:
             return made
         return operands[0] if function is np.conj else self._operation(function, *operands)
+
+    def _broadcast(self, function, *operands):
+        """A function of numbers, of arrays too."""
+        if any(isinstance(x, np.ndarray) for x in operands):
+            return elementwise(lambda *x: self.returned(function(*x)), operands)
+        return function(*operands)
 
     def _operation(self, function, *operands):
         if function in INTEGER_ALIKE and all(isinstance(x, WHOLE) for x in operands):

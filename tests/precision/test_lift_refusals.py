@@ -451,7 +451,8 @@ def test_the_advice_for_beta_is_within_its_roundings_of_the_truth(backend):
     """Three gammas, a product and a quotient; or logarithms, whose sizes multiply the errors."""
     fmt = sciprec.precision.resolve_backend(backend).compute.format
     u = 2.0 ** (1 - fmt.significand_bits)  # toward zero; to nearest half of it
-    of_gammas, of_logarithms = (sciprec.lift(f, backend) for f in (beta_of_gammas, beta_of_logarithms))
+    of_gammas = sciprec.lift(beta_of_gammas, backend)
+    of_logarithms = sciprec.lift(beta_of_logarithms, backend)
     with mpmath.workdps(40):
         for a in (0.25, 0.5, 1.5, 3.0, 6.5, 12.0):
             for b in (0.5, 1.0, 2.5, 7.0, 15.5):  # so that a + b is exact

@@ -58,6 +58,8 @@ def takes(backend: str, case: Case) -> bool:
     arithmetic = resolved(backend)
     if arithmetic.fixed and (case.calls_library or case.is_complex):
         return False
+    if arithmetic.random and case.calls_ufuncs:  # whose loops are found by type
+        return False
     if case.is_complex and (arithmetic.noise or arithmetic.random and case.is_elementary):
         return False
     if arithmetic.mixed:  # evaluations are for operands of at most 24 bits

@@ -13,7 +13,8 @@ ELEMENTARY = re.compile(
     r"|\*\* (?!\(?-?\d+\b(?!\.))"
 )
 LIBRARY = re.compile(
-    r"linalg|np\.(?:var|std|median|ptp|nan\w+|diff|outer|cross|trace|eye|identity|linspace|clip)\("
+    r"linalg|np\.(?:var|std|median|ptp|nan\w+|diff|outer|cross|trace|eye|identity|linspace|clip"
+    r"|quantile|finfo|searchsorted)\(|List\(|smoothed\(|swept\("
     r"|\.(?:var|std)\(|radians|degrees|deg2rad|rad2deg|\bround\(|divmod\("
 )
 
@@ -62,6 +63,11 @@ class Case:
         point.
         """
         return LIBRARY.search(self.source) is not None
+
+    @property
+    def calls_ufuncs(self) -> bool:
+        """Whether it calls functions of `@vectorize` or `@guvectorize` on arrays."""
+        return "smoothed(" in self.source or "swept(" in self.source
 
     @property
     def is_parallel(self) -> bool:

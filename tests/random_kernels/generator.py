@@ -9,6 +9,7 @@ from tests.random_kernels.cases import Argument, Case
 from tests.random_kernels.complex_parts import complex_loop, given_complex
 from tests.random_kernels.constructs import constructs, imports
 from tests.random_kernels.expressions import condition, leaf, number
+from tests.random_kernels.further_constructs import further, further_constructs, needed
 from tests.random_kernels.library_calls import calls_and_solutions, library_calls
 from tests.random_kernels.scopes import DIMENSIONS, Array, Scope
 from tests.random_kernels.statements import (
@@ -61,7 +62,7 @@ def random_case(seed: int) -> Case:
         functions=functions,
         elementary=rng.random() < 0.12,
     )
-    names = ("tuples", "library", "constructs", "whole")
+    names = ("tuples", "library", "constructs", "whole", "further")
     later = [random.Random(f"{seed} {name}") for name in names]
     more, body = _body(scope, ndim, parallel, *later)
     if pairs:
@@ -70,10 +71,36 @@ def random_case(seed: int) -> Case:
     names = ", ".join(a.name for a in arguments)
     table = ", ".join(str(rng.choice((0.1, 0.25, -1.7, 3.0, 1e-3, 2049.0))) for _ in range(3))
     scale, count = rng.choice((0.1, 0.5, 3.7, -0.3, 1e-4)), rng.choice((2, 3, 2049))
-    source = ("import cmath\n" if pairs else "") + imports(helpers)
+    source = ("import cmath\n" if pairs else "") + imports(helpers) + heading(body, helpers)
     source += HEADER.format(scale=scale, count=count, table=table)
     source += "\n\n".join(["", *helpers, "\n".join(rendered([(f"def kernel({names}):", body)]))])
     return Case(seed, ast.unparse(ast.parse(source)) + "\n", tuple(arguments))
+
+
+def heading(body: Block, helpers: list[str]) -> str:
+    """What further constructs need at the head of the module."""
+    text = str(body)
+    words = {"List()": "from numba.typed import List\n", "numba.": "import numba\n"}
+    return needed(helpers) + "".join(line for word, line in words.items() if word in text)
+
+
+def further_case(seed: int) -> Case:
+    """A kernel of further constructs alone."""
+    rng = random.Random(f"{seed} further alone")
+    ndim, dtype = rng.choice((1, 1, 2)), rng.choice(("float64", "float32"))
+    shape = rng.choice(((5, 3), (2, 4), (0, 2), (1, 3)))[:ndim]
+    arguments = (
+        Argument("x", "array", dtype, shape, rng.choice(LAYOUTS)),
+        Argument("c", "array", rng.choice(("float64", "float32")), (rng.randint(2, 4),)),
+        Argument("a", "number"),
+    )
+    arrays = [Array("x", ndim), Array("c", length=arguments[1].shape[0]), Array("TABLE", length=3)]
+    scope = Scope(rng, arrays, floats=["s"], fixed=["a", "SCALE"])
+    helpers, made = further(scope, rng, rng.randint(2, 4))
+    body = ["s = a * 0.5", *made, f"return {', '.join([*scope.rows, *scope.floats])}"]
+    source = heading(body, helpers) + HEADER.format(scale=0.3, count=2, table="0.1, -1.7, 3.0")
+    source += "\n\n".join(["", *helpers, "\n".join(rendered([("def kernel(x, c, a):", body)]))])
+    return Case(seed, ast.unparse(ast.parse(source)) + "\n", arguments)
 
 
 def library_case(seed: int) -> Case:
@@ -172,9 +199,9 @@ def _helpers(rng: random.Random) -> tuple[list[str], dict[str, int]]:
 
 def _body(
     scope: Scope, ndim: int, parallel: bool, tupled: random.Random, called: random.Random,
-    constructed: random.Random, whole: random.Random,
+    constructed: random.Random, whole: random.Random, later: random.Random,
 ) -> tuple[list[str], Block]:  # fmt: skip
-    """Helpers of the body, and its statements; the last four choose among what was added later.
+    """Helpers of the body, and its statements; the last five choose among what was added later.
     """
     rng = scope.rng
     sizes = ", ".join(DIMENSIONS[:ndim])
@@ -207,6 +234,9 @@ def _body(
         body += whole_arrays(scope)
     body += over_elements(scope)
     body += whole_expressions(scope, whole)
+    more, made = further_constructs(scope, later)
+    body += made
+    helpers += more
     body += library_calls(scope, called)
     return helpers, [*body, *_returned(scope)]
 

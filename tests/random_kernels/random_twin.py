@@ -97,7 +97,7 @@ class RandomOperations:
         """An operation on numbers or arrays."""
         if any(isinstance(x, np.ndarray) for x in operands):
             return self.elementwise(
-                lambda own, *x: self.applied(name, own, *(self.rounded(v, own) for v in x)),
+                lambda own, *x: self.applied(name, own, *(self.enter(own, v) for v in x)),
                 key, operands,
             )  # fmt: skip
         if any(map(is_pair, operands)) or name in ("to_complex", "of_parts"):
@@ -133,7 +133,7 @@ class RandomOperations:
         other = np.broadcast_to(_boxed(y), x.shape)
         for n, index in enumerate(np.ndindex(x.shape)):
             own = descend(key, n)
-            terms = [self.rounded(v, own) for v in (x[index], other[index])]
+            terms = [self.enter(own, v) for v in (x[index], other[index])]
             x[index] = self.leave(own, x, self.applied(name, own, *terms))
         return x
 

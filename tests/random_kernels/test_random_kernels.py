@@ -7,7 +7,8 @@ import pytest
 
 from tests.random_kernels.backends import ALL, MIXED, drawn, takes, trial_of
 from tests.random_kernels.cases import Argument, Case, Trial
-from tests.random_kernels.generator import library_case, random_case, whole_case
+from tests.random_kernels.further_constructs import HELPERS, MADE, NUMBERS
+from tests.random_kernels.generator import further_case, library_case, random_case, whole_case
 from tests.random_kernels.power import sample
 from tests.random_kernels.runner import run_trials
 from tests.random_kernels.shrinking import shrunk
@@ -20,7 +21,8 @@ def told(trial: Trial, outcome: Outcome) -> str:
 
 
 LIBRARY_SAMPLE = (0, 3)
-WHOLE_SAMPLE = range(3, 9)
+WHOLE_SAMPLE = (3, 5, 7, 29)
+FURTHER_SAMPLE = (0, 3, 6)
 
 
 @pytest.mark.slow
@@ -32,17 +34,13 @@ def test_sample(part):
 
 
 @pytest.mark.slow
-def test_library_sample():
-    """Kernels of calls of NumPy's functions alone."""
-    trials = [t for seed in LIBRARY_SAMPLE for t in drawn(library_case(seed), 1)]
-    wrong = [(t, o) for t, o in run_trials(trials) if o.kind != "same"]
-    assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
-
-
-@pytest.mark.slow
-def test_whole_sample():
-    """Kernels of expressions of whole arrays alone."""
-    trials = [t for seed in WHOLE_SAMPLE for t in drawn(whole_case(seed), 1)]
+@pytest.mark.parametrize(
+    ("made", "seeds"),
+    [(library_case, LIBRARY_SAMPLE), (whole_case, WHOLE_SAMPLE), (further_case, FURTHER_SAMPLE)],
+)
+def test_sample_of_one_kind(made, seeds):
+    """Kernels of calls of NumPy's functions alone, of whole arrays, of further constructs."""
+    trials = [t for seed in seeds for t in drawn(made(seed), 1)]
     wrong = [(t, o) for t, o in run_trials(trials) if o.kind != "same"]
     assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
 
@@ -52,6 +50,13 @@ def test_whole_kernels_have_every_form():
     for form in ("y[::-1] = ", "y[...] = ", "y[1:] = ", "[:, :1]", "y *= 0.5\n", "y[:] = 0.75\n",
                  "g1 * g1", "np.exp(", "/ 2049", "y[:, :, :] = "):  # fmt: skip
         assert form in text, form
+
+
+def test_further_kernels_have_every_form():
+    text = "\n".join(further_case(seed).source for seed in range(200))
+    forms = (*MADE, *NUMBERS, *HELPERS, "np.ndindex", "np.ndenumerate", "List()")
+    for form in forms:
+        assert form.split("{")[0] in text, form
 
 
 def test_library_kernels_call_all_that_there_is():
