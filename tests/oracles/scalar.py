@@ -122,6 +122,10 @@ class Exact:
     def __bool__(self) -> bool:
         return self != 0
 
+    def item(self) -> Exact:
+        """As of a number of NumPy's."""
+        return self
+
     def __float__(self) -> float:
         return self.value
 

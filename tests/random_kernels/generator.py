@@ -133,8 +133,7 @@ def whole_case(seed: int) -> Case:
         layout = rng.choice((*LAYOUTS, "transposed") if ndim > 1 else LAYOUTS)
         arguments.append(Argument(name, "array", dtype, shape, layout))
     arguments.append(Argument("a", "number"))
-    arrays = [Array(name, ndim, written=name == "y") for name in "xyz"]
-    arrays.append(Array("TABLE", length=3))
+    arrays = [*(Array(name, ndim) for name in "xyz"), Array("TABLE", length=3)]
     scope = Scope(rng, arrays, fixed=["a", "SCALE"], elementary=rng.random() < 0.2)
     body = [*expressions(scope, rng, rng.randint(1, 3))]
     body.append(f"return {', '.join([*scope.rows, 'a'])}")

@@ -38,7 +38,7 @@ FOUND_BY = {
     "ends_of_the_range": (505, "fixed:bits=11,round=rd"),
     "product_turned": (3, "float:p=21,round=ro"),
     "imaginary_parts_unrounded": (3, "float:p=21,round=ro"),
-    "changes_overlooked": (101, "tf32"),
+    "changes_overlooked": (8, "mlu370-noguard"),
     "exact_in_mixed_roles": (25, "roles: binary32, binary16, binary32, binary16"),
 }  # fmt: skip
 """Fault -> seed and backend of the sample's trial that finds it."""

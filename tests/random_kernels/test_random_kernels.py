@@ -47,8 +47,8 @@ def test_sample_of_one_kind(made, seeds):
 
 def test_whole_kernels_have_every_form():
     text = "\n".join(whole_case(seed).source for seed in range(200))
-    for form in ("y[::-1] = ", "y[...] = ", "y[1:] = ", "[:, :1]", "y *= 0.5\n", "y[:] = 0.75\n",
-                 "g1 * g1", "np.exp(", "/ 2049", "y[:, :, :] = "):  # fmt: skip
+    for form in ("g1[::-1] = ", "g1[...] = ", "g1[1:] = ", "[:, :1]", "g1 *= 0.5\n", "g1[:] = 0.75",
+                 "g2 * g2", "np.exp(", "/ 2049", "g1[:, :, :] = "):  # fmt: skip
         assert form in text, form
 
 

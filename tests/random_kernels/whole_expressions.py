@@ -1,7 +1,8 @@
 """Expressions of whole arrays with several operations, which are loops of one: stored, kept by a
 name, read twice, or read after an operand has changed.
 
-They stand at the end of some kernels; what they make is returned or written.
+They stand at the end of some kernels, and write arrays of their own, so that they hide nothing; what
+they make is returned.
 """
 
 from __future__ import annotations
@@ -32,11 +33,12 @@ def whole_expressions(scope: Scope, rng: random.Random) -> Block:
 def expressions(scope: Scope, rng: random.Random, count: int) -> Block:
     """So many statements or groups of them."""
     fields = [a for a in scope.arrays if not (a.length or a.whole)]
-    targets = [a for a in fields if a.written]
-    body: Block = []
+    source = rng.choice(fields)
+    target = Array(scope.fresh("g"), source.ndim, written=True)
+    scope.rows += (target.name,)
+    alike = [target, *(a for a in fields if a.ndim == target.ndim)]
+    body: Block = [f"{target.name} = {source.name} * 0.75"]
     for form in rng.choices((_stored, _kept, _twice, _changed, _shifted), k=count):
-        target = rng.choice(targets)
-        alike = [a for a in fields if a.ndim == target.ndim]
         body += form(_Writer(scope, rng, alike), target)
     return body
 
