@@ -1,8 +1,8 @@
 """Expressions of whole arrays with several operations, which are loops of one: stored, kept by a
 name, read twice, or read after an operand has changed.
 
-They stand at the end of some kernels, and write arrays of their own, so that they hide nothing; what
-they make is returned.
+They stand at the end of some kernels, and write arrays of their own, so that they hide nothing;
+what they make is returned.
 """
 
 from __future__ import annotations

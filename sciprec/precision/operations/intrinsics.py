@@ -306,7 +306,7 @@ class Operations(Evaluation):
 
     def literal(self, text: str):
         """The same of a number that is rounded first."""
-        return boundaries.literal(self, text)
+        return quiet(boundaries.literal(self, text))
 
     def chosen(self, arity: int):
         """What a call of a vectorized function is, by types: see `vectorized`."""
