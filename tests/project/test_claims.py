@@ -21,10 +21,13 @@ from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import plan
 from sciprec.climate.diagnostics.reference import Reference
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.heston.schemes.catalogue import scheme_named
+from sciprec.heston.schemes.registry import Units, state_arrays
 from sciprec.heston.semianalytic import analytic
 from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.kinds.climate_runs import reference_dataset
 from sciprec.machine import MACHINES, update_work
+from sciprec.machine.work import Work
 from sciprec.precision.formats.backend import table
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +53,25 @@ def compute(name):
 def unit_at(x, name):
     """The last place of a number in an arithmetic."""
     return 2.0 ** (np.floor(np.log2(x)) + 1 - compute(name).significand_bits)
+
+
+def rounded_to(x, name):
+    return float(sciprec.quantize(x, name))
+
+
+def operations_of_a_step(name):
+    """Of a path in a scheme of Heston's model, loads and stores left out."""
+    model = heston.Model(
+        spot=100.0, v0=0.04, kappa=1.5, theta=0.04, sigma=0.5, rho=-0.7, rate=0.02,
+        dividend_yield=0.0,
+    )  # fmt: skip
+    scheme, years, paths, steps = scheme_named(name), 1 / 12, 500, 12
+    constants = scheme.constants(model, years, Units.of(model, years))
+    draws = np.abs(np.random.default_rng(1).normal(size=(steps, 3, paths)))
+    draws[:, :2] *= np.sign(np.random.default_rng(2).normal(size=(steps, 2, paths)))
+    given = constants, draws, *state_arrays(model, years, paths)
+    work = Work.of_profile(sciprec.lift(scheme.kernel, "fp32").profile(*given), "fp32")
+    return (work.flops + work.special) / (paths * steps)
 
 
 def tenths(method):
