@@ -210,7 +210,7 @@ def tuned(
     error = problem.error(choice) if problem.groups else 0.0
     checked = None if check is None else problem.error(choice, check)
     good = error <= tolerance and (checked is None or checked <= tolerance)
-    cost = problem.cost(choice) if problem.groups else 1.0
+    cost = problem.cost(choice)
     seconds = None if problem.formats.by_bits else relative_seconds(problem.formats.names, MACHINE)
     assignment = problem.assignment(choice)
     return kind(

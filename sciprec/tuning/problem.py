@@ -238,7 +238,8 @@ class TuningProblem(ABC):
 
     def _sum(self, choice: Choice, each: Sequence[float]) -> float:
         own = sum(g.runs * each[n] for g, n in zip(self.groups, choice, strict=True))
-        return own / sum(g.runs * each[self.formats.widest] for g in self.groups)
+        widest = sum(g.runs * each[self.formats.widest] for g in self.groups)
+        return own / widest if widest else 1.0  # nothing is executed
 
     def assignment(self, choice: Choice) -> Assignment:
         """The choice as an assignment; what is in the widest format is left out."""

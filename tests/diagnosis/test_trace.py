@@ -197,6 +197,25 @@ def test_what_has_overflowed_is_compared_as_it_is():
     assert [branch.line for branch in found.branches] == [found.events[0].line]
 
 
+def by_masks(x, y, out):
+    positive = x > y[0]
+    out[:] = np.where(x >= y, 0.1 * x, 0)
+    out += np.where(x[0] > 0.0, 0.3 * y, y / 7.0)
+    grid = np.where(x.reshape(3, 4) != y[:4], 0.7, x[:3].reshape(3, 1))
+    return x[positive & (y < 0.9)].sum() + np.sum(grid) + np.where(x[1] < y[1], x[2], y[2]) * 1.1
+
+
+@pytest.mark.parametrize("backend", ["bf16", "fp32", "float:p=13,round=rz"])
+def test_whole_arrays_are_compared_and_chosen_from(backend):
+    """By tested values, broadcast; a decision that exact values make otherwise is a branch."""
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=12), rng.normal(size=12)
+    x[3] = y[3] - 2.0**-30  # the same in the format
+    found = checked(by_masks, backend, (x, y, np.zeros(12)))
+    assert sum(line.share for line in found.lines) == pytest.approx(1.0)
+    assert [">= y" in branch.source for branch in found.branches].count(True) == 1
+
+
 def one_of_two(x):
     if x > 0.0:
         return x / 3.0

@@ -253,6 +253,17 @@ def test_a_kernel_is_compiled_once_for_all_choices(monkeypatch, tmp_path):
     assert len(entries) == 2 and found.runs > 10  # all choices; counted operations
 
 
+def test_nothing_to_compute_costs_what_it_did():
+    def total(x):
+        s = 0.0
+        for v in x:
+            s += v
+        return s
+
+    found = tune(total, (np.zeros(0),), tolerance=1e-3)
+    assert found.cost == 1.0 and found.good and not found.assignment
+
+
 REFUSED = [
     ({"tolerance": 1e-9, "formats": ("fp32", "bf16")}, "'fp32' everywhere, above the limit"),
     ({"tolerance": -1.0}, "a number above zero"),

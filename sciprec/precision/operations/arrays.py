@@ -39,6 +39,31 @@ def elementwise(ops, op, kinds, key, gives: str):
     return _new_array(result, kinds, key, _operating(ops, op, kinds))
 
 
+def compared(ops, comparison, kinds, key):
+    """comparison(x, y) with at least one array among the operands: a new array of truths."""
+    result = types.Array(types.boolean, max(getattr(k, "ndim", 0) for k in kinds), "C")
+    return _new_array(result, kinds, key, _operating(ops, comparison, kinds))
+
+
+def selected(condition, kinds, made):
+    """A signature and its code: a new array of elements of type `made`, of the first operand where
+    the condition holds, else of the second, any of which may be a number.
+    """
+    every = [condition, *kinds]
+    result = types.Array(made, max(getattr(k, "ndim", 0) for k in every), "C")
+
+    def operate(context, b, key, n, elements):
+        truth = getattr(condition, "dtype", condition)
+        holds = context.cast(b, elements[0], truth, types.boolean)
+        values = [
+            context.cast(b, value, getattr(kind, "dtype", kind), made)
+            for value, kind in zip(elements[1:], kinds, strict=True)
+        ]
+        return b.select(holds, *values), made
+
+    return _new_array(result, every, None, operate)
+
+
 def mapped(ops, kind, key):
     """A new array of the elements, each rounded."""
     result = types.Array(result_dtype(ops, [kind], is_complex(kind.dtype)), kind.ndim, "C")

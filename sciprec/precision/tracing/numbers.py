@@ -24,6 +24,7 @@ from numba.core.typeconv import Conversion
 from numba.extending import intrinsic, overload, register_model, typeof_impl, unbox
 from numba.np.arrayobj import make_array, populate_array
 
+from sciprec.precision.operations import arrays
 from sciprec.precision.operations.number_types import Companioned, identity
 from sciprec.precision.rounding.words import F64, I64
 
@@ -192,6 +193,21 @@ for _function in (int, *CLASSIFIES, math.floor, math.ceil, math.trunc):
     _follow_tested_values_alone(_function, of_one=True, noted=True)
 for _function in (*(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),):
     _follow_tested_values_alone(_function, of_one=False, noted=False)
+
+
+@intrinsic
+def _selected(typingctx, condition, x, y):
+    kinds = [types.unliteral(k) for k in (x, y)]
+    made = typingctx.unify_types(*(getattr(k, "dtype", k) for k in kinds))
+    return arrays.selected(types.unliteral(condition), kinds, made)
+
+
+@overload(np.where)
+def _where(condition, x, y):
+    """Numba's own takes a number's dtype apart; of numbers it gives an array without axes, too."""
+    numbers = [getattr(k, "dtype", k) for k in (x, y)]
+    if any(isinstance(k, CompanionNumber) for k in numbers):
+        return lambda condition, x, y: _selected(condition, x, y)
 
 
 @intrinsic

@@ -293,6 +293,10 @@ class TracedOperations(Operations):
 
         def resolve(typingctx, key, x, y):
             kinds = [types.unliteral(k) for k in (x, y)]
+            if any(is_numeric_array(k) for k in kinds) and any(
+                is_float(getattr(k, "dtype", k)) for k in kinds
+            ):
+                return arrays.compared(self, made, kinds, key)
             if not any(is_float(k) for k in kinds):
                 return self._pass_to(typingctx, native, (x, y), key)
             if not all(is_float(k) or is_whole(k) for k in kinds):
@@ -314,7 +318,8 @@ class TracedOperations(Operations):
 
             return types.boolean(*keys.join(key, kinds)), codegen
 
-        return self.intrinsic(2, resolve)
+        made = self.intrinsic(2, resolve)
+        return made
 
     def to_integer(self, function: str):
         """to_integer(x): x, which is about to become an integer by a function of LLVM's."""
