@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 
@@ -29,6 +29,7 @@ from sciprec.kinds import Surroundings, kind_of
 from sciprec.plugins.loading import load_files
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.lifting.compiling import cache_folder
+from sciprec.precision.operations.shared import can_share
 from sciprec.provenance.definitions import code_digest
 
 FOLDER = "compiled-runs"
@@ -53,9 +54,13 @@ def remember(run: Run) -> None:
 
 def kernels_of(run: Run) -> str:
     """What decides which kernels a run calls, as 24 hexadecimal digits."""
+    return _kernels_in(run, _written(run.backend))
+
+
+def _kernels_in(run: Run, arithmetic: str) -> str:
     kind = kind_of(run.scenario)
     table = kind.kernels(run.scenario.table, run.variant)
-    parts = (kind.name, table, _written(run.backend), run.variant.choices(), code_digest())
+    parts = (kind.name, table, arithmetic, run.variant.choices(), code_digest())
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
 
@@ -122,7 +127,7 @@ def compile_ahead(
         worth = kind.brief is not None and kind.compile_seconds >= _WORTH_SECONDS
         if worth and not is_compiled(run):
             todo.setdefault(kernels_of(run), run)
-    waiting = list(todo.values())
+    waiting = _without_waiting(todo.values())
     processes = min(processes, _MOST_PROCESSES)
     if min(len(waiting), processes) < 2 or not sys.executable:
         return
@@ -139,6 +144,19 @@ def compile_ahead(
     finally:
         for process in working:
             process.kill()
+
+
+def _without_waiting(runs: Collection[Run]) -> list[Run]:
+    """The runs in an order in which those whose kernels are mostly the same are apart: the first of
+    them compiles what the others, at the end, find; side by side one would wait for the other.
+    """
+    leading: dict[str, Run] = {}
+    for run in runs:
+        backend = resolve_backend(run.backend)
+        shared = "shared" if can_share(backend) else _written(run.backend)
+        leading.setdefault(_kernels_in(run, shared), run)
+    first = list(leading.values())
+    return first + [run for run in runs if not any(run is one for one in first)]
 
 
 def _begun(run: Run, plugins: Sequence[str]) -> subprocess.Popen:

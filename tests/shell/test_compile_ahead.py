@@ -87,6 +87,27 @@ def test_every_arithmetic_is_compiled_once_before_the_first_run(runs, tmp_path, 
     assert len(heard) == 3 and not any(o.failure for o in outcomes)
 
 
+def test_arithmetics_that_share_code_do_not_wait_for_each_other(plugin, monkeypatch):
+    """One of them goes first, and what shares nothing with it; the others at the end."""
+    scenario = parse_scenario({
+        "name": "d", "title": "D", "source": "made up", "kind": "doubling",
+        "backends": ["fp32", "bf16", "fixed32", "mlu370", "mlu370-noise"],
+        "doubling": {"steps": 8},
+    })  # fmt: skip
+    begun = []
+
+    def stop(run, plugins):
+        begun.append(run.backend)
+        raise KeyboardInterrupt
+
+    ordered = [run.label for run in compiling._without_waiting(plan([scenario]))]
+    assert ordered == ["fp64", "fp32", "fixed32", "mlu370-noise", "bf16", "mlu370"]
+    monkeypatch.setattr(compiling, "_begun", stop)
+    with pytest.raises(KeyboardInterrupt):
+        compiling.compile_ahead(list(reversed(plan([scenario]))), 2)
+    assert begun == ["mlu370-noise"]
+
+
 def test_one_at_a_time_is_left_to_the_runs(runs):
     heard = []
     compiling.compile_ahead(runs[0], 1, runs[1], heard.append)
