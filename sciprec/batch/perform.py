@@ -35,6 +35,7 @@ from sciprec.output.monitored import told_alerts
 from sciprec.output.stated import ROUNDED, is_compared
 from sciprec.precision.assigning.assignment import AssignedBackend
 from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.provenance.memory import PEAK_MEMORY, peak_bytes
 from sciprec.provenance.origin import provenance
 
 _ROUNDED_BY_PLACE = (
@@ -65,6 +66,8 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
         dataset = run_dataset(run, around)
         dataset = with_trace(dataset, run)
         dataset.attrs |= {RUN: run_digest(run), SECONDS: time.perf_counter() - start}
+        if (peak := peak_bytes()) is not None:
+            dataset.attrs[PEAK_MEMORY] = peak
         files.write(dataset, Path(folder) / run.file)
         remove_interrupted(interrupted)
         remember(run)

@@ -243,7 +243,7 @@ def forecast(
         already), work (in words), seconds (roughly, on one core, without compilation; None where
         that depends on the numbers), compile_seconds (0 where its kernels are compiled already, or
         another run of this batch compiles them), megabytes (of its file before compression, at
-        most).
+        most), memory_megabytes (of the process that makes it, at most; None where not known).
 
     Raises:
         InputError: as `run`.

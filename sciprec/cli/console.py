@@ -54,13 +54,15 @@ def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
     """One line per run that a batch would make, members of an ensemble together, and their sum."""
     from sciprec.comparison.wording import duration
 
-    table = Table(("scenario", "arithmetic", "work"), ("about", "MB"), droppable=("MB", "work"))
+    columns = ("about", "file MB", "memory MB")
+    table = Table(("scenario", "arithmetic", "work"), columns, droppable=(*columns[:0:-1], "work"))
     for row, count in _together(rows):
         time = "?" if row["seconds"] is None else duration(_seconds(row, count))
         size = "?" if row["megabytes"] is None else f"{count * row['megabytes']:.1f}"
         work, time = ("kept", "–") if row["kept"] else (row["work"], time)
         work = work if count == 1 else f"{count:,} members: {work}"
-        table.add(row["scenario"], row["label"], work, time, size)
+        memory = "?" if row["memory_megabytes"] is None else f"{row['memory_megabytes']:.0f}"
+        table.add(row["scenario"], row["label"], work, time, size, memory)
     table.print()
     missing = [row for row in rows if not row["kept"]]
     compiling = sum(row["compile_seconds"] for row in missing)

@@ -278,6 +278,8 @@ def _variables(given: ClimateRun) -> tuple[str, ...]:
 
 
 def _estimate(given: ClimateRun, slowness: float) -> Estimate:
+    from sciprec.climate.running.needed_memory import bytes_of_run
+
     request = _request(given)
     steps, scheme, number = request.stops[-1], request.scheme, request.truncation.number
     layout = request.equations.layout(request.parameters.equations)
@@ -291,6 +293,7 @@ def _estimate(given: ClimateRun, slowness: float) -> Estimate:
         f"{steps:,} steps of {scheme.name} at {request.truncation.name}",
         steps * scheme.tendencies * tendency * slowness,
         numbers * NUMBER_BYTES / 1e6,
+        memory_megabytes=bytes_of_run(request) / 1e6,
     )
 
 

@@ -81,12 +81,14 @@ class Estimate:
             on the numbers themselves, or is not known.
         megabytes: of its file before compression, at most; None where that is not known.
         compile_seconds: of its kernels, where they are not compiled yet.
+        memory_megabytes: of the process that makes it, at most; None where that is not known.
     """
 
     work: str
     seconds: float | None
     megabytes: float | None
     compile_seconds: float = 0.0
+    memory_megabytes: float | None = None
 
 
 @dataclass(frozen=True)

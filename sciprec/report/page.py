@@ -13,6 +13,7 @@ from sciprec.comparison.wording import factor
 from sciprec.machine.cost import MACHINES
 from sciprec.output.folders import PAGE, require_own_page
 from sciprec.output.stated import STORED_STATE
+from sciprec.provenance.memory import PEAK_MEMORY
 from sciprec.report.drawing.templating import page_script, page_style, template
 from sciprec.report.section import scenario_part
 from sciprec.report.sections.drift import drift_rows
@@ -71,6 +72,7 @@ def render(batch: StoredBatch, *, links: bool = True) -> str:
         sections=[scenario_part(batch, i, name) for i, name in enumerate(batch.scenarios)],
         status_words=STATUS_WORDS,
         made_by=batch.made_by,
+        memory=_most_memory(batch),
         command=batch.command,
         formats=_formats(batch),
     )
@@ -116,6 +118,12 @@ def _failed_member(one: StoredMember) -> dict[str, Any]:
         "variable": None, "units": None, "nonfinite": None, "errors": {}, "growth": None,
         "drift": None, "fixed_point": None,
     }  # fmt: skip
+
+
+def _most_memory(batch: StoredBatch) -> float | None:
+    """Megabytes of the largest process of a run of the batch; None where no file says so."""
+    told = [run.dataset.attrs.get(PEAK_MEMORY) for run in batch.runs if run.dataset is not None]
+    return max((float(one) / 1e6 for one in told if one is not None), default=None)
 
 
 def _title(batch: StoredBatch) -> str:

@@ -1,8 +1,12 @@
 """The memory of a run: the formulas of docs/climate.md against the arrays that a model holds."""
 
+from dataclasses import replace
+
 import pytest
 
+from sciprec.climate.catalogue import CASES, EQUATIONS
 from sciprec.climate.running.lifted_model import Model, conversion_of
+from sciprec.climate.running.needed_memory import PROCESS_BYTES, bytes_of_run
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.aligned import LINE_BYTES
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
@@ -79,3 +83,22 @@ def test_memory_of_the_forced_atmosphere():
     assert bytes_of(held) / 8 == 12 * (6 * levels + 2) * coefficients
     constants = (row.number + 2) * levels**2 + 17 * coefficients + levels * row.nlat
     assert bytes_of(model.constants) / 8 == pytest.approx(constants, rel=0.05)
+
+
+OF_EQUATIONS = {case.equations: name for name, case in CASES.items()}
+
+
+@pytest.mark.parametrize("truncation", ["T21", "T63"])
+@pytest.mark.parametrize("equations", EQUATIONS)
+def test_a_forecast_holds_what_a_model_holds(equations, truncation):
+    """The arrays of any set of equations, and not three times of them."""
+    levels = {"levels": 12} if EQUATIONS[equations].parameters.get("levels") else {}
+    model, _ = model_of(OF_EQUATIONS[equations], truncation, **levels)
+    system = model.steps.system
+    held = model.work, model.tables, model.constants, system.work, system.addition.damping
+    held_bytes = bytes_of(held) + 2 * model.request.scheme.levels * system.work[0].nbytes
+    forecast = bytes_of_run(replace(model.request, variables=())) - PROCESS_BYTES
+    assert 1.0 <= forecast / held_bytes <= 2.5
+    stored = bytes_of_run(model.request) - PROCESS_BYTES - forecast
+    points = model.request.truncation.nlon * model.request.truncation.nlat
+    assert stored >= 3 * 8 * points * len(model.request.variables)

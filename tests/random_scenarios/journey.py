@@ -16,12 +16,15 @@ from sciprec.batch import workflow
 from sciprec.comparison import compare
 from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import files
+from sciprec.provenance.memory import PEAK_MEMORY
 from tests.random_scenarios.generator import number_of_runs
 
 Call = Callable[..., tuple[int, str, str]]
 """The command line in this process: exit code, standard output and standard error."""
 GOOD, NOT_MET, USAGE = 0, 1, 2
-_OF_THE_MOMENT = ("history", "processor_seconds", "processor_seconds_range", "sciprec_seconds")
+_OF_THE_MOMENT = (
+    "history", "processor_seconds", "processor_seconds_range", "sciprec_seconds", PEAK_MEMORY
+)  # fmt: skip
 """Attributes of a file, beside the time in its provenance."""
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from sciprec.batch import workflow
 from sciprec.climate.running.checkpoint import Restart
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.records import InMemory, Records
@@ -16,6 +17,7 @@ from sciprec.kinds.climate_runs import run_climate
 from sciprec.output import files, pieces
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.output.pieces import read_later
+from sciprec.provenance.memory import PEAK_MEMORY, peak_bytes
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 LAYOUT = {"u": (3, 4, 5), "spectrum": (7,), "p": (4, 5), "nothing": (0, 5), "one": ()}
@@ -178,6 +180,19 @@ def test_memory_does_not_grow_with_the_number_of_stored_states(large, tmp_path, 
     whole, read = run_climate("williamson_5", SMALL, 2.0, **GIVEN), files.read(tmp_path / "2.0.nc")
     assert read.identical(whole.assign_attrs(read.attrs)) and whole.nbytes > 73 * 20_000
     assert peaks[1] - peaks[0] < 0.1 * whole.nbytes, peaks
+
+
+def test_plan_file_and_page_say_how_much_memory_a_run_takes(
+    models, blank_figures, scenario_files, tmp_path
+):
+    (row, *_) = workflow.forecast(scenario_files[0], out=tmp_path / "out")
+    assert row["memory_megabytes"] > 300
+    before = peak_bytes()
+    result = workflow.run(scenario_files[0], out=tmp_path / "out")
+    told = [float(files.attributes(path)[PEAK_MEMORY]) for path in result.files]
+    assert len(told) == 3 and all(before <= one <= peak_bytes() for one in told)
+    page = result.page.read_text(encoding="utf-8")
+    assert f"Memory: {max(told) / 1e6:.0f} MB at most in a process that made a run" in page
 
 
 @pytest.mark.slow

@@ -1,0 +1,32 @@
+"""How much memory a run will need, from its request alone."""
+
+from __future__ import annotations
+
+from sciprec.climate.running.request import Request
+
+PROCESS_BYTES = 320_000_000
+"""Of Python, its packages, compiled kernels, and of the pieces in which files are written."""
+_NUMBER_BYTES = 8
+_TIMES_STORED = 3
+"""How often the fields of one stored state are there at once: made, derived from, and written."""
+
+
+def bytes_of_run(request: Request) -> int:
+    """Bytes that a run takes at most, in a process of its own: the formulas of docs/climate.md
+    for the largest of the sets of equations, in binary64, and one stored state.
+    """
+    truncation = request.truncation
+    number, nlon, nlat = truncation.number, truncation.nlon, truncation.nlat
+    layout = request.equations.layout(request.parameters.equations)
+    columns = 2 * sum(levels for _, levels in layout)
+    most = max(levels for _, levels in layout)
+    coefficients = (number + 1) * (number + 4) // 2
+    states = (12 + 2 * request.scheme.levels + 2) * columns * coefficients
+    tables = 3 * coefficients * (nlat + 32)
+    transforms = 16 * (number + 2) * (nlat + 32) + 64 * nlat + 32 * nlon + 2 * nlon * nlat
+    tendency = 4 * columns * coefficients + 2 * columns * nlon * nlat
+    implicit = (number + 2) * most**2 + 17 * coefficients
+    stored = _TIMES_STORED * len(request.variables) * most * nlon * nlat
+    staged = 0 if request.stages is None else 4 * columns * nlon * nlat
+    numbers = states + tables + transforms + tendency + implicit + stored + staged
+    return _NUMBER_BYTES * numbers + PROCESS_BYTES

@@ -1,0 +1,20 @@
+"""How much memory a process has had."""
+
+from __future__ import annotations
+
+import sys
+
+PEAK_MEMORY = "sciprec_peak_memory_bytes"
+"""Attribute of a file: the most memory that the process of its run has had until it was written."""
+
+
+def peak_bytes() -> int | None:
+    """The most memory that this process has had so far, in bytes; None where the system does not
+    say.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
