@@ -29,6 +29,7 @@ from sciprec.kinds.climate_runs import reference_dataset
 from sciprec.machine import MACHINES, update_work
 from sciprec.machine.work import Work
 from sciprec.precision.formats.backend import table
+from tests.machine.test_checksum import experiment
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = tomllib.loads((ROOT / "tests/project/claims.toml").read_text(encoding="utf-8"))["claim"]
@@ -72,6 +73,10 @@ def operations_of_a_step(name):
     given = constants, draws, *state_arrays(model, years, paths)
     work = Work.of_profile(sciprec.lift(scheme.kernel, "fp32").profile(*given), "fp32")
     return (work.flops + work.special) / (paths * steps)
+
+
+def checksums(name):
+    return experiment(name, 100, 25)
 
 
 def tenths(method):
