@@ -183,7 +183,7 @@ def _verdict(name, backend, largest, relative, bounds, undecided, lost) -> str:
     if relative[worst] > 1.0:
         return (
             f"The bound {of} has become useless: that of {worst} is {relative[worst]:.3g} times "
-            "the result; compare with fp64 instead"
+            "the result; watch how it drifts from fp64 with sciprec.monitor instead"
         )
     if not any(largest.values()):
         return f"'{name}' makes no error in {backend}"

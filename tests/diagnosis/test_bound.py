@@ -13,7 +13,6 @@ import runpy
 from copy import deepcopy
 from pathlib import Path
 
-import mpmath
 import numpy as np
 import pytest
 
@@ -22,7 +21,7 @@ from sciprec import InputError, LiftError, bound, lift, quantize
 from sciprec.precision import resolve_backend
 from sciprec.precision.sums.summation import dot_error_bound, sum_error_bound
 from tests.diagnosis.bound_kernels import drawn, numbers
-from tests.oracles.reals import BITS, run_on_reals
+from tests.oracles.reals import errors, run_on_reals
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_of
 from tests.random_kernels.values import values_of
@@ -33,13 +32,6 @@ BACKENDS = (
     "tf32", "float:p=40,round=ru",
 )  # fmt: skip
 FMA = {"fma": lambda x, y, z: x * y + z}
-
-
-def errors(tested, exact) -> list[mpmath.mpf]:
-    """|tested - exact|, to 1,200 bits."""
-    pairs = zip(np.ravel(tested).tolist(), np.ravel(exact).tolist(), strict=True)
-    with mpmath.workprec(BITS):
-        return [abs(mpmath.mpf(t) - x) for t, x in pairs]
 
 
 def proven(found, exact: dict) -> dict:
@@ -243,7 +235,7 @@ def test_arrays_of_binary32_what_is_not_stored_and_saturation():
 def test_a_bound_that_has_become_useless_says_so():
     found = bound(narrow, "fp32", (np.ones(3), np.full(3, 0.3), 34))
     assert found.relative["y"] > 1.0 and "useless" in found.verdict
-    assert found.verdict.endswith("the result; compare with fp64 instead")
+    assert found.verdict.endswith("; watch how it drifts from fp64 with sciprec.monitor instead")
     lost = bound(narrow, "fp32", (np.ones(3), np.full(3, 0.3), 300))
     assert "1 of 3 numbers have none, first in line" in lost.verdict and lost.lost
 

@@ -1,0 +1,115 @@
+"""Bounds of many random kernels in eight arithmetics against exact values; what is done is kept.
+
+    python -m tests.diagnosis.bound_survey FOLDER FIRST LAST NUMBERS
+
+Runs the kernels of seeds FIRST to LAST - 1 on NUMBERS pairs of numbers each, those that decide, a
+pair a call, on a sixteenth of them. An exact value is that of all arithmetics, so each is computed
+once. A seed's counts and findings are in FOLDER/seed_N.json as soon as it is complete.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sciprec import bound
+from sciprec.errors import InputError
+from tests.diagnosis.bound_kernels import drawn, numbers
+from tests.oracles.reals import errors, real_kernel
+
+ARITHMETICS = (
+    "bf16", "fp64", "fp16", "fp32", "mlu370", "float:p=13,emin=-60,emax=60,round=rz", "e4m3fn",
+    "float:p=40,round=ru",
+)  # fmt: skip
+FMA = {"fma": lambda x, y, z: x * y + z}
+FEWER = 16
+
+
+def surveyed(seed: int, count: int) -> dict[str, Any]:
+    """Of a kernel: calls (an element in an arithmetic each), those with a bound, open decisions,
+    findings (bounds below the error), and quantiles of bound over error.
+    """
+    deciding = seed % 3 == 0
+    total = max(1, count // FEWER) if deciding else count
+    x, y = numbers(seed, total, ARITHMETICS[seed % len(ARITHMETICS)])
+    with tempfile.TemporaryDirectory() as folder, np.errstate(all="ignore"):
+        kernel = drawn(seed, Path(folder))
+        on_reals = real_kernel(kernel, FMA)
+
+        @cache
+        def exact(n: int) -> Any:
+            one = slice(n, n + 1)
+            return on_reals((x[one], y[one], np.zeros(1)))[1][2]
+
+        found: dict[str, Any] = {"calls": 0, "bounded": 0, "open": 0, "refused": 0, "below": []}
+        ratios: list[float] = []
+        for name in ARITHMETICS:
+            found["calls"] += total
+            try:
+                for first, size in ((n, 1) for n in range(total)) if deciding else ((0, total),):
+                    _one_call(kernel, name, (x, y), first, size, exact, found, ratios)
+            except InputError as error:
+                found["refused"] += 1
+                found["why"] = str(error)
+    finite = [one for one in ratios if math.isfinite(one)]
+    found["median"] = float(np.median(finite)) if finite else None
+    found["nine tenths"] = float(np.quantile(finite, 0.9)) if finite else None
+    return found
+
+
+def _one_call(
+    kernel: Callable[..., Any], name: str, given: tuple[np.ndarray, np.ndarray], first: int,
+    size: int, exact: Callable[[int], Any], found: dict[str, Any], ratios: list[float],
+) -> None:  # fmt: skip
+    """Hold the bounds of a call against exact values."""
+    part = slice(first, first + size)
+    proven = bound(kernel, name, (given[0][part], given[1][part], np.zeros(size)))
+    found["open"] += bool(proven.undecided)
+    tested, bounds = proven.results["out"], proven.bounds["out"]
+    for n in np.flatnonzero(np.isfinite(bounds)).tolist():
+        (error,) = errors(tested[n : n + 1], exact(first + n))
+        found["bounded"] += 1
+        if not error <= bounds[n]:
+            pair = [float(one[first + n]).hex() for one in given]
+            found["below"].append({"arithmetic": name, "pair": pair, "bound": float(bounds[n])})
+        if error:
+            ratios.append(float(bounds[n] / error))
+
+
+def survey(folder: Path, first: int, last: int, count: int) -> dict[str, Any]:
+    """Run every seed that the folder does not hold yet; the sum over all that it holds."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for seed in range(first, last):
+        path = folder / f"seed_{seed:06d}_{count}.json"
+        if path.exists():
+            continue
+        part = path.with_suffix(f".part{os.getpid()}")
+        part.write_text(json.dumps({"seed": seed} | surveyed(seed, count)))
+        os.replace(part, path)
+    return counted(folder)
+
+
+def counted(folder: Path) -> dict[str, Any]:
+    """The sum over all seeds that a folder holds."""
+    every = [json.loads(path.read_text()) for path in sorted(folder.glob("seed_*.json"))]
+    found: dict[str, Any] = {
+        name: sum(one[name] for one in every) for name in ("calls", "bounded", "open", "refused")
+    }
+    medians = [one["median"] for one in every if one["median"] is not None]
+    return {"kernels": len(every)} | found | {
+        "below": [one["seed"] for one in every if one["below"]],
+        "median": float(np.median(medians)) if medians else None,
+    }
+
+
+if __name__ == "__main__":
+    print(survey(Path(sys.argv[1]), *map(int, sys.argv[2:5])))
