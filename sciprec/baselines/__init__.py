@@ -3,12 +3,14 @@
 
     requests    what a baseline is asked of: a scenario as its runs
     kernel_requests  a kernel with its inputs as runs
+    price_requests, bench_requests  prices as `sciprec price` makes them; rows of a benchmark
     asking      requests as a command line names them, and as baselines have noted them
     keeping     what is kept of a run's variables, and how far two of them are apart
     noise       the spread of runs whose inputs are one unit of their format apart
-    pace        how long runs take beside a reference kernel
+    pace, room  how long runs take beside a reference kernel, and how much memory
     records     the files of a baseline: JSON and netCDF, sealed
-    saving      runs of a request, kept as a baseline
+    answering   what the runs of a request give: values, noise, time and memory
+    saving      these, kept as a baseline
     judging     a verdict for each metric of what a run gives today
     words       baselines as text
     checking    runs of a request against its baseline

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sciprec.baselines.bench_requests import bench_request
 from sciprec.baselines.kernel_requests import named_kernel_request
+from sciprec.baselines.price_requests import price_asked_again
 from sciprec.baselines.records import Record
 from sciprec.baselines.requests import Request, scenario_request
 from sciprec.errors import InputError
@@ -16,7 +18,7 @@ from sciprec.studies.kernel_file import names_function
 
 def request_named(
     text: str, backends: Sequence[str], changes: Mapping[str, Any], inputs: Sequence[str],
-    output: Sequence[str], axes: Mapping[str, Sequence[str]], *, traced: bool = False,
+    output: Sequence[str], axes: Mapping[str, Sequence[str]], traced: bool = False,
 ) -> Request:  # fmt: skip
     """A scenario, or a kernel of a file with its inputs, or traces of one.
 
@@ -55,6 +57,10 @@ def asked_again(record: Record) -> Request:
             return scenario_request(file, said["backends"], said["changes"])
         stored = parse_scenario(said["scenario"], "the baseline's scenario")
         return scenario_request(stored, said["backends"])
+    if said["kind"] == "price":
+        return price_asked_again(said)
+    if said["kind"] == "bench":
+        return bench_request(said["bench"])
     if "kernel" not in said:
         raise InputError(
             f"baseline '{record.name}' is of what was given in Python; check it there, with the "

@@ -8,19 +8,20 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sciprec.baselines.judging import FAILING, VERDICTS, Row, beyond, rows_of, slower_row
+from sciprec.baselines.answering import PLAIN, Given, How, answers
+from sciprec.baselines.judging import (
+    FAILING,
+    VERDICTS,
+    Row,
+    beyond,
+    larger_row,
+    rows_of,
+    slower_row,
+)
 from sciprec.baselines.keeping import METRICS
 from sciprec.baselines.records import Record
 from sciprec.baselines.requests import Request, differing
-from sciprec.baselines.saving import (
-    PLAIN,
-    Given,
-    How,
-    answers,
-    required_commit,
-    writable,
-    write_new,
-)
+from sciprec.baselines.saving import required_commit, writable, write_new
 from sciprec.comparison.wording import number
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
@@ -59,7 +60,9 @@ class Check(Shown):
 
     @property
     def within(self) -> bool:
-        """Whether nothing is changed, of another pattern or, where that was asked, slower."""
+        """Whether nothing is changed, of another pattern or, where that was asked, slower or
+        larger.
+        """
         return not any(row.verdict in FAILING for row in self.rows)
 
     @property
@@ -89,7 +92,7 @@ class Check(Shown):
 
 def check_request(
     record: Record, request: Request, *, batch: Path | None = None, how: How = PLAIN,
-    slower: float | None = None,
+    slower: float | None = None, larger: float | None = None,
 ) -> Check:  # fmt: skip
     """Compute what is asked again, or take it from a batch, and hold it against a baseline.
 
@@ -99,24 +102,47 @@ def check_request(
         batch: a folder of `sciprec run` that has the runs.
         how: runs are computed.
         slower: how many times longer a run may take; None: as long as it likes.
+        larger: how many times more memory a run may take; None: as much as it likes.
 
     Raises:
         InputError: the baseline is of something else, or the batch is.
     """
     require_same(record, request)
-    if slower is not None and batch is not None:
-        raise InputError(
-            "--slower and --batch were both given; runs are timed beside a reference kernel, and "
-            "the files of a batch were made elsewhere: leave out one of them"
-        )
-    if slower is not None and not slower >= 1.0:
-        raise InputError(f"--slower is given {slower:g}; it takes a factor from 1 up, such as 1.5")
-    given, _ = answers(request, batch, how, timed=slower is not None)
+    _require_factors(slower, larger, batch)
+    given, _ = answers(
+        request, batch, how, timed=slower is not None, weighed=larger is not None
+    )
     found = checked(record, request, given)
-    if slower is None:
-        return found
-    rows = [slower_row(one, given[one.name], slower) for one in record.runs]
-    return replace(found, rows=(*found.rows, *(row for row in rows if row is not None)))
+    rows, notes = list(found.rows), list(found.notes)
+    for one in record.runs:
+        now = given.get(one.name, Given())
+        rows += filter(None, [slower_row(one, now, slower)])
+        rows += filter(None, [larger_row(one, now, larger)] if larger is not None else [])
+    for factor, which, words in ((slower, "pace", "time"), (larger, "room", "memory")):
+        if factor is not None and not any(getattr(one, which) for one in record.runs):
+            notes.append(
+                f"the baseline knows nothing of the {words} of its runs, so that none can be told "
+                "from it: it was made of a batch, by an earlier sciprec, or of a benchmark"
+            )
+    return replace(found, rows=tuple(rows), notes=tuple(notes))
+
+
+def _require_factors(slower: float | None, larger: float | None, batch: Path | None) -> None:
+    """Make sure that factors of time and memory can be held to.
+
+    Raises:
+        InputError: one is below 1, or the runs are in a batch.
+    """
+    for option, factor in (("--slower", slower), ("--larger", larger)):
+        if factor is not None and batch is not None:
+            raise InputError(
+                f"{option} and --batch were both given; runs are measured beside a reference "
+                "kernel, and the files of a batch were made elsewhere: leave out one of them"
+            )
+        if factor is not None and not factor >= 1.0:
+            raise InputError(
+                f"{option} is given {factor:g}; it takes a factor from 1 up, such as 1.5"
+            )
 
 
 def bless_request(

@@ -4,27 +4,29 @@
     noise       other bits, no farther apart than runs whose inputs differ by a unit of the format
     changed     farther apart than that
     slower      the run takes longer beside a reference kernel, where that is asked
+    larger      likewise, more memory
     pattern     other NaN or infinities, another shape or axis, a variable or run that is missing
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 
+from sciprec.baselines.answering import Given
 from sciprec.baselines.keeping import METRICS, Fingerprint, difference, differences
-from sciprec.baselines.pace import slowness
+from sciprec.baselines.pace import growth
 from sciprec.baselines.records import KeptRun, Record
-from sciprec.baselines.saving import Given
 from sciprec.comparison.reasons import place
 from sciprec.comparison.wording import number
 
-VERDICTS = ("identical", "noise", "slower", "changed", "pattern")
+VERDICTS = ("identical", "noise", "slower", "larger", "changed", "pattern")
 """From the best to the worst."""
-FAILING = ("slower", "changed", "pattern")
+FAILING = ("slower", "larger", "changed", "pattern")
 
 
 @dataclass(frozen=True)
@@ -69,18 +71,38 @@ class Row:
     error_now: float = math.nan
 
 
-def slower_row(kept: KeptRun, given: Given, factor: float) -> Row | None:
-    """A row for a run that takes so many times longer than it did; None where it does not."""
-    found = slowness(kept.pace, given.pace)
+def slower_row(kept: KeptRun, given: Given, factor: float | None) -> Row | None:
+    """A row for a run that takes so many times longer than it did; None where it does not.
+
+    Args:
+        kept, given: the run then and now.
+        factor: None: what is only timed is told, and never slower.
+    """
+    found = growth(kept.pace, given.pace)
+    only_timed = not kept.values and not kept.failure
+    if found is None or not (only_timed or (factor is not None and found > factor)):
+        return None
+    slower = factor is not None and found > factor
+    return Row(kept.name, "", "slower" if slower else "noise", (
+        f"it takes {number(found)} times as long{' or more' if slower else ''}, beside a reference "
+        f"kernel: {_medians(kept.pace, given.pace)} times its time (medians of "
+        f"{len(given.seconds)} runs and of the baseline's)"
+    ))  # fmt: skip
+
+
+def larger_row(kept: KeptRun, given: Given, factor: float) -> Row | None:
+    """A row for a run that takes so many times more memory than it did; None where it does not."""
+    found = growth(kept.room, given.room)
     if found is None or found <= factor:
         return None
-    was, now = (one["median"] for one in (kept.pace, given.pace))
-    said = (
-        f"it takes {number(found)} times as long or more, beside a reference kernel: "
-        f"{number(now)} times its time, was {number(was)} (medians of {len(given.seconds)} runs "
-        "and of the baseline's)"
-    )
-    return Row(kept.name, "", "slower", said)
+    return Row(kept.name, "", "larger", (
+        f"it takes {number(found)} times as much memory or more, beside a reference kernel: "
+        f"{_medians(kept.room, given.room)} times its memory (medians)"
+    ))  # fmt: skip
+
+
+def _medians(then: Mapping[str, float], now: Mapping[str, float]) -> str:
+    return f"{number(now['median'])}, was {number(then['median'])}"
 
 
 def beyond(metric: Metric) -> float:

@@ -40,19 +40,19 @@ def reference_seconds() -> float:
     return min(found)
 
 
-def pace_of(seconds: Sequence[float], reference: float) -> dict[str, float]:
-    """Median and least of the processor seconds of runs, as ratios; empty where there are none.
+def ratios_of(amounts: Sequence[float], reference: float) -> dict[str, float]:
+    """Median and least of what runs take, as ratios; empty where nothing is known.
 
     Args:
-        seconds: of each run; those that are not known are 0.
+        amounts: processor seconds or bytes of each run; those that are not known are 0.
         reference: of the reference kernel.
     """
-    known = [one / reference for one in seconds if one > 0.0]
+    known = [one / reference for one in amounts if one > 0.0]
     return {"median": float(np.median(known)), "least": min(known)} if known else {}
 
 
-def slowness(then: Mapping[str, float], now: Mapping[str, float]) -> float | None:
-    """How many times longer a run takes for sure: the smaller ratio of medians and of least ones;
+def growth(then: Mapping[str, float], now: Mapping[str, float]) -> float | None:
+    """How many times more a run takes for sure: the smaller ratio of medians and of least ones;
     None where one of the two is not known.
     """
     if not then or not now:

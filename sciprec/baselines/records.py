@@ -50,6 +50,7 @@ class KeptRun:
             fp64 itself.
         pace: median and least of the processor seconds of this run and those of its noise, as
             ratios to a reference kernel; empty where these are not known.
+        room: median and least of the bytes that this run takes, likewise.
     """
 
     name: str
@@ -62,6 +63,7 @@ class KeptRun:
     noise_of: str = ""
     errors: Mapping[str, float] = field(default_factory=dict)
     pace: Mapping[str, float] = field(default_factory=dict)
+    room: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

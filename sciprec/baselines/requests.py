@@ -35,6 +35,8 @@ class Request:
         runs: those whose results are kept.
         perturbed: (run, sample) -> the run with its inputs moved by one unit of its format.
         around: entered while the runs are computed.
+        timings: of what is only timed, and has no runs: told what is being measured, it gives
+            seconds by name.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Request:
     runs: tuple[Run, ...]
     perturbed: Callable[[Run, int], Run]
     around: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
+    timings: Callable[[Callable[[str], None]], Mapping[str, float]] | None = None
 
     @property
     def key(self) -> str:

@@ -1,79 +1,24 @@
-"""Runs of a request, computed or taken from a batch, kept as a baseline with their noise."""
+"""What runs have given, kept as a baseline with their noise."""
 
 from __future__ import annotations
 
 import contextlib
-import json
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import xarray as xr
-
-from sciprec.baselines.keeping import Fingerprint, fingerprints, kept_values, relative_error
-from sciprec.baselines.noise import Kept, has_ensemble, noise_runs, spread
-from sciprec.baselines.pace import REPEATS, pace_of, reference_seconds
+from sciprec.baselines.answering import PLAIN, Answers, How, answers
 from sciprec.baselines.records import FOLDER, KeptRun, Record, require_new, write_record
-from sciprec.baselines.requests import Request, differing, name_of
-from sciprec.batch.execute import execute
-from sciprec.batch.plan import Outcome, Run
-from sciprec.batch.resume import SCENARIO
-from sciprec.comparison.verdicts import stopped_early
+from sciprec.baselines.requests import Request, name_of
 from sciprec.errors import InputError
-from sciprec.output import files
-from sciprec.output.dataset import PROCESSOR_SECONDS
 from sciprec.output.folders import alone_in
 from sciprec.provenance.origin import commit_around, provenance
-from sciprec.scenario.loading import TRUTH
 
 SAVED = "saved"
 """The reason of a baseline that is new."""
 _MADE_BY = ("sciprec", "numpy", "numba", "llvmlite", "scipy", "python", "system", "processor",
             "simd")  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a run has given.
-
-    Args:
-        values, known: what a baseline keeps of it.
-        failure: empty, or why it failed.
-        errors: by variable, relative l2 errors of the kept values against fp64's.
-        seconds: processor seconds of it and of the runs beside it; 0 where they are not known.
-        pace: median and least of these, as ratios to a reference kernel.
-    """
-
-    values: xr.Dataset | None = None
-    known: Mapping[str, Fingerprint] = field(default_factory=dict)
-    failure: str = ""
-    errors: Mapping[str, float] = field(default_factory=dict)
-    seconds: tuple[float, ...] = ()
-    pace: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class How:
-    """How runs are computed.
-
-    Args:
-        threads: how many runs at a time; None: one a processor.
-        told: callbacks of `execute`: on_done, on_days, on_compiling.
-        on_plan: called with all runs, before anything is computed.
-    """
-
-    threads: int | None = None
-    told: Mapping[str, Callable[..., None]] = field(default_factory=dict)
-    on_plan: Callable[[Sequence[Run]], None] = lambda runs: None
-
-
-Answers = tuple[dict[str, Given], dict[str, tuple[dict[str, dict[str, float]], str]]]
-"""What each run has given; and for each the spread of its noise, and of what that is."""
-PLAIN = How()
-"""One run a processor, and nobody is told."""
 
 
 def save_request(
@@ -122,7 +67,8 @@ def write_new(
         InputError: a run has left nothing, or the baseline cannot be written.
     """
     given, noise = computed
-    failed = next(((n, one.failure) for n, one in given.items() if one.values is None), None)
+    without = ((n, one.failure) for n, one in given.items() if one.values is None)
+    failed = next(((name, failure) for name, failure in without if failure), None)
     if failed:
         raise InputError(
             f"{failed[0]} gives nothing to keep: {failed[1]}; correct it, or leave this arithmetic "
@@ -134,9 +80,10 @@ def write_new(
         variables, words = noise[run]
         runs.append(KeptRun(
             run, places.get(run, ""), failure=one.failure, variables=one.known, noise=variables,
-            noise_of=words, errors=one.errors, pace=one.pace,
+            noise_of=words, errors=one.errors, pace=one.pace, room=one.room,
         ))  # fmt: skip
-        values[run] = one.values
+        if one.values is not None:
+            values[run] = one.values
     made_by = {key: value for key, value in provenance().items() if key in _MADE_BY}
     entry = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit, "reason": reason,
@@ -148,80 +95,6 @@ def write_new(
     )  # fmt: skip
     write_record(record, values)
     return record
-
-
-def answers(
-    request: Request, batch: Path | None, how: How, *, noisy: bool = False, timed: bool = False
-) -> Answers:
-    """What the runs of a request give, by name.
-
-    Args:
-        request: what is asked.
-        batch: a folder that has its runs, or None: they are computed.
-        how: they are.
-        noisy: whether the runs that tell their noise are computed, too.
-        timed: whether each is computed so often that its time is known.
-
-    Returns:
-        What each run has given; and for each the spread of its noise, and of what that is.
-
-    Raises:
-        InputError: the folder has not all the runs, or those of something else.
-    """
-    noises = {run.file: noise_runs(run, request.perturbed) if noisy else [] for run in request.runs}
-    todo = [] if batch is not None else list(request.runs)
-    todo += [one for some in noises.values() for one in some]
-    again = {
-        run.file: [replace(run, file=f"again{k}__{run.file}") for k in range(1, REPEATS)]
-        if timed else noises[run.file] for run in request.runs
-    }  # fmt: skip
-    todo += [one for some in again.values() for one in some] if timed else []
-    with tempfile.TemporaryDirectory(prefix="sciprec-baseline-") as temporary, request.around():
-        how.on_plan(todo)
-        done = execute(todo, temporary, threads=how.threads, **how.told) if todo else ()
-        outcomes = {outcome.file: outcome for outcome in done}
-        place = Path(temporary)
-        given = {
-            name_of(run): _given(place, outcomes[run.file]) if batch is None
-            else stored_run(batch, run, request.asked[name_of(run)])
-            for run in request.runs
-        }  # fmt: skip
-        reference = reference_seconds()
-        for run in request.runs if batch is None else ():
-            one, others = given[name_of(run)], again[run.file]
-            beside = [_given(place, outcomes[other.file]).seconds for other in others]
-            seconds = (*one.seconds, *(s for some in beside for s in some))
-            given[name_of(run)] = replace(
-                one, seconds=seconds, pace=pace_of(seconds, reference)
-            )
-        noise = {
-            name_of(run): _noise(run, given[name_of(run)], place, outcomes, noises[run.file])
-            for run in (request.runs if noisy else ())
-        }
-    return _with_errors(request.runs, given), noise
-
-
-def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
-    """What a batch's folder holds of a run.
-
-    Raises:
-        InputError: the file is of another scenario.
-    """
-    if not batch.is_dir():
-        raise InputError(f"there is no folder '{batch}'; give one that `sciprec run --out` wrote")
-    path = batch / run.file
-    if not path.exists():
-        return Given(failure=f"there is no '{run.file}' in the batch's folder")
-    dataset = files.read(path)
-    said = json.loads(dataset.attrs.get(SCENARIO, "{}"))
-    wanted = asked["scenario"]
-    other = differing({"": said}, {"": wanted}, missing=False)
-    if other:
-        raise InputError(
-            f"'{path}' is of another scenario than the baseline: {'; '.join(other[:3])}; give the "
-            "folder of a batch of the same scenario"
-        )
-    return _of_dataset(dataset, stopped_early(dataset.attrs))
 
 
 def required_commit(folder: Path, unversioned: bool) -> str:
@@ -260,55 +133,3 @@ def writable(folder: Path) -> Iterator[None]:
     finally:
         with contextlib.suppress(OSError):
             folder.rmdir()
-
-
-def _given(folder: Path, outcome: Outcome) -> Given:
-    """What a run has left."""
-    if outcome.failure and not outcome.partial:
-        return Given(failure=outcome.failure)
-    return _of_dataset(files.read(folder / outcome.file), outcome.failure)
-
-
-def _of_dataset(dataset: xr.Dataset, failure: str) -> Given:
-    seconds = float(dataset.attrs.get(PROCESSOR_SECONDS, 0.0))
-    return Given(kept_values(dataset), fingerprints(dataset), failure, seconds=(seconds,))
-
-
-def _noise(
-    run: Run, given: Given, folder: Path, outcomes: Mapping[str, Outcome], others: Sequence[Run]
-) -> tuple[dict[str, dict[str, float]], str]:
-    """The spread of a run's noise, and of what that is."""
-    if given.values is None:
-        return {}, ""
-    some = [_given(folder, outcomes[one.file]) for one in others]
-    ended: list[Kept] = [(one.values, one.known) for one in some if one.values is not None]
-    words = "members of its ensemble" if has_ensemble(run) else (
-        "runs whose inputs are one unit of the format apart")  # fmt: skip
-    lost = next((one.failure for one in some if one.values is None), "")
-    if not ended:
-        return {}, f"not known ({lost}): only the same bits are the same"
-    said = f"{len(ended)} {words}"
-    return spread([(given.values, given.known), *ended]), said
-
-
-def _with_errors(runs: Sequence[Run], given: Mapping[str, Given]) -> dict[str, Given]:
-    """What runs have given, with errors against the truth of their member."""
-    truths = {run.member: given[name_of(run)].values for run in runs if run.backend == TRUTH}
-    return {
-        name_of(run): _against(truths.get(run.member), given[name_of(run)], run) for run in runs
-    }
-
-
-def _against(truth: xr.Dataset | None, one: Given, run: Run) -> Given:
-    if truth is None or one.values is None or run.is_truth:
-        return one
-    alike = _alike(truth, one.values)
-    errors = {name: relative_error(truth, one.values, name) for name in alike}
-    return replace(one, errors=errors)
-
-
-def _alike(one: xr.Dataset, other: xr.Dataset) -> Iterator[str]:
-    """Names of variables that are of one shape in both."""
-    for name in one.data_vars:
-        if name in other and one[name].shape == other[name].shape:
-            yield str(name)

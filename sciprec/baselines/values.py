@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.baselines.answering import Answers, Given
 from sciprec.baselines.keeping import fingerprints, kept_values
 from sciprec.baselines.noise import SAMPLES, spread
 from sciprec.baselines.records import require_name
 from sciprec.baselines.requests import Request, as_json
-from sciprec.baselines.saving import Answers, Given
 from sciprec.comparison.inputs import as_dataset
 from sciprec.comparison.pointwise.pairing import compared_names
 from sciprec.diagnosis.problem import SEED, bound_arguments, moved
@@ -82,7 +82,7 @@ def values_answers(
     else:
         inputs = _inputs(thing, args)
         given = _given(_answer(thing, inputs))
-        others = [_given(one) for one in _perturbed(thing, inputs)] if noisy else []
+        others = [_given(one) for one in perturbed(thing, inputs)] if noisy else []
     words = _NO_INPUTS if args is None else "not known (no call with perturbed inputs ended well)"
     noise: dict[str, dict[str, float]] = {}
     if noisy and others:
@@ -137,10 +137,12 @@ def _answer(function: Callable[..., Any], inputs: Inputs) -> xr.Dataset:
     return labelled.assign({n: v for n, v in found.data_vars.items() if n not in labelled})
 
 
-def _perturbed(function: Callable[..., Any], inputs: Inputs) -> list[xr.Dataset]:
-    """What calls give whose floating-point arguments differ by one unit of their format."""
+def perturbed(
+    function: Callable[..., Any], inputs: Inputs, count: int = SAMPLES
+) -> list[xr.Dataset]:
+    """What so many calls give whose floating-point arguments differ by one unit of their format."""
     found = []
-    for sample in range(1, SAMPLES + 1):
+    for sample in range(1, count + 1):
         rng = np.random.default_rng((SEED, sample))
         values = {
             name: moved(value, _format_of(function, value), rng, units=1.0)

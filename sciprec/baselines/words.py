@@ -8,12 +8,14 @@ from sciprec.baselines.records import Record
 from sciprec.comparison.wording import number
 from sciprec.display.listing import Listing
 
+_MOST_RUNS = 6
+
 
 def records_listing(records: Sequence[Record]) -> Listing:
     """One line per baseline."""
     rows = [
         (
-            one.name, one.key[:12], ", ".join(run.name for run in one.runs),
+            one.name, one.key[:12], _few([run.name for run in one.runs]),
             one.made_by.get("commit", "") or "–", one.history[-1]["at"][:10], str(len(one.history)),
         )
         for one in records
@@ -22,6 +24,11 @@ def records_listing(records: Sequence[Record]) -> Listing:
         ("baseline", "key", "runs", "commit", "date"), ("times blessed",), rows,
         droppable=("key", "times blessed", "date"),
     )  # fmt: skip
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_RUNS} more" if len(names) > _MOST_RUNS else ""
+    return ", ".join(names[:_MOST_RUNS]) + more
 
 
 def record_listing(record: Record) -> Listing:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 
 BENCHMARKS = (
     "precision", "fixed", "compensation", "heston", "climate", "batch", "compare", "start", "trace",
@@ -37,8 +37,7 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
     Raises:
         InputError: unknown benchmark, or a file that cannot be written.
     """
-    if name not in BENCHMARKS:
-        raise InputError(f"unknown benchmark '{name}'; known: {', '.join(BENCHMARKS)}")
+    benchmark = benchmark_named(name)
     path = Path(out)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +46,6 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
         raise InputError(
             f"the file {path} cannot be written ({error.strerror}); give another one with --out"
         ) from None
-    benchmark = importlib.import_module(f"sciprec.bench.{_MODULES.get(name, name)}")
 
     def say(text: str) -> None:
         print(f"measuring {text}", file=sys.stderr)
@@ -59,6 +57,20 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
     else:
         _print(benchmark, result)
     return result
+
+
+def benchmark_named(name: str) -> ModuleType:
+    """The module of a benchmark: `measure(small, say)` gives plain data, of which `tables` makes
+    tables, and `timings` the seconds of what is ours by name.
+
+    Raises:
+        InputError: it is unknown.
+    """
+    if name not in BENCHMARKS:
+        raise InputError(
+            f"unknown benchmark '{name}'; known: {', '.join(BENCHMARKS)}{meant(name, BENCHMARKS)}"
+        )
+    return importlib.import_module(f"sciprec.bench.{_MODULES.get(name, name)}")
 
 
 def _print(benchmark: ModuleType, result: dict) -> None:

@@ -160,6 +160,15 @@ def _elsewhere(tasks: int, workers: int | None) -> dict:
     return json.loads(done.stdout)
 
 
+def timings(result: dict) -> dict[str, float]:
+    """Seconds of each batch without the start of its processes, by name."""
+    return {
+        f"{one['case']}, {one['runs']} runs, {one.get('threads') or one['workers']} "
+        f"{'threads' if 'threads' in one else 'processes'}": one["seconds"] - one["start_seconds"]
+        for one in result["scaling"]
+    }
+
+
 def tables(result: dict) -> dict[str, list[dict]]:
     """A row for each batch, and for each dry run."""
     single = (row for row in result["scaling"] if row.get("threads") == 1)

@@ -168,6 +168,17 @@ def _seconds(run: Callable, repeat: int) -> float:
     return (time.process_time() - start) / repeat
 
 
+def timings(result: dict) -> dict[str, float]:
+    """Seconds of round trips and steps of ours, by name."""
+    trips = {
+        f"round trip, {one['truncation']}, {one['batch']}, {one['row']}": one["seconds"]
+        for one in result["transforms"] if one["row"] in BACKENDS
+    }  # fmt: skip
+    return trips | {
+        f"step, {one['model']}, {one['backend']}": one["seconds"] for one in result["steps"]
+    }
+
+
 def tables(result: dict) -> dict[str, list[dict]]:
     """Contenders of the transforms at each truncation; steps; growth with T; members at once."""
     trips: dict[str, dict[str, dict]] = {}

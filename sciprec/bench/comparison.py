@@ -58,6 +58,12 @@ def contenders() -> dict[str, tuple[str, Contender]]:
     return found
 
 
+def timings(result: dict) -> dict[str, float]:
+    """Processor seconds of ours."""
+    ours = (case for case in result["cases"] if case["tool"] == "sciprec")
+    return {f"{one['pairs']:,} pairs": one["cpu_seconds"] for one in ours}
+
+
 def tables(result: dict) -> dict[str, list[dict]]:
     """The table: one row per tool."""
     rows = [

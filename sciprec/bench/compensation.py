@@ -152,6 +152,11 @@ def _seconds(function: Callable, arguments: list) -> float:
     return time.perf_counter() - start
 
 
+def timings(result: dict) -> dict[str, float]:
+    """Seconds of the compensated kernels, by name."""
+    return {f"{one['case']}, {one['backend']}": one["carried_seconds"] for one in result["cases"]}
+
+
 def tables(result: dict) -> dict[str, list[dict]]:
     """The table: one row per case, a column per arithmetic, the ratio of memory traffic."""
     table: dict[str, dict] = {}

@@ -133,6 +133,14 @@ def _measure_size(n: int, rounds: int) -> dict:
     }
 
 
+def timings(result: dict) -> dict[str, float]:
+    """Seconds of each product of ours, by name."""
+    return {
+        f"{entry['row']}, {case['size']} x {case['size']}": case["base_seconds"] * entry["ratio"]
+        for case in result["cases"] for entry in case["rows"]
+    }  # fmt: skip
+
+
 def tables(result: dict) -> dict[str, list[dict]]:
     """The table: one row per arithmetic; per size the ratio, and the error at the last size."""
     table: dict[str, dict] = {}

@@ -253,6 +253,17 @@ def _add(found: dict, row: str, measured: tuple) -> None:
     entry.update(n_paths=n_paths, n_steps=n_steps, scaled=scaled, price=value)
 
 
+def timings(result: dict) -> dict[str, float]:
+    """Seconds of a million steps of paths of ours on one thread, and of prices, by name."""
+    paths = {
+        f"{one['scheme']}, {one['case']}, {one['backend']}":
+            1.0 / one["million_path_steps_per_second"]
+        for one in result["kernels"] if one["threads"] == 1 and one["backend"] != NUMPY
+    }  # fmt: skip
+    prices = (one for one in result["prices"] if one["row"] in CONTENDERS)
+    return paths | {f"price, {one['case']}, {one['row']}": one["seconds"] for one in prices}
+
+
 def tables(result: dict) -> dict[str, list[dict]]:
     """Kernels, prices, and peers that are not there; what does not apply is empty."""
     prices: dict[str, list[dict]] = {}

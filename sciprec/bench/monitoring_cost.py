@@ -49,6 +49,14 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
     return {"benchmark": "monitor", "machine": machine(), "cases": rows}
 
 
+def timings(result: dict) -> dict[str, float]:
+    """Seconds of a look, and of a step made again, by name."""
+    return {
+        f"{one['case']}, {one['truncation']}, {one['backend']}, {name}": 1e-3 * one[f"{name}_ms"]
+        for one in result["cases"] for name in ("look", "drift")
+    }  # fmt: skip
+
+
 def tables(result: dict) -> dict[str, list[dict]]:
     """The table: one row per case and arithmetic; the goal last."""
     rows = [

@@ -202,6 +202,14 @@ def machine() -> dict:
     }
 
 
+def timings(result: dict) -> dict[str, float]:
+    """Seconds of each case in each of our arithmetics, by name."""
+    return {
+        f"{case['case']}, {one['row']}, {one['column']}": case["native_seconds"] * one["ratio"]
+        for case in result["cases"] for one in case["ratios"] if one["row"] in BACKENDS
+    }  # fmt: skip
+
+
 def tables(result: dict) -> dict[str, list[dict]]:
     """Stencil and product with goals and wrong results in 10^5 operations beside, the same where
     every element is rounded on loading, and the other cases.

@@ -152,6 +152,14 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
     return {"benchmark": "start", "machine": machine(), "starts": results}
 
 
+def timings(result: dict) -> dict[str, float]:
+    """Processor seconds of each start, by name."""
+    return {
+        f"{' '.join([one['start'], one['backend']]).strip()}, {turn}": one[turn]["processor"]
+        for one in result["starts"] for turn in ("cold", "again")
+    }  # fmt: skip
+
+
 def tables(result: dict) -> dict[str, list[dict]]:
     """The table: one row per start and arithmetic."""
     rows = [

@@ -114,6 +114,15 @@ def _timed(call: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
+def timings(result: dict) -> dict[str, float]:
+    """Seconds of each traced run, by name."""
+    return {
+        f"{case['kernel']}, {case['backend']}, {name}": seconds
+        for case in result["cases"] for name, seconds in case["seconds"].items()
+        if name != "native"
+    }  # fmt: skip
+
+
 def tables(result: dict) -> dict[str, list[dict]]:
     """The table: one row per kernel and arithmetic; the row of goals last."""
     rows = []

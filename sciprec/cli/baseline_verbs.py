@@ -13,7 +13,7 @@ from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set, Threads
 from sciprec.cli.study_verb import axes_of
 from sciprec.cli.written_files import Html, JUnit, check_folder, write
-from sciprec.errors import Interrupted
+from sciprec.errors import InputError, Interrupted
 
 NOT_MET = 1
 _HELP = "Baselines: what runs gave once, how far noise moves it, and whether it is still so."
@@ -27,6 +27,8 @@ NoCommit = Annotated[
     bool, typer.Option("--no-commit", help="Keep it although there is no commit to name.")
 ]
 BASELINES = Path("baselines")
+COMMANDS = ("price", "bench")
+"""Verbs of sciprec that there are baselines of."""
 
 
 @app.callback()
@@ -38,8 +40,14 @@ def _verbs() -> None:
 def save(
     subject: Annotated[
         str,
-        typer.Argument(help="A scenario file (TOML), a shipped one's name, or FILE.py:FUNCTION."),
+        typer.Argument(
+            help="A scenario file (TOML), a shipped one's name, FILE.py:FUNCTION, or, behind --, "
+            "price with its options, or bench NAME."
+        ),
     ],
+    words: Annotated[
+        list[str] | None, typer.Argument(help="Options of price, or a benchmark's name.")
+    ] = None,
     backend: Backends = None,
     inputs: Annotated[
         list[str] | None,
@@ -68,17 +76,23 @@ def save(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:  # fmt: skip
-    """Run a scenario or kernel, and perturbed copies that tell its noise; keep what they give."""
+    """Run a scenario, kernel or price, and perturbed copies that tell its noise, or a benchmark;
+    keep what they give.
+    """
     from sciprec.baselines.asking import request_named
     from sciprec.baselines.saving import save_request
     from sciprec.cli.console import print_json, say
     from sciprec.scenario.changes import change
 
     with _computing(threads, quiet or json) as how:
-        request = request_named(
-            subject, backend or (), dict(map(change, settings or ())), inputs or (), output or (),
-            axes_of(axes or ()), traced=traced,
+        of_runs = (
+            backend or (), dict(map(change, settings or ())), inputs or (), output or (),
+            axes_of(axes or ()), traced,
         )  # fmt: skip
+        if words or subject in COMMANDS:
+            request = _commanded(subject, words or [], any((*of_runs, batch)))
+        else:
+            request = request_named(subject, *of_runs)
         record = save_request(
             request, name=name or "", folder=folder, batch=batch, unversioned=unversioned, how=how
         )
@@ -100,6 +114,10 @@ def check(
     slower: Annotated[
         float | None,
         typer.Option(help="Exit with 1 where a run takes so many times longer: 1.5."),
+    ] = None,
+    larger: Annotated[
+        float | None,
+        typer.Option(help="Exit with 1 where a run takes so many times more memory: 1.5."),
     ] = None,
     html: Html = None,
     junit_xml: JUnit = None,
@@ -123,7 +141,9 @@ def check(
         record = read_record(name, folder)
         with _computing(threads, quiet or json) as how:
             request = asked_again(record)
-            checks.append(check_request(record, request, batch=batch, how=how, slower=slower))
+            checks.append(check_request(
+                record, request, batch=batch, how=how, slower=slower, larger=larger
+            ))  # fmt: skip
     _write_files(checks, html, junit_xml, markdown)
     if json:
         print_json([one.as_dict() for one in checks])
@@ -204,6 +224,34 @@ def show(
         say(line)
 
 
+def _commanded(verb: str, words: list[str], others: bool) -> Any:
+    """What is asked behind `--`: a price, or a benchmark.
+
+    Raises:
+        InputError: it is another verb, options of runs or of the wrong kind were given, or a word
+            is missing.
+    """
+    from sciprec.baselines.bench_requests import bench_request
+    from sciprec.baselines.price_requests import price_request
+    from sciprec.cli.pricing.price_verbs import options_of_price
+
+    if verb not in COMMANDS:
+        raise InputError(
+            f"'{words[0]}' was given behind '{verb}'; one scenario or kernel at a time, or "
+            "`-- price OPTIONS`, or `-- bench NAME`"
+        )
+    if others:
+        raise InputError(
+            f"options of scenarios, kernels or batches were given beside {verb}; leave them out "
+            "(an arithmetic of prices is given behind --: `-- price --backend fp32 ...`)"
+        )
+    if verb == "bench":
+        if len(words) != 1:
+            raise InputError("a benchmark is named by one word: `-- bench precision`")
+        return bench_request(words[0])
+    return price_request(*options_of_price(words))
+
+
 def _write_files(
     checks: list[Any], html: Path | None, junit_xml: Path | None, markdown: Path | None
 ) -> None:
@@ -228,7 +276,7 @@ def _write_files(
 @contextmanager
 def _computing(threads: int | None, quiet: bool) -> Iterator[Any]:
     """How runs are computed, with their progress on standard error."""
-    from sciprec.baselines.saving import How
+    from sciprec.baselines.answering import How
     from sciprec.cli.progress import Progress
 
     try:
@@ -237,6 +285,6 @@ def _computing(threads: int | None, quiet: bool) -> Iterator[Any]:
                 "on_done": progress.done, "on_days": progress.days,
                 "on_compiling": progress.compiling,
             }  # fmt: skip
-            yield How(threads, told, progress.planned)
+            yield How(threads, told, progress.planned, progress.cluster)
     except KeyboardInterrupt:
         raise Interrupted("the baselines are as they were") from None

@@ -1,10 +1,10 @@
 """Kinds of scenario, one module each, and the scenarios that files hold."""
 
-from sciprec.kinds import accumulation, climate, heston
+from sciprec.kinds import accumulation, asked_price, climate, heston
 from sciprec.kinds.files import examined, load_scenario, parse_scenario
 from sciprec.kinds.kind import Estimate, Kind, Member, Surroundings, kind_of, kinds, register
 
-for _kind in (climate.CLIMATE, heston.HESTON, accumulation.ACCUMULATION):
+for _kind in (climate.CLIMATE, heston.HESTON, accumulation.ACCUMULATION, asked_price.ASKED_PRICE):
     register(_kind)
 
 __all__ = [

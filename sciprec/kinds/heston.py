@@ -139,8 +139,8 @@ def _brief(given: HestonRun) -> HestonRun:
     return given.model_copy(update={"simulation": simulation.model_copy(update=few)})
 
 
-def _moved(given: HestonRun, move: Callable[[float], float]) -> HestonRun:
-    """The parameters of the model, where they stay in their domain."""
+def moved_model(given: Any, move: Callable[[float], float]) -> Any:
+    """The table, the parameters of its model moved where they stay in their domain."""
     model = given.model.model_dump()
     for name, value in model.items():
         with contextlib.suppress(InputError):
@@ -148,7 +148,7 @@ def _moved(given: HestonRun, move: Callable[[float], float]) -> HestonRun:
     return given.model_copy(update={"model": type(given.model)(**model)})
 
 
-def _sources(given: HestonRun) -> tuple[Any, ...]:
+def heston_sources(given: Any) -> tuple[Any, ...]:
     """The registered payoff and scheme."""
     from sciprec.heston.options.catalogue import payoff_named
     from sciprec.heston.schemes.catalogue import scheme_named
@@ -174,8 +174,8 @@ HESTON = Kind(
     compile_seconds=7.0,  # docs/engine.md
     kernels=_kernels,
     brief=_brief,
-    sources=_sources,
+    sources=heston_sources,
     ensembles=True,
-    moved=_moved,
+    moved=moved_model,
     residuals=_residuals,
 )

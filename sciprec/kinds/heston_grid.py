@@ -154,12 +154,12 @@ def _with_a_bound(given: HestonRun, how: dict[str, Any]) -> xr.Dataset:
     return surface_dataset(
         given.payoffs.strikes, given.payoffs.maturities_years, results, grid,
         blow_up="", notes=_notes(given, results),
-        **timing_attributes(_timing(results)),
+        **timing_attributes(levels_timing(results)),
         **fixed_point_attributes(added(result.fixed_point for result in results)),
     )  # fmt: skip
 
 
-def _timing(results: Sequence[Any]) -> Timing:
+def levels_timing(results: Sequence[Any]) -> Timing:
     """The processor time of the paths of all levels."""
     rows = [level for result in results for level in result.levels]
     return sum((Timing(row.seconds, row.seconds_low, row.seconds_high) for row in rows), Timing())

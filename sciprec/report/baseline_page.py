@@ -13,8 +13,8 @@ from sciprec.report.drawing.templating import page_style, template
 if TYPE_CHECKING:
     from sciprec.baselines.checking import Check
 
-CHIPS = {"identical": "identical", "noise": "good", "slower": "beyond", "changed": "beyond",
-         "pattern": "broken"}  # fmt: skip
+CHIPS = {"identical": "identical", "noise": "good", "slower": "beyond", "larger": "beyond",
+         "changed": "beyond", "pattern": "broken"}  # fmt: skip
 MOST_PANELS = 12
 _COLUMNS, _ROW_INCHES = 4, 1.5
 

@@ -37,10 +37,11 @@ class Planted:
         self.coords = {"time": np.arange(3.0), "x": np.arange(4.0)}
         self.sensitivity = 1.0
         self.change = lambda dataset, backend: dataset
-        self.calls = 0
+        self.calls, self.numbers = 0, 0
 
     def run(self, table, variant, around):
         self.calls += 1
+        np.full(self.numbers, 1.0)
         moved = 1.0 + self.sensitivity * (table.start - 1.0)
         made = xr.Dataset(self.base, self.coords)
         for name, values in made.data_vars.items():

@@ -1,16 +1,23 @@
 """Seeded regressions: functions in binary32 by NumPy's scalars, and what goes wrong with them.
 
-Run as a program it counts how many are found over many inputs, and false alarms of clean checks.
+Run as a program it counts how many are found over many inputs, false alarms of clean checks, and
+how often inputs a unit apart, in place of another machine, would be blamed.
 """
 
 from __future__ import annotations
 
+import itertools
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from sciprec.baselines import values
 from sciprec.baselines.checking import checked
+from sciprec.baselines.keeping import METRICS
+from sciprec.baselines.noise import SAMPLES, spread
+from sciprec.baselines.pace import REPEATS, growth, ratios_of, reference_seconds
 from sciprec.baselines.records import read_record
 from sciprec.baselines.saving import write_new
 from sciprec.baselines.values import values_answers, values_request
@@ -54,9 +61,8 @@ def norms(u, alpha):
     for x in u:
         out[0] += x * x
         out[1] += np.sqrt(np.abs(x) + alpha)
-        out[2] += np.expm1(alpha * x)
-    out[0] = np.sqrt(out[0])
-    return out
+        out[2] += np.expm1(alpha * x * np.float32(0.001))
+    return np.sqrt(out[0]), out[1], out[2]
 ''',
     "horner": '''
 def horner(u, alpha):
@@ -88,13 +94,20 @@ REGRESSIONS = (
     ("another generator", "paths", "1103515245", "1103515249"),
     ("draws that are not centred", "paths", "- 0.5", "- 0.4999"),
     ("an overflow", "norms", "out[0] += x * x", "out[0] += (x * np.float32(1e25)) ** 2"),
-    ("a cancellation", "norms", "np.expm1(alpha * x)", "(np.exp(alpha * x) - np.float32(1.0))"),
+    ("a cancellation", "norms", "np.expm1(alpha * x * np.float32(0.001))",
+     "(np.exp(alpha * x * np.float32(0.001)) - np.float32(1.0))"),
     ("a square root of what is negative", "norms", "np.abs(x) + alpha", "x + alpha"),
     ("a constant with fewer digits", "horner", "-0.7", "-0.69999"),
     ("a quotient as a product", "horner", "p / 3.0", "p * np.float32(0.33333)"),
-    ("a polynomial of other shape", "horner", "p = p * x + c", "p = p * x - c"),
+    ("a slower loop", "horner", "for c in (", "for c in 15 * (0.0,) + ("),
 )  # fmt: skip
 """What went wrong, in which function, and how: a text and what stands in its place."""
+
+
+SLOWER = 1.5
+"""How many times longer a call may take."""
+_CALLS = 20
+"""That are timed at once."""
 
 
 def truncated(x):
@@ -127,31 +140,78 @@ def outcome(folder: Path, name: str, args: tuple, function):
         return checked(record, request, values_answers(function, args)[0])
 
 
+def pace(function, args: tuple, count: int) -> dict[str, float]:
+    """Median and least of so many calls, beside the reference kernel."""
+    seconds = []
+    for _ in range(count):
+        begun = time.thread_time()
+        with np.errstate(all="ignore"):
+            for _ in range(_CALLS):
+                function(args[0].copy(), args[1])
+        seconds.append(time.thread_time() - begun)
+    return ratios_of(seconds, reference_seconds())
+
+
 def found_with(seed: int) -> tuple[list[str], list[str], int]:
     """Regressions that a check fails for, those that it calls noise, and alarms of clean checks."""
     args = arguments(np.random.default_rng(seed))
     failing, noise, alarms = [], [], 0
     with TemporaryDirectory() as made_here:
         folder = Path(made_here)
+        paces = {name: pace(made(name), args, 1 + SAMPLES) for name in SOURCES}
+
+        def is_slower(name: str, function) -> bool:
+            return growth(paces[name], pace(function, args, REPEATS)) > SLOWER
+
         for words, name, old, new in REGRESSIONS:
-            check = outcome(folder, name, args, made(name, old, new))
-            if not check.within:
+            function = made(name, old, new)
+            check = outcome(folder, name, args, function)
+            if not check.within or (check.identical and is_slower(name, function)):
                 failing.append(words)
             elif not check.identical:
                 noise.append(words)
         for name in SOURCES:
-            alarms += not outcome(folder, name, args, made(name)).identical
+            check = outcome(folder, name, args, made(name))
+            alarms += not check.identical or is_slower(name, made(name))
     return failing, noise, alarms
 
 
+def blamed_elsewhere(seed: int, machines: int = 32) -> dict[str, int]:
+    """How many of 5 x `machines` results whose inputs are one unit apart are beyond the noise,
+    as it is (the spread of any two runs) and were it the distance from the undisturbed run.
+    """
+    args = arguments(np.random.default_rng(seed))
+    blamed = {"any two": 0, "from the undisturbed": 0}
+    for name in SOURCES:
+        inputs = values._inputs(made(name), args)
+        runs = [values._answer(made(name), inputs)]
+        runs += values.perturbed(made(name), inputs, SAMPLES + machines)
+        first, *others = [(one.values, one.known) for one in map(values._given, runs)]
+        mine, elsewhere = others[:SAMPLES], others[SAMPLES:]
+        every = [spread([first, one]) for one in mine]
+        limits = {
+            "any two": spread([first, *mine]),
+            "from the undisturbed": {
+                v: {m: max(one[v][m] for one in every) for m in METRICS} for v in every[0]
+            },
+        }
+        for (one, limit), other in itertools.product(limits.items(), elsewhere):
+            apart = spread([first, other])
+            blamed[one] += any(apart[v][m] > limit[v][m] for v in apart for m in METRICS)
+    return blamed
+
+
 if __name__ == "__main__":
-    counts, alarms, missed = [], 0, {}
+    counts, alarms, missed, elsewhere = [], 0, {}, {}
     for seed in range(10):
         failing, noise, wrong = found_with(seed)
         counts.append(len(failing))
         alarms += wrong
         for words in {one[0] for one in REGRESSIONS} - set(failing):
             missed.setdefault(words, []).append("noise" if words in noise else "identical")
-    print(f"of {len(REGRESSIONS)} regressions beyond the noise: {counts}, seed by seed")
-    print(f"not beyond it: {missed}")
+        for definition, count in blamed_elsewhere(seed).items():
+            elsewhere[definition] = elsewhere.get(definition, 0) + count
+    print(f"of {len(REGRESSIONS)} regressions found: {counts}, seed by seed, {sum(counts)} in all")
+    print(f"not beyond the noise: {missed}")
     print(f"false alarms of {10 * len(SOURCES)} clean checks: {alarms}")
+    print(f"of {10 * 32 * len(SOURCES)} results of inputs a unit apart blamed: {elsewhere}")

@@ -60,5 +60,11 @@ def test_commands_are_those_of_the_command_line(call):
     verbs = [shlex.split(line, comments=True) for line in lines if line.startswith("sciprec ")]
     assert {words[2] for words in verbs} == {"save", "check", "bless", "list", "show"}
     for words in verbs:
-        out = call(*words[1:3], "--help")[1]
-        assert all(word in out for word in words if word.startswith("--"))
+        mine, _, behind = (" ".join(words) + " -- ").partition(" -- ")
+        out = call(*mine.split()[1:3], "--help")[1]
+        assert all(word in out for word in mine.split() if word.startswith("--"))
+        if behind.strip():
+            verb, *options = behind.split()
+            out = call(verb, "--help")[1]
+            assert all(word in out for word in options[:-1] if word.startswith("--"))
+            assert verb == "price" or options[0] in out

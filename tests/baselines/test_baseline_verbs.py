@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.baselines import records
+from sciprec.baselines import records, room
 from sciprec.baselines.judging import VERDICTS
 from sciprec.baselines.pace import REPEATS
 from sciprec.cli import commands as cli
@@ -265,3 +265,97 @@ def test_slower_runs_are_told_where_that_is_asked(call, planted, repository):
     ):
         code, _, err = call("baseline", "check", "-q", *arguments)
         assert code == cli.USAGE and words in err
+
+
+def test_runs_that_take_more_memory_are_told_where_that_is_asked(
+    call, repository, planted, monkeypatch
+):
+    """Arrays of 12 MiB and then of 24 MiB, beside one of 16 MiB."""
+    if not room.room_of(lambda: None):
+        pytest.skip("this system does not tell the peak of a process's memory")
+    planted.numbers = 3 * 2**19
+    assert call("baseline", "save", "made_up.toml", "-q")[0] == cli.GOOD
+    content = json.loads((repository / FOLDER / "made_up" / "baseline.json").read_text())
+    for run in content["runs"]:
+        assert 11.5 / 16.0 <= run["room"]["least"] <= run["room"]["median"] < 17.0 / 16.0
+    assert checked(call, "--larger", "1.5")[0] == cli.GOOD
+    planted.numbers *= 2
+    assert checked(call)[0] == cli.GOOD
+    code, found = checked(call, "--larger", "1.5")
+    assert code == cli.NOT_MET and found["found"] == {"identical": 2, "larger": 2}
+    assert "times as much memory or more, beside a reference" in found["rows"][-1]["reason"]
+    code, _, err = call("baseline", "check", "-q", "--larger", "0.5")
+    assert code == cli.USAGE and "--larger is given 0.5; it takes a factor from 1 up" in err
+    monkeypatch.setattr(room, "_FORGET", repository / "nowhere" / "clear_refs")
+    code, found = checked(call, "--larger", "1.5")
+    assert code == cli.GOOD and found["found"] == {"identical": 2}
+
+
+def test_the_memory_of_an_action_is_the_most_that_it_holds():
+    if not room.room_of(lambda: None):
+        pytest.skip("this system does not tell the peak of a process's memory")
+    for megabytes in (8, 64):
+        numbers = 2**17 * megabytes
+        taken = room.room_of(lambda n=numbers: [np.full(n, 1.0).sum() for _ in range(3)])
+        assert 0.9 * megabytes * 2**20 <= taken <= (megabytes + 1) * 2**20
+
+
+class Benchmark:
+    """Stands for a module of `sciprec bench`: its rows take as long as a test says."""
+
+    def __init__(self):
+        self.seconds = {"row one": 1.0, "row two": 2.0}
+
+    def measure(self, small=False, say=print):
+        say("the rows")
+        return self.seconds
+
+    def timings(self, result):
+        return result
+
+
+def test_rows_of_a_benchmark_are_slower_or_not(call, repository, monkeypatch):
+    made = Benchmark()
+    monkeypatch.setattr("sciprec.bench.benchmark_named", lambda name: made)
+    code, out, err = call("baseline", "save", "--", "bench", "precision")
+    assert code == cli.GOOD and "round 3 of 3" in err and "bench_precision" in out
+    code, found = checked(call, "--slower", "1.9")
+    assert code == cli.GOOD and found["found"] == {"noise": 2}
+    made.seconds = {"row one": 1.0, "row two": 200.0}
+    assert checked(call)[0] == cli.GOOD
+    code, found = checked(call, "--slower", "1.9")
+    assert code == cli.NOT_MET and found["found"] == {"noise": 1, "slower": 1}
+    assert found["rows"][-1]["run"] == "row two" and "medians of 3 runs" in str(found["rows"][-1])
+    assert "knows nothing of the memory" in checked(call, "--larger", "2")[1]["notes"][-1]
+    made.seconds = {"row one": 1.0}
+    code, found = checked(call)
+    assert code == cli.NOT_MET and "the run is missing" in str(found["rows"])
+    assert call("baseline", "bless", "bench_precision", "--reason", "less", "-q")[0] == cli.GOOD
+    assert checked(call)[0] == cli.GOOD
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("bench",), "a benchmark is named by one word: `-- bench precision`"),
+        (("bench", "precisio"), "unknown benchmark 'precisio'; known: precision, "),
+        (("run", "x"), "'x' was given behind 'run'; one scenario or kernel at a time, or"),
+        (("price", "--payoff", "call", "--strike", "9", "--maturity", "1"), "no model was given;"),
+        (("price", "--payoff", "call", "--maturity", "1", "--model", "lewis"), "needs --strike"),
+        (("price", "--payoff", "call", "--strike", "9", "--maturity", "1", "--model", "lewis",
+          "--max-seconds", "2"), "--max-seconds is given to prices that a baseline is to be of"),
+        (("price", "--payoff", "barrier-down-out", "--strike", "100", "--maturity", "1", "--model",
+          "lewis", "--barrier", "120"), "barrier"),
+        (("price", "--payoff", "call", "--strike", "9", "--maturity", "1", "--model", "lewis",
+          "--backend", "bf61"), "unknown backend 'bf61'"),
+    ],
+)  # fmt: skip
+def test_prices_and_benchmarks_that_cannot_be(call, repository, words, said):
+    code, out, err = call("baseline", "save", "-q", "--", *words)
+    assert (code, out) == (cli.USAGE, "") and said in err and err.count("\n") == 1
+    assert not (repository / FOLDER).exists()
+
+
+def test_prices_and_benchmarks_take_no_options_of_runs(call, repository):
+    code, _, err = call("baseline", "save", "-q", "-b", "fp32", "--", "bench", "precision")
+    assert code == cli.USAGE and "options of scenarios, kernels or batches were given beside" in err

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sciprec.cli import commands as cli
-from sciprec.kinds import heston_grid
+from sciprec.kinds import asked_price, heston_grid
 
 KERNEL = '''
 import numpy as np
@@ -162,3 +162,28 @@ def test_prices_of_another_seed_are_changed(repository, call, monkeypatch):
     monkeypatch.setattr(heston_grid, "run", of_another_seed)
     code, out, _ = call("baseline", "check", "-q")
     assert code == cli.NOT_MET and "fp32+carry, price: changed" in out
+
+
+@pytest.mark.slow
+def test_prices_are_those_that_were_asked_for(repository, call, monkeypatch):
+    """A model, a payoff, a tolerance: the same bits on any number of threads, and none of another
+    seed's.
+    """
+    asked = ("price", "--model", "lewis", "--payoff", "call", "--strike", "100", "--maturity", "1",
+             "--tolerance", "5%", "--greeks", "--greeks-tolerance", "50%")  # fmt: skip
+    code, _, err = call("baseline", "save", "-q", "--", *asked)
+    assert code == cli.GOOD, err
+    code, out, _ = call("baseline", "check", "--json", "--exact")
+    (found,) = json.loads(out)
+    assert code == cli.GOOD and {row["run"] for row in found["rows"]} == {"fp32"}
+    assert {"price", "bound", "greek_value"} < {row["variable"] for row in found["rows"]}
+    assert call("baseline", "check", "-q", "--exact", "--threads", "1")[0] == cli.GOOD
+    priced = asked_price.priced
+
+    def of_another_seed(given, backend, **how):
+        return priced(given.model_copy(update={"seed": given.seed + 1}), backend, **how)
+
+    monkeypatch.setattr(asked_price, "priced", of_another_seed)
+    code, out, _ = call("baseline", "check", "-q")
+    assert code == cli.NOT_MET and "fp32, price: changed" in out
+    assert "at option call, maturity 1, strike 100" in out

@@ -6,7 +6,7 @@ import pytest
 
 from sciprec import bench
 from sciprec.bench import batch
-from tests.bench.fits import fits
+from tests.bench.fits import fits, timed
 
 
 @pytest.mark.slow
@@ -30,6 +30,7 @@ def test_small_benchmark_of_batches(tmp_path, capsys):
     ]  # fmt: skip
     assert [(row["tasks"], row["workers"]) for row in stored["dry_runs"]] == [(200, None), (20, 1)]
     tables = batch.tables(stored)
+    assert timed(batch, stored, 8)
     scaling, dry = tables["Scaling"], tables["Dry runs"]
     assert (len(scaling), len(dry)) == (8, 2) and fits(tables)
     assert all(row["seconds"] >= 0 for row in scaling + dry)

@@ -7,10 +7,19 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, bench
-from sciprec.bench import compensation, fixed, kernels, peers, precision, start, traced
+from sciprec.bench import (
+    compensation,
+    fixed,
+    kernels,
+    monitoring_cost,
+    peers,
+    precision,
+    start,
+    traced,
+)
 from sciprec.cli import bench_verbs
 from sciprec.precision import lift, quantize, resolve_backend
-from tests.bench.fits import fits
+from tests.bench.fits import fits, timed
 
 
 @pytest.mark.slow
@@ -33,6 +42,7 @@ def test_small_benchmark_has_every_row(tmp_path, capsys, monkeypatch):
     assert ours == {"fp16": 0, "bf16": 0} and stored["wrong"]["NumPy float16"] == 0
     assert stored["absent"] == peers.absent()
     tables = precision.tables(stored)
+    assert timed(precision, stored, 2 * len(chosen) * len(stored["cases"]))
     assert {row["arithmetic"] for row in tables[precision.TITLE]} >= set(precision.BACKENDS)
     assert fits(tables)
 
@@ -41,7 +51,9 @@ def test_small_benchmark_has_every_row(tmp_path, capsys, monkeypatch):
 def test_small_benchmark_of_a_monitor(tmp_path, capsys):
     bench.run("monitor", out=tmp_path / "bench.json", small=True)
     assert "Cost of a monitor" in capsys.readouterr().out
-    (row,) = json.loads((tmp_path / "bench.json").read_text())["cases"]
+    stored = json.loads((tmp_path / "bench.json").read_text())
+    (row,) = stored["cases"]
+    assert timed(monitoring_cost, stored, 2)
     assert row["look_ms"] > 0 and row["share"] > 0
 
 
@@ -60,6 +72,7 @@ def test_small_benchmark_of_matrix_products(tmp_path, capsys):
             unit = 2.0 ** -bits[entry["row"].split(",")[0]]
             assert entry["ratio"] > 0 and entry["error"] < case["size"] * unit
     (rows,) = fixed.tables(stored).values()
+    assert timed(fixed, stored, len(fixed.ROWS) * len(fixed.sizes(True)))
     assert len(rows) == len(fixed.ROWS) + 1 and fits(fixed.tables(stored))
 
 
@@ -77,6 +90,7 @@ def test_small_benchmark_of_compensation(tmp_path, capsys):
     found = [(case["case"], case["backend"]) for case in stored["cases"]]
     assert found == [(c.name, b) for c in compensation.CASES for b in compensation.BACKENDS]
     assert all(case["ratio"] > 0 for case in stored["cases"])
+    assert timed(compensation, stored, len(found))
     printed = capsys.readouterr().out
     assert compensation.TITLE in printed and all(c.name in printed for c in compensation.CASES)
 
@@ -89,6 +103,7 @@ def test_small_benchmark_of_traces(tmp_path, capsys):
     assert set(seconds) == {"native", "lifted", "twin", *map(str, traced.LANES)}
     assert traced.TITLE in capsys.readouterr().out
     rows = traced.tables(stored)[traced.TITLE]
+    assert timed(traced, stored, 2 + len(traced.LANES))
     assert rows[-1]["8"] == traced.GOALS[8] and fits(traced.tables(stored))
 
 
@@ -165,6 +180,7 @@ def test_small_benchmark_of_first_starts(tmp_path):
     assert (bare["start"], kernel["start"]) == tuple(start.STARTS)[:2]
     assert kernel["cold"]["processor"] > kernel["again"]["processor"] > 0
     (rows,) = start.tables(result).values()
+    assert timed(start, result, 4)
     assert len(rows) == 2 and fits(start.tables(result))
 
 

@@ -13,7 +13,7 @@ from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.climate.transform.legendre_stage import legendre_synthesis
 from sciprec.climate.transform.spectral import make_tables
 from sciprec.precision import lift, resolve_backend
-from tests.bench.fits import fits
+from tests.bench.fits import fits, timed
 
 SMALL = resolve_truncation("T10")
 
@@ -116,6 +116,7 @@ def test_small_benchmark_has_every_row(tmp_path, capsys):
     assert all(e["seconds"] > 0 and e["years_per_day"] > 0 for e in stored["steps"])
     assert [row["truncation"] for row in stored["scaling"]["truncations"]] == ["T5", "T10"]
     assert stored["members"]["efficiency"] > 0
+    assert timed(climate, stored, 4 + len(stored["steps"]))
     (row,) = stored["threads"]
     assert all(row[name]["least"] > 0 for name in ("one", "threads", "side_by_side"))
     printed = capsys.readouterr().out

@@ -6,7 +6,7 @@ import pytest
 
 from sciprec import bench
 from sciprec.bench import comparison as compare
-from tests.bench.fits import fits
+from tests.bench.fits import fits, timed
 
 
 def test_small_benchmark_has_every_row(tmp_path, capsys):
@@ -15,6 +15,7 @@ def test_small_benchmark_has_every_row(tmp_path, capsys):
     stored = json.loads(out.read_text())
     assert [case["tool"] for case in stored["cases"]] == list(compare.contenders())
     assert all(case["seconds"] > 0 and case["pairs"] == 16_000 for case in stored["cases"])
+    assert timed(compare, stored, 1)
     printed = capsys.readouterr().out
     assert compare.TITLE in printed and "numpy.testing.assert_allclose" in printed
     assert fits(compare.tables(stored))

@@ -8,7 +8,7 @@ from sciprec import bench
 from sciprec.bench import heston, heston_peers
 from sciprec.heston.schemes.catalogue import schemes
 from sciprec.heston.semianalytic import analytic
-from tests.bench.fits import fits
+from tests.bench.fits import fits, timed
 
 CASES = pytest.mark.parametrize("case", sorted(heston.CASES))
 
@@ -88,5 +88,7 @@ def test_small_benchmark_has_every_row(tmp_path):
         (case, row) for case in heston.CASES for row in (*heston.CONTENDERS, *heston_peers.PRICES)
     }
     tables = heston.tables(result)
+    ours = len(heston.KERNELS) * len(heston.BACKENDS) + len(heston.CASES) * len(heston.CONTENDERS)
+    assert timed(heston, result, ours)
     assert sum(map(len, tables.values())) == len(result["kernels"]) + len(result["prices"])
     assert fits(tables)

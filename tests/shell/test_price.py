@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from sciprec.cli import commands as cli
-from sciprec.cli.pricing.price_request import make_payoffs, read_model
+from sciprec.cli.pricing.price_request import asked_grid, read_model
 from sciprec.errors import InputError
 from sciprec.heston.bounds.listing import within_bound
 from sciprec.heston.semianalytic import analytic
+from sciprec.kinds.asked_price import asked_payoffs
 from sciprec.scenario.price_tolerance import price_tolerance
 
 DATA = Path(__file__).parents[2] / "data" / "heston"
@@ -39,7 +40,7 @@ def test_shipped_models_have_the_parameters_of_the_reference_prices(path):
     assert any(word in source for word in ("Lewis", "Fang", "Broadie", "Andersen"))
     for case in mine:
         assert {name: case[name] for name in INLINE} == {n: getattr(model, n) for n in INLINE}
-        (option,) = make_payoffs("call", [case["strike"]], [case["maturity_years"]])
+        (option,) = asked_payoffs(asked_grid("call", [case["strike"]], [case["maturity_years"]]))
         assert analytic.price(model, option) == pytest.approx(float(case["call"]), rel=1e-10)
 
 
@@ -260,7 +261,7 @@ def test_every_payoff_can_be_made_from_its_options():
         others = {"barrier": 90.0, "start": 0.5, "fixings": None, "moneyness": None}
         belonging = {key: value for key, value in others.items() if key in entry.parameters}
         strikes = [95.0, 105.0] if "strike" in entry.parameters else []
-        made = make_payoffs(name, strikes, [1.0, 2.0], **belonging)
+        made = asked_payoffs(asked_grid(name, strikes, [1.0, 2.0], **belonging))
         assert len(made) == (4 if strikes else 2)
         assert {payoff.name for payoff in made} == {name}
 

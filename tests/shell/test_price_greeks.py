@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 from sciprec.cli import commands as cli
-from sciprec.cli.pricing.price_request import make_payoffs, read_model
+from sciprec.cli.pricing.price_request import asked_grid, read_model
 from sciprec.heston.semianalytic import analytic
+from sciprec.kinds.asked_price import asked_payoffs
 
 LEWIS = Path(__file__).parents[2] / "data" / "heston" / "lewis.toml"
 CALL = ("price", "--model", LEWIS, "--payoff", "call", "--strike", "100", "--maturity", "1")
@@ -16,7 +17,7 @@ def test_greeks_have_bounds_that_hold_against_semi_analytic_ones(call):
     content = json.loads(out)["greeks"]
     assert code == cli.GOOD
     rows = {row["greek"]: row for row in content["rows"]}
-    (option,) = make_payoffs("call", [100.0], [1.0])
+    (option,) = asked_payoffs(asked_grid("call", [100.0], [1.0]))
     exact = analytic.greeks(read_model(LEWIS, {})[0], option)
     assert set(rows) == {"price", *exact}
     for name, value in exact.items():

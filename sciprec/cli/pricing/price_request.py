@@ -14,14 +14,19 @@ from sciprec.errors import InputError
 from sciprec.heston.options.catalogue import payoff_named
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import PayoffEntry, payoff_grid
+from sciprec.kinds.asked_price import AskedPayoffs, AskedPrice, AskedSimulation
 from sciprec.scenario.complaints import complaint
 from sciprec.scenario.heston_model import HestonModel
+from sciprec.scenario.price_tolerance import price_tolerance, share_of
 from sciprec.scenario.sections import Section, key
 from sciprec.scenario.shipped import PRICES
 from sciprec.scenario.toml_file import read_toml
 
 EXAMPLE = "lewis"
 USUAL_FIXINGS = 5  # of Asians and lookbacks, where nothing is said
+_AS_THEY_ARE = (
+    "tolerance", "confidence", "seed", "max_paths", "compensation", "variance_reduction",
+)  # fmt: skip
 
 
 class ModelFile(Section):
@@ -72,9 +77,39 @@ def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Mo
     return Model(**checked.model.model_dump()), source
 
 
-def make_payoffs(
+def asked_price(given: Mapping[str, Any]) -> tuple[AskedPrice, str]:
+    """What the options of `sciprec price` ask.
+
+    Args:
+        given: their values by name.
+
+    Returns:
+        The request, and where its model comes from.
+
+    Raises:
+        InputError: a tolerance, the model or a payoff is wrong.
+    """
+    price_tolerance(given["tolerance"])
+    share_of(given["greeks_tolerance"])
+    model, source = read_model(given["model"], {n: given[n] for n in HestonModel.model_fields})
+    single = {name: given[name] for name in ("fixings", "barrier", "start", "moneyness")}
+    payoffs = asked_grid(
+        given["payoff"], given["strike"] or (), given["maturity"],
+        **single | read_parameters(given["parameter"] or ()),
+    )  # fmt: skip
+    asked = AskedPrice(
+        model=HestonModel(**asdict(model)),
+        payoffs=payoffs,
+        simulation=AskedSimulation(scheme=given["scheme"]),
+        greeks_tolerance=given["greeks_tolerance"] if given["greeks"] else None,
+        **{name: given[name] for name in _AS_THEY_ARE},
+    )
+    return asked, source
+
+
+def asked_grid(
     name: str, strikes: Sequence[float], maturities: Sequence[float], **others: Any
-) -> list[Any]:
+) -> AskedPayoffs:
     """Payoffs of one kind: every strike at every maturity.
 
     Args:
@@ -87,13 +122,16 @@ def make_payoffs(
             is outside its domain.
     """
     entry = payoff_named(name)
-    lists = {"strike": list(dict.fromkeys(strikes)), "maturity": list(dict.fromkeys(maturities))}
+    lists = {"strike": tuple(dict.fromkeys(strikes)), "maturity": tuple(dict.fromkeys(maturities))}
     single = {word: value for word, value in others.items() if value is not None}
     given = [word for word, values in lists.items() if values] + list(single)
     _check_names(entry, given)
     if "fixings" in entry.parameters and "fixings" not in entry.optional:
         single.setdefault("fixings", USUAL_FIXINGS)
-    return payoff_grid(name, lists["strike"], lists["maturity"], **single)
+    payoff_grid(name, lists["strike"], lists["maturity"], **single)
+    return AskedPayoffs(
+        kind=name, strikes=lists["strike"], maturities_years=lists["maturity"], parameters=single
+    )
 
 
 def _check_names(entry: PayoffEntry, given: Sequence[str]) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sciprec.cli.options import Backend, Payoff
-from sciprec.errors import Interrupted
+from sciprec.errors import InputError, Interrupted
 
 NOT_MET = 1
 
@@ -78,45 +78,22 @@ def price(
 
     Model parameters given as options replace those of the file.
     """
-    from sciprec import heston
+    given = dict(locals())
     from sciprec.cli.console import print_json
     from sciprec.cli.pricing.price_console import print_greeks, print_prices
-    from sciprec.cli.pricing.price_request import (
-        greeks_as_dict,
-        make_payoffs,
-        read_model,
-        read_parameters,
-        result_as_dict,
-    )
-    from sciprec.scenario.price_tolerance import price_tolerance, share_of
+    from sciprec.cli.pricing.price_request import asked_price, greeks_as_dict, result_as_dict
+    from sciprec.kinds.asked_price import asked_model, priced
 
-    asked, share = price_tolerance(tolerance), share_of(greeks_tolerance)
-    given = {
-        "spot": spot, "v0": v0, "kappa": kappa, "theta": theta, "sigma": sigma, "rho": rho,
-        "rate": rate, "dividend_yield": dividend_yield,
-    }  # fmt: skip
-    checked, source = read_model(model, given)
-    payoffs = make_payoffs(
-        payoff, strike or [], maturity,
-        **{"fixings": fixings, "barrier": barrier, "start": start, "moneyness": moneyness}
-        | read_parameters(parameter or []),
-    )  # fmt: skip
-    how = {
-        "backend": backend, "confidence": confidence, "seed": seed, "scheme": scheme,
-        "max_seconds": max_seconds, "compensation": compensation,
-        "threads": threads if threads is not None else os.cpu_count() or 1,
-    } | ({} if max_paths is None else {"max_paths": max_paths})  # fmt: skip
+    asked, source = asked_price(given)
+    model_given = asked_model(asked)
+    threads = threads if threads is not None else os.cpu_count() or 1
     try:
-        result = heston.price(
-            checked, payoffs, tolerance=asked.value, relative=asked.relative,
-            variance_reduction=variance_reduction, **how,
-        )  # fmt: skip
-        derived = heston.greeks(checked, payoffs, tolerance=share, **how) if greeks else None
+        result, derived = priced(asked, backend, threads=threads, max_seconds=max_seconds)
     except KeyboardInterrupt:
         raise Interrupted("no price was made") from None
-    content = result_as_dict(checked, source, result) | {"compensation": compensation}
+    content = result_as_dict(model_given, source, result) | {"compensation": compensation}
     if derived is not None:
-        content["greeks"] = greeks_as_dict(checked, derived)
+        content["greeks"] = greeks_as_dict(model_given, derived)
     if json:
         print_json(content)
     else:
@@ -125,3 +102,24 @@ def price(
             print_greeks(content["greeks"])
     if not (result.met and (derived is None or derived.met)):
         raise typer.Exit(NOT_MET)
+
+
+def options_of_price(words: list[str]) -> tuple[Any, str]:
+    """What `sciprec price` is asked by these words, as plain data, and the arithmetic.
+
+    Raises:
+        InputError: an option is wrong, or is of a single call.
+    """
+    from sciprec.cli.pricing.price_request import asked_price
+
+    alone = typer.Typer()
+    alone.command()(price)
+    given = typer.main.get_command(alone).make_context("sciprec price", list(words)).params
+    for name in ("json", "threads", "max_seconds"):
+        if given[name]:
+            option = "--" + name.replace("_", "-")
+            raise InputError(
+                f"{option} is given to prices that a baseline is to be of, and belongs to a single "
+                "call; leave it out"
+            )
+    return asked_price(given)[0], given["backend"]
