@@ -8,9 +8,10 @@ from typing import Any
 from sciprec.baselines.noise import perturbed_inputs
 from sciprec.baselines.requests import Request, plain_asked
 from sciprec.batch.workflow import planned
-from sciprec.kinds.asked_price import AskedPrice, price_scenario
+from sciprec.kinds.asked_price import price_scenario
 from sciprec.output.files import NETCDF, suffix_of
 from sciprec.precision.formats.backend import resolve_backend
+from sciprec.scenario.asked_price import AskedPrice
 
 
 def price_request(asked: AskedPrice, backend: str) -> Request:

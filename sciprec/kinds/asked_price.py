@@ -1,4 +1,4 @@
-"""What `sciprec price` asks as plain data, and the kind of scenario that it is run as.
+"""The kind of scenario that what `sciprec price` is asked is run as.
 
 Files cannot name the kind: what a scenario holds of prices is a table of kind "heston".
 """
@@ -7,56 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import xarray as xr
-from pydantic import BeforeValidator
 
 from sciprec.kinds.heston import heston_sources, moved_model
 from sciprec.kinds.heston_grid import levels_timing
 from sciprec.kinds.kind import Kind, Surroundings
 from sciprec.output.dataset import fixed_point_attributes, timing_attributes
 from sciprec.output.stated import stated
-from sciprec.scenario.heston_model import HestonModel
+from sciprec.scenario.asked_price import (
+    AskedPrice,
+    asked_model,
+    asked_payoffs,
+    greeks_arguments,
+    price_arguments,
+)
 from sciprec.scenario.loading import Scenario
-from sciprec.scenario.price_tolerance import price_tolerance, share_of
-from sciprec.scenario.sections import Section, as_tuple, key
+from sciprec.scenario.sections import key
 from sciprec.scenario.variant import Variant
 
 KIND = "asked_price"
-_Numbers = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
 _PARTS = ("statistical", "discretisation", "rounding")
-
-
-class AskedPayoffs(Section):
-    """A payoff at every strike and maturity."""
-
-    kind: str = key("the name of a payoff", 'kind = "call"')
-    strikes: _Numbers = key("prices", "strikes = [100.0]", default=())
-    maturities_years: _Numbers = key("years", "maturities_years = [1.0]")
-    parameters: dict[str, float | int] = key("others", "parameters = {}", default={})
-
-
-class AskedSimulation(Section):
-    """How the paths are drawn."""
-
-    scheme: str = key("the name of a path scheme", 'scheme = "euler"')
-
-
-class AskedPrice(Section):
-    """What `sciprec price` is asked, see there; `greeks_tolerance` is None without greeks."""
-
-    model: HestonModel = key("the table [model]", "[model]")
-    payoffs: AskedPayoffs = key("the table [payoffs]", "[payoffs]")
-    simulation: AskedSimulation = key("the table [simulation]", "[simulation]")
-    tolerance: str = key("of the bound", 'tolerance = "0.1%"')
-    greeks_tolerance: str | None = key("of greeks", 'greeks_tolerance = "1%"', default=None)
-    confidence: float = key("of the bound", "confidence = 0.95", allow_inf_nan=True)
-    seed: int = key("a whole number", "seed = 0")
-    max_paths: int | None = key("a budget", "max_paths = 1000", default=None)
-    compensation: str = key("of rounding", 'compensation = "carry"')
-    variance_reduction: str = key("how", 'variance_reduction = "auto"')
 
 
 class PriceScenario(Scenario):
@@ -65,61 +38,6 @@ class PriceScenario(Scenario):
     kind: Literal["asked_price"] = key('"asked_price"', 'kind = "asked_price"')
     asked_price: AskedPrice = key("the table [asked_price]", "[asked_price]")
     takes_compensation: ClassVar[bool] = False
-
-
-def asked_model(given: AskedPrice) -> Any:
-    """The Model of a request."""
-    from sciprec import heston
-
-    return heston.Model(**given.model.model_dump())
-
-
-def asked_payoffs(given: AskedPayoffs) -> list[Any]:
-    """Payoffs, by maturity.
-
-    Raises:
-        InputError: the payoff is unknown, or a parameter is missing or outside its domain.
-    """
-    from sciprec.heston.payoff_registry import payoff_grid
-
-    return payoff_grid(given.kind, given.strikes, given.maturities_years, **given.parameters)
-
-
-def priced(
-    given: AskedPrice, backend: str, *, threads: int = 1, max_seconds: float | None = None
-) -> tuple[Any, Any]:
-    """The prices of a request.
-
-    Args:
-        given: the request.
-        backend: arithmetic of the paths.
-        threads: change no result.
-        max_seconds: a budget of time.
-
-    Returns:
-        A PriceResult, and a GreeksResult where greeks are asked for, else None.
-
-    Raises:
-        InputError: as `heston.price` and `heston.greeks`.
-    """
-    from sciprec import heston
-
-    model, payoffs = asked_model(given), asked_payoffs(given.payoffs)
-    tolerance = price_tolerance(given.tolerance)
-    how = {
-        "backend": backend, "confidence": given.confidence, "seed": given.seed,
-        "scheme": given.simulation.scheme, "max_seconds": max_seconds,
-        "compensation": given.compensation, "threads": threads,
-    } | ({} if given.max_paths is None else {"max_paths": given.max_paths})  # fmt: skip
-    result = heston.price(
-        model, payoffs, tolerance=tolerance.value, relative=tolerance.relative,
-        variance_reduction=given.variance_reduction, **how,
-    )  # fmt: skip
-    if given.greeks_tolerance is None:
-        return result, None
-    return result, heston.greeks(
-        model, payoffs, tolerance=share_of(given.greeks_tolerance), **how
-    )
 
 
 def price_scenario(given: AskedPrice, backend: str) -> PriceScenario:
@@ -137,7 +55,13 @@ def price_scenario(given: AskedPrice, backend: str) -> PriceScenario:
 
 def _run(given: AskedPrice, variant: Variant, around: Surroundings) -> xr.Dataset:
     """Prices with their bounds and parts, greeks beside them; how many paths and steps it took."""
-    result, derived = priced(given, variant.backend, threads=around.threads)
+    from sciprec import heston
+
+    asked = asked_model(given), asked_payoffs(given.payoffs)
+    how = {"backend": variant.backend, "threads": around.threads}
+    result = heston.price(*asked, **how, **price_arguments(given))
+    of_greeks = greeks_arguments(given)
+    derived = None if of_greeks is None else heston.greeks(*asked, **how, **of_greeks)
     options = [_words_of(payoff) for payoff in result.payoffs]
     names = ("price", "bound", *_PARTS, "rounding_error")
     values = {name: ("option", np.ravel(getattr(result, name))) for name in names}

@@ -178,12 +178,10 @@ def test_prices_are_those_that_were_asked_for(repository, call, monkeypatch):
     assert code == cli.GOOD and {row["run"] for row in found["rows"]} == {"fp32"}
     assert {"price", "bound", "greek_value"} < {row["variable"] for row in found["rows"]}
     assert call("baseline", "check", "-q", "--exact", "--threads", "1")[0] == cli.GOOD
-    priced = asked_price.priced
-
-    def of_another_seed(given, backend, **how):
-        return priced(given.model_copy(update={"seed": given.seed + 1}), backend, **how)
-
-    monkeypatch.setattr(asked_price, "priced", of_another_seed)
+    arguments = asked_price.price_arguments
+    monkeypatch.setattr(
+        asked_price, "price_arguments", lambda given: arguments(given) | {"seed": given.seed + 1}
+    )
     code, out, _ = call("baseline", "check", "-q")
     assert code == cli.NOT_MET and "fp32, price: changed" in out
     assert "at option call, maturity 1, strike 100" in out

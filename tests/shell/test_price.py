@@ -11,7 +11,7 @@ from sciprec.cli.pricing.price_request import asked_grid, read_model
 from sciprec.errors import InputError
 from sciprec.heston.bounds.listing import within_bound
 from sciprec.heston.semianalytic import analytic
-from sciprec.kinds.asked_price import asked_payoffs
+from sciprec.scenario.asked_price import asked_payoffs
 from sciprec.scenario.price_tolerance import price_tolerance
 
 DATA = Path(__file__).parents[2] / "data" / "heston"

@@ -6,7 +6,7 @@ from pathlib import Path
 from sciprec.cli import commands as cli
 from sciprec.cli.pricing.price_request import asked_grid, read_model
 from sciprec.heston.semianalytic import analytic
-from sciprec.kinds.asked_price import asked_payoffs
+from sciprec.scenario.asked_price import asked_payoffs
 
 LEWIS = Path(__file__).parents[2] / "data" / "heston" / "lewis.toml"
 CALL = ("price", "--model", LEWIS, "--payoff", "call", "--strike", "100", "--maturity", "1")

@@ -14,7 +14,7 @@ from sciprec.errors import InputError
 from sciprec.heston.options.catalogue import payoff_named
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import PayoffEntry, payoff_grid
-from sciprec.kinds.asked_price import AskedPayoffs, AskedPrice, AskedSimulation
+from sciprec.scenario.asked_price import AskedPayoffs, AskedPrice, AskedSimulation
 from sciprec.scenario.complaints import complaint
 from sciprec.scenario.heston_model import HestonModel
 from sciprec.scenario.price_tolerance import price_tolerance, share_of

@@ -79,16 +79,27 @@ def price(
     Model parameters given as options replace those of the file.
     """
     given = dict(locals())
+    from sciprec import heston
     from sciprec.cli.console import print_json
     from sciprec.cli.pricing.price_console import print_greeks, print_prices
     from sciprec.cli.pricing.price_request import asked_price, greeks_as_dict, result_as_dict
-    from sciprec.kinds.asked_price import asked_model, priced
+    from sciprec.scenario.asked_price import (
+        asked_model,
+        asked_payoffs,
+        greeks_arguments,
+        price_arguments,
+    )
 
     asked, source = asked_price(given)
-    model_given = asked_model(asked)
-    threads = threads if threads is not None else os.cpu_count() or 1
+    model_given, payoffs = asked_model(asked), asked_payoffs(asked.payoffs)
+    how = {
+        "backend": backend, "max_seconds": max_seconds,
+        "threads": threads if threads is not None else os.cpu_count() or 1,
+    }  # fmt: skip
+    of_greeks = greeks_arguments(asked)
     try:
-        result, derived = priced(asked, backend, threads=threads, max_seconds=max_seconds)
+        result = heston.price(model_given, payoffs, **how, **price_arguments(asked))
+        derived = of_greeks and heston.greeks(model_given, payoffs, **how, **of_greeks)
     except KeyboardInterrupt:
         raise Interrupted("no price was made") from None
     content = result_as_dict(model_given, source, result) | {"compensation": compensation}

@@ -1,0 +1,93 @@
+"""What `sciprec price` is asked, as plain data, and the arguments that it stands for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from sciprec.scenario.heston_model import HestonModel
+from sciprec.scenario.price_tolerance import price_tolerance, share_of
+from sciprec.scenario.sections import Section, as_tuple, key
+
+_Numbers = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
+
+
+class AskedPayoffs(Section):
+    """A payoff at every strike and maturity."""
+
+    kind: str = key("the name of a payoff", 'kind = "call"')
+    strikes: _Numbers = key("prices", "strikes = [100.0]", default=())
+    maturities_years: _Numbers = key("years", "maturities_years = [1.0]")
+    parameters: dict[str, float | int] = key("others", "parameters = {}", default={})
+
+
+class AskedSimulation(Section):
+    """How the paths are drawn."""
+
+    scheme: str = key("the name of a path scheme", 'scheme = "euler"')
+
+
+class AskedPrice(Section):
+    """What `sciprec price` is asked, see there; `greeks_tolerance` is None without greeks."""
+
+    model: HestonModel = key("the table [model]", "[model]")
+    payoffs: AskedPayoffs = key("the table [payoffs]", "[payoffs]")
+    simulation: AskedSimulation = key("the table [simulation]", "[simulation]")
+    tolerance: str = key("of the bound", 'tolerance = "0.1%"')
+    greeks_tolerance: str | None = key("of greeks", 'greeks_tolerance = "1%"', default=None)
+    confidence: float = key("of the bound", "confidence = 0.95", allow_inf_nan=True)
+    seed: int = key("a whole number", "seed = 0")
+    max_paths: int | None = key("a budget", "max_paths = 1000", default=None)
+    compensation: str = key("of rounding", 'compensation = "carry"')
+    variance_reduction: str = key("how", 'variance_reduction = "auto"')
+
+
+def asked_model(given: AskedPrice) -> Any:
+    """The Model of a request."""
+    from sciprec import heston
+
+    return heston.Model(**given.model.model_dump())
+
+
+def asked_payoffs(given: AskedPayoffs) -> list[Any]:
+    """Payoffs, by maturity.
+
+    Raises:
+        InputError: the payoff is unknown, or a parameter is missing or outside its domain.
+    """
+    from sciprec.heston.payoff_registry import payoff_grid
+
+    return payoff_grid(given.kind, given.strikes, given.maturities_years, **given.parameters)
+
+
+def price_arguments(given: AskedPrice) -> dict[str, Any]:
+    """What `heston.price` takes beside model, payoffs, backend and budgets of this machine.
+
+    Raises:
+        InputError: the tolerance is none.
+    """
+    tolerance = price_tolerance(given.tolerance)
+    return _shared(given) | {
+        "tolerance": tolerance.value, "relative": tolerance.relative,
+        "variance_reduction": given.variance_reduction,
+    }  # fmt: skip
+
+
+def greeks_arguments(given: AskedPrice) -> dict[str, Any] | None:
+    """Likewise, of `heston.greeks`; None where greeks are not asked for.
+
+    Raises:
+        InputError: the tolerance is no share.
+    """
+    if given.greeks_tolerance is None:
+        return None
+    return _shared(given) | {"tolerance": share_of(given.greeks_tolerance)}
+
+
+def _shared(given: AskedPrice) -> dict[str, Any]:
+    known = {} if given.max_paths is None else {"max_paths": given.max_paths}
+    return known | {
+        "confidence": given.confidence, "seed": given.seed, "scheme": given.simulation.scheme,
+        "compensation": given.compensation,
+    }  # fmt: skip
