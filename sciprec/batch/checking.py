@@ -78,4 +78,4 @@ def _wrong_with(scenario: Scenario) -> list[str]:
         except InputError as error:
             said |= dict.fromkeys(f"table [{scenario.kind}]: {e}" for e in str(error).splitlines())
     known = None if said else compared_variables(scenario)
-    return [*_wrong_monitor(scenario), *said, *wrong_tolerances(scenario, known)]
+    return [*said, *wrong_tolerances(scenario, known)]

@@ -122,5 +122,13 @@ def require_known(plan: Plan, known: Sequence[str], whose: str) -> None:
         if name not in known:
             raise InputError(
                 f"watch names {name!r}, which {whose} does not have; known: {', '.join(known)}"
-                f"{meant(name, known)}"
+                f"{_nearest(name, known)}"
             )
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    """Which name was meant, if any: behind "increment:" that word itself is like none."""
+    before, _, own = name.rpartition(":")
+    alike = [one for one in known if one.rpartition(":")[0] == before] or known
+    near = meant(own, [one.rpartition(":")[2] for one in alike])
+    return meant(name, alike) if near or alike is known else ""

@@ -165,6 +165,9 @@ def test_a_batch_has_errors_alerts_and_a_section(tmp_path, blank_figures):
 WRONG = {
     "table [monitor]: watch names 'vortcity'": 'watch = ["vortcity"]',
     "did you mean 'vorticity'": 'watch = ["vortcity"]',
+    "did you mean 'increment:vorticity'": 'watch = ["increment:vortcity"]',
+    "did you mean 'tendency:vorticity'": 'watch = ["tendncy:vorticity"]',
+    "tendency:geopotential\n": 'watch = ["increment:hight"]',
     "key 'monitor.level' was given 7": 'watch = ["vorticity"]\nlevel = 7',
     "key 'monitor.every' was given 0": 'watch = ["vorticity"]\nevery = 0',
     "key 'monitor.every' was given 1.5": 'watch = ["vorticity"]\nevery = 1.5',
@@ -179,7 +182,7 @@ def test_what_is_wrong_in_a_scenario_is_said(said, tmp_path, call):
     file = tmp_path / "wrong.toml"
     file.write_text(f"{head}[monitor]\n{WRONG[said]}\n")
     code, _, err = call("run", file, "--out", tmp_path / "out")
-    assert code == 2 and said in err, err
+    assert code == 2 and said in err and err.count("\n") == 1, err
 
 
 def test_kinds_without_a_state_of_steps_refuse_it(tmp_path, call):
