@@ -22,6 +22,7 @@ _STATUS_COLOURS = {
 
 _VERDICT_COLOURS = {
     "identical": "green", "noise": "cyan", "changed": "red", "pattern": "red", "slower": "yellow",
+    "larger": "yellow",
 }  # fmt: skip
 
 

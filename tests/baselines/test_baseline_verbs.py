@@ -13,6 +13,8 @@ from sciprec.baselines import records, room
 from sciprec.baselines.judging import VERDICTS
 from sciprec.baselines.pace import REPEATS
 from sciprec.cli import commands as cli
+from sciprec.cli import console
+from sciprec.report import baseline_page
 
 FOLDER = "baselines"
 
@@ -108,6 +110,10 @@ def test_a_batch_that_is_there_is_taken(call, saved, planted, monkeypatch):
     call("run", "made_up.toml", "--set", "accumulation.start=3.0", "--out", "other", "-q")
     code, _, err = call("baseline", "check", "made_up", "--batch", "other")
     assert code == cli.USAGE and "accumulation.start was 3.0 and is 1.0" in err
+
+
+def test_every_verdict_has_its_colours():
+    assert set(VERDICTS) <= set(console._VERDICT_COLOURS) & set(baseline_page.CHIPS)
 
 
 def test_lists(call, saved):
@@ -284,6 +290,7 @@ def test_runs_that_take_more_memory_are_told_where_that_is_asked(
     code, found = checked(call, "--larger", "1.5")
     assert code == cli.NOT_MET and found["found"] == {"identical": 2, "larger": 2}
     assert "times as much memory or more, beside a reference" in found["rows"][-1]["reason"]
+    assert "larger: it takes " in call("baseline", "check", "-q", "--larger", "1.5")[1]
     code, _, err = call("baseline", "check", "-q", "--larger", "0.5")
     assert code == cli.USAGE and "--larger is given 0.5; it takes a factor from 1 up" in err
     monkeypatch.setattr(room, "_FORGET", repository / "nowhere" / "clear_refs")
