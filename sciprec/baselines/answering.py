@@ -158,7 +158,7 @@ def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
     """What a batch's folder holds of a run.
 
     Raises:
-        InputError: the file is of another scenario.
+        InputError: the file is of another scenario, or of another kernel or inputs.
     """
     if not batch.is_dir():
         raise InputError(f"there is no folder '{batch}'; give one that `sciprec run --out` wrote")
@@ -173,6 +173,12 @@ def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
         raise InputError(
             f"'{path}' is of another scenario than the baseline: {'; '.join(other[:3])}; give the "
             "folder of a batch of the same scenario"
+        )
+    identity = getattr(run.scenario.table, "identity", "")
+    if identity != said[run.scenario.kind].get("identity", ""):
+        raise InputError(
+            f"'{path}' was made by another source of the kernel than there is now, or from other "
+            "inputs; make the study again"
         )
     return _of_dataset(dataset, stopped_early(dataset.attrs))
 

@@ -27,6 +27,10 @@ def start():
     return {"u": 1.5 + np.sin(np.arange(16.0)), "c": 0.3, "path": np.zeros((5, 16))}
 
 
+def shifted():
+    return {**start(), "u": 2.0 + np.sin(np.arange(16.0))}
+
+
 def other():
     return {"u": 2.5 + np.cos(np.arange(16.0)), "c": 0.2, "path": np.zeros((5, 16))}
 '''
@@ -80,6 +84,20 @@ def test_a_kernel_is_the_same_until_it_computes_otherwise_or_is_gone(kernel, cal
     (repository / "waves.py").unlink()
     code, _, err = call("baseline", "check", "-q")
     assert code == cli.USAGE and "waves.py" in err and err.count("\n") == 1
+
+
+def test_the_files_of_a_study_are_taken_if_they_are_of_this_kernel_and_these_inputs(
+    kernel, call, blank_figures
+):
+    study = ("study", *SAVE[2:-1], "-q", "--out")
+    shifted = [word.replace(":start", ":shifted") for word in study]
+    assert call(*study, "here")[0] == cli.GOOD and call(*shifted, "there")[0] == cli.GOOD
+    assert checked(call, "--batch", "here", "--exact")[0] == cli.GOOD
+    code, _, err = call("baseline", "check", "-q", "--batch", "there")
+    assert code == cli.USAGE and "from other inputs; make the study again" in err
+    kernel("path[t, i] = u[i]", "path[t, i] = u[i] * 1.00001")
+    code, _, err = call("baseline", "check", "-q", "--batch", "here")
+    assert code == cli.USAGE and "was made by another source of the kernel than there is now" in err
 
 
 @pytest.mark.parametrize(
