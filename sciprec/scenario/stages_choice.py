@@ -17,9 +17,10 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from sciprec.precision.formats.stages import STAGES, resolve_stages
 from sciprec.scenario.sections import Section, as_tuple, key
-from sciprec.scenario.values import ArithmeticName, NameOrTable
+from sciprec.scenario.values import ArithmeticName, ArithmeticOrUnit, NameOrTable
 
 _ARITHMETIC = "the name of an arithmetic of floats, or a spec string; left out, that of the run"
+_OR_UNIT = f"{_ARITHMETIC}; or a matrix unit, 'matrix:table=int8,field=fp16' (docs/matrix_unit.md)"
 _COUNT = "a whole number >= 0"
 
 
@@ -31,8 +32,8 @@ class StagesChoice(Section):
         "arithmetics: lower-case letters, digits, '_' and '-', at most 40",
         'name = "half-legendre"', pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$",
     )  # fmt: skip
-    legendre: ArithmeticName | None = Field(
-        default=None, description=_ARITHMETIC, examples=['legendre = "fp16"']
+    legendre: ArithmeticOrUnit | None = Field(
+        default=None, description=_OR_UNIT, examples=['legendre = "fp16"']
     )
     sums: ArithmeticName | None = Field(
         default=None, description=_ARITHMETIC, examples=['sums = "fp32"']
@@ -40,8 +41,8 @@ class StagesChoice(Section):
     fourier: ArithmeticName | None = Field(
         default=None, description=_ARITHMETIC, examples=['fourier = "fp16"']
     )
-    kept: ArithmeticName | None = Field(
-        default=None, description=_ARITHMETIC, examples=['kept = "fp32"']
+    kept: ArithmeticOrUnit | None = Field(
+        default=None, description=_OR_UNIT, examples=['kept = "fp32"']
     )
     kept_orders: int = Field(default=0, ge=0, description=_COUNT, examples=["kept_orders = 1"])
     kept_degrees: int = Field(default=0, ge=0, description=_COUNT, examples=["kept_degrees = 4"])

@@ -15,6 +15,7 @@ from sciprec.checks.arguments import word
 from sciprec.checks.limits import PARAMETER
 from sciprec.precision.formats.backend import backends, resolve_backend
 from sciprec.precision.formats.float_format import ALIASES, FORMATS
+from sciprec.precision.formats.matrix_unit import is_matrix_unit, resolve_matrix_unit
 from sciprec.scenario.sections import as_tuple
 
 
@@ -73,6 +74,10 @@ def _known_arithmetic(name: str) -> str:
     return name
 
 
+def _arithmetic_or_unit(name: str) -> str:
+    return resolve_matrix_unit(name).text if is_matrix_unit(name) else _known_arithmetic(name)
+
+
 def _number(value: Any) -> Any:
     PARAMETER.number("the value", value)
     return value
@@ -84,6 +89,8 @@ def _plain(value: Any) -> bool | float | str:
 
 ArithmeticName = Annotated[str, AfterValidator(_known_arithmetic), KnownArithmetic]
 """Of a backend, or a spec string."""
+ArithmeticOrUnit = Annotated[str, AfterValidator(_arithmetic_or_unit), KnownArithmetic]
+"""The same, or the spec string of a matrix unit."""
 ArithmeticNames = Annotated[tuple[ArithmeticName, ...], BeforeValidator(as_tuple)]
 Number = Annotated[Any, AfterValidator(_number), WithJsonSchema({"type": "number"})]
 """Finite; a whole one stays one."""

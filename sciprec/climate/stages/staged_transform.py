@@ -6,8 +6,11 @@ the rest go through it apart from each other.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from sciprec.climate.stages.matrix_legendre import MatrixLegendre
 from sciprec.climate.transform.aligned import Pool
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
@@ -20,6 +23,7 @@ from sciprec.climate.transform.legendre_stage import (
 from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis
 from sciprec.climate.transform.spectral import make_tables, make_work, round_into, rounded
 from sciprec.precision import Backend
+from sciprec.precision.formats.matrix_unit import MatrixUnit
 from sciprec.precision.formats.stages import Stages
 
 
@@ -45,10 +49,16 @@ class StagedTransform:
         kept = ((order < stages.kept_orders) | (degree < stages.kept_degrees))[:, None]
         parts = ((own["legendre"], ~kept), (own["kept"], kept))
         self._parts = [
-            (rows, _Legendre(self.truncation, given, tables)) for given, rows in parts if rows.any()
+            (rows, _legendre_in(given, self.truncation, rows[:, 0], tables))
+            for given, rows in parts
+            if rows.any()
         ]
         self._fourier = _Fourier(self.truncation, own["fourier"], tables)
         self._size = degree.size
+
+    def report(self) -> list[dict[str, Any]]:
+        """What matrix units keep and do, the one of the lowest orders and degrees last."""
+        return [part.report() for _, part in self._parts if isinstance(part, MatrixLegendre)]
 
     def to_grid(self, spectrum: np.ndarray) -> np.ndarray:
         """Fields (fields, nlon, nlat), in the model's order, of (coefficients, 2 fields)."""
@@ -83,6 +93,15 @@ class StagedTransform:
         spectrum.fill(0.0)
         for rows, legendre in self._parts:
             np.copyto(spectrum, legendre.analysis(fourier, spectrum.shape, pool), where=rows)
+
+
+def _legendre_in(
+    given: Backend | MatrixUnit, truncation: Truncation, held: np.ndarray, tables: tuple
+) -> _Legendre | MatrixLegendre:
+    """The Legendre stage of the coefficients that are held, in an arithmetic or on a unit."""
+    if isinstance(given, MatrixUnit):
+        return MatrixLegendre(truncation, given, held)
+    return _Legendre(truncation, given, tables)
 
 
 class _Legendre:

@@ -345,6 +345,11 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
         fixed, rounding = parse_fixed_spec(backend)
         return fixed_backend(f"{fixed.name},round={rounding}", Arithmetic(fixed, rounding))
     kind = backend.partition(":")[0]
+    if kind == "matrix":
+        raise InputError(
+            f"'{backend}' is a matrix unit, which multiplies and does nothing else; it is accepted "
+            "for the Legendre products of a climate run: stages with the key 'legendre' or 'kept'"
+        )
     if kind in _ELSEWHERE:
         module, maker = _ELSEWHERE[kind]
         return getattr(importlib.import_module(module), maker)(backend)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from sciprec.checks.arguments import shown
 from sciprec.errors import InputError, meant
 from sciprec.precision.formats.backend import Backend, handed_as, resolve_backend
+from sciprec.precision.formats.matrix_unit import MatrixUnit, is_matrix_unit, resolve_matrix_unit
 
 
 @dataclass(frozen=True)
@@ -15,39 +16,50 @@ class Stages:
     """The arithmetics of the stages of a transform; what is left out is that of the model.
 
     Args:
-        legendre: of the Legendre products and their sums.
+        legendre: of the Legendre products and their sums; or a matrix unit that makes them, such as
+            "matrix:table=int8,field=fp16".
         sums: of these sums alone, as a matrix unit has one for them; left out, that of `legendre`.
         fourier: of the fast Fourier transform.
-        kept: of the Legendre products of the lowest orders and degrees.
+        kept: of the Legendre products of the lowest orders and degrees; or a matrix unit, too.
         kept_orders: how many orders from m = 0 on are computed in `kept`.
         kept_degrees: how many degrees from l = 0 on are.
     """
 
-    legendre: str | Backend | None = None
+    legendre: str | Backend | MatrixUnit | None = None
     sums: str | Backend | None = None
     fourier: str | Backend | None = None
-    kept: str | Backend | None = None
+    kept: str | Backend | MatrixUnit | None = None
     kept_orders: int = 0
     kept_degrees: int = 0
 
-    def resolved(self, backend: str | Backend) -> dict[str, Backend]:
+    def resolved(self, backend: str | Backend) -> dict[str, Backend | MatrixUnit]:
         """The arithmetics of `legendre`, `fourier` and `kept` in a model in this arithmetic.
 
         Raises:
-            InputError: an unknown arithmetic, or one in fixed point or with random bits.
+            InputError: an unknown arithmetic, or one in fixed point or with random bits; a matrix
+                unit beside sums of its own.
         """
         whole = resolve_backend(backend)
-        legendre, fourier, kept = (
-            handed_as(_plain_floats(name, whole if given is None else given), whole)
-            for name, given in vars(self).items()
-            if name in ("legendre", "fourier", "kept")
-        )
+        made = {name: self._in_model(name, whole) for name in ("legendre", "fourier", "kept")}
+        legendre = made["legendre"]
         if self.sums is not None:
+            if isinstance(legendre, MatrixUnit):
+                raise InputError(
+                    f"stages have sums in {shown(self.sums)} beside '{legendre.text}', which has "
+                    "its own; leave 'sums' out, and say accumulate= in the unit"
+                )
             wide = _plain_floats("sums", self.sums)
             name = f"{legendre.name}, sums in {wide.compute.format.name}"
             sums = {"accumulate": wide.accumulate, "matmul": wide.accumulate}
-            legendre = replace(legendre, name=name, about="", **sums)
-        return {"legendre": legendre, "fourier": fourier, "kept": kept}
+            made["legendre"] = replace(legendre, name=name, about="", **sums)
+        return made
+
+    def _in_model(self, name: str, whole: Backend) -> Backend | MatrixUnit:
+        """What is given for one of the arithmetics, or that of the model."""
+        given = getattr(self, name)
+        if name != "fourier" and is_matrix_unit(given):
+            return resolve_matrix_unit(given)
+        return handed_as(_plain_floats(name, whole if given is None else given), whole)
 
 
 _MIXED = Stages("fp16", sums="fp32", kept="fp32")

@@ -1,0 +1,137 @@
+"""The Legendre stage on a matrix unit: a product of matrices for each order and parity of l - m.
+
+Channels are Legendre functions: in the synthesis rows of a matrix, whose scales go into the
+coefficients, in the analysis columns, whose scales multiply the sums. Groups are latitudes of a
+function. Hemispheres are joined and folded in binary64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sciprec.climate.transform.aligned import Pool
+from sciprec.climate.transform.grid import Truncation
+from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
+from sciprec.climate.transform.legendre_stage import LANES, PAIR
+from sciprec.precision.formats.matrix_unit import MatrixUnit
+from sciprec.precision.matrix_unit.multiplying import unit_product
+from sciprec.precision.matrix_unit.storage import ROWS
+from sciprec.precision.matrix_unit.unit_table import UnitTable
+
+
+class MatrixLegendre:
+    """The Legendre stage with tables of a matrix unit; arrays go in and come out in binary64.
+
+    Args:
+        truncation: the truncation and its grid.
+        unit: what multiplies.
+        held: (coefficients,), whose functions it has; the others are zero.
+        matrices: of the synthesis and of the analysis; left out, those of `legendre_matrices`.
+
+    Work arrays are NumPy's: a pool of them is taken, as by other stages, and left alone.
+
+    Precision: as `unit_product` says; the sum of even and odd functions in the synthesis, and the
+        sums and differences of hemispheres before the analysis, are binary64's.
+    """
+
+    def __init__(
+        self, truncation: Truncation, unit: MatrixUnit, held: np.ndarray,
+        matrices: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> None:
+        self.unit, self.north = unit, truncation.nlat // 2
+        self.orders, self.tiles = truncation.number + 1, -(-self.north // LANES)
+        self.places = _places(truncation.number, max(ROWS, unit.group))
+        made = legendre_matrices(truncation, unit.group) if matrices is None else matrices
+        here = np.append(held, False)[self.places]
+        degrees, count = _reach(here), int(here.sum()) * self.north
+        latitudes = np.full(len(here), made[1].shape[1])
+        self.tables = (
+            UnitTable.of(made[0] * here[:, :, None], unit, "rows", degrees, count),
+            UnitTable.of(made[1] * here[:, None, :], unit, "columns", latitudes, count),
+        )
+
+    def synthesis(self, spectrum: np.ndarray, pool: Pool | None = None) -> np.ndarray:
+        """Fourier coefficients of (coefficients, 2 fields)."""
+        zero = np.zeros((1, spectrum.shape[1]))
+        given = np.concatenate([spectrum, zero])[self.places]
+        sums = unit_product(self.tables[0], given)[:, : self.north]
+        even, odd = sums[0::2], sums[1::2]
+        made = np.zeros((2, self.orders, self.tiles * LANES, spectrum.shape[1]))
+        made[0, :, : self.north], made[1, :, : self.north] = even + odd, even - odd
+        apart = made.reshape(2, self.orders, self.tiles, LANES, -1, 2).transpose(4, 0, 2, 1, 5, 3)
+        fourier = np.zeros((apart.shape[0], 2 * self.tiles, self.orders + 1, PAIR))
+        fourier[:, :, :-1] = apart.reshape(-1, 2 * self.tiles, self.orders, PAIR)
+        return fourier
+
+    def analysis(
+        self, fourier: np.ndarray, shape: tuple[int, int], pool: Pool | None = None
+    ) -> np.ndarray:
+        """Coefficients, so many rows and columns, of Fourier coefficients."""
+        apart = fourier[:, :, :-1].reshape(-1, 2, self.tiles, self.orders, 2, LANES)
+        rows = apart.transpose(1, 3, 2, 5, 0, 4).reshape(2, self.orders, self.tiles * LANES, -1)
+        northern, southern = rows[:, :, : self.north]
+        _, _, filled, _ = self.tables[1].shape
+        given = np.zeros((2 * self.orders, self.tables[1].shape[1] * filled, shape[1]))
+        given[0::2, : self.north], given[1::2, : self.north] = (
+            northern + southern, northern - southern,
+        )  # fmt: skip
+        spectrum = np.zeros((shape[0] + 1, shape[1]))
+        spectrum[self.places] = unit_product(self.tables[1], given)
+        return spectrum[:-1]
+
+    def report(self) -> dict[str, Any]:
+        """What the unit keeps and does, as plain data.
+
+        Returns:
+            unit, its text; bytes of both tables; products of matrices in place of one; error of the
+            tables of synthesis and analysis, relative; multiplications of a field in one direction,
+            those by zeros that are not stored left out.
+        """
+        kept = 0.5 if self.unit.sparse else 1.0
+        return {
+            "unit": self.unit.text,
+            "bytes": sum(table.bytes for table in self.tables),
+            "products": self.unit.products,
+            "table_errors": [table.error for table in self.tables],
+            "multiplications": 2.0 * self.tables[0].count * kept * self.unit.products,
+        }
+
+
+def legendre_matrices(truncation: Truncation, group: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
+    """Legendre functions by order and parity of l - m, and the same times the Gauss weights.
+
+    Args:
+        truncation: the truncation and its grid.
+        group: degrees and latitudes are filled up with zeros to a multiple of it, and of 8.
+
+    Returns:
+        (2 orders, degrees, northern latitudes) and (2 orders, northern latitudes, degrees), rows of
+        even l - m of an order, then odd ones.
+    """
+    step = max(ROWS, group)
+    north = truncation.nlat // 2
+    sin_lat, weights = gauss_nodes(truncation.nlat, np.longdouble)
+    functions = legendre_table(truncation.number, sin_lat[:north])
+    weighted = (functions * weights[:north]).astype(np.float64)
+    places, fill = _places(truncation.number, step), -north % step
+    forth, back = (
+        np.pad(table, ((0, 1), (0, fill)))[places] for table in (functions, weighted)
+    )
+    return forth, np.ascontiguousarray(back.swapaxes(1, 2))
+
+
+def _places(number: int, step: int) -> np.ndarray:
+    """(2 orders, degrees) rows of the coefficients; that after the last one where there is none."""
+    degree, order = coefficient_orders(number)
+    most = -(-((number + 3) // 2) // step) * step
+    places = np.full((2 * (number + 1), most), degree.size)
+    places[2 * order + (degree - order) % 2, (degree - order) // 2] = np.arange(degree.size)
+    return places
+
+
+def _reach(here: np.ndarray) -> np.ndarray:
+    """How many rows of each matrix there are up to the last that is held."""
+    last = here.shape[1] - np.argmax(here[:, ::-1], axis=1)
+    return np.where(here.any(axis=1), last, 0)

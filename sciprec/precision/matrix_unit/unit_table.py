@@ -1,0 +1,275 @@
+"""Tables of a matrix unit: numbers clipped, pruned, scaled and rounded once, and what is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.errors import InputError
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.matrix_unit import INTEGER_BITS, MatrixUnit
+from sciprec.precision.integers.fixed_point import adaptive_quantize
+from sciprec.precision.matrix_unit.slicing import sliced
+from sciprec.precision.matrix_unit.storage import ROWS, Stored
+from sciprec.precision.quantization import quantize
+
+SCALE_BYTES = 4
+"""Of a scale: it is a number of binary32."""
+ALONG = ("rows", "columns")
+
+
+@dataclass(frozen=True)
+class UnitTable:
+    """Matrices as a unit keeps them, in blocks whose scales go before the sums or after them.
+
+    A channel is a row (its scale goes into the field before that is rounded) or a column (its scale
+    multiplies what is summed). Groups divide channels of rows into blocks of columns, and channels
+    of columns into blocks of rows, whose sums are added.
+
+    Attributes:
+        unit: how.
+        along: "rows" or "columns", what a channel is.
+        slices: what is kept, one for each slice.
+        scales: (matrices, groups, channels of a block).
+        rows: (matrices groups,), how many of each block's rows count.
+        shape: matrices, groups, rows and columns of a block.
+        count: numbers in all, without what fills blocks up.
+        error: of the table, relative to it, root of the sums of squares.
+    """
+
+    unit: MatrixUnit
+    along: str
+    slices: tuple[Stored, ...]
+    scales: np.ndarray
+    rows: np.ndarray
+    shape: tuple[int, int, int, int]
+    count: int
+    error: float
+
+    @classmethod
+    def of(
+        cls, matrices: np.ndarray, unit: MatrixUnit, along: str, rows: np.ndarray | None = None,
+        count: int | None = None,
+    ) -> UnitTable:
+        """The table of matrices (matrices, rows, columns); products sum over rows.
+
+        Args:
+            matrices: in binary64; rows a multiple of 8.
+            unit: how they are kept.
+            along: "rows" or "columns".
+            rows: how many rows of each matrix count, the others are zero; left out, all.
+            count: numbers in all; left out, that of the rows that count.
+
+        Raises:
+            InputError: numbers that the format does not hold, sums that the accumulator does not,
+                groups that do not divide, or rows that do not fill bytes.
+        """
+        whole, size, columns = matrices.shape
+        if size % ROWS:
+            raise InputError(
+                f"the table has {size} rows; a matrix unit takes a multiple of {ROWS}: fill up "
+                "with zeros"
+            )
+        counted = np.full(whole, size) if rows is None else np.asarray(rows)
+        counted = -(-counted // ROWS) * ROWS
+        exact = _cut(matrices, unit, along)
+        blocks = _in_blocks(exact, unit, along)
+        unit.require_sums(blocks.shape[2])
+        numbers, scales = _numbers(blocks, unit, along)
+        bits = _bits(unit.table)
+        kept = tuple(Stored.of(one, bits, unit.sparse) for one in numbers)
+        made = cls(
+            unit, along, kept, scales, _rows_of(counted, blocks.shape, along), blocks.shape,
+            int((counted * columns).sum()) if count is None else count, 0.0,
+        )  # fmt: skip
+        size_of = np.sqrt((matrices**2).sum())
+        error = np.sqrt(((made.values() - matrices) ** 2).sum()) / (size_of if size_of else 1.0)
+        object.__setattr__(made, "error", float(error))
+        return made
+
+    @property
+    def bytes(self) -> float:
+        """What a unit keeps: numbers of all slices, places, scales."""
+        scales = 0 if self.unit.scale == "none" else self.scales_kept
+        return sum(one.bytes_of(self.count) for one in self.slices) + SCALE_BYTES * scales
+
+    @property
+    def scales_kept(self) -> int:
+        """How many different scales there are places for."""
+        if self.unit.scale == "tensor" or isinstance(self.unit.scale, float):
+            return 1
+        return int(self.scales.size)
+
+    def values(self) -> np.ndarray:
+        """The numbers that are kept times their scales, (matrices, rows, columns), in binary64."""
+        fine, total = 1.0, 0.0
+        for one in self.slices:
+            total = total + one.numbers().astype(np.float64) * fine
+            fine *= 2.0**-self.unit.slice_bits if len(self.slices) > 1 else 1.0
+        axis = 3 if self.along == "rows" else 2
+        blocks = total.reshape(self.shape) * np.expand_dims(self.scales, axis)
+        return _out_of_blocks(blocks, self.along)
+
+
+def real_scales(largest: np.ndarray, name: str) -> np.ndarray:
+    """The scale of numbers up to these in a format: of integers the binary32 number, rounded up,
+    that makes the largest 2^(bits - 1) - 1; of floats a power of two, see `MatrixUnit.top`.
+
+    NaN where a largest number is not finite, 1 where it is zero.
+    """
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        if name in INTEGER_BITS:
+            ends = float(2 ** (INTEGER_BITS[name] - 1) - 1)
+            made = (largest / ends).astype(np.float32)
+            short = made.astype(np.float64) * ends < largest
+            made = np.where(short, np.nextafter(made, np.float32(np.inf)), made)
+        else:
+            fraction, power = np.frexp(largest)
+            power = np.where(fraction == 0.5, power - 1, power)
+            made = np.ldexp(1.0 / MatrixUnit.top(name), power)
+        scales = made.astype(np.float64)
+        scales[largest == 0] = 1.0
+        scales[~np.isfinite(largest) | ~np.isfinite(scales)] = np.nan
+    return scales
+
+
+def rounded_to(x: np.ndarray, scales: np.ndarray, name: str) -> np.ndarray:
+    """The numbers of rows (rows, n) over the rows' scales in a format, each rounded once.
+
+    Integers as int8, floats in binary32; where a scale is NaN, whatever.
+    """
+    usable = np.where(np.isfinite(scales), scales, 1.0)
+    if name in INTEGER_BITS:
+        bits = INTEGER_BITS[name]
+        given = {"axis": 0, "scale": usable, "nonfinite": "saturate"}
+        return adaptive_quantize(x, bits, **given).integers
+    with np.errstate(over="ignore", under="ignore"):
+        over = x / usable[:, None]
+    return quantize(over, name).astype(np.float32)
+
+
+def _bits(name: str) -> int:
+    if name in INTEGER_BITS:
+        return INTEGER_BITS[name]
+    fmt = resolve_backend(name).storage.format
+    return {"tf32": 32}.get(fmt.name, 8 if fmt.significand_bits < 8 else 16)
+
+
+def _channel_axis(along: str) -> int:
+    """Over which axis of (..., rows, columns) the numbers of a channel lie."""
+    if along not in ALONG:
+        raise InputError(f"channels along {along!r}; accepted: {', '.join(ALONG)}")
+    return -1 if along == "rows" else -2
+
+
+def _cut(matrices: np.ndarray, unit: MatrixUnit, along: str) -> np.ndarray:
+    """The numbers clipped and pruned by their channels, then two in four."""
+    axis = _channel_axis(along)
+    if not np.isfinite(matrices).all():
+        raise InputError("the table has numbers that are not finite; a matrix unit takes none")
+    largest = np.abs(matrices).max(axis=axis, keepdims=True, initial=0.0)
+    made = np.clip(matrices, -unit.clip * largest, unit.clip * largest)
+    made = np.where(np.abs(matrices) < unit.prune * largest, 0.0, made)
+    return pruned_to_two(made) if unit.sparse else made
+
+
+def pruned_to_two(matrices: np.ndarray) -> np.ndarray:
+    """Of every four rows of a column the two largest numbers, the other ones zero; of equals the
+    first.
+    """
+    fours = matrices.reshape(matrices.shape[0], -1, 4, matrices.shape[2])
+    order = np.argsort(-np.abs(fours), axis=2, kind="stable")
+    kept = np.zeros(fours.shape, bool)
+    np.put_along_axis(kept, order[:, :, :2], True, axis=2)
+    return np.where(kept, fours, 0.0).reshape(matrices.shape)
+
+
+def _in_blocks(matrices: np.ndarray, unit: MatrixUnit, along: str) -> np.ndarray:
+    """(matrices, groups, rows, columns) of blocks that have one scale for each channel."""
+    whole, rows, columns = matrices.shape
+    if unit.scale != "group":
+        return matrices[:, None]
+    divided = columns if along == "rows" else rows
+    if divided % unit.group:
+        short = -(-divided // unit.group) * unit.group
+        raise InputError(
+            f"groups of {unit.group} do not divide channels of {divided} numbers; fill up with "
+            f"zeros to {short}, or take a group that divides them"
+        )
+    if along == "columns":
+        return matrices.reshape(whole, rows // unit.group, unit.group, columns)
+    apart = matrices.reshape(whole, rows, columns // unit.group, unit.group)
+    return np.ascontiguousarray(apart.swapaxes(1, 2))
+
+
+def _out_of_blocks(blocks: np.ndarray, along: str) -> np.ndarray:
+    whole, groups, rows, columns = blocks.shape
+    if along == "columns":
+        return blocks.reshape(whole, groups * rows, columns)
+    return blocks.swapaxes(1, 2).reshape(whole, rows, groups * columns)
+
+
+def _rows_of(counted: np.ndarray, shape: tuple[int, ...], along: str) -> np.ndarray:
+    """Rows of every block that count."""
+    _, groups, rows, _ = shape
+    if along == "rows":
+        return np.repeat(counted, groups)
+    started = counted[:, None] - rows * np.arange(groups)
+    return np.clip(started, 0, rows).reshape(-1)
+
+
+def _numbers(
+    blocks: np.ndarray, unit: MatrixUnit, along: str
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Numbers of each slice, (blocks, rows, columns), and the scales of the blocks' channels."""
+    axis = _channel_axis(along)
+    channels = np.ascontiguousarray(blocks if axis == -1 else blocks.swapaxes(2, 3))
+    flat = channels.reshape(-1, channels.shape[3])
+    if unit.scale == "tensor":
+        flat = flat.reshape(1, -1)
+    if unit.slices > 1:
+        made, scales = sliced(flat, INTEGER_BITS[unit.table], unit.slices)
+    else:
+        scales = _scales(flat, unit)
+        made = [rounded_to(flat, scales, unit.table)]
+        _require_held(flat, scales, made[0], unit)
+    shape = channels.shape
+    back = [one.reshape(shape) if axis == -1 else one.reshape(shape).swapaxes(2, 3) for one in made]
+    numbers = [np.ascontiguousarray(x).reshape(-1, *blocks.shape[2:]) for x in back]
+    return numbers, np.broadcast_to(
+        scales.reshape(-1, 1), (scales.size, int(np.prod(shape[:3])) // scales.size)
+    ).reshape(shape[:3])
+
+
+def _scales(flat: np.ndarray, unit: MatrixUnit) -> np.ndarray:
+    if unit.scale == "none":
+        return np.ones(flat.shape[0])
+    if isinstance(unit.scale, float):
+        return np.full(flat.shape[0], unit.scale)
+    return real_scales(np.abs(flat).max(axis=1, initial=0.0), unit.table)
+
+
+def _require_held(
+    flat: np.ndarray, scales: np.ndarray, made: np.ndarray, unit: MatrixUnit
+) -> None:
+    """Make sure that no number saturates or overflows."""
+    if unit.table in INTEGER_BITS:
+        end = unit.largest("table")
+        beyond = np.abs(flat) > (end + 0.5) * scales[:, None]
+    else:
+        end = resolve_backend(unit.table).storage.format.max_finite
+        beyond = ~np.isfinite(made)
+    if not beyond.any():
+        return
+    most = float(np.abs(flat).max())
+    least = most / end
+    advice = (
+        f"give a scale of {least:.3g} at least" if isinstance(unit.scale, float)
+        else "give a scale: tensor, channel or group"
+    )  # fmt: skip
+    ends = end * float(scales[0])
+    raise InputError(
+        f"{int(beyond.sum())} of {flat.size} numbers of the table are beyond {ends:.3g}, where "
+        f"'{unit.table}' ends at this scale; the largest is {most:.3g}: {advice}, or clip"
+    )

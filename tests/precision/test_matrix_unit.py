@@ -1,0 +1,371 @@
+"""Matrix units against exact integers and fractions: random units, tables and fields, and planted
+faults.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sciprec.errors import InputError
+from sciprec.precision import resolve_backend
+from sciprec.precision.formats.matrix_unit import (
+    ACCUMULATORS,
+    GROUPS,
+    INTEGER_BITS,
+    SCALES,
+    UNIT_FORMATS,
+    MatrixUnit,
+    resolve_matrix_unit,
+)
+from sciprec.precision.matrix_unit import multiplying, storage
+from sciprec.precision.matrix_unit.multiplying import unit_product
+from sciprec.precision.matrix_unit.slicing import pairs_of, slice_bound, sliced
+from sciprec.precision.matrix_unit.storage import Stored
+from sciprec.precision.matrix_unit.unit_kernels import compiled_for, multiply_numbers
+from sciprec.precision.matrix_unit.unit_table import UnitTable, pruned_to_two
+from tests.oracles.matrix_unit import Oracle, two_of_four
+
+QUICK, MANY = 24, 60
+
+
+def random_unit(rng):
+    """One of all units, where its parts go together."""
+    while True:
+        pick = lambda of: of[rng.integers(len(of))]  # noqa: E731
+        table, field = pick(UNIT_FORMATS), pick(UNIT_FORMATS)
+        given = {
+            "scale": pick((None, *SCALES)), "group": int(pick(GROUPS[:2])),
+            "accumulate": pick((None, *ACCUMULATORS)), "sparsity": pick(("none", "2:4")),
+            "clip": float(pick((1.0, 1.0, 0.8))), "prune": float(pick((0.0, 0.0, 0.2))),
+        }  # fmt: skip
+        if rng.integers(3) == 0:
+            table = field = pick(tuple(INTEGER_BITS))
+            given |= {"slices": int(rng.integers(2, 9))}
+        try:
+            unit = MatrixUnit(table, field, **given)
+            unit.require_sums(16)
+        except InputError:
+            continue
+        return unit
+
+
+def random_case(seed):
+    """A unit, the way its channels lie, matrices, and fields with numbers of many sizes."""
+    rng = np.random.default_rng(seed)
+    unit, along = random_unit(rng), ("rows", "columns")[rng.integers(2)]
+    step = unit.group if unit.scale == "group" else 8
+    shape = int(rng.integers(1, 3)), *(step * int(n) for n in rng.integers(1, 3, 2))
+    matrices = rng.normal(size=shape) * 10.0 ** rng.integers(-2, 2, shape)
+    matrices[rng.uniform(size=shape) < 0.2] = 0.0
+    if rng.integers(4) == 0:  # ties, and channels of one size
+        matrices = np.rint(4 * matrices) / 4
+    field = rng.normal(size=(*shape[:2], 2)) * 10.0 ** rng.integers(-3, 3, (*shape[:2], 1))
+    field[rng.uniform(size=field.shape) < 0.1] = 0.0
+    return unit, along, matrices, field
+
+
+def wrong_in(seed):
+    """How many numbers of a random product are not the oracle's."""
+    unit, along, matrices, field = random_case(seed)
+    found = unit_product(UnitTable.of(matrices, unit, along), field)
+    oracle, given = Oracle(unit, matrices.tolist(), along), field.tolist()
+    wanted = np.array(
+        [[[oracle.product(given, b, n, c) for c in range(field.shape[2])]
+          for n in range(matrices.shape[2])] for b in range(matrices.shape[0])]
+    )  # fmt: skip
+    assert found.shape == wanted.shape
+    same = (found == wanted) | np.isnan(found) & np.isnan(wanted)
+    return int((~same).sum()), unit.text
+
+
+def test_random_units_give_the_oracles_bits():
+    for seed in range(QUICK):
+        assert wrong_in(seed)[0] == 0, wrong_in(seed)
+
+
+@pytest.mark.slow
+def test_many_random_units_give_the_oracles_bits():
+    wrong = [(seed, text) for seed in range(QUICK, MANY) for n, text in [wrong_in(seed)] if n]
+    assert wrong == []
+
+
+def _swapped(packed):
+    return lambda integers: (lambda b: b >> 4 | b << 4)(packed(integers))
+
+
+def _shifted_places(found):
+    def wrong(numbers):
+        values, places = found(numbers)
+        return values, places ^ 1
+
+    return wrong
+
+
+def _neighbours(table):
+    object.__setattr__(table, "scales", np.roll(table.scales, 1, axis=-1))
+    return table
+
+
+FAULTS = {
+    "a swapped nibble": (storage, "packed_nibbles", _swapped),
+    "a wrong place of two in four": (storage, "two_of_four", _shifted_places),
+    "a pair of slices left out": (
+        multiplying, "pairs_of", lambda pairs: lambda n: pairs(n)[n > 1 :]
+    ),
+    "a scale of the neighbour": (
+        UnitTable, "of", lambda of: lambda *a, **k: _neighbours(of(*a, **k))
+    ),
+    "a slice too coarse": (
+        multiplying, "sliced", lambda of: lambda x, b, n: (
+            lambda made, s: ([*made[:-1], 0 * made[-1]] if n > 1 else made, s)
+        )(*of(x, b, n))
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_faults_are_found(fault, monkeypatch):
+    where, name, wrong = FAULTS[fault]
+    monkeypatch.setattr(where, name, wrong(getattr(where, name)))
+    assert any(wrong_in(seed)[0] for seed in range(QUICK)), fault
+
+
+def test_sums_that_wrap_around_are_found():
+    """What 32 bits do not hold, the kernel does not; so it is refused before."""
+    field = np.full((1, 8, 1), 2**14, np.int32)
+    table = np.full((1, 8, 1), 127, np.int8)
+    out, narrow = np.zeros((1, 1, 1), np.int32), np.zeros((1, 1, 1), np.int16)
+    kernel = compiled_for(multiply_numbers, "int32")
+    kernel(field, np.array([8]), out, table)
+    kernel(field, np.array([8]), narrow, table)
+    assert out[0, 0, 0] == 8 * 2**14 * 127 and narrow[0, 0, 0] != out[0, 0, 0]
+    with pytest.raises(InputError, match=r"sums 140000 products .* 127 x 127, which takes 32 bits "
+                       r"beside the sign; 'int32' holds sums exactly up to 2\^31 - 1: sum fewer"):
+        resolve_matrix_unit("matrix:table=int8,field=int8").require_sums(140_000)
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("accumulator", ACCUMULATORS)
+def test_what_is_packed_gives_the_bits_of_all_numbers(bits, sparse, accumulator):
+    rng = np.random.default_rng(bits)
+    ends = 2 ** (bits - 1)
+    numbers = rng.integers(-ends, ends, (3, 32, 21)).astype(np.int8)
+    numbers = pruned_to_two(numbers).astype(np.int8) if sparse else numbers
+    stored = Stored.of(numbers, bits, sparse)
+    np.testing.assert_array_equal(stored.numbers(), numbers)
+    size = sum(array.nbytes for array in stored.arrays)
+    assert size == stored.bytes_of(numbers.size)
+    if accumulator == "int32":
+        field, dtype = rng.integers(-128, 128, (3, 32, 5)).astype(np.int32), np.int32
+    else:
+        field, dtype = rng.normal(size=(3, 32, 5)).astype(np.float16).astype("f4"), np.float32
+    whole, packed = np.zeros((3, 5, 21), dtype), np.zeros((3, 5, 21), dtype)
+    rows = np.array([32, 16, 0])
+    compiled_for(multiply_numbers, accumulator)(field, rows, whole, numbers)
+    compiled_for(stored.kernel, accumulator)(field, rows, packed, *stored.arrays)
+    np.testing.assert_array_equal(packed, whole)
+    assert whole[:2].any() and not whole[2].any()
+
+
+def test_the_pattern_keeps_the_two_largest_of_four():
+    numbers = np.random.default_rng(3).integers(-3, 4, (2, 16, 9)).astype(float)
+    for b, n in np.ndindex(2, 9):
+        column = [Fraction(x) for x in numbers[b, :, n].tolist()]
+        assert two_of_four(column) == pruned_to_two(numbers)[b, :, n].tolist()
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("slices", range(1, 9))
+def test_slices_are_within_their_bound(bits, slices):
+    """The rest of every number, and the error of the products of pairs, exactly."""
+    rng, inner = np.random.default_rng(slices), 24
+    a, b = rng.normal(size=(2, 4, inner)) * 10.0 ** rng.integers(-4, 4, (2, 4, inner))
+    a[0], b[0] = 1.0 - 2.0**-53, -1.0 + 2.0**-30  # all at the end of the range
+    q = bits - 1
+    (made_a, scale_a), (made_b, scale_b) = sliced(a, bits, slices), sliced(b, bits, slices)
+    for made, scale, x in ((made_a, scale_a, a), (made_b, scale_b, b)):
+        for row in range(4):
+            s = Fraction(scale[row])
+            rests = [
+                abs(Fraction(value) - sum(int(d[row, i]) * s / 2 ** (q * n)
+                                          for n, d in enumerate(made)))
+                for i, value in enumerate(x[row].tolist())
+            ]  # fmt: skip
+            assert max(rests) <= s / 2 ** (q * (slices - 1)) / 2
+    bound = slice_bound(inner, bits, slices)
+    for i in range(4):
+        units = Fraction(scale_a[i]) * Fraction(scale_b[i])
+        pairs = zip(a[i].tolist(), b[i].tolist(), strict=True)
+        exact = sum(Fraction(x) * Fraction(y) for x, y in pairs)
+        taken = Fraction(0)
+        for m, n in pairs_of(slices):
+            whole = int(made_a[m][i].astype(int) @ made_b[n][i].astype(int))
+            taken += Fraction(whole, 2 ** (q * (m + n)))
+        assert abs(exact - taken * units) <= bound * units
+        largest = Fraction(abs(a[i]).max()) * Fraction(abs(b[i]).max())
+        assert bound * units <= 2 * (slices + 3) * inner * largest / 2 ** (q * slices)
+
+
+def test_pairs_are_all_that_count():
+    for slices in range(1, 9):
+        pairs = pairs_of(slices)
+        assert len(set(pairs)) == len(pairs) == MatrixUnit("int8", "int8", slices=slices).products
+        assert all(i + j < slices for i, j in pairs) and pairs[-1] == (0, 0)
+    assert [MatrixUnit("int8", "int8", slices=n).products for n in (2, 3, 4, 7)] == [3, 6, 10, 28]
+
+
+def wrong_integers(count, seed=0):
+    """How many of so many sums of products of a unit are wrong, by products of matrices in
+    binary64, which holds each of them.
+    """
+    rng = np.random.default_rng(seed)
+    wrong, made = 0, 0
+    kernel = compiled_for(multiply_numbers, "int32")
+    nibbles = compiled_for(storage.multiply_nibbles, "int32")
+    rows = np.full(50, 32)
+    while made < count:
+        field = rng.integers(-128, 128, (50, 32, 64), dtype=np.int32)
+        whole, narrow = (rng.integers(-e, e, (50, 32, 128), dtype=np.int8) for e in (128, 8))
+        out = np.zeros((2, 50, 64, 128), np.int32)
+        kernel(field, rows, out[0], whole)
+        nibbles(field, rows, out[1], storage.packed_nibbles(narrow))
+        for found, table in zip(out, (whole, narrow), strict=True):
+            exact = field.swapaxes(1, 2).astype(float) @ table.astype(float)
+            wrong += int((exact != found).sum())
+            made += found.size
+    return wrong, made
+
+
+def test_a_million_integers_are_right():
+    assert wrong_integers(10**6)[0] == 0
+
+
+@pytest.mark.slow
+def test_a_hundred_million_integers_are_right():
+    wrong, made = wrong_integers(10**8, seed=1)
+    assert wrong == 0 and made >= 10**8
+
+
+def test_no_column_depends_on_those_beside_it():
+    rng = np.random.default_rng(5)
+    field = rng.normal(size=(2, 16, 6))
+    for text in ("table=int8,field=int8", "table=int8,field=int8,slices=3,scale=tensor",
+                 "table=fp16,field=bf16,scale=tensor", "table=int4,field=fp16,scale=group"):
+        table = UnitTable.of(rng.normal(size=(2, 16, 16)), resolve_matrix_unit(text), "columns")
+        whole = unit_product(table, field)
+        for some in ([3], [5, 0], [4, 3, 2, 1, 0]):
+            np.testing.assert_array_equal(unit_product(table, field[:, :, some]), whole[:, :, some])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("text", ["table=int8,field=int8", "table=int8,field=int8,slices=2",
+                                  "table=fp16,field=fp16", "table=int4,field=e4m3fn"])  # fmt: skip
+def test_fields_that_are_not_finite_stay_so(text, bad):
+    field = np.ones((1, 8, 2))
+    field[0, 3, 0] = bad
+    made = unit_product(UnitTable.of(np.ones((1, 8, 4)), resolve_matrix_unit(text), "rows"), field)
+    assert not np.isfinite(made[..., 0]).any() and (abs(made[..., 1] - 8.0) < 0.2).all()
+
+
+def test_text_and_keys_are_one_unit():
+    for seed in range(50):
+        unit = random_unit(np.random.default_rng(seed))
+        assert resolve_matrix_unit(unit.text) == unit == resolve_matrix_unit(vars(unit))
+    other_way = resolve_matrix_unit("matrix:field=fp16,table=int8")
+    assert other_way.text == "matrix:table=int8,field=fp16"
+    assert resolve_matrix_unit("matrix:table=int8,field=int8,scale=0.5").scale == 0.5
+
+
+def test_bytes_of_a_table():
+    matrices = np.random.default_rng(0).normal(size=(2, 16, 24))
+    size = {
+        "table=fp16,field=fp16": 768 * 2, "table=int8,field=fp16": 768 + 4 * 32,
+        "table=int4,field=fp16,scale=tensor": 384 + 4,
+        "table=int4,field=fp16,scale=group": 384 + 4 * 32 * 3,
+        "table=fp16,field=fp16,sparsity=2:4": 768 + 96,
+        "table=int8,field=int8,slices=3": 3 * 768 + 4 * 32,
+    }  # fmt: skip
+    for text, wanted in size.items():
+        assert UnitTable.of(matrices, resolve_matrix_unit(text), "rows").bytes == wanted, text
+
+
+def test_errors_of_a_table_are_those_of_its_numbers():
+    matrices = np.random.default_rng(0).normal(size=(2, 16, 24))
+    for clip, prune in ((1.0, 0.0), (0.7, 0.0), (1.0, 0.3)):
+        unit = MatrixUnit("int8", "fp16", clip=clip, prune=prune)
+        table = UnitTable.of(matrices, unit, "rows")
+        error = np.linalg.norm(table.values() - matrices) / np.linalg.norm(matrices)
+        assert table.error == pytest.approx(error)
+        oracle = Oracle(unit, matrices.tolist(), "rows")
+        for b, k, n in [(0, 0, 0), (1, 7, 3), (1, 15, 23)]:
+            (number,), scale = oracle.stored(b, k, n)
+            assert table.values()[b, k, n] == float(number) * float(scale)
+    assert UnitTable.of(matrices, MatrixUnit("int8", "fp16"), "rows").error < 0.01
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("table=int9,field=fp16", "unknown format of a matrix unit's table 'int9'.*mean 'int"),
+        ("table=int8,field=fp61", "unknown format of a matrix unit's field 'fp61'.*mean 'fp16'"),
+        ("table=int8", "'field' is missing; accepted keys: table, field, scale"),
+        ("table=int8,field=int8,scal=none", "'scal=none' is not key=value .* mean 'scale'"),
+        ("table=int8,table=int4,field=int8", "'table' is given twice"),
+        ("table=int8,field=int8,slices=two", "slices='two' is not a whole number"),
+        ("table=int8,field=int8,accumulate=int23", "accumulator .*'int23'.*mean 'int32'"),
+        ("table=int8,field=fp16,accumulate=int32", "'int32' beside 'fp16', whose products are no"),
+        ("table=int8,field=fp16,scale=chanel", "scale .*'chanel'.*mean 'channel'"),
+        ("table=int8,field=fp16,scale=none", "no scale beside integers"),
+        ("table=fp16,field=fp16,scale=0.5", "scale 0.5 of its own beside a table in 'fp16'"),
+        ("table=int8,field=fp16,scale=-1", "scale of a matrix unit is -1.0; accepted: none"),
+        ("table=int8,field=fp16,group=6", "group of a matrix unit is 6; accepted: 8, 16"),
+        ("table=int8,field=int8,slices=9", "slices of a matrix unit is 9; accepted: a whole num"),
+        ("table=int8,field=fp16,slices=2", "2 slices of a table in 'int8' and a field in 'fp16'"),
+        ("table=int8,field=int8,slices=2,scale=group", "2 slices and the scale 'group'; accepted"),
+        ("table=int8,field=fp16,sparsity=1:4", "sparsity of a matrix unit '1:4'; .*2:4"),
+        ("table=int8,field=fp16,clip=0", "clip of a matrix unit is 0.0; accepted: a share"),
+        ("table=int8,field=fp16,prune=1.5", "prune of a matrix unit is 1.5; accepted: a share"),
+    ],
+)
+def test_units_that_are_refused(text, words):
+    with pytest.raises(InputError, match=words):
+        resolve_matrix_unit(f"matrix:{text}")
+
+
+@pytest.mark.parametrize(
+    ("text", "matrices", "words"),
+    [
+        ("table=int8,field=int8,slices=2,accumulate=fp16", np.ones((1, 32, 8)),
+         r"sums 32 products of integers up to 128 x 128, which takes 19 bits beside the sign; "
+         r"'fp16' holds sums exactly up to 2\^11: take accumulate=fp32 or int32"),
+        ("table=int8,field=int8,accumulate=fp16", np.ones((1, 32, 8)),
+         "may reach 516128 in sums of 32 products; 'fp16' ends at 65504"),
+        ("table=int8,field=fp16,scale=0.01", np.full((1, 8, 8), 3.0),
+         "64 of 64 numbers of the table are beyond 1.27, where 'int8' ends at this scale; the "
+         "largest is 3: give a scale of 0.0236 at least, or clip"),
+        ("table=e4m3fn,field=fp16,scale=none", np.full((1, 8, 8), 1000.0),
+         "are beyond 448, where 'e4m3fn' ends at this scale; .* give a scale: tensor, channel"),
+        ("table=int8,field=fp16,scale=group", np.ones((1, 16, 12)),
+         "groups of 8 do not divide channels of 12 numbers; fill up with zeros to 16, or take"),
+        ("table=int8,field=fp16", np.ones((1, 12, 8)), "the table has 12 rows; .* multiple of 8"),
+        ("table=int8,field=fp16", np.full((1, 8, 8), np.nan), "numbers that are not finite"),
+    ],
+)  # fmt: skip
+def test_tables_that_are_refused(text, matrices, words):
+    with pytest.raises(InputError, match=words):
+        UnitTable.of(matrices, resolve_matrix_unit(text), "rows")
+
+
+def test_what_is_not_two_of_four_is_refused():
+    numbers = np.zeros((1, 8, 3), np.int8)
+    numbers[0, 4:7, 2] = 1
+    with pytest.raises(InputError, match="not two of four: rows 4 to 7 of column 2 in block 0 have "
+                       "3 numbers that are not zero; prune it first"):
+        Stored.of(numbers, 8, True)
+
+
+def test_a_unit_is_no_backend():
+    with pytest.raises(InputError, match="is a matrix unit, which multiplies and does nothing"):
+        resolve_backend("matrix:table=int8,field=fp16")
