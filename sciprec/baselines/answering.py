@@ -25,7 +25,6 @@ from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS
-from sciprec.scenario.loading import TRUTH
 
 
 @dataclass(frozen=True)
@@ -214,7 +213,7 @@ def _noise(
 
 def _with_errors(runs: Sequence[Run], given: Mapping[str, Given]) -> dict[str, Given]:
     """What runs have given, with errors against the truth of their member."""
-    truths = {run.member: given[name_of(run)].values for run in runs if run.backend == TRUTH}
+    truths = {run.member: given[name_of(run)].values for run in runs if run.is_truth}
     return {
         name_of(run): _against(truths.get(run.member), given[name_of(run)], run) for run in runs
     }

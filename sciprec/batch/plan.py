@@ -105,7 +105,8 @@ def plan(
         scenario = _with_backends(scenario, environ or {}, override)
         scenario = _with_compensation(scenario, environ or {})
         names = _canonical(override or scenario.backends)
-        chosen = [Variant(TRUTH), *variants_of(scenario, [n for n in names if n != TRUTH])]
+        others = [one for one in variants_of(scenario, names) if not one.is_truth]
+        chosen = [Variant(TRUTH), *others]
         for member in range(scenario.members):
             runs += [_run(scenario, variant, member, suffix) for variant in chosen]
     return tuple(runs)

@@ -11,7 +11,6 @@ from sciprec.errors import InputError
 from sciprec.kinds.scenario_trace import trace_variant
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.rewriting.syntax import LiftError
-from sciprec.scenario.loading import TRUTH
 
 TRACE = "sciprec_trace"
 """Attribute of a file: the trace of its run, or why there is none, as JSON."""
@@ -20,7 +19,7 @@ TRACE = "sciprec_trace"
 def traced_by(run: Run) -> str:
     """What the error of a run is to be split by; "" where it is not to be."""
     asked = run.scenario.trace
-    if asked is None or run.member or run.backend == TRUTH:
+    if asked is None or run.member or run.is_truth:
         return ""
     wanted = {resolve_backend(name).name for name in asked.backends}
     return asked.by if not wanted or run.backend in wanted else ""

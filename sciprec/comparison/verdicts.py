@@ -121,6 +121,11 @@ def _tells(name: str, part: Mapping[str, Any]) -> bool:
     return name != "budget" or part["below_by"] is not None
 
 
+def _is_truth(run: xr.Dataset) -> bool:
+    """Whether a run is what others are compared with: fp64, transforms and all."""
+    return run.attrs.get("sciprec_backend") == TRUTH and "sciprec_stages" not in run.attrs
+
+
 def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:
     """Judge a run by its pointwise errors."""
     if stopped := stopped_early(actual.attrs):
@@ -128,10 +133,10 @@ def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison
     if lost := main_row(comparison).nonfinite_golden:
         row = main_row(comparison)
         counted = f"{lost} of {row.points} values of {row.variable} are not finite"
-        if actual.attrs.get("sciprec_backend") == TRUTH:
+        if _is_truth(actual):
             return Verdict("broken", f"{counted} in the truth itself", math.inf)
         return Verdict("failed", f"nothing can be compared: {counted} in the fp64 truth")
-    if actual.attrs.get("sciprec_backend") == TRUTH:
+    if _is_truth(actual):
         return Verdict("truth", "the truth that the others are compared with")
     changed = [r for r in comparison.rows if r.changed_nonfinite]
     if changed:

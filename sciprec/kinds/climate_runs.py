@@ -20,7 +20,7 @@ from sciprec.monitoring.plan import Plan, plan_from
 from sciprec.output.adapted import with_adapted
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.output.monitored import with_monitor
-from sciprec.output.stated import SCALED, STORED_BITS, STORED_STATE
+from sciprec.output.stated import MATRIX_UNITS, SCALED, STORED_BITS, STORED_STATE
 from sciprec.output.variables import describe
 from sciprec.precision.assigning.policies import in_place_of
 from sciprec.precision.assigning.scaling import with_scaling
@@ -143,6 +143,8 @@ def run_climate(
         dataset = with_adapted(dataset, trajectory.adapted, _ROUNDED_BY_BLOCK)
     if trajectory.scaling is not None:
         dataset.attrs[SCALED] = json.dumps(trajectory.scaling)
+    if trajectory.matrix_units is not None:
+        dataset.attrs[MATRIX_UNITS] = json.dumps(trajectory.matrix_units, sort_keys=True)
     if trajectory.stored:
         dataset.attrs[STORED_STATE] = trajectory.stored
     if trajectory.stored_bits is not None:

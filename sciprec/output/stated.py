@@ -43,6 +43,8 @@ STORED_STATE, STORED_BITS = "stored_state", "stored_bits"
 say so."""
 SCALED = "sciprec_scaling"
 """The scales of a model's places and what has changed them, as JSON."""
+MATRIX_UNITS = "sciprec_matrix_units"
+"""What matrix units of the transforms keep and do, as JSON."""
 MARKET = "sciprec_market"
 """Spot, rate, dividend yield and payoff of a surface of prices, as JSON."""
 

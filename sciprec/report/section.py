@@ -26,6 +26,7 @@ from sciprec.report.sections.fewest_bits import fewest_bits_section
 from sciprec.report.sections.figures import pictures
 from sciprec.report.sections.fixed_point import fixed_point_sections
 from sciprec.report.sections.growth import growth_section
+from sciprec.report.sections.matrix_units import matrix_units_section
 from sciprec.report.sections.members import members_section
 from sciprec.report.sections.monitored import monitored_rows
 from sciprec.report.sections.rounded import rounded_in_words
@@ -34,7 +35,6 @@ from sciprec.report.sections.stages import stage_rows
 from sciprec.report.sections.suggestions import suggestions
 from sciprec.report.sections.traced import traced_rows
 from sciprec.report.stored.batch import StoredBatch, StoredRun
-from sciprec.scenario.loading import TRUTH
 
 SHOWN_METRICS = ("max_abs", "rms", "relative_l2", "decimal_digits", "standard_errors")
 
@@ -112,7 +112,7 @@ def _distribution(subject: Subject) -> dict[str, Any] | None:
 
 def _variables(subject: Subject) -> dict[str, Any] | None:
     """All errors of all variables."""
-    runs = [r for r in subject.runs if r.comparison is not None and r.backend != TRUTH]
+    runs = [r for r in subject.runs if r.comparison is not None and not r.is_truth]
     shown = [m for m in metrics().values() if m.name in SHOWN_METRICS]
     return {"runs": runs, "metrics": shown} if runs else None
 
@@ -129,6 +129,7 @@ _FINDINGS = (
     PageSection("members", lambda of: members_section(of.runs)),
     PageSection("notes", lambda of: notes(of.runs)),
     PageSection("stages", lambda of: stage_rows(of.runs)),
+    PageSection("matrix_units", lambda of: matrix_units_section(of.runs)),
     PageSection("scaled", lambda of: scaled_section(of.runs)),
     PageSection("levels", lambda of: level_rows(of.runs)),
     PageSection("adaptive", lambda of: adaptive_rows(of.runs, of.prefix)),

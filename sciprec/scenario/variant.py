@@ -59,7 +59,7 @@ class Variant:
     @property
     def is_truth(self) -> bool:
         """Whether its run is what others of the scenario and member are compared with."""
-        return self.backend == TRUTH
+        return self.backend == TRUTH and self.stages.name == MODEL_STAGES.name
 
     @property
     def label(self) -> str:

@@ -1,5 +1,8 @@
 """The Legendre stage on a matrix unit: number by number, in runs, and what it costs a forecast."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,6 +15,7 @@ from sciprec.climate.transform.legendre_stage import LANES
 from sciprec.errors import InputError
 from sciprec.precision.formats.matrix_unit import MatrixUnit, resolve_matrix_unit
 from sciprec.precision.formats.stages import Stages, resolve_stages
+from sciprec.precision.matrix_unit.unit_table import UnitTable
 from tests.oracles.matrix_unit import Oracle
 from tests.precision.test_matrix_unit import random_unit
 
@@ -131,9 +135,9 @@ def test_what_a_unit_keeps_is_reported():
         (of[text],) = StagedTransform(SMALL, Stages(f"matrix:table={text}")).report()
     half, sliced, sparse = of.values()
     assert half["bytes"] == 2 * number * 2 and half["products"] == 1
-    assert sliced["products"] == 6 and sliced["multiplications"] == 6 * half["multiplications"]
-    assert sparse["bytes"] == half["bytes"] * 18 / 32
-    assert sparse["multiplications"] == half["multiplications"] / 2
+    assert half["numbers"] == half["multiplications"] == 2 * number
+    assert half["field_numbers"] == 2 * 77 + 4 * 11 * 8
+    assert sliced["products"] == 6 and sparse["bytes"] == half["bytes"] * 18 / 32
     assert max(sliced["table_errors"]) < 1e-6 < max(half["table_errors"]) < 1e-3
 
 
@@ -235,3 +239,34 @@ def test_text_of_a_unit_in_stages():
     unit = resolve_matrix_unit("matrix:table=int8,field=fp16")
     made = [Stages(given).resolved("fp64")["legendre"] for given in (unit, unit.text)]
     assert made[0] == made[1] == unit
+
+
+@pytest.mark.slow
+def test_a_policy_leaves_the_products_to_the_unit():
+    """Its error from Legendre products in fp16 goes; a unit in int8 brings more."""
+    options = {"truncation": SMALL, "days": 0.25, "output_hours": 6.0}
+    truth = integrate("williamson_5", **options).fields["height"]
+
+    def error(stages):
+        made = integrate("williamson_5", backend="policy:dcu", stages=stages, **options)
+        return np.linalg.norm(made.fields["height"] - truth) / np.linalg.norm(truth)
+
+    policy, sliced, whole = (
+        error(s) for s in (None, Stages(SLICED.format(8)), Stages("matrix:table=int8,field=fp16"))
+    )
+    assert 10 * sliced < policy < whole
+    with pytest.raises(InputError, match="a matrix unit for 'legendre' alone is accepted"):
+        error(Stages(SLICED.format(8), fourier="fp16"))
+
+
+def test_the_program_of_inverses_inverts():
+    """Analysis after synthesis, as rounded, gives the coefficients of the truncation again."""
+    path = Path(__file__).parents[2] / "data" / "climate" / "matrix_inverse.py"
+    made = runpy.run_path(str(path))
+    unit = resolve_matrix_unit(made["INT8"])
+    forth, back = made["inverted"](SMALL, unit)
+    rounded = UnitTable.of(forth, unit, "rows").values()
+    for table, inverse in zip(rounded, back, strict=True):
+        there = np.abs(table).max(axis=1) > 0
+        whole = 2 * inverse[:, there].T @ table[there].T
+        np.testing.assert_allclose(whole, np.eye(there.sum()), atol=1e-9)

@@ -62,6 +62,7 @@ class Trajectory:
         observed: what a monitor has seen, or None.
         adapted: what an adaptive run has done, or None.
         scaling: the scales of places and what changed them, as plain data; None without scales.
+        matrix_units: what matrix units of the transforms keep and do, as plain data, or None.
     """
 
     time_days: np.ndarray
@@ -82,6 +83,7 @@ class Trajectory:
     observed: Observed | None = None
     adapted: Adapted | None = None
     scaling: dict | None = None
+    matrix_units: dict | None = None
 
 
 def integrate(
@@ -208,4 +210,5 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
         observed=None if run.observer is None else run.observer.observed_at_end(run.levels),
         adapted=None if run.adapting is None else run.adapting.adapted,
         scaling=model.report() if isinstance(model, ScaledModel) else None,
+        matrix_units=model.matrix_units,
     )

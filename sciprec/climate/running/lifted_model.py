@@ -55,7 +55,10 @@ class Model:
         columns: name of the variable of each column of the state.
         steps: what makes steps of a whole state.
         lifted: all lifted kernels.
+        matrix_units: what matrix units of its transforms keep and do, as plain data, or None.
     """
+
+    matrix_units: dict | None = None
 
     def __init__(self, request: Request, convert: Conversion) -> None:
         self.request, self.backend, self.convert = request, request.backend, convert
@@ -202,6 +205,9 @@ class Model:
         if request.stages is None:
             return self._lift(_tendency(request))
         transform = StagedTransform(request.truncation, request.stages, self.backend)
+        if units := transform.report():
+            fields = self.convert.transformed
+            self.matrix_units = {"units": units, "fields": list(fields)}
         kernels = [self._lift(kernel) for kernel in request.equations.kernels]
         tendency = staged_tendency(kernels, self.constants, self.work, transform)
         return lambda x, out, *rest: tendency(x, out)

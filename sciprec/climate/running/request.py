@@ -19,6 +19,7 @@ from sciprec.climate.diagnostics.derived import derived_names
 from sciprec.climate.equations.registry import EquationSet
 from sciprec.climate.running.parameters import Parameters, check_parameters
 from sciprec.climate.running.perturbation import Perturbation
+from sciprec.climate.stages.matrix_legendre import require_unit
 from sciprec.climate.stages.scales import SCALED_STAGES
 from sciprec.climate.stepping.schemes import FILTER, TimeScheme
 from sciprec.climate.stepping.stored import StoredState, as_master_copy, resolve_stored
@@ -143,14 +144,18 @@ def check_request(
             "residual: leave one of them out"
         )
     chosen = resolve_stages(stages)
-    if chosen is not None and isinstance(arithmetic, AssignedBackend):
+    by_place = isinstance(arithmetic, AssignedBackend)
+    if chosen is not None and by_place and not chosen.on_unit_alone:
         raise InputError(
             f"stages are given beside '{arithmetic.name}', which gives formats to places of the "
-            "model; leave them out, and give 'Legendre products' and others formats there"
+            "model; leave them out, and give 'Legendre products' and others formats there (a "
+            "matrix unit for 'legendre' alone is accepted)"
         )
     if chosen is not None:
         sums = any(each.sums for each in compensations.values())
         require_stages(chosen, arithmetic, checked.fourier, sums)
+        for unit in chosen.units:
+            require_unit(row, unit)
     return Request(
         case=found,
         equations=equations,

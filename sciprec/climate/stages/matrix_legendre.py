@@ -85,18 +85,36 @@ class MatrixLegendre:
         """What the unit keeps and does, as plain data.
 
         Returns:
-            unit, its text; bytes of both tables; products of matrices in place of one; error of the
-            tables of synthesis and analysis, relative; multiplications of a field in one direction,
-            those by zeros that are not stored left out.
+            unit, its text; numbers and bytes of both tables; products of matrices in place of one;
+            table_errors, of synthesis and analysis, relative; multiplications of a field in one
+            direction and one product; field_numbers, of a field in both domains.
         """
-        kept = 0.5 if self.unit.sparse else 1.0
+        number = self.tables[0].count
         return {
             "unit": self.unit.text,
+            "numbers": 2 * number,
             "bytes": sum(table.bytes for table in self.tables),
             "products": self.unit.products,
             "table_errors": [table.error for table in self.tables],
-            "multiplications": 2.0 * self.tables[0].count * kept * self.unit.products,
+            "multiplications": 2 * number,
+            "field_numbers": 2 * number // self.north + 4 * self.orders * self.north,
         }
+
+
+def require_unit(truncation: Truncation, unit: MatrixUnit) -> None:
+    """Make sure that a unit can have the Legendre products of a truncation.
+
+    Raises:
+        InputError: its accumulator does not hold their sums, or its format not the tables.
+    """
+    step, north = max(ROWS, unit.group), truncation.nlat // 2
+    degrees = -(-((truncation.number + 3) // 2) // step) * step
+    latitudes = -(-north // step) * step
+    grouped = unit.scale == "group"
+    unit.require_sums(max(degrees, unit.group if grouped else latitudes))
+    if unit.scale == "none" or isinstance(unit.scale, float):  # numbers may be too large
+        degree, _ = coefficient_orders(truncation.number)
+        MatrixLegendre(truncation, unit, np.ones(degree.size, bool))
 
 
 def legendre_matrices(truncation: Truncation, group: int = ROWS) -> tuple[np.ndarray, np.ndarray]:

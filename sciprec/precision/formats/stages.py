@@ -54,6 +54,18 @@ class Stages:
             made["legendre"] = replace(legendre, name=name, about="", **sums)
         return made
 
+    @property
+    def on_unit_alone(self) -> bool:
+        """Whether the Legendre products are a matrix unit's, and all else is the model's."""
+        others = self.sums, self.fourier, self.kept
+        return is_matrix_unit(self.legendre) and others == (None, None, None)
+
+    @property
+    def units(self) -> list[MatrixUnit]:
+        """The matrix units among them."""
+        given = (self.legendre, self.kept)
+        return [resolve_matrix_unit(one) for one in given if is_matrix_unit(one)]
+
     def _in_model(self, name: str, whole: Backend) -> Backend | MatrixUnit:
         """What is given for one of the arithmetics, or that of the model."""
         given = getattr(self, name)

@@ -10,7 +10,6 @@ from sciprec.comparison.wording import axis_label
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
 from sciprec.report.stored.batch import StoredRun
-from sciprec.scenario.loading import TRUTH
 
 
 def lines_picture(
@@ -34,7 +33,7 @@ def lines_picture(
             values = run.dataset[variable]
             values = values.isel({dim: -1 for dim in values.dims[:-1]})
             look = {"color": "#808080", "linewidth": 4, "alpha": 0.4}
-            look = look if run.backend == TRUTH else label_style(run.label, order)
+            look = look if run.is_truth else label_style(run.label, order)
             shown = np.where(np.isfinite(values), values, np.nan)
             axes.plot(values[axis].values, shown, label=short(run.label), **look)
         units = str(values.attrs.get("units", ""))

@@ -10,7 +10,6 @@ import xarray as xr
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import drawable, drawn, label_style, legend, short, to_svg
 from sciprec.report.stored.batch import StoredRun
-from sciprec.scenario.loading import TRUTH
 
 
 def power_spectrum(values: np.ndarray) -> np.ndarray:
@@ -45,7 +44,7 @@ def spectrum_picture(
             actual = _second_half(run.dataset[variable])
             if actual.shape != golden.shape or not np.isfinite(actual).all():
                 continue
-            if run.backend == TRUTH:
+            if run.is_truth:
                 look = {"color": "#808080", "linewidth": 4, "alpha": 0.5}
             else:
                 look = label_style(run.label, order) | {"marker": ""}

@@ -13,7 +13,6 @@ from matplotlib.ticker import MaxNLocator
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
 from sciprec.report.stored.batch import StoredRun
-from sciprec.scenario.loading import TRUTH
 
 MOST_MATURITIES = 3
 MOST_TOLERANCES = 4.0  # up to which axes are linear and bars whole
@@ -185,7 +184,7 @@ def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
 
 def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
     """|mean rounding error| and what is left of it, over the price, by arithmetic, logarithmic."""
-    shown = [run for run in done if run.backend != TRUTH]
+    shown = [run for run in done if not run.is_truth]
     limits = [
         limit["at_most"]
         for limit in done[0].description["tolerance"]
@@ -247,7 +246,7 @@ def _cost_picture(done: Sequence[StoredRun], name: str) -> Picture:
 
 def _truth(done: Sequence[StoredRun]) -> StoredRun:
     """The run in fp64."""
-    return next(run for run in done if run.backend == TRUTH)
+    return next(run for run in done if run.is_truth)
 
 
 def _widest(data: xr.Dataset) -> xr.Dataset:

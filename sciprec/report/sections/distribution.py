@@ -14,7 +14,6 @@ from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
 from sciprec.report.stored.batch import StoredRun
 from sciprec.report.stored.shown import is_bounded
-from sciprec.scenario.loading import TRUTH
 
 PROFILES = ("lat", "sigma", "strike", "maturity", "update", "time")
 """Axes along which an error is drawn, the first that a variable has."""
@@ -92,7 +91,7 @@ def differing(runs: Sequence[StoredRun]) -> list[tuple[StoredRun, Row]]:
     found = [
         (run, main_row(run.comparison))
         for run in runs
-        if run.comparison is not None and run.backend != TRUTH and not is_bounded(run)
+        if run.comparison is not None and not run.is_truth and not is_bounded(run)
     ]
     return [(run, row) for run, row in found if row.statistics is not None and any(
         count for _, count in row.statistics.histograms["absolute"])]  # fmt: skip
@@ -136,7 +135,7 @@ def class_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
     """
     found = []
     for run in runs:
-        if run.comparison is None or run.backend == TRUTH:
+        if run.comparison is None or run.is_truth:
             continue
         for row in run.comparison.rows:
             if row.statistics is None:

@@ -12,7 +12,6 @@ from sciprec.comparison.verdicts import main_row
 from sciprec.comparison.wording import moment, time_unit
 from sciprec.output.stated import BUDGETS
 from sciprec.report.stored.batch import PLAIN, StoredRun
-from sciprec.scenario.loading import TRUTH
 
 
 def drift_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
@@ -29,8 +28,8 @@ def drift_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
         whether the files name their budgets.
     """
     done = [run for run in runs if run.dataset is not None and run.comparison is not None]
-    truth = next((run for run in done if run.backend == TRUTH), None)
-    others = [run for run in done if run.backend != TRUTH]
+    truth = next((run for run in done if run.is_truth), None)
+    others = [run for run in done if not run.is_truth]
     if truth is None:
         return []
     found = {run.label: drifts(truth.dataset, run.dataset) for run in others}

@@ -19,7 +19,6 @@ from sciprec.report.drawing.svg import LONGEST_LABEL, drawn, label_style, legend
 from sciprec.report.sections.bounded import bounded_pictures, maturity_rows
 from sciprec.report.sections.sums import accumulation_picture
 from sciprec.report.stored.batch import StoredRun
-from sciprec.scenario.loading import TRUTH
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
 LEAST_OF_MAP = 4  # rows and columns; less is no picture
@@ -36,12 +35,12 @@ def pictures(
         prefix: unique on the page, for identifiers.
     """
     done = [run for run in runs if run.dataset is not None and run.comparison is not None]
-    others = [run for run in done if run.backend != TRUTH]
+    others = [run for run in done if not run.is_truth]
     if not others:
         return []
-    truth = next(run for run in done if run.backend == TRUTH)
+    truth = next(run for run in done if run.is_truth)
     variable = main_row(others[0].comparison).variable
-    begun = [run for run in runs if run.dataset is not None and run.backend != TRUTH]
+    begun = [run for run in runs if run.dataset is not None and not run.is_truth]
     drawing: dict[str, Callable[[], list[Picture | Switch]]] = {
         "growth": lambda: [_growth_picture(truth, begun, variable, order, f"{prefix}-growth")],
         "map": lambda: [_maps(truth, others, variable, f"{prefix}-map")],

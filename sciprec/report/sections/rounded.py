@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from sciprec.output.stated import ROUNDED
 from sciprec.report.stored.batch import StoredRun
-from sciprec.scenario.loading import TRUTH
 
 
 def rounded_in_words(runs: Sequence[StoredRun]) -> str:
@@ -16,10 +15,10 @@ def rounded_in_words(runs: Sequence[StoredRun]) -> str:
         runs: those of the scenario; where their files do not say it, there are no words.
     """
     done = [run for run in runs if run.dataset is not None]
-    labels = [run.label for run in done if run.carries_residual and run.backend != TRUTH]
+    labels = [run.label for run in done if run.carries_residual and not run.is_truth]
     said = ""
     if labels:
-        every = len(labels) == sum(run.backend != TRUTH for run in done)
+        every = len(labels) == sum(not run.is_truth for run in done)
         who = "all runs" if every else ", ".join(labels)
         said = f"; what these roundings lose of the state is carried along as a residual in {who}"
     words = (str(run.dataset.attrs.get(ROUNDED, "")) for run in done)

@@ -11,7 +11,6 @@ from sciprec.comparison.rows import growth
 from sciprec.comparison.verdicts import main_row
 from sciprec.output.stated import SCALED
 from sciprec.report.stored.batch import StoredRun
-from sciprec.scenario.loading import TRUTH
 
 _SHOWN_CHANGES = 12
 _SAME = 1.25
@@ -32,7 +31,7 @@ def scaled_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
     told = {run.label: _scaling(run) for run in runs}
     if not any(told.values()):
         return None
-    truth = next((run for run in runs if run.backend == TRUTH), None)
+    truth = next((run for run in runs if run.is_truth), None)
     arithmetics = {said["arithmetic"] for said in told.values() if said}
     shown = [run for run in runs if told[run.label] or run.backend in arithmetics]
     rows = [_row(run, told[run.label], truth) for run in shown]

@@ -14,7 +14,6 @@ from sciprec.machine.work import stored_bytes
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.report.stored.batch import PLAIN, StoredRun
 from sciprec.report.stored.shown import main_error
-from sciprec.scenario.loading import TRUTH
 
 LEAST_GAIN = 3.0
 """A suggestion has to reduce the error by this factor in the run that verifies it."""
@@ -61,7 +60,7 @@ def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
         Suggestions for runs that miss a tolerance or have none to meet; nothing where no run of
         the batch verifies any.
     """
-    compared = [run for run in runs if run.comparison is not None and run.backend != TRUTH]
+    compared = [run for run in runs if run.comparison is not None and not run.is_truth]
     found = []
     for run in compared:
         if run.verdict.status == "good":
@@ -69,7 +68,7 @@ def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
         for change, helper in _changes(run, compared):
             gain = _gain(run, helper)
             if gain >= LEAST_GAIN:
-                truth = next(r for r in runs if r.backend == TRUTH)
+                truth = next(r for r in runs if r.is_truth)
                 command = f"sciprec compare {folder}/{truth.file} {folder}/{helper.file}"
                 found.append(
                     Suggestion(run.label, run.scenario, observed(run), change, gain, command)

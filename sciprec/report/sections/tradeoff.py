@@ -162,7 +162,7 @@ def measured_cost(batch: StoredBatch, runs: Sequence[StoredRun]) -> Cost | None:
             mine, theirs = mine + run.processor_time, theirs + truth.processor_time
     if not theirs.low > 0.0:
         return None
-    if all(run.backend == TRUTH for run in runs):
+    if all(run.is_truth for run in runs):
         return Cost(1.0, 1.0, 1.0)
     return Cost(mine.seconds / theirs.seconds, mine.low / theirs.high, mine.high / theirs.low)
 

@@ -235,7 +235,7 @@ def read_batch(folder: str | Path) -> StoredBatch:
     truths = {
         entry["scenario"]: dataset
         for entry, (dataset, _) in zip(entries, loaded, strict=True)
-        if entry["backend"] == TRUTH
+        if Variant.read(entry).is_truth
     }
     runs = tuple(
         _stored_run(entry, dataset, failure, truths.get(entry["scenario"]))

@@ -12,7 +12,6 @@ import xarray as xr
 from sciprec.comparison.evidence.gathering import Members, evidence
 from sciprec.output import files
 from sciprec.output.stated import INPUTS, MEMBERS
-from sciprec.scenario.loading import TRUTH
 
 MOST_BYTES_KEPT = 2**27
 """Of an ensemble's members, which several tests go through, and each arithmetic anew."""
@@ -59,7 +58,7 @@ def evidence_of(batch: StoredBatch, run: StoredRun) -> dict[str, Any] | None:
         in their inputs, so that each has to be good enough by itself.
     """
     truth = truth_of(batch, run)
-    if truth is None or truth.dataset is None or run.backend == TRUTH or run.comparison is None:
+    if truth is None or truth.dataset is None or run.is_truth or run.comparison is None:
         return None
     if truth.dataset.attrs.get(MEMBERS) == INPUTS:
         return None
@@ -69,7 +68,7 @@ def evidence_of(batch: StoredBatch, run: StoredRun) -> dict[str, Any] | None:
 
 def truth_of(batch: StoredBatch, run: StoredRun) -> StoredRun | None:
     """The fp64 run of the same scenario."""
-    return next((one for one in batch.of_scenario(run.scenario) if one.backend == TRUTH), None)
+    return next((one for one in batch.of_scenario(run.scenario) if one.is_truth), None)
 
 
 def _members(batch: StoredBatch, scenario: str, label: str) -> StoredMembers:

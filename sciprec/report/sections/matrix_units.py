@@ -1,0 +1,146 @@
+"""What the page says about runs whose Legendre products are those of a matrix unit.
+
+The speed is modelled from published peak rates, and says so; nothing of it was measured.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.comparison.rows import main_row
+from sciprec.machine.matrix_rates import (
+    MATRIX_MACHINES,
+    LegendreWork,
+    assumptions,
+    kind_of,
+    speed_modelled,
+)
+from sciprec.output.stated import MATRIX_UNITS
+from sciprec.precision.formats.matrix_unit import MatrixUnit, resolve_matrix_unit
+from sciprec.report.sections.drift import drift_rows
+from sciprec.report.stored.batch import StoredRun
+
+_WIND = ("u", "v")
+
+
+def matrix_units_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
+    """A row for each run with a matrix unit, as plain data.
+
+    Args:
+        runs: of one scenario.
+
+    Returns:
+        None where no run has one; else `rows`, in the order of the runs: label, unit in words,
+        table_error, the error of the main variable at the end, that of the wind, drift (the largest
+        of the budgets', per day), kilobytes of tables, products, and the modelled `speeds`, for
+        each of the `machines` that with tables read from memory, and that with tables on the chip;
+        and `assumed`, what these rest on, a sentence each.
+    """
+    told = {run.label: said for run in runs if (said := _told(run))}
+    if not told:
+        return None
+    truth = next((run for run in runs if run.is_truth and run.dataset is not None), None)
+    drift = {row["label"]: row for row in drift_rows(runs)}
+    rows = [_row(run, told[run.label], truth, drift) for run in runs if run.label in told]
+    return {
+        "rows": rows,
+        "variable": next((row["variable"] for row in rows if row["variable"]), ""),
+        "per": next((row["per"] for row in drift.values()), "day"),
+        "machines": [machine.title for machine in MATRIX_MACHINES.values()],
+        "assumed": _assumed(told.values()),
+    }
+
+
+def _told(run: StoredRun) -> dict[str, Any] | None:
+    text = None if run.dataset is None else run.dataset.attrs.get(MATRIX_UNITS)
+    return None if text is None else json.loads(text)
+
+
+def _row(
+    run: StoredRun, said: dict[str, Any], truth: StoredRun | None, drift: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """What a run's unit keeps, does and costs."""
+    units = [resolve_matrix_unit(part["unit"]) for part in said["units"]]
+    kept = run.stages is not None and (run.stages["kept_orders"] or run.stages["kept_degrees"])
+    error, wind, variable = math.nan, math.nan, ""
+    if truth is not None and run.comparison is not None and run.dataset is not None:
+        variable = main_row(run.comparison).variable
+        error = _error_at_end(truth.dataset, run.dataset, (variable,))
+        wind = _error_at_end(truth.dataset, run.dataset, _WIND)
+    mine = drift.get(run.label, {})
+    drifts = [abs(mine[name]) for name in mine.get("budgets", ()) if mine[name] is not None]
+    return {
+        "label": run.label, "variable": variable,
+        "unit": "; ".join(in_words(unit) for unit in units)
+        + (", lowest orders or degrees apart" if kept else ""),
+        "table_error": max(max(part["table_errors"]) for part in said["units"]),
+        "error": _finite(error), "wind": _finite(wind),
+        "drift": max(drifts) if drifts else None,
+        "kilobytes": sum(part["bytes"] for part in said["units"]) / 1000,
+        "products": units[0].products,
+        "speeds": [
+            None if kept else [speed_modelled(units[0], _work(said), machine, on_chip)
+                               for on_chip in (False, True)]
+            for machine in MATRIX_MACHINES.values()
+        ],
+    }  # fmt: skip
+
+
+def in_words(unit: MatrixUnit) -> str:
+    """A unit in words: "int8 x fp16, a scale per channel, sums in fp32"."""
+    scale = unit.scale if isinstance(unit.scale, str) else f"{unit.scale:g}"
+    scales = {
+        "none": [], "tensor": ["one scale"], "channel": ["a scale per channel"],
+        "group": [f"a scale per group of {unit.group}"],
+    }.get(scale, [f"scale {scale}"])  # fmt: skip
+    parts = [f"{unit.table} x {unit.field}", *scales, f"sums in {unit.accumulate}"]
+    parts += [f"{unit.slices} slices"] if unit.slices > 1 else []
+    parts += ["two of four"] if unit.sparse else []
+    parts += [f"clipped at {unit.clip:g} of the largest"] if unit.clip < 1 else []
+    parts += [f"pruned below {unit.prune:g} of the largest"] if unit.prune > 0 else []
+    return ", ".join(parts)
+
+
+def _work(said: dict[str, Any]) -> LegendreWork:
+    part = said["units"][0]
+    names = ("numbers", "bytes", "multiplications", "field_numbers")
+    return LegendreWork(*(part[name] for name in names), sum(said["fields"]))
+
+
+def _assumed(told: Any) -> list[str]:
+    """What the modelled speeds rest on besides published figures of the machines themselves."""
+    kinds = {kind_of(resolve_matrix_unit(said["units"][0]["unit"])) for said in told}
+    return [
+        f"{machine.title}: {'; '.join(found)}"
+        for machine in MATRIX_MACHINES.values()
+        if (found := list(dict.fromkeys(s for kind in sorted(kinds)
+                                        for s in assumptions(machine, kind))))
+    ]  # fmt: skip
+
+
+def _error_at_end(truth: xr.Dataset, run: xr.Dataset, names: Sequence[str]) -> float:
+    """Relative l2 error of variables together over the sphere, at the last time of the run; NaN
+    where one is missing or the run has no time of the truth's last.
+    """
+    if any(name not in truth or name not in run for name in names):
+        return math.nan
+    if float(run["time"][-1]) != float(truth["time"][-1]):
+        return math.nan
+    weights = np.cos(np.deg2rad(truth["lat"]))
+    error, size = 0.0, 0.0
+    for name in names:
+        wanted = truth[name].isel(time=-1).astype(np.float64)
+        found = run[name].isel(time=-1).astype(np.float64)
+        error += float((weights * (found - wanted) ** 2).sum(skipna=False))
+        size += float((weights * wanted**2).sum(skipna=False))
+    return math.sqrt(error / size) if size > 0 else math.nan
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,99 @@
+"""Matrix units from a scenario to its page: what files say, what the page shows, and bad input."""
+
+import json
+import re
+
+import pytest
+
+from sciprec.batch import workflow
+from sciprec.batch.plan import plan
+from sciprec.batch.resume import run_digest
+from sciprec.errors import InputError
+from sciprec.kinds import load_scenario, parse_scenario
+from sciprec.output import netcdf
+from sciprec.output.stated import MATRIX_UNITS
+from sciprec.precision.formats.matrix_unit import resolve_matrix_unit
+from sciprec.report.sections.matrix_units import in_words, matrix_units_section
+from sciprec.report.stored.batch import read_batch
+from sciprec.scenario.shipped import named
+
+GIVEN = {
+    "name": "units", "title": "Units", "source": "Williamson et al. (1992), case 5",
+    "kind": "climate", "backends": ["fp64"],
+    "stages": [
+        {"name": "int8", "legendre": "matrix:field=int8,table=int8"},
+        {"name": "sliced", "legendre": "matrix:table=int8,field=int8,slices=4"},
+        {"name": "pair", "legendre": "matrix:table=fp16,field=fp16,sparsity=2:4",
+         "kept": "matrix:table=int8,field=int8,slices=2", "kept_orders": 2},
+    ],
+    "climate": {"case": "williamson_5", "truncation": 10, "days": 0.05, "step_seconds": 1080.0},
+}  # fmt: skip
+
+
+def test_runs_in_fp64_with_a_unit_are_not_the_truth():
+    runs = plan([parse_scenario(GIVEN)])
+    assert [(run.label, run.is_truth) for run in runs] == [
+        ("fp64", True), ("fp64, stages int8", False), ("fp64, stages sliced", False),
+        ("fp64, stages pair", False),
+    ]  # fmt: skip
+    assert len({run_digest(run) for run in runs}) == 4
+    assert runs[1].variant.stages.legendre == "matrix:table=int8,field=int8"
+
+
+@pytest.mark.slow
+def test_a_batch_with_its_page(tmp_path):
+    made = workflow.run(parse_scenario(GIVEN), out=tmp_path / "out")
+    truth, whole, sliced, pair = (netcdf.read(file) for file in made.files)
+    assert MATRIX_UNITS not in truth.attrs
+    (unit,) = json.loads(whole.attrs[MATRIX_UNITS])["units"]
+    assert unit["unit"] == "matrix:table=int8,field=int8" and unit["products"] == 1
+    batch = read_batch(made.folder)
+    section = matrix_units_section(batch.runs)
+    rows = {row["label"]: row for row in section["rows"]}
+    assert list(rows) == ["fp64, stages int8", "fp64, stages sliced", "fp64, stages pair"]
+    int8, better, mixed = rows.values()
+    assert 0 < better["error"] < 1e-3 * int8["error"] and better["products"] == 10
+    assert 0 < better["wind"] < 1e-3 * int8["wind"] and int8["drift"] is not None
+    assert better["kilobytes"] > 3 * int8["kilobytes"] > 1
+    assert "int8 x int8, a scale per channel, sums in int32, 2 slices, lowest" in mixed["unit"]
+    assert mixed["speeds"] == [None] * 4 and all(0 < s[0] < 10 for s in int8["speeds"])
+    page = made.page.read_text(encoding="utf-8")
+    heading, table = page.split("<h3>Matrix units</h3>")
+    assert "A100, modelled" in table and "nothing was measured" in table
+    assert len(re.findall(r"<code>fp64, stages \w+</code></th><td>", table)) >= 3
+
+
+def test_units_in_words():
+    for text, words in {
+        "table=int4,field=fp16,scale=group": "int4 x fp16, a scale per group of 8, sums in fp32",
+        "table=int8,field=fp16,scale=0.5": "int8 x fp16, scale 0.5, sums in fp32",
+        "table=fp16,field=fp16,sparsity=2:4,prune=0.1,clip=0.5":
+            "fp16 x fp16, sums in fp32, two of four, clipped at 0.5 of the largest, pruned below "
+            "0.1 of the largest",
+    }.items():  # fmt: skip
+        assert in_words(resolve_matrix_unit(f"matrix:{text}")) == words
+
+
+def test_the_shipped_scenario_has_all_that_its_table_shows():
+    scenario = load_scenario(named("matrix_units_mountain", "scenarios"))
+    units = {one.name: resolve_matrix_unit(one.legendre) for one in scenario.stages}
+    assert len(plan([scenario])) == 1 + len(units) == 18
+    assert {unit.slices for unit in units.values()} == {1, 2, 3, 4, 7}
+    assert any(unit.sparse for unit in units.values())
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"legendre": "matrix:table=int7,field=fp16"}, "stages.0.legendre.*'int7'.*did you mean"),
+        ({"legendre": "matrix:table=int8,field=int8,slices=2", "sums": "fp32"}, "has its own"),
+        ({"fourier": "matrix:table=int8,field=fp16"}, "is a matrix unit, which multiplies"),
+        ({"legendre": "matrix:table=int8,field=int8,slices=3,accumulate=fp16"},
+         r"'fp16' holds sums exactly up to 2\^11: take accumulate=fp32 or int32"),
+    ],
+)  # fmt: skip
+def test_mistakes_name_what_is_wrong(table, words, tmp_path):
+    given = GIVEN | {"stages": [{"name": "own", **table}]}
+    with pytest.raises(InputError, match=words):
+        workflow.run(parse_scenario(given), out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
