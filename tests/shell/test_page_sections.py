@@ -163,7 +163,8 @@ def run_of(label, dataset, truth, status):
     """A stored run as suggestions see it."""
     backend, _, compensation = label.partition("+")
     return SimpleNamespace(
-        label=label, backend=backend, compensation=compensation or "none", scenario="made_up",
+        label=label, backend=backend, is_truth=backend == "fp64",
+        compensation=compensation or "none", scenario="made_up",
         dataset=dataset,
         file=f"{label}.nc", stages=None, comparison=compare(truth, dataset),
         verdict=SimpleNamespace(status=status, acceptable=status in ("good", "truth")),
