@@ -63,7 +63,8 @@ def test_what_cannot_be_scaled_is_refused(more, said):
 def run_of(label, backend, error, scaling=None):
     """A stored run with an error at the end, or that stopped."""
     attrs = {} if scaling is None else {"sciprec_scaling": json.dumps(scaling)}
-    return SimpleNamespace(label=label, backend=backend, compensation="none", error=error,
+    return SimpleNamespace(label=label, backend=backend, compensation="none",
+                           error=error, is_truth=backend == "fp64",
                            dataset=SimpleNamespace(attrs=attrs),
                            comparison=None if error is None else "compared")  # fmt: skip
 
