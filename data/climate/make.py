@@ -3,7 +3,8 @@
 climate T42 20: Held and Suarez's climate, a mean of 1,000 days after 200. arithmetics: their
 climates at T21 with ten levels in several arithmetics, and how far these lie from an ensemble in
 binary64. waves: Jablonowski and Williamson's wave in several arithmetics. first: the first days of
-the three climates, by which a test knows today's code again. Runs are kept in the folder that
+the three climates, by which a test knows today's code again. finer: flow over the mountain at T106, by
+which scenarios of T42 are judged. Runs are kept in the folder that
 `--work` names: what is interrupted goes on from there.
 """
 
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.interpolate import RectBivariateSpline
 
 from data.climate.sampling import block_means, departure, is_within, limits, own_departures
 from sciprec.climate.diagnostics.climatology import CLIMATE_VARIABLES, ZONAL_MEAN, gates
@@ -30,6 +32,7 @@ SPIN_UP_DAYS, STEP_SECONDS, DIFFUSION_HOURS = 200, 1200.0, 2.4
 BLOCK_DAYS, BLOCK_OF_SPREAD = 50, 100
 HALF, SINGLE = Arithmetic(FORMATS["binary16"]), Arithmetic(FORMATS["binary32"])
 MATRIX_UNIT = Backend("fp16, sums in fp32", HALF, HALF, SINGLE, SINGLE)
+FINER_DAYS = (5.0, 10.0)
 STOCHASTIC_HALF = "float:p=11,emin=-14,emax=15,round=sr"
 
 
@@ -310,6 +313,28 @@ def lows(wave: tuple, truth: np.ndarray, work: Path) -> dict[str, object]:
     }
 
 
+def make_finer(folder: Path = FOLDER) -> Path:
+    """The free surface of case 5 at T106, Runge and Kutta, 200 s, splined to the points of T42."""
+    run = integrate(
+        "williamson_5", "T106", FINER_DAYS[-1], step_seconds=200.0, time_scheme="rk4",
+        output_hours=120.0,
+    )  # fmt: skip
+    fine, coarse = (GaussianGrid(resolve_truncation(name)) for name in ("T106", "T42"))
+    lon = np.concatenate([fine.lon[-4:] - 360.0, fine.lon, fine.lon[:4] + 360.0])
+    order = np.argsort(fine.lat)
+    heights = []
+    for day in FINER_DAYS:
+        height = run.fields["height"][int(np.argmin(np.abs(run.time_days - day)))][order]
+        around = np.concatenate([height[:, -4:], height, height[:, :4]], axis=1)
+        spline = RectBivariateSpline(fine.lat[order], lon, around)
+        heights.append(spline(coarse.lat, coarse.lon, grid=True))
+    path = folder / "williamson_5_t106.npz"
+    np.savez_compressed(
+        path, days=FINER_DAYS, lat=coarse.lat, lon=coarse.lon, height=np.float32(heights)
+    )
+    return path
+
+
 def written(content: dict, path: Path) -> Path:
     """The file, one line for each row of numbers."""
     path = path.with_name(path.name.lower())
@@ -329,6 +354,7 @@ def main() -> None:
     one.add_argument("--days", type=int, default=1200)
     verbs.add_parser("arithmetics", help="several arithmetics against an ensemble in binary64")
     verbs.add_parser("first", help="the first days of the stored climates")
+    verbs.add_parser("finer", help="flow over the mountain at T106, on the points of T42")
     verbs.add_parser("waves", help="the baroclinic wave in several arithmetics")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
@@ -339,6 +365,8 @@ def main() -> None:
         print(make_arithmetics(given.work))
     elif given.verb == "first":
         print(make_first_days())
+    elif given.verb == "finer":
+        print(make_finer())
     else:
         print(make_waves(given.work))
 
