@@ -57,6 +57,15 @@ def products(x):
     return np.outer(x, 0.5 * x)
 
 
+def in_a_tuple(x):
+    """Sums, of nothing too, are of one type with other numbers, as in plain Numba."""
+    sums = (x[0] * 0.7, np.sum(x), x[:0].sum(), np.nansum(x), np.trapezoid(x), np.trace(np.eye(3)))
+    s = 0.3
+    for value in sums:
+        s += value
+    return s, sum(sums), sums[x.size // 3]
+
+
 def turned(x):
     return np.cross(x[:3], x[1:4])
 
@@ -186,6 +195,7 @@ KERNELS = (
     whole_angles, clipped, clipped_number, moments, of_nan, differences, products, turned,
     diagonals, points, casts, places, sums_of_all, ranks, ranks_of_numbers, ranges, interpolated,
     numbers_only, close_ones, triangles, powers, sequences, slid, decimals, moved, kinds, gathered,
+    in_a_tuple,
 )  # fmt: skip
 STORING = (angles, halves)
 
@@ -216,7 +226,7 @@ def assert_exact(kernel):
 
 
 def test_some_functions_are_exact():
-    for kernel in (moments, ranks_of_numbers, interpolated):
+    for kernel in (moments, ranks_of_numbers, interpolated, in_a_tuple):
         assert_exact(kernel)
 
 

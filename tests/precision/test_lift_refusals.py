@@ -305,6 +305,20 @@ def rows_of_one_kind(s): return np.array([[s, 0.0], [s, s]])
 # fmt: on
 
 
+def of_two_kinds(x):
+    s = 0
+    for v in x:
+        s += v
+    return sum((s, x[0]))
+
+
+def of_one_kind(x):
+    s = 0.0
+    for v in x:
+        s += v
+    return sum((s, x[0]))
+
+
 @pytest.mark.parametrize(
     ("kernel", "args", "words"),
     [
@@ -328,6 +342,7 @@ def rows_of_one_kind(s): return np.array([[s, 0.0], [s, s]])
         (either, (X,), "Can.*t? unify"),
         (text_as_number, (X,), "an operation on numbers is given unicode_type"),
         (rows_of_two_kinds, (1.5,), "Numba's compiler .*; .*write 0.0 for 0"),
+        (of_two_kinds, (X,), "begins with an integer is binary64 .*: begin it with 0.0"),
         (first, (), "called wrongly: missing a required argument: 's'; it takes first"),
         (first, (X, 1.0), "called wrongly: too many positional arguments; it takes first"),
         (number, (math.sqrt,), "lift takes a Python function"),
@@ -430,6 +445,7 @@ def test_advice_works(refused_one, advised, more):
 
 def test_advice_of_one_line_works(capsys):
     assert sciprec.lift(rows_of_one_kind, "bf16")(1.5).tolist() == [[1.5, 0.0], [1.5, 1.5]]
+    assert sciprec.lift(of_one_kind, "fp32")(np.ones(3)) == 4.0
     for kernel in ADVISED:
         with pytest.raises(sciprec.LiftError, match="cannot be lifted; "):
             sciprec.lift(kernel)

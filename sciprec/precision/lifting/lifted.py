@@ -35,6 +35,7 @@ _SENTENCES = (
     "Cannot", "Can't", "Unknown attribute", "Illegal IR", "Invalid", "Untyped", "Unsupported",
     "Use of", "cannot", "non-precise",
 )  # fmt: skip
+_OF_TWO_FLOATS = re.compile(r"Tuple\((?=.*float32)(?=.*float64)")
 _ARRAY = np.ndarray
 _NUMBERS = frozenset((float, int, bool, complex, np.float64, np.float32, np.int64))
 _SAFE_LAYERS = ("omp", "tbb")
@@ -272,10 +273,15 @@ class Lifted(Shown):
         inner = re.findall(r"def (sp_k_\w+)\(", str(error))
         known = [self._places[name] for name in inner if name in self._places]
         place = known[0] if known else f"kernel '{self.kernel.__name__}'"
+        reason = last_reason(str(error))
+        advice = "it takes the arguments that Numba accepts for it, numbers and arrays of them"
+        if _OF_TWO_FLOATS.search(reason):
+            advice = (
+                "a variable that begins with an integer is binary64 to Numba, beside numbers in "
+                "binary32: begin it with 0.0 in place of 0"
+            )
         return LiftError(
-            f"{place} cannot run in '{self.backend.name}' on ({given}): "
-            f"{last_reason(str(error))}; it takes the arguments that Numba accepts for it, "
-            "numbers and arrays of them"
+            f"{place} cannot run in '{self.backend.name}' on ({given}): {reason}; {advice}"
         )
 
 

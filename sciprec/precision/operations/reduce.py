@@ -126,14 +126,12 @@ def pairwise(a, low, high):
     A half is n // 2 terms rounded down to a multiple of 8, of complex ones of 4, as in NumPy's
     recursion.
     """
-    if high <= low:
-        return 0
     ends = np.empty(64, np.int64)
     block = sum_block(a)
     sums = zeros_for(64, a, a)
     added = np.zeros(64, np.int64)
     depth, start, ends[0] = 0, low, high
-    while True:
+    while low < high:
         while ends[depth] - start > block:
             half = (ends[depth] - start) // 2
             half -= half % (block // 16)
@@ -150,6 +148,7 @@ def pairwise(a, low, high):
         sums[depth] = result
         added[depth] = 1
         ends[depth] = ends[depth - 1]
+    return sums[0]  # a zero of the array's kind: an integer would make every sum binary64 to Numba
 
 
 def total(a):

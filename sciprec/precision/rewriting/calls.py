@@ -414,20 +414,14 @@ def chosen(rewriter: Rewriter, operation: str, function, node, arguments: list[a
         key = rewriter.key_of_call(called, node)
         operation = name(rewriter.program.operation(operation))
         return ast.Call(operation, [*key.args, name(called), *arguments], [])
-    made = rewriter.op(operation, node, name(called), *arguments)
-    return rewriter.op("trusted", node, made) if rewriter.program.backend.mixed else made
+    return rewriter.op(operation, node, name(called), *arguments)
 
 
 def call_kernel(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:
-    """A call of another kernel, which is lifted too. A sum of nothing is the integer zero, so that
-    Numba has sums in binary64: where roles differ in format they go on as numbers of their role.
-    """
+    """A call of another kernel, which is lifted too."""
     called = rewriter.program.callee(function)
     rewriter.program.note_call(function, rewriter, node)
-    made = _called(rewriter, name(called), called, node, arguments)
-    of_engine = function.__module__ == reduce.__name__
-    mixed = rewriter.program.backend.mixed
-    return rewriter.op("trusted", node, made) if of_engine and mixed else made
+    return _called(rewriter, name(called), called, node, arguments)
 
 
 def local_call(rewriter: Rewriter, node) -> ast.Call:
