@@ -162,7 +162,7 @@ class FixedTwin(Places):
         if function in PREDICATES and not isinstance(operands[0], np.ndarray):
             return PREDICATES[function](*operands)
         self.last = "call"
-        plain = getattr(function, "py_func", function)
+        plain = inspect.unwrap(getattr(function, "py_func", function))
         inside = None
         if isinstance(getattr(plain, "__globals__", None), _Namespace):
             inside = plain

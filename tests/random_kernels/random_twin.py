@@ -202,6 +202,13 @@ class RandomOperations:
 
     call_normally = call
 
+    def chosen(self, arity: int):
+        """A vectorized function of numbers, beside its loop over arrays, each with its key."""
+        return lambda function, loop, key, other, *given: function(key, *given)
+
+    def result_type(self, arity: int):
+        """Of the loop over arrays, which kernels that are drawn never take."""
+
     def constant(self, text: str):
         return lambda: exactly(float.fromhex(text), self.arithmetic)
 
@@ -262,7 +269,7 @@ class Noting:
 
     def __getattr__(self, name: str):
         found = getattr(self.operations, name)
-        if name in ("call", "call_normally", "constant", "held"):
+        if name in ("call", "call_normally", "chosen", "constant", "held", "result_type"):
             return found
         if name in ("power", "power_of", "ipower_of"):
             return lambda exponent: self._noting(found(exponent))
