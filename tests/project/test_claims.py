@@ -172,7 +172,6 @@ def least_and_most_gain_of_energy():
 
 
 @functools.cache
-@functools.cache
 def long_sum(backend, compensation):
     """The largest error of 64 sums of 10^7 increments, in u; the mean sum over the exact one."""
     scenario = load_scenario(ROOT / "scenarios" / "long_accumulation.toml")
