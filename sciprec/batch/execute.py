@@ -280,6 +280,8 @@ def _on_cluster(
         for batch in _batches(client, futures):
             for outcome in _answered(client, partial(_fetched, client, batch, debug)):
                 ended(outcome)
+        if left():  # nothing that was handed out before stands beside them
+            _answered(client, partial(client.cancel, futures))
         for run in left():
             ended(_answered(client, partial(_alone, client, run, action)))
     except _SchedulerLostError:
