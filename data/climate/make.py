@@ -3,9 +3,9 @@
 climate T42 20: Held and Suarez's climate, a mean of 1,000 days after 200. arithmetics: their
 climates at T21 with ten levels in several arithmetics, and how far these lie from an ensemble in
 binary64. waves: Jablonowski and Williamson's wave in several arithmetics. first: the first days of
-the three climates, by which a test knows today's code again. finer: flow over the mountain at T106, by
-which scenarios of T42 are judged. Runs are kept in the folder that
-`--work` names: what is interrupted goes on from there.
+the three climates, by which a test knows today's code again. finer: flow over the mountain at
+T106, by which scenarios of T42 are judged. Runs are kept in the folder that `--work` names: what is
+interrupted goes on from there.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Scenarios of flow over a mountain are judged by what T42 itself is off by: of the quantity that is
-compared, at the time that counts, with the step that is taken.
+"""Scenarios of flow over a mountain are judged by what T42 itself is off by: of the quantity that
+is compared, at the time that counts, with the step that is taken.
 """
 
 import functools
