@@ -160,6 +160,7 @@ def examined(kernel, function) -> dict | None:
 
 def proof(function, truth: list[np.ndarray], arguments: list[Any]) -> dict[str, str]:
     """How twins in binary64 have the lifted form's bits, or why they have not."""
+    import sciprec
     from sciprec.precision import resolve_backend
     from tests.foreign.own_functions import OwnFunctions
     from tests.oracles.twin import Twin, run_twin
@@ -174,6 +175,9 @@ def proof(function, truth: list[np.ndarray], arguments: list[Any]) -> dict[str, 
             raise
         except BaseException as error:
             row["twin"] = f"{type(error).__name__}: {error}"[:200]
+    found = sciprec.check_memory(function, "fp64", tuple(arguments)).findings
+    if found:
+        return {"fp64": "gives what it has not written", "words": str(found[0])}
     return row
 
 
@@ -262,7 +266,8 @@ In fp64, beside the original under `numba.njit(error_model="numpy")`: *equal* to
 numbers, and these are the original's when they are rounded to it; *proved* where the bits differ
 and the kernel's source on exact scalars has the lifted form's; *proved, functions within an ulp*
 where it has them with the engine's elementary functions, each within a unit in the last place of
-the exact value; *differs* where no such twin could be made. In a narrow arithmetic, the largest
+the exact value; *gives what it has not written* where elements of `np.empty` are among the results;
+*differs* where no such twin could be made. In a narrow arithmetic, the largest
 error relative to the largest number of a result over u c: u is the unit roundoff (2^-p, toward
 zero 2^(1-p)), c the condition that was measured in fp64 with arguments changed by 2^-30, one at
 least. Kernels whose numbers leave fp32's range on these arguments ({left} of them) are not counted

@@ -130,3 +130,22 @@ def test_what_is_no_number_is_an_error():
     for found in (one * np.nan, one * np.inf, one[:1]):
         assert running.distance([whole, found], [whole, one]) == np.inf
     assert running.distance([whole + 1, one], [whole, one]) == np.inf
+
+
+def half_written(x):
+    out = np.empty(2)
+    out[0] = x[0] * 0.1
+    return out
+
+
+def written(x):
+    return x * 0.1
+
+
+def test_a_difference_is_proved_or_explained():
+    """Bits that no twin has: of memory that the kernel has not written, or unexplained."""
+    x, other = np.array([3.0, 4.0]), np.array([7.0, 7.0])
+    assert running.proof(written, [written(x), x], [x]) == {"fp64": "proved"}
+    assert running.proof(written, [other, x], [x]) == {"fp64": "differs"}
+    found = running.proof(half_written, [other, x], [x])
+    assert found["fp64"] == "gives what it has not written" and "np.empty(2)" in found["words"]

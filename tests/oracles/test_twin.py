@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from numba import guvectorize, vectorize
+from numba.typed import List
 
 from tests.oracles import exact
 from tests.oracles.scalar import Exact
@@ -105,3 +107,46 @@ def test_twin_follows_recursion_and_closures():
     run_twin(shifted, Backend(BINARY16), (1.0, out))
     h = np.float16
     assert out.tolist() == [float(h(h(h(1) / h(3)) / h(3)) + h(0.1))] * 2
+
+
+def views(x):
+    smooth = np.asarray(np.ascontiguousarray(x[::2]))
+    return smooth * 3.0, x[0].item() * 3.0
+
+
+def of_lists(x):
+    kept = List()
+    kept.append(x[0] * 3.0)
+    kept.append(x[1] * 0.1)
+    return kept[0] - kept[1]
+
+
+@vectorize
+def shifted(p, q):
+    return p * 0.1 - q
+
+
+@guvectorize("(n),()->(n)")
+def spread(p, q, out):
+    for i in range(p.size):
+        out[i] = p[i] * q
+
+
+def of_ufuncs(x):
+    out = np.zeros(3)
+    spread(x, x[1], out)
+    return shifted(x, 2.0), shifted(x[0], x[1]), out
+
+
+def test_twins_of_what_numba_makes():
+    x = np.array([0.1, 1.7, 3.3])
+    thrice, backend = [float(np.float32(v) * np.float32(3.0)) for v in x], Backend(BINARY32)
+    made = run_twin(views, backend, (x,))
+    assert made[0].dtype == float and made[0].tolist() == thrice[::2] and made[1] == thrice[0]
+    first, tenth = np.float32(thrice[0]), np.float32(1.7) * np.float32(0.1)
+    assert run_twin(of_lists, backend, (x,)) == float(first - tenth)
+    array, number, out = run_twin(of_ufuncs, backend, (x,))
+    lone = np.float32(0.1) * np.float32(0.1)
+    assert array.tolist() == [float(np.float32(v) * np.float32(0.1) - np.float32(2)) for v in x]
+    assert number == float(lone - np.float32(1.7))
+    assert out.tolist() == [float(np.float32(v) * np.float32(1.7)) for v in x]

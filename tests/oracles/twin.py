@@ -19,7 +19,6 @@ import types
 import numba
 import numpy as np
 from numba.np.ufunc.dufunc import DUFunc
-from numba.np.ufunc.gufunc import GUFunc
 
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.library import axes, construction, places
@@ -68,6 +67,7 @@ INTEGER_ALIKE = {
 }  # fmt: skip
 PREDICATES = {np.isnan: math.isnan, np.isinf: math.isinf, np.isfinite: math.isfinite}
 CASTS = {float, np.float64, np.float32, np.float16, numba.float64, numba.float32}
+_AS_ARRAYS = {np.asarray: None, np.ascontiguousarray: "C", np.asfortranarray: "F"}
 ENGINE = "sciprec.precision"
 
 
@@ -473,10 +473,10 @@ class Twin:
             return range
         if value is numba.typed.List:
             return list
+        if value in _AS_ARRAYS:
+            return functools.partial(np.asanyarray, order=_AS_ARRAYS[value])
         if isinstance(value, DUFunc):
             return functools.partial(self._broadcast, self.rebuild(value._dispatcher.py_func))
-        if isinstance(value, GUFunc):
-            return self.rebuild(value.gufunc_builder.py_func)
         if value is np.sort:
             return _sorted
         if value in (np.concatenate, np.hstack, np.vstack, np.stack, np.column_stack):

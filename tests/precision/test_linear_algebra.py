@@ -315,6 +315,11 @@ def determined(a):
     return np.linalg.det(a)
 
 
+def test_a_pivot_that_is_no_number_is_not_above_zero():
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite: a pivot is not above"):
+        lift(rooted, "fp16")(np.full((2, 2), np.nan))
+
+
 def test_singular_and_empty_determinants():
     found = lift(determined, "fp16")
     assert found(np.ones((3, 3))) == 0.0
