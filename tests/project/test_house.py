@@ -59,3 +59,14 @@ def test_what_a_page_points_at_is_there(page):
     missing = [link for link in LINK.findall(text) if not (page.parent / link).exists()]
     missing += [name for name in NAMED.findall(text) if not (ROOT / name).exists()]
     assert not missing
+
+
+def test_the_page_of_rooms_names_what_is_there():
+    """Every folder and file in its tables, from the repository or from the package."""
+    named = set(re.findall(r"`([\w.*-]+/[\w./*-]*)`", ARCHITECTURE))
+    missing = [n for n in named if not (any(ROOT.glob(n)) or any(PACKAGE.glob(n)))]
+    assert not missing and len(named) > 80
+    asked = [row.split("|")[1] for row in ARCHITECTURE.splitlines() if row.startswith("| a ")]
+    for word in ("rounding", "payoff", "section of the page", "number format", "verb"):
+        assert any(word in question for question in asked), word
+    assert "a climate case" in ARCHITECTURE and "## What you may touch" in ARCHITECTURE
