@@ -178,6 +178,8 @@ def elementwise(function, operands) -> np.ndarray:
         out[index] = kept(function(*(a[index] for a in arrays)))
     made = out.view(type(first))
     made.__array_finalize__(first)
+    if hasattr(made, "narrow"):
+        made.narrow = None  # a new array holds what is computed
     if made.size and hasattr(made, "pairs"):
         made.pairs = hasattr(out.flat[0], "imag")
     return made
