@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from numba.typed import List
 
 from sciprec.precision.library import places
 from sciprec.precision.operations import by_type
@@ -310,7 +311,7 @@ def run_random_twin(lifted, args: tuple):
         "sp_prange": range, "sp_lesser": min, "sp_greater": max, "math": math,
         "np": _Numpy("np"), "sp_start_of_sum": lambda s: parallel_loops.begun(s, 0),
         "sp_start_of_product": lambda s: parallel_loops.begun(s, 1),
-        "sp_results": lambda count, first: [first] * count, "sp_imported": imported,
+        "sp_results": lambda count, first: [first] * count, "sp_imported": _imported,
         "sp_sum_block": by_type.sum_block, "sp_zeros_for": by_type.zeros_for,
         "isinstance": _is_a,
     }  # fmt: skip
@@ -328,6 +329,12 @@ def run_random_twin(lifted, args: tuple):
 def _is_a(value, kinds: tuple) -> bool:
     """isinstance, of which exact numbers are floats."""
     return isinstance(value, kinds) or isinstance(value, Exact) and float in kinds
+
+
+def _imported(*place):
+    """What a generated module names by its place; lists of Numba's are Python's."""
+    found = imported(*place)
+    return list if found is List else found
 
 
 def _of_floats(function):
