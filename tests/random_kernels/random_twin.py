@@ -156,7 +156,7 @@ class RandomOperations:
 
     def leave(self, key: int, target, x):
         """What is stored: numbers in the format, with the backend's noise."""
-        if target.dtype.kind not in "fc":
+        if not isinstance(target, list) and target.dtype.kind not in "fc":
             return x
         if isinstance(x, np.ndarray):
             return self.elementwise(
