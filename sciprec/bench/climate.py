@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sciprec.bench import climate_dinosaur, climate_peers, climate_steps
+from sciprec.bench import climate_dinosaur, climate_peers, climate_roofline, climate_steps
 from sciprec.bench.integer_sums import IntegerSums
 from sciprec.bench.precision import machine
 from sciprec.climate.transform.aligned import aligned_copy, aligned_zeros
@@ -65,8 +65,8 @@ def measure(
 
     Returns:
         As plain data: the machine; `transforms`, seconds per field and round trip; `steps`, seconds
-        and years per day, `peers` beside them; `scaling`, with the truncation; `threads` inside one
-        run; `members` at once.
+        and years per day, `peers` beside them; `rooflines`, of the stages of a step; `scaling`,
+        with the truncation; `threads` inside one run; `members` at once.
     """
     transforms, few = [], 1 if small else 3
     for name in ("T10",) if small else TRUNCATIONS:
@@ -80,6 +80,7 @@ def measure(
         "transforms": transforms,
         "steps": climate_steps.measure_steps(small, few, say),
         "peers": [] if small else climate_dinosaur.measure_dinosaur(say),
+        "rooflines": climate_roofline.measure_rooflines(small, say),
         "scaling": climate_steps.measure_scaling(small, few, say),
         "threads": climate_steps.measure_threads(small, 1 if small else rounds, say),
         "members": climate_steps.measure_members(small, few, say),
@@ -191,6 +192,9 @@ def tables(result: dict) -> dict[str, list[dict]]:
             row["goal"] = GOALS[entry["row"]]
     return {title: list(rows.values()) for title, rows in trips.items()} | {
         "A step": _step_rows(result),
+        "Stages of a step on the roofline, modelled": (
+            climate_roofline.roofline_rows(result["rooflines"])
+        ),
         "Growth with the truncation": _growth_rows(result["scaling"]),
         "Threads in one run: times one (medians)": _thread_rows(result["threads"]),
         "Members at once": [_members_row(result["members"])],

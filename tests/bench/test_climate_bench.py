@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from sciprec import bench
-from sciprec.bench import climate, climate_dinosaur, climate_peers, climate_steps
+from sciprec.bench import (
+    climate,
+    climate_dinosaur,
+    climate_peers,
+    climate_roofline,
+    climate_steps,
+)
 from sciprec.bench.integer_sums import IntegerSums
 from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.climate.transform.legendre_stage import legendre_synthesis
@@ -63,6 +69,7 @@ def test_the_table_has_steps_peers_truncations_and_members():
     step = {"model": "Held-Suarez T42L20", "truncation": "T42", "seconds": 0.01}
     result = {
         "transforms": [],
+        "rooflines": [],
         "steps": [step | {"backend": "fp64", "years_per_day": 328.5}],
         "peers": [step | {"backend": "fp64", "seconds": 0.0172}],
         "scaling": {
@@ -121,3 +128,28 @@ def test_small_benchmark_has_every_row(tmp_path, capsys):
     assert all(row[name]["least"] > 0 for name in ("one", "threads", "side_by_side"))
     printed = capsys.readouterr().out
     assert "Round trip at T" in printed and all(row in printed for row in wanted | of_pairs)
+
+
+@pytest.mark.slow
+def test_stages_have_the_operations_that_their_loops_say(monkeypatch):
+    """Products and sums of the Legendre stage by its table, of an update by its elements."""
+    stages = climate_roofline._stages("T10")
+    rows = {row["stage"]: row for row in measured_few(monkeypatch, stages)}
+    spectrum, table, _, _, fourier = stages["Legendre synthesis"][1]
+    fields, tiles, orders = spectrum.shape[1] // 2, fourier.shape[1] // 2, fourier.shape[2] - 1
+    terms, joined = 4 * fields * table.size, orders * fields * tiles * 2 * 32
+    assert rows["Legendre synthesis"]["operations"] == terms + joined
+    elements = stages["state update"][1][0].size
+    assert rows["state update"]["operations"] == 4 * elements
+    assert rows["state update"]["bytes"] == 2 * 6 * elements
+    for row in rows.values():
+        assert row["intensity"] == row["operations"] / row["bytes"]
+        for machine, rate, bandwidth in (("mlu370", 96e12, 614.4e9), ("a100", 78e12, 2e12)):
+            assert row[machine]["ridge"] == pytest.approx(rate / bandwidth)
+            assert row[machine]["bound"] == "memory"
+
+
+def measured_few(monkeypatch, stages):
+    few = {name: stages[name] for name in ("Legendre synthesis", "state update")}
+    monkeypatch.setattr(climate_roofline, "_stages", lambda truncation: few)
+    return climate_roofline.measure_rooflines(True, lambda text: None)

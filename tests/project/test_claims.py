@@ -19,6 +19,7 @@ from sciprec.accumulation import accumulate
 from sciprec.batch.estimate import estimate
 from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import plan
+from sciprec.bench.climate_roofline import measure_rooflines
 from sciprec.climate.diagnostics.reference import Reference
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.heston.schemes.catalogue import scheme_named
@@ -73,6 +74,16 @@ def operations_of_a_step(name):
     given = constants, draws, *state_arrays(model, years, paths)
     work = Work.of_profile(sciprec.lift(scheme.kernel, "fp32").profile(*given), "fp32")
     return (work.flops + work.special) / (paths * steps)
+
+
+def rooflines():
+    rows = {row["stage"]: row for row in measure_rooflines(False, lambda text: None)}
+    stages = (
+        "products on the grid", "state update", "Fourier synthesis", "Fourier analysis",
+        "Legendre synthesis", "Legendre analysis",
+    )  # fmt: skip
+    ridges = (rows["tendency"][machine]["ridge"] for machine in ("mlu370", "a100"))
+    return *(rows[stage]["intensity"] for stage in stages), *ridges
 
 
 def checksums(name):
