@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 
 from sciprec import bound
@@ -50,7 +51,8 @@ def surveyed(seed: int, count: int) -> dict[str, Any]:
             one = slice(n, n + 1)
             return on_reals((x[one], y[one], np.zeros(1)))[1][2]
 
-        found: dict[str, Any] = {"calls": 0, "bounded": 0, "open": 0, "refused": 0, "below": []}
+        found: dict[str, Any] = {"calls": 0, "bounded": 0, "open": 0, "refused": 0, "no real": 0,
+                                 "below": []}
         ratios: list[float] = []
         for name in ARITHMETICS:
             found["calls"] += total
@@ -77,6 +79,9 @@ def _one_call(
     tested, bounds = proven.results["out"], proven.bounds["out"]
     for n in np.flatnonzero(np.isfinite(bounds)).tolist():
         (error,) = errors(tested[n : n + 1], exact(first + n))
+        if not mpmath.isfinite(error):  # fmod(x, inf), 1**nan: real numbers have none of these
+            found["no real"] += 1
+            continue
         found["bounded"] += 1
         if not error <= bounds[n]:
             pair = [float(one[first + n]).hex() for one in given]
@@ -101,9 +106,8 @@ def survey(folder: Path, first: int, last: int, count: int) -> dict[str, Any]:
 def counted(folder: Path) -> dict[str, Any]:
     """The sum over all seeds that a folder holds."""
     every = [json.loads(path.read_text()) for path in sorted(folder.glob("seed_*.json"))]
-    found: dict[str, Any] = {
-        name: sum(one[name] for one in every) for name in ("calls", "bounded", "open", "refused")
-    }
+    counts = ("calls", "bounded", "open", "refused", "no real")
+    found: dict[str, Any] = {name: sum(one[name] for one in every) for name in counts}
     medians = [one["median"] for one in every if one["median"] is not None]
     return {"kernels": len(every)} | found | {
         "below": [one["seed"] for one in every if one["below"]],

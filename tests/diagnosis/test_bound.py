@@ -154,6 +154,19 @@ def test_numbers_that_vanish_have_a_sign():
         assert sure != bool(found.undecided) and np.isfinite(found.largest["out"]) == sure
 
 
+def shrunk(x, out):
+    for i in range(x.size):
+        out[i] = 27.0 + x[i] / 65536.0
+
+
+def test_an_error_that_underflows_has_a_bound():
+    """Below the smallest number of binary64: what was found is bounded by more than nothing."""
+    x = np.array([5e-324, -6.95746831165667e-310, 0.0])
+    found = bound(shrunk, "bf16", (x, np.zeros(3)))
+    proven(found, {"out": run_on_reals(shrunk, (x, np.zeros(3)))[1][1]})
+    assert 0.0 < found.largest["out"] < 1e-300 and found.bounds["out"][2] == 0.0
+
+
 def deciding(x, case, out):
     third = x[0] / 3.0
     out[0] = third

@@ -126,11 +126,11 @@ def quotient(mid: Real, radius: Real, divisor: Real, apart: Real) -> tuple[Real,
     """(mid +- radius) / (divisor +- apart): midpoint, radius and size, to be closed; NaN where the
     divisor may be zero.
 
-    |n / d - mid / divisor| <= (radius + |mid / divisor| apart) / least |d|.
+    |n / d - mid / divisor| <= (radius + |mid / divisor| apart) / least |d|, beside underflows.
     """
     made = mid / divisor
     least = (abs(divisor) * (1.0 - SLACK) - apart) * (1.0 - SLACK)
-    bounded = (radius + abs(made) * apart) / least
+    bounded = (radius + abs(made) * apart) / least + TINY
     nothing = mid.b.and_(mid.compared("==", 0.0), radius.compared("==", 0.0))
     bad = mid.b.not_(least.compared(">", 0.0))
     bounded = bounded.unless(bad, float("nan")).unless(nothing, 0.0)
