@@ -23,7 +23,7 @@ FOUND_BY = {
     "loop_variable": (554, "bf16"),
     "literal_escapes": (182, "e4m3fn"),
     "swapped_operands": (505, "fixed:bits=11,round=rd"),
-    "fma_rounded_twice": (367, "e4m3fn"),
+    "fma_rounded_twice": (85, "e5m2"),
     "chunks_start_from_one": (240, "float:p=2,emin=-4,emax=4"),
     "vector_unfit_instruction": (128, "float:p=14,round=rz"),
     "minimum_of_nan": (240, "float:p=2,emin=-4,emax=4"),
