@@ -15,7 +15,7 @@ from sciprec.precision.assigning.scaling import ScaledBackend, with_scaling
 from sciprec.precision.sums.compensation import Compensation
 
 SMALL = Truncation(31, 48, 96, 900.0)
-NOISE_BYTES = 4000
+NOISE_BYTES = 6000
 """Of numbers and other objects of Python's in a step; the smallest state here has more."""
 STEPS = 4
 
