@@ -2,6 +2,10 @@
 
 import itertools
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -183,3 +187,31 @@ def test_what_a_register_cannot_hold_is_refused(call, words):
     with pytest.raises(InputError) as caught:
         call()
     assert words in str(caught.value)
+
+
+AFTER_A_KERNEL = """
+import numpy as np, sciprec
+from sciprec import machine
+from tests.machine.test_instructions import doubled
+ones = np.ones(3, np.float32)
+sciprec.lift(doubled, "mlu370")(ones, np.zeros(3))
+print(machine.vcomp_f32(ones, ones, 0.5), machine.vcomp_f32(1.0, 1.0, 0.5))
+"""
+
+
+def doubled(x, out):
+    for i in range(x.size):
+        out[i] = 2.0 * x[i]
+
+
+@pytest.mark.slow
+def test_instructions_are_found_on_disk_after_a_kernel_that_was(tmp_path):
+    """Numba's tables are not there yet when the first thing that is called comes from the disk."""
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "SCIPREC_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(root)}
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", AFTER_A_KERNEL], cwd=root, env=environment,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.stdout == "[1.5 1.5 1.5] 1.5\n", done.stderr

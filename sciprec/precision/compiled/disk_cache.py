@@ -104,7 +104,7 @@ def keep(dispatcher):
     """A jitted function, or what numba.vectorize made, its code kept on disk."""
     vectorized = getattr(dispatcher, "_dispatcher", None)
     if vectorized is not None:
-        vectorized.cache = DiskCache(vectorized.py_func)
+        vectorized.cache = _UfuncCache(vectorized.py_func)
     else:
         dispatcher._cache = DiskCache(dispatcher.py_func)
     return dispatcher
@@ -208,6 +208,17 @@ class DiskCache(_Cache):
         named = f"{sources_digest(*sorted(self._packages))} {where} {key}"
         digest = hashlib.sha256(named.encode()).hexdigest()[:24]
         return cache_folder() / f"{self._label}_{digest}{self.suffix}"
+
+
+class _UfuncCache(DiskCache):
+    """The code of a function that numba.vectorize made: Numba builds a loop around what was loaded,
+    and needs its tables for that.
+    """
+
+    def load_overload(self, sig, target_context) -> CompileResult | None:
+        """As of any function."""
+        target_context.refresh()
+        return super().load_overload(sig, target_context)
 
 
 def _has_function(kind: types.Type) -> bool:
