@@ -14,6 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from sciprec.precision.library import sequences
 from sciprec.precision.operations import reduce
 from tests.oracles import fixed, functions, parallel_loops
 from tests.oracles.fixed_marks import marked
@@ -34,7 +35,7 @@ from tests.oracles.fixed_scalar import applied as scalar
 REDUCTIONS = {
     np.sum: reduce.total, np.mean: reduce.mean, np.dot: reduce.dot, "dot": reduce.dot,
     np.max: reduce.largest, np.min: reduce.smallest, np.prod: reduce.running_product,
-    np.cumsum: reduce.running_sum,
+    np.cumsum: reduce.running_sum, sum: sequences.added_up,
 }  # fmt: skip
 METHODS = {"sum": np.sum, "mean": np.mean, "dot": np.dot, "max": np.max, "min": np.min,
            "prod": np.prod, "cumsum": np.cumsum}  # fmt: skip

@@ -23,6 +23,12 @@ def an_array_called_accumulator(accumulator, b, out):
     out[0] = total
 
 
+def sums_of_tuples(x, out):
+    """All of a sum's additions are in one place (found by a random kernel)."""
+    for i in range(x.size):
+        out[i] = sum((TENTH, TENTH)) + sum((x[i], 0.3, x[i] * 0.7), 1)
+
+
 def integers(n, x, out):
     for i in range(out.size):
         out[i] = n + x[i]
