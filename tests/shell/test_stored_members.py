@@ -13,8 +13,10 @@ from sciprec.report.stored.evidence import StoredMembers
 @pytest.fixture
 def reads(monkeypatch):
     """The names of the files that were read."""
-    names, real = [], evidence.files.read
-    monkeypatch.setattr(evidence.files, "read", lambda path: names.append(path.name) or real(path))
+    names, real = [], evidence.files.available
+    monkeypatch.setattr(
+        evidence.files, "available", lambda path: names.append(path.name) or real(path)
+    )
     return names
 
 
