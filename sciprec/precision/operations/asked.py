@@ -4,7 +4,7 @@ arithmetics of a carrier.
 Numba types and lowers a kernel in Python, which takes most of the time of compiling it, and gives
 nearly the same for every arithmetic whose numbers are in the same variables. So the operations of
 shared code are calls of functions that it lacks, and the entry of a kernel, compiled for its
-arithmetic, brings these (`answers`): LLVM puts them in before anything is optimised, and makes the
+arithmetic, brings these (`linked`): LLVM puts them in before anything is optimised, and makes the
 code that operations of the arithmetic itself would have made.
 """
 
@@ -90,7 +90,7 @@ def linked(ops: Operations, context, compiled) -> list:
 
     digest = hashlib.sha256(f"{ops.backend.compute} {ops.word}".encode()).hexdigest()[:16]
     own = renamed(context, library, f".{digest}", compiled.fndesc.llvm_func_name)
-    return [own, lowered(context, f"{library.name}.answers", write)]
+    return [own, lowered(context, f"{library.name}.asked", write)]
 
 
 def _define(ops: Operations, context, module, name: str, kinds) -> None:
