@@ -363,8 +363,18 @@ def beyond(x):
     return np.percentile(x, 101.0)
 
 
+def a_quarter(x):
+    return np.quantile(x, 0.25), np.nanquantile(x, 0.25)
+
+
 def unpaired(x):
     return np.interp(0.5, x, x[1:])
+
+
+def test_a_quantile_of_a_format_that_ends_below_a_hundred():
+    """The percentage 100 q is no number of the format."""
+    x = np.array([4.0, 1.0, 3.0, 2.0, 0.5])
+    assert lift(a_quarter, "float:p=2,emin=-4,emax=4")(x) == (1.0, 1.0)
 
 
 def test_empty_arrays_and_wrong_arguments():

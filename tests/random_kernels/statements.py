@@ -113,7 +113,7 @@ def repeated(scope: Scope) -> Block:
     tables = [a for a in scope.arrays if a.length and not a.whole]
     tables = [a for a in tables if a.name != "TABLE"] or tables
     if kind < 0.25:
-        counter = scope.fresh("q")
+        counter = scope.fresh("k")
         scope.integers.append(counter)
         inner = scope.inner()
         body = [f"{counter} += 1", *statements(inner, rng.randint(1, 2))]
@@ -131,7 +131,7 @@ def repeated(scope: Scope) -> Block:
         if targets := _assignable(inner):
             body.append(f"{rng.choice(targets)} {rng.choice('+-')}= ({number(inner, 1)}) * {value}")
         return [(header, body)]
-    counter = scope.fresh("q")
+    counter = scope.fresh("k")
     inner = scope.inner()
     inner.integers.append(counter)
     return [(f"for {counter} in range({rng.randint(1, 4)}):", statements(inner, rng.randint(1, 2)))]

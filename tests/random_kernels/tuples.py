@@ -77,9 +77,9 @@ def _counted(scope: Scope, rng: random.Random) -> Block:
     if rng.random() < 0.3:
         inside.reverse()
     if rng.random() < 0.3:  # the loop inside another, which counts too
-        inside = [(f"for {scope.fresh('q')} in range(2):", inside), f"{count} += 1"]
+        inside = [(f"for {scope.fresh('k')} in range(2):", inside), f"{count} += 1"]
     scope.fixed.append(f"({count} * 1.0)")
-    loop = (f"for {scope.fresh('q')} in range({rng.randint(1, 3)}):", inside)
+    loop = (f"for {scope.fresh('k')} in range({rng.randint(1, 3)}):", inside)
     return [f"{count} = {rng.choice(WHOLE)}", loop]
 
 

@@ -54,26 +54,26 @@ def percentile(a, q):
     """
     order = np.sort(a.ravel())
     known = order.size > 0 and not np.isnan(order[order.size - 1])
-    return _at_ranks(order, known, q, 1.0)
+    return _at_ranks(order, known, q, 1)
 
 
 def nanpercentile(a, q):
     """np.nanpercentile(a, q): the same of the elements that are no NaN."""
     order = _numbers_in_order(a)
-    return _at_ranks(order, order.size > 0, q, 1.0)
+    return _at_ranks(order, order.size > 0, q, 1)
 
 
 def quantile(a, q):
     """np.quantile(a, q), q in [0, 1]: the percentile at 100 q."""
     order = np.sort(a.ravel())
     known = order.size > 0 and not np.isnan(order[order.size - 1])
-    return _at_ranks(order, known, q, 100.0)
+    return _at_ranks(order, known, q, 100)
 
 
 def nanquantile(a, q):
     """np.nanquantile(a, q): the same of the elements that are no NaN."""
     order = _numbers_in_order(a)
-    return _at_ranks(order, order.size > 0, q, 100.0)
+    return _at_ranks(order, order.size > 0, q, 100)
 
 
 def _at_ranks(order, known, q, percent):
