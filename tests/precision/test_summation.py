@@ -113,6 +113,9 @@ def test_fma_is_called_from_python_too():
     x = 1.0 + 2.0**-30
     assert sciprec.fma(x, x, -(1.0 + 2.0**-29)) == 2.0**-60
     assert sciprec.fma(2, 3, np.float32(4)) == 10.0
+    for wrong in (np.ones(2), "a", 1j, None):
+        with pytest.raises(sciprec.InputError, match="three real numbers"):
+            sciprec.fma(wrong, 2.0, 1.0)
 
 
 def test_neumaier_keeps_what_kahan_loses():

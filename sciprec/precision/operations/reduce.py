@@ -19,6 +19,7 @@ from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
 
+from sciprec.errors import InputError
 from sciprec.precision.operations.by_type import COMPLEX_BLOCK, sum_block, zeros_for
 from sciprec.precision.registry import kernel
 
@@ -38,6 +39,11 @@ def product(x, y):
 @intrinsic
 def _fused(typingctx, x, y, z):
     """x * y + z of numbers, rounded once, in binary64."""
+    for given in (x, y, z):
+        if not isinstance(given, types.Integer | types.Float | types.Boolean):
+            raise InputError(
+                f"fma takes three real numbers (given: {given}); arrays it takes in a lifted kernel"
+            )
 
     def codegen(context, builder, signature, args):
         double = ir.DoubleType()
