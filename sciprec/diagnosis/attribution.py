@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -199,21 +200,25 @@ def conversion_error(exact: np.ndarray, rounded: np.ndarray) -> tuple[np.ndarray
     return middle, np.where(same, 0.0, np.where(unknown, np.inf, abs(rest)))
 
 
+def require_real(kernel: str, args: tuple, verb: str) -> list[np.ndarray]:
+    """Refuse complex numbers; the arrays of floats."""
+    arrays = [a for argument in args for a in floats(argument)]
+    if any(a.dtype.kind == "c" for a in arrays):
+        raise InputError(
+            f"kernel '{kernel}' is given complex numbers; {verb} takes real ones: give "
+            "their real and imaginary parts"
+        )
+    return arrays
+
+
 def require_apart(kernel: str, args: tuple, verb: str = "trace") -> None:
     """Refuse complex numbers, and arrays that share memory without being the same one."""
-    arrays = [a for argument in args for a in floats(argument)]
-    for n, one in enumerate(arrays):
-        if one.dtype.kind == "c":
+    for one, other in itertools.combinations(require_real(kernel, args, verb), 2):
+        if other is not one and np.may_share_memory(one, other):
             raise InputError(
-                f"kernel '{kernel}' is given complex numbers; {verb} takes real ones: give "
-                "their real and imaginary parts"
+                f"kernel '{kernel}' is given two arrays that share memory; {verb} takes "
+                "arrays of their own: give copies, x.copy()"
             )
-        for other in arrays[:n]:
-            if other is not one and np.may_share_memory(one, other):
-                raise InputError(
-                    f"kernel '{kernel}' is given two arrays that share memory; {verb} takes "
-                    "arrays of their own: give copies, x.copy()"
-                )
 
 
 def floats(argument) -> list[np.ndarray]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sciprec.checks.arguments import word
+from sciprec.diagnosis.attribution import require_real
 from sciprec.diagnosis.problem import bound_arguments
 from sciprec.precision.assigning.places import UNITS
 from sciprec.precision.lifting.lifted import Lifted
@@ -100,9 +101,11 @@ def tune(
         )
     require_tolerance(tolerance, margin)
     word("unit", unit, UNITS)
+    given = bound_arguments(function, args)
+    require_real(function.__name__, given, "tune")
     problem = KernelProblem(
-        function, bound_arguments(function, args), output=output, metric=metric_of(metric),
-        formats=formats_of(formats), unit=unit,
+        function, given, output=output, metric=metric_of(metric), formats=formats_of(formats),
+        unit=unit,
     )  # fmt: skip
     checked = None if check is None else bound_arguments(function, check)
     return tuned(Tuned, problem, tolerance, margin, checked)

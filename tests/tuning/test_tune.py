@@ -287,6 +287,12 @@ def test_refusals(more, said):
     assert said in str(raised.value) and "\n" not in str(raised.value)
 
 
+def test_complex_numbers_are_refused_as_a_trace_refuses_them():
+    """Not as what fixed point cannot do."""
+    with pytest.raises(InputError, match="complex numbers; tune takes real ones"):
+        tune(mean_of, {"x": X + 0j, "out": np.zeros(400)}, tolerance=1e-3)
+
+
 def test_stored_bits_are_those_of_the_standard_formats():
     known = {"fp64": 64, "fp32": 32, "fp16": 16, "bf16": 16, "tf32": 19, "e4m3fn": 8, "e5m2": 8}
     for name, bits in known.items():
