@@ -46,6 +46,7 @@ MIXED = {
 SLOW = tuple(name for name in ALL if resolve_backend(name).fixed)
 """Compiled three times: for the profile, and for two variants."""
 MIXED_SHARE = 1 / 3
+_PRODUCTS = ("product(", "dot(", " @ ", "convolve(", "correlate(", "linalg.")
 
 
 def resolved(name: str) -> Backend:
@@ -67,7 +68,7 @@ def takes(backend: str, case: Case) -> bool:
     if not arithmetic.fixed and arithmetic.compute.format.significand_bits > 24:
         return not case.is_elementary
     if arithmetic.fixed and not arithmetic.compute.fixed:  # products in integers of their own
-        return not any(word in case.source for word in ("product(", "dot(", " @ "))
+        return not any(word in case.source for word in _PRODUCTS)
     return True
 
 

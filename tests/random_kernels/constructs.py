@@ -95,8 +95,11 @@ def _guarded(scope: Scope, rng: random.Random) -> Block:
 
 
 def _asked(scope: Scope, rng: random.Random) -> Block:
-    """isinstance of a number."""
+    """isinstance of a number, which Numba takes where no branch chooses it."""
     name, kinds = scope.fresh("t"), rng.choice(("float", "(int, float)", "int"))
-    line = f"{leaf(scope)} if isinstance({number(scope, 1)}, {kinds}) else 0.3"
+    asked = number(scope, 1)
+    while " if " in asked:
+        asked = number(scope, 1)
+    line = f"{leaf(scope)} if isinstance({asked}, {kinds}) else 0.3"
     scope.floats.append(name)
     return [f"{name} = {line}"]

@@ -196,7 +196,7 @@ class RandomOperations:
         return lambda key, function, x: function(key, x, axis % x.ndim)
 
     def cast_to(self, key: int, kind: type, x):
-        return self.applied("cast", key, x) if issubclass(kind, (Exact, float)) else int(x)
+        return self.cast(key, x) if issubclass(kind, (Exact, float)) else int(x)
 
     def call(self, arity: int):
         return lambda function, *given: function(*given)
