@@ -215,6 +215,40 @@ def steady_error(compensation):
 
 
 @functools.cache
+def mountain(days, step_seconds, *, backend=None, **kept):
+    """The height of case 5 at T42 in the end."""
+    arithmetic = {} if "policy" in kept else {"backend": backend or "fp64"}
+    run = climate.run(
+        "williamson_5", "T42", days, step_seconds=step_seconds, time_scheme="rk4", **arithmetic,
+        **kept,
+    )  # fmt: skip
+    return run["height"].isel(time=-1)
+
+
+def off_the_mountain(days, step_seconds, *changes):
+    """Relative l2 errors of its height against fp64."""
+    truth = mountain(days, step_seconds)
+    return tuple(relative_l2(mountain(days, step_seconds, **kept), truth) for kept in changes)
+
+
+def policies(*names):
+    """Errors of policies, fp16 over fp32."""
+    formats = {"narrow": "fp16", "wide": "fp32"}
+    return off_the_mountain(5, 1200.0, *({"policy": name, **formats} for name in names))
+
+
+def states(*stored):
+    """Errors of states of their own formats, tendencies in binary64."""
+    return off_the_mountain(15, 300.0, *({"stored": text} for text in stored))
+
+
+def scaled(**kept):
+    """The error of half precision in SI units with its residuals."""
+    kept = {"backend": "fp16", "formulation": "naive", "compensation": "carry", **kept}
+    return off_the_mountain(5, 1200.0, kept)[0]
+
+
+@functools.cache
 def free_surface_of_t42():
     """Case 5, day 15, published step and diffusion, against the stored T213."""
     finer = reference_dataset(ROOT / "data" / "climate" / "williamson_5_day15.npz", "T42")
