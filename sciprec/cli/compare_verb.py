@@ -52,7 +52,11 @@ def compare(
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A variable that is not compared; repeatable."),
+        typer.Option(
+            metavar="NAME",
+            help="A variable, a coordinate, or a file of folders, that is not compared; "
+            "repeatable.",
+        ),
     ] = None,
     coords_atol: Annotated[
         float, typer.Option(help="How far coordinates may be apart that count as the same.")

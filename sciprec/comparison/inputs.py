@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.comparison.pointwise.times import in_numbers
 from sciprec.errors import InputError, why_no_file
 from sciprec.output import files
 
 ONLY = "values"
 """Name of the variable that an array without a name becomes."""
-_NAMELESS = "axes without names"
+NAMELESS = "axes without names"
 
 Source = xr.Dataset | xr.DataArray | np.ndarray | Mapping[str, Any] | str | Path
 
@@ -50,9 +51,9 @@ def as_dataset(source: xr.Dataset | xr.DataArray | np.ndarray | Mapping[str, Any
         InputError: it holds what is no real number, or is something else.
     """
     if isinstance(source, xr.Dataset):
-        return source
+        return in_numbers(source)
     if isinstance(source, xr.DataArray):
-        return source.to_dataset(name=source.name or ONLY)
+        return in_numbers(source.to_dataset(name=source.name or ONLY))
     if isinstance(source, Mapping):
         return _named({str(name): np.asanyarray(array) for name, array in source.items()})
     if isinstance(source, (np.ndarray, np.generic, list, tuple, int, float)):
@@ -68,7 +69,7 @@ def with_axes_of(dataset: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
 
     A single array without a name is paired with the other side's only variable.
     """
-    if not dataset.attrs.get(_NAMELESS):
+    if not dataset.attrs.get(NAMELESS):
         return dataset
     if list(dataset) == [ONLY] and len(other.data_vars) == 1:
         dataset = dataset.rename({ONLY: next(iter(other.data_vars))})
@@ -79,12 +80,20 @@ def with_axes_of(dataset: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
                 variable.data,
             )
             for name, variable in dataset.variables.items()
-        }
+        },
+        attrs=dataset.attrs,
     )
 
 
 def _alike(variable: xr.Variable, other: xr.Dataset, name: str) -> bool:
     return name in other and other[name].shape == variable.shape
+
+
+def groups_of(source: Source) -> list[str]:
+    """Groups of a netCDF file whose variables are not among those of its dataset."""
+    if not isinstance(source, (str, Path)) or Path(source).suffix in (".npy", ".npz"):
+        return []
+    return files.groups(source)
 
 
 def numpy_arrays(path: Path) -> dict[str, np.ndarray]:
@@ -121,5 +130,5 @@ def _named(arrays: Mapping[str, np.ndarray]) -> xr.Dataset:
             name: ([f"{name}_axis_{k}" for k in range(array.ndim)], array)
             for name, array in arrays.items()
         },
-        attrs={_NAMELESS: True},
+        attrs={NAMELESS: True},
     )

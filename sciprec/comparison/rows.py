@@ -15,7 +15,7 @@ from sciprec.comparison.adjusting import Adjustments, Places
 from sciprec.comparison.evidence.error_growth import error_growth, errors_along, growth_as_dict
 from sciprec.comparison.evidence.growth_laws import Growth
 from sciprec.comparison.folder_pairs import files_of_both, two_folders
-from sciprec.comparison.inputs import Source, opened, with_axes_of
+from sciprec.comparison.inputs import Source, groups_of, opened, with_axes_of
 from sciprec.comparison.listing import summary
 from sciprec.comparison.pointwise.attributes import stated_tolerances, steps_attribute
 from sciprec.comparison.pointwise.error_metrics import metrics, refined
@@ -144,7 +144,7 @@ def compare(
             ends, or a text as on the command line, as `{"time": "#-1"}` for the last place. An axis
             of which one value is selected is none any more.
         rename: names of variables and axes of the run, and what they are called in the truth.
-        ignore: variables that are not compared.
+        ignore: variables, or coordinates beside axes, that are not compared; of folders also files.
         coords_atol, coords_rtol: how far coordinates may be apart that count as the same, in the
             units of the truth's, and relative to them.
 
@@ -186,6 +186,11 @@ def _compared(
         truth = with_axes_of(truth, run)
         run = with_axes_of(run, truth)
         truth, run, notes = adjustments.adjusted(truth, run)
+        notes += tuple(
+            f"what is in the group '{name}' of the {which} is not compared"
+            for source, which in ((golden, "first"), (actual, "second"))
+            for name in groups_of(source)
+        )
         stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
         rows = tuple(_row(p, stated) for p in pair(truth, run))
         names = [row.variable for row in rows]
@@ -206,9 +211,15 @@ def _compared_folders(
         InputError: as `compare`, with the file; or they have no file in common.
     """
     both, missing, more = files_of_both(golden, actual)
+    used = set(adjustments.ignore) & {*both, *missing, *more}
+    both, missing, more = ([n for n in one if n not in used] for one in (both, missing, more))
+    if not both:
+        raise InputError(
+            f"ignore names all files that are in both folders, {', '.join(sorted(used))}; leave "
+            "one of them"
+        )
     rows: list[Row] = []
-    notes: dict[str, None] = {}
-    used: set[str] = set()
+    notes = {f"'{name}' is not compared": None for name in sorted(used)}
     for name in both:
         try:
             found = _compared(golden / name, actual / name, Tolerances(), adjustments, used)

@@ -68,6 +68,17 @@ def attributes(path: str | Path) -> dict[str, Any]:
     return _library(path).attributes(path)
 
 
+def groups(path: str | Path) -> list[str]:
+    """Names of the groups in a netCDF file, whose variables `read` and `opened` do not give; of a
+    Zarr store none are told.
+
+    Raises:
+        InputError: as `read`.
+    """
+    library = _library(path)
+    return library.groups(path) if library is netcdf else []
+
+
 def write(dataset: xr.Dataset, path: str | Path) -> Path:
     """Write a dataset; it appears under its name when it is complete, or not at all.
 

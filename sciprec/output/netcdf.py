@@ -162,6 +162,18 @@ def attributes(path: str | Path) -> dict[str, Any]:
         return dict(dataset.attrs)
 
 
+def groups(path: str | Path) -> list[str]:
+    """Names of the groups in a file, which `opened` does not look into.
+
+    Raises:
+        InputError: it is not a complete netCDF file.
+    """
+    import netCDF4
+
+    with _LIBRARY, _readable(path, _BROKEN), netCDF4.Dataset(path) as file:
+        return list(file.groups)
+
+
 @contextlib.contextmanager
 def opened(path: str | Path) -> Iterator[xr.Dataset]:
     """A netCDF file whose values are read when they are asked for; times stay numbers of days.

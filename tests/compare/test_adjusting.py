@@ -21,7 +21,8 @@ UNITS = (
     "K", "degC", "Pa", "hPa", "kPa", "mbar", "bar", "m", "km", "mm", "cm", "ft", "s", "h", "d",
     "min", "days", "hours", "m s-1", "km/h", "m/s", "knot", "kg m-2 s-1", "mm/d", "g/kg", "kg/kg",
     "1", "%", "ppm", "J", "kJ", "W m-2", "MJ m-2 d-1", "L", "m3", "m2", "ha", "t", "kg", "ug",
-    "1e-3 kg", "m2 s-2", "J/kg", "J kg-1 K-1", "mol", "mmol m-3", "V", "dam",
+    "1e-3 kg", "m2 s-2", "J/kg", "J kg-1 K-1", "mol", "mmol m-3", "V", "dam", "minutes", "weeks",
+    "milliseconds", "kilometers", "grams", "kilograms/liter", "watts", "feet", "knots", "tonnes",
 )  # fmt: skip
 AXES = ("time", "lat", "lon")
 

@@ -63,6 +63,11 @@ class Conversion:
     factor: Fraction
     offset: Fraction
 
+    @property
+    def changes(self) -> bool:
+        """Whether numbers become other ones."""
+        return self.factor != 1 or self.offset != 0
+
     def __call__(self, values: Any) -> np.ndarray:
         """The values in the wanted units, in binary64: the product or quotient is rounded, then the
         sum.

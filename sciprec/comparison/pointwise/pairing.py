@@ -14,16 +14,20 @@ from sciprec.comparison.pointwise.blocks import Block, blocks_of
 from sciprec.comparison.pointwise.conversions import Conversion, Converted, conversion
 from sciprec.comparison.pointwise.number_format import NumberFormat, number_format
 from sciprec.comparison.pointwise.one_pass import INF
+from sciprec.comparison.pointwise.points import (
+    NUMBERS,
+    advice,
+    aligned,
+    axis_difference,
+    coordinate_differences,
+)
 from sciprec.comparison.pointwise.statistics import Statistics, statistics_of
 from sciprec.comparison.pointwise.tally import Tally
-from sciprec.comparison.pointwise.units import same_units
+from sciprec.comparison.pointwise.times import are_times, same_times, time_conversion
 from sciprec.errors import InputError
 from sciprec.output.stated import is_compared
 
 MOST_DIFFERENCES = 4  # named in a message
-_OF_GRIDS = {"lat", "lon", "latitude", "longitude", "x", "y", "rlat", "rlon", "cell", "ncells",
-             "lev", "level", "plev", "height", "depth", "nlat", "nlon"}  # fmt: skip
-"""Names of the axes of grids."""
 
 
 @dataclass(frozen=True)
@@ -144,12 +148,14 @@ def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
     if differing:
         more = len(differing) - MOST_DIFFERENCES
         shown = differing[:MOST_DIFFERENCES] + ([f"and {more} more"] if more > 0 else [])
-        raise InputError(
-            "these runs are not comparable: "
-            + "; ".join(shown)
-            + "; compare a run with the truth of the same scenario"
-            + _advice(golden, actual)
+        of_scenarios = all("sciprec_scenario" in one.attrs for one in (golden, actual))
+        end = "; compare a run with the truth of the same scenario" if of_scenarios else ""
+        missing = any(
+            name not in actual or set(golden[name].dims) != set(actual[name].dims)
+            for name in names
         )
+        end += advice(golden, actual, missing)
+        raise InputError("these runs are not comparable: " + "; ".join(shown) + end)
     for name in names:
         yield _pair_of(golden, actual, name)
 
@@ -161,7 +167,7 @@ def compared_names(dataset: xr.Dataset) -> list[str]:
     return [
         str(name)
         for name, variable in dataset.data_vars.items()
-        if variable.dtype.kind in "fiu" and name not in bounds and is_compared(str(name), about)
+        if variable.dtype.kind in NUMBERS and name not in bounds and is_compared(str(name), about)
     ]
 
 
@@ -189,22 +195,6 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
     )  # fmt: skip
 
 
-def aligned(golden: xr.Dataset, actual: xr.Dataset) -> xr.Dataset:
-    """The run with its coordinates in the order of the truth's, where they are the same ones."""
-    for axis in set(golden.sizes) & set(actual.sizes):
-        if not (axis in golden.coords and axis in actual.coords):
-            continue
-        wanted, given = golden[axis].values, actual[axis].values
-        if wanted.shape != given.shape or np.array_equal(wanted, given):
-            continue
-        order, found = np.argsort(wanted), np.argsort(given)
-        if np.array_equal(wanted[order], given[found]):
-            places = np.empty_like(order)
-            places[order] = found
-            actual = actual.isel({axis: places})
-    return actual
-
-
 def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> list[str]:
     """What keeps two datasets from being compared, one phrase each."""
     found = _scenario_differences(golden, actual)
@@ -216,68 +206,54 @@ def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> li
     for name in names:
         if name in actual and set(golden[name].dims) != set(actual[name].dims):
             found.append(f"'{name}' has axes {golden[name].dims} and {actual[name].dims}")
+        elif name in actual and actual[name].dtype.kind not in NUMBERS:
+            found.append(f"'{name}' of the second holds no numbers")
         elif name in actual:
             found += _units_difference(golden, actual, name)
+    axes = len(found)
     for axis in golden.sizes:
         if axis in actual.sizes:
-            phrase = _axis_difference(golden, actual, str(axis))
-            found += [phrase] if phrase else _units_difference(golden, actual, str(axis))
+            phrase = axis_difference(golden, actual, str(axis))
+            found += [phrase] * bool(phrase) + _units_difference(golden, actual, str(axis))
+    if len(found) == axes:
+        found += [phrase for _, phrase in coordinate_differences(golden, actual)]
     return found
 
 
 def converted(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Conversion | None:
     """How a variable of the run comes into the truth's units; None where it is in them, where one
     of the two states none, or where that is not known.
+
+    Raises:
+        InputError: both are times, of calendars with other days.
     """
-    one, two = _units(golden, name), _units(actual, name)
-    if not one or not two or same_units(one, two):
+    if not _in_other_units(golden, actual, name):
         return None
-    return conversion(two, one, actual.variables[name].attrs)
+    one, two = golden.variables[name].attrs, actual.variables[name].attrs
+    if are_times(str(one["units"]), str(two["units"])):
+        return time_conversion(two, one, actual[name], f"the times '{name}'")
+    return conversion(str(two["units"]).strip(), str(one["units"]).strip(), two)
 
 
-def _units(dataset: xr.Dataset, name: str) -> str:
-    there = name in dataset.variables
-    return str(dataset.variables[name].attrs.get("units", "")).strip() if there else ""
+def _in_other_units(golden: xr.Dataset, actual: xr.Dataset, name: str) -> bool:
+    """Whether both state units of a variable, and these are not the same."""
+    if name not in golden.variables or name not in actual.variables:
+        return False
+    one, two = golden.variables[name].attrs, actual.variables[name].attrs
+    stated = all(str(about.get("units", "")).strip() for about in (one, two))
+    return stated and not same_times(one, two)
 
 
 def _units_difference(golden: xr.Dataset, actual: xr.Dataset, name: str) -> list[str]:
     """That a variable or axis is in units that nothing is known to convert; of an axis, whose
     values are the same, in any other ones.
     """
-    one, two = _units(golden, name), _units(actual, name)
-    of_axis = name in golden.sizes
-    if not one or not two or same_units(one, two):
+    if not _in_other_units(golden, actual, name):
         return []
-    if not of_axis and converted(golden, actual, name) is not None:
+    if name not in golden.sizes and converted(golden, actual, name) is not None:
         return []
+    one, two = (data.variables[name].attrs["units"] for data in (golden, actual))
     return [f"'{name}' is in '{one}' and in '{two}': convert one of them first"]
-
-
-def _advice(golden: xr.Dataset, actual: xr.Dataset) -> str:
-    """How one grid becomes the other, where it is axes that differ."""
-    axes = [
-        str(axis) for axis in golden.sizes
-        if axis in actual.sizes and _axis_difference(golden, actual, str(axis))
-    ]  # fmt: skip
-    if not {axis.lower() for axis in axes} & _OF_GRIDS:
-        return ""
-    return (
-        "; values on other grids are not comparable point by point: put one of them onto the "
-        "other's grid first, for instance with `cdo remapcon,GOLDEN ACTUAL regridded.nc`, or in "
-        "Python with xesmf.Regridder, or give --coords-atol where the points are meant to be the "
-        "same"
-    )
-
-
-def _axis_difference(golden: xr.Dataset, actual: xr.Dataset, axis: str) -> str:
-    """How an axis differs, or nothing; an early end of `time` is no difference."""
-    one, two = golden.sizes[axis], actual.sizes[axis]
-    if one != two and not (axis == "time" and two < one):
-        return f"axis '{axis}' has {one} and {two} points"
-    if axis in golden.coords and axis in actual.coords:
-        if not np.array_equal(golden[axis].values[:two], actual[axis].values):
-            return f"the values of axis '{axis}' differ"
-    return ""
 
 
 def _scenario_differences(golden: xr.Dataset, actual: xr.Dataset) -> list[str]:

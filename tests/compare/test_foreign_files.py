@@ -1,0 +1,211 @@
+"""Files of other people: a net of random pairs with a known difference, and what it has found."""
+
+import re
+
+import netCDF4
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from sciprec import InputError, compare
+from sciprec.cli import commands as cli
+from sciprec.comparison.selecting import Nearness, selected
+from tests.compare.foreign_files import FAULTS, foreign, wrong
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_what_was_planted_is_found_and_nothing_else(seed, tmp_path):
+    assert not wrong(foreign(seed, tmp_path))
+
+
+def test_every_fault_is_drawn(tmp_path):
+    """A net that draws one kind alone would find little."""
+    drawn = {foreign(seed, tmp_path).fault for seed in range(14)}
+    assert len(drawn) > len(FAULTS) // 3 and "" in drawn
+
+
+def field(**coordinates):
+    """A field of time and x, with coordinates."""
+    values = np.arange(12.0).reshape(3, 4)
+    return xr.Dataset({"t": (("time", "x"), values, {"units": "K"})}, coordinates)
+
+
+def times(calendar=None, units="days since 2000-02-27", values=(0.0, 1.0, 2.5)):
+    about = {"units": units} | ({"calendar": calendar} if calendar else {})
+    return ("time", np.array(values), about)
+
+
+def test_times_of_other_calendars_are_not_the_same_numbers():
+    """They were called identical where units and numbers were the same."""
+    for one, other in ((None, "noleap"), ("standard", "360_day"), ("noleap", "all_leap")):
+        with pytest.raises(InputError, match=f"calendar '{other}', whose days are other ones"):
+            compare(field(time=times(one)), field(time=times(other)))
+    for one, other in (("noleap", "365_DAY"), (None, "gregorian"), ("366_day", "all_leap"),
+                       ("standard", "proleptic_gregorian")):  # fmt: skip
+        found = compare(field(time=times(one)), field(time=times(other)))
+        assert found.within and not found.notes
+
+
+def test_calendars_that_part_before_1582_are_the_same_after_it():
+    """As xarray writes times, and as cdo does."""
+    standard = times("standard", "hours since 1900-01-01", 24.0 * 36_581 + np.array([0.0, 24, 60]))
+    assert compare(field(time=times("proleptic_gregorian")), field(time=standard)).within
+    early = [-160_000.0, -159_999.0, -159_997.5]
+    with pytest.raises(InputError, match="whose days are other ones"):
+        compare(field(time=times("standard", values=early)),
+                field(time=times("proleptic_gregorian", values=early)))  # fmt: skip
+
+
+def test_converted_times_may_be_rounded_by_what_they_count_from():
+    """Seconds since 1970 of a tenth of a day in 2000 are no multiple of a day to the last bit."""
+    values = np.array([0.1, 0.7, 1.3])
+    since = 86_400.0 * (values + 10_957.0)
+    found = compare(
+        field(time=times(units="days since 2000-01-01", values=values)),
+        field(time=times(units="seconds since 1970-01-01", values=since)),
+    )
+    assert found.within
+
+
+def test_dates_and_durations_in_memory_are_those_of_files(tmp_path):
+    days = pd.date_range("2000-01-01", periods=3, freq="6h")
+    golden = field(time=days).assign(when=("x", pd.date_range("2001-01-01", periods=4)))
+    later = golden.assign(when=golden["when"] + np.timedelta64(1, "h"))
+    for dataset, name in ((golden, "golden"), (later, "later")):
+        dataset.to_netcdf(tmp_path / f"{name}.nc")
+    for one in (golden, tmp_path / "golden.nc"):
+        assert compare(one, golden).within and compare(golden, one).within
+        for other in (later, tmp_path / "later.nc"):
+            found = compare(one, other)
+            assert found.row("when").errors["max_abs"] * 24.0 == pytest.approx(1.0)
+        part = compare(one, golden, select={"time": "2000-01-01T06:00"})
+        assert part.row("t").points == 4
+    spans = field().assign(span=("time", np.array([1, 2, 3], "m8[h]")))
+    longer = spans.assign(span=spans["span"] + np.timedelta64(1, "h"))
+    assert not compare(spans, longer).within and compare(spans, spans).within
+    decoded = xr.open_dataset(tmp_path / "golden.nc").assign_coords(
+        time=xr.date_range("2000-01-01", periods=3, freq="6h", calendar="noleap", use_cftime=True)
+    )
+    with pytest.raises(InputError, match="'noleap', whose days are other ones"):
+        compare(golden, decoded)
+
+
+def curvilinear(shift=0.0, turn=0.0):
+    j, i = np.mgrid[0:3, 0:4]
+    lat = (("time", "x"), j * 2.0 + 0.1 * i + shift, {"units": "degrees_north"})
+    lon = (("time", "x"), 350.0 + i * 3.0 - 0.1 * j + turn, {"units": "degrees_east"})
+    return field(lat=lat, lon=lon)
+
+
+def test_other_curvilinear_grids_are_refused():
+    """Coordinates of two axes did not count."""
+    golden = curvilinear()
+    with pytest.raises(InputError, match="coordinate 'lat' differ by up to 0.5; .*xesmf.Regridder"):
+        compare(golden, curvilinear(0.5))
+    near = curvilinear(1e-7)
+    with pytest.raises(InputError, match="'lat' differ by up to 1e-07.*--ignore lat leaves"):
+        compare(golden, near)
+    assert compare(golden, near, coords_atol=1e-6).within
+    assert compare(golden, curvilinear(0.5), ignore="lat").within
+    assert compare(golden, curvilinear(turn=-360.0)).within
+    turned = curvilinear().transpose("x", "time")
+    assert compare(golden, turned).within
+    radians = golden.copy()
+    radians["lat"] = (("time", "x"), np.deg2rad(golden["lat"].values), {"units": "radians"})
+    golden["lat"].attrs["units"] = "degrees"
+    found = compare(golden, radians)
+    assert found.within and "the values of 'lat' of the second are converted" in found.notes[0]
+    radians["lat"].attrs["units"] = "furlongs"
+    with pytest.raises(InputError, match="'lat' is in 'degrees' and in 'furlongs'"):
+        compare(golden, radians)
+    high, low = (field(height=h) for h in (2.0, 10.0))
+    assert compare(high, low).notes == (
+        "the coordinate 'height' is 2.0 in the first and 10.0 in the second",
+    )
+
+
+def test_longitudes_of_either_convention_are_the_same():
+    lon = np.array([0.0, 90.5, 180.0, 270.25])
+    about = {"units": "degrees_east"}
+    golden = field(x=("x", lon, about))
+    other = golden.assign_coords(x=("x", (lon + 180.0) % 360.0 - 180.0, about)).sortby("x")
+    for one, two in ((golden, other), (other, golden)):
+        found = compare(one, two)
+        assert found.within and "turns of 360 degrees away" in found.notes[0]
+    x = other["x"].values.copy()
+    x[1] += 0.5
+    with pytest.raises(InputError, match="the values of axis 'x' differ"):
+        compare(golden, other.assign_coords(x=("x", x, about)))
+    plain = [one.assign_coords(x=("x", one["x"].values)) for one in (golden, other)]
+    with pytest.raises(InputError, match="the values of axis 'x' differ"):
+        compare(*plain)  # numbers that are not in degrees
+
+
+def test_truth_values_and_long_integers_count():
+    """They were left out, and called identical where they become one number of binary64."""
+    golden = xr.Dataset({"m": ("x", [True, False]), "n": ("x", [2**60, 2**60 + 2])})
+    for name, values in (("m", [True, True]), ("n", [2**60 + 1, 2**60 + 2]),
+                         ("n", [2**60, 2**60 + 1])):  # fmt: skip
+        found = compare(golden, golden.assign({name: ("x", values)}))
+        assert found.row(name).severity == "changed" and found.row(name).errors["max_abs"] >= 1.0
+        assert sum(row.severity == "identical" for row in found.rows) == 1
+    assert compare(golden, golden).within
+
+
+def test_what_is_not_compared_is_told(tmp_path):
+    golden = field(time=times()).assign(name=("x", list("abcd")))
+    actual = field(x=np.arange(4.0)).assign(q=("x", np.ones(4))).isel(time=slice(0, 2))
+    assert compare(golden, actual).notes == (
+        "only the second has 'q'", "no numbers, and not compared: 'name'",
+        "the axis 'time' has values in the first only",
+        "the axis 'x' has values in the second only",
+        "the second ends early: 2 of 3 times are compared",
+    )  # fmt: skip
+    assert not compare(np.ones(3), xr.DataArray(np.ones(3), coords={"x": np.arange(3)})).notes
+    golden.to_netcdf(tmp_path / "a.nc")
+    with netCDF4.Dataset(tmp_path / "a.nc", "a") as file:
+        file.createGroup("more")
+    found = compare(tmp_path / "a.nc", golden)
+    assert found.notes[-1] == "what is in the group 'more' of the first is not compared"
+
+
+def test_points_that_are_no_numbers():
+    nan = field(x=np.array([1.0, np.nan, 3.0, 4.0]))
+    assert compare(nan, nan.isel(x=[3, 1, 0, 2])).within
+    names = field(x=list("abcd"))
+    assert compare(names, names.isel(x=[3, 1, 0, 2])).within
+    assert compare(names, names, select={"x": "c"}).row("t").points == 3
+    with pytest.raises(InputError, match="no numbers, but a, b, c, …; give one of them, or places"):
+        compare(names, names, select={"x": "e"})
+    with pytest.raises(InputError, match="'2000-02-30'|time=2000-02-30, which is no date"):
+        compare(field(time=times()), field(time=times()), select={"time": "2000-02-30"})
+    assert selected(nan, nan, {"x": ("3",)}, Nearness()).sizes.get("x") is None
+
+
+def test_advice_is_of_options_that_help():
+    golden = field(time=times())
+    for other, words in (
+        (golden.rename(t="temp"), "missing from the second: t; --rename THEIRS=OURS pairs"),
+        (golden.rename(time="step"), "and ('step', 'x'); --rename THEIRS=OURS"),
+        (golden.isel(time=slice(0, 0)), "axis 'time' has 3 and 0 points; --select time=... takes"),
+        (golden.assign(t=(("time", "x"), np.full((3, 4), "a"))), "'t' of the second holds no num"),
+    ):
+        with pytest.raises(InputError, match=re.escape(words)) as caught:
+            compare(golden, other)
+        assert "scenario" not in str(caught.value)
+
+
+def test_a_file_of_two_folders_is_left_out(call, tmp_path):
+    for folder in ("then", "now"):
+        (tmp_path / folder).mkdir()
+        for name in ("a.npy", "b.npy"):
+            np.save(tmp_path / folder / name, np.ones(3) + (folder == "now" and name == "b.npy"))
+    np.save(tmp_path / "then" / "c.npy", np.ones(3))
+    there = ("compare", tmp_path / "then", tmp_path / "now")
+    assert call(*there)[0] == cli.NOT_MET
+    code, out, _ = call(*there, "--ignore", "b.npy", "--ignore", "c.npy")
+    assert code == cli.GOOD and "'b.npy' is not compared" in out
+    code, _, err = call(*there, "--ignore", "a.npy", "--ignore", "b.npy")
+    assert code == cli.USAGE
+    assert "ignore names all files that are in both folders, a.npy, b.npy; leave" in err
