@@ -244,11 +244,6 @@ def require_traceable(backend: Backend, verb: str = "trace") -> None:
             f"backend '{backend.name}' has scales, which {verb} does not follow; give the "
             f"arithmetic without them, '{backend.unscaled}'"
         )
-    if isinstance(backend, AssignedBackend) and verb != "trace":
-        raise InputError(
-            f"backend '{backend.name}' has formats by place; {verb} takes one format so far, such "
-            "as the narrowest of them"
-        )
 
 
 def stored_in(backend: Backend) -> Arithmetic:

@@ -89,7 +89,8 @@ def bound(
 
     Args:
         kernel: a Python function in Numba's subset, an `@njit` function, or what `lift` gave.
-        backend: a floating-point arithmetic without random bits, by name, spec string or Backend.
+        backend: a floating-point arithmetic without random bits, by name, spec string or Backend,
+            or an Assignment of several.
         args: a tuple of its arguments, or a mapping by parameter name. They are not written.
         output: which results are wanted: names of arguments that the kernel writes (`NAME_0`, ...
             of those in a tuple), or "return" (`return_0`, ... of several); left out, all.

@@ -1,10 +1,11 @@
 """Bounds of many random kernels in eight arithmetics against exact values; what is done is kept.
 
-    python -m tests.diagnosis.bound_survey FOLDER FIRST LAST NUMBERS
+    python -m tests.diagnosis.bound_survey FOLDER FIRST LAST NUMBERS [lines]
 
 Runs the kernels of seeds FIRST to LAST - 1 on NUMBERS pairs of numbers each, those that decide, a
 pair a call, on a sixteenth of them. An exact value is that of all arithmetics, so each is computed
-once. A seed's counts and findings are in FOLDER/seed_N.json as soon as it is complete.
+once. With `lines` every line has a format of its own, drawn from those of four mixtures. A seed's
+counts and findings are in FOLDER/seed_N.json as soon as it is complete.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 from sciprec import bound
 from sciprec.errors import InputError
 from tests.diagnosis.bound_kernels import drawn, numbers
+from tests.diagnosis.trace_checks import MIXTURES, by_line
 from tests.oracles.reals import errors, real_kernel
 
 ARITHMETICS = (
@@ -35,7 +37,7 @@ FMA = {"fma": lambda x, y, z: x * y + z}
 FEWER = 16
 
 
-def surveyed(seed: int, count: int) -> dict[str, Any]:
+def surveyed(seed: int, count: int, lines: bool = False) -> dict[str, Any]:
     """Of a kernel: calls (an element in an arithmetic each), those with a bound, open decisions,
     findings (bounds below the error), and quantiles of bound over error.
     """
@@ -54,7 +56,8 @@ def surveyed(seed: int, count: int) -> dict[str, Any]:
         found: dict[str, Any] = {"calls": 0, "bounded": 0, "open": 0, "refused": 0, "no real": 0,
                                  "below": []}
         ratios: list[float] = []
-        for name in ARITHMETICS:
+        several = [by_line(kernel, n) for n in range(len(MIXTURES))]
+        for name in several if lines else ARITHMETICS:
             found["calls"] += total
             try:
                 for first, size in ((n, 1) for n in range(total)) if deciding else ((0, total),):
@@ -69,7 +72,7 @@ def surveyed(seed: int, count: int) -> dict[str, Any]:
 
 
 def _one_call(
-    kernel: Callable[..., Any], name: str, given: tuple[np.ndarray, np.ndarray], first: int,
+    kernel: Callable[..., Any], name: Any, given: tuple[np.ndarray, np.ndarray], first: int,
     size: int, exact: Callable[[int], Any], found: dict[str, Any], ratios: list[float],
 ) -> None:  # fmt: skip
     """Hold the bounds of a call against exact values."""
@@ -85,20 +88,23 @@ def _one_call(
         found["bounded"] += 1
         if not error <= bounds[n]:
             pair = [float(one[first + n]).hex() for one in given]
-            found["below"].append({"arithmetic": name, "pair": pair, "bound": float(bounds[n])})
+            below = {"arithmetic": str(name), "pair": pair, "bound": float(bounds[n])}
+            found["below"].append(below)
         if error:
             ratios.append(float(bounds[n] / error))
 
 
-def survey(folder: Path, first: int, last: int, count: int) -> dict[str, Any]:
+def survey(
+    folder: Path, first: int, last: int, count: int, lines: bool = False
+) -> dict[str, Any]:
     """Run every seed that the folder does not hold yet; the sum over all that it holds."""
     folder.mkdir(parents=True, exist_ok=True)
     for seed in range(first, last):
-        path = folder / f"seed_{seed:06d}_{count}.json"
+        path = folder / f"seed_{seed:06d}_{count}{'_lines' * lines}.json"
         if path.exists():
             continue
         part = path.with_suffix(f".part{os.getpid()}")
-        part.write_text(json.dumps({"seed": seed} | surveyed(seed, count)))
+        part.write_text(json.dumps({"seed": seed} | surveyed(seed, count, lines)))
         os.replace(part, path)
     return counted(folder)
 
@@ -116,4 +122,4 @@ def counted(folder: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(survey(Path(sys.argv[1]), *map(int, sys.argv[2:5])))
+    print(survey(Path(sys.argv[1]), *map(int, sys.argv[2:5]), "lines" in sys.argv[5:]))

@@ -21,6 +21,7 @@ from sciprec import InputError, LiftError, bound, lift, quantize
 from sciprec.precision import resolve_backend
 from sciprec.precision.sums.summation import dot_error_bound, sum_error_bound
 from tests.diagnosis.bound_kernels import drawn, numbers
+from tests.diagnosis.trace_checks import by_line
 from tests.oracles.reals import errors, run_on_reals
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_of
@@ -45,11 +46,14 @@ def proven(found, exact: dict) -> dict:
     return ratios
 
 
-def checked(seed: int, folder: Path, count: int) -> tuple[int, int]:
-    """How many elements of a drawn kernel had a bound, and how many calls an open decision."""
-    backend = BACKENDS[seed % len(BACKENDS)]
+def checked(seed: int, folder: Path, count: int, lines: bool = False) -> tuple[int, int]:
+    """How many elements of a drawn kernel had a bound, and how many calls an open decision; in one
+    arithmetic, or in one for every line.
+    """
     kernel = drawn(seed, folder)
-    x, y = numbers(seed, count, backend)
+    name = BACKENDS[seed % len(BACKENDS)]
+    backend = by_line(kernel, seed) if lines else name
+    x, y = numbers(seed, count, name)
     size, bounded, opened = (count if seed % 3 else 1), 0, 0
     for first in range(0, count, size):
         part = slice(first, first + size)
@@ -74,10 +78,17 @@ def test_random_kernels(tmp_path):
     assert sum(n for n, _ in counts) > 16
 
 
+def test_random_kernels_with_a_format_for_every_line(tmp_path):
+    with np.errstate(all="ignore"):
+        counts = [checked(seed, tmp_path, 12, lines=True) for seed in (4, 7)]
+    assert sum(n for n, _ in counts) > 12
+
+
 @pytest.mark.slow
 def test_more_random_kernels(tmp_path):
     with np.errstate(all="ignore"):
-        counts = [checked(seed, tmp_path, 40) for seed in range(300, 305)]
+        counts = [checked(seed, tmp_path, 40) for seed in range(300, 304)]
+        counts += [checked(seed, tmp_path, 20, lines=True) for seed in range(400, 403)]
     assert sum(n for n, _ in counts) > 75 and sum(n for _, n in counts) > 2
 
 
