@@ -89,7 +89,7 @@ def repeat_kernel(
         there = _Processes(named, inputs, backend, _pickled(name, values), plugins, Path(place))
         made, found = judged(asked, there.run, told)
     scopes = behind_kernel(function)
-    found = [replace(one, places=explained(one.ways, scopes)) for one in found]
+    found = [replace(one, places=explained(one.ways, scopes, blocks)) for one in found]
     found, note = _with_memory(found, function, backend or TRUTH, dict(values))
     notes = [note, *([] if fills_memory() else [UNFILLED]), _not_asked(every, asked)]
     target = f"kernel '{name}' {_OWN_FORM if backend is None else f'in {backend}'}"

@@ -11,15 +11,21 @@ _EXACT = (ast.BitAnd, ast.BitOr, ast.BitXor)
 """Operations for which the order of the operands does not count."""
 
 
-def option(function: ast.FunctionDef, scope: Scope, name: str) -> ast.keyword | None:
-    """The option of a Numba decorator, where it is given and not False."""
-    for decorator in function.decorator_list:
-        called = scope.calls(decorator)
-        if called.startswith("numba.") and isinstance(decorator, ast.Call):
-            for one in decorator.keywords:
-                if one.arg == name and not _is_false(one.value):
-                    return one
-    return None
+def option(function: ast.FunctionDef, scope: Scope, name: str) -> int:
+    """The line where an option of Numba's is given and not False, in a decorator or in a call that
+    compiles the function; 0 where it is not.
+    """
+    of_function = [one for one in function.decorator_list if isinstance(one, ast.Call)]
+    others = [n for n in ast.walk(scope.module) if isinstance(n, ast.Call)] if (
+        function is scope.node and scope.options.get(name)
+    ) else []  # fmt: skip
+    for made in (*of_function, *others):
+        if made in of_function and not scope.calls(made).startswith("numba."):
+            continue
+        for one in made.keywords:
+            if one.arg == name and not _is_false(one.value):
+                return one.value.lineno
+    return function.lineno if others else 0
 
 
 def _is_false(node: ast.AST) -> bool:
@@ -28,7 +34,7 @@ def _is_false(node: ast.AST) -> bool:
 
 def is_compiled(function: ast.FunctionDef, scope: Scope) -> bool:
     """Whether Numba compiles a function."""
-    return any(
+    return bool(function is scope.node and scope.options) or any(
         (scope.calls(one) or scope.qualified(one)).startswith("numba.")
         for one in function.decorator_list
     )
@@ -36,7 +42,7 @@ def is_compiled(function: ast.FunctionDef, scope: Scope) -> bool:
 
 def is_parallel(function: ast.FunctionDef, scope: Scope) -> bool:
     """Whether Numba runs loops of a function on threads."""
-    return option(function, scope, "parallel") is not None
+    return option(function, scope, "parallel") > 0
 
 
 def loops_in_parallel(function: ast.FunctionDef, scope: Scope) -> Iterator[ast.For]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 import sysconfig
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from sciprec.precision.rewriting.syntax import plain_function
@@ -26,14 +26,18 @@ class Scope:
         node: its tree.
         module: the tree of the file.
         lines: of the file.
+        options: what Numba compiles the function with, however it is told.
+        blocks: names of arguments that say how many at a time.
     """
 
     file: str
     node: ast.AST
     module: ast.Module
     lines: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    blocks: tuple[str, ...] = ()
 
-    @cached_property
+    @functools.cached_property
     def imported(self) -> dict[str, str]:
         """What imported names stand for: "np" for "numpy", "prange" for "numba.prange"."""
         found: dict[str, str] = {}
@@ -72,16 +76,43 @@ class Scope:
 
 def behind_kernel(kernel: Any) -> list[Scope]:
     """A kernel, and functions of the user's own that it names."""
-    found, waiting, seen = [], [plain_function(kernel)], set()
+    found: list[Scope] = []
+    waiting, seen = list(_functions_of(kernel, ())), set()
     while waiting and len(found) < _MOST_FILES:
-        function = waiting.pop(0)
-        if function is None or function.__code__ in seen or not _is_own(function):
+        function, options = waiting.pop(0)
+        if function.__code__ in seen or not _is_own(function):
             continue
         seen.add(function.__code__)
-        found += _scope_of(function)
-        named = [function.__globals__.get(n) for n in _names(function.__code__)]
-        waiting += [plain_function(one) for one in named if callable(one)]
+        found += [replace(one, options=options) for one in _scope_of(function)]
+        names = tuple(_names(function.__code__))
+        for name in names:
+            waiting += _functions_of(function.__globals__.get(name), names)
     return found
+
+
+def _functions_of(
+    value: Any, names: tuple[str, ...]
+) -> Iterator[tuple[FunctionType, Mapping[str, Any]]]:
+    """The functions behind something that a function names, each with its options of Numba's: of a
+    class all of its own, of a module those that are named, too.
+    """
+    while isinstance(value, functools.partial):
+        value = value.func
+    if isinstance(value, ModuleType):
+        if not _is_own_file(Path(getattr(value, "__file__", None) or "")):
+            return
+        inner = [vars(value).get(name) for name in names]
+    elif isinstance(value, type):
+        inner = [getattr(one, "__func__", one) for one in vars(value).values()]
+    else:
+        function = plain_function(value) if callable(value) else None
+        if function is not None:
+            yield function, getattr(value, "targetoptions", {})
+        return
+    for one in inner:
+        function = plain_function(one) if callable(one) else None
+        if function is not None:
+            yield function, getattr(one, "targetoptions", {})
 
 
 def _names(code: Any) -> Iterator[str]:
@@ -94,7 +125,10 @@ def _names(code: Any) -> Iterator[str]:
 
 def _is_own(function: FunctionType) -> bool:
     """Whether a function is of neither an installed package nor Python itself."""
-    file = Path(function.__code__.co_filename)
+    return _is_own_file(Path(function.__code__.co_filename))
+
+
+def _is_own_file(file: Path) -> bool:
     return file.suffix == ".py" and file.is_file() and not _installed(file)
 
 

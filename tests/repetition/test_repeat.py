@@ -25,6 +25,8 @@ from sciprec.repetition.circumstances import (
 from sciprec.repetition.judging import judged
 from sciprec.repetition.leavings import files_below, first_difference, lines_of
 from tests.repetition.faults import KINDS, missed, repeated, written
+from tests.repetition.spellings import SPELLINGS, program, unnamed
+from tests.repetition.spellings import missed as missed_spelling
 
 SEED = (datetime.date(2026, 11, 24).toordinal() * 7919) % 1000
 QUICK = ("the order of a set", "a count that is kept")
@@ -57,6 +59,17 @@ def test_a_seeded_fault_is_found_by_processes(name, runs, tmp_path):
 def test_a_mended_program_is_not_blamed(name, runs, tmp_path):
     program = written(kind_of(name), SEED, tmp_path, clean=True)
     assert missed(program, repeated(program, runs=runs)) == ""
+
+
+@pytest.mark.parametrize("seed", range(len(SPELLINGS)))
+def test_the_line_is_named_however_it_is_spelt(seed, tmp_path):
+    """By the source alone; whether runs differ is seen by `spellings` with `run`."""
+    assert unnamed(program(seed + SEED * len(SPELLINGS), tmp_path)) == ""
+
+
+def test_a_spelling_is_found_when_it_is_run(tmp_path):
+    seed = next(n for n, one in enumerate(SPELLINGS) if "keys() &" in one.body)
+    assert missed_spelling(program(seed, tmp_path)) == ""
 
 
 def answered(asked, numbers):
