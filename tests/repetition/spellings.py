@@ -65,7 +65,7 @@ OF_THREADS = (
              (THREADS, BLOCKS)),
     Spelling("threads", _NUMBA, _SUM, "=njit({}, parallel=True)", (THREADS, BLOCKS)),
     Spelling("threads", "import numba as nb", _SUM.replace("prange", "nb.prange")
-             .replace("r += x[i] * 0.1", "r = x[i] * 0.1 + r"),
+             .replace("r += x[i] * 0.1", "r = r + x[i] * 0.1"),
              "@nb.njit(parallel=True, cache=False)", (THREADS, BLOCKS)),
     Spelling("threads", "import os", "parts = «int(os.environ['OMP_NUM_THREADS'])»\n"
              "r = sum(float(np.sum(x[k::parts])) for k in range(parts))"),
