@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from sciprec.report.drawing.picture import Picture
@@ -17,19 +18,22 @@ CHIPS = {"identical": "identical", "noise": "good", "slower": "beyond", "larger"
          "changed": "beyond", "pattern": "broken"}  # fmt: skip
 MOST_PANELS = 12
 _COLUMNS, _ROW_INCHES = 4, 1.5
+_TITLE_WIDTH = 26
+"""Letters of a panel's title in a line."""
 
 
 def checks_page(checks: Sequence[Check], metrics: Mapping[str, str]) -> str:
     """The page as text; the same checks give the same bytes.
 
     Args:
-        checks: one for each baseline.
+        checks: one for each baseline; those that changed are shown first.
         metrics: titles by name, in the order of those of the rows.
     """
+    in_order = sorted(checks, key=lambda check: (check.within, check.identical))
     return template("baseline.html").render(
         style=page_style(),
         title=_title(checks),
-        parts=[_part(check, f"b{k}") for k, check in enumerate(checks)],
+        parts=[_part(check, f"b{k}") for k, check in enumerate(in_order)],
         metrics=metrics,
         chips=CHIPS,
     )
@@ -78,7 +82,7 @@ def _picture(check: Check, name: str) -> Picture | None:
             panel.plot(places[-1:], drawable[-1:], color=COLOURS[1], marker="o")
             panel.set_yscale("log")
             panel.set_ylim(*_ends([v for v in drawable if not math.isnan(v)]))
-            panel.set_title(title, fontsize=8)
+            panel.set_title("\n".join(wrap(title, _TITLE_WIDTH)), fontsize=8)
             panel.set_xticks([])
         for panel in panels[len(shown) :]:
             panel.set_axis_off()
