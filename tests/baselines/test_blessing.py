@@ -13,6 +13,7 @@ from sciprec.baselines.judging import Row
 from sciprec.baselines.summaries import MOST_LINES, markdown
 from sciprec.cli import commands as cli
 from sciprec.comparison.junit import Case, junit_text
+from sciprec.report.baseline_page import checks_page
 
 
 def shifted(by):
@@ -85,6 +86,19 @@ def test_files_for_others(call, saved, planted, blank_figures):
     assert again.read_text(encoding="utf-8") == page
     code, _, err = call("baseline", "check", "--html", "nowhere/page.html")
     assert code == cli.USAGE and "its folder does not exist" in err
+
+
+def test_the_page_begins_with_what_changed():
+    variable = "martingale_standard_error"
+    made = [
+        Check(name, (Row("fp32", variable, verdict, "so"),), errors={"fp32": {variable: 1e-7}})
+        for name, verdict in (("a", "identical"), ("b", "noise"), ("c", "changed"))
+    ]
+    page = checks_page(made, {})
+    assert re.findall(r"<h2[^>]*>\s*(\w)", page) == ["c", "b", "a"]
+    drawings = re.findall("<svg.*?</svg>", page, flags=re.DOTALL)
+    assert len(drawings) == 3 and all(variable in one for one in drawings)
+    assert not any(f"fp32, {variable}" in one for one in drawings)  # in two lines
 
 
 def test_a_batch_as_junit(call, planted, repository, monkeypatch):
