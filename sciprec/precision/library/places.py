@@ -1,19 +1,21 @@
 """Arithmetic of indices, which is binary64's and the integers' in every arithmetic: how many
 elements, and at which index.
 
-Lifted kernels call these functions as they are; a float that one gives is rounded where it is used.
+Lifted kernels call these functions as they are, with numbers of their own type; a float that one
+gives is rounded where it is used.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 
 @njit(error_model="numpy")
 def _rank(n, q, percent):
-    return 1 + (n - 1) * ((q * percent) / 100.0)
+    return 1 + (n - 1) * ((np.float64(q) * percent) / 100.0)
 
 
 @njit(error_model="numpy")
@@ -21,9 +23,9 @@ def index_of_rank(n, q, percent):
     """The index of the last of n sorted elements at or before the percentile q * percent; -1 where
     that is not in [0, 100].
     """
-    if not 0.0 <= q * percent <= 100.0:
+    if not 0.0 <= np.float64(q) * percent <= 100.0:
         return -1
-    if q * percent == 100.0:
+    if np.float64(q) * percent == 100.0:
         return n - 1
     return int(math.floor(_rank(n, q, percent))) - 1
 
@@ -40,4 +42,4 @@ def number_of_steps(start, stop, step):
     """How many elements np.arange(start, stop, step) has."""
     if step == 0:
         raise ValueError("a step of zero in np.arange")
-    return max(int(math.ceil((stop - start) / step)), 0)
+    return max(int(math.ceil((np.float64(stop) - np.float64(start)) / step)), 0)
