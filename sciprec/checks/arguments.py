@@ -8,6 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sciprec.errors import InputError, meant
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -98,6 +100,21 @@ def at_least(name: str, value: Any, least: int) -> int:
         InputError: it is none of at least `least`; floats never are.
     """
     return whole(name, value, least, math.inf, f"an integer of at least {least}")
+
+
+def reals(name: str, value: Any, words: str = "real numbers") -> np.ndarray:
+    """The value as an array of floats of at most 8 bytes, integers or truths.
+
+    Raises:
+        InputError: it is none: text, complex numbers, objects, lists of unequal lengths.
+    """
+    try:
+        found = np.asarray(value)
+    except (TypeError, ValueError):
+        found = np.asarray(None)
+    if found.dtype.kind not in "fiub" or found.dtype.itemsize > 8:
+        raise refused(name, value, words)
+    return found
 
 
 def flag(name: str, value: Any) -> bool:

@@ -13,6 +13,8 @@ from sciprec.cli.settings import command_line
 
 app = typer.Typer(help="The climate model: what it knows, and runs of it.", no_args_is_help=True)
 
+_NUMBER = re.compile(r"\d{1,9}")
+
 
 @app.callback()
 def _verbs() -> None:
@@ -60,7 +62,8 @@ def run_case(
     from sciprec.scenario.changes import change, changed
 
     table = {
-        "case": case, "truncation": int(truncation) if truncation.isdecimal() else truncation,
+        "case": case,
+        "truncation": int(truncation) if _NUMBER.fullmatch(truncation) else truncation,
         "days": days, "output_hours": output_hours, "step_seconds": step_seconds,
         "time_scheme": time_scheme,
     }  # fmt: skip

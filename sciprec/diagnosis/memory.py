@@ -142,7 +142,7 @@ def check_memory(
     function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
     if function is None:
         raise LiftError(
-            f"{kernel!r} is a {type(kernel).__name__}; check_memory takes a Python function or an "
+            f"the kernel is a {type(kernel).__name__}; check_memory takes a Python function or an "
             "@njit function: define the kernel with `def`"
         )
     places = Places()

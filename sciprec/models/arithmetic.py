@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from sciprec.adaptation.blocks import Adapted
 from sciprec.adaptation.plan import Plan as Adaptive
-from sciprec.checks.arguments import shown, whole
+from sciprec.adaptation.plan import plan_from as adaptive_from
+from sciprec.checks.arguments import Range, shown, whole
+from sciprec.checks.limits import THREADS
 from sciprec.errors import ModelError
 from sciprec.models.advancing import Advancing, Step, checked_state
 from sciprec.models.observing import Observer
-from sciprec.monitoring.plan import Plan
+from sciprec.monitoring.plan import Plan, plan_from
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
@@ -26,6 +28,7 @@ from sciprec.precision.sums.compensation import (
 )
 
 _STREAM = 0x6D6F64  # the last word of the counter: no other use of the same seed has it
+_AMPLITUDE = Range("a number from 0 to 0.1, such as 1.0e-14", least=0, most=0.1)
 _MOST_STATES = 256
 """Arrays that a model updates; more are new ones made at each step, whose residuals are lost."""
 
@@ -55,18 +58,23 @@ class ModelArithmetic:
         self, backend: str | Backend = "fp64",
         compensation: str | Compensation | dict[str, Any] | None = None, *,
         member: int = 0, amplitude: float = 2.0**-52, seed: int = 0, threads: int = 1,
-        monitor: Plan | None = None, adaptive: Adaptive | None = None,
+        monitor: Plan | Mapping[str, Any] | None = None,
+        adaptive: Adaptive | Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self._resolved = resolve_backend(backend)
         self.backend = self._resolved.name
-        self.amplitude, self.seed, self.threads = amplitude, seed, threads
+        self.amplitude = _AMPLITUDE.number("amplitude", amplitude)
+        self.seed = whole("seed", seed, 0, 2**64 - 1)
+        self.threads = whole("threads", threads, *THREADS)
+        whole("member", member, 0, 2**32 - 1)
+        watched, kept = plan_from(monitor), adaptive_from(adaptive)
         self._member, self._disturbs = member, member == 0
         self._compensation = resolve_compensation(compensation)
         self._lifted: dict[tuple[Any, ...], Lifted] = {}
         self._updates: dict[int, tuple[np.ndarray, CarriedUpdate]] = {}
         self._drawn = 0
-        self.observer = None if monitor is None else Observer(monitor, self._resolved)
-        self._advancing = None if adaptive is None else self._on_ladder(adaptive)
+        self.observer = None if watched is None else Observer(watched, self._resolved)
+        self._advancing = None if kept is None else self._on_ladder(kept)
 
     @property
     def member(self) -> int:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import xarray as xr
 from pydantic import BaseModel, ValidationError, create_model
 
+from sciprec.checks.arguments import shown
 from sciprec.errors import InputError, meant
 from sciprec.kinds.kind import Kind, Member, Surroundings, kind_called, register
 from sciprec.models.arithmetic import ModelArithmetic
@@ -109,8 +110,8 @@ def model(
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name) or hasattr(Scenario, name):
         raise InputError(
-            f"a model cannot be called {name!r}; accepted: lower-case letters, digits and '_', "
-            "beginning with a letter, at most 40, and no key that every scenario has"
+            f"a model cannot be called {shown(name)}; accepted: lower-case letters, digits and "
+            "'_', beginning with a letter, at most 40, and no key that every scenario has"
         )
     if name in Scenario.model_fields:
         raise InputError(f"a model cannot be called '{name}', a key of every scenario; rename it")

@@ -158,7 +158,7 @@ def _searched(
     search: Any, about: Subject, limits: Sequence[Tolerance], on_tried: Callable | None
 ) -> Search:
     """What the search finds."""
-    if search != BITS:
+    if not (isinstance(search, str) and search == BITS):
         raise refused("search", search, f"'{BITS}'")
     if not limits:
         raise InputError(

@@ -8,9 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
-from sciprec.checks.arguments import refused
+from sciprec.checks.arguments import Range
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
 from sciprec.machine.cost import relative_seconds
@@ -181,13 +179,14 @@ class Found(Shown):
 F = TypeVar("F", bound=Found)
 
 
+_TOLERANCE = Range("a number above zero", above=0)
+_MARGIN = Range("a number from 1", least=1)
+
+
 def require_tolerance(tolerance: Any, margin: Any) -> None:
     """Refuse what is no tolerance or no margin."""
-    for name, value, least in (("tolerance", tolerance, 0.0), ("margin", margin, 1.0)):
-        number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not number or not math.isfinite(value) or value < least or value == 0.0:
-            words = "a number above zero" if least == 0.0 else "a number from 1"
-            raise refused(name, value, words)
+    _TOLERANCE.number("tolerance", tolerance)
+    _MARGIN.number("margin", margin)
 
 
 def tuned(

@@ -69,8 +69,7 @@ def error_of(
             return float("inf")
         if not usable.any():
             continue
-        with np.errstate(all="ignore"):
-            error = metric(values[usable], right[usable])
+        error = _value_of(metric, values[usable], right[usable])
         if not isinstance(error, (int, float, np.number)) or isinstance(error, bool):
             raise InputError(
                 f"the metric gives {error!r} of '{name}'; accepted: a number, zero where nothing "
@@ -78,3 +77,15 @@ def error_of(
             )
         worst = max(worst, float("inf") if np.isnan(error) else float(error))
     return worst
+
+
+def _value_of(metric: Metric, found: np.ndarray, truth: np.ndarray) -> Any:
+    """What a metric gives; it may be a function of the user's."""
+    try:
+        with np.errstate(all="ignore"):
+            return metric(found, truth)
+    except Exception as error:
+        raise InputError(
+            f"the metric raised {type(error).__name__}: {error}; it is called with two arrays, "
+            "(found, truth), and gives a number"
+        ) from error

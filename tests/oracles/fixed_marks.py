@@ -208,7 +208,8 @@ class Marker(ast.NodeTransformer):
                 index = _sliced(index)
             elif isinstance(target.slice, ast.Tuple):
                 index.elts = [_sliced(i) if isinstance(i, ast.Slice) else i for i in index.elts]
-            store = _do("store", place, ast.Constant(operation), value, container, index)
+            known = ast.Constant(operation) if operation != "call" else _do("latest")
+            store = _do("store", place, value, known, container, index)
             return [ast.Expr(store)]
         held = self.temporary()
         items = [_do("entered", self.at(target, "enter"),

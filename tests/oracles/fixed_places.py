@@ -121,9 +121,14 @@ class Places:
             return self.literal(value) if isinstance(value, float) else value
         return self.entered(place, value)
 
-    def store(self, places: tuple, operation: str, value, container, index) -> None:
-        """container[index] = value: formed in the array's unit already, or rounded to it."""
-        name = self.last if operation == "call" else operation
+    def latest(self) -> str:
+        """The operation that has just been done: one of a value, before its index is computed."""
+        return self.last
+
+    def store(self, places: tuple, value, name: str, container, index) -> None:
+        """container[index] = value, which the operation `name` has made: formed in the array's unit
+        already, or rounded to it.
+        """
         place = places[name in STORED]
         if container.dtype == object:
             place = self.place(place)

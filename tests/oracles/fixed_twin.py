@@ -142,6 +142,8 @@ class FixedTwin(Places):
         chain = place[0]
         if isinstance(function, type) and issubclass(function, BaseException):
             return function(*operands)
+        if function is isinstance:
+            return _is_a(*operands)
         if function in ENGINE:
             return self.applied(place, ENGINE[function], operands)
         name = OPERATIONS.get(function) or ELEMENTARY.get(function)
@@ -232,6 +234,12 @@ class FixedTwin(Places):
 
 class _Namespace(dict):
     """The globals of a marked function."""
+
+
+def _is_a(value, kinds) -> bool:
+    """isinstance of a number, floating-point in fixed point, too."""
+    whole = isinstance(value, WHOLE)
+    return any(kind is int if whole else kind is float for kind in np.atleast_1d(kinds))
 
 
 def _only_whole(operands) -> bool:

@@ -25,7 +25,7 @@ from sciprec.precision.library import axes, construction, places
 from sciprec.precision.library.sequences import MODES
 from sciprec.precision.library.table import LIBRARY as OF_ENGINE
 from sciprec.precision.operations import reduce
-from tests.oracles import derived, exact, functions, library, pairs, parallel_loops
+from tests.oracles import derived, exact, functions, library, pairs, parallel_loops, ranks
 from tests.oracles.pairs import Pair
 from tests.oracles.scalar import (
     WHOLE,
@@ -490,7 +490,8 @@ class Twin:
         if value is np.arange:
             return self._range
         if module == places.__name__:
-            return lambda *given: value.py_func(*(as_float(x) for x in given))
+            counted = getattr(ranks, value.__name__)
+            return lambda *given: counted(*(as_float(x) for x in given))
         if value in (np.convolve, np.correlate):
             made = self.rebuild(LIBRARY[value])
             usual = "full" if value is np.convolve else "valid"

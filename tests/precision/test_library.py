@@ -390,6 +390,20 @@ def test_places_are_those_of_binary64_also_where_numbers_are_binary32():
     assert rank == np.float32(np.float32(x[3] * (1 - part)) + np.float32(x[4] * part))
 
 
+def third_tenths(x):
+    return np.quantile(x, 0.3)
+
+
+@pytest.mark.parametrize("rounding", ["rd", "ru"])
+def test_places_are_found_to_nearest_in_every_rounding(rounding):
+    """A rank of 1 + 3 (0.3 100 / 100), whose part is what the processor's mode would move."""
+    x = np.array([0.0, 1.0, 3.0, 4.0])
+    found = lift(third_tenths, f"float:p=53,emin=-1022,emax=1023,round={rounding}")(x)
+    part = 1 + 3 * (0.3 * 100 / 100.0) - 1
+    assert abs(found - part) <= np.spacing(part)  # 0 (1 - part) + 1 part
+    assert found == 0.0 * (1.0 - part) + 1.0 * part
+
+
 def test_empty_arrays_and_wrong_arguments():
     """Of nothing the median is NaN; what NumPy raises for is raised."""
     middle, other, area, products, differences = lift(nothing, "fp16")(np.empty(0))

@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 from numba.typed import List
 
-from sciprec.precision.library import places
 from sciprec.precision.operations import by_type
 from sciprec.precision.rewriting.imported import imported
-from tests.oracles import derived, exact, functions, parallel_loops
+from tests.oracles import derived, exact, functions, parallel_loops, ranks
 from tests.oracles.random_bits import GOLDEN, lowbias32
 from tests.oracles.scalar import WHOLE, Exact, exactly
 from tests.random_kernels import random_pairs
@@ -315,8 +314,8 @@ def run_random_twin(lifted, args: tuple):
         "sp_sum_block": by_type.sum_block, "sp_zeros_for": by_type.zeros_for,
         "isinstance": _is_a,
     }  # fmt: skip
-    for place in (places.index_of_rank, places.fraction_of_rank, places.number_of_steps):
-        namespace[f"sp_{place.py_func.__name__}"] = _of_floats(place.py_func)
+    for place in (ranks.index_of_rank, ranks.fraction_of_rank, ranks.number_of_steps):
+        namespace[f"sp_{place.__name__}"] = _of_floats(place)
     exec(compile(text, str(lifted.path), "exec"), namespace)
     key = lowbias32(lowbias32(lifted.seed + _ENTRY) + (lifted._calls - 1) * GOLDEN & _MASK)
     with np.errstate(all="ignore"):

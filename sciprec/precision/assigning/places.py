@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sciprec.checks.arguments import refused
-from sciprec.errors import InputError, meant
+from sciprec.checks.arguments import refused, word
 from sciprec.precision.assigning.origins import Origin, ProgramWithOrigins, chain_of, own_place
 from sciprec.precision.rewriting.layout import Row
 
@@ -154,10 +153,7 @@ def read_place(unit: str, key: Any) -> Place:
     Raises:
         InputError: it means none.
     """
-    if unit not in UNITS:
-        raise InputError(
-            f"unit was given {unit!r}; accepted: {', '.join(UNITS)}{meant(str(unit), UNITS)}"
-        )
+    word("unit", unit, UNITS)
     if unit == "line":
         if isinstance(key, int) and not isinstance(key, bool) and key > 0:
             return Place(unit, line=key)

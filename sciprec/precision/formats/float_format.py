@@ -12,6 +12,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from sciprec.checks.arguments import whole, word
 from sciprec.errors import InputError, meant
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
 from sciprec.precision.registry import NamedRows
@@ -45,13 +46,11 @@ class Format:
     largest: float | None = None
 
     def __post_init__(self) -> None:
+        for key in ("significand_bits", "emin", "emax"):
+            whole(f"format '{self.name}': {key}", getattr(self, key), -(2**20), 2**20, "an integer")
         if wrong := _out_of_reach(self.significand_bits, self.emin, self.emax):
             raise InputError(f"format '{self.name}': {wrong}")
-        if self.overflow not in OVERFLOWS:
-            raise InputError(
-                f"format '{self.name}': overflow={self.overflow!r} is not one of "
-                f"{', '.join(OVERFLOWS)}"
-            )
+        word(f"overflow of format '{self.name}'", self.overflow, OVERFLOWS)
 
     @property
     def max_finite(self) -> float:

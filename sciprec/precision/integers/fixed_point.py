@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sciprec.checks.arguments import reals, refused, whole, word
 from sciprec.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.elementary.bits import fma
@@ -107,10 +108,9 @@ def adaptive_quantize(
     """
     values = _real(x)
     span = checked_span(bits, headroom)
-    if round not in ROUNDINGS:
-        raise InputError(f"unknown rounding '{round}'; known: {', '.join(ROUNDINGS)}")
-    if nonfinite not in ("refuse", "saturate"):
-        raise InputError(f"nonfinite is '{nonfinite}'; it is 'refuse' or 'saturate'")
+    word("rounding", round, ROUNDINGS)
+    if not isinstance(nonfinite, str) or nonfinite not in ("refuse", "saturate"):
+        raise refused("nonfinite", nonfinite, "'refuse' or 'saturate'")
     layout = Layout.of(values.shape, axis, block)
     groups = layout.grouped(values)
     highest, lowest, bad = _extremes(groups.view(np.int64))
@@ -141,29 +141,33 @@ def dequantize(
         the product is beyond binary64's largest number).
     """
     if scale is None:
+        pair = isinstance(integers, Quantized) or isinstance(integers, tuple) and len(integers) == 2
+        if not pair:
+            raise refused("scale", None, "a number above zero, or several, beside the integers")
         integers, scale = cast(tuple[ArrayLike, ArrayLike], integers)
-    with np.errstate(over="ignore"):
-        return np.asarray(np.asarray(integers) * np.asarray(scale, np.float64))
+    factors = reals("scale", scale).astype(np.float64)
+    whole_numbers = reals("integers", integers)
+    try:
+        with np.errstate(over="ignore"):
+            return np.asarray(whole_numbers * factors)
+    except ValueError:
+        words = f"a number, or as many as fit integers of shape {whole_numbers.shape}"
+        raise refused("scale", scale, words) from None
 
 
 def _real(x) -> np.ndarray:
-    values = np.asarray(x)
-    if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
-        raise InputError(
-            f"adaptive_quantize is given data of dtype {values.dtype}; it takes real numbers "
-            "(float64, float32, float16, integers): convert first"
-        )
+    values = reals(
+        "what adaptive_quantize is given", x,
+        "real numbers (float64, float32, float16, integers): convert first",
+    )  # fmt: skip
     return values.astype(np.float64, copy=False)
 
 
 def checked_span(bits: int, headroom: int) -> int:
     """2^(bits - headroom - 1), the number of integers below zero."""
-    if not (isinstance(bits, int | np.integer) and 2 <= bits <= 32):
-        raise InputError(f"bits is {bits!r}; it is an integer from 2 to 32")
-    if not (isinstance(headroom, int | np.integer) and 0 <= headroom <= bits - 2):
-        raise InputError(
-            f"headroom is {headroom!r}; with {bits} bits it is an integer from 0 to {bits - 2}"
-        )
+    whole("bits", bits, 2, 32)
+    most = bits - 2
+    whole("headroom", headroom, 0, most, f"with {bits} bits an integer from 0 to {most}")
     return 1 << (bits - headroom - 1)
 
 
@@ -186,7 +190,8 @@ def _chosen_scales(scale, highest, lowest, span: int, rounding: str) -> np.ndarr
             )
         chosen = _power_of_two if scale == "power_of_two" else _arbitrary
         return np.where(highest > lowest, chosen(highest, lowest, span, rounding), 1.0)
-    given = np.asarray(scale, np.float64)
+    words = "power_of_two, arbitrary, or numbers above zero"
+    given = reals("scale", scale, words).astype(np.float64)
     if given.size not in (1, highest.size):
         raise InputError(f"scale has {given.size} numbers; there are {highest.size} groups")
     if not (np.isfinite(given) & (given > 0)).all():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sciprec.checks.arguments import reals
 from sciprec.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.elementary.bits import bits as bits_of
@@ -15,6 +16,7 @@ LARGEST_SUM = 2**63 - 1
 
 Operand = ArrayLike | Quantized | tuple[ArrayLike, ArrayLike]
 """A matrix: numbers, or integers with their scale."""
+_OPERAND = "floats, or integers of at most 32 bits with a scale"
 
 
 def fixed_matmul(
@@ -216,7 +218,8 @@ def _is_pair(x) -> bool:
 
 def _shapes(A, B) -> tuple[tuple[int, int], tuple[int, int]]:
     """The shapes of the matrices, which fit together."""
-    shapes = tuple(np.shape(tuple(x)[0] if _is_pair(x) else x) for x in (A, B))
+    given = (("A", A), ("B", B))
+    shapes = [reals(n, tuple(x)[0] if _is_pair(x) else x, _OPERAND).shape for n, x in given]
     if len(shapes[0]) != 2 or len(shapes[1]) != 2:
         raise InputError(
             f"fixed_matmul is given arrays of shapes {shapes[0]} and {shapes[1]}; it takes "
@@ -227,7 +230,7 @@ def _shapes(A, B) -> tuple[tuple[int, int], tuple[int, int]]:
             f"matrices of shapes {shapes[0]} and {shapes[1]} cannot be multiplied: A has "
             f"{shapes[0][1]} columns and B {shapes[1][0]} rows; they have to be as many"
         )
-    return shapes
+    return tuple(shapes)
 
 
 def _operand(name: str, x, scale, bits: int) -> tuple[np.ndarray, np.ndarray]:
@@ -237,7 +240,7 @@ def _operand(name: str, x, scale, bits: int) -> tuple[np.ndarray, np.ndarray]:
         if scale is not None:
             raise InputError(f"{name} comes with a scale, and scales gives another; leave one out")
         integers, scale = x
-    integers = np.asarray(integers)
+    integers = reals(name, integers, _OPERAND)
     axis = 0 if name == "A" else 1
     if scale is not None:
         scale = _checked_scale(name, scale, integers.shape, axis)

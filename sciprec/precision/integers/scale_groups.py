@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.checks.arguments import reals, refused, whole
 from sciprec.errors import InputError
 
 
@@ -28,14 +29,16 @@ class Layout:
         """
         if axis is not None and block is not None:
             raise InputError("axis and block are both given; scales follow one of them")
-        if axis is not None and not -len(shape) <= axis < len(shape):
-            raise InputError(f"axis is {axis}; the array has {len(shape)} dimensions")
-        tile = () if block is None else tuple(np.atleast_1d(block).tolist())
-        if len(tile) > len(shape) or any(not isinstance(n, int) or n < 1 for n in tile):
-            raise InputError(
-                f"block is {block!r}; it is a length, or a tuple of at most {len(shape)} lengths, "
-                "each 1 or more"
-            )
+        if axis is not None:
+            dimensions = len(shape)
+            words = f"an axis of an array of {dimensions} dimensions"
+            whole("axis", axis, -dimensions, dimensions - 1, words)
+        words = f"a length, or a tuple of at most {len(shape)} lengths, each from 1 to 2^31"
+        tile = () if block is None else tuple(reals("block", block, words).ravel().tolist())
+        if len(tile) > len(shape):
+            raise refused("block", block, words)
+        for length in tile:
+            whole("block", length, 1, 2**31, words)
         return cls(shape, axis, (1,) * (len(shape) - len(tile)) + tile if tile else ())
 
     @property

@@ -1,8 +1,8 @@
 """Arithmetic of indices, which is binary64's and the integers' in every arithmetic: how many
 elements, and at which index.
 
-Lifted kernels call these functions as they are, with numbers of their own type; a float that one
-gives is rounded where it is used.
+Lifted kernels call these functions as they are, with numbers of their own type and in their own
+rounding mode; a float that one gives is rounded where it is used.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import math
 import numpy as np
 from numba import njit
 
+from sciprec.precision.rounding.mode import NORMAL, available, call_in_mode
 
-@njit(error_model="numpy")
-def _rank(n, q, percent):
-    return 1 + (n - 1) * ((np.float64(q) * percent) / 100.0)
+_normally = call_in_mode(NORMAL if available() else 0, 3)
 
 
 @njit(error_model="numpy")
@@ -23,6 +22,30 @@ def index_of_rank(n, q, percent):
     """The index of the last of n sorted elements at or before the percentile q * percent; -1 where
     that is not in [0, 100].
     """
+    return _normally(_index, n, q, percent)
+
+
+@njit(error_model="numpy")
+def fraction_of_rank(n, q, percent):
+    """How far the percentile is beyond that element, in [0, 1): binary64."""
+    return _normally(_fraction, n, q, percent)
+
+
+@njit(error_model="numpy")
+def number_of_steps(start, stop, step):
+    """How many elements np.arange(start, stop, step) has."""
+    if step == 0:
+        raise ValueError("a step of zero in np.arange")
+    return _normally(_steps, start, stop, step)
+
+
+@njit(error_model="numpy")
+def _rank(n, q, percent):
+    return 1 + (n - 1) * ((np.float64(q) * percent) / 100.0)
+
+
+@njit(error_model="numpy")
+def _index(n, q, percent):
     if not 0.0 <= np.float64(q) * percent <= 100.0:
         return -1
     if np.float64(q) * percent == 100.0:
@@ -31,15 +54,11 @@ def index_of_rank(n, q, percent):
 
 
 @njit(error_model="numpy")
-def fraction_of_rank(n, q, percent):
-    """How far the percentile is beyond that element, in [0, 1): binary64."""
+def _fraction(n, q, percent):
     rank = _rank(n, q, percent)
     return rank - math.floor(rank)
 
 
 @njit(error_model="numpy")
-def number_of_steps(start, stop, step):
-    """How many elements np.arange(start, stop, step) has."""
-    if step == 0:
-        raise ValueError("a step of zero in np.arange")
+def _steps(start, stop, step):
     return max(int(math.ceil((np.float64(stop) - np.float64(start)) / step)), 0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.checks.arguments import shown
+from sciprec.checks.arguments import Range, refused, shown
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifting import lift
@@ -20,6 +20,10 @@ from sciprec.precision.registry import kernel
 
 LARGEST_COEFFICIENT = 2.0
 """Above it a residual is answered by one that is larger, with the opposite sign."""
+_COEFFICIENT = Range(
+    f"a number from 0 to {LARGEST_COEFFICIENT:g}; alpha = 1 and beta = 0 carry the whole residual",
+    least=0, most=LARGEST_COEFFICIENT,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -61,23 +65,15 @@ class Compensation:
 
     def __post_init__(self) -> None:
         for name in ("alpha", "beta"):
-            value = getattr(self, name)
-            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-            if not number or not 0.0 <= value <= LARGEST_COEFFICIENT:
-                raise InputError(
-                    f"compensation: {name} is {value!r}; accepted: a number from 0 to "
-                    f"{LARGEST_COEFFICIENT:g}; alpha = 1 and beta = 0 carry the whole residual"
-                )
-            object.__setattr__(self, name, float(value))
+            value = _COEFFICIENT.number(f"compensation: {name}", getattr(self, name))
+            object.__setattr__(self, name, value)
         every = self.reset_every
         whole = isinstance(every, (int, np.integer)) and not isinstance(every, bool)
         if every is not None and not (whole and every >= 1):
-            raise InputError(
-                f"compensation: reset_every is {every!r}; accepted: a whole number of updates >= 1,"
-                " or nothing, to keep the residual for ever"
-            )
+            words = "a whole number of updates >= 1, or nothing, to keep the residual for ever"
+            raise refused("compensation: reset_every", every, words)
         if not isinstance(self.sums, bool):
-            raise InputError(f"compensation: sums is {self.sums!r}; accepted: True or False")
+            raise refused("compensation: sums", self.sums, "True or False")
 
     @property
     def is_carry(self) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sciprec.checks.arguments import reals, whole, word
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifting import lift
@@ -366,7 +367,7 @@ def _lifted(function: Callable, backend: str | Backend):
 
 def _flat(x) -> np.ndarray:
     """Contiguous float32 or float64 numbers in one dimension."""
-    values = np.asarray(x)
+    values = reals("what is summed", x)
     narrow = values.dtype.kind == "f" and values.dtype.itemsize <= 4
     return np.ascontiguousarray(values, np.float32 if narrow else np.float64).reshape(-1)
 
@@ -376,8 +377,5 @@ def _work(values: np.ndarray) -> np.ndarray:
 
 
 def _method(name: str, known, block: int) -> str:
-    if name not in known:
-        raise InputError(f"unknown method {name!r} of summation; known: {', '.join(known)}")
-    if isinstance(block, bool) or not isinstance(block, (int, np.integer)) or block < 1:
-        raise InputError(f"block is {block!r}; accepted: a whole number of elements >= 1")
-    return name
+    whole("block", block, 1, 2**62, "a whole number of elements >= 1")
+    return word("method of summation", name, known)
