@@ -125,7 +125,7 @@ def _cut(x, y):
 EXACT = {
     "min": min, "max": max, "minimum": min, "maximum": max, "fmin": min, "fmax": max,
     "copysign": lambda x, y: -abs(x) if y < 0 else abs(x), "cast": lambda x: x, "fmod": _cut,
-    "sign": lambda x: Fraction((x > 0) - (x < 0)), "pos": lambda x: x,
+    "sign": lambda x: Fraction((x > 0) - (x < 0)) if x == x else x, "pos": lambda x: x,
 }  # fmt: skip
 ROUNDING = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "rint": round}
 ARITHMETIC = {
