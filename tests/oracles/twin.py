@@ -58,6 +58,7 @@ OPERATIONS = {
 REDUCTIONS = {  # whose order the engine names: its own kernels, run on exact scalars
     np.sum: reduce.total, np.mean: reduce.mean, np.dot: reduce.dot, np.max: reduce.largest,
     np.min: reduce.smallest, np.prod: reduce.running_product, np.cumsum: reduce.running_sum,
+    np.vdot: reduce.vdot,
 }  # fmt: skip
 LIBRARY = OF_ENGINE
 BUILTINS = ("float", "min", "max", "abs", "divmod", "round", "complex")
@@ -491,7 +492,7 @@ class Twin:
             return self._range
         if module == places.__name__:
             counted = getattr(ranks, value.__name__)
-            return lambda *given: counted(*(as_float(x) for x in given))
+            return lambda *given: self.argument(counted(*(as_float(x) for x in given)))
         if value in (np.convolve, np.correlate):
             made = self.rebuild(LIBRARY[value])
             usual = "full" if value is np.convolve else "valid"

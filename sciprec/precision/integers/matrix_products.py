@@ -219,18 +219,18 @@ def _is_pair(x) -> bool:
 def _shapes(A, B) -> tuple[tuple[int, int], tuple[int, int]]:
     """The shapes of the matrices, which fit together."""
     given = (("A", A), ("B", B))
-    shapes = [reals(n, tuple(x)[0] if _is_pair(x) else x, _OPERAND).shape for n, x in given]
-    if len(shapes[0]) != 2 or len(shapes[1]) != 2:
+    a, b = (reals(n, tuple(x)[0] if _is_pair(x) else x, _OPERAND).shape for n, x in given)
+    if len(a) != 2 or len(b) != 2:
         raise InputError(
-            f"fixed_matmul is given arrays of shapes {shapes[0]} and {shapes[1]}; it takes "
-            "matrices: reshape a vector to one row or one column"
+            f"fixed_matmul is given arrays of shapes {a} and {b}; it takes matrices: reshape a "
+            "vector to one row or one column"
         )
-    if shapes[0][1] != shapes[1][0]:
+    if a[1] != b[0]:
         raise InputError(
-            f"matrices of shapes {shapes[0]} and {shapes[1]} cannot be multiplied: A has "
-            f"{shapes[0][1]} columns and B {shapes[1][0]} rows; they have to be as many"
+            f"matrices of shapes {a} and {b} cannot be multiplied: A has {a[1]} columns and B "
+            f"{b[0]} rows; they have to be as many"
         )
-    return tuple(shapes)
+    return (a[0], a[1]), (b[0], b[1])
 
 
 def _operand(name: str, x, scale, bits: int) -> tuple[np.ndarray, np.ndarray]:
