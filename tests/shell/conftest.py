@@ -15,6 +15,7 @@ import pytest
 
 from sciprec.batch import perform, workflow
 from sciprec.climate.running.perturbation import Perturbation
+from sciprec.errors import InputError
 from sciprec.kinds import kind, kinds
 from sciprec.kinds.climate import ClimateRun
 from sciprec.output.dataset import prices_dataset, timing_attributes, trajectory_dataset
@@ -197,3 +198,21 @@ def write_scenarios(folder: Path) -> list[Path]:
         paths.append(folder / f"{name}.toml")
         paths[-1].write_text(textwrap.dedent(text), encoding="utf-8")
     return paths
+
+
+class Reached(InputError):
+    """Stands for the computation."""
+
+
+def stop(*_, **__):
+    raise Reached("the computation")
+
+
+@pytest.fixture
+def nothing_is_computed(monkeypatch, tmp_path):
+    """Every door ends where its computation would begin; paths are in an empty folder."""
+    monkeypatch.setattr("sciprec.climate.running.integration.Run.__init__", stop)
+    monkeypatch.setattr("sciprec.heston.bounds.plan.Pricing.run", stop)
+    monkeypatch.setattr("sciprec.heston.sensitivities.greek_plan.GreekPricing.run", stop)
+    monkeypatch.setattr("sciprec.batch.workflow.execute", stop)
+    monkeypatch.chdir(tmp_path)

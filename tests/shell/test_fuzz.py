@@ -183,24 +183,6 @@ def test_long_words_are_shown_by_their_beginning():
     assert len(str(InputError("much " * 1000))) < 1100
 
 
-class Reached(InputError):
-    """Stands for the computation."""
-
-
-def stop(*_, **__):
-    raise Reached("the computation")
-
-
-@pytest.fixture
-def nothing_is_computed(monkeypatch, tmp_path):
-    """Every door ends where its computation would begin; paths are in an empty folder."""
-    monkeypatch.setattr("sciprec.climate.running.integration.Run.__init__", stop)
-    monkeypatch.setattr("sciprec.heston.bounds.plan.Pricing.run", stop)
-    monkeypatch.setattr("sciprec.heston.sensitivities.greek_plan.GreekPricing.run", stop)
-    monkeypatch.setattr("sciprec.batch.workflow.execute", stop)
-    monkeypatch.chdir(tmp_path)
-
-
 class Odd:
     """Something that no door knows."""
 

@@ -77,9 +77,9 @@ ANY = {("Assignment", "name"), ("Format", "name")}  # any object is shown as it 
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("share", [12, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [48, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_argument_is_taken_or_refused(tmp_path, monkeypatch, share):
-    """Each argument of each door beside good others: every odd value, or one of 12 of them."""
+    """Each argument of each door beside good others: every odd value, or one of 48 of them."""
     monkeypatch.chdir(tmp_path)
     for name, (door, usual) in doors().items():
         assert sentences(lambda d=door, g=usual: d(**g)) is None, name
@@ -128,7 +128,7 @@ VERBS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("share", [16, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [24, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_word_is_taken_or_refused(call, nothing_is_computed, monkeypatch, share):
     """An internal error would be exit code 3."""
     np.savez("in.npz", x=np.linspace(0.1, 1.0, 5), out=np.zeros(5))
