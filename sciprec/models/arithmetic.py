@@ -43,8 +43,9 @@ class ModelArithmetic:
         amplitude: the largest relative change that `perturb` makes.
         seed: of the ensemble.
         threads: how many the model may use inside; they must change no bit.
-        monitor: what is watched of what the model shows, or None.
-        adaptive: what `advance` is to keep, on a ladder whose widest rung is the backend; or None.
+        monitor: what is watched of what the model shows, such as {"watch": ["x"]}, or None.
+        adaptive: what `advance` is to keep, on a ladder whose widest rung is the backend, such as
+            {"tolerance": 1e-4, "ladder": ["fp16", "fp32"]}; or None.
 
     Attributes:
         backend: name of the arithmetic.
