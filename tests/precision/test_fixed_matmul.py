@@ -317,13 +317,13 @@ MATRIX, PAIR = np.ones((2, 3)), (np.ones((3, 2), np.int8), 1.0)
         ((np.ones(3), MATRIX), r"arrays of shapes \(3,\) and \(2, 3\); it takes matrices: reshape"),
         ((MATRIX, PAIR[0].astype("i8")), "B has dtype int64; it takes floats, or int8, int16"),
         ((MATRIX, (MATRIX.T, 1.0)), "B has dtype float64; it takes floats, or int8"),
-        ((MATRIX * 1j, PAIR), "A has dtype complex128"),
+        ((MATRIX * 1j, PAIR), "accepted: floats, or integers of at most 32 bits"),
         ((MATRIX, (PAIR[0], np.ones((3, 1)))), r"scale of B has shape \(3, 1\); a number or shape "
          r"\(1, 2\) is accepted, because all products of one sum need the same scale"),
         ((MATRIX, PAIR, 32, False, (None, 1.0)), "B comes with a scale, and scales gives another"),
         ((MATRIX, PAIR, 32, False, (0.0, None)), "a scale of A is not a finite number above zero"),
         ((MATRIX, PAIR, 32, False, 3.0), "scales is not a pair"),
-        ((MATRIX, PAIR, 64), "bits is 64; it is an integer from 2 to 32"),
+        ((MATRIX, PAIR, 64), "bits is 64; accepted: an integer from 2 to 32"),
         ((MATRIX * np.nan, PAIR), "6 NaN and 0 infinities among 6 elements"),
     ],
 )  # fmt: skip

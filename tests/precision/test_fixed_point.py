@@ -186,19 +186,19 @@ def test_public_names_are_lazy_attributes():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"bits": 33}, "bits is 33; it is an integer from 2 to 32"),
-        ({"bits": 1}, "bits is 1; it is an integer"),
-        ({"bits": 8.0}, "bits is 8.0; it is an integer"),
-        ({"bits": 8, "headroom": 7}, "headroom is 7; with 8 bits it is an integer from 0 to 6"),
+        ({"bits": 33}, "bits is 33; accepted: an integer from 2 to 32"),
+        ({"bits": 1}, "bits is 1; accepted: an integer"),
+        ({"bits": 8.0}, "bits is 8.0; accepted: an integer"),
+        ({"bits": 8, "headroom": 7}, "headroom is 7; accepted: with 8 bits an integer from 0 to 6"),
         ({"round": "up"}, "unknown rounding 'up'; known: rn, rz, ru, rd"),
-        ({"nonfinite": "keep"}, "nonfinite is 'keep'; it is 'refuse' or 'saturate'"),
+        ({"nonfinite": "keep"}, "nonfinite is 'keep'; accepted: 'refuse' or 'saturate'"),
         ({"scale": "best"}, "unknown scale 'best'; known: power_of_two, arbitrary, or a number"),
         ({"scale": 0.0}, "not a finite number above zero"),
         ({"scale": [1.0, 2.0]}, "scale has 2 numbers; there are 1 groups"),
-        ({"axis": 1}, "axis is 1; the array has 1 dimensions"),
+        ({"axis": 1}, "axis is 1; accepted: an axis of an array of 1 dimensions"),
         ({"axis": 0, "block": 2}, "axis and block are both given"),
-        ({"block": 0}, "block is 0; it is a length, or a tuple of at most 1 lengths"),
-        ({"block": (1, 2)}, r"block is \(1, 2\); it is a length"),
+        ({"block": 0}, "block is 0; accepted: a length, or a tuple of at most 1 lengths"),
+        ({"block": (1, 2)}, r"block is \(1, 2\); accepted: a length"),
     ],
 )
 def test_arguments_out_of_range_are_refused(arguments, words):
@@ -208,7 +208,7 @@ def test_arguments_out_of_range_are_refused(arguments, words):
 
 @pytest.mark.parametrize("x", [[1j], ["a"], [None], np.zeros(2, np.longdouble)])
 def test_data_that_are_no_real_numbers_are_refused(x):
-    with pytest.raises(InputError, match="adaptive_quantize is given data of dtype .*; it takes"):
+    with pytest.raises(InputError, match="adaptive_quantize is given is .*; accepted: real numbers"):
         adaptive_quantize(x)
 
 

@@ -148,7 +148,7 @@ def test_any_shape_type_and_emptiness():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: compensated_sum([1], method="kahn"), "unknown method 'kahn' of summation; known"),
+        (lambda: compensated_sum([1], method="kahn"), "unknown method of summation 'kahn'; known"),
         (lambda: compensated_dot([1], [1], method="dot2"), "kahan, neumaier, carry, twofold"),
         (lambda: compensated_sum([1], block=0), "block is 0; accepted: a whole number of elements"),
         (lambda: compensated_dot([1], [1, 2]), "given shapes (1,) and (2,); accepted: two arrays"),
