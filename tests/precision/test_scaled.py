@@ -8,6 +8,7 @@ import pytest
 
 from sciprec import Assignment, InputError, lift, trace
 from sciprec.precision import resolve_backend
+from sciprec.precision.assigning import scaled_in_format
 from sciprec.precision.assigning.scaled import largest_of, scalable, spread_of
 from sciprec.precision.assigning.scaling import (
     KEPT,
@@ -76,28 +77,52 @@ def table_of(kernel, arithmetic, by_operation, small="clipped"):
     return kernel.table(arithmetic, [by_operation[one] for one in sites], small)
 
 
+def short_format(random):
+    """A random format of at most 11 bits."""
+    bits, least, most = random.integers(2, 12), random.integers(-15, 0), random.integers(1, 20)
+    return f"float:p={bits},emin={least},emax={most}"
+
+
 def require_as_fractions(seed, count):
-    """Random formats, scales and numbers against exact fractions."""
-    random, kernel = np.random.default_rng(seed), scalable(mixed)
+    """Random formats, scales and numbers against exact fractions, in binary64 and, where they
+    serve, in binary32 variables; how many of these there were.
+    """
+    random, kernel, narrow = np.random.default_rng(seed), scalable(mixed), 0
+    names = "mul", "add", "div", "sub"
     for _ in range(count):
-        arithmetic = resolve_backend(str(random.choice(FORMATS))).compute
-        k = dict(zip(("mul", "add", "div", "sub"), random.integers(-30, 31, 4).tolist(),
-                     strict=True))  # fmt: skip
+        one = str(random.choice((*FORMATS, "short")))
+        arithmetic = resolve_backend(short_format(random) if one == "short" else one).compute
+        most = int(random.choice([5, 30, 100]))
+        k = dict(zip(names, random.integers(-most, most + 1, 4).tolist(), strict=True))
         small = str(random.choice(["clipped", KEPT]))
         args = [numbers(random, arithmetic, 40, int(random.integers(1, 40))) for _ in range(4)]
         out = np.zeros(40)
         kernel.run(table_of(kernel, arithmetic, k, small), *args, out)
-        own = [shifted(arithmetic, k[one], small) for one in ("mul", "add", "div", "sub")]
+        own = [shifted(arithmetic, k[one], small) for one in names]
         wide = resolve_backend(f"float:p={arithmetic.format.significand_bits}").compute
         literal = round_exact(0.7, wide)
-        same(out, [in_mixed(own, *row, literal) for row in zip(*args, strict=True)])
+        expected = [in_mixed(own, *row, literal) for row in zip(*args, strict=True)]
+        same(out, expected)
+        if small == "clipped" and kernel.in_format(arithmetic) is not None:
+            same(in_binary32(kernel, arithmetic, k, *args), expected)
+            narrow += 1
+    return narrow
+
+
+def in_binary32(kernel, arithmetic, by_operation, *args):
+    """What `mixed` writes in binary32 variables."""
+    sites = [kernel.program.sites[row.site].operation for row in kernel.rows]
+    rows = scaled_in_format.table([by_operation[one] for one in sites])
+    out = np.zeros(args[0].size, np.float32)
+    kernel.in_format(arithmetic).run(rows, *(x.astype(np.float32) for x in args), out)
+    return out.astype(float)
 
 
 def test_each_operation_has_the_range_of_its_scale():
     """In full: `python -c "from tests.precision.test_scaled import *; require_as_fractions(1,
     20000)"`.
     """
-    require_as_fractions(20261124, 60)
+    assert require_as_fractions(20261124, 60) > 20
 
 
 def test_where_terms_are_linear_a_scale_is_a_factor():
@@ -132,12 +157,14 @@ def test_a_middle_of_the_smallest_numbers_is_moved_by_what_is_far_smaller():
     """Binary64 would lose it, and round the middle to even."""
     kernel, arithmetic = scalable(mixed), resolve_backend("fp16").compute
     one, out = np.ones(1), np.zeros(1)
-    tiny = np.array([2.0**-90])
-    kernel.run(
-        table_of(kernel, arithmetic, {"mul": 90, "add": 0, "div": 0, "sub": 0}),
-        tiny, one, 2.0**-25 * one, 2.0**-24 * one, out,
-    )  # fmt: skip
-    assert out[0] == 1.0 - float(np.float16(0.7))
+    k = {"mul": 90, "add": 0, "div": 0, "sub": 0}
+    seven = float(np.float16(0.7))
+    for tiny, middle, made in ((1.0, 1.0, 1.0), (-1.0, 1.0, 0.0), (1.0, 3.0, 2.0), (-1.0, 3.0, 1.0),
+                               (1.0, -1.0, 0.0), (0.0, 1.0, 0.0), (0.0, 3.0, 2.0)):  # fmt: skip
+        args = 2.0**-90 * tiny * one, one, 2.0**-25 * middle * one, 2.0**-24 * one
+        kernel.run(table_of(kernel, arithmetic, k), *args, out)
+        assert out[0] == float(np.float16(made - seven))
+        assert in_binary32(kernel, arithmetic, k, *args) == out
 
 
 def test_notes_hold_what_is_made_without_a_range():
@@ -164,7 +191,66 @@ def test_a_scale_is_a_power_of_two(scale):
     with pytest.raises(InputError, match="the scale of 'advection' is .*powers of two from 2"):
         with_scaling("fp16", "static", {"advection": scale})
     assert [scale_exponent("x", 2.0**k) for k in (-200, 0, 200)] == [-200, 0, 200]
-    assert within_reach(np.array([-201, 201])).tolist() == [-200, 200]
+    for backend, most in (("bf16", 200), ("fp16", 100)):
+        arithmetic = resolve_backend(backend).compute
+        assert within_reach(np.array([-201, 201]), arithmetic).tolist() == [-most, most]
+        with_scaling(backend, "static", {"advection": 2.0**most})
+    with pytest.raises(InputError, match="'advection' is .*; accepted: powers of two from 2.-100"):
+        with_scaling("fp16", "static", {"advection": 2.0**101})
+
+
+def pairwise(x, y, out):
+    for i in range(x.size):
+        out[i] = x[i] + y[i]
+
+
+@pytest.mark.parametrize("backend", ["fp16", "e4m3fn", "float:p=11,emin=-3,emax=4"])
+def test_sums_of_places_are_rounded_once(backend):
+    """What is added is on finer grids than that of the sum's place, up to far below it."""
+    random, arithmetic = np.random.default_rng(3), resolve_backend(backend).compute
+    fmt, size = arithmetic.format, 400
+    grid = fmt.emin - fmt.significand_bits + 1
+    for k in (-9, 0, 5):
+        halves = random.integers(-(2**fmt.significand_bits) + 1, 2**fmt.significand_bits, size)
+        x = np.ldexp(halves.astype(float), grid - 1 - k)
+        y = numbers(random, arithmetic, size, 1) * np.ldexp(1.0, random.integers(-60, 4, size))
+        y = np.ldexp(y, grid - k) * random.integers(0, 2, size)
+        if k:
+            x, y = y, x
+        out = np.zeros(size, np.float32)
+        given = x.astype(np.float32), y.astype(np.float32)
+        np.testing.assert_array_equal(given, (x, y))
+        scalable(pairwise).in_format(arithmetic).run(scaled_in_format.table([k]), *given, out)
+        own = shifted(arithmetic, k)
+        same(out, [exact("add", *pair, own) for pair in zip(x, y, strict=True)])
+
+
+def weighted_steps(x, weights, step, many, out):
+    for i in range(x.size):
+        out[i] = x[i] + step * (weights[0] * many[0, i] + weights[1] * many[1, i])
+
+
+def test_groups_of_columns_have_scales_of_their_own():
+    """As the kernel by itself on a copy of the group's columns."""
+    random, arithmetic = np.random.default_rng(8), resolve_backend("fp16").compute
+    kernel = scalable(weighted_steps)
+    narrow, firsts = kernel.in_format(arithmetic), np.array([0, 2, 3, 7])
+    x, out = (random.uniform(-1, 1, 70).astype(np.float16).astype(np.float32) for _ in range(2))
+    many = random.uniform(-1, 1, (2, 70)).astype(np.float16).astype(np.float32)
+    weights, step = np.array([0.5, 0.75], np.float32), np.float32(0.25)
+    rows = [scaled_in_format.table([k] * len(kernel.rows)) for k in (0, 14, 16)]
+    addresses = np.array([table.ctypes.data for table in rows])
+    expected = out.reshape(10, 7).copy()
+    for table, first, last in zip(rows, firsts, firsts[1:], strict=False):
+        part = [np.ascontiguousarray(a.reshape(*a.shape[:-1], 10, 7)[..., first:last])
+                for a in (x, many)]  # fmt: skip
+        made = np.zeros(part[0].size, np.float32)
+        mine = part[1].reshape(2, -1)
+        narrow.run(table, part[0].reshape(-1), weights, step, mine, made)
+        expected[:, first:last] = made.reshape(10, -1)
+    narrow.run_columns(addresses, firsts, 70, x, weights, step, many, out)
+    np.testing.assert_array_equal(out.reshape(10, 7), expected)
+    assert np.isinf(out).any() and np.isfinite(out).any()
 
 
 def test_names_of_arithmetics_with_scales():

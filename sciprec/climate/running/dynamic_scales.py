@@ -6,6 +6,7 @@ where numbers have left their range is known from the same step without ranges.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -13,23 +14,27 @@ import numpy as np
 
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.request import Request
+from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel, model_in_binary32
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Level
-from sciprec.precision.assigning.scaling import DYNAMIC, MOST
+from sciprec.precision.assigning.scaling import DYNAMIC, reach
 
 
-def scaled_model(request: Request, convert: Conversion, state: np.ndarray) -> ScaledModel:
+def scaled_model(
+    request: Request, convert: Conversion, state: np.ndarray
+) -> ScaledModel | ScaledInFormatModel:
     """The model of a request whose arithmetic is a `ScaledBackend`, its places with scales.
 
     Args:
         state: the initial one (coefficients, columns) in binary64, with which the profile begins.
     """
-    model = ScaledModel(request, convert)
-    model.find_scales(state)
+    noting = ScaledModel(request, convert)
+    noting.find_scales(state)
+    model = model_in_binary32(noting) or noting
     parts = model.steps.scheme, model.steps.system, model.steps.adjust
-    is_dynamic = model.scales.scaling.mode == DYNAMIC
-    model.steps = DynamicSteps(*parts, model) if is_dynamic else StaticSteps(*parts)
+    is_dynamic = noting.scales.scaling.mode == DYNAMIC
+    model.steps = DynamicSteps(*parts, noting) if is_dynamic else StaticSteps(*parts)
     return model
 
 
@@ -50,7 +55,7 @@ class DynamicSteps(Steps):
     """Makes steps of a whole model; `step` is one at the scales in force.
 
     Args:
-        model: whose scales are changed.
+        model: whose scales are changed, and which notes how large numbers are.
     """
 
     model: ScaledModel
@@ -60,7 +65,7 @@ class DynamicSteps(Steps):
         """Why a run could not go on, beside the usual reasons."""
         return (
             "no smaller scales help: the step is not finite without limits of range, either, or "
-            f"all scales are at 2^-{MOST}"
+            f"all scales are at 2^-{reach(self.model.scales.arithmetic)}"
         )
 
     def advance(self, levels: list[Level], before: int, count: int) -> float:
@@ -81,10 +86,12 @@ class DynamicSteps(Steps):
             else:
                 begun = [level.copy() for level in levels]
             self.step(levels)
-            while not _all_finite(levels, finite) and self._halved(begun, made - 1, finite):
+            good = _all_finite(levels, finite)
+            while not good and self._halved(begun, made - 1, finite):
                 levels[:] = [level.copy() for level in begun]
                 self.step(levels)
-            if not _all_finite(levels, finite):
+                good = _all_finite(levels, finite)
+            if not good:
                 break
             self.system.addition.forget(levels, made)
             scales.good += 1
@@ -94,7 +101,7 @@ class DynamicSteps(Steps):
 
     def _halved(self, begun: list[Level], steps: int, finite: np.ndarray) -> bool:
         """Whether scales were halved where a step that begins with these levels needs room."""
-        levels = [level.copy() for level in begun]
+        levels = [level.in_dtype(np.float64) for level in begun]
         notes = self.model.noted_step(levels)
         if not _all_finite(levels, finite):
             return False
@@ -107,8 +114,8 @@ class DynamicSteps(Steps):
 def _all_finite(levels: list[Level], finite: np.ndarray) -> bool:
     """Whether all values and residuals are finite; `finite` is room for what is of one of them."""
     return all(
-        bool(np.isfinite(values, out=finite).all())
+        math.isfinite(values.sum()) or bool(np.isfinite(values, out=finite).all())
         for level in levels
         for values in (level.values, level.residual)
         if values is not None
-    )
+    )  # a sum may be infinite where no number is, but not the other way round

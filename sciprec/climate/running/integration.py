@@ -22,6 +22,7 @@ from sciprec.climate.running.observing import observer_of
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.records import Recorded
 from sciprec.climate.running.request import check_request
+from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.monitoring.observed import Observed
@@ -209,6 +210,6 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
         fixed_point=fixed_point_summary(model.lifted),
         observed=None if run.observer is None else run.observer.observed_at_end(run.levels),
         adapted=None if run.adapting is None else run.adapting.adapted,
-        scaling=model.report() if isinstance(model, ScaledModel) else None,
+        scaling=model.report() if isinstance(model, ScaledModel | ScaledInFormatModel) else None,
         matrix_units=model.matrix_units,
     )

@@ -127,6 +127,11 @@ class Model:
             self._by_scale(kept)
         return kept
 
+    def groups(self) -> dict[str, slice]:
+        """Variable -> its columns of the state."""
+        names = self.columns.tolist()
+        return {n: slice(names.index(n), names.index(n) + names.count(n)) for n in names}
+
     def _given(self, constants: tuple) -> tuple:
         """Constants as kernels are given them."""
         return rounded(constants, self.backend)

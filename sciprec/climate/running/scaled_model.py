@@ -50,7 +50,7 @@ class ScaledModel(Model):
         self.profile, self.unscaled = Notes(), backend.unscaled
         wide = without_range(backend.compute)
         super().__init__(replace(request, backend=wide, stored=StoredState(wide)), convert)
-        for name in self._groups():
+        for name in self.groups():
             self.scales.register((_STATE, name), [STATE], ["state"])
         self.lifted = [self.scales]
 
@@ -108,7 +108,7 @@ class ScaledModel(Model):
         halved where it has no room.
         """
         scales, kept = self.scales, super().stored(state).reshape(self.shape)
-        for name, columns in self._groups().items():
+        for name, columns in self.groups().items():
             place, given = (_STATE, name), kept[:, columns].copy()
             while True:
                 (k,) = scales.of(place).tolist()
@@ -120,14 +120,9 @@ class ScaledModel(Model):
                     break
         return kept.reshape(-1)
 
-    def _groups(self) -> dict[str, slice]:
-        """Variable -> its columns of the state."""
-        names = self.columns.tolist()
-        return {n: slice(names.index(n), names.index(n) + names.count(n)) for n in names}
-
     def _note_state(self, values: np.ndarray) -> None:
         assert self.scales.notes is not None
-        for name, columns in self._groups().items():
+        for name, columns in self.groups().items():
             mine = values.reshape(self.shape)[:, columns]
             self.scales.notes.note((_STATE, name), np.array([np.abs(mine).max()]))
             self.scales.notes.count((_STATE, name), [mine])
@@ -159,7 +154,7 @@ class ScaledModel(Model):
 
     def _of_variables(self, kernel: Scalable) -> Callable:
         """A kernel of flat states, called for the columns of each variable in turn."""
-        groups = self._groups()
+        groups = self.groups()
         calls = [(self._placed(kernel, name), columns) for name, columns in groups.items()]
         columns, size = self.shape[1], self.shape[0] * self.shape[1]
         known = lru_cache(lambda x: float(quantize(x, self.backend)))

@@ -7,6 +7,7 @@ every field uses the range of the format, whatever the others are. Tables have s
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 
@@ -26,10 +27,10 @@ from sciprec.precision.assigning.scaling import KEPT, without_range
 from sciprec.precision.formats.backend import uniform_backend
 from sciprec.precision.quantization import rounding_into
 
-_LS: Place = ("Legendre synthesis", "")
-_FS: Place = ("Fourier synthesis", "")
-_FA: Place = ("Fourier analysis", "")
-_LA: Place = ("Legendre analysis", "")
+LS: Place = ("Legendre synthesis", "")
+FS: Place = ("Fourier synthesis", "")
+FA: Place = ("Fourier analysis", "")
+LA: Place = ("Legendre analysis", "")
 _TWICE = 2.0
 """Hemispheres are added, and partial sums may be larger than what they come to."""
 
@@ -48,33 +49,29 @@ class ScaledTransform:
 
     def __init__(self, truncation: Truncation, scales: Scales, fields: int, products: int) -> None:
         self.truncation, self.scales = truncation, scales
-        for place, count in ((_LS, fields), (_FS, fields), (_FA, products), (_LA, products)):
-            stage = LEGENDRE if place in (_LS, _LA) else FOURIER
-            what = "field" if place in (_LS, _FS) else "product"
+        for place, count in ((LS, fields), (FS, fields), (FA, products), (LA, products)):
+            stage = LEGENDRE if place in (LS, LA) else FOURIER
+            what = "field" if place in (LS, FS) else "product"
             texts = [f"{place[0]}, {what} {n + 1}" for n in range(count)]
             scales.register(place, [stage] * count, texts)
-        (synthesis, (waves, _)), (analysis, (back, _)) = make_tables(truncation)
-        stages, splits, positions = back
-        self._table = -math.frexp(np.abs(analysis).max())[1]  # the analysis' is below 1 then
-        self._waves = int(math.log2(truncation.nlon // 2))  # the growth inside, in the end divided
-        tables = (
-            synthesis, waves, (stages, np.ldexp(splits, self._waves), positions),
-            np.ldexp(analysis, self._table),
-        )  # fmt: skip
-        one = uniform_backend("scaled", scales.arithmetic)
+        tables, self._waves, self._table = scaled_tables(truncation)
         wide = without_range(scales.arithmetic)
-        self._scaled = _Stages(truncation, one, tables, wide)
+        self._made = truncation, uniform_backend("scaled", scales.arithmetic), tables, wide
         self._noting = _Stages(truncation, wide, tables, wide)
+
+    @cached_property
+    def _scaled(self) -> _Stages:
+        return _Stages(*self._made)
 
     def to_grid(self, spectrum: np.ndarray, grid: np.ndarray) -> None:
         """Fields (fields, nlon, nlat) of (coefficients, 2 fields)."""
-        fourier = self._through(_LS, spectrum.T.reshape(-1, 2, spectrum.shape[0]), 0)
-        grid[:, : self.truncation.nlon] = self._through(_FS, fourier, 0)
+        fourier = self._through(LS, spectrum.T.reshape(-1, 2, spectrum.shape[0]), 0)
+        grid[:, : self.truncation.nlon] = self._through(FS, fourier, 0)
 
     def to_spectrum(self, grid: np.ndarray, spectrum: np.ndarray) -> None:
         """Coefficients (coefficients, 2 fields) of fields."""
-        fourier = self._through(_FA, grid[:, : self.truncation.nlon], -self._waves)
-        made = self._through(_LA, fourier, -self._table)
+        fourier = self._through(FA, grid[:, : self.truncation.nlon], -self._waves)
+        made = self._through(LA, fourier, -self._table)
         spectrum[...] = made.reshape(-1, spectrum.shape[0]).T
 
     def _through(self, place: Place, given: np.ndarray, own: int) -> np.ndarray:
@@ -90,7 +87,7 @@ class ScaledTransform:
             out = self._noting.kernel(place, given)
             made = np.ldexp(out, own)
             sizes = [np.abs(x).max(axis=tuple(range(1, x.ndim))) for x in (given, out)]
-            inside = math.ceil(math.log2(self.truncation.nlon // 2)) if place == _FA else 1
+            inside = math.ceil(math.log2(self.truncation.nlon // 2)) if place == FA else 1
             notes.note(place, np.maximum(np.ldexp(sizes[0], inside), _TWICE * sizes[1]))
             notes.count(place, made)
             return made
@@ -109,9 +106,9 @@ class _Stages:
     def __init__(self, truncation: Truncation, backend: Backend, tables: tuple, wide: Backend):
         self.backend, self.truncation = backend, truncation
         carrier = backend.carrier
-        synthesis, waves, back, analysis = _carried(rounded(tables, wide), carrier)
+        synthesis, waves, back, analysis = carried(rounded(tables, wide), carrier)
         unused = np.zeros(1, carrier)
-        self._tables = {_LS: synthesis, _FS: (waves, unused), _FA: (back, unused), _LA: analysis}
+        self._tables = {LS: synthesis, FS: (waves, unused), FA: (back, unused), LA: analysis}
         kernels = legendre_synthesis, fft_synthesis, fft_analysis, legendre_analysis
         lifted = [compiled(kernel, backend) for kernel in kernels]
         self._kernels = dict(zip(self._tables, lifted, strict=True))
@@ -126,28 +123,43 @@ class _Stages:
         if (place, count) not in self._rooms:
             self._rooms[place, count] = self._room(place, count)
         taken, *work, out = self._rooms[place, count]
-        if place == _LS:
+        if place == LS:
             given = given.reshape(2 * count, -1).T
         self._narrow(np.ascontiguousarray(given).reshape(-1), taken.reshape(-1))
         self._kernels[place](taken, self._tables[place], *work, out)
         made = out.astype(np.float64)
-        return made.T.reshape(count, 2, -1) if place == _LA else made
+        return made.T.reshape(count, 2, -1) if place == LA else made
 
     def _room(self, place: Place, count: int) -> tuple:
         """What a stage takes of so many fields, its work arrays, and what it writes."""
         number, nlon, nlat = self.truncation.number, self.truncation.nlon, self.truncation.nlat
         spectrum = (number + 1) * (number + 4) // 2, 2 * count
         grid, between = (count, nlon, nlat), (count, *self._between)
-        shapes = {_LS: (spectrum, between), _FS: (between, grid), _FA: (grid, between),
-                  _LA: (between, spectrum)}  # fmt: skip
+        shapes = {LS: (spectrum, between), FS: (between, grid), FA: (grid, between),
+                  LA: (between, spectrum)}  # fmt: skip
         taken, out = (aligned_zeros(shape, self.backend.carrier) for shape in shapes[place])
-        if place in (_FS, _FA):
+        if place in (FS, FA):
             return taken, self._fourier, out
         return taken, *make_products_work(number, nlat, count, self.backend.carrier), out
 
 
-def _carried(values, carrier):
+def scaled_tables(truncation: Truncation) -> tuple[tuple, int, int]:
+    """The tables of the four stages in binary64, those of the analysis multiplied by 2^waves and
+    2^table: by the growth inside the Fourier stage, and so that the largest number is below 1.
+
+    Returns:
+        Of `LS`, `FS`, `FA` and `LA`; waves; table.
+    """
+    (synthesis, (waves, _)), (analysis, (back, _)) = make_tables(truncation)
+    stages, splits, positions = back
+    table = -math.frexp(np.abs(analysis).max())[1]
+    growth = int(math.log2(truncation.nlon // 2))
+    of_analysis = (stages, np.ldexp(splits, growth), positions), np.ldexp(analysis, table)
+    return (synthesis, waves, *of_analysis), growth, table
+
+
+def carried(values, carrier):
     """Nested tuples of rounded arrays in the dtype of a carrier."""
     if isinstance(values, tuple):
-        return tuple(_carried(v, carrier) for v in values)
+        return tuple(carried(v, carrier) for v in values)
     return values if values.dtype.kind in "iu" else values.astype(carrier)

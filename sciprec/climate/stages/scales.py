@@ -114,7 +114,7 @@ class Scales:
             largest[largest == 0.0] = largest.max(initial=0.0) or 1.0
             k = self.arithmetic.format.emax - HEADROOM - (np.frexp(largest)[1] - 1) + times
             by_hand = [given.get(stage, own) for stage, own in zip(stages, k.tolist(), strict=True)]
-            self.exponents[place] = within_reach(np.array(by_hand, np.int64))
+            self.exponents[place] = within_reach(np.array(by_hand, np.int64), self.arithmetic)
         self.version += 1
 
     def clipped(self, notes: Notes) -> dict[str, tuple[int, int, int]]:
@@ -158,7 +158,7 @@ class Scales:
         count = 0
         for place, before in self.exponents.items():
             moved = before + by if chosen is None else before + by * chosen.get(place, 0)
-            moved = within_reach(moved)
+            moved = within_reach(moved, self.arithmetic)
             count += int((moved != before).sum())
             self.exponents[place] = moved
         self.version, self.good = self.version + 1, 0

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from sciprec.precision import Backend, quantize
 from sciprec.precision.registry import kernel
@@ -151,6 +152,11 @@ class Level:
     def copy(self) -> Level:
         """A level of its own with the same values."""
         return Level(self.values.copy(), None if self.residual is None else self.residual.copy())
+
+    def in_dtype(self, dtype: DTypeLike) -> Level:
+        """The same in arrays of their own and of another type."""
+        residual = None if self.residual is None else self.residual.astype(dtype)
+        return Level(self.values.astype(dtype), residual)
 
     def copy_into(self, values: np.ndarray, residual: np.ndarray) -> Level:
         """The same in arrays that are there."""

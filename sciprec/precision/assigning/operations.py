@@ -13,7 +13,7 @@ from numba.core import types
 from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.by_row import BINARY64, ByAnyRow, ByRow
 from sciprec.precision.assigning.in_format import InFormat
-from sciprec.precision.formats.backend import Arithmetic, resolve_backend
+from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
 from sciprec.precision.operations import keys
 from sciprec.precision.operations.intrinsics import Operations
 from sciprec.precision.operations.number_types import call_inlined
@@ -49,11 +49,14 @@ class AssignedOperations(Operations):
     Args:
         technique: of every operation.
         variant: what operations do with rows of a table.
+        backend: of the variables that numbers are in; left out, binary64.
     """
 
-    def __init__(self, technique: Native, variant: Variant) -> None:
+    def __init__(
+        self, technique: Native, variant: Variant, backend: Backend | None = None
+    ) -> None:
         self._technique = technique
-        super().__init__(resolve_backend("fp64"), 0, variant)
+        super().__init__(backend or resolve_backend("fp64"), 0, variant)
         self.storage = rounder(BINARY64, F64, 0)
 
     def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Native:

@@ -11,7 +11,7 @@ from numba.core import errors
 from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.operations import rounds
 from sciprec.precision.assigning.origins import ProgramWithOrigins
-from sciprec.precision.formats.backend import Arithmetic, resolve_backend
+from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import last_reason
 from sciprec.precision.rewriting.layout import Frame, Row
@@ -52,14 +52,19 @@ class AssignedProgram(ProgramWithOrigins):
         layout: of the rows, see `rows`.
         unit: what shares a row: an operation alone, or those of a line, a variable, a function.
             Within it numbers are in one format, and rounded once.
+        backend: of the variables; left out, binary64.
+        variant: what operations do with rows; left out, that of the layout.
     """
 
     with_rows = "an assignment"
 
-    def __init__(self, kernel, layout: str, unit: str = "operation") -> None:
+    def __init__(
+        self, kernel, layout: str, unit: str = "operation", backend: Backend | None = None,
+        variant: Variant | None = None,
+    ) -> None:  # fmt: skip
         self.row_layout, self.unit = layout, unit
-        variant = Variant(f"by row, {layout}", rows.ROW_BYTES)
-        super().__init__(kernel, resolve_backend("fp64"), "auto", True, variant)
+        variant = variant or Variant(f"by row, {layout}", rows.ROW_BYTES)
+        super().__init__(kernel, backend or resolve_backend("fp64"), "auto", True, variant)
 
     def _arithmetic(self) -> str:
         place = "'sciprec.precision.assigning.operations', 'by_row'"

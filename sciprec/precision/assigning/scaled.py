@@ -16,14 +16,16 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from sciprec.precision.assigning import rows
+from sciprec.precision.assigning import rows, scaled_in_format
 from sciprec.precision.assigning.by_row import ByRow
-from sciprec.precision.assigning.operations import AssignedOperations, OperationsByRow
+from sciprec.precision.assigning.operations import AssignedOperations, OperationsByRow, rounds
 from sciprec.precision.assigning.program import AssignedProgram
 from sciprec.precision.assigning.scaling import CLIPPED, shifted
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.rewriting.layout import Row
+from sciprec.precision.rewriting.own_names import own_name
 from sciprec.precision.rounding import recording
 from sciprec.precision.rounding.fixed_rounding import constant_at
 from sciprec.precision.rounding.recording import Recording
@@ -112,6 +114,91 @@ class ScaledProgram(AssignedProgram):
         return f"sp_imported({place})({self.row_layout!r})"
 
 
+class ScaledInFormatProgram(AssignedProgram):
+    """The same in a short format, on binary32 variables; see `scaled_in_format`.
+
+    The module has besides `sp_columns`, which runs the kernel for groups of columns of its flat
+    arrays, each with rows of its own.
+
+    Args:
+        kernel: the plain Python function.
+        arithmetic: of its places.
+    """
+
+    with_rows = "scales"
+    imports = (
+        "from sciprec.precision.assigning.columns import given_columns as sp_given_columns\n"
+        "from sciprec.precision.assigning.columns import taken_columns as sp_taken_columns\n"
+    )
+
+    def __init__(self, kernel: Any, arithmetic: Arithmetic) -> None:
+        self.arithmetic = arithmetic
+        own = scaled_in_format.backend(arithmetic), scaled_in_format.variant(arithmetic)
+        super().__init__(kernel, "in a format", "operation", *own)
+
+    def _arithmetic(self) -> str:
+        place = "'sciprec.precision.assigning.scaled_in_format', 'operations_in'"
+        return f"sp_imported({place})({self.arithmetic!r})"
+
+    def given_back(self, result: str) -> str:
+        """Nothing: kernels of models write arrays."""
+        return f"{result}[0]"
+
+    def _entry(self) -> str:
+        names = [own_name(parameter) for parameter in self.signature.parameters]
+        listed, parts = ", ".join(names), [f"sp_part_{n}" for n in range(len(names))]
+        place = "sp_first, sp_last, sp_width, sp_size"
+        pairs = list(zip(parts, names, strict=True))
+        body = [f"{part} = sp_taken_columns({of}, {place})" for part, of in pairs]
+        body.append(f"sp_run(sp_keys[sp_group], {', '.join(parts)})")
+        for number, (part, of) in enumerate(pairs):
+            body.append(f"if sp_written[{number}]:")
+            body.append(f"    sp_given_columns({part}, {of}, {place})")
+        lines = "\n".join(f"        {line}" for line in body)
+        return (
+            f"{super()._entry()}\n\n@sp_on_disk(nogil=True, error_model='numpy')\n"
+            f"def sp_columns(sp_keys, sp_firsts, sp_written, sp_size, {listed}):\n"
+            "    sp_width = sp_firsts[sp_keys.size]\n"
+            "    for sp_group in range(sp_keys.size):\n"
+            "        sp_first = sp_firsts[sp_group]\n"
+            f"        sp_last = sp_firsts[sp_group + 1]\n{lines}\n"
+        )
+
+
+class ScalableInFormat:
+    """A kernel whose places take scales in a short format; compiled once for all of them.
+
+    Args:
+        kernel: the plain Python function, which returns nothing.
+        arithmetic: of its places, `scaled_in_format.serves` it.
+
+    Attributes:
+        entry: the compiled kernel; it takes the address of a `scaled_in_format.table` first.
+    """
+
+    def __init__(self, kernel: Any, arithmetic: Arithmetic) -> None:
+        module = module_of(ScaledInFormatProgram(kernel, arithmetic))
+        self.entry, self._columns = module.sp_entry, module.sp_columns
+        self._written_of, self._written = written_arrays(kernel), np.empty(0)
+
+    def run(self, table: np.ndarray, *args: Any) -> None:
+        """Run the kernel at the scales of a `scaled_in_format.table`; arrays are written."""
+        self.entry(table.ctypes.data, *args)
+
+    def run_columns(self, tables: np.ndarray, firsts: np.ndarray, size: int, *args: Any) -> None:
+        """Run the kernel for groups of columns of its arrays; arrays are written.
+
+        Args:
+            tables: the addresses of the groups' tables (groups,), see `scaled_in_format.table`.
+            firsts: the first column of each group, and the number of columns (groups + 1,).
+            size: of arrays that have all columns, in their last axis, flat; others are taken whole.
+            args: of the kernel, of the same types in every call.
+        """
+        if self._written.size == 0:
+            self._written = np.array(self._written_of(args))
+        self._columns(tables, firsts, self._written, size, *args)
+
+
 class Scalable:
     """A kernel whose places take scales; compiled once for all of them.
 
@@ -146,6 +233,17 @@ class Scalable:
         """Run the kernel; what it is given is taken as it is, and arrays are written."""
         return self._entry(table.ctypes.data, *args)[0]
 
+    def in_format(self, arithmetic: Arithmetic) -> ScalableInFormat | None:
+        """The kernel on binary32 variables; None where these do not serve it."""
+        program = self.program
+        rounding = {s.operation for s in program.sites if rounds(s.operation)}
+        served = rounding <= scaled_in_format.OPERATIONS_SERVED
+        if not (served and scaled_in_format.serves(arithmetic)):
+            return None
+        if not scaled_in_format.holds(program.literals):
+            return None
+        return _in_format(self.kernel, arithmetic)
+
     def new_notes(self, arithmetic: Arithmetic) -> np.ndarray:
         """Rows in which nothing is noted yet, of the significand of an arithmetic."""
         notes = np.zeros((len(self.rows) + 1, _ROW_BYTES[NOTED] // 8), np.int64)
@@ -159,6 +257,11 @@ class Scalable:
         if self._noting is None:
             self._noting = module_of(ScaledProgram(self.kernel, NOTED)).sp_entry
         return self._noting(notes.ctypes.data, *args)[0]
+
+
+@lru_cache(maxsize=256)
+def _in_format(kernel: Any, arithmetic: Arithmetic) -> ScalableInFormat:
+    return ScalableInFormat(kernel, arithmetic)
 
 
 @lru_cache(maxsize=256)

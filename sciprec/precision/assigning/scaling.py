@@ -17,7 +17,7 @@ import numpy as np
 
 from sciprec.checks.arguments import refused, shown, whole, word
 from sciprec.errors import InputError
-from sciprec.precision.assigning import rows
+from sciprec.precision.assigning import rows, scaled_in_format
 from sciprec.precision.formats.backend import (
     Arithmetic,
     Backend,
@@ -38,7 +38,7 @@ _OWN = ("times", "small", "good_steps")
 _FARTHEST = 450
 """Exponents reach from -450 to 450 with all bits of a format, as in `float_format`."""
 MOST = 200
-"""The largest and the smallest scale are 2^200 and 2^-200."""
+"""The largest and the smallest scale are 2^200 and 2^-200; see `reach`."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +130,13 @@ def with_scaling(
     whole("good_steps", good_steps, 1, 10**6, "a number of steps from 1 to 1000000")
     if scales is not None and not isinstance(scales, Mapping):
         raise refused("scales", scales, "a mapping from stages to powers of two")
-    given = tuple((name, scale_exponent(f"'{name}'", x)) for name, x in (scales or {}).items())
-    made = Scaling(scaling, given, scale_exponent("'times'", times), small, good_steps)
-    return _scaled(resolve_backend(backend), made)
+    resolved = resolve_backend(backend)
+    most = reach(resolved.compute)
+    given = tuple(
+        (name, scale_exponent(f"'{name}'", x, most)) for name, x in (scales or {}).items()
+    )
+    made = Scaling(scaling, given, scale_exponent("'times'", times, most), small, good_steps)
+    return _scaled(resolved, made)
 
 
 def backend_called(name: str) -> Backend:
@@ -215,25 +219,31 @@ def _can_be_scaled(one: Arithmetic) -> bool:
     )  # fmt: skip
 
 
-def scale_exponent(what: str, scale: Any) -> int:
-    """k of a scale 2^k, from -200 to 200.
+def reach(arithmetic: Arithmetic) -> int:
+    """The largest k of a scale 2^k of an arithmetic; the smallest is as far below 0."""
+    return scaled_in_format.REACH if scaled_in_format.serves(arithmetic) else MOST
+
+
+def scale_exponent(what: str, scale: Any, most: int = MOST) -> int:
+    """k of a scale 2^k, from -most to most.
 
     Raises:
         InputError: it is no power of two, or beyond.
     """
     number = isinstance(scale, int | float) and not isinstance(scale, bool)
     fraction, exponent = math.frexp(scale) if number and math.isfinite(scale) else (0.0, 0)
-    if fraction != 0.5 or not -MOST <= exponent - 1 <= MOST:
+    if fraction != 0.5 or not -most <= exponent - 1 <= most:
         raise InputError(
-            f"the scale of {what} is {shown(scale)}; accepted: powers of two from 2^-{MOST} to "
-            f"2^{MOST}, such as 1024.0 or 0.0625"
+            f"the scale of {what} is {shown(scale)}; accepted: powers of two from 2^-{most} to "
+            f"2^{most}, such as 1024.0 or 0.0625"
         )
     return exponent - 1
 
 
-def within_reach(exponents: np.ndarray) -> np.ndarray:
-    """k of scales 2^k, none beyond the largest and the smallest that there is."""
-    return np.clip(exponents, -MOST, MOST)
+def within_reach(exponents: np.ndarray, arithmetic: Arithmetic) -> np.ndarray:
+    """k of scales 2^k, none beyond the largest and the smallest that an arithmetic has."""
+    most = reach(arithmetic)
+    return np.clip(exponents, -most, most)
 
 
 @lru_cache(maxsize=4096)

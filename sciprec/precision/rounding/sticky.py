@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from sciprec.precision.formats.rounding_rules import Lost
 from sciprec.precision.rounding.native import Native
-from sciprec.precision.rounding.words import BIT, F64, I64, V64, call, jammed
+from sciprec.precision.rounding.words import BIT, F64, I64, V64, View, call, jammed
 
 
 class _Condition:
@@ -220,11 +220,13 @@ def two_sum(b, x, y):
     return s, b.fadd(b.fsub(x, b.fsub(s, t)), b.fsub(y, t))
 
 
-def odd(b, r, error):
-    """r + error rounded to odd in binary64: r, or its neighbour toward the error of an even r."""
-    word = V64.to_word(b, r)
-    inexact = b.fcmp_ordered("!=", error, V64.constant(0.0))
-    even = b.icmp_unsigned("==", b.and_(word, V64.word(1)), V64.word(0))
-    same = b.icmp_unsigned("==", V64.sign_word(b, error), V64.sign_word(b, r))
-    moved = b.add(word, b.select(same, V64.word(1), V64.word(-1)))
-    return V64.to_float(b, b.select(b.and_(inexact, even), moved, word))
+def odd(b, r, error, view: View = V64):
+    """r + error rounded to odd, in binary64 or the view's type: r, or its neighbour toward the
+    error of an even r.
+    """
+    word = view.to_word(b, r)
+    inexact = b.fcmp_ordered("!=", error, view.constant(0.0))
+    even = b.icmp_unsigned("==", b.and_(word, view.word(1)), view.word(0))
+    same = b.icmp_unsigned("==", view.sign_word(b, error), view.sign_word(b, r))
+    moved = b.add(word, b.select(same, view.word(1), view.word(-1)))
+    return view.to_float(b, b.select(b.and_(inexact, even), moved, word))
