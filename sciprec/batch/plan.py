@@ -104,7 +104,7 @@ def plan(
     for scenario in scenarios:
         scenario = _with_backends(scenario, environ or {}, override)
         scenario = _with_compensation(scenario, environ or {})
-        names = _canonical(override or scenario.backends)
+        names = _canonical(scenario.arithmetics(override))
         others = [one for one in variants_of(scenario, names) if not one.is_truth]
         chosen = [Variant(TRUTH), *others]
         for member in range(scenario.members):

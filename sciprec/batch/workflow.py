@@ -139,7 +139,7 @@ def run(
             whole(what, count, *THREADS)
     fresh = flag("fresh", fresh)
     files = load_files(plugins)
-    loaded = _loaded(given, changes or {})
+    loaded = _loaded(given, changes or {}, backends)
     files = tuple(dict.fromkeys((*files, *_files_behind(loaded, workers or scheduler))))
     runs = planned(loaded, backends, suffix_of(format))
     return run_planned(
@@ -250,7 +250,7 @@ def forecast(
     """
     backends = _names(backends)
     load_files(plugins)
-    loaded = _loaded(_listed(scenarios), changes or {})
+    loaded = _loaded(_listed(scenarios), changes or {}, backends)
     runs = planned(loaded, backends, suffix_of(format))
     folder = Path(out) if out is not None else default_folder(loaded)
     kept = set() if fresh else {run.file for run in runs if is_kept(run, folder)}
@@ -292,8 +292,14 @@ def _listed(scenarios: Any) -> list[Any]:
     return list(given)
 
 
-def _loaded(given: Sequence[Any], changes: Mapping[str, Any]) -> list[Scenario]:
-    """Scenarios, those of files loaded, with what is said otherwise."""
+def _loaded(
+    given: Sequence[Any], changes: Mapping[str, Any], backends: Sequence[str] | None
+) -> list[Scenario]:
+    """Scenarios, those of files loaded, with what is said otherwise. Where arithmetics are given
+    and scales, which are for those, none of the file's own is looked at.
+    """
+    if backends and "scaling" in changes:
+        changes = {**changes, "backends": list(backends)}
     if not changes:
         return [one if isinstance(one, Scenario) else load_scenario(one) for one in given]
     contents = (

@@ -166,6 +166,9 @@ class ClimateScenario(WithScaling, WithPolicies, WithAdaptive):
     )  # fmt: skip
 
     folders: ClassVar[tuple[str, ...]] = ("checkpoints",)
+    together: ClassVar[tuple[tuple[str, ...], ...]] = (
+        *WithScaling.together, *WithPolicies.together
+    )  # fmt: skip
 
     @staticmethod
     def stages_of_policies() -> list[str]:

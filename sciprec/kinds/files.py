@@ -169,8 +169,8 @@ def _without(content: dict[str, Any], wrong: Sequence[tuple], kind: Kind) -> dic
             rest[name] = [one for i, one in enumerate(value) if i not in refused]
             if not rest[name]:
                 del rest[name]
-        if name in kind.scenario.together:
-            rest = {key: one for key, one in rest.items() if key not in kind.scenario.together}
+        for group in (each for each in kind.scenario.together if name in each):
+            rest = {key: one for key, one in rest.items() if key not in group}
     return rest
 
 

@@ -81,13 +81,18 @@ class Scenario(Section):
     """What to write where a kind has no ensembles, as the end of a sentence."""
     folders: ClassVar[tuple[str, ...]] = ()
     """Keys of its table that say where something is left, of which no number depends."""
-    together: ClassVar[tuple[str, ...]] = ()
-    """Keys that mean something together: where one is refused, the others are not looked at."""
+    together: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Groups of keys that mean something together: where one is refused, the others of its group
+    are not looked at."""
 
     @property
     def members(self) -> int:
         """How many members every one of its runs has."""
         return 1 if self.ensemble is None else self.ensemble.members
+
+    def arithmetics(self, instead: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """The names of its arithmetics, or of others in their place."""
+        return instead or self.backends
 
     @property
     def table(self) -> Any:

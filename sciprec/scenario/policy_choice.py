@@ -74,7 +74,9 @@ class WithPolicies(Scenario):
         default=(), description=f"{_LIST} wide besides", examples=['deny = ["Fourier"]']
     )
 
-    together: ClassVar[tuple[str, ...]] = ("policy", "narrow", "wide", "allow", "deny")
+    together: ClassVar[tuple[tuple[str, ...], ...]] = (
+        ("policy", "narrow", "wide", "allow", "deny"),
+    )  # fmt: skip
     stages_of_policies: ClassVar[Callable[[], list[str]]]
     """Names of the stages of its kind's models."""
 

@@ -9,7 +9,7 @@ scale_factors = [0.0625, 16.0]
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -62,6 +62,10 @@ class WithScaling(Scenario):
         "smallest number, to see what clipping does",
     )  # fmt: skip
 
+    together: ClassVar[tuple[tuple[str, ...], ...]] = (
+        ("scaling", "scales", "scale_factors", "unclipped"),
+    )  # fmt: skip
+
     @model_validator(mode="after")
     def _scaled_backends(self) -> WithScaling:
         if not self.scaling:
@@ -86,6 +90,10 @@ class WithScaling(Scenario):
             )
         self.__dict__["backends"] = self._named(self.backends)
         return self
+
+    def arithmetics(self, instead: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """The names of its arithmetics, or of others in their place, which get the same scales."""
+        return self._named(instead) if instead and self.scaling else super().arithmetics(instead)
 
     def _named(self, backends: Sequence[str]) -> tuple[str, ...]:
         """The backends with their scales; those that have some stay as they are."""

@@ -3,6 +3,8 @@
 import math
 from fractions import Fraction
 
+import json
+
 import numpy as np
 import pytest
 
@@ -94,7 +96,11 @@ def test_a_scenario_stores_its_runs_in_few_bits_but_not_its_truth():
     )  # fmt: skip
     runs = plan([scenario])
     assert [run.label for run in runs] == ["fp64", "fp32 with state in fp16"]
-    truth, run = (run_dataset(each)["height"].values for each in runs)
+    made = [run_dataset(each) for each in runs]
+    truth, run = (each["height"].values for each in made)
+    assert made[1].attrs["stored_state"] == "state in binary16 between steps"
+    about = json.loads(made[1].attrs["sciprec_backend_properties"])["about"]
+    assert about == "IEEE binary32" and "stored_state" not in made[0].attrs
     plain = integrate("williamson_5", "T21", 0.05, step_seconds=1080.0).fields["height"]
     np.testing.assert_array_equal(truth, plain)
     assert 1e-5 < np.abs(run / truth - 1).max() < 1e-2

@@ -15,6 +15,7 @@ from sciprec.heston.options.catalogue import payoffs
 from sciprec.heston.schemes.stages import HESTON_STAGES
 from sciprec.kinds import parse_scenario
 from sciprec.precision.formats.stages import STAGES
+from tests.random_scenarios.further import add_further, scalings
 
 HEADINGS = (
     "number format", "rounding", "time scheme", "metric", "climate case", "payoff", "path scheme",
@@ -45,8 +46,9 @@ _NUMBERS = {
 
 
 def random_scenario(
-    seed: int, *, bounds: bool = True, levels: bool = True, policies: bool = True
-) -> dict[str, Any]:
+    seed: int, *, bounds: bool = True, levels: bool = True, policies: bool = True,
+    further: bool = True,
+) -> dict[str, Any]:  # fmt: skip
     """The content of a scenario file.
 
     Args:
@@ -54,6 +56,7 @@ def random_scenario(
         bounds: whether prices may have a tolerance in place of a number of paths.
         levels: whether flows may have levels.
         policies: whether policies may stand in place of arithmetics.
+        further: whether there may be scales, matrix units, monitors and adaptive runs.
     """
     rng = random.Random(seed)
     kind = rng.choice(["climate", "climate", "heston", "heston", "accumulation", "decay"])
@@ -70,6 +73,8 @@ def random_scenario(
     _tolerances(content, rng)
     if policies and kind in STAGES_OF:
         _policies(content, random.Random(f"policies {seed}"))
+    if further and kind in ("climate", "accumulation"):
+        add_further(content, random.Random(f"further {seed}"))
     return content
 
 
@@ -91,15 +96,20 @@ def _table(content: dict[str, Any], path: tuple[str, ...], rng: random.Random) -
             and all(isinstance(one, dict) for one in value)
         ):
             for one in value:
-                below += [f"[[{name}]]", *(f"{k} = {_value(v)}" for k, v in one.items())]
+                below += [f"[[{name}]]", *(f"{_key(k)} = {_value(v)}" for k, v in one.items())]
         else:
-            lines.append(f"{name} = {_value(value)}")
+            lines.append(f"{_key(name)} = {_value(value)}")
     return lines + below
+
+
+def _key(name: str) -> str:
+    """A key as TOML has it."""
+    return name if name.replace("_", "").replace("-", "").isalnum() else json.dumps(name)
 
 
 def _value(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{k} = {_value(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, bool):
@@ -269,8 +279,10 @@ def compared(content: dict[str, Any]) -> list[str]:
 
 def number_of_runs(content: dict[str, Any]) -> int:
     """Of a batch with this scenario alone, counted without the plan."""
-    named = content["backends"] if "backends" in content else as_list(content["policy"])
-    names = len({name for name in named if name != "fp64"})
+    named = content["backends"] if "backends" in content else as_list(content.get("policy", []))
+    names, stages = {name for name in named if name != "fp64"}, content.get("stages") or ["none"]
+    others = len(names) * scalings(content) * len(stages)
+    others += ("fp64" in named) * sum(one != "none" for one in stages)
     choices = len(content.get("compensation") or ["one"])
     members = content.get("ensemble", {}).get("members", 1)
-    return members * (1 + names * choices * len(content.get("stages") or ["one"]))
+    return members * (1 + others * choices + ("adaptive" in content))

@@ -42,6 +42,32 @@ def test_a_scenario_is_the_same_when_it_is_read_from_its_own_words():
     assert again.backends == scenario.backends
 
 
+def test_arithmetics_given_besides_get_the_scales(tmp_path, call):
+    """`--backend` replaces those of the file, which may have none that can be scaled; there and
+    where the file has the scales.
+    """
+    file = tmp_path / "flow.toml"
+    lines = ['name = "flow"', 'title = "t"', 'source = "s"', 'kind = "climate"']
+    table = ["[climate]", 'case = "williamson_5"', "truncation = 3", "days = 1.0"]
+    file.write_text("\n".join([*lines, 'backends = ["mlu370"]', *table]), encoding="utf-8")
+    plan_of = ("run", file, "--backend", "fp16", "--plan", "--json")
+    code, out, err = call(*plan_of, "--set", "scaling=static")
+    assert code == 0, err
+    assert [run["label"] for run in json.loads(out)] == ["fp64", "scaled:static,fp16"]
+    scaled = [*lines, 'backends = ["e4m3fn"]', 'scaling = ["none", "dynamic"]', *table]
+    file.write_text("\n".join(scaled), encoding="utf-8")
+    code, out, err = call(*plan_of)
+    assert [run["label"] for run in json.loads(out)] == ["fp64", "fp16", "scaled:dynamic,fp16"]
+
+
+@pytest.mark.parametrize("more", [{"scaling": 3, "unclipped": True}, {"scaling": ["static", 3]},
+                                  {"scaling": 3, "scale_factors": [0.5]}])  # fmt: skip
+def test_a_mistake_in_scaling_is_one_complaint(more):
+    with pytest.raises(InputError, match="'scaling.*was given 3") as raised:
+        parse_scenario(SCENARIO | more)
+    assert len(str(raised.value).splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [

@@ -140,7 +140,7 @@ def test_the_page_has_a_table_of_them(batch):
          "kept": "m = 0 to 1 and l = 0 in fp32"},
     ]  # fmt: skip
     page = result.page.read_text(encoding="utf-8")
-    about = "IEEE binary32, every operation, but for the transforms: Legendre products in fp16, "
+    about = "IEEE binary32, but for the transforms: Legendre products in fp16, "
     assert f"{about}their sums in fp32, Fourier stage in fp32." in page
     assert f"{about}Fourier stage in fp32, m = 0 to 1 and l = 0 in fp32." in page
     assert "Arithmetics of the transforms" in page and "<h3>fp32, stages mixed " in page

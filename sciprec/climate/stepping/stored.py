@@ -90,7 +90,8 @@ class StoredState:
             degree: total wavenumber of each coefficient.
         """
         kept = self.update.storage.format
-        said = f"state and its update in {kept.name}, a master copy" if self.is_master else ""
+        said = f"state in {kept.name} between steps" if kept != self.update.compute.format else ""
+        said = f"state and its update in {kept.name}, a master copy" if self.is_master else said
         if self.scales is None:
             return said
         bits = f"{self.scales.average_bits(degree):.1f} bits on average"

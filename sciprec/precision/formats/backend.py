@@ -242,9 +242,7 @@ _BACKENDS = {
     b.name: b
     for b in (
         uniform_backend("fp64", Arithmetic(FORMATS["binary64"]), about="IEEE binary64, the truth"),
-        uniform_backend(
-            "fp32", Arithmetic(FORMATS["binary32"]), about="IEEE binary32, every operation"
-        ),
+        uniform_backend("fp32", Arithmetic(FORMATS["binary32"]), about="IEEE binary32"),
         uniform_backend("fp16", Arithmetic(FORMATS["binary16"]), about="IEEE binary16"),
         uniform_backend("bf16", Arithmetic(FORMATS["bfloat16"]), about="bfloat16, subnormals kept"),
         uniform_backend(
