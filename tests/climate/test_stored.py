@@ -1,9 +1,8 @@
 """States kept in another format than the one that tendencies are computed in."""
 
+import json
 import math
 from fractions import Fraction
-
-import json
 
 import numpy as np
 import pytest
