@@ -169,7 +169,8 @@ def _without(content: dict[str, Any], wrong: Sequence[tuple], kind: Kind) -> dic
             rest[name] = [one for i, one in enumerate(value) if i not in refused]
             if not rest[name]:
                 del rest[name]
-        for group in (each for each in kind.scenario.together if name in each):
+        of_backends = [kind.scenario.of_backends] if name == "backends" else []
+        for group in [each for each in kind.scenario.together if name in each] + of_backends:
             rest = {key: one for key, one in rest.items() if key not in group}
     return rest
 

@@ -84,6 +84,8 @@ class Scenario(Section):
     together: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """Groups of keys that mean something together: where one is refused, the others of its group
     are not looked at."""
+    of_backends: ClassVar[tuple[str, ...]] = ()
+    """Keys that say something of 'backends': where these are refused, they are not looked at."""
 
     @property
     def members(self) -> int:

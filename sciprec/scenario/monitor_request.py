@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
 from sciprec.monitoring.alerts import RULES, checked_rules
 from sciprec.monitoring.history import OFF, SUMMARIES
 from sciprec.monitoring.plan import EVERY, Plan, checked_plan
 from sciprec.scenario.sections import Section, as_tuple, key
 
+_Rules = Annotated[dict[str, Any], WithJsonSchema(
+    {"type": "object", "additionalProperties": {"type": ["boolean", "number"]}}
+)]  # fmt: skip
 _Names = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(as_tuple)]
 
 
@@ -31,7 +34,7 @@ class MonitorRequest(Section):
         default=EVERY, ge=1, le=2**31, examples=["every = 36"],
         description="a whole number of steps from 1; of steps each so many is watched",
     )
-    alerts: dict[str, bool | int | float] = Field(
+    alerts: _Rules = Field(
         default_factory=dict, examples=["alerts = { jump = 10.0, drift = 1e-3 }"],
         description=f"a table of rules, of {', '.join(RULES)}; nan and overflow are true unless "
         "they are false",

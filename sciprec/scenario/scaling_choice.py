@@ -65,6 +65,7 @@ class WithScaling(Scenario):
     together: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("scaling", "scales", "scale_factors", "unclipped"),
     )  # fmt: skip
+    of_backends: ClassVar[tuple[str, ...]] = together[0]
 
     @model_validator(mode="after")
     def _scaled_backends(self) -> WithScaling:

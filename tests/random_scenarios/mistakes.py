@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-FREE = ("parameters", "variables")
+FREE = ("parameters", "variables", "alerts", "scales")
 """Tables whose keys are names of something else."""
 LIMITS = {
     "truncation": (0, 1024, -1), "days": (0.0, 1e5, -1.0), "step_seconds": (0.5, 1e6),

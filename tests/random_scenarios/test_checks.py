@@ -24,7 +24,7 @@ BEYOND = (
     "twice", "increasing", "leaves the output folder", "tolerance is ", "stored states",
     "neither how many", "without 'tolerance'", "only prices with a 'tolerance'",
     "malformed", "steps per path", "and a number of paths", "unknown stage", "more bits than wide",
-    "without the key", "without a policy",
+    "without the key", "without a policy", "alerts.",
 )  # fmt: skip
 """Words of complaints of what a schema cannot say."""
 
@@ -90,7 +90,8 @@ def planted(content, rng, count):
         else:
             taken.pop()
             continue
-        keys.append(".".join(map(str, path)))
+        whole = path[: path.index("alerts") + 1] if "alerts" in path else path
+        keys.append(".".join(map(str, whole)))
     return content, keys
 
 

@@ -60,10 +60,19 @@ def test_arithmetics_given_besides_get_the_scales(tmp_path, call):
     assert [run["label"] for run in json.loads(out)] == ["fp64", "fp16", "scaled:dynamic,fp16"]
 
 
-@pytest.mark.parametrize("more", [{"scaling": 3, "unclipped": True}, {"scaling": ["static", 3]},
-                                  {"scaling": 3, "scale_factors": [0.5]}])  # fmt: skip
-def test_a_mistake_in_scaling_is_one_complaint(more):
-    with pytest.raises(InputError, match="'scaling.*was given 3") as raised:
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"scaling": 3, "unclipped": True}, "'scaling' was given 3"),
+        ({"scaling": ["static", 3]}, "'scaling.1' was given 3"),
+        ({"scaling": 3, "scale_factors": [0.5]}, "'scaling' was given 3"),
+        ({"backends": 3}, "'backends' was given 3"),
+        ({"monitor": {"watch": ["vorticity"], "alerts": {"drift": ["x"]}}},
+         "'monitor.alerts': alerts.drift is .'x'.; accepted: a share"),
+    ],
+)  # fmt: skip
+def test_a_mistake_among_the_keys_is_one_complaint(more, said):
+    with pytest.raises(InputError, match=said) as raised:
         parse_scenario(SCENARIO | more)
     assert len(str(raised.value).splitlines()) == 1
 
