@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sciprec.repetition.listings import BACKWARDS, FORWARDS, LISTED
+from sciprec.repetition.listings import BACKWARDS, FORWARDS, LISTED, MIXED
 
 AGAIN, THREADS, ORDER = "from run to run", "with threads", "with order"
 BLOCKS, MEMORY = "with block sizes", "with unwritten memory"
@@ -50,7 +50,7 @@ class Process:
         threads: of linear algebra, OpenMP, Numba and dask.
         hash_seed: of Python's hashes of texts.
         filling: byte that new memory is filled with, where the platform can.
-        listed_backwards: whether lists of files come in the opposite order.
+        listed: the order in which lists of files come.
         cold: whether no code is compiled yet.
         narrow: whether Numba compiles for any processor of this family: vectors are shorter.
         variables: further variables of the environment.
@@ -59,7 +59,7 @@ class Process:
     threads: int = 1
     hash_seed: int = 0
     filling: int = 0
-    listed_backwards: bool = False
+    listed: str = FORWARDS
     cold: bool = False
     narrow: bool = False
     variables: tuple[tuple[str, str], ...] = ()
@@ -76,7 +76,7 @@ class Process:
         found = dict(os.environ) | dict.fromkeys(_THREADS, str(self.threads))
         found |= {"NUMBA_NUM_THREADS": str(of_numba or self.threads)}
         found |= {"PYTHONHASHSEED": str(self.hash_seed), **_filling(self.filling)}
-        found |= {LISTED: BACKWARDS if self.listed_backwards else FORWARDS}
+        found |= {LISTED: self.listed}
         found |= cold if self.cold else warm
         if self.narrow:
             found |= {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
@@ -150,15 +150,15 @@ class Circumstance:
 _ONLY = {
     "hash seed": lambda c: replace(
         c, ways=("hash seed",), words="another hash seed",
-        process=replace(c.process, listed_backwards=False, cold=False),
+        process=replace(c.process, listed=FORWARDS, cold=False),
     ),
     "order of files": lambda c: replace(
-        c, ways=("order of files",), words="lists of files backwards",
+        c, ways=("order of files",), words=f"lists of files {c.process.listed}",
         process=replace(c.process, hash_seed=0, cold=False),
     ),
     "empty cache": lambda c: replace(
         c, ways=("empty cache",), words="nothing compiled yet",
-        process=replace(c.process, hash_seed=0, listed_backwards=False),
+        process=replace(c.process, hash_seed=0, listed=FORWARDS),
     ),
     "vectors": lambda c: replace(
         c, ways=("vectors",), words="shorter vectors",
@@ -174,9 +174,12 @@ ANOTHER = Circumstance(("another process",), "again, in another process")
 ELSEWHERE = Circumstance(
     ("hash seed", "order of files", "empty cache"),
     "another hash seed, lists of files backwards, nothing compiled yet",
-    Process(hash_seed=1, listed_backwards=True, cold=True),
+    Process(hash_seed=1, listed=BACKWARDS, cold=True),
 )
-A_THIRD_SEED = Circumstance(("hash seed",), "a third hash seed", Process(hash_seed=2))
+A_THIRD_ORDER = Circumstance(
+    ("hash seed", "order of files"), "a third hash seed, lists of files mixed",
+    Process(hash_seed=2, listed=MIXED),
+)  # fmt: skip
 OTHER_BLOCKS = Circumstance(
     ("vectors", "block size"), "shorter vectors, other chunks of dask",
     Process(narrow=True, variables=(("DASK_ARRAY__CHUNK_SIZE", _CHUNK_OF_DASK),)),

@@ -15,7 +15,7 @@ from sciprec.checks.arguments import at_least
 from sciprec.errors import InputError
 from sciprec.repetition import listings
 from sciprec.repetition.circumstances import (
-    A_THIRD_SEED,
+    A_THIRD_ORDER,
     ELSEWHERE,
     FIRST,
     MOST_THREADS,
@@ -65,7 +65,7 @@ def repeat_command(
                          Process(variables=((name, str(number)),)))
             for name, numbers in blocks.items() for number in numbers
         ),
-        threaded(2), ELSEWHERE, *filled(), OTHER_BLOCKS, A_THIRD_SEED,
+        threaded(2), ELSEWHERE, *filled(), OTHER_BLOCKS, A_THIRD_ORDER,
         threaded(MOST_THREADS),
     ]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="sciprec-repeat-") as place:

@@ -23,7 +23,7 @@ from sciprec.errors import InputError, meant
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.repetition.circumstances import (
-    A_THIRD_SEED,
+    A_THIRD_ORDER,
     ELSEWHERE,
     FIRST,
     MEMORY,
@@ -125,7 +125,7 @@ def _circumstances(
                          Call(chunk=_CHUNK), later=True)
         )  # fmt: skip
     if backend is None:
-        found += [OTHER_BLOCKS, A_THIRD_SEED]
+        found += [OTHER_BLOCKS, A_THIRD_ORDER]
     if parallel:
         found += [
             Circumstance(("threads",), f"{count} threads", two, Call(count), later=True)

@@ -1,32 +1,41 @@
-"""Lists of files in the order of their names, or in the opposite one: a file system may give any.
+"""Lists of files in the order of their names, the opposite one, or a third: a file system may give
+any.
 
 A process of Python runs this file before all else where a folder on its path has it under the name
 `sitecustomize.py`; it imports nothing of this package.
 """
 
+import hashlib
 import os
 import sys
 
 LISTED = "SCIPREC_FILES_LISTED"
 """Variable of the environment that asks for an order."""
-FORWARDS, BACKWARDS = "forwards", "backwards"
+FORWARDS, BACKWARDS, MIXED = "forwards", "backwards", "mixed"
+"""By name, from its end, and in no order that means anything: two orders may have the same sum."""
 NAME = "sitecustomize"
 
 
 def list_by_name(order: str) -> None:
-    """From now on the system's lists of files come by name, FORWARDS or BACKWARDS."""
+    """From now on the system's lists of files come FORWARDS, BACKWARDS or MIXED."""
     listdir, scandir = os.listdir, os.scandir
     reverse = order == BACKWARDS
 
+    def place(name):
+        """What a name is sorted by."""
+        text = os.fsencode(name)
+        return hashlib.sha256(text).digest() if order == MIXED else text
+
     def listed(*args):
-        return sorted(listdir(*args), reverse=reverse)
+        return sorted(listdir(*args), key=place, reverse=reverse)
 
     class Scanned:
         """Entries of a folder, as `os.scandir` gives them."""
 
         def __init__(self, *args):
             with scandir(*args) as found:
-                self._entries = iter(sorted(found, key=lambda entry: entry.name, reverse=reverse))
+                entries = sorted(found, key=lambda entry: place(entry.name), reverse=reverse)
+                self._entries = iter(entries)
 
         def __iter__(self):
             return self

@@ -16,6 +16,7 @@ from sciprec.repetition.commands import OUT, Commands, repeated
 from sciprec.repetition.findings import Repetition
 from sciprec.repetition.judging import Told, nobody
 from sciprec.repetition.kernels import LEAST_RUNS
+from sciprec.repetition.listings import BACKWARDS
 
 _ALONE = ("--threads", "1")
 
@@ -60,7 +61,7 @@ def repeat_scenario(
                      call=Call(options=("--workers", "2", *given))),
         *backwards,
         Circumstance(("hash seed", "order of files"), "another hash seed, lists of files backwards",
-                     Process(hash_seed=1, listed_backwards=True)),
+                     Process(hash_seed=1, listed=BACKWARDS)),
         *filled(),
         Circumstance(("interruption",), "interrupted, and gone on with",
                      call=Call(interrupted=True)),

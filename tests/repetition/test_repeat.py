@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 from sciprec.repetition.circumstances import (
+    A_THIRD_ORDER,
     AGAIN,
     ANOTHER,
     BLOCKS,
@@ -67,9 +68,17 @@ def test_the_line_is_named_however_it_is_spelt(seed, tmp_path):
     assert unnamed(program(seed + SEED * len(SPELLINGS), tmp_path)) == ""
 
 
+@pytest.mark.slow
 def test_a_spelling_is_found_when_it_is_run(tmp_path):
     seed = next(n for n, one in enumerate(SPELLINGS) if "keys() &" in one.body)
     assert missed_spelling(program(seed, tmp_path)) == ""
+
+
+@pytest.mark.slow
+def test_two_orders_of_files_may_have_the_same_sum(tmp_path):
+    """As those of this program: a third one tells them apart."""
+    program = written(kind_of("files as the system lists them"), 41, tmp_path)
+    assert missed(program, repeated(program)) == ""
 
 
 def answered(asked, numbers):
@@ -99,6 +108,8 @@ def test_a_difference_is_put_down_to_what_makes_it():
     assert answered([*once_more, ELSEWHERE], parts) == [(ORDER, "lists of files backwards")]
     together = [1, 1, 2, 1, 1, 1, 1, 1, 1, 1]  # none of them by itself
     assert answered([*once_more, ELSEWHERE], together) == [(ORDER, ELSEWHERE.words)]
+    mixed = [1, 1, 2, 1, 2, 1, 1, 1, 1]
+    assert answered([*once_more, A_THIRD_ORDER], mixed) == [(ORDER, "lists of files mixed")]
     second = Circumstance(("a second call",), "a second call", later=True)
     chunks = Circumstance(("chunks",), "chunks", call=Call(chunk=3), later=True)
     alone = [1, 1, 2, 2, 1, 1, 1, 1, 1]  # chunks once more, as a first call

@@ -191,9 +191,10 @@ def test_commands_of_the_page_are_those_of_the_command_line(call):
 
 
 def test_lists_of_files_are_by_name(monkeypatch, tmp_path):
-    for name in ("b", "a", "c"):
+    for name in "phon":
         (tmp_path / name).write_text("")
-    for order, wanted in ((listings.FORWARDS, "abc"), (listings.BACKWARDS, "cba")):
+    orders = (("forwards", "hnop"), ("backwards", "ponh"), ("mixed", "pnoh"))
+    for order, wanted in orders:
         with monkeypatch.context() as patch:
             patch.setattr(os, "listdir", os.listdir)
             patch.setattr(os, "scandir", os.scandir)

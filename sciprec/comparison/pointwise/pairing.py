@@ -237,9 +237,10 @@ def converted(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Conversion |
 
 def _in_other_units(golden: xr.Dataset, actual: xr.Dataset, name: str) -> bool:
     """Whether both state units of a variable, and these are not the same."""
-    if name not in golden.variables or name not in actual.variables:
+    both = [data.variables[name] for data in (golden, actual) if name in data.variables]
+    if len(both) < 2 or any(variable.dtype.kind not in NUMBERS for variable in both):
         return False
-    one, two = golden.variables[name].attrs, actual.variables[name].attrs
+    one, two = (variable.attrs for variable in both)
     stated = all(str(about.get("units", "")).strip() for about in (one, two))
     return stated and not same_times(one, two)
 

@@ -21,6 +21,8 @@ _COMMON = (1582, 10, 15)
 _LATE = (2000, 1, 1)
 """A date that counts alike in both of them."""
 _DATES = "M"
+_MEANING = ("units", "calendar", "dtype")
+"""Attributes of numbers that stand for dates or durations, which the values have already."""
 
 
 def in_numbers(dataset: xr.Dataset) -> xr.Dataset:
@@ -32,10 +34,12 @@ def in_numbers(dataset: xr.Dataset) -> xr.Dataset:
     found = {}
     for name, variable in dataset.variables.items():
         kind = variable.dtype.kind
-        if kind == "m":
-            found[name] = CFTimedeltaCoder().encode(variable, name=name)
-        elif kind == _DATES or (kind == "O" and _holds_dates(variable)):
-            found[name] = CFDatetimeCoder().encode(variable, name=name)
+        spans = kind == "m"
+        if spans or kind == _DATES or (kind == "O" and _holds_dates(variable)):
+            plain = variable.copy(deep=False)
+            plain.attrs = {n: v for n, v in variable.attrs.items() if n not in _MEANING}
+            coder = CFTimedeltaCoder() if spans else CFDatetimeCoder()
+            found[name] = coder.encode(plain, name=name)
     if not found:
         return dataset
     coordinates = {name: one for name, one in found.items() if name in dataset.coords}
@@ -84,7 +88,7 @@ def time_conversion(
     try:
         alike = calendars[0] == calendars[1] or _all_late(values, units[0], calendars)
         dates = _one_date(units, calendars) if alike and linear is not None else None
-    except ValueError:  # a unit, date or calendar that cftime does not know
+    except (ValueError, OverflowError):  # a unit, date or calendar that cftime does not know
         return None
     if not alike:
         raise InputError(
