@@ -209,3 +209,20 @@ def test_a_file_of_two_folders_is_left_out(call, tmp_path):
     code, _, err = call(*there, "--ignore", "a.npy", "--ignore", "b.npy")
     assert code == cli.USAGE
     assert "ignore names all files that are in both folders, a.npy, b.npy; leave" in err
+
+
+def test_what_has_no_order_and_no_date_is_a_sentence_or_compared():
+    """Found by random datasets: each ended in an error of a library."""
+    mixed = field(x=np.array([None, "a", 2.0, "b"], object))
+    assert compare(mixed, mixed).within
+    with pytest.raises(InputError, match="the values of axis 'x' differ;"):
+        compare(mixed, mixed.isel(x=[1, 0, 2, 3]))
+    days = pd.date_range("2000-01-01", periods=3)
+    dated = field().assign_coords(time=("time", days, {"units": "K", "calendar": "noleap"}))
+    assert compare(dated, field(time=days)).within
+    far = times("proleptic_gregorian", "hours since 2000-01-01", (1e300, 2e300, 3e300))
+    with pytest.raises(InputError, match="'time' is in 'days since 2000-02-27' and in 'hours si"):
+        compare(field(time=times()), field(time=far))
+    texts = field().assign_coords(time=("time", list("abc"), {"units": "days since 2000-01-01"}))
+    with pytest.raises(InputError, match="the values of axis 'time' differ"):
+        compare(field(time=times()), texts)
