@@ -15,7 +15,7 @@ ONE = (
     "math.log1p({})", "math.sin({})", "math.cos({})", "math.tan({})", "math.asin({})",
     "math.acos({})", "math.atan({})", "math.sinh({})", "math.cosh({})", "math.tanh({})",
     "math.asinh({})", "math.acosh({})", "math.atanh({})", "math.erf({})", "math.erfc({})",
-    "np.cbrt({})", "np.sinc({})", "math.gamma({})",
+    "np.cbrt({})", "np.sinc({})", "math.gamma({})", "special.beta({}, {})",
 )  # fmt: skip
 TWO = ("math.atan2({}, {})", "math.hypot({}, {})", "math.pow(abs({}), {})")
 PLAIN = (
@@ -46,8 +46,8 @@ def source(seed: int) -> str:
         known.append(f"v{n}")
     last = " + ".join(known[-2:])
     body = "\n".join([*lines, f"        out[i] = {last}"])
-    head = "import math\nimport numpy as np\nfrom sciprec import fma\n\n\ndef kernel(x, y, out):\n"
-    return f"{head}    for i in range(x.size):\n{body}\n"
+    head = "import math\nimport numpy as np\nfrom scipy import special\nfrom sciprec import fma\n"
+    return f"{head}\n\ndef kernel(x, y, out):\n    for i in range(x.size):\n{body}\n"
 
 
 def drawn(seed: int, folder: Path):

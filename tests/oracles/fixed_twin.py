@@ -13,6 +13,7 @@ import types
 from fractions import Fraction
 
 import numpy as np
+from scipy import special
 
 from sciprec.precision.library import sequences
 from sciprec.precision.operations import reduce
@@ -50,7 +51,10 @@ OPERATIONS = {
     np.reciprocal: "reciprocal", np.sign: "sign", float: "cast", np.float64: "cast",
     np.float32: "cast", pow: "pow", math.pow: "pow",
 }  # fmt: skip
-ELEMENTARY = {getattr(m, n): n for m in (math, np) for n in functions.FUNCTIONS if hasattr(m, n)}
+ELEMENTARY = {
+    getattr(m, n): n for m in (math, np, special) for n in functions.FUNCTIONS if hasattr(m, n)
+}
+ELEMENTARY[special.gammaln] = "lgamma"
 ELEMENTARY |= {np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.arctan2: "atan2"}
 PREDICATES = {np.isnan: math.isnan, np.isinf: math.isinf, np.isfinite: math.isfinite}
 CREATING = {np.empty: 0, np.zeros: 0, np.ones: 1, np.full: None}

@@ -76,6 +76,7 @@ MATH = SimpleNamespace(
     isnan=lambda x: False,
     isfinite=lambda x: True,
 )
+SPECIAL = SimpleNamespace(beta=_of_reals(mpmath.beta))
 NUMPY = SimpleNamespace(
     **vars(MATH) | {"floor": mpmath.floor, "ceil": mpmath.ceil},
     cbrt=_of_reals(lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x))),
@@ -134,7 +135,7 @@ def real_kernel(kernel, names: dict | None = None):
     """A function that runs a kernel on real numbers, as `run_on_reals` does, again and again."""
     tree = _Source().visit(ast.parse(textwrap.dedent(inspect.getsource(kernel))))
     own = {
-        "math": MATH, "np": NUMPY, "_real": real, "_divided": _divided,
+        "math": MATH, "np": NUMPY, "special": SPECIAL, "_real": real, "_divided": _divided,
         "_modulus": lambda x, y: _remainder(x, y, math.floor),
         "int": lambda x: int(x) if mpmath.isfinite(x) else NAN,
         "_floor_divided": lambda x, y: mpmath.mpf(_quotient(x, y, math.floor)),

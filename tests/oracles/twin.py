@@ -19,6 +19,7 @@ import types
 import numba
 import numpy as np
 from numba.np.ufunc.dufunc import DUFunc
+from scipy import special
 
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.library import axes, construction, places
@@ -41,6 +42,8 @@ ELEMENTARY = {getattr(math, n): n for n in functions.FUNCTIONS if hasattr(math, 
 ELEMENTARY |= {getattr(np, n): n for n in functions.FUNCTIONS if hasattr(np, n)}
 ELEMENTARY |= {np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.arctan2: "atan2"}
 ELEMENTARY |= {np.power: "pow"}
+ELEMENTARY |= {getattr(special, n): n for n in functions.FUNCTIONS if hasattr(special, n)}
+ELEMENTARY[special.gammaln] = "lgamma"
 
 OPERATIONS = {
     math.sqrt: exact.sqrt, np.sqrt: exact.sqrt, math.fabs: exact.absolute, np.fabs: exact.absolute,

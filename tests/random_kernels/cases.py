@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 ELEMENTARY = re.compile(
-    r"\bcmath\.|\b(?:math|np)\.(?:exp|log|sin|cos|tan|asin|acos|atan|arc\w+|sinh|cosh|tanh|erf|expm1"
+    r"\bcmath\.|\bspecial\.|\b(?:math|np)\.(?:exp|log|sin|cos|tan|asin|acos|atan|arc\w+|sinh|cosh|tanh|erf|expm1"
     r"|log1p|pow|power|hypot|exp2|log2|log10|cbrt|gamma|lgamma|sinc)\w*\("
     r"|\*\* (?!\(?-?\d+\b(?!\.))"
 )

@@ -80,7 +80,10 @@ def random_case(seed: int) -> Case:
 def heading(body: Block, helpers: list[str]) -> str:
     """What further constructs need at the head of the module."""
     text = str(body)
-    words = {"List()": "from numba.typed import List\n", "numba.": "import numba\n"}
+    words = {
+        "List()": "from numba.typed import List\n", "numba.": "import numba\n",
+        "special.": "from scipy import special\n",
+    }  # fmt: skip
     return needed(helpers) + "".join(line for word, line in words.items() if word in text)
 
 

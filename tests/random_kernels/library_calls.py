@@ -47,7 +47,10 @@ MADE_OF_MATRICES = (
 )  # fmt: skip
 OF_VECTORS = ("1", "np.inf", "-np.inf", "0", "2", "None")
 OF_ROWS = ("1", "-1", "np.inf", "-np.inf", "None")
-SPECIAL = ("math.gamma({0})", "math.lgamma({0})", "np.sinc({0})", "math.gamma({0} * 8.0)")
+SPECIAL = (
+    "math.gamma({0})", "math.lgamma({0})", "np.sinc({0})", "math.gamma({0} * 8.0)",
+    "special.beta({0}, {1})", "special.beta({1}, {0} * 8.0)", "special.gammaln({0})",
+)  # fmt: skip
 
 
 def library_calls(scope: Scope, rng: random.Random) -> Block:
@@ -102,7 +105,7 @@ def _of_numbers(scope: Scope, outside: Scope, arrays: list[Array], tables: list[
 
 def _special(scope: Scope, outside: Scope, arrays: list[Array], tables: list[Array]) -> Block:
     form = outside.rng.choice(SPECIAL)
-    return _number_of(scope, outside, form.format(f"({number(outside, 1)})"))
+    return _number_of(scope, outside, form.format(f"({number(outside, 1)})", leaf(outside)))
 
 
 def _of_arrays(scope: Scope, outside: Scope, arrays: list[Array], tables: list[Array]) -> Block:

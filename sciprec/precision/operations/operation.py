@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ import numpy as np
 from numba import njit
 
 from sciprec.errors import InputError
+from sciprec.precision.elementary.beta import beta, directed_beta, narrow_beta
 from sciprec.precision.elementary.bits import ufp
 from sciprec.precision.elementary.directed import (
     directed_atan2,
@@ -71,7 +73,8 @@ class Operation:
     Args:
         name: in generated modules and profiles.
         arity: how many operands it takes.
-        called: what kernels call it by, as in "math.asin np.arcsin"; `evaluate` itself besides.
+        called: what kernels call it by, as in "math.asin np.arcsin special.gamma", the latter of
+            SciPy; `evaluate` itself besides.
         evaluate: of an elementary function, on binary64 numbers (see `elementary`).
         platform: the platform's function, in formats of more than 24 bits where `evaluate` is off
             by more than an ulp of binary64.
@@ -128,11 +131,14 @@ class Operation:
     def _refuse(self, reason: str) -> None:
         raise InputError(f"operation '{self.name}' {reason}")
 
-    @cached_property
+    @property
     def functions(self) -> tuple:
-        """What a kernel calls the operation by, as far as this Python and NumPy have it."""
+        """What a kernel calls the operation by, as far as this Python and NumPy have it; of SciPy,
+        as soon as somebody has imported it.
+        """
+        modules = _MODULES | {"special": sys.modules.get("scipy.special")}
         named = [name.rpartition(".") for name in self.called.split()]
-        found = [getattr(_MODULES[owner], name, None) for owner, _, name in named]
+        found = [getattr(modules[owner], name, None) for owner, _, name in named]
         return tuple(f for f in (*found, self.evaluate) if f is not None)
 
     @cached_property
@@ -193,14 +199,15 @@ OPERATIONS = Rows(
     Operation("rint", 1, "np.rint", toward="roundeven"),
     # ---- elementary functions -------------------------------------------------------------------
     Operation("exp", 1, "math.exp np.exp", exp, bounded=True, directed_by=directed_exp),
-    Operation("exp2", 1, "math.exp2 np.exp2", exp2, bounded=True, directed_by=directed_exp2),
-    Operation("expm1", 1, "math.expm1 np.expm1", expm1, math.expm1, bounded=True, infinite=True,
-              side=upward),  # above x, and above -1
+    Operation("exp2", 1, "math.exp2 np.exp2 special.exp2", exp2, bounded=True,
+              directed_by=directed_exp2),
+    Operation("expm1", 1, "math.expm1 np.expm1 special.expm1", expm1, math.expm1, bounded=True,
+              infinite=True, side=upward),  # above x, and above -1
     Operation("log", 1, "math.log np.log", log),
     Operation("log2", 1, "math.log2 np.log2", log2),
     Operation("log10", 1, "math.log10 np.log10", log10, math.log10),
-    Operation("log1p", 1, "math.log1p np.log1p", log1p, math.log1p, infinite=True,
-              side=downward),  # below x
+    Operation("log1p", 1, "math.log1p np.log1p special.log1p", log1p, math.log1p,
+              infinite=True, side=downward),  # below x
     Operation("sin", 1, "math.sin np.sin", sin, math.sin, side=toward_zero),  # below x and 1
     Operation("cos", 1, "math.cos np.cos", cos, math.cos, side=toward_zero),
     Operation("tan", 1, "math.tan np.tan", tan, math.tan, side=from_zero),
@@ -220,15 +227,18 @@ OPERATIONS = Rows(
               side=from_zero),
     Operation("pow", 2, "pow math.pow np.power", pow, math.pow, whole=operator.pow,
               narrowed=narrow_pow, directed_by=directed_pow),
-    Operation("erf", 1, "math.erf", erf, math.erf, side=toward_zero),
-    Operation("erfc", 1, "math.erfc", erfc, math.erfc, bounded=True, directed_by=directed_erfc),
-    Operation("gamma", 1, "math.gamma", gamma, math.gamma, bounded=True,
+    Operation("erf", 1, "math.erf special.erf", erf, math.erf, side=toward_zero),
+    Operation("erfc", 1, "math.erfc special.erfc", erfc, math.erfc, bounded=True,
+              directed_by=directed_erfc),
+    Operation("gamma", 1, "math.gamma special.gamma", gamma, math.gamma, bounded=True,
               directed_by=directed_gamma),
-    Operation("lgamma", 1, "math.lgamma", lgamma, math.lgamma, narrowed=narrow_lgamma),
+    Operation("lgamma", 1, "math.lgamma special.gammaln", lgamma, math.lgamma,
+              narrowed=narrow_lgamma),
+    Operation("beta", 2, "special.beta", beta, narrowed=narrow_beta, directed_by=directed_beta),
     Operation("sinc", 1, "np.sinc", sinc, directed_by=directed_sinc),
     Operation("hypot", 2, "math.hypot np.hypot", hypot, math.hypot, narrowed=narrow_hypot,
               directed_by=directed_hypot),
-    Operation("cbrt", 1, "math.cbrt np.cbrt", cbrt),
+    Operation("cbrt", 1, "math.cbrt np.cbrt special.cbrt", cbrt),
     Operation("ufp", 1, evaluate=ufp),
     Operation("uniform_from_bits", 1, evaluate=uniform_from_bits, of_bits=True),
     Operation("exponential_from_bits", 1, evaluate=exponential_from_bits, of_bits=True),

@@ -50,14 +50,13 @@ _FUNCTIONS = {
     "empty": _PAIRS,  # typed.Dict.empty; np.empty is lifted
 }
 _SPECIAL = {
-    "gamma": "math.gamma(x)", "gammaln": "math.lgamma(x)", "erf": "math.erf(x)",
-    "erfc": "math.erfc(x)", "expm1": "math.expm1(x)", "log1p": "math.log1p(x)",
-    "exp2": "np.exp2(x)", "cbrt": "np.cbrt(x)",
-    "beta": "math.gamma(a) * math.gamma(b) / math.gamma(a + b), or, where that overflows, "
-    "math.exp(math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))",
     "betaln": "math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)",
+    "binom": "1.0 / ((n + 1.0) * scipy.special.beta(n - k + 1.0, k + 1.0))",
+    "rgamma": "1.0 / math.gamma(x)", "exp10": "10.0 ** x", "xlogy": "x * math.log(y) if x else 0.0",
+    "expit": "1.0 / (1.0 + math.exp(-x))", "logit": "math.log(p / (1.0 - p))",
+    "ndtr": "0.5 * math.erfc(-x / math.sqrt(2.0))",
 }  # fmt: skip
-"""Functions of scipy.special -> the same with functions that Numba has."""
+"""Functions of scipy.special -> the same with functions that are lifted."""
 
 
 def instead_of(text: str, function) -> str:

@@ -7,6 +7,7 @@ Others are bounded at numbers without error alone.
 
 from __future__ import annotations
 
+from sciprec.precision.elementary.beta import beta
 from sciprec.precision.elementary.exponential import cosh, exp, exp2, expm1, sinh, tanh
 from sciprec.precision.elementary.gamma import gamma
 from sciprec.precision.elementary.logarithm import (
@@ -30,7 +31,7 @@ MONOTONE = (
 )  # fmt: skip
 SLOPES = {sin: (cos, 1.0), cos: (sin, -1.0)}
 OF_TWO = (pow, hypot, atan2)
-AT_NUMBERS = (gamma, sinc)
+AT_NUMBERS = (gamma, sinc, beta)
 EVALUATED = 2.0**-49 + 2.0**-53
 """Of a value, by how much it may miss the function."""
 SMALL, ABOUT_SMALL = 2.0**-1000, 2.0**-990
@@ -64,7 +65,7 @@ def enclosed_function(b, function, numbers, exact) -> tuple[Real, Real] | None:
     if evaluate in OF_TWO:
         return _of_two(b, function, numbers, exact)
     if evaluate in AT_NUMBERS:
-        centre, apart = _hull(_values(b, function, *tested))
+        centre, apart = _hull([Real(b, function.value(*(t.value for t in tested)))])
         return centre, apart.unless(b.not_(exact), float("nan"))
     return None
 
