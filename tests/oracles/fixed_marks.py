@@ -211,6 +211,9 @@ class Marker(ast.NodeTransformer):
             known = ast.Constant(operation) if operation != "call" else _do("latest")
             store = _do("store", place, value, known, container, index)
             return [ast.Expr(store)]
+        if isinstance(target, ast.Attribute):
+            owner, place = self.visit(target.value), self.at(target, "put")
+            return [ast.Expr(_do("put", place, value, owner, ast.Constant(target.attr)))]
         held = self.temporary()
         items = [_do("entered", self.at(target, "enter"),
                      ast.Subscript(_read(held), ast.Constant(n), ast.Load()))
@@ -231,6 +234,12 @@ class Marker(ast.NodeTransformer):
         if isinstance(node.target, ast.Name):
             place = self.at(node, f"i{name}")
             return _let(node.target.id, _do("updated", place, _read(node.target.id), value))
+        if isinstance(node.target, ast.Attribute):
+            owner = self.visit(node.target.value)
+            field = ast.Constant(node.target.attr)
+            read = _do("field", self.at(node, "enter"), owner, field)
+            updated = _do("updated", self.at(node, f"i{name}"), read, value)
+            return self.assigned(node.target, updated)
         read = copy.deepcopy(node.target)
         read.ctx = ast.Load()
         load = self.loaded(

@@ -121,6 +121,12 @@ class Places:
             return self.literal(value) if isinstance(value, float) else value
         return self.entered(place, value)
 
+    def put(self, place: tuple, value, owner, name: str) -> None:
+        """owner.name = value, as into an array."""
+        if isinstance(getattr(owner, name), REAL):
+            value = rounded(exactly(value), self.place(place), True)
+        setattr(owner, name, value)
+
     def latest(self) -> str:
         """The operation that has just been done: one of a value, before its index is computed."""
         return self.last

@@ -18,6 +18,7 @@ from scipy import special
 from sciprec.precision.library import sequences
 from sciprec.precision.operations import reduce
 from tests.oracles import fixed, functions, parallel_loops
+from tests.oracles.fields import Fields, method_of
 from tests.oracles.fixed_marks import marked
 from tests.oracles.fixed_places import Places
 from tests.oracles.fixed_scalar import (
@@ -150,6 +151,9 @@ class FixedTwin(Places):
             return _is_a(*operands)
         if function in ENGINE:
             return self.applied(place, ENGINE[function], operands)
+        if function is np.object_:  # the type of an array of exact numbers, as a cast
+            self.last = "cast_to"
+            return scalar(self.place(place, "cast_to"), "cast", operands)
         name = OPERATIONS.get(function) or ELEMENTARY.get(function)
         own = getattr(function, "__module__", "") or ""
         if name is None and own.startswith("sciprec.precision"):
@@ -185,6 +189,10 @@ class FixedTwin(Places):
     def method(self, place: tuple, owner, name: str, *operands, **named):
         if isinstance(owner, types.ModuleType):
             return self.invoke(place, getattr(owner, name), *operands, **named)
+        if isinstance(owner, np.dtype) and name == "type":
+            return self.invoke(place, owner.type, *operands)
+        if isinstance(owner, Fields):
+            return self.invoke(place, method_of(owner._kind, name), owner, *operands)
         if name in METHODS and isinstance(owner, np.ndarray):
             return self.invoke(place, METHODS[name], owner, *operands)
         return getattr(owner, name)(*operands, **named)
@@ -278,8 +286,14 @@ def run_fixed_twin(kernel, units, args: tuple):
         if isinstance(value, tuple):
             items = [inside(v) for v in value]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+        if isinstance(value, Fields):
+            held = {n: getattr(value, n) for n in value.names()}
+            exact = {n: exactly(x) if isinstance(x, REAL) else inside(x) for n, x in held.items()}
+            objects.append((value, Fields(value._kind, **exact)))
+            return objects[-1][1]
         return value
 
+    objects: list[tuple[Fields, Fields]] = []
     given = [twin.entered(at("enter", n), inside(a)) for n, a in enumerate(args)]
     with np.errstate(over="ignore"):
         result = twin.rebuilt(inner)(twin.chain_of(at("call")), *given)
@@ -288,6 +302,12 @@ def run_fixed_twin(kernel, units, args: tuple):
     for original in _arrays(args):
         if id(original) in known:
             original[...] = each(float, known[id(original)]).astype(original.dtype)
+    for before, after in objects:
+        for name, value in zip(after.names(), after.held(), strict=True):
+            if isinstance(value, REAL):
+                setattr(before, name, float(value))
+            elif not isinstance(value, np.ndarray):
+                setattr(before, name, value)
     return result, twin.places
 
 
@@ -304,5 +324,7 @@ def _arrays(values):
     for value in values:
         if isinstance(value, tuple):
             yield from _arrays(value)
+        elif isinstance(value, Fields):
+            yield from _arrays(value.held())
         elif isinstance(value, np.ndarray):
             yield value

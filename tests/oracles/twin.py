@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import enum
 import functools
 import inspect
 import math
@@ -27,6 +28,7 @@ from sciprec.precision.library.sequences import MODES
 from sciprec.precision.library.table import LIBRARY as OF_ENGINE
 from sciprec.precision.operations import reduce
 from tests.oracles import derived, exact, functions, library, pairs, parallel_loops, ranks
+from tests.oracles.fields import ExactFields, ExactMembers, Fields
 from tests.oracles.pairs import Pair
 from tests.oracles.scalar import (
     WHOLE,
@@ -236,6 +238,13 @@ class _Source(ast.NodeTransformer):
     def visit_Constant(self, node):
         return self._call("_literal", node) if isinstance(node.value, (float, complex)) else node
 
+    def visit_Attribute(self, node):
+        of_dtype = node.attr == "type" and getattr(node.value, "attr", "") == "dtype"
+        node = self.generic_visit(node)
+        if of_dtype:
+            return node.value  # it makes arrays, and casts
+        return self._call("_dtype_of", node.value) if node.attr == "dtype" else node
+
     def visit_BinOp(self, node):
         node = self.generic_visit(node)
         marked = {ast.Div: "_divide", ast.Pow: "_power", ast.MatMult: "_matmul"}
@@ -302,6 +311,7 @@ class Twin:
             "_chunks": parallel_loops.chunks,
             "_begun": parallel_loops.begun,
             "_updated": _updated,
+            "_dtype_of": lambda a: Kind(self, a) if isinstance(a, ExactArray) else a.dtype,
             "isinstance": _is_a,
             "type": lambda x: self.literal if isinstance(x, Exact) else type(x),
             "_matmul": lambda a, b: self.rebuild(reduce.dot)(a, b),
@@ -324,7 +334,7 @@ class Twin:
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
         if isinstance(value, (float, np.floating)) or pairs.is_complex(value):
             return _number(value, self.backend.storage, self.backend)
-        return value
+        return ExactFields(self, value) if isinstance(value, Fields) else value
 
     def operand(self, x) -> Exact:
         """A real number as an operand."""
@@ -414,6 +424,8 @@ class Twin:
         """A new array: of scalars, or of integers where the dtype says so."""
         if isinstance(dtype, type) and issubclass(dtype, WHOLE):
             return np.full(shape, filling, dtype)
+        if isinstance(dtype, Kind):
+            return dtype.filled(filling, shape)
         if _is_complex_type(dtype):
             return _array(np.full(shape, filling, complex), self.backend)
         return _array(np.full(shape, filling), self.backend)
@@ -444,6 +456,8 @@ class Twin:
             return self.argument(value)
         if isinstance(value, (bool, int, str, np.integer, types.NoneType)):
             return value
+        if isinstance(value, enum.EnumMeta) and not issubclass(value, int):
+            return ExactMembers(self, value)
         return self.function(value)
 
     def function(self, value):
@@ -472,7 +486,7 @@ class Twin:
         if value in (np.empty, np.zeros, np.ones):
             return functools.partial(self.filled, float(value is np.ones))
         if value is np.full:
-            return lambda shape, filling: self.filled(filling, shape)
+            return lambda shape, filling, dtype=float: self.filled(filling, shape, dtype)
         if value is numba.prange:
             return range
         if value is numba.typed.List:
@@ -603,6 +617,23 @@ class Twin:
         return twin
 
 
+class Kind:
+    """The dtype of an array of exact numbers, or its type: makes arrays alike, and casts."""
+
+    def __init__(self, twin: Twin, array: ExactArray) -> None:
+        self.twin, self.array = twin, array
+
+    def __call__(self, value):
+        return self.twin.pair_of(value) if self.array.pairs else self.twin.literal(value)
+
+    def filled(self, filling: float, shape) -> ExactArray:
+        """An array that keeps what is stored as this one does."""
+        made = self.twin.filled(0.0, shape, complex if self.array.pairs else float)
+        made.narrow = self.array.narrow
+        made[...] = np.full(shape, filling, object)
+        return made
+
+
 def _is_complex_type(dtype) -> bool:
     """Whether a dtype, or what a twin has in its place, is that of complex numbers."""
     return getattr(dtype, "args", (dtype,))[0] in (complex, np.complex128, np.complex64)
@@ -672,6 +703,8 @@ def _write(original, made) -> None:
         for index in np.ndindex(made.shape):
             if made[index] is not made.first[index]:
                 original[index] = _plain(made[index])
+    elif isinstance(made, ExactFields):
+        made.write_into(original, _write)
     elif isinstance(made, tuple):
         for before, after in zip(original, made, strict=True):
             _write(before, after)

@@ -9,11 +9,55 @@ from pathlib import Path
 import cloudpickle
 import numpy as np
 import pytest
+from numba import float32, float64, int64
+from numba.experimental import jitclass
 
 import sciprec
+from sciprec.precision.rewriting.copies import copied
 
 ROOT = Path(__file__).parents[2]
 X = np.linspace(0.1, 3.0, 41)
+
+
+@jitclass([("level", float64), ("narrow", float32), ("parts", float64[:]), ("count", int64)])
+class Gauge:
+    """Numbers of three types, and an array."""
+
+    def __init__(self, level, parts):
+        self.level, self.narrow, self.parts, self.count = level, 0.5, parts, 3
+
+
+def raised(gauge):
+    gauge.level += 1.0
+    gauge.narrow += 1.0
+    gauge.parts[0] += 1.0
+    gauge.count += 1
+    return gauge.level
+
+
+@pytest.mark.slow
+def test_objects_are_changed_once():
+    """In fixed point a kernel runs on copies for its profile, and again where its units were too
+    small.
+    """
+    lifted, gauge = sciprec.lift(raised, "fixed32"), Gauge(1.0, np.ones(2))
+    assert lifted(gauge) == 2.0
+    assert (gauge.level, gauge.narrow, gauge.count, gauge.parts.tolist()) == (2, 1.5, 4, [2, 1])
+    gauge.level = 1000.0
+    assert lifted(gauge) == 1001.0
+    assert (gauge.level, gauge.narrow, gauge.count, gauge.parts.tolist()) == (1001, 2.5, 5, [3, 1])
+    assert lifted.report().adaptations > 0
+
+
+@pytest.mark.slow
+def test_copies_of_objects_share_what_these_share():
+    parts = np.arange(3.0)
+    gauge = Gauge(0.25, parts)
+    one, (other,), own = copied((gauge, (gauge,), parts))
+    assert one is other and one is not gauge
+    own[1], one.level, one.count = 7.0, 2.0, 9
+    assert one.parts.tolist() == [0.0, 7.0, 2.0] and one.narrow == 0.5
+    assert gauge.parts.tolist() == [0.0, 1.0, 2.0] and (gauge.level, gauge.count) == (0.25, 3)
 
 
 def accumulated(x, out, factor=0.7):

@@ -85,11 +85,13 @@ def trial_of(case: Case, backend: str) -> Trial:
 
 
 def _in_binary64(case: Case) -> Case:
-    """The case without arrays of float32, which do not hold every number of fixed point."""
+    """The case without arrays and fields of float32, which do not hold every number of fixed point.
+    """
     arguments = [
         replace(a, dtype="float64") if a.dtype == "float32" else a for a in case.arguments
     ]
-    return replace(case, arguments=tuple(arguments))
+    source = case.source.replace("('level', float32)", "('level', float64)")
+    return replace(case, source=source, arguments=tuple(arguments))
 
 
 def drawn(case: Case, count: int) -> list[Trial]:

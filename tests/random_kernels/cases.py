@@ -25,8 +25,8 @@ class Argument:
 
     Args:
         name: of the parameter.
-        kind: "array", "number" or "integer".
-        dtype: of the array, or of the number.
+        kind: "array", "number", "integer" or "object" (of the class Tank).
+        dtype: of the array, of the number, or of the field `level`.
         shape: of the array.
         layout: "plain", "strided" (every other element), "reversed", "transposed" or "offset"
             (a part of a larger array); of integers, how large they are: "small" or "large".

@@ -11,6 +11,8 @@ from tests.random_kernels.constructs import constructs, imports
 from tests.random_kernels.expressions import condition, leaf, number
 from tests.random_kernels.further_constructs import further, further_constructs, needed
 from tests.random_kernels.library_calls import calls_and_solutions, library_calls
+from tests.random_kernels.objects import OBJECT, given_object, objects
+from tests.random_kernels.objects import heading as heading_of_objects
 from tests.random_kernels.scopes import DIMENSIONS, Array, Scope
 from tests.random_kernels.statements import (
     Block,
@@ -53,6 +55,7 @@ def random_case(seed: int) -> Case:
     helpers, functions = _helpers(rng)
     arrays, arguments = _arguments(rng, ndim)
     arguments += (pairs := given_complex(random.Random(f"{seed} complex")))
+    arguments += [] if parallel else given_object(random.Random(f"{seed} object"))
     scope = Scope(
         rng,
         extra=random.Random(f"{seed} extra"),
@@ -62,17 +65,19 @@ def random_case(seed: int) -> Case:
         functions=functions,
         elementary=rng.random() < 0.12,
     )
-    names = ("tuples", "library", "constructs", "whole", "further")
+    names = ("tuples", "library", "constructs", "whole", "further", "objects")
     later = [random.Random(f"{seed} {name}") for name in names]
-    more, body = _body(scope, ndim, parallel, *later)
+    holds = OBJECT in arguments
+    more, body = _body(scope, ndim, parallel, holds, *later)
     if pairs:
         body[-1:-1] = complex_loop(scope, random.Random(f"{seed} pairs"))
     helpers += more
     names = ", ".join(a.name for a in arguments)
     table = ", ".join(str(rng.choice((0.1, 0.25, -1.7, 3.0, 1e-3, 2049.0))) for _ in range(3))
     scale, count = rng.choice((0.1, 0.5, 3.7, -0.3, 1e-4)), rng.choice((2, 3, 2049))
-    source = ("import cmath\n" if pairs else "") + imports(helpers) + heading(body, helpers)
-    source += HEADER.format(scale=scale, count=count, table=table)
+    first, classes = heading_of_objects() if holds else ("", "")
+    source = ("import cmath\n" if pairs else "") + imports(helpers) + heading(body, helpers) + first
+    source += HEADER.format(scale=scale, count=count, table=table) + classes
     source += "\n\n".join(["", *helpers, "\n".join(rendered([(f"def kernel({names}):", body)]))])
     return Case(seed, ast.unparse(ast.parse(source)) + "\n", tuple(arguments))
 
@@ -103,6 +108,26 @@ def further_case(seed: int) -> Case:
     body = ["s = a * 0.5", *made, f"return {', '.join([*scope.rows, *scope.floats])}"]
     source = heading(body, helpers) + HEADER.format(scale=0.3, count=2, table="0.1, -1.7, 3.0")
     source += "\n\n".join(["", *helpers, "\n".join(rendered([("def kernel(x, c, a):", body)]))])
+    return Case(seed, ast.unparse(ast.parse(source)) + "\n", arguments)
+
+
+def object_case(seed: int) -> Case:
+    """A kernel of objects, enumerations and casts alone."""
+    rng = random.Random(f"{seed} objects alone")
+    arguments = (
+        Argument("x", "array", rng.choice(("float64", "float32")), (rng.randint(2, 4),)),
+        Argument("a", "number"),
+        OBJECT,
+    )
+    scope = Scope(rng, [Array("x", length=arguments[0].shape[0]), Array("TABLE", length=3)])
+    scope.fixed += ["a", "SCALE"]
+    scope.floats.append("s")
+    body: Block = ["s = a * 0.5", *objects(scope, rng, rng.randint(3, 6))]
+    body += [f"s -= {number(scope, 1)}" for _ in range(2)]
+    body.append(f"return {', '.join([*scope.rows, *scope.floats])}")
+    first, classes = heading_of_objects()
+    source = first + HEADER.format(scale=0.3, count=2049, table="0.1, -1.7, 3.0") + classes
+    source += "\n".join(["", *rendered([("def kernel(x, a, tank):", body)])])
     return Case(seed, ast.unparse(ast.parse(source)) + "\n", arguments)
 
 
@@ -200,10 +225,11 @@ def _helpers(rng: random.Random) -> tuple[list[str], dict[str, int]]:
 
 
 def _body(
-    scope: Scope, ndim: int, parallel: bool, tupled: random.Random, called: random.Random,
-    constructed: random.Random, whole: random.Random, later: random.Random,
+    scope: Scope, ndim: int, parallel: bool, holds: bool, tupled: random.Random,
+    called: random.Random, constructed: random.Random, whole: random.Random, later: random.Random,
+    held: random.Random,
 ) -> tuple[list[str], Block]:  # fmt: skip
-    """Helpers of the body, and its statements; the last five choose among what was added later.
+    """Helpers of the body, and its statements; the last six choose among what was added later.
     """
     rng = scope.rng
     sizes = ", ".join(DIMENSIONS[:ndim])
@@ -231,6 +257,8 @@ def _body(
     more, made = constructs(scope, constructed)
     body += made
     helpers += more
+    if holds:
+        body += objects(scope, held)
     body += _parallel_loop(scope, ndim) if parallel else _loops(scope, ndim)
     if rng.random() < 0.03:
         body += whole_arrays(scope)

@@ -171,6 +171,15 @@ class RandomOperations:
         changed = Fraction(value.value) * (1 + Fraction(n, 2**31))
         return exactly(exact.round_exact(changed, self.arithmetic), self.arithmetic)
 
+    def put(self, key: int, field, x):
+        """What is stored into a field, of its type."""
+        if not isinstance(field, (float, np.floating)):
+            return x
+        return type(field)(float(self.leave(key, np.empty(1), x)))
+
+    def of_method(self, name: str, digest: str):
+        return lambda owner: owner
+
     def filling(self, key: int, x):
         return float(x) if isinstance(x, Exact) else x
 
@@ -195,7 +204,8 @@ class RandomOperations:
         return lambda key, function, x: function(key, x, axis % x.ndim)
 
     def cast_to(self, key: int, kind: type, x):
-        return self.cast(key, x) if issubclass(kind, (Exact, float)) else int(x)
+        floating = issubclass(kind, (Exact, float, np.floating))
+        return self.cast(key, x) if floating else int(x)
 
     def call(self, arity: int):
         return lambda function, *given: function(*given)
@@ -261,6 +271,10 @@ class RandomOperations:
         return exactly(result, self.arithmetic)
 
 
+PLAIN = ("call", "call_normally", "chosen", "constant", "held", "of_method", "result_type")
+"""What takes no key."""
+
+
 class Noting:
     """The operations as the generated module sees them; how often each key was used is noted."""
 
@@ -269,7 +283,7 @@ class Noting:
 
     def __getattr__(self, name: str):
         found = getattr(self.operations, name)
-        if name in ("call", "call_normally", "chosen", "constant", "held", "result_type"):
+        if name in PLAIN:
             return found
         if name in ("power", "power_of", "ipower_of"):
             return lambda exponent: self._noting(found(exponent))

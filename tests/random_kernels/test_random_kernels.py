@@ -8,7 +8,13 @@ import pytest
 from tests.random_kernels.backends import ALL, MIXED, drawn, takes, trial_of
 from tests.random_kernels.cases import Argument, Case, Trial
 from tests.random_kernels.further_constructs import HELPERS, MADE, NUMBERS
-from tests.random_kernels.generator import further_case, library_case, random_case, whole_case
+from tests.random_kernels.generator import (
+    further_case,
+    library_case,
+    object_case,
+    random_case,
+    whole_case,
+)
 from tests.random_kernels.power import sample
 from tests.random_kernels.runner import run_trials
 from tests.random_kernels.shrinking import shrunk
@@ -23,6 +29,7 @@ def told(trial: Trial, outcome: Outcome) -> str:
 LIBRARY_SAMPLE = (0, 3)
 WHOLE_SAMPLE = (3, 5, 7, 29)
 FURTHER_SAMPLE = (0, 3, 6)
+OBJECT_SAMPLE = {0: "fixed32", 2: "float:p=11,emin=-14,emax=15,round=sr", 10: "float:p=40,round=rz"}
 
 
 @pytest.mark.slow
@@ -43,6 +50,25 @@ def test_sample_of_one_kind(made, seeds):
     trials = [t for seed in seeds for t in drawn(made(seed), 1)]
     wrong = [(t, o) for t, o in run_trials(trials) if o.kind != "same"]
     assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+
+
+@pytest.mark.slow
+def test_sample_of_objects():
+    """Fields, methods, members of enumerations and casts, in a backend of each family."""
+    trials = [trial_of(object_case(seed), backend) for seed, backend in OBJECT_SAMPLE.items()]
+    trials += drawn(object_case(1), 1)  # mlu370, and roles of several formats
+    wrong = [(t, o) for t, o in run_trials(trials) if o.kind != "same"]
+    assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+
+
+def test_kernels_of_objects_have_every_form():
+    bodies = [object_case(seed).source.partition("def kernel(")[2] for seed in range(200)]
+    text = "\n".join(bodies)
+    for form in ("x.dtype.type(", "parts.dtype.type(7)", "= x.dtype.type\n", "2, x.dtype)",
+                 "parts.dtype)", "volume += ", "level *= ", "parts[0] -= ", "parts[-1] = ",
+                 "count += 3", "filled(", "drained(", "Colour.RED.value", "is not Colour",
+                 "== Colour", "[Place.LAST]"):  # fmt: skip
+        assert form in text, form
 
 
 def test_whole_kernels_have_every_form():

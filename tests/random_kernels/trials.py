@@ -17,6 +17,7 @@ import numpy as np
 from sciprec.precision import lift
 from sciprec.precision.fixed.units import Units
 from sciprec.precision.rewriting.syntax import LiftError
+from tests.oracles.fields import Fields
 from tests.oracles.fixed_twin import run_fixed_twin
 from tests.oracles.twin import run_twin
 from tests.random_kernels.backends import resolved
@@ -96,6 +97,8 @@ def run_trial(trial: Trial, folder: Path) -> Outcome:
         run = _fixed_call if backend.compute.fixed else _float_call
         for call in range(trial.calls):
             args = values_of(trial.case.arguments, backend, trial.seed, call, trial.trust)
+            for fields in (a for a in args if isinstance(a, Fields)):
+                fields._kind = kernel.__globals__["Tank"]
             outcome = run(trial, lifted, args)
             if outcome.kind != "same":
                 return Outcome(outcome.kind, f"call {call}: {outcome.detail}")
@@ -111,7 +114,7 @@ def _options(trial: Trial, backend) -> dict:
 def _float_call(trial: Trial, lifted, args: list) -> Outcome:
     given, expected = deepcopy(args), deepcopy(args)
     try:
-        found = _or_singular(lifted, given)
+        found = _or_singular(with_objects(lifted), given)
     except Exception as error:
         return failed(error)
     try:
@@ -124,6 +127,20 @@ def _float_call(trial: Trial, lifted, args: list) -> Outcome:
     except Exception as error:
         return oracle_failed(error)
     return compared(trial.case, (found, exact), given, expected)
+
+
+def with_objects(lifted):
+    """A call of a lifted kernel with objects of the classes; what it leaves in them is kept."""
+
+    def called(*args):
+        made = [a.made() if isinstance(a, Fields) else a for a in args]
+        result = lifted(*made)
+        for before, after in zip(args, made, strict=True):
+            if isinstance(before, Fields):
+                before.taken_from(after)
+        return result
+
+    return called
 
 
 def _or_singular(function, args: list):
@@ -152,7 +169,9 @@ def compared(
 ) -> Outcome:
     found = [difference(*results, "returned", signed)]
     for argument, a, b in zip(case.arguments, given, expected, strict=True):
-        if argument.kind == "array":
+        if argument.kind == "object":
+            a, b = a.held(), b.held()
+        if argument.kind in ("array", "object"):
             found.append(difference(a, b, argument.name, signed))
     wrong = [f for f in found if f]
     return Outcome("differs", "; ".join(wrong)) if wrong else Outcome("same")
@@ -161,7 +180,7 @@ def compared(
 def _fixed_call(trial: Trial, lifted, args: list) -> Outcome:
     """In the units of a profile, and in those of a quarter of its ranges, where more saturates."""
     try:
-        lifted.profile(*deepcopy(args))
+        with_objects(lifted.profile)(*deepcopy(args))
     except Exception as error:
         return failed(error)
     units = lifted.units
@@ -180,7 +199,7 @@ def _in_units(trial: Trial, lifted, args: list) -> Outcome:
     given, expected = deepcopy(args), deepcopy(args)
     before = lifted._saturated.copy(), lifted._invalid.copy()
     try:
-        found = lifted(*given)
+        found = with_objects(lifted)(*given)
     except Exception as error:
         return failed(error)
     try:

@@ -9,6 +9,7 @@ import numpy as np
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.formats.float_format import FORMATS
 from tests.oracles import exact
+from tests.oracles.fields import Fields
 from tests.precision.samples import landmarks
 from tests.random_kernels.cases import Argument
 
@@ -101,6 +102,12 @@ def values_of(
                 made.append(np.dtype(a.dtype).type(entering(numbers(1, fmt, rng))[0]))
             if a.dtype == "float64":
                 made[-1] = float(made[-1])
+        elif a.kind == "object":
+            with np.errstate(over="ignore"):
+                x = entering(numbers(5, fmt, rng))
+                level = np.dtype(a.dtype).type(x[1])
+            count = int(rng.integers(-9, 10))
+            made.append(Fields(None, volume=float(x[0]), level=level, parts=x[2:], count=count))
         elif np.dtype(a.dtype).kind == "i":
             made.append(arranged(rng.integers(-9, 10, a.shape).astype(a.dtype), a.layout))
         else:

@@ -15,6 +15,7 @@ from sciprec.precision.fixed.profile import Profile
 from sciprec.precision.fixed.units import Place, Units, from_ranges
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.listing import lifted_summary
+from sciprec.precision.operations.objects import fields_of, is_object
 from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import LiftError
@@ -314,24 +315,31 @@ class FixedLifted(Lifted):
             return self._dispatchers[variant]
 
     def _saved(self, args) -> list:
-        """Copies of the arrays that the kernel may write."""
+        """Copies of the arrays that the kernel may write, and of objects' fields."""
         written = self._written(args)
-        return [_kept(a) if w else None for a, w in zip(args, written, strict=True)]
+        pairs = zip(args, written, strict=True)
+        return [_kept(a) if w or is_object(a) else None for a, w in pairs]
 
 
 def _kept(value):
     """A copy of what a kernel may change of an argument."""
     if isinstance(value, tuple):
         return [_kept(v) for v in value]
+    if is_object(value):
+        return {name: (held, _kept(held)) for name, held in fields_of(value).items()}
     writable = isinstance(value, np.ndarray) and value.flags.writeable
     return value.copy() if writable else None
 
 
 def _restore(values, saved) -> None:
-    """Put back what arrays held."""
+    """Put back what arrays and objects held."""
     for value, kept in zip(values, saved, strict=True):
         if isinstance(value, tuple) and kept is not None:
             _restore(value, kept)
+        elif is_object(value) and kept is not None:
+            for name, (held, before) in kept.items():
+                setattr(value, name, held)
+                _restore([held], [before])
         elif kept is not None:
             value[...] = kept
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
+from sciprec.precision.operations.objects import fields_of, is_object, object_with
 from sciprec.precision.rewriting.syntax import LiftError
 
 _ALIGNMENT = 64
 
 
 def copied(args: tuple) -> tuple:
-    """Arguments with arrays of their own, laid out as they were; arrays that share memory share it
-    again.
+    """Arguments with arrays of their own, laid out as they were, and objects of jitclasses with
+    fields of their own; arrays that share memory share it again.
     """
     known: dict[int, np.ndarray] = {}
-    for first, last, arrays in _regions(args):
+    objects: dict[int, tuple[Any, dict]] = {}
+    _open(args, objects)
+    inside = tuple(held for _, fields in objects.values() for held in fields.values())
+    for first, last, arrays in _regions((*args, *inside)):
         memory = np.empty(last - first + 1 + _ALIGNMENT, np.uint8)
         skipped = (first - memory.ctypes.data) % _ALIGNMENT
         for a in arrays:
@@ -26,7 +31,27 @@ def copied(args: tuple) -> tuple:
             made[...] = a
             made.flags.writeable = a.flags.writeable
             known[id(a)] = made
-    return _replaced(args, lambda a: known[id(a)] if a.size else a.copy(order="K"))
+    made: dict[int, Any] = {}
+
+    def instead(value):
+        if isinstance(value, np.ndarray):
+            return known[id(value)] if value.size else value.copy(order="K")
+        if id(value) in objects and id(value) not in made:
+            own = {n: _replaced(held, instead) for n, held in objects[id(value)][1].items()}
+            made[id(value)] = object_with(value, own)
+        return made.get(id(value), value)
+
+    return _replaced(args, instead)
+
+
+def _open(value, objects: dict[int, tuple[Any, dict]]) -> None:
+    """Note objects of jitclasses by their identity, with what their fields hold."""
+    if isinstance(value, tuple):
+        for item in value:
+            _open(item, objects)
+    elif is_object(value) and id(value) not in objects:
+        objects[id(value)] = value, fields_of(value)
+        _open(tuple(objects[id(value)][1].values()), objects)
 
 
 def is_native(value) -> bool:
@@ -90,8 +115,10 @@ def _swapped(first: int, last: int, arrays: list[np.ndarray]) -> dict[int, np.nd
     return known
 
 
-def _converted(a: np.ndarray) -> np.ndarray:
-    """An array in this machine's byte order; itself where it is in it."""
+def _converted(a):
+    """An array in this machine's byte order; itself where it is in it, and everything else."""
+    if not isinstance(a, np.ndarray):
+        return a
     made = a.astype(a.dtype.newbyteorder("="), copy=False)
     made.flags.writeable = a.flags.writeable
     return made
@@ -126,8 +153,9 @@ def _last_address(a: np.ndarray) -> int:
     return a.ctypes.data + sum((n - 1) * step for n, step in steps if step > 0) + a.itemsize - 1
 
 
-def _replaced(value, replacement: Callable[[np.ndarray], np.ndarray]):
+def _replaced(value, replacement: Callable[[Any], Any]):
+    """A value in which all but tuples are what `replacement` gives for them."""
     if isinstance(value, tuple):
         items = [_replaced(v, replacement) for v in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    return replacement(value) if isinstance(value, np.ndarray) else value
+    return replacement(value)
