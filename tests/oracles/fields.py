@@ -90,7 +90,7 @@ class ExactMembers:
 
     def __init__(self, twin, kind: type[enum.Enum]) -> None:
         self._members = {
-            m.name: types.SimpleNamespace(name=m.name, value=twin.argument(m.value)) for m in kind
+            m.name: types.SimpleNamespace(name=m.name, value=twin.convert(m.value)) for m in kind
         }
 
     def __getattr__(self, name: str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import types
 from fractions import Fraction
@@ -117,7 +118,7 @@ class Places:
 
     def field(self, place: tuple, owner, name: str):
         value = getattr(owner, name)
-        if isinstance(owner, types.ModuleType):
+        if isinstance(owner, (types.ModuleType, enum.Enum)):
             return self.literal(value) if isinstance(value, float) else value
         return self.entered(place, value)
 

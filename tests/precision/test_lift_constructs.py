@@ -263,6 +263,23 @@ def test_members_of_an_enumeration():
     assert (lifted(1.0), lifted(0.5)) == (float(np.float32(0.10009765625)), 0.5)
 
 
+class Share(enum.Enum):
+    """Numbers."""
+
+    TENTH, TWO = 0.1, 2
+
+
+def of_share(x):
+    return Share.TENTH.value * x, Share.TWO.value * x, x + len(Share.TWO.name)
+
+
+def test_values_of_members_are_literals():
+    """Rounded once, in the direction of the backend, which a compiler that folds them ignores."""
+    for rounding, tenth in (("ru", 0.10003662109375), ("rd", 0.0999755859375)):
+        lifted = sciprec.lift(of_share, f"float:p=11,emin=-14,emax=15,round={rounding}")
+        assert lifted(0.5) == (tenth / 2, 1.0, 3.5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["fp64", "mlu370", "float:p=40,round=ru", "fixed32"])
 def test_jitclasses(backend):

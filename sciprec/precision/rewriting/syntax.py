@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import enum
 import functools
 import inspect
 import textwrap
@@ -60,6 +61,8 @@ def static_value(node: ast.expr, namespace: dict, local: set[str]):
         if isinstance(owner, (np.finfo, np.iinfo)):
             value = getattr(owner, node.attr, _UNKNOWN)
             return value.item() if isinstance(value, np.generic) else value
+        if isinstance(owner, enum.Enum) and node.attr in ("value", "name"):
+            return getattr(owner, node.attr)
     if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
         function = static_value(node.func, namespace, local)
         kind = static_value(node.args[0], namespace, local)
