@@ -28,6 +28,11 @@ ELEMENTARY = (
     "np.sinh({})",
 )  # fmt: skip
 REALS = ("({}).real", "({}).imag", "np.real({})", "np.imag({})")
+POLAR = (
+    "abs({})", "np.abs({})", "cmath.phase({})", "np.angle({})", "cmath.polar({})[0]",
+    "cmath.polar({})[1]",
+)  # fmt: skip
+"""Real numbers that elementary functions make."""
 UPDATES = ("+", "-", "*", "/", "+")
 
 
@@ -77,7 +82,8 @@ class _Writer:
     def real(self, depth: int) -> str:
         """A real number or an integer beside complex ones."""
         if self.rng.random() < 0.4:
-            return self.rng.choice(REALS).format(self.number(depth))
+            forms = (*REALS, *POLAR) if self.elementary else REALS
+            return self.rng.choice(forms).format(self.number(depth))
         return self.rng.choice((leaf(self.scope), "2.0", "3", "0.5", number(self.scope, 1)))
 
     def condition(self) -> str:
