@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sciprec.checks.arguments import refused
 from sciprec.errors import InputError
 from sciprec.kinds import kind_of, kinds
 from sciprec.machine.error_cache import ERROR_CACHE, ErrorCache, TileLayout, tile_layout
@@ -88,6 +89,8 @@ def compensation_footprint(
         InputError: an unknown arithmetic, a kind without residuals, or a tile that is none.
     """
     resolved, kind = resolve_backend(backend), kind_of(scenario)
+    if tile is not None and not (isinstance(tile, (tuple, list)) and len(tile) == 2):
+        raise refused("tile", tile, "rows and columns of a tile, such as (32, 128)")
     if kind.residuals is None:
         known = [one.name for one in kinds().values() if one.residuals is not None]
         raise InputError(

@@ -23,6 +23,7 @@ from typing import Any
 
 import xarray as xr
 
+from sciprec.checks.arguments import refused
 from sciprec.errors import InputError
 from sciprec.monitoring.plan import Plan
 from sciprec.plugins.loading import load_plugins
@@ -209,6 +210,12 @@ def kinds() -> dict[str, Kind]:
 
 
 def kind_of(scenario: Scenario) -> Kind:
-    """The kind of a scenario."""
+    """The kind of a scenario.
+
+    Raises:
+        InputError: it is none.
+    """
+    if not isinstance(scenario, Scenario):
+        raise refused("scenario", scenario, "what sciprec.load_scenario(path) gives")
     load_plugins()
     return _KINDS[scenario.kind]

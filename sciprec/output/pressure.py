@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
+from sciprec.checks.arguments import reals, refused
 from sciprec.errors import InputError
 from sciprec.output.variables import describe
 
@@ -30,17 +31,18 @@ def on_pressure_levels(
     Raises:
         InputError: the dataset has no levels or no surface pressure; a pressure that is none.
     """
+    if not isinstance(dataset, xr.Dataset):
+        raise refused("dataset", dataset, "an xarray Dataset, such as a run of a climate case")
     missing = [name for name in ("sigma", "surface_pressure") if name not in dataset.variables]
     if missing:
         raise InputError(
             f"the dataset has no {' and no '.join(missing)}; accepted: a run of the primitive "
             "equations with the variable surface_pressure, such as case 'held_suarez'"
         )
-    pressures = np.asarray(pressures_pa, float)
+    words = "numbers above zero in Pa, such as 5.0e4"
+    pressures = reals("pressures_pa", pressures_pa, words).astype(float)
     if pressures.ndim != 1 or not (np.isfinite(pressures).all() and (pressures > 0).all()):
-        raise InputError(
-            f"pressures are {pressures_pa!r}; accepted: numbers above zero in Pa, such as 5.0e4"
-        )
+        raise refused("pressures_pa", pressures_pa, words)
     sigma = dataset["sigma"].values
     surface = dataset["surface_pressure"]
     axes = [d for d in surface.dims if d not in ("lat", "lon")] + ["lat", "lon"]

@@ -208,7 +208,7 @@ def test_arguments_out_of_range_are_refused(arguments, words):
 
 @pytest.mark.parametrize("x", [[1j], ["a"], [None], np.zeros(2, np.longdouble)])
 def test_data_that_are_no_real_numbers_are_refused(x):
-    with pytest.raises(InputError, match="adaptive_quantize is given is .*; accepted: real numbers"):
+    with pytest.raises(InputError, match="quantize is given is .*; accepted: real numbers"):
         adaptive_quantize(x)
 
 

@@ -222,12 +222,27 @@ def doors():
             "compensation": None, "step_seconds": 600, "output_hours": 24, "time_scheme": None,
             "stored": None, "stages": None, "variables": None, "checkpoints": None,
             "progress": None, "perturbation": None, "angle_degrees": 0.0, "viscosity": 0.0,
-            "formulation": "careful",
+            "formulation": "careful", "monitor": None, "adaptive": None, "scaling": "none",
+            "scales": None,
+        }),
+        "climate.run by a policy": (climate.run, {
+            "case": "williamson_2", "truncation": "T5", "days": 1, "policy": "O2",
+            "narrow": "fp16", "wide": "fp32",
         }),
         "Perturbation": (climate.Perturbation, {"member": 1, "amplitude": 1e-10, "seed": 0}),
         "Model": (heston.Model, MODEL),
         "price": (heston.price, pricing | {"relative": True, "variance_reduction": "auto"}),
+        "price by a policy": (heston.price, {
+            "model": model, "payoffs": call, "policy": "O2", "narrow": "bf16", "wide": "fp32",
+        }),
         "greeks": (heston.greeks, pricing),
+        "compensation_footprint": (sciprec.compensation_footprint, {
+            "scenario": load_scenario(ROOT / "scenarios" / "quickstart_climate.toml"),
+            "backend": "mlu370", "tile": None,
+        }),
+        "on_pressure_levels": (sciprec.on_pressure_levels, {
+            "dataset": xr.Dataset(), "pressures_pa": (5000.0,),
+        }),
         "run": (sciprec.run, {
             "scenarios": str(SCENARIO), "out": "out", "backends": ["fp32"], "scheduler": None,
             "workers": None, "threads": None, "format": "netcdf", "fresh": False,

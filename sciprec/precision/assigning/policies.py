@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sciprec.checks.arguments import shown, word
+from sciprec.checks.arguments import refused, shown, word
 from sciprec.errors import InputError
 from sciprec.precision.assigning.assignment import Assignment, arithmetic_of
 from sciprec.precision.assigning.places import Place
@@ -242,6 +242,9 @@ def in_place_of(
             f"a policy and the backend {shown(backend)} are given; give one of them: "
             "policy='O2', narrow='fp16', wide='fp32', or the backend"
         )
+    for name, given in (("policy", policy), ("narrow", narrow), ("wide", wide)):
+        if given is not None and not isinstance(given, str):
+            raise refused(name, given, "a name, as in policy='O2', narrow='fp16', wide='fp32'")
     if policy in MIXTURES:
         if (narrow, wide) != (None, None):
             raise InputError(

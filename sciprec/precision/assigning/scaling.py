@@ -119,6 +119,8 @@ def with_scaling(
         InputError: it cannot be scaled, or a scale is no power of two.
     """
     word("scaling", scaling, SCALINGS)
+    if scales is not None and not isinstance(scales, Mapping):
+        raise refused("scales", scales, "a mapping from stages to powers of two")
     if scaling == "none":
         if scales or times != 1.0 or small != CLIPPED:
             raise InputError(
@@ -128,8 +130,6 @@ def with_scaling(
         return resolve_backend(backend)
     word("small", small, (CLIPPED, KEPT))
     whole("good_steps", good_steps, 1, 10**6, "a number of steps from 1 to 1000000")
-    if scales is not None and not isinstance(scales, Mapping):
-        raise refused("scales", scales, "a mapping from stages to powers of two")
     resolved = resolve_backend(backend)
     most = reach(resolved.compute)
     given = tuple(
