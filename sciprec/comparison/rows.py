@@ -224,7 +224,7 @@ def _compared_folders(
         try:
             found = _compared(golden / name, actual / name, Tolerances(), adjustments, used)
         except InputError as error:
-            raise InputError(f"{name}: {error}") from None
+            raise InputError(f"{name}: {error} (--ignore {name} leaves the file out)") from None
         named = (replace(row, variable=f"{name}{OF_FILE}{row.variable}") for row in found.rows)
         rows += [_judged_row(row, tolerances, found.steps) for row in named]
         notes |= dict.fromkeys(f"{name}: {note}" for note in found.notes)

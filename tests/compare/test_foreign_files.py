@@ -79,6 +79,7 @@ def test_dates_and_durations_in_memory_are_those_of_files(tmp_path):
         for other in (later, tmp_path / "later.nc"):
             found = compare(one, other)
             assert found.row("when").errors["max_abs"] * 24.0 == pytest.approx(1.0)
+            assert found.row("when").units == "days"
         part = compare(one, golden, select={"time": "2000-01-01T06:00"})
         assert part.row("t").points == 4
     spans = field().assign(span=("time", np.array([1, 2, 3], "m8[h]")))
@@ -202,13 +203,18 @@ def test_a_file_of_two_folders_is_left_out(call, tmp_path):
         for name in ("a.npy", "b.npy"):
             np.save(tmp_path / folder / name, np.ones(3) + (folder == "now" and name == "b.npy"))
     np.save(tmp_path / "then" / "c.npy", np.ones(3))
+    np.save(tmp_path / "then" / "d.npy", np.ones(3))
+    (tmp_path / "now" / "d.npy").write_text("no array")
     there = ("compare", tmp_path / "then", tmp_path / "now")
+    code, _, err = call(*there)
+    assert code == cli.USAGE and "(--ignore d.npy leaves the file out)" in err
+    there = (*there, "--ignore", "d.npy")
     assert call(*there)[0] == cli.NOT_MET
     code, out, _ = call(*there, "--ignore", "b.npy", "--ignore", "c.npy")
     assert code == cli.GOOD and "'b.npy' is not compared" in out
     code, _, err = call(*there, "--ignore", "a.npy", "--ignore", "b.npy")
     assert code == cli.USAGE
-    assert "ignore names all files that are in both folders, a.npy, b.npy; leave" in err
+    assert "ignore names all files that are in both folders, a.npy, b.npy, d.npy; leave" in err
 
 
 def test_what_has_no_order_and_no_date_is_a_sentence_or_compared():

@@ -35,7 +35,7 @@ class Pair:
     """One variable in truth and in the run, on the same points.
 
     Args:
-        name, units: of the variable.
+        name, units: of the variable; of dates that of their differences.
         truth, run: arrays of one shape, in memory or read block by block (DataArrays, and converted
             ones).
         weights: non-negative, broadcastable to that shape (areas of grid cells), or 1.
@@ -188,7 +188,7 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
     values = run.transpose(*truth.dims)
     scale = golden[error].values.astype(np.float64) if known else None
     return Pair(
-        name, str(truth.attrs.get("units", "")), truth,
+        name, str(truth.attrs.get("units", "")).partition(" since ")[0], truth,
         values if other is None else Converted(values, other), weights, scale,
         tuple(str(d) for d in truth.dims), number_format(actual.attrs, run.dtype),
         {str(d): truth[d].values for d in truth.dims if d in truth.coords},
