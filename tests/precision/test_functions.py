@@ -72,7 +72,7 @@ def compare_binary(backend, path, a, b) -> None:
     lift(kernels.binary_functions, backend, path=path)(a, b, out)
     rows = list(zip(a.tolist(), b.tolist(), strict=True))
     for row, name in enumerate(kernels.BINARY_FUNCTIONS):
-        step = 7 if name == "beta" and a.size > 20_000 else 1  # half a millisecond each
+        step = 29 if name == "beta" and a.size > 20_000 else 1  # half a millisecond each
         assert_within(out[row][::step], rows[::step], name, backend.compute)
 
 
