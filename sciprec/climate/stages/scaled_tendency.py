@@ -164,6 +164,8 @@ class ScaledTendency:
         """The tendency of a state (coefficients, columns)."""
         if self._entries.size == 0:
             self._entries = self._compiled(state, out)
+        for given in (state, out):  # nothing else looks what is called by its address
+            assert given.dtype == np.float32 and given.flags.c_contiguous
         _run(
             self._entries, self._rows, state, out, self._constants, self._work, self._tables,
             self._transforms, self._factors,
