@@ -485,8 +485,10 @@ class Twin:
                 return counterpart
         if value in (np.empty, np.zeros, np.ones):
             return functools.partial(self.filled, float(value is np.ones))
+        if value is np.full_like:
+            return lambda a, fill_value: Kind(self, a).filled(fill_value, a.shape)
         if value is np.full:
-            return lambda shape, filling, dtype=float: self.filled(filling, shape, dtype)
+            return lambda shape, fill_value, dtype=float: self.filled(fill_value, shape, dtype)
         if value is numba.prange:
             return range
         if value is numba.typed.List:

@@ -10,6 +10,7 @@ import pytest
 import sciprec
 from sciprec.precision import FORMATS, resolve_backend
 from tests.oracles import exact
+from tests.oracles.twin import run_twin
 from tests.precision.comparison import assert_bits
 
 
@@ -34,3 +35,24 @@ def test_stores_into_float32_keep_the_direction(backend, path):
     out = np.zeros(x.size, np.float32)
     sciprec.lift(thirds, backend, path=path)(x, out)
     assert_bits(out, expected, [x], f"{backend} ({path})")
+
+
+def filled(x):
+    """By x.dtype and like an array, of a literal and of what an operation made."""
+    third = x[0] / 3
+    of_literals = np.full(2, 0.7, x.dtype), np.full_like(x, 0.1)
+    return *of_literals, np.full((2, 1), third, dtype=x.dtype), np.full_like(x, fill_value=third)
+
+
+@pytest.mark.parametrize(
+    "backend",
+    ["float:p=40,round=rz", "float:p=53,emin=-1022,emax=1023,round=ru", "float:p=40", "fp16"],
+)
+def test_new_arrays_of_float32_are_filled_in_the_direction(backend):
+    lifted = sciprec.lift(filled, backend)
+    pairs = []
+    for first in (0.7, -0.7, 1.0, -1.0, 5.0):
+        x = np.float32([first, 2.0])
+        pairs += zip(lifted(x.copy()), run_twin(filled, lifted.backend, (x,)), strict=True)
+    for found, exactly in pairs:
+        assert np.array_equal(found, np.asarray(exactly).astype(float)), (found, exactly)

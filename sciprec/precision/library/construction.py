@@ -76,6 +76,14 @@ def linspace(start, stop, num=50):
     return out
 
 
+def filled(made, value):
+    """np.full(shape, value, dtype), np.full_like(a, value): a value stored in every element of an
+    array that has just been made.
+    """
+    made[...] = value
+    return made
+
+
 def arange(start, stop, step):
     """np.arange(start, stop, step) of floating-point numbers, as in Numba: each the one before plus
     step. How many is (stop - start) / step, rounded up, in binary64.

@@ -210,8 +210,13 @@ def operation_call(rewriter: Rewriter, node, row: Operation, text: str):
 def creation(rewriter: Rewriter, node, function):
     """A call that makes an array: what it is filled with is rounded to the storage format."""
     position = symbols.CREATING[function]
+    kind = node.args[position] if len(node.args) > position else None
+    kind = next((k.value for k in node.keywords if k.arg == "dtype"), kind)
     arguments = [rewriter.visit(a) for a in node.args]
     keywords = {k.arg: rewriter.visit(k.value) for k in node.keywords}
+    if function is np.full_like or function is np.full and kind is not None:
+        if not _is_whole(rewriter, kind):
+            return _filled(rewriter, node, function, arguments, keywords)
     if function is np.full and len(arguments) <= position and "dtype" not in keywords:
         if len(arguments) > 1:
             arguments[1] = rewriter.op("filling", node, arguments[1])
@@ -219,6 +224,29 @@ def creation(rewriter: Rewriter, node, function):
             keywords["fill_value"] = rewriter.op("filling", node, keywords["fill_value"])
     function = ast.Attribute(name("np"), function.__name__, ast.Load())
     return ast.Call(function, arguments, [ast.keyword(k, v) for k, v in keywords.items()])
+
+
+def _is_whole(rewriter: Rewriter, kind: ast.expr | None) -> bool:
+    """Whether a dtype is one of integers, or of truth values."""
+    known = None if kind is None else static_value(kind, rewriter.namespace, rewriter.local)
+    return known in (int, bool) or isinstance(known, type) and issubclass(known, np.integer)
+
+
+def _filled(rewriter: Rewriter, node, function, arguments: list, keywords: dict) -> ast.Call:
+    """np.full with a dtype, np.full_like: an array is made, and the value stored in it, as in any
+    other store.
+    """
+    names = ("shape" if function is np.full else "arr", "fill_value", "dtype")
+    given = {**dict(zip(names, arguments, strict=False)), **keywords}
+    given.setdefault("arr", given.pop("a", None))
+    first, value = given.get(names[0]), given.get("fill_value")
+    if first is None or value is None:
+        rewriter.refuse(node, f"{ast.unparse(node.func)} without a value", "give its fill_value")
+    maker = "zeros" if function is np.full else "zeros_like"
+    kind = [given["dtype"]] if "dtype" in given else []
+    made = ast.Call(ast.Attribute(name("np"), maker, ast.Load()), [first, *kind], [])
+    bare = ast.copy_location(ast.Call(node.func, node.args, []), node)
+    return call_kernel(rewriter, construction.filled, bare, [made, value])
 
 
 def method(rewriter: Rewriter, node):
