@@ -95,7 +95,7 @@ def given_back(x):
 
 
 def of_integers(x, out):
-    whole = np.full(3, 2049, np.float64)
+    whole = np.concatenate((x, np.arange(2048, 2051)))[3:]
     out[0] = x[0] + whole[1]
 
 
