@@ -356,7 +356,15 @@ def test_what_numba_has_not_is_refused_with_advice(kernel, said):
 
 
 def nothing(x):
-    return np.percentile(x, 50), np.median(x), np.trapezoid(x), np.cumprod(x), np.diff(x)
+    return np.nanquantile(x, 0.5), np.median(x), np.trapezoid(x), np.cumprod(x), np.diff(x)
+
+
+def percentile_of_nothing(x):
+    return np.percentile(x, 50)
+
+
+def quantile_of_nothing(x):
+    return np.quantile(x, 0.5)
 
 
 def beyond(x):
@@ -412,6 +420,9 @@ def test_empty_arrays_and_wrong_arguments():
     for kernel, said in ((beyond, "outside 0 to 100"), (unpaired, "as many points as values")):
         with pytest.raises(ValueError, match=rf"^{place_of(kernel, 1)}: .*{said}"):
             lift(kernel, "fp16")(numbers(1))
+    for kernel in (percentile_of_nothing, quantile_of_nothing):
+        with pytest.raises(IndexError, match=rf"^{place_of(kernel, 1)}: .* of no elements"):
+            lift(kernel, "fp16")(np.empty(0))
 
 
 def first_of(x):

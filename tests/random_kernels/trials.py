@@ -144,10 +144,12 @@ def with_objects(lifted):
 
 
 def _or_singular(function, args: list):
-    """What a kernel gives: of a singular matrix one NaN, and nothing that it has written."""
+    """What a kernel gives: of a singular matrix, or a percentile of nothing, one NaN, and nothing
+    that it has written.
+    """
     try:
         return function(*args)
-    except np.linalg.LinAlgError:
+    except (np.linalg.LinAlgError, IndexError):
         for argument in args:
             if isinstance(argument, np.ndarray):
                 argument[...] = 0

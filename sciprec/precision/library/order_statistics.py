@@ -52,9 +52,8 @@ def percentile(a, q):
     The rank 1 + (n - 1) q / 100 and its part behind the point are found in binary64, for
     it is an index; `part` is then rounded like everything else.
     """
-    order = np.sort(a.ravel())
-    known = order.size > 0 and not np.isnan(order[order.size - 1])
-    return _at_ranks(order, known, q, 1)
+    order = _in_order(a)
+    return _at_ranks(order, not np.isnan(order[order.size - 1]), q, 1)
 
 
 def nanpercentile(a, q):
@@ -65,15 +64,21 @@ def nanpercentile(a, q):
 
 def quantile(a, q):
     """np.quantile(a, q), q in [0, 1]: the percentile at 100 q."""
-    order = np.sort(a.ravel())
-    known = order.size > 0 and not np.isnan(order[order.size - 1])
-    return _at_ranks(order, known, q, 100)
+    order = _in_order(a)
+    return _at_ranks(order, not np.isnan(order[order.size - 1]), q, 100)
 
 
 def nanquantile(a, q):
     """np.nanquantile(a, q): the same of the elements that are no NaN."""
     order = _numbers_in_order(a)
     return _at_ranks(order, order.size > 0, q, 100)
+
+
+def _in_order(a):
+    """All elements, NaN last; of none NumPy has no percentile either."""
+    if a.size == 0:
+        raise IndexError("a percentile or a quantile of no elements")
+    return np.sort(a.ravel())
 
 
 def _at_ranks(order, known, q, percent):
