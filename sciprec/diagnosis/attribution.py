@@ -9,7 +9,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import errors
+from numba.core import errors, types
 
 from sciprec.errors import InputError
 from sciprec.precision.assigning.assignment import AssignedBackend
@@ -212,7 +212,15 @@ def require_real(kernel: str, args: tuple, verb: str) -> list[np.ndarray]:
 
 
 def require_apart(kernel: str, args: tuple, verb: str = "trace") -> None:
-    """Refuse complex numbers, and arrays that share memory without being the same one."""
+    """Refuse complex numbers, objects of jitclasses, and arrays that share memory without being
+    the same one.
+    """
+    for argument in args:
+        if isinstance(getattr(argument, "_numba_type_", None), types.ClassInstanceType):
+            raise InputError(
+                f"kernel '{kernel}' is given an object of class {type(argument).__name__}; {verb} "
+                "takes numbers, arrays and tuples of these: give its fields as arguments"
+            )
     for one, other in itertools.combinations(require_real(kernel, args, verb), 2):
         if other is not one and np.may_share_memory(one, other):
             raise InputError(

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from sciprec.checks.arguments import refused
 from sciprec.errors import InputError
 from sciprec.precision.assigning.assignment import arithmetic_of
@@ -67,7 +65,7 @@ def formats_of(given: Any) -> Formats:
     if isinstance(given, str) and given == BITS:
         names = [f"float:p={p},emin={1 - _EMAX},emax={_EMAX}" for p in range(FEWEST, MOST + 1)]
         return Formats((*names, "fp64"), by_bits=True)
-    if isinstance(given, str) or not isinstance(given, Iterable) or np.ndim(given) == 0:
+    if isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
         raise refused(
             "formats", given, "several names, such as ('fp64', 'fp32', 'bf16'), or 'bits'"
         )

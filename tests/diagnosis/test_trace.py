@@ -17,7 +17,9 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+from numba import float64
 from numba.core.runtime import _nrt_python, rtsys
+from numba.experimental import jitclass
 
 import sciprec
 from sciprec import InputError, LiftError, lift, quantize, trace
@@ -42,6 +44,14 @@ from tests.random_kernels.generator import library_case, random_case
 ROOT = Path(__file__).parents[2]
 ROLES = list(MIXED.values())
 NARROW = [b for b in BACKENDS if b != "fp64"]
+
+
+@jitclass([("level", float64)])
+class Held:
+    """An object with a number."""
+
+    def __init__(self, level):
+        self.level = level
 
 
 def smooth(x, weight, out):
@@ -280,6 +290,7 @@ def recursive(x, n):
         (lambda: trace(exact, "bf16", {"y": 1.0}), "called wrongly"),
         (lambda: trace(exact, "bf16", 1.0), "a tuple of the kernel's arguments"),
         (lambda: trace(exact, "bf16", (1j,)), "complex numbers; trace takes real ones"),
+        (lambda: trace(exact, "bf16", (Held(1.0),)), "object of class Held; trace takes numbers"),
         (lambda: trace(called_with, "bf16", (exact, 1.0)), "came as an argument, in a trace"),
         (lambda: trace(recursive, "bf16", (1.0, 3)), "calls itself; in a trace every call"),
         (lambda: trace(narrowing, "bf16", (z := np.ones(4), z[1:])), "share memory"),

@@ -18,8 +18,9 @@ BACKENDS = ("fp16", "bf16", "mlu370", "fp32", "e4m3fn", "float:p=8,round=sr")
 
 
 def takes(seed: int) -> bool:
-    """Whether a kernel takes real numbers alone."""
-    return not random_case(seed).is_complex
+    """Whether a kernel takes real numbers, and arrays of them, alone."""
+    case = random_case(seed)
+    return not (case.is_complex or case.has_object)
 
 
 def watched(seed: int, folder) -> tuple[bool, str]:

@@ -195,7 +195,7 @@ def test_the_verb_prints_and_writes_a_page(tmp_path, call):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [14, 16, 27])
+@pytest.mark.parametrize("seed", [14, 16, 28])
 def test_random_kernels_leave_the_same_bits(seed, tmp_path, recwarn):
     """The first fifty real ones were run once."""
     same, told = watched(seed, tmp_path)

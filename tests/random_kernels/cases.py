@@ -58,6 +58,11 @@ class Case:
         return any(a.dtype.startswith("complex") for a in self.arguments)
 
     @property
+    def has_object(self) -> bool:
+        """Whether it takes an object of a jitclass."""
+        return any(a.kind == "object" for a in self.arguments)
+
+    @property
     def calls_library(self) -> bool:
         """Whether it calls functions that the engine has kernels for, but no oracle in fixed
         point.

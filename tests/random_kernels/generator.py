@@ -145,7 +145,7 @@ def library_case(seed: int) -> Case:
     arrays = [Array("x", ndim), Array("c", length=size), Array("TABLE", length=3)]
     scope = Scope(rng, arrays, floats=["a"], fixed=["SCALE"], elementary=rng.random() < 0.3)
     body = [*calls_and_solutions(scope, rng), f"return {', '.join([*scope.rows, *scope.floats])}"]
-    source = HEADER.format(scale=0.3, count=2, table="0.1, -1.7, 3.0")
+    source = heading(body, []) + HEADER.format(scale=0.3, count=2, table="0.1, -1.7, 3.0")
     source += "\n".join(["", *rendered([("def kernel(x, c, a):", body)])])
     return Case(seed, ast.unparse(ast.parse(source)) + "\n", arguments)
 
