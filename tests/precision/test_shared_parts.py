@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numba import njit, prange
 from numba.core import event
 
@@ -129,6 +130,7 @@ ARITHMETICS = ["bf16", "fp32", "mlu370", "mlu370-noguard", "fp16", "e4m3fn", "bi
                "float:p=9,emin=-9,emax=9,overflow=saturate"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_arithmetics_share_all_but_the_entry(tmp_path, monkeypatch):
     """One carrier: what is compiled for the first one is taken by every other one, with the
     results that each has alone (a program with rows of a table shares nothing).

@@ -68,7 +68,7 @@ def sample(seed, names, size):
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param(ROOMS, id="rooms"),
+        pytest.param(ROOMS, id="rooms", marks=pytest.mark.slow),
         pytest.param(sample(1, MODULES, 30), id="modules", marks=pytest.mark.slow),
     ],
 )
