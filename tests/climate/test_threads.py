@@ -39,6 +39,7 @@ def on_threads(monkeypatch):
     return made
 
 
+@pytest.mark.slow
 def test_shares_of_the_air_change_no_bit(monkeypatch):
     """More threads than some have orders, fields that do not divide, the first step of leapfrog."""
     made = on_threads(monkeypatch)
