@@ -311,6 +311,14 @@ VERBS = {
 }  # fmt: skip
 
 
+def is_taken_or_refused(call, arguments):
+    """An exit code that users get, and something said where it is not the good one."""
+    code, out, err = call(*arguments)
+    assert code in (cli.GOOD, cli.NOT_MET, cli.USAGE), (arguments, err)
+    assert "Traceback" not in out + err, arguments
+    assert code == cli.GOOD or err or out, arguments
+
+
 @pytest.mark.parametrize("share", [8, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_word_on_the_command_line_is_taken_or_refused(call, nothing_is_computed, share):
     """An internal error would be exit code 3."""
@@ -319,7 +327,4 @@ def test_every_word_on_the_command_line_is_taken_or_refused(call, nothing_is_com
              for option in options for word in WORDS]  # fmt: skip
     random.Random(4).shuffle(given)
     for arguments in given[::share]:
-        code, out, err = call(*arguments)
-        assert code in (cli.GOOD, cli.NOT_MET, cli.USAGE), (arguments, err)
-        assert "Traceback" not in out + err, arguments
-        assert code == cli.GOOD or err or out, arguments
+        is_taken_or_refused(call, arguments)
