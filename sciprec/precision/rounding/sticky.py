@@ -144,6 +144,7 @@ class Sticky(Native):
         return self._zero_sum(b, self._rounded(b, r, error, **key), r, high, z)
 
     def from_integer(self, b, i, signed, **key):
+        """A 64-bit integer, rounded once."""
         if self.format.significand_bits <= 51:
             return self._rounded(b, jammed(b, i, signed), None, **key)
         convert = b.sitofp if signed else b.uitofp
