@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sciprec.precision.assigning.origins import Origin, chain_of, key_of, own_place
-from sciprec.precision.tracing.operations import DECISIONS, LOOPS
+from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.tracing.operations import DECISIONS, LOOPS, sees
 from sciprec.precision.tracing.program import TracedProgram
 
 BY = ("line", "operation", "variable", "function", "call", "step")
@@ -83,3 +84,12 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
         rows = tuple(returned)
         made.append(Group(kernel.__name__, file, line, "results returned", "results", rows))
     return made
+
+
+def is_unseen(program: TracedProgram, group: Group, bits: int) -> bool:
+    """Whether a group has functions whose own rounding to a format of so many bits is not seen."""
+    for number in group.rows:
+        operation = OPERATIONS.get(program.sites[program.layout.rows[number].site].operation)
+        if operation is not None and operation.evaluate is not None and not sees(operation, bits):
+            return True
+    return False

@@ -32,7 +32,7 @@ def trace_scenario(
     Args:
         scenario: a Scenario, its content, or a file; the first of its compensations is taken,
             and of its stages.
-        backend: a floating-point arithmetic without random bits, of at most 30 bits.
+        backend: a floating-point arithmetic without random bits.
         output: names of variables that count; left out, the fields of the model (of prices the
             prices).
         by: what functions with more than 5 % of the error are split by: "line", "operation" or
@@ -49,7 +49,8 @@ def trace_scenario(
     Precision:
         Tested values are those of an ordinary run, bit for bit. What a model does between kernels
         is done in binary64 on tested values, on exact ones, and on those between that lack some
-        parts of the error: its effect on parts adds up, in that order.
+        parts of the error: its effect on parts adds up, in that order. In formats of more than 25
+        bits these lack the parts many times over, so that they can be told apart.
     """
     found, resolved = loaded(scenario, changes or {}), resolve_backend(backend)
     variant = first_variant(found, resolved.name)

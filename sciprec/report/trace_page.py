@@ -92,7 +92,8 @@ def model_trace_page(trace: ModelTrace, verified: Verification | None) -> str:
     lines = [line for line in trace.lines if line.name.startswith("line ")]
     hot = [line for line in trace.ranked if line in lines and abs(line.share) >= _LEVELS[0]]
     sources = {_function_of(line): None for line in hot}  # the warmest function first
-    others = [line for line in trace.ranked if line.share and line not in lines]
+    shown = [line for line in trace.ranked if line.share or line.name == UNKNOWN]
+    others = [line for line in shown if line not in lines]
     return _rendered(
         trace,
         f"The error of '{trace.model}' in {trace.backend}",
@@ -100,7 +101,10 @@ def model_trace_page(trace: ModelTrace, verified: Verification | None) -> str:
         events=_most([event for event in trace.events if event.kind != "branch"]),
         branches=_most([event for event in trace.events if event.kind == "branch"]),
         sources=[_listing(lines, source) for source in sources if source is not None],
-        others=[_row(line, f"{line.function}: {line.source}") for line in others],
+        others=[
+            _row(line, f"{UNKNOWN if line.name == UNKNOWN else line.function}: {line.source}")
+            for line in others
+        ],
         others_title="Other parts",
         groups=_groups(trace, of_model),
         pooled="numbers of the results" + (", perturbed inputs" if trace.inputs > 1 else ""),
@@ -121,7 +125,7 @@ def write_trace_page(trace: ModelTrace, path: str | Path, verify: int = 3) -> Pa
         InputError: it cannot be written.
     """
     whole("verify", verify, 0, 1000, "a whole number, 0 for none")
-    done = trace.verify(verify) if verify and trace.groups else None
+    done = trace.verify(verify) if verify and trace.groups and trace.can_be_wider else None
     return write_text(Path(path), model_trace_page(trace, done))
 
 

@@ -18,7 +18,7 @@ from sciprec.diagnosis.growth import Growth, group_of_step, growth
 from sciprec.diagnosis.healing import becomes_large, with_causes
 from sciprec.diagnosis.lines import LANES, UNKNOWN, Line, LineGroup
 from sciprec.diagnosis.needed_memory import require_memory_of_kernel
-from sciprec.diagnosis.origins import BY, Group, groups_of
+from sciprec.diagnosis.origins import BY, Group, groups_of, is_unseen
 from sciprec.diagnosis.perturbed_inputs import PerturbedInputs
 from sciprec.diagnosis.problem import Problem, bound_arguments
 from sciprec.diagnosis.splitting import Split, norm, share
@@ -33,9 +33,7 @@ from sciprec.errors import InputError
 from sciprec.precision.assigning.origins import Source
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
-from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
-from sciprec.precision.tracing.operations import sees
 
 SAMPLES = 16
 """Perturbed inputs over which parts of lines are correlated; four times as many where results are
@@ -389,18 +387,8 @@ class _Work:
 
     def _unknown(self) -> tuple[str, ...]:
         """Where functions are whose own rounding is not seen."""
-        program = self.problem.kernel("parts").program
-        return tuple(
-            group.name
-            for group in self.groups
-            if any(self._is_unseen(program.sites[program.layout.rows[n].site]) for n in group.rows)
-        )
-
-    def _is_unseen(self, site) -> bool:
-        operation = OPERATIONS.get(site.operation)
-        if operation is None or operation.evaluate is None:
-            return False
-        return not sees(operation, self.seen.most_bits)
+        program, bits = self.problem.kernel("parts").program, self.seen.most_bits
+        return tuple(group.name for group in self.groups if is_unseen(program, group, bits))
 
 
 def arguments_without_rows(groups: Sequence[Group]) -> list[Group]:

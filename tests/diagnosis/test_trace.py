@@ -24,8 +24,6 @@ from numba.experimental import jitclass
 import sciprec
 from sciprec import InputError, LiftError, lift, quantize, trace
 from sciprec.diagnosis.problem import Problem
-from sciprec.precision.elementary.bits import inlined
-from sciprec.precision.elementary.trigonometric import sin
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, Operation
 from tests.diagnosis.trace_checks import (
@@ -34,7 +32,9 @@ from tests.diagnosis.trace_checks import (
     checked,
     exact_shares,
     generated,
+    halved_sine,
     rational,
+    with_own_function,
 )
 from tests.diagnosis.trace_faults import FAULTS
 from tests.precision.registered import registered_kernels
@@ -125,15 +125,6 @@ def test_functions_in_wide_formats_show_what_they_lose(backend):
         expected = float(mpmath.norm(errors) / mpmath.norm(exact))
     assert found.outputs["out"] == pytest.approx(expected, rel=1e-6)
     assert not found.unknown and "unknown" not in repr(found)
-
-
-@inlined
-def halved_sine(x):
-    return 0.5 * sin(x)
-
-
-def with_own_function(x):
-    return halved_sine(x) * 1.1
 
 
 def test_what_is_not_seen_is_a_row(monkeypatch, tmp_path):

@@ -5,6 +5,9 @@ last one exact values: t, t - p1, t - p1 - p2, ..., t - e. Whatever the model do
 between kernels is done in every copy, in binary64, and differences of neighbours are again parts,
 which add up to the difference between the first copy and the last. A kernel gets the differences as
 companions of tested values.
+
+In formats of more than 25 bits the copies are further away than their parts, by a power of two, so
+that differences of binary64 numbers show as much of a part as they do in 25 bits.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.tracing.numbers import CompanionArray, CompanionDtype, CompanionValue
 
 _NUMBERS = (float, np.floating)
+PLAIN_BITS = 25
+"""The most bits of a format whose parts are differences of copies as they are."""
 _BLOCK = 128
 """Numbers with companions that are in the first cache at a time."""
 
@@ -36,10 +41,12 @@ class Ladder:
         technique: "parts", "wider": the same where some are computed wider, or "twin": tested and
             exact values alone.
         lanes: how many numbers are beside a value.
+        stretch: how many times as large differences of copies are as the parts; a power of two.
     """
 
     technique: str
     lanes: int
+    stretch: float = 1.0
 
     @property
     def copies(self) -> int:
@@ -49,40 +56,82 @@ class Ladder:
     def join(self, held: Sequence[np.ndarray], numbers: np.ndarray) -> None:
         """Write numbers (size, 1 + lanes) of flat arrays of the copies."""
         if self.technique == "twin":
-            numbers[:, 0], numbers[:, 1] = held
-            numbers[:, 2:] = 0.0
+            _join_pairs(held[0], held[1], 1.0 / self.stretch, numbers)
         else:
-            _join(held[0], tuple(held[1:]), numbers)
+            _join(held[0], tuple(held[1:]), 1.0 / self.stretch, numbers)
 
     def take_apart(self, numbers: np.ndarray, held: Sequence[np.ndarray]) -> None:
         """Write flat arrays of the copies of numbers (size, 1 + lanes)."""
-        if self.technique != "twin":
-            _take_apart(numbers, held[0], tuple(held[1:]))
-            return
-        held[0][:] = tested = numbers[:, 0]
-        np.add(numbers[:, 1], numbers[:, 2], out=held[1])
-        np.copyto(held[1], tested, where=~np.isfinite(tested))
+        if self.technique == "twin":
+            _take_pairs_apart(numbers, self.stretch, held[0], held[1])
+        else:
+            _take_apart(numbers, self.stretch, held[0], tuple(held[1:]))
+
+    def difference(self, copy: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """The part by which numbers of one copy are larger than those of another."""
+        return (copy - other) / self.stretch
+
+
+def stretch(bits: int) -> float:
+    """How many times as far from each other copies are as their parts.
+
+    Args:
+        bits: of the narrowest format.
+    """
+    return 2.0 ** max(0, bits - PLAIN_BITS)
 
 
 @kept(nogil=True, error_model="numpy")
-def _join(first, others, numbers):
-    """Differences of neighbours; see the module."""
+def _join_pairs(tested, other, scale, numbers):
+    """Exact values, as pairs, of copies that are as far apart as tested and exact ones, or more."""
+    for i in range(tested.size):
+        numbers[i, 0] = tested[i]
+        if scale == 1.0:
+            numbers[i, 1], numbers[i, 2] = other[i], 0.0
+            continue
+        error = (tested[i] - other[i]) * scale
+        total = tested[i] - error
+        if np.isfinite(total):
+            numbers[i, 1], numbers[i, 2] = total, (tested[i] - total) - error
+        else:
+            numbers[i, 1], numbers[i, 2] = tested[i], 0.0
+
+
+@kept(nogil=True, error_model="numpy")
+def _take_pairs_apart(numbers, stretch, tested, other):
+    """What `_join_pairs` has joined; where tested values are not finite nothing is known of exact
+    ones.
+    """
+    for i in range(tested.size):
+        value, high, low = numbers[i, 0], numbers[i, 1], numbers[i, 2]
+        tested[i] = value
+        if not np.isfinite(value):
+            other[i] = value
+        elif stretch == 1.0:
+            other[i] = high + low
+        else:
+            other[i] = value - stretch * ((value - high) - low)
+
+
+@kept(nogil=True, error_model="numpy")
+def _join(first, others, scale, numbers):
+    """Differences of neighbours, scaled; see the module."""
     count, size = len(others), first.size
     for begin in range(0, size, _BLOCK):
         end = min(begin + _BLOCK, size)
         last = others[count - 1]
         for i in range(begin, end):
             numbers[i, 0] = first[i]
-            numbers[i, 1] = first[i] - last[i]
-            numbers[i, 2] = first[i] - others[0][i]
+            numbers[i, 1] = (first[i] - last[i]) * scale
+            numbers[i, 2] = (first[i] - others[0][i]) * scale
         for k in range(count - 2):
             above, below = others[k], others[k + 1]
             for i in range(begin, end):
-                numbers[i, 3 + k] = above[i] - below[i]
+                numbers[i, 3 + k] = (above[i] - below[i]) * scale
 
 
 @kept(nogil=True, error_model="numpy")
-def _take_apart(numbers, first, others):
+def _take_apart(numbers, stretch, first, others):
     """What `_join` has joined; where tested values are not finite nothing is known of exact ones,
     and all copies hold these.
     """
@@ -98,11 +147,11 @@ def _take_apart(numbers, first, others):
                 if not np.isfinite(tested):
                     out[i] = tested
                 elif k == count - 1:
-                    out[i] = tested - numbers[i, 1]
+                    out[i] = tested - stretch * numbers[i, 1]
                 elif k == 0:
-                    out[i] = tested - numbers[i, 2]
+                    out[i] = tested - stretch * numbers[i, 2]
                 else:
-                    out[i] = others[k - 1][i] - numbers[i, 2 + k]
+                    out[i] = others[k - 1][i] - stretch * numbers[i, 2 + k]
 
 
 class _Held:

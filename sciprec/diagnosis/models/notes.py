@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sciprec.diagnosis.attribution import TWIN_LANES
+from sciprec.diagnosis.attribution import TWIN_LANES, arithmetics_of
 from sciprec.diagnosis.examination import Event, in_bits
 from sciprec.diagnosis.models.runs import Census
-from sciprec.diagnosis.origins import NEVER_ROUND, own_place
+from sciprec.diagnosis.origins import NEVER_ROUND, groups_of, is_unseen, own_place
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.tracing import rows
+from sciprec.precision.tracing.operations import SEEN_BITS
 from sciprec.precision.tracing.table import Table
 
 
@@ -26,6 +27,8 @@ class Notes:
 
     def __init__(self, census: Census) -> None:
         self.backend: Backend = census.backend
+        known = [arithmetics_of(kernel.backend)[-1] for kernel in census.kernels]
+        self.most_bits = max((a.format.significand_bits for a in known), default=0)
         self._programs = {}
         self.tables: dict[Any, Table] = {}
         for kernel in census.kernels:
@@ -37,8 +40,21 @@ class Notes:
         return self.tables[kernel].words[list(numbers), word]
 
     def rounds(self, kernel, numbers: Sequence[int]) -> bool:
-        """Whether one of some rows has ever rounded."""
+        """Whether one of some rows has ever rounded; in wide formats, whether it ran."""
+        if self.most_bits > SEEN_BITS:
+            return bool(self._column(kernel, numbers, rows.RUNS).any())
         return bool(self._column(kernel, numbers, rows.ROUNDED).any())
+
+    def unseen(self) -> tuple[str, ...]:
+        """Executed lines with functions whose own rounding is not seen."""
+        found: dict[str, None] = {}
+        for kernel, program in self._programs.items():
+            bits = arithmetics_of(kernel.backend)[-1].format.significand_bits
+            for group in groups_of(program, "line"):
+                ran = group.rows and self._column(kernel, group.rows, rows.RUNS).any()
+                if ran and is_unseen(program, group, bits):
+                    found.setdefault(f"{group.name} of '{group.function}'")
+        return tuple(found)
 
     def runs(self, of: Mapping[Any, Sequence[int]]) -> int:
         """How often the most frequent one of some rows was executed."""

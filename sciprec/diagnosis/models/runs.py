@@ -21,7 +21,6 @@ from sciprec.precision.assigning.assignment import AssignedBackend
 from sciprec.precision.formats.backend import Backend, HandedBackend, uniform_backend
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.quantization import quantize
-from sciprec.precision.tracing.operations import SEEN_BITS
 from sciprec.precision.tracing.table import Table
 
 Program = Callable[[Backend], Any]
@@ -106,6 +105,7 @@ class Census:
         kernels: those that were called, in the order of their first calls -> what they returned.
         calls: how many calls there were.
         roundings: where `quantize` was called, outside of the engine.
+        bits: of the narrowest format that anything is rounded to.
         arrays: that kernels were given.
         results: what the program gave.
 
@@ -119,6 +119,7 @@ class Census:
         self.kernels: dict[Any, Any] = {}
         self.calls = 0
         self.roundings: dict[Place, None] = {}
+        self.bits = fewest_bits(backend)
         self.arrays = Arrays()
         self.results = program(handed(backend, self))
 
@@ -126,6 +127,7 @@ class Census:
         """The kernel as ever, its calls noted."""
         own = plain(backend)
         require_alike(kernel.__name__, own, self.backend)
+        self.bits = min(self.bits, fewest_bits(own))
         ordinary = lift(kernel, own, trust_inputs=trust_inputs)
 
         def noted(*args, **kwargs):
@@ -140,6 +142,7 @@ class Census:
     def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
         """`quantize` as ever, its place noted."""
         self.roundings.setdefault(_place())
+        self.bits = min(self.bits, plain(backend).storage.format.significand_bits)
         return rounding_of(plain(backend))
 
     def known(self, kernel, backend: Backend) -> Lifting:
@@ -189,7 +192,6 @@ def rounding_of(backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
 def require_alike(kernel: str, backend: Backend, traced: Backend) -> None:
     """Refuse a kernel of a model whose arithmetic cannot be traced beside that of the rest."""
     require_traceable(backend)
-    require_few_bits(backend)
     if backend.carrier != traced.carrier:
         raise InputError(
             f"kernel '{kernel}' of the model computes in '{backend.name}', whose numbers take "
@@ -198,19 +200,11 @@ def require_alike(kernel: str, backend: Backend, traced: Backend) -> None:
         )
 
 
-def require_few_bits(backend: Backend) -> None:
-    """Refuse formats that are so wide that differences of binary64 numbers do not show what is
-    rounded in them.
-    """
-    bits = max(role.format.significand_bits for role in backend.roles)
-    if isinstance(backend, AssignedBackend):  # what is lost in its narrow formats is large
-        bits = arithmetics_of(backend)[0].format.significand_bits
-    if bits > SEEN_BITS:
-        raise InputError(
-            f"backend '{backend.name}' has {bits} bits; the trace of a model takes at most "
-            f"{SEEN_BITS}, since what is between its kernels is computed in binary64: take a "
-            "narrower one, or trace a kernel by itself"
-        )
+def fewest_bits(backend: Backend) -> int:
+    """Of the narrowest format that a backend's numbers are rounded to."""
+    if isinstance(backend, AssignedBackend):
+        return arithmetics_of(backend)[0].format.significand_bits
+    return min(role.format.significand_bits for role in backend.roles)
 
 
 @dataclass(frozen=True)
@@ -327,7 +321,7 @@ class ErrorRun:
 
     def _all_rounded(self, first: _Rounding, held: list[np.ndarray]) -> list[np.ndarray]:
         """What `quantize` makes of an array: copies that still have its part get the same change
-        as tested values.
+        as tested values, others stay as far from these as the part is.
         """
         place, backend = first.place, first.backend
         moves = None if self._calls else self._moves(backend, place[1], self._number)
@@ -341,8 +335,10 @@ class ErrorRun:
             self.made.add((self._number, ""))
         with np.errstate(invalid="ignore"):
             change = np.where(rounded == held[0], 0.0, np.float64(rounded) - held[0])
+            apart = (self.ladder.stretch - 1.0) * change
         lane = self._lanes_of_roundings.get(place, len(held) - 1)
-        return [rounded, *(h + change if k < lane else h for k, h in enumerate(held[1:], 1))]
+        others = enumerate(held[1:], 1)
+        return [rounded, *(h + change if k < lane else h - apart for k, h in others)]
 
     def _called(self, kernel: Lifting, trust_inputs: bool, args: list[tuple]) -> Sequence[Any]:
         """A call of the traced kernel with the arguments of all copies."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.diagnosis.attribution import TWIN_LANES
-from sciprec.diagnosis.models.between import Ladder
+from sciprec.diagnosis.models.between import Ladder, stretch
 from sciprec.diagnosis.models.groups import BETWEEN, STEP, Joint, ModelGroups, pieces
 from sciprec.diagnosis.models.notes import Notes
 from sciprec.diagnosis.models.runs import Census, ErrorRun, Place, Wider
@@ -24,6 +24,9 @@ HOT = 0.05
 """A function whose part is larger than this share of the error is split."""
 APART = 10.0
 """Where parts together are so many times larger than their sum, the run is past its horizon."""
+_TWIN_STRETCH = 2.0
+"""How many times further away the twin is than parts are, where they are stretched: what that does
+to parts where a model is not linear between kernels then shows in the closure, as large as it is."""
 _STEPS = 12
 """Rows of a trace by step, as two runs follow."""
 
@@ -156,32 +159,35 @@ class Splitting:
                 told.follow(self.groups.get(key) or self.silent[key], lane)
         if wide:
             wider = told.wider([self.groups[key] for key in wide], self.made)
+        ladder = Ladder(technique, self.lanes, stretch(self.census.bits))
         run = ErrorRun(
-            self.program, self.census, Ladder(technique, self.lanes), told.tables,
+            self.program, self.census, ladder, told.tables,
             told.of_arguments, told.of_roundings, told.before_call, wider, sample,
         )  # fmt: skip
         self.passes += 1
         copies = [r.values for r in run.results]
         with np.errstate(invalid="ignore"):
-            parts = {(BETWEEN,): self._differences(copies, 0)}
+            parts = {(BETWEEN,): self._differences(ladder, copies, 0, 1)}
             for lane, keys in enumerate(lanes):
                 if lane and len(keys) == 1:
-                    parts[keys[0]] = self._differences(copies, lane)
-            errors = {n: _float(copies[0][n]) - copies[-1][n] for n in self.outputs}
+                    parts[keys[0]] = self._differences(ladder, copies, lane, lane + 1)
+            errors = self._differences(ladder, copies, 0, -1)
         return PartsOfRun({n: _float(copies[0][n]) for n in self.outputs}, errors, parts)
 
-    def _differences(self, copies, lane: int) -> dict[str, np.ndarray]:
-        return {n: _float(copies[lane][n]) - copies[lane + 1][n] for n in self.outputs}
+    def _differences(self, ladder: Ladder, copies, of: int, other: int) -> dict[str, np.ndarray]:
+        return {n: ladder.difference(_float(copies[of][n]), copies[other][n]) for n in self.outputs}
 
     def _twin(self) -> dict[str, np.ndarray]:
         """tested - exact, exact values computed apart from the parts; rows make notes."""
-        ladder = Ladder("twin", TWIN_LANES)
+        further = stretch(self.census.bits)
+        further *= _TWIN_STRETCH if further > 1.0 else 1.0
+        ladder = Ladder("twin", TWIN_LANES, further)
         run = ErrorRun(self.program, self.census, ladder, self.notes.tables, {}, {})
         self.made = frozenset(run.made)
-        tested, exact = (r.values for r in run.results)
-        self._require_the_same(tested)
+        copies = [r.values for r in run.results]
+        self._require_the_same(copies[0])
         with np.errstate(invalid="ignore"):
-            return {n: _float(tested[n]) - exact[n] for n in self.outputs}
+            return self._differences(ladder, copies, 0, -1)
 
     def _require_the_same(self, values: Mapping[str, np.ndarray]) -> None:
         for name in self.outputs:

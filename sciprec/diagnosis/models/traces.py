@@ -19,16 +19,21 @@ from sciprec.diagnosis.attribution import require_traceable
 from sciprec.diagnosis.examination import Event
 from sciprec.diagnosis.families import grouped, large_parts
 from sciprec.diagnosis.findings import Findings
-from sciprec.diagnosis.lines import LANES, Line, LineGroup
+from sciprec.diagnosis.lines import LANES, UNKNOWN, Line, LineGroup
 from sciprec.diagnosis.models.groups import BETWEEN, STEP
 from sciprec.diagnosis.models.inputs import MANY, SAMPLES, ModelInputs
-from sciprec.diagnosis.models.runs import Census, require_few_bits
+from sciprec.diagnosis.models.runs import Census
 from sciprec.diagnosis.models.splitting import APART, Splitting
 from sciprec.diagnosis.needed_memory import require_memory
 from sciprec.diagnosis.origins import BY, Group
 from sciprec.diagnosis.problem import chosen_names
 from sciprec.diagnosis.splitting import norm, share
-from sciprec.diagnosis.verification import Verification, require_narrower, verified
+from sciprec.diagnosis.verification import (
+    Verification,
+    can_be_wider,
+    require_narrower,
+    verified,
+)
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.precision.formats.backend import Backend, resolve_backend
 
@@ -52,6 +57,8 @@ class ModelTrace(Shown):
         closure: |sum of parts - (tested - twin)| / |error|.
         events: NaN, infinities, saturation, underflow to zero, and branches that exact values would
             have decided otherwise, by line.
+        unknown: lines with functions of yours in more than 30 bits whose own rounding is not seen.
+            It counts as exact; a row "unknown" among the lines says so.
         passes: how often the model was run with its error in parts.
         calls: of kernels in a run.
         operations: of kernels in a run.
@@ -75,6 +82,7 @@ class ModelTrace(Shown):
     left_out: int
     closure: float
     events: tuple[Event, ...]
+    unknown: tuple[str, ...]
     passes: int
     calls: int
     operations: int
@@ -93,6 +101,11 @@ class ModelTrace(Shown):
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_work"}
         listed = ("lines", "groups", "events")
         return kept | {name: [asdict(one) for one in kept[name]] for name in listed}
+
+    @property
+    def can_be_wider(self) -> bool:
+        """Whether binary64 is wider than the arithmetic, so that `verify` can be asked for."""
+        return can_be_wider(self._work.split.backend)
 
     def verify(self, top: int = 3) -> Verification:
         """Run the model with the largest groups computed wider, in binary64: their results stay
@@ -113,7 +126,7 @@ class ModelTrace(Shown):
             (n.function, str(n.line or ""), n.source, n.percent, f"{n.rms:.2g}",
              str(n.group or "–"))
             for n in self.ranked
-            if n.share or n.rms
+            if n.share or n.rms or n.name == UNKNOWN
         ]
         errors = ", ".join(f"{name} {error:.2g}" for name, error in self.outputs.items())
         notes = [f"relative l2 error: {errors}" + self._when]
@@ -195,7 +208,7 @@ def trace_program(
     Args:
         program: runs the model in a backend, from its initial state on, and gives its results; all
             kernels are lifted to that very backend.
-        backend: a floating-point arithmetic without random bits, of at most 30 bits.
+        backend: a floating-point arithmetic without random bits.
         model: its name.
         output: names of the results that count; left out, all.
         by: what hot functions are split by: "line", "operation", "variable"; "function": by none;
@@ -212,7 +225,6 @@ def trace_program(
     """
     arithmetic = resolve_backend(backend)
     require_traceable(arithmetic)
-    require_few_bits(arithmetic)
     word("by", by, [b for b in BY if b != "call"])
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
@@ -287,7 +299,10 @@ class _Work:
         left_out, relative = elements - error.size, {
             n: norm(split.at(split.errors, chosen, (n,))) for n in outputs
         }  # fmt: skip
-        lines, groups = tuple(self.lines), tuple(self.groups)
+        lines, groups, unknown = tuple(self.lines), tuple(self.groups), split.notes.unseen()
+        if unknown:
+            source = f"own rounding of functions in {', '.join(unknown)}"
+            lines += (Line(self.model, "", 0, source, UNKNOWN, 0.0, 0.0, dict.fromkeys(outputs, 0.0)),)
         findings = Findings(
             self.model, backend, self.by, max(relative.values(), default=0.0), elements, left_out,
             lines, groups, called=called, few=0.0,
@@ -298,7 +313,7 @@ class _Work:
             shortened=bool(times) and chosen % len(times) != len(times) - 1,
             sizes=sizes / size if size else 0.0, elements=elements, left_out=left_out,
             closure=norm(total - known) / size if size else 0.0, events=split.notes.events(),
-            passes=split.passes, calls=split.census.calls, operations=split.notes.operations(),
+            unknown=unknown, passes=split.passes, calls=split.census.calls, operations=split.notes.operations(),
             groups=groups, inputs=len(self.inputs.used), verdict=findings.sentence(), _work=self,
         )  # fmt: skip
 

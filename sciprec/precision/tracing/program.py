@@ -9,6 +9,8 @@ from numba import prange
 
 from sciprec.precision.assigning.origins import OriginRewriter, ProgramWithOrigins
 from sciprec.precision.formats.backend import Backend
+from sciprec.precision.library import searching
+from sciprec.precision.rewriting.calls import call_kernel
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.syntax import name, static_value
 from sciprec.precision.rounding.variant import Variant
@@ -17,6 +19,7 @@ from sciprec.precision.tracing.operations import END, OUTERMOST_PASS, PASS, TECH
 from sciprec.precision.tracing.technique import row_bytes
 
 _IMPORTS = """
+from sciprec.precision.tracing.nested import array_of as sp_array_of
 from sciprec.precision.tracing.numbers import CompanionDtype as sp_dtype
 from sciprec.precision.tracing.numbers import adopt as sp_adopt
 from sciprec.precision.tracing.numbers import constant_array as sp_constant_array
@@ -33,6 +36,7 @@ _OF_TESTED_VALUES = ("sp_number_of_steps", "sp_index_of_rank", "sp_fraction_of_r
 """Arithmetic of indices: it follows the tested run."""
 _TO_INTEGER = {"int": "trunc", "math.trunc": "trunc", "math.floor": "floor", "math.ceil": "ceil"}
 _CLASSIFIES = ("isnan", "isinf", "isfinite")
+_SEARCHES = {"left": searching.search_left, "right": searching.search_right}
 _COMPARISONS = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
@@ -111,7 +115,12 @@ class _TracedRewriter(OriginRewriter):
         return self._looped(node, super().visit_While)
 
     def visit_Call(self, node):
-        """A call; int(x), math.floor(x) and the like are decisions."""
+        """A call; int(x), math.floor(x) and the like are decisions, a search is made of some."""
+        called = static_value(node.func, self.namespace, self.local)
+        if called is np.searchsorted:
+            return self._search(node)
+        if called is np.digitize:
+            return call_kernel(self, searching.digitize, node, [self.seen(a) for a in node.args])
         made = super().visit_Call(node)
         function = getattr(made, "func", None)
         by = _TO_INTEGER.get(ast.unparse(function)) if function is not None else None
@@ -121,6 +130,17 @@ class _TracedRewriter(OriginRewriter):
             if ast.unparse(function).removeprefix("np.").removeprefix("math.") in _CLASSIFIES:
                 made.args[0] = self.op("classified", node, made.args[0])
         return made
+
+    def _search(self, node: ast.Call) -> ast.expr:
+        """np.searchsorted, whose comparisons are seen one by one."""
+        given = dict(zip(("a", "v", "side"), node.args, strict=False))
+        given |= {k.arg: k.value for k in node.keywords}
+        side = getattr(given.pop("side", ast.Constant("left")), "value", None)
+        if side not in _SEARCHES or set(given) != {"a", "v"}:
+            self.refuse(node, "np.searchsorted with these arguments", "it takes (a, v, side), the "
+                        "side one of 'left' and 'right'")  # fmt: skip
+        plain = ast.copy_location(ast.Call(node.func, [], []), node)
+        return call_kernel(self, _SEARCHES[side], plain, [self.seen(given[k]) for k in ("a", "v")])
 
     def literal(self, value: float) -> ast.expr:
         """A floating-point constant, rounded where it stands."""

@@ -1,0 +1,77 @@
+"""Traces and bounds of np.searchsorted, np.digitize and arrays of nested lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sciprec import LiftError, bound, trace
+from tests.diagnosis.trace_checks import checked
+
+
+def searches(edges, x, out, also):
+    for i in range(x.size):
+        left = np.searchsorted(edges, x[i])
+        right = np.searchsorted(edges, v=x[i] * 1.0, side="right")
+        out[i] = 0.1 * left + right
+    also[:] = 0.1 * np.searchsorted(edges, x, "left") + np.searchsorted(edges, x, side="right")
+
+
+@pytest.mark.parametrize("kind", ["sorted", "unsorted", "ties", "infinite", "empty"])
+def test_places_are_those_of_lift(kind):
+    """In sorted vectors and in others, with equal elements, NaN and infinities."""
+    rng = np.random.default_rng(len(kind))
+    edges, x = rng.normal(size=13), rng.normal(size=40)
+    if kind == "ties":
+        edges, x = np.round(edges), np.round(x)
+    if kind == "infinite":
+        edges[:4] = x[:4] = [np.nan, np.inf, -np.inf, np.nan]
+    edges = edges[:0] if kind == "empty" else edges if kind == "unsorted" else np.sort(edges)
+    checked(searches, "fp16", (edges, x, np.zeros(40), np.zeros(40)))
+
+
+def digits(edges, x, out):
+    out[:] = np.digitize(x, edges) * x
+    return np.digitize(x[0] / 3.0, edges[::-1], True) * x[1]
+
+
+@pytest.mark.slow
+def test_intervals():
+    rng = np.random.default_rng(2)
+    checked(digits, "bf16", (np.sort(rng.normal(size=7)), rng.normal(size=30), np.zeros(30)))
+    with pytest.raises(ValueError, match="monotonically"):
+        trace(digits, "bf16", (np.array([1.0, 3.0, 2.0]), np.ones(3), np.zeros(3)))
+
+
+def table(x):
+    nodes = np.array([[-1.0, x[0]], [x[1] / 3.0, 2.5]])
+    steps = np.array((0, x[2] * 1.1), dtype=np.float64)
+    return nodes[np.searchsorted(np.array([-1.0, 0.5, 3.0]), x[0]) - 1, 1] * steps[1] + nodes[1, 0]
+
+
+@pytest.mark.parametrize("backend", ["fp32", "float:p=13,round=rz"])
+def test_arrays_of_nested_lists(backend):
+    found = checked(table, backend, (np.array([0.3, 0.7, 1.9]),))
+    assert sum(line.share for line in found.lines) == pytest.approx(1.0)
+
+
+def interval(edges, x):
+    return np.searchsorted(edges, x * 1.1) * x
+
+
+def test_a_place_that_exact_values_would_not_find_is_a_branch():
+    edges = np.array([0.1, 1.1, 2.3])
+    found = trace(interval, "bf16", (edges, 1.0 + 2.0**-12), samples=1)
+    assert [b.source for b in found.branches] == ["return np.searchsorted(edges, x * 1.1) * x"]
+    assert not trace(interval, "bf16", (edges, 1.5), samples=1).branches
+    proven = bound(interval, "bf16", (edges, 1.5))
+    assert proven.largest["return"] < 0.05
+
+
+def unknown_side(edges, x, side):
+    return np.searchsorted(edges, x, side) * x
+
+
+def test_a_side_that_is_no_word():
+    with pytest.raises(LiftError, match="the side one of 'left' and 'right'"):
+        trace(unknown_side, "bf16", (np.ones(3), 0.3, 1))
