@@ -11,6 +11,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from numba.experimental import jitclass
 
 import sciprec
 from sciprec import InputError, LiftError, lift, quantize, trace
+from sciprec.bench import traced
+from sciprec.diagnosis.attribution import TracedKernel
 from sciprec.diagnosis.problem import Problem
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, Operation
@@ -72,6 +75,27 @@ def test_parts_add_up_to_the_error(backend):
     found = checked(smooth, backend, arguments())
     assert list(found.outputs) == ["out", "return_0", "return_1"]
     assert not found.unknown
+
+
+@pytest.mark.slow
+def test_the_whole_error_alone_is_the_first_of_eight_numbers_and_cheap():
+    """Bit for bit; loops over arrays of pairs are vectorised, those of more numbers are not."""
+    function, args = traced.cases(False)["stencil, 15 operations"]
+    runs = {n: TracedKernel(function, resolve_backend("bf16"), "parts", n) for n in (1, 8)}
+    alone, first = (k.run(args, k.table()) for k in runs.values())
+    for one, of_eight in zip(alone, first, strict=True):
+        assert np.array_equal(one.tested, of_eight.tested)
+        assert np.array_equal(one.beside[..., 0], of_eight.beside[..., 0])
+    calls = [(k, k.table(), k.taken(args)) for k in runs.values()]
+    times = [min(_timed(k, *given) for _ in range(5)) for k, *given in calls]
+    assert times[0] < 0.5 * times[1]
+
+
+def _timed(kernel, table, taken) -> float:
+    table.begin()
+    start = time.process_time()
+    kernel.entered(table, taken)
+    return time.process_time() - start
 
 
 @pytest.mark.parametrize("by", ["operation", "variable", "function", "call"])

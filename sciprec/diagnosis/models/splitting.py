@@ -26,7 +26,8 @@ APART = 10.0
 """Where parts together are so many times larger than their sum, the run is past its horizon."""
 _TWIN_STRETCH = 2.0
 """How many times further away the twin is than parts are, where they are stretched: what that does
-to parts where a model is not linear between kernels then shows in the closure, as large as it is."""
+where a model is not linear between kernels then shows in the closure, as large as it is.
+"""
 _STEPS = 12
 """Rows of a trace by step, as two runs follow."""
 

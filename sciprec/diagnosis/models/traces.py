@@ -302,7 +302,8 @@ class _Work:
         lines, groups, unknown = tuple(self.lines), tuple(self.groups), split.notes.unseen()
         if unknown:
             source = f"own rounding of functions in {', '.join(unknown)}"
-            lines += (Line(self.model, "", 0, source, UNKNOWN, 0.0, 0.0, dict.fromkeys(outputs, 0.0)),)
+            nothing = dict.fromkeys(outputs, 0.0)
+            lines += (Line(self.model, "", 0, source, UNKNOWN, 0.0, 0.0, nothing),)
         findings = Findings(
             self.model, backend, self.by, max(relative.values(), default=0.0), elements, left_out,
             lines, groups, called=called, few=0.0,
@@ -313,7 +314,8 @@ class _Work:
             shortened=bool(times) and chosen % len(times) != len(times) - 1,
             sizes=sizes / size if size else 0.0, elements=elements, left_out=left_out,
             closure=norm(total - known) / size if size else 0.0, events=split.notes.events(),
-            unknown=unknown, passes=split.passes, calls=split.census.calls, operations=split.notes.operations(),
+            unknown=unknown, passes=split.passes, calls=split.census.calls,
+            operations=split.notes.operations(),
             groups=groups, inputs=len(self.inputs.used), verdict=findings.sentence(), _work=self,
         )  # fmt: skip
 

@@ -93,7 +93,14 @@ def _typeof_dtype(value, context):
 
 def number_type(lanes: int) -> ir.Type:
     """The LLVM type of such a number: packed, so that an array has no gaps."""
-    return ir.LiteralStructType([F64, ir.VectorType(F64, lanes)], packed=True)
+    return ir.LiteralStructType([F64, beside_type(lanes)], packed=True)
+
+
+def beside_type(lanes: int) -> ir.Type:
+    """The LLVM type of what is beside a value: a single number is none of a vector, which would
+    keep loops from being vectorised.
+    """
+    return F64 if lanes == 1 else ir.VectorType(F64, lanes)
 
 
 @register_model(CompanionNumber)
@@ -116,7 +123,7 @@ def with_companion(b: ir.IRBuilder, value, beside):
 @lower_cast(types.Float, CompanionNumber)
 def _from_plain(context, b, given, wanted, value):
     value = context.cast(b, value, given, types.float64)
-    beside = ir.Constant(ir.VectorType(F64, wanted.lanes), None)
+    beside = ir.Constant(beside_type(wanted.lanes), None)
     if wanted.of.twin:
         beside = b.insert_element(beside, value, ir.Constant(I64, 0))
     return with_companion(b, value, beside)
@@ -439,7 +446,10 @@ def _released_number(context, b, kind, value):
         return kind, value
     made, beside = _released_type(kind), b.extract_value(value, 1)
     items = [b.extract_value(value, 0)]
-    items += [b.extract_element(beside, ir.Constant(I64, n)) for n in range(kind.lanes)]
+    if kind.lanes == 1:
+        items.append(beside)
+    else:
+        items += [b.extract_element(beside, ir.Constant(I64, n)) for n in range(kind.lanes)]
     return made, context.make_tuple(b, made, items)
 
 

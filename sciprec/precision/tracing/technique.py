@@ -8,8 +8,8 @@ from llvmlite import ir
 from numba.core import cgutils
 
 from sciprec.precision.rounding.native import Native
-from sciprec.precision.rounding.words import F32, F64, I64
-from sciprec.precision.tracing.numbers import number_type, with_companion
+from sciprec.precision.rounding.words import F32, F64, I64, call
+from sciprec.precision.tracing.numbers import beside_type, number_type, with_companion
 
 
 class Companion:
@@ -29,7 +29,7 @@ class Companion:
         self.arithmetic, self.format, self.rule = base.arithmetic, base.format, base.rule
         self.wide = base.wide
         self.kind = number_type(lanes)
-        self.beside_kind = ir.VectorType(F64, lanes)
+        self.beside_kind = beside_type(lanes)
 
     # ---- numbers -------------------------------------------------------------------------------
 
@@ -51,15 +51,18 @@ class Companion:
 
     def lane(self, b, x, number: int):
         """One of the numbers beside a value."""
-        return b.extract_element(self.beside(b, x), ir.Constant(I64, number))
+        beside = self.beside(b, x)
+        return beside if self.lanes == 1 else b.extract_element(beside, ir.Constant(I64, number))
 
     def settled(self, b, x):
         """The same number, no zero beside it negative: these mark what was never stored."""
-        nothing = ir.Constant(self.beside_kind, [0.0] * self.lanes)
+        nothing = ir.Constant(self.beside_kind, 0.0 if self.lanes == 1 else [0.0] * self.lanes)
         return self.made(b, self.value(b, x), b.fadd(self.beside(b, x), nothing))
 
     def spread(self, b, value):
         """A value in every lane."""
+        if self.lanes == 1:
+            return value
         one = ir.Constant(ir.VectorType(F64, 1), ir.Undefined)
         one = b.insert_element(one, value, ir.Constant(I64, 0))
         places = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
@@ -67,6 +70,8 @@ class Companion:
 
     def fused(self, b, x, y, z):
         """x y + z in every lane."""
+        if self.lanes == 1:
+            return call(b, "fma", x, y, z)
         kind = self.beside_kind
         function = cgutils.get_or_insert_function(
             b.module, ir.FunctionType(kind, [kind] * 3), f"llvm.fma.v{self.lanes}f64"
