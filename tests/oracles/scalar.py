@@ -126,6 +126,9 @@ class Exact:
         """As of a number of NumPy's."""
         return self
 
+    real = property(item)
+    imag = property(lambda self: exactly(0.0, self.arithmetic))
+
     def __float__(self) -> float:
         return self.value
 
@@ -181,7 +184,7 @@ def elementwise(function, operands) -> np.ndarray:
     if hasattr(made, "narrow"):
         made.narrow = None  # a new array holds what is computed
     if made.size and hasattr(made, "pairs"):
-        made.pairs = hasattr(out.flat[0], "imag")
+        made.pairs = hasattr(out.flat[0], "of_step")
     return made
 
 

@@ -95,7 +95,8 @@ class ExactArray(np.ndarray):
 
     def __array_finalize__(self, source) -> None:
         self.backend = getattr(source, "backend", None)
-        self.narrow = getattr(source, "narrow", None)
+        # a copy is a new array, and holds what is computed
+        self.narrow = None if self.base is None else getattr(source, "narrow", None)
         self.pairs = getattr(source, "pairs", False)
 
     def __array_ufunc__(self, ufunc, method, *operands, **more):

@@ -133,6 +133,21 @@ def test_arrays_in_mixed_roles(kernel):
     check(kernel, FAMILIES[-1])
 
 
+def exponentials(z, out):
+    for i in range(z.size):
+        out[i] = cmath.exp(z[i]) - cmath.cosh(z[i])
+
+
+def test_functions_of_cmath_take_numbers_of_other_roles_as_they_are():
+    """What a wide storage held was rounded to the format that computes."""
+    backend = resolved("roles: binary32 rz, mlu370 rz, binary32 rz, tf32 rz")
+    z = np.float32(np.random.default_rng(3).standard_normal(80)).view(np.complex64).astype(complex)
+    found, expected = np.zeros(40, complex), np.zeros(40, complex)
+    lift(exponentials, backend)(z, found)
+    run_twin(exponentials, backend, (z, expected))
+    assert np.array_equal(found, expected)
+
+
 def promised(z, w, out):
     for i in range(z.size):
         out[i] = z[i] * w[i]

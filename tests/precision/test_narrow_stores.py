@@ -37,6 +37,23 @@ def test_stores_into_float32_keep_the_direction(backend, path):
     assert_bits(out, expected, [x], f"{backend} ({path})")
 
 
+def copied(x):
+    """A new array, which holds what is computed."""
+    made = x.copy()
+    for i in range(x.size):
+        made[i] = x[i] / 3
+    return made, np.diff(x)
+
+
+@pytest.mark.parametrize("backend", ["float:p=40,round=rz", "float:p=53,emin=-1022,emax=1023"])
+def test_copies_of_float32_are_not_narrowed(backend):
+    lifted, x = sciprec.lift(copied, backend), np.float32([0.7, -0.1, 5e5, 3.0])
+    found, expected = lifted(x), run_twin(copied, lifted.backend, (x,))
+    assert not np.array_equal(found[0], np.float32(found[0]))
+    for one, exactly in zip(found, expected, strict=True):
+        assert np.array_equal(one, np.asarray(exactly).astype(float)), (one, exactly)
+
+
 def filled(x):
     """By x.dtype and like an array, of a literal and of what an operation made."""
     third = x[0] / 3

@@ -16,7 +16,7 @@ SHARE = 0.15  # of the kernels
 OF_NUMBERS = (
     "np.radians({0})", "np.deg2rad({0})", "math.radians({0})", "np.degrees({0})",
     "np.rad2deg({0})", "math.degrees({0})", "np.clip({0}, -0.7, {1})", "sum(divmod({0}, {1}))",
-    "round(np.fmin(np.fmax({0}, -99.0), 99.0)) * 0.3", "np.round({0}, 2)", "round({0}, 1)",
+    "round(np.fmin(np.fmax({0}, -20.0), 20.0)) * 0.3", "np.round({0}, 2)", "round({0}, 1)",
     "np.isclose({0}, {1}) * 0.7",
 )  # fmt: skip
 OF_ARRAYS = (
@@ -25,7 +25,7 @@ OF_ARRAYS = (
     "np.nanmedian({0})", "np.nanprod({0})", "np.average({0})",
 )  # fmt: skip
 OF_FILLED = (
-    "np.ptp({0})", "np.nanmax({0})", "np.nanmin({0})", "np.percentile({0}, 30.0)",
+    "np.ptp({0})", "np.nanmax({0})", "np.nanmin({0})", "np.percentile({0}, 20.0)",
     "np.nanquantile({0}, 0.8)", "np.trapezoid({0})", "np.trapezoid({0}, {0})",
     "np.interp(0.3, {0}, {0})", "sum({0})",
 )  # fmt: skip

@@ -141,6 +141,7 @@ FORMULAS = {
     "add": _add, "accumulate": _add, "sub": _sub, "mul": _mul, "product": _mul, "div": _div,
     "square": lambda s, z: _mul(s, z, z), "reciprocal": lambda s, z: _div(s, (1.0, 0.0), z),
     "neg": lambda s, z: (-z[0], -z[1]), "pos": lambda s, z: z, "to_complex": lambda s, z: z,
+    "as_complex": lambda s, z: z,
     "conj": lambda s, z: (z[0], -z[1]), "of_parts": lambda s, x, y: (x[0], y[0]),
 }  # fmt: skip
 """Operation -> its parts from steps and the parts of its operands."""

@@ -100,7 +100,7 @@ class RandomOperations:
                 lambda own, *x: self.applied(name, own, *(self.enter(own, v) for v in x)),
                 key, operands,
             )  # fmt: skip
-        if any(map(is_pair, operands)) or name in ("to_complex", "of_parts"):
+        if any(map(is_pair, operands)) or name in ("to_complex", "as_complex", "of_parts"):
             return random_pairs.applied(self, name, key, operands)
         name = "pos" if name == "conj" else name
         if name in INTEGERS and all(isinstance(x, WHOLE) for x in operands):
@@ -141,7 +141,7 @@ class RandomOperations:
         inexact = (float, np.floating, complex, np.complexfloating)
         return self.rounded(x, key) if isinstance(x, inexact) else x
 
-    trusted = returned = enter
+    trusted = enter
 
     def viewed(self, key: int, x):
         if isinstance(x, np.ndarray) and x.dtype.kind in "fc":
@@ -149,6 +149,13 @@ class RandomOperations:
         return x
 
     ordered = viewed
+
+    def returned(self, key: int, x):
+        """What leaves the kernel: an array that it was given is rounded like what it loads."""
+        if isinstance(x, tuple):
+            items = [self.returned(key, v) for v in x]
+            return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+        return self.viewed(key, self.enter(key, x))
 
     def cast(self, key: int, x):
         return self.applied("pos", key, self.rounded(x, key, 1))

@@ -3,8 +3,10 @@
 import ast
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from sciprec.precision import lift
 from tests.random_kernels.backends import ALL, MIXED, drawn, takes, trial_of
 from tests.random_kernels.cases import Argument, Case, Trial
 from tests.random_kernels.further_constructs import HELPERS, MADE, NUMBERS
@@ -16,6 +18,7 @@ from tests.random_kernels.generator import (
     whole_case,
 )
 from tests.random_kernels.power import sample
+from tests.random_kernels.random_twin import run_random_twin
 from tests.random_kernels.runner import run_trials
 from tests.random_kernels.shrinking import shrunk
 from tests.random_kernels.trials import Outcome
@@ -74,7 +77,8 @@ def test_kernels_of_objects_have_every_form():
 def test_whole_kernels_have_every_form():
     text = "\n".join(whole_case(seed).source for seed in range(200))
     for form in ("g1[::-1] = ", "g1[...] = ", "g1[1:] = ", "[:, :1]", "g1 *= 0.5\n", "g1[:] = 0.75",
-                 "g2 * g2", "np.exp(", "/ 2049", "g1[:, :, :] = "):  # fmt: skip
+                 "g2 * g2", "np.exp(", "/ 2049", "g1[:, :, :] = ", ".copy()",
+                 "np.copy("):  # fmt: skip
         assert form in text, form
 
 
@@ -92,6 +96,17 @@ def test_library_kernels_call_all_that_there_is():
                  "divmod", "np.trace", "np.eye(3)", "gamma(", "lgamma(", "np.sinc", "round(",
                  "special.beta("):  # fmt: skip
         assert call in text, call
+
+
+def passed_on(x):
+    return x, 2.0 * x[0]
+
+
+def test_an_argument_that_is_returned_is_rounded_with_bits_of_its_own():
+    lifted, x = lift(passed_on, "float:p=8,round=sr"), np.linspace(0.1, 3.0, 40)
+    (found, number), (exact, expected) = lifted(x), run_random_twin(lifted, [x.copy()])
+    assert np.array_equal(found, exact.astype(float)) and number == expected
+    assert not np.array_equal(found, x)
 
 
 def test_kernels_belong_to_their_seeds():

@@ -17,6 +17,7 @@ SHARE = 0.12  # of the kernels
 TWO = ("({} + {})", "({} - {})", "({} * {})", "({} / {})", "np.maximum({}, {})", "({} * {})")
 ONE = ("(-{})", "abs({})", "np.sqrt(abs({}))", "({} ** 2)", "({} * 0.5)", "np.rint({})")
 ELEMENTARY = ("np.tanh({})", "np.cos({})", "np.exp({})")
+NEW = ("{} * 0.75", "{} * 0.75", "{}.copy()", "np.copy({})")
 CHANGES = ("{}[:] = 0.75", "{} *= 0.5", "{0}[:] = {0} - 0.3", "{} += 1.0")
 
 
@@ -37,7 +38,7 @@ def expressions(scope: Scope, rng: random.Random, count: int) -> Block:
     target = Array(scope.fresh("g"), source.ndim, written=True)
     scope.rows += (target.name,)
     alike = [target, *(a for a in fields if a.ndim == target.ndim)]
-    body: Block = [f"{target.name} = {source.name} * 0.75"]
+    body: Block = [f"{target.name} = {rng.choice(NEW).format(source.name)}"]
     for form in rng.choices((_stored, _kept, _twice, _changed, _shifted), k=count):
         body += form(_Writer(scope, rng, alike), target)
     return body

@@ -336,6 +336,7 @@ COMPLEX_OPERATIONS = Rows(
     ComplexOperation("cosh", cosh),
     ComplexOperation("tanh", tanh),
     ComplexOperation("to_complex", itself),
+    ComplexOperation("as_complex", lambda s, z: z),
     ComplexOperation("of_parts", of_parts),
     ComplexOperation("conj", conjugate),
     ComplexOperation("angle", angle, "real"),

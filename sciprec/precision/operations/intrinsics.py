@@ -83,7 +83,7 @@ def _running_sums_along(axis: int):
 
 
 _REDUCTIONS = {"total": _sum, "running_product": _product, "running_sum": _running_sum}
-_OF_COMPLEX = {"to_complex": 1, "angle": 1, "polar": 1, "of_parts": 2, "rect": 2}
+_OF_COMPLEX = {"to_complex": 1, "as_complex": 1, "angle": 1, "polar": 1, "of_parts": 2, "rect": 2}
 """Operation whose operands are complex numbers, whatever is given -> its arity."""
 _QUIET = {"enter", "taken", "item", "trusted", "viewed", "ordered"}
 """Operations besides those on elements that write into no array."""

@@ -56,13 +56,15 @@ def call(rewriter: Rewriter, node, function) -> ast.expr | None:
     if made:
         return _made(rewriter, node, function, operands)
     if function is cmath.log and count == 2:
-        parts = [rewriter.op("log", node, _complex(rewriter, node, x)) for x in operands]
+        parts = [
+            rewriter.op("log", node, rewriter.op("as_complex", node, x)) for x in operands
+        ]
         return rewriter.op("div", node, *parts)
     arity = _ARITY.get(operation, 1)
     if count != arity:
         rewriter.refuse(node, f"{text} with {count} operands", f"it takes {arity}")
     if function in _OF_CMATH:
-        operands = [_complex(rewriter, node, operands[0])]
+        operands = [rewriter.op("as_complex", node, operands[0])]
     return rewriter.op(operation, node, *operands)
 
 
