@@ -117,9 +117,9 @@ FAULTS = {
         UnitTable, "of", lambda of: lambda *a, **k: _neighbours(of(*a, **k))
     ),
     "a slice too coarse": (
-        multiplying, "sliced", lambda of: lambda x, b, n: (
+        multiplying, "slices_of", lambda of: lambda x, ends, b, n, room: (
             lambda made, s: ([*made[:-1], 0 * made[-1]] if n > 1 else made, s)
-        )(*of(x, b, n))
+        )(*of(x, ends, b, n, room))
     ),
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel, mode
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Level
+from sciprec.climate.transform.aligned import Pool
 from sciprec.precision.assigning.scaling import DYNAMIC, reach
 
 
@@ -56,9 +57,12 @@ class DynamicSteps(Steps):
 
     Args:
         model: whose scales are changed, and which notes how large numbers are.
+        begun, pool: room for the levels before a step, and for what of one is finite.
     """
 
     model: ScaledModel
+    begun: list[Level] = field(default_factory=list)
+    pool: Pool = field(default_factory=Pool)
 
     @property
     def reason(self) -> str:
@@ -77,14 +81,15 @@ class DynamicSteps(Steps):
         no scale can be smaller. After `good_steps` finite ones all scales are doubled.
         """
         start, scales = time.thread_time(), self.model.scales
-        begun: list[Level] = []
-        finite = np.empty(levels[0].values.shape, bool)
+        begun = self.begun
+        self.pool.reset()
+        finite = self.pool.array(levels[0].values.shape, bool)
         for made in range(before + 1, before + count + 1):
             if len(begun) == len(levels):
                 for kept, level in zip(begun, levels, strict=True):
                     kept.take(level)
             else:
-                begun = [level.copy() for level in levels]
+                begun[:] = [level.copy() for level in levels]
             self.step(levels)
             good = _all_finite(levels, finite)
             while not good and self._halved(begun, made - 1, finite):

@@ -156,7 +156,7 @@ class _OfVariables:
         starts = [columns.start for columns in groups.values()]
         self._firsts, self._size = np.array([*starts, model.shape[1]]), int(np.prod(model.shape))
         self._known = lru_cache(lambda x: np.float32(quantize(x, model.backend)))
-        self._version = -1
+        self._version, self._room = -1, np.empty((0, 0), np.float32)
 
     def __call__(self, *args) -> None:
         """Run the kernel."""
@@ -165,7 +165,9 @@ class _OfVariables:
                 rows.fit()
             self._version = self._scales.version
         given = [self._known(a) if isinstance(a, float) else a for a in args]
-        self._kernel.run_columns(self._tables, self._firsts, self._size, *given)
+        if self._room.size == 0:
+            self._room = self._kernel.room_for(*given)
+        self._kernel.run_columns(self._tables, self._firsts, self._size, self._room, *given)
 
 
 def _alike(constants) -> bool:

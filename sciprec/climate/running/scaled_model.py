@@ -22,6 +22,7 @@ from sciprec.climate.stages.scaled_transform import ScaledTransform
 from sciprec.climate.stages.scales import HEADROOM, REST, SCALED_STAGES, STATE, Notes, Place, Scales
 from sciprec.climate.stepping.schemes import STEP_KERNELS
 from sciprec.climate.stepping.stored import StoredState
+from sciprec.climate.transform.aligned import Pool
 from sciprec.precision import Backend, quantize
 from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.assigning.scaled import Scalable, largest_of, scalable, spread_of
@@ -157,16 +158,19 @@ class ScaledModel(Model):
         groups = self.groups()
         calls = [(self._placed(kernel, name), columns) for name, columns in groups.items()]
         columns, size = self.shape[1], self.shape[0] * self.shape[1]
-        known = lru_cache(lambda x: float(quantize(x, self.backend)))
+        known, pool = lru_cache(lambda x: float(quantize(x, self.backend))), Pool()
 
         def called(*args) -> None:
             given = [known(a) if isinstance(a, float) else a for a in args]
+            pool.reset()
             for call, mine in calls:
                 parts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
                 for a in given:
                     if isinstance(a, np.ndarray) and a.shape[-1] == size and id(a) not in parts:
                         view = a.reshape(*a.shape[:-1], -1, columns)[..., mine]
-                        parts[id(a)] = view, np.ascontiguousarray(view)
+                        part = pool.array(view.shape, view.dtype)
+                        part[...] = view
+                        parts[id(a)] = view, part
                 call(*(
                     parts[id(a)][1].reshape(*a.shape[:-1], -1) if id(a) in parts else a
                     for a in given

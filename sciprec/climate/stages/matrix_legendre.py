@@ -15,6 +15,7 @@ from sciprec.climate.transform.aligned import Pool
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
 from sciprec.climate.transform.legendre_stage import LANES, PAIR
+from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.formats.matrix_unit import MatrixUnit
 from sciprec.precision.matrix_unit.multiplying import unit_product
 from sciprec.precision.matrix_unit.storage import ROWS
@@ -30,8 +31,6 @@ class MatrixLegendre:
         held: (coefficients,), whose functions it has; the others are zero.
         matrices: of the synthesis and of the analysis; left out, those of `legendre_matrices`.
 
-    Work arrays are NumPy's: a pool of them is taken, as by other stages, and left alone.
-
     Precision: as `unit_product` says; the sum of even and odd functions in the synthesis, and the
         sums and differences of hemispheres before the analysis, are binary64's.
     """
@@ -43,6 +42,7 @@ class MatrixLegendre:
         self.unit, self.north = unit, truncation.nlat // 2
         self.orders, self.tiles = truncation.number + 1, -(-self.north // LANES)
         self.places = _places(truncation.number, max(ROWS, unit.group))
+        self._found = np.argsort(self.places, axis=None, kind="stable")[: held.size]
         made = legendre_matrices(truncation, unit.group) if matrices is None else matrices
         here = np.append(held, False)[self.places]
         degrees, count = _reach(here), int(here.sum()) * self.north
@@ -53,33 +53,35 @@ class MatrixLegendre:
         )
 
     def synthesis(self, spectrum: np.ndarray, pool: Pool | None = None) -> np.ndarray:
-        """Fourier coefficients of (coefficients, 2 fields)."""
-        zero = np.zeros((1, spectrum.shape[1]))
-        given = np.concatenate([spectrum, zero])[self.places]
-        sums = unit_product(self.tables[0], given)[:, : self.north]
-        even, odd = sums[0::2], sums[1::2]
-        made = np.zeros((2, self.orders, self.tiles * LANES, spectrum.shape[1]))
-        made[0, :, : self.north], made[1, :, : self.north] = even + odd, even - odd
-        apart = made.reshape(2, self.orders, self.tiles, LANES, -1, 2).transpose(4, 0, 2, 1, 5, 3)
-        fourier = np.zeros((apart.shape[0], 2 * self.tiles, self.orders + 1, PAIR))
-        fourier[:, :, :-1] = apart.reshape(-1, 2 * self.tiles, self.orders, PAIR)
+        """Fourier coefficients of (coefficients, 2 fields), in an array of the pool or a new one."""
+        room, columns = np.empty if pool is None else pool.array, spectrum.shape[1]
+        padded = room((len(spectrum) + 1, columns))
+        padded[:-1], padded[-1] = spectrum, 0.0
+        given = room((*self.places.shape, columns))
+        np.take(padded, self.places, axis=0, out=given, mode="clip")
+        sums = unit_product(self.tables[0], given, room)
+        fourier = room((columns // 2, 2 * self.tiles, self.orders + 1, PAIR))
+        fourier.fill(0.0)
+        _join_hemispheres(sums, self.north, fourier.reshape(self._in_tiles))
         return fourier
 
     def analysis(
         self, fourier: np.ndarray, shape: tuple[int, int], pool: Pool | None = None
     ) -> np.ndarray:
         """Coefficients, so many rows and columns, of Fourier coefficients."""
-        apart = fourier[:, :, :-1].reshape(-1, 2, self.tiles, self.orders, 2, LANES)
-        rows = apart.transpose(1, 3, 2, 5, 0, 4).reshape(2, self.orders, self.tiles * LANES, -1)
-        northern, southern = rows[:, :, : self.north]
-        _, _, filled, _ = self.tables[1].shape
-        given = np.zeros((2 * self.orders, self.tables[1].shape[1] * filled, shape[1]))
-        given[0::2, : self.north], given[1::2, : self.north] = (
-            northern + southern, northern - southern,
-        )  # fmt: skip
-        spectrum = np.zeros((shape[0] + 1, shape[1]))
-        spectrum[self.places] = unit_product(self.tables[1], given)
-        return spectrum[:-1]
+        room = np.empty if pool is None else pool.array
+        _, groups, filled, _ = self.tables[1].shape
+        given = room((2 * self.orders, groups * filled, shape[1]))
+        given.fill(0.0)
+        _fold_hemispheres(fourier.reshape(self._in_tiles), self.north, given)
+        sums, spectrum = unit_product(self.tables[1], given, room), room(shape)
+        np.take(sums.reshape(-1, shape[1]), self._found, axis=0, out=spectrum, mode="clip")
+        return spectrum
+
+    @property
+    def _in_tiles(self) -> tuple[int, ...]:
+        """Fields, hemispheres, tiles, orders and one more, parts, lanes of Fourier coefficients."""
+        return -1, 2, self.tiles, self.orders + 1, 2, LANES
 
     def report(self) -> dict[str, Any]:
         """What the unit keeps and does, as plain data.
@@ -99,6 +101,31 @@ class MatrixLegendre:
             "multiplications": 2 * number,
             "field_numbers": 2 * number // self.north + 4 * self.orders * self.north,
         }
+
+
+@kept(nogil=True, error_model="numpy")
+def _join_hemispheres(sums, north, fourier):
+    """Sums (even and odd functions of each order, latitudes, columns) to both hemispheres."""
+    for m in range(sums.shape[0] // 2):
+        for j in range(north):
+            tile, lane = j // LANES, j % LANES
+            for c in range(sums.shape[2]):
+                even, odd = sums[2 * m, j, c], sums[2 * m + 1, j, c]
+                fourier[c // 2, 0, tile, m, c % 2, lane] = even + odd
+                fourier[c // 2, 1, tile, m, c % 2, lane] = even - odd
+
+
+@kept(nogil=True, error_model="numpy")
+def _fold_hemispheres(fourier, north, given):
+    """Both hemispheres to (sums and differences for each order, latitudes, columns)."""
+    for m in range(given.shape[0] // 2):
+        for j in range(north):
+            tile, lane = j // LANES, j % LANES
+            for c in range(given.shape[2]):
+                northern = fourier[c // 2, 0, tile, m, c % 2, lane]
+                southern = fourier[c // 2, 1, tile, m, c % 2, lane]
+                given[2 * m, j, c] = northern + southern
+                given[2 * m + 1, j, c] = northern - southern
 
 
 def require_unit(truncation: Truncation, unit: MatrixUnit) -> None:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from sciprec.climate.stages.scales import FOURIER, LEGENDRE, Place, Scales
-from sciprec.climate.transform.aligned import aligned_zeros
+from sciprec.climate.transform.aligned import Pool, aligned_zeros
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre_stage import (
@@ -24,6 +24,7 @@ from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis
 from sciprec.climate.transform.spectral import make_tables, make_work, rounded
 from sciprec.precision import Backend
 from sciprec.precision.assigning.scaling import KEPT, without_range
+from sciprec.precision.compiled.disk_cache import kept as compile_kept
 from sciprec.precision.formats.backend import uniform_backend
 from sciprec.precision.quantization import rounding_into
 
@@ -55,7 +56,7 @@ class ScaledTransform:
             texts = [f"{place[0]}, {what} {n + 1}" for n in range(count)]
             scales.register(place, [stage] * count, texts)
         tables, self._waves, self._table = scaled_tables(truncation)
-        wide = without_range(scales.arithmetic)
+        wide, self._pool = without_range(scales.arithmetic), Pool()
         self._made = truncation, uniform_backend("scaled", scales.arithmetic), tables, wide
         self._noting = _Stages(truncation, wide, tables, wide)
 
@@ -65,12 +66,17 @@ class ScaledTransform:
 
     def to_grid(self, spectrum: np.ndarray, grid: np.ndarray) -> None:
         """Fields (fields, nlon, nlat) of (coefficients, 2 fields)."""
-        fourier = self._through(LS, spectrum.T.reshape(-1, 2, spectrum.shape[0]), 0)
-        grid[:, : self.truncation.nlon] = self._through(FS, fourier, 0)
+        self._pool.reset()
+        given = self._pool.array((spectrum.shape[1] // 2, 2, spectrum.shape[0]))
+        given.reshape(-1, spectrum.shape[0])[...] = spectrum.T
+        grid[:, : self.truncation.nlon] = self._through(FS, self._through(LS, given, 0), 0)
 
     def to_spectrum(self, grid: np.ndarray, spectrum: np.ndarray) -> None:
         """Coefficients (coefficients, 2 fields) of fields."""
-        fourier = self._through(FA, grid[:, : self.truncation.nlon], -self._waves)
+        self._pool.reset()
+        given = self._pool.array((grid.shape[0], self.truncation.nlon, grid.shape[2]))
+        given[...] = grid[:, : self.truncation.nlon]
+        fourier = self._through(FA, given, -self._waves)
         made = self._through(LA, fourier, -self._table)
         spectrum[...] = made.reshape(-1, spectrum.shape[0]).T
 
@@ -82,9 +88,9 @@ class ScaledTransform:
             given: fields on the first axis.
             own: k of the factor 2^k that its tables lack.
         """
-        notes, over = self.scales.notes, (slice(None),) + (None,) * (given.ndim - 1)
+        notes, pool = self.scales.notes, self._pool
         if notes is not None:
-            out = self._noting.kernel(place, given)
+            out = self._noting.kernel(place, given, pool)
             made = np.ldexp(out, own)
             sizes = [np.abs(x).max(axis=tuple(range(1, x.ndim))) for x in (given, out)]
             inside = math.ceil(math.log2(self.truncation.nlon // 2)) if place == FA else 1
@@ -93,11 +99,24 @@ class ScaledTransform:
             return made
         k = self.scales.of(place)
         kept = self.scales.scaling.small == KEPT
-        out = (self._noting if kept else self._scaled).kernel(place, given * np.ldexp(1.0, k)[over])
-        if kept:  # no smallest number; the largest is looked for where numbers leave a stage
-            out[np.abs(out) > self.scales.arithmetic.format.max_finite] = np.inf
-        over = (slice(None),) + (None,) * (out.ndim - 1)
-        return out * np.ldexp(1.0, own - k)[over]
+        largest = self.scales.arithmetic.format.max_finite if kept else np.inf
+        taken = pool.array(given.shape)
+        _rescale(given.reshape(len(given), -1), np.ldexp(1.0, k), np.inf, taken.reshape(len(k), -1))
+        out = (self._noting if kept else self._scaled).kernel(place, taken, pool)
+        flat = out.reshape(len(out), -1)
+        _rescale(flat, np.ldexp(1.0, own - k), largest, flat)
+        return out
+
+
+@compile_kept(nogil=True, error_model="numpy")
+def _rescale(values, factors, largest, out):
+    """out = factors values, of the fields on the first axis; what is larger is infinite first: there
+    is no smallest number, and the largest is looked for where numbers leave a stage.
+    """
+    for f in range(values.shape[0]):
+        for i in range(values.shape[1]):
+            value = values[f, i]
+            out[f, i] = (np.inf if abs(value) > largest else value) * factors[f]
 
 
 class _Stages:
@@ -117,18 +136,25 @@ class _Stages:
         self._narrow = rounding_into(backend)
         self._rooms: dict[tuple[Place, int], tuple] = {}
 
-    def kernel(self, place: Place, given: np.ndarray) -> np.ndarray:
+    def kernel(self, place: Place, given: np.ndarray, pool: Pool) -> np.ndarray:
         """What the stage makes of fields (fields, ...)."""
         count = given.shape[0]
         if (place, count) not in self._rooms:
             self._rooms[place, count] = self._room(place, count)
         taken, *work, out = self._rooms[place, count]
         if place == LS:
-            given = given.reshape(2 * count, -1).T
-        self._narrow(np.ascontiguousarray(given).reshape(-1), taken.reshape(-1))
+            across = pool.array((given.shape[2], 2 * count))
+            across[...] = given.reshape(2 * count, -1).T
+            given = across
+        self._narrow(given.reshape(-1), taken.reshape(-1))
         self._kernels[place](taken, self._tables[place], *work, out)
-        made = out.astype(np.float64)
-        return made.T.reshape(count, 2, -1) if place == LA else made
+        if place == LA:
+            made = pool.array((count, 2, out.shape[0]))
+            made.reshape(2 * count, -1)[...] = out.T
+        else:
+            made = pool.array(out.shape)
+            made[...] = out
+        return made
 
     def _room(self, place: Place, count: int) -> tuple:
         """What a stage takes of so many fields, its work arrays, and what it writes."""

@@ -77,7 +77,7 @@ def compiled(kernel: Callable, backend: str | Backend) -> Drawing | Lifted:
     if found.random:
         return Drawing(kernel, found)
     if found.fixed:
-        return lift(suited(kernel, found), found, trust_inputs=True)
+        return lift(suited(kernel, found), found, trust_inputs=True).keep_rooms()
     return _shared(kernel, found)
 
 

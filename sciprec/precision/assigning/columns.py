@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 from numba.core import types
 from numba.extending import overload
 
 
-def taken_columns(values, first, last, width, size):
+def taken_columns(values, first, last, width, size, room):
     """A copy of the columns from `first` to `last` - 1 of an array (..., rows of `width` columns);
     what is no such array as it is.
 
@@ -16,6 +15,7 @@ def taken_columns(values, first, last, width, size):
         values: anything.
         first, last, width: of the columns.
         size: of the last axis of arrays that have them.
+        room: (n,), where the copy is.
     """
 
 
@@ -50,24 +50,25 @@ def _give(part, values, first, last, width):
 
 
 @overload(taken_columns)
-def _taken(values, first, last, width, size):
+def _taken(values, first, last, width, size, room):
     if not isinstance(values, types.Array):
-        return lambda values, first, last, width, size: values
+        return lambda values, first, last, width, size, room: values
     if values.ndim == 1:
 
-        def taken(values, first, last, width, size):
+        def taken(values, first, last, width, size, room):
             if values.size != size:
                 return values
-            part = np.empty(size // width * (last - first), values.dtype)
+            part = room[: size // width * (last - first)]
             _take(values, first, last, width, part)
             return part
 
         return taken
 
-    def taken_of_many(values, first, last, width, size):
+    def taken_of_many(values, first, last, width, size, room):
         if values.shape[1] != size:
             return values
-        made = np.empty((values.shape[0], size // width * (last - first)), values.dtype)
+        count = size // width * (last - first)
+        made = room[: values.shape[0] * count].reshape((values.shape[0], count))
         for k in range(values.shape[0]):
             _take(values[k], first, last, width, made[k])
         return made

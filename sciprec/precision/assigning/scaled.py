@@ -149,7 +149,10 @@ class ScaledInFormatProgram(AssignedProgram):
         listed, parts = ", ".join(names), [f"sp_part_{n}" for n in range(len(names))]
         place = "sp_first, sp_last, sp_width, sp_size"
         pairs = list(zip(parts, names, strict=True))
-        body = [f"{part} = sp_taken_columns({of}, {place})" for part, of in pairs]
+        body = [
+            f"{part} = sp_taken_columns({of}, {place}, sp_room[{number}])"
+            for number, (part, of) in enumerate(pairs)
+        ]
         body.append(f"sp_run(sp_keys[sp_group], {', '.join(parts)})")
         for number, (part, of) in enumerate(pairs):
             body.append(f"if sp_written[{number}]:")
@@ -157,7 +160,7 @@ class ScaledInFormatProgram(AssignedProgram):
         lines = "\n".join(f"        {line}" for line in body)
         return (
             f"{super()._entry()}\n\n@sp_on_disk(nogil=True, error_model='numpy')\n"
-            f"def sp_columns(sp_keys, sp_firsts, sp_written, sp_size, {listed}):\n"
+            f"def sp_columns(sp_keys, sp_firsts, sp_written, sp_size, sp_room, {listed}):\n"
             "    sp_width = sp_firsts[sp_keys.size]\n"
             "    for sp_group in range(sp_keys.size):\n"
             "        sp_first = sp_firsts[sp_group]\n"
@@ -185,18 +188,26 @@ class ScalableInFormat:
         """Run the kernel at the scales of a `scaled_in_format.table`; arrays are written."""
         self.entry(table.ctypes.data, *args)
 
-    def run_columns(self, tables: np.ndarray, firsts: np.ndarray, size: int, *args: Any) -> None:
+    def room_for(self, *args: Any) -> np.ndarray:
+        """What `run_columns` takes to copy the columns of such arguments into."""
+        most = max(a.size for a in args if isinstance(a, np.ndarray))
+        return np.empty((len(args), most), np.float32)
+
+    def run_columns(
+        self, tables: np.ndarray, firsts: np.ndarray, size: int, room: np.ndarray, *args: Any
+    ) -> None:
         """Run the kernel for groups of columns of its arrays; arrays are written.
 
         Args:
             tables: the addresses of the groups' tables (groups,), see `scaled_in_format.table`.
             firsts: the first column of each group, and the number of columns (groups + 1,).
             size: of arrays that have all columns, in their last axis, flat; others are taken whole.
+            room: from `room_for`; no two calls at a time may have it.
             args: of the kernel, of the same types in every call.
         """
         if self._written.size == 0:
             self._written = np.array(self._written_of(args))
-        self._columns(tables, firsts, self._written, size, *args)
+        self._columns(tables, firsts, self._written, size, room, *args)
 
 
 class Scalable:

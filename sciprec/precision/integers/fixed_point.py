@@ -259,28 +259,40 @@ def _extremes(bits):
 
 
 def _round_groups(groups, scales, span: int, rounding: str, out) -> tuple[int, int]:
-    """out = round(groups / scale); returns how many elements were saturated and how many NaN.
+    """out = round(groups / scale); returns how many elements were saturated and how many NaN."""
+    return _round_rows(groups, scales, tuple(ROUNDINGS).index(rounding), float(span), out)
 
-    The scale is m * 2^e: the numbers are multiplied by 2^-e in two steps, and divided by m unless
-    it is 1.
+
+def round_rows(x: np.ndarray, scales: np.ndarray, bits: int, out: np.ndarray) -> None:
+    """The integers of `adaptive_quantize` of rows whose scales are given, into an array of them.
+
+    Args:
+        x: (rows, n); what is not finite becomes an end of the range, or 0.
+        scales: (rows,); where one is NaN, so are all quotients.
+        bits: of the integers, sign included.
+        out: (rows, n), written.
     """
-    mantissa, exponent = np.frexp(scales)
-    exponent = 1 - exponent
-    factors = np.ldexp(1.0, exponent >> 1), np.ldexp(1.0, exponent - (exponent >> 1))
-    mode = tuple(ROUNDINGS).index(rounding)
-    return _round_rows(groups, *factors, 2.0 * mantissa, mode, float(span), out)
+    _round_groups(x, scales, 1 << (bits - 1), "rn", out)
 
 
 @kept(nogil=True, error_model="numpy")
-def _round_rows(x, first, second, divisor, mode, span, out):
+def _round_rows(x, scales, mode, span, out):
+    """The scale is m * 2^e: numbers are multiplied by 2^-e in two steps, and divided by m unless it
+    is 1.
+    """
     saturated, nans = 0, 0
     for g in range(x.shape[0]):
-        exact = divisor[g] == 1.0
+        mantissa, exponent = math.frexp(scales[g])
+        exponent = 1 - exponent
+        half = exponent >> 1
+        first, second = math.ldexp(1.0, half), math.ldexp(1.0, exponent - half)
+        divisor = 2.0 * mantissa
+        exact = divisor == 1.0
         for i in range(x.shape[1]):
-            value = x[g, i] * first[g] * second[g]
+            value = x[g, i] * first * second
             if value == 0.0 and x[g, i] != 0.0:
                 value = math.copysign(_TINY, x[g, i])  # underflow: above or below zero still
-            whole = _rounded(value, mode) if exact else _rounded_quotient(value, divisor[g], mode)
+            whole = _rounded(value, mode) if exact else _rounded_quotient(value, divisor, mode)
             saturated += whole > span - 1.0 or whole < -span
             nans += value != value
             whole = min(max(whole, -span), span - 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
@@ -134,6 +134,7 @@ class FixedLifted(Lifted):
         if ranges is not None:
             self.units = from_ranges(backend, plain.sites, plain.layout.rows, ranges)
         self._calls = self._adaptations = self._careful_calls = 0
+        self._rooms: list[_Room] | None = None
         self._saturated = np.zeros(len(plain.layout.rows), np.int64)
         self._invalid = np.zeros_like(self._saturated)
 
@@ -153,12 +154,20 @@ class FixedLifted(Lifted):
             self.units = self.units.widened(2.0**spare_bits * self.units.largest)
             self._adapt = None
 
+    def keep_rooms(self) -> FixedLifted:
+        """The kernel itself, which from now on keeps the arrays in which a call puts what it saves
+        of its arguments: for kernels that are called again and again with arrays of one size.
+        """
+        self._rooms = []
+        return self
+
     def fresh(self) -> FixedLifted:
         """The same kernel with the same units, and counts of its own that start at zero."""
         with self._state:
             other = object.__new__(FixedLifted)
             other.__dict__.update(self.__dict__)
             other._state = threading.RLock()
+            other._rooms = None if self._rooms is None else []
             other._calls = other._adaptations = other._careful_calls = 0
             other._saturated, other._invalid = self._saturated * 0, self._invalid * 0
         return other
@@ -241,34 +250,44 @@ class FixedLifted(Lifted):
                 self._adaptations += self.units is not None
                 self.profile(*self._as_given(args))
             units = self.units
-        saved = self._saved(args)
+            room = self._rooms.pop() if self._rooms else _Room()
+        result, last = self._attempts(units, args, room)
+        if self._rooms is not None:
+            self._rooms.append(room)
+        return result if last is None else self._careful(last, args)
+
+    def _attempts(self, units: Units, args, room: _Room):
+        """(result, None) of the first run, in wider and wider units, in which nothing leaves its
+        range; where there is none (None, the last units), and the arguments are as before.
+        """
+        room.saved = self._saved(args, room.saved)
         for attempt in range(_ATTEMPTS):
-            result, clean = self._attempt(units, units.variant(self._literals), args)
+            result, clean = self._attempt(units, units.variant(self._literals), args, room)
             if clean:
-                return result
-            _restore(args, saved)
+                return result, None
+            _restore(args, room.saved)
             if self._adapt is None or attempt == _ATTEMPTS - 1:
                 break
             wider = self._wider(units, args)
             if wider is None:
                 break
             units = wider
-        return self._careful(units, args)
+        return None, units
 
-    def _attempt(self, units: Units, variant: Variant, args):
+    def _attempt(self, units: Units, variant: Variant, args, room: _Room):
         """(result, whether nothing left its range) of one run; the table is this call's own.
 
         An exception may have come from numbers beyond their ranges: a careful run will tell.
         """
-        table = units.table.copy()
+        table = room.table = _copied_into(units.table, room.table)
         try:
             result, marks = self._enter(self._variant(variant), (table.ctypes.data, *args))
         except LiftError:
             raise
         except Exception:
             return None, False
-        counted = table[:, (words.SATURATED, words.INVALID)]
-        return result, not marks and not counted.any()
+        counted = table[:, words.SATURATED].any() or table[:, words.INVALID].any()
+        return result, not marks and not counted
 
     def _careful(self, units: Units, args):
         """A run in which every end of a range is enforced; its saturations are counted."""
@@ -314,21 +333,45 @@ class FixedLifted(Lifted):
                 self._dispatchers[variant] = self._compile(variant)[1].sp_entry
             return self._dispatchers[variant]
 
-    def _saved(self, args) -> list:
-        """Copies of the arrays that the kernel may write, and of objects' fields."""
+    def _saved(self, args, before: list) -> list:
+        """Copies of the arrays that the kernel may write, and of objects' fields; in arrays of those
+        before, where these fit.
+        """
         written = self._written(args)
-        pairs = zip(args, written, strict=True)
-        return [_kept(a) if w or is_object(a) else None for a, w in pairs]
+        before = before if len(before) == len(args) else [None] * len(args)
+        each = zip(args, written, before, strict=True)
+        return [_kept(a, b) if w or is_object(a) else None for a, w, b in each]
 
 
-def _kept(value):
+@dataclass
+class _Room:
+    """What one call at a time takes for itself: the units' table, and what it saves."""
+
+    table: np.ndarray = field(default_factory=lambda: np.empty(0))
+    saved: list = field(default_factory=list)
+
+
+def _copied_into(values: np.ndarray, before: object) -> np.ndarray:
+    """A copy of an array, in another one where that has the same shape and type."""
+    if not isinstance(before, np.ndarray) or before.dtype != values.dtype:
+        return values.copy()
+    if before.shape != values.shape:
+        return values.copy()
+    before[...] = values
+    return before
+
+
+def _kept(value, before: object = None):
     """A copy of what a kernel may change of an argument."""
     if isinstance(value, tuple):
-        return [_kept(v) for v in value]
+        parts: list = [None] * len(value)
+        if isinstance(before, list) and len(before) == len(value):
+            parts = before
+        return [_kept(a, b) for a, b in zip(value, parts, strict=True)]
     if is_object(value):
         return {name: (held, _kept(held)) for name, held in fields_of(value).items()}
     writable = isinstance(value, np.ndarray) and value.flags.writeable
-    return value.copy() if writable else None
+    return _copied_into(value, before) if writable else None
 
 
 def _restore(values, saved) -> None:

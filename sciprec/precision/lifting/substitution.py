@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+
+from numba.core.dispatcher import Dispatcher
 
 
 def substitute(
-    kernel: types.FunctionType, replacements: Mapping[types.FunctionType, types.FunctionType]
+    kernel: types.FunctionType, replacements: Mapping[Callable, Callable]
 ) -> types.FunctionType:
     """The kernel, calling replacements wherever it called the originals, however deep.
 
     Args:
         kernel: a plain Python kernel.
-        replacements: original -> replacement; both take the same arguments.
+        replacements: original -> replacement, kernels or jitted functions; both take the same
+            arguments.
 
     Returns:
         A new function with the same source; the kernel itself where it calls none of the originals.
@@ -31,15 +34,16 @@ def substitute(
     return copies.get(kernel, kernel)
 
 
-def _call_graph(kernel) -> dict[types.FunctionType, dict[str, types.FunctionType]]:
-    """Every kernel that is reached, with the kernels that its code names."""
+def _call_graph(kernel) -> dict[types.FunctionType, dict[str, Callable]]:
+    """Every kernel that is reached, with the kernels and jitted functions that its code names."""
     graph, todo = {}, [kernel]
     while todo:
         met = todo.pop()
         if met not in graph:
             named = {name: met.__globals__.get(name) for name in met.__code__.co_names}
-            graph[met] = {n: f for n, f in named.items() if isinstance(f, types.FunctionType)}
-            todo += graph[met].values()
+            kinds = types.FunctionType | Dispatcher
+            graph[met] = {n: f for n, f in named.items() if isinstance(f, kinds)}
+            todo += [f for f in graph[met].values() if isinstance(f, types.FunctionType)]
     return graph
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.formats.matrix_unit import INTEGER_BITS, MatrixUnit
-from sciprec.precision.matrix_unit.slicing import pairs_of, sliced
+from sciprec.precision.matrix_unit.slicing import Room, ends_of_rows, pairs_of, slices_of
 from sciprec.precision.matrix_unit.unit_kernels import compiled_for
 from sciprec.precision.matrix_unit.unit_table import UnitTable, real_scales, rounded_to
 
 
 @np.errstate(over="ignore", invalid="ignore", under="ignore")
-def unit_product(table: UnitTable, field: np.ndarray) -> np.ndarray:
+def unit_product(table: UnitTable, field: np.ndarray, room: Room = np.empty) -> np.ndarray:
     """Matrices by fields: out[b, n, c] = sum over k of table[b, k, n] field[b, k, c].
 
     Args:
         table: of matrices (matrices, rows, columns).
         field: (matrices, rows, columns of the field) in binary64.
+        room: makes all arrays, such as a pool's.
 
     Returns:
         (matrices, columns, columns of the field) in binary64; NaN where a column of the field has
@@ -30,75 +32,102 @@ def unit_product(table: UnitTable, field: np.ndarray) -> np.ndarray:
     """
     unit, (whole, groups, rows, columns) = table.unit, table.shape
     fields = field.shape[2]
-    if table.along == "rows":
-        given = field[:, None] * table.scales[..., None]
-    else:
-        given = field.reshape(whole, groups, rows, fields)
-    lines = np.ascontiguousarray(given.transpose(0, 1, 3, 2)).reshape(-1, rows)
-    numbers, scales = _numbers(lines, unit, fields)
-    summed = _sums(table, [_by_rows(one, fields, unit) for one in numbers], fields)
-    made = summed * scales.reshape(-1, fields, 1)
-    made = made.reshape(whole, groups, fields, columns)
-    if table.along == "rows":
-        return made.transpose(0, 1, 3, 2).reshape(whole, groups * columns, fields)
-    made = made * table.scales[:, :, None, :]
-    total = made[:, 0]
-    for group in range(1, groups):
-        total = total + made[:, group]
-    return total.transpose(0, 2, 1)
+    of_rows = table.along == "rows"
+    lines = room((whole, groups, fields, rows))
+    _take_lines(field, table.scales, of_rows, lines)
+    numbers, scales = _numbers(lines.reshape(-1, rows), unit, fields, room)
+    by_rows = [_by_rows(one, fields, unit, room) for one in numbers]
+    made = _sums(table, by_rows, fields, room)
+    out = room((whole, groups * columns if of_rows else columns, fields))
+    blocks, of_field = made.reshape(whole, groups, fields, columns), scales.reshape(-1, fields)
+    _give_sums(blocks, of_field.reshape(whole, groups, fields), table.scales, of_rows, out)
+    return out
 
 
-def _sums(table: UnitTable, numbers: list[np.ndarray], fields: int) -> np.ndarray:
+@kept(nogil=True, error_model="numpy")
+def _take_lines(field, scales, of_rows, lines):
+    """lines[b, g, c, k] = field in row k of a block, times its scale where channels are rows."""
+    whole, groups, fields, rows = lines.shape
+    for b in range(whole):
+        for g in range(groups):
+            for k in range(rows):
+                factor = scales[b, g, k] if of_rows else 1.0
+                row = k if of_rows else g * rows + k
+                for c in range(fields):
+                    lines[b, g, c, k] = field[b, row, c] * factor
+
+
+@kept(nogil=True, error_model="numpy")
+def _give_sums(sums, of_field, scales, of_rows, out):
+    """out[b, n, c] = sums[b, g, c, n] times their scales: of groups of columns n, or where channels
+    are columns, those of all groups of rows, in order.
+    """
+    whole, groups, fields, columns = sums.shape
+    for b in range(whole):
+        for g in range(groups):
+            for c in range(fields):
+                factor = of_field[b, g, c]
+                for n in range(columns):
+                    made = sums[b, g, c, n] * factor
+                    if of_rows:
+                        out[b, g * columns + n, c] = made
+                    elif g == 0:
+                        out[b, n, c] = made * scales[b, g, n]
+                    else:
+                        out[b, n, c] += made * scales[b, g, n]
+
+
+def _sums(table: UnitTable, numbers: list[np.ndarray], fields: int, room: Room) -> np.ndarray:
     """Sums of products of all pairs of slices, (blocks, columns of the field, columns)."""
     unit, (_, _, _, columns) = table.unit, table.shape
-    dtype = np.int32 if unit.accumulate == "int32" else np.float32
-    out = np.empty((table.rows.size, fields, columns), dtype)
-    total: np.ndarray | None = None
-    for i, j in pairs_of(unit.slices):
-        kept = table.slices[i]
-        kernel = compiled_for(kept.kernel, str(unit.accumulate))
-        kernel(numbers[j], table.rows, out, *kept.arrays)
-        term = out.astype(np.float64)
+    shape = table.rows.size, fields, columns
+    out, term, total = room(shape, _kind(unit)), room(shape), room(shape)
+    for number, (i, j) in enumerate(pairs_of(unit.slices)):
+        stored = table.slices[i]
+        kernel = compiled_for(stored.kernel, str(unit.accumulate))
+        kernel(numbers[j], table.rows, out, *stored.arrays)
+        made = term if number else total
+        made[...] = out
         if unit.slices > 1:
-            term *= 2.0 ** (-unit.slice_bits * (i + j))
-        total = term if total is None else total + term
-    assert total is not None
+            np.multiply(made, 2.0 ** (-unit.slice_bits * (i + j)), out=made)
+        if number:
+            np.add(total, term, out=total)
     return total
 
 
-def _by_rows(numbers: np.ndarray, fields: int, unit: MatrixUnit) -> np.ndarray:
+def _kind(unit: MatrixUnit) -> type:
+    """Of the numbers that a kernel multiplies and adds."""
+    return np.int32 if unit.accumulate == "int32" else np.float32
+
+
+def _by_rows(numbers: np.ndarray, fields: int, unit: MatrixUnit, room: Room) -> np.ndarray:
     """Numbers (blocks fields, rows) as a kernel takes them: (blocks, rows, fields)."""
-    dtype = np.int32 if unit.accumulate == "int32" else np.float32
-    apart = numbers.reshape(-1, fields, numbers.shape[1])
-    return np.ascontiguousarray(apart.swapaxes(1, 2), dtype)
+    apart = numbers.reshape(-1, fields, numbers.shape[1]).swapaxes(1, 2)
+    made = room(apart.shape, _kind(unit))
+    made[...] = apart
+    return made
 
 
 def _numbers(
-    lines: np.ndarray, unit: MatrixUnit, fields: int
+    lines: np.ndarray, unit: MatrixUnit, fields: int, room: Room
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """The slices of the field's columns as lines, and the lines' scales."""
-    if unit.slices > 1:
-        if unit.scale != "tensor":
-            return sliced(lines, INTEGER_BITS[unit.field], unit.slices)
-        made, scales = sliced(_of_tensor(lines, fields), INTEGER_BITS[unit.field], unit.slices)
-        whole = [_to_lines(one, lines, fields) for one in made]
-        return whole, np.tile(scales, len(lines) // fields)
-    if not unit.scaled:
-        return [rounded_to(lines, np.ones(len(lines)), unit.field)], np.ones(len(lines))
-    largest = np.abs(lines).max(axis=1, initial=0.0)
+    """The slices of the field's columns as lines, which change, and the lines' scales."""
+    ends = room((2, len(lines)))
+    ends_of_rows(lines, *ends)
     if unit.scale == "tensor":
-        largest = np.tile(largest.reshape(-1, fields).max(axis=0), len(lines) // fields)
-    scales = real_scales(largest, unit.field)
-    return [rounded_to(lines, scales, unit.field)], scales
-
-
-def _of_tensor(lines: np.ndarray, fields: int) -> np.ndarray:
-    """Lines (blocks fields, rows) with those of a column of the field, of all blocks, in one."""
-    apart = lines.reshape(-1, fields, lines.shape[1]).swapaxes(0, 1)
-    return np.ascontiguousarray(apart).reshape(fields, -1)
-
-
-def _to_lines(one: np.ndarray, lines: np.ndarray, fields: int) -> np.ndarray:
-    """The inverse of `_of_tensor`."""
-    apart = one.reshape(fields, -1, lines.shape[1]).swapaxes(0, 1)
-    return np.ascontiguousarray(apart).reshape(lines.shape)
+        most = room(fields)
+        for end, outermost in zip(ends, (np.max, np.min), strict=True):
+            apart = end.reshape(-1, fields)
+            outermost(apart, axis=0, out=most)
+            apart[...] = most
+    if unit.slices > 1:
+        return slices_of(lines, ends, INTEGER_BITS[unit.field], unit.slices, room)
+    if unit.scaled:
+        highest, lowest = ends
+        np.negative(lowest, out=lowest)
+        np.maximum(highest, lowest, out=highest)
+        scales = real_scales(highest, unit.field, room)
+    else:
+        scales = room(len(lines))
+        scales.fill(1.0)
+    return [rounded_to(lines, scales, unit.field, room)], scales

@@ -8,20 +8,30 @@ Source: Ozaki, Ogita, Oishi and Rump (2012), Error-free transformations of matri
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
-from sciprec.precision.integers.fixed_point import adaptive_quantize
+from sciprec.precision.compiled.disk_cache import kept
+from sciprec.precision.integers.fixed_point import LARGEST_EXPONENT, SMALLEST_EXPONENT
+
+Room = Callable[..., np.ndarray]
+"""Makes arrays of a shape and a type as `numpy.empty` does, which it is where nothing is given."""
+_LEAST = 2.0**SMALLEST_EXPONENT
 
 
-def sliced(x: np.ndarray, bits: int, slices: int) -> tuple[list[np.ndarray], np.ndarray]:
+def sliced(
+    x: np.ndarray, bits: int, slices: int, room: Room = np.empty
+) -> tuple[list[np.ndarray], np.ndarray]:
     """The slices of the numbers of each row, and the scales of the first.
 
     Args:
         x: (rows, n), finite or not.
         bits: of the integers, sign included.
         slices: how many.
+        room: makes the arrays.
 
     Returns:
         int8 arrays (rows, n), |d1| <= 2^q and |d2|, ... <= 2^(q - 1) with q = bits - 1; scales
@@ -30,18 +40,88 @@ def sliced(x: np.ndarray, bits: int, slices: int) -> tuple[list[np.ndarray], np.
     Precision: every slice is the rest before it rounded to nearest, so that the rest after n slices
         is at most 2^-(q (n - 1)) / 2 of the scale. Rests are exact, but below 2^-1074.
     """
-    first = adaptive_quantize(x, bits, axis=0, nonfinite="saturate")
-    scale = first.scale.copy()
-    made, rest, fine = [first.integers], x, scale
-    with np.errstate(invalid="ignore", under="ignore"):
-        for _ in range(slices - 1):
-            rest = rest - made[-1] * fine
-            fine = np.maximum(fine * 2.0 ** (1 - bits), 2.0**-1074)
-            given = {"axis": 0, "scale": fine, "nonfinite": "saturate"}
-            made.append(adaptive_quantize(rest, bits, **given).integers)
-    if first.nans or first.saturated:
-        scale[~np.isfinite(x).all(axis=1)] = np.nan
-    return made, scale.reshape(-1)
+    ends, rest = room((2, len(x))), room(x.shape)
+    ends_of_rows(x, *ends)
+    rest[...] = x
+    return slices_of(rest, ends, bits, slices, room)
+
+
+def slices_of(
+    rest: np.ndarray, ends: np.ndarray, bits: int, slices: int, room: Room
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """`sliced` of rows with these ends or nearer ones; the rows become what is left of them.
+
+    Args:
+        rest: (rows, n), changed.
+        ends: (2, rows), see `ends_of_rows`.
+        bits, slices, room: as there.
+    """
+    scales, fine = (room(len(rest)) for _ in range(2))
+    span = float(1 << (bits - 1))
+    _powers_of_two(ends, span, scales)
+    fine[...] = scales
+    made = [room(rest.shape, np.int8) for _ in range(slices)]
+    for number, digits in enumerate(made):
+        if number:
+            np.multiply(fine, 1.0 / span, out=fine)
+            np.maximum(fine, _LEAST, out=fine)
+        _take_digits(rest, fine, span, digits)
+    return made, scales
+
+
+@kept(nogil=True, error_model="numpy")
+def ends_of_rows(x, highest, lowest):
+    """Of each row (rows, n) the largest number, or 0 where none is above it, and the smallest, or
+    0; both NaN where a number is not finite.
+    """
+    for g in range(x.shape[0]):
+        top, bottom, bad = 0.0, 0.0, 0
+        for i in range(x.shape[1]):
+            value = x[g, i]
+            top = value if value > top else top
+            bottom = value if value < bottom else bottom
+            bad += not abs(value) < np.inf
+        highest[g], lowest[g] = (np.nan, np.nan) if bad else (top, bottom)
+
+
+@kept(nogil=True, error_model="numpy")
+def _powers_of_two(ends, span, scales):
+    """scales = the smallest powers of two over which both ends, rounded, are in [-span, span - 1];
+    1 where both are 0. That is what `adaptive_quantize` takes.
+    """
+    bits = math.frexp(span)[1] - 1
+    for g in range(scales.size):
+        high, low = ends[0, g], ends[1, g]
+        if not high > low:
+            scales[g] = np.nan if high != high else 1.0
+            continue
+        start = math.frexp(max(high, -low))[1] - bits
+        power = start + 1
+        for candidate in (start, start - 1):
+            inside = np.rint(math.ldexp(high, -candidate)) <= span - 1.0
+            if inside and np.rint(math.ldexp(low, -candidate)) >= -span:
+                power = candidate
+        scales[g] = math.ldexp(1.0, min(max(power, SMALLEST_EXPONENT), LARGEST_EXPONENT))
+
+
+@kept(nogil=True, error_model="numpy")
+def _take_digits(rest, scales, span, digits):
+    """digits = rest over the scale, a power of two, rounded; they are taken from the rest. Zeros
+    where a scale is NaN.
+    """
+    for g in range(rest.shape[0]):
+        scale = scales[g]
+        if scale != scale:
+            digits[g, :] = 0
+            continue
+        power = 1 - math.frexp(scale)[1]
+        half = power >> 1
+        first, second = math.ldexp(1.0, half), math.ldexp(1.0, power - half)
+        for i in range(rest.shape[1]):
+            digit = np.rint(rest[g, i] * first * second)
+            digit = min(max(digit, -span), span - 1.0)
+            digits[g, i] = np.int8(digit)
+            rest[g, i] -= digit * scale
 
 
 def pairs_of(slices: int) -> list[tuple[int, int]]:

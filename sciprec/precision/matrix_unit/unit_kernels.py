@@ -13,10 +13,11 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from sciprec.precision.compiled.disk_cache import kept
-from sciprec.precision.elementary.bits import inlined
+from sciprec.precision.elementary.bits import distinct, inlined
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.formats.float_format import ALIASES, FORMATS
 from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.lifting.substitution import substitute
 from sciprec.precision.operations.reduce import accumulate, product
 
 
@@ -66,6 +67,7 @@ def multiply_two_of_four(field, rows, out, values, places):
         places: (blocks, rows / 8, columns) of bytes: where in their four rows the two numbers of
             the first four stand, lower one first, then those of the next, two bits each.
     """
+    each = 4 * values.shape[1] // field.shape[1]  # rows of values for four of the table
     for b in range(field.shape[0]):
         for c in range(field.shape[2]):
             sums = out[b, c]
@@ -77,41 +79,26 @@ def multiply_two_of_four(field, rows, out, values, places):
                 w3 = field[b, 4 * i + 3, c]
                 shift = 4 * (i % 2)
                 where = places[b, i // 2]
-                lower = values[b, 2 * i]
-                upper = values[b, 2 * i + 1]
+                lower = values[b, each * i]
+                upper = values[b, each * i + each - 1]
                 for n in range(sums.shape[0]):
                     four = where[n] >> shift
                     first = chosen(four & 3, w0, w1, w2, w3)
                     second = chosen((four >> 2) & 3, w0, w1, w2, w3)
-                    one = accumulate(sums[n], product(first, lower[n]))
-                    sums[n] = accumulate(one, product(second, upper[n]))
+                    one = accumulate(sums[n], product(first, first_of_two(lower[n])))
+                    sums[n] = accumulate(one, product(second, second_of_two(upper[n])))
 
 
-def multiply_two_nibbles_of_four(field, rows, out, values, places):
-    """`multiply_two_of_four` from integers of 4 bits, the two of four rows in one byte.
+@inlined
+def first_of_two(number):
+    """The first of two numbers that are kept of four, each in a row of its own."""
+    return number
 
-    Args:
-        field, rows, out, places: as there.
-        values: (blocks, rows / 4, columns) of bytes.
-    """
-    for b in range(field.shape[0]):
-        for c in range(field.shape[2]):
-            sums = out[b, c]
-            sums[:] = 0
-            for i in range(rows[b] // 4):
-                w0 = field[b, 4 * i, c]
-                w1 = field[b, 4 * i + 1, c]
-                w2 = field[b, 4 * i + 2, c]
-                w3 = field[b, 4 * i + 3, c]
-                shift = 4 * (i % 2)
-                where = places[b, i // 2]
-                both = values[b, i]
-                for n in range(sums.shape[0]):
-                    four = where[n] >> shift
-                    first = chosen(four & 3, w0, w1, w2, w3)
-                    second = chosen((four >> 2) & 3, w0, w1, w2, w3)
-                    one = accumulate(sums[n], product(first, lower_half(both[n])))
-                    sums[n] = accumulate(one, product(second, upper_half(both[n])))
+
+@inlined
+def second_of_two(number):
+    """The second one."""
+    return number
 
 
 @inlined
@@ -132,6 +119,14 @@ def chosen(place, w0, w1, w2, w3):
     low = w0 if place == 0 else w1
     high = w2 if place == 2 else w3
     return low if place < 2 else high
+
+
+multiply_two_nibbles_of_four = distinct(
+    substitute(multiply_two_of_four, {first_of_two: lower_half, second_of_two: upper_half}),
+    "nibbles",
+)
+"""`multiply_two_of_four` from integers of 4 bits, the two of four rows in one byte: values are
+(blocks, rows / 4, columns) of bytes."""
 
 
 @lru_cache(maxsize=64)

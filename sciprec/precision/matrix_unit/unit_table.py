@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from sciprec.errors import InputError
+from sciprec.precision.compiled.disk_cache import kept as compiled
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.matrix_unit import INTEGER_BITS, MatrixUnit
-from sciprec.precision.integers.fixed_point import adaptive_quantize
-from sciprec.precision.matrix_unit.slicing import sliced
+from sciprec.precision.integers.fixed_point import round_rows
+from sciprec.precision.matrix_unit.slicing import Room, sliced
 from sciprec.precision.matrix_unit.storage import ROWS, Stored
-from sciprec.precision.quantization import quantize
+from sciprec.precision.quantization import rounding_into
 
 SCALE_BYTES = 4
 """Of a scale: it is a number of binary32."""
@@ -112,41 +114,71 @@ class UnitTable:
         return _out_of_blocks(blocks, self.along)
 
 
-def real_scales(largest: np.ndarray, name: str) -> np.ndarray:
+def real_scales(largest: np.ndarray, name: str, room: Room = np.empty) -> np.ndarray:
     """The scale of numbers up to these in a format: of integers the binary32 number, rounded up,
     that makes the largest 2^(bits - 1) - 1; of floats a power of two, see `MatrixUnit.top`.
 
     NaN where a largest number is not finite, 1 where it is zero.
+
+    Args:
+        largest: (n,).
+        name: of the format.
+        room: makes the array (n,) of scales.
     """
-    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-        if name in INTEGER_BITS:
-            ends = float(2 ** (INTEGER_BITS[name] - 1) - 1)
-            made = (largest / ends).astype(np.float32)
-            short = made.astype(np.float64) * ends < largest
-            made = np.where(short, np.nextafter(made, np.float32(np.inf)), made)
-        else:
-            fraction, power = np.frexp(largest)
-            power = np.where(fraction == 0.5, power - 1, power)
-            made = np.ldexp(1.0 / MatrixUnit.top(name), power)
-        scales = made.astype(np.float64)
-        scales[largest == 0] = 1.0
-        scales[~np.isfinite(largest) | ~np.isfinite(scales)] = np.nan
+    scales = room(largest.shape)
+    if name in INTEGER_BITS:
+        _scales_of_integers(largest, float(2 ** (INTEGER_BITS[name] - 1) - 1), scales)
+    else:
+        _scales_of_floats(largest, 1.0 / MatrixUnit.top(name), scales)
     return scales
 
 
-def rounded_to(x: np.ndarray, scales: np.ndarray, name: str) -> np.ndarray:
+@compiled(nogil=True, error_model="numpy")
+def _scales_of_integers(largest, ends, scales):
+    for i in range(largest.size):
+        made = np.float32(largest[i] / ends)
+        if np.float64(made) * ends < largest[i]:
+            made = np.nextafter(made, np.float32(np.inf))
+        usable = np.isfinite(largest[i]) and np.isfinite(made)
+        scales[i] = 1.0 if largest[i] == 0.0 else np.float64(made) if usable else np.nan
+
+
+@compiled(nogil=True, error_model="numpy")
+def _scales_of_floats(largest, one, scales):
+    for i in range(largest.size):
+        fraction, power = math.frexp(largest[i])
+        made = math.ldexp(one, power - 1 if fraction == 0.5 else power)
+        usable = np.isfinite(largest[i]) and np.isfinite(made)
+        scales[i] = 1.0 if largest[i] == 0.0 else made if usable else np.nan
+
+
+def rounded_to(x: np.ndarray, scales: np.ndarray, name: str, room: Room = np.empty) -> np.ndarray:
     """The numbers of rows (rows, n) over the rows' scales in a format, each rounded once.
 
     Integers as int8, floats in binary32; where a scale is NaN, whatever.
+
+    Args:
+        x, scales: (rows, n), (rows,).
+        name: of the format.
+        room: makes the arrays.
     """
-    usable = np.where(np.isfinite(scales), scales, 1.0)
     if name in INTEGER_BITS:
-        bits = INTEGER_BITS[name]
-        given = {"axis": 0, "scale": usable, "nonfinite": "saturate"}
-        return adaptive_quantize(x, bits, **given).integers
-    with np.errstate(over="ignore", under="ignore"):
-        over = x / usable[:, None]
-    return quantize(over, name).astype(np.float32)
+        integers = room(x.shape, np.int8)
+        round_rows(x, scales, INTEGER_BITS[name], integers)
+        return integers
+    over, made = room(x.shape), room(x.shape, np.float32)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        _divide(x, scales, over)
+        rounding_into(resolve_backend(name))(over.reshape(-1), over.reshape(-1))
+        made[...] = over
+    return made
+
+
+@compiled(nogil=True, error_model="numpy")
+def _divide(x, scales, out):
+    for g in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            out[g, i] = x[g, i] / scales[g]
 
 
 def _bits(name: str) -> int:
