@@ -78,13 +78,17 @@ class Control:
         self._fails, self._until = [0] * count, [0] * count
         nothing = np.zeros(len(self.sizes))
         self._sum, self._excess, self._random = np.zeros(self._weights.size), nothing, nothing
+        self._other, self._products, self._apart = np.zeros((3, self._weights.size))
 
     # ---- differences ---------------------------------------------------------------------------
 
     def _dot(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Of each variable."""
-        products = np.split(self._weights * x * y, np.cumsum(self.sizes)[:-1])
-        return np.array([math.fsum(each.tolist()) for each in products])
+        products = np.multiply(self._weights, x, out=self._products)
+        np.multiply(products, y, out=products)
+        ends = np.cumsum(self.sizes).tolist()
+        parts = (products[e - n : e] for e, n in zip(ends, self.sizes, strict=True))
+        return np.array([math.fsum(memoryview(each)) for each in parts])
 
     def _rate(self, rung: int, given: np.ndarray) -> Rate:
         """Of a rung, from its difference and the one before; one alone is taken for systematic."""
@@ -94,7 +98,7 @@ class Control:
         squares = self._dot(given, given)
         if not before.size:
             return Rate(np.sqrt(squares), np.zeros_like(squares))
-        apart = given - before
+        apart = np.subtract(given, before, out=self._apart)
         least = (0.0 if rung == self.rung else UNTRIED) * squares
         common = np.maximum(self._dot(given, before), least)
         return Rate(np.sqrt(common), 0.5 * self._dot(apart, apart))
@@ -114,7 +118,12 @@ class Control:
 
     def _remember(self, differences: Mapping[int, np.ndarray]) -> None:
         for rung, given in differences.items():
-            self._last[rung] = given.copy() if _usable(given) else np.zeros(0)
+            if not _usable(given):
+                self._last[rung] = np.zeros(0)
+            elif self._last[rung].size:
+                self._last[rung][:] = given
+            else:
+                self._last[rung] = given.copy()
 
     def _size(self, state: np.ndarray) -> np.ndarray:
         """The norm of each variable."""
@@ -162,7 +171,9 @@ class Control:
         kept = self._sum, self._excess, self._random
         rate = rates[own]
         if np.isfinite(rate.systematic).all():
-            self._sum = self._sum + count * differences[own]
+            self._sum = np.multiply(count, differences[own], out=self._other)
+            np.add(kept[0], self._sum, out=self._sum)
+            self._other = kept[0]
             self._excess = self._excess + count * count * rate.variance
             self._random = self._random + count * rate.variance
             estimate = self._estimate(size)
@@ -174,6 +185,8 @@ class Control:
         row = before + 1, count, own, good, estimate, forecast
         self.history.append(tuple(map(float, row)))
         if not good:
+            if self._sum is not kept[0]:
+                self._other = self._sum
             self._sum, self._excess, self._random = kept
             self._leave(own)
             return False
@@ -214,9 +227,9 @@ class Control:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All of it as arrays, for a checkpoint."""
-        last = {f"last_{rung}": given for rung, given in enumerate(self._last)}
+        last = {f"last_{rung}": given.copy() for rung, given in enumerate(self._last)}
         return last | {
-            "sum": self._sum, "parts": np.array([self._excess, self._random]),
+            "sum": self._sum.copy(), "parts": np.array([self._excess, self._random]),
             "rungs": np.array([self._fails, self._until]), "rung": np.array(self.rung),
             "history": rows_of(self.history),
         }  # fmt: skip
@@ -251,7 +264,9 @@ def vain_attempts(history: np.ndarray) -> int:
 
 def _usable(values: np.ndarray) -> bool:
     """Whether values can be squared and summed."""
-    return bool(np.all(np.abs(values) < _MOST))  # of NaN it is false
+    if not values.size:
+        return True
+    return bool(-_MOST < values.min() and values.max() < _MOST)  # of NaN it is false
 
 
 def _over(errors: np.ndarray, sizes: np.ndarray) -> float:

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.monitoring.summaries import Room
+
 
 @dataclass(frozen=True)
 class Part:
@@ -32,11 +34,14 @@ class Part:
     places: np.ndarray
     weights: np.ndarray
 
-    def squared(self, values: np.ndarray) -> float:
+    def squared(self, values: np.ndarray, room: Room = np.empty) -> float:
         """The squared norm of the variable in a flat state."""
-        mine = values[self.places]
+        mine, weighted = (room(self.places.shape) for _ in range(2))
+        np.take(values, self.places, out=mine, mode="clip")
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.sum(self.weights * mine * mine))
+            np.multiply(self.weights, mine, out=weighted)
+            np.multiply(weighted, mine, out=weighted)
+            return float(np.sum(weighted))
 
 
 class Drift:
@@ -58,29 +63,35 @@ class Drift:
         self._steps: list[int] = []
         self._estimates: list[np.ndarray] = []
 
-    def note(self, step: int, difference: np.ndarray, state: np.ndarray) -> None:
+    def note(
+        self, step: int, difference: np.ndarray, state: np.ndarray, room: Room = np.empty
+    ) -> None:
         """Take down the difference that a step has made.
 
         Args:
             step: its number.
             difference: flat, that of the run less that of fp64.
             state: flat, after it.
+            room: makes the arrays that are needed on the way.
         """
         self.count += 1
-        self._total = difference.copy() if self.count == 1 else self._total + difference
-        self._squares += [part.squared(difference) for part in self.parts.values()]
+        if self.count == 1:
+            self._total = difference.copy()
+        else:
+            np.add(self._total, difference, out=self._total)
+        self._squares += [part.squared(difference, room) for part in self.parts.values()]
         self._steps.append(step)
-        self._estimates.append(np.array([self._estimate(name, state) for name in self.parts]))
+        self._estimates.append(np.array([self._estimate(n, state, room) for n in self.parts]))
 
-    def _estimate(self, name: str, state: np.ndarray) -> float:
+    def _estimate(self, name: str, state: np.ndarray, room: Room) -> float:
         """E of a variable over its norm; infinite where that is zero."""
         part, n = self.parts[name], self.count
-        mean = part.squared(self._total) / n**2
+        mean = part.squared(self._total, room) / n**2
         squares = float(self._squares[list(self.parts).index(name)])
-        size = part.squared(state)
+        size = part.squared(state, room)
         if size == 0.0:
             return np.inf if squares > 0.0 else 0.0
-        begun = part.squared(self.initial) if self.initial.size else 0.0
+        begun = part.squared(self.initial, room) if self.initial.size else 0.0
         return float(np.sqrt((begun + estimated(mean, squares, n, n * self.every)) / size))
 
     @property
@@ -104,7 +115,7 @@ class Drift:
     def arrays(self) -> dict[str, np.ndarray]:
         """All of it as arrays, for a checkpoint."""
         return {
-            "steps": self.steps, "estimates": self.estimates, "total": self._total,
+            "steps": self.steps, "estimates": self.estimates, "total": self._total.copy(),
             "squares": self._squares,
         }  # fmt: skip
 

@@ -14,6 +14,7 @@ from sciprec.monitoring.summaries import (
     BINS,
     COLUMNS,
     Limits,
+    Room,
     exponents,
     largest_errors,
     relative_error,
@@ -55,7 +56,8 @@ class History:
         self._kept: dict[str, list[np.ndarray]] = {}
 
     def note(
-        self, step: int, values: Sequence[np.ndarray], truths: Sequence[np.ndarray] | None = None
+        self, step: int, values: Sequence[np.ndarray], truths: Sequence[np.ndarray] | None = None,
+        room: Room = np.empty,
     ) -> None:
         """Take down what the variables hold in a step.
 
@@ -63,11 +65,12 @@ class History:
             step: its number, above all before.
             values: one array for each variable.
             truths: the same in binary64, where that runs beside it.
+            room: makes the arrays that are needed on the way, not those that are kept.
         """
         counts = np.array([exponents(v) for v in values]).reshape(len(self.names), BINS)
         self.exponents += counts
         self._keep("steps", step)
-        self._keep("rows", [row_of(v, self.limits) for v in values])
+        self._keep("rows", [row_of(v, self.limits, room) for v in values])
         if self.sketches:
             self._keep("sketches", [sketch(v) for v in values])
         if self.bands is not None and self.level >= PLACES:

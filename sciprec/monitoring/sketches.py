@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from sciprec.monitoring.summaries import quotient
+from sciprec.precision.compiled.disk_cache import kept
 
 TABLES, SUMS, BAND_SIZE = 4, 64, 16
 SIZE = TABLES * SUMS
@@ -43,8 +44,10 @@ def sketch(values: np.ndarray) -> np.ndarray:
     """The sums of an array: (SIZE,)."""
     x = np.asarray(values, np.float64).ravel()
     places, signs = _drawn(x.size)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.bincount(places.ravel(), weights=(signs * x).ravel(), minlength=SIZE)
+    sums = np.zeros(SIZE)
+    for table in range(TABLES):
+        _add(x, signs[table], places[table], sums)
+    return sums
 
 
 def sketch_by_band(values: np.ndarray, bands: np.ndarray, count: int) -> np.ndarray:
@@ -55,10 +58,21 @@ def sketch_by_band(values: np.ndarray, bands: np.ndarray, count: int) -> np.ndar
         bands: (n,), the part of each element, from 0 to count - 1.
     """
     places, signs = _drawn(values.size)
-    sums = bands * BAND_SIZE + places[0] % BAND_SIZE
-    with np.errstate(over="ignore", invalid="ignore"):
-        made = np.bincount(sums, weights=signs[0] * values, minlength=count * BAND_SIZE)
-    return made.reshape(count, BAND_SIZE)
+    sums = np.zeros((count, BAND_SIZE))
+    _add_by_band(np.asarray(values, np.float64), signs[0], places[0], bands, sums)
+    return sums
+
+
+@kept(nogil=True, error_model="numpy")
+def _add(x, signs, places, sums):
+    for i in range(x.size):
+        sums[places[i]] += signs[i] * x[i]
+
+
+@kept(nogil=True, error_model="numpy")
+def _add_by_band(x, signs, places, bands, sums):
+    for i in range(x.size):
+        sums[bands[i], places[i] % sums.shape[1]] += signs[i] * x[i]
 
 
 def sketched_error(tested: np.ndarray, truth: np.ndarray, norm: np.ndarray) -> np.ndarray:

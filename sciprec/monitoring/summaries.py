@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.precision.compiled.disk_cache import kept as compile_kept
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.float_format import Format
 
@@ -18,6 +20,8 @@ COLUMNS = (
 root of the sum of their squares; how many are zero, subnormal in the format, NaN, infinite, and at
 the largest number of a format that saturates; places (of all values in order, from 0, else -1) of
 the first NaN, the first infinity and the value that is largest in size."""
+Room = Callable[..., np.ndarray]
+"""Makes arrays of a shape and a type as `numpy.empty` does, which it is where nothing is given."""
 LEAST_EXPONENT, GREATEST_EXPONENT = -150, 128
 BINS = GREATEST_EXPONENT - LEAST_EXPONENT + 1
 """Exponents floor(log2 |x|) that are counted; what is beyond counts at the ends."""
@@ -47,12 +51,13 @@ class Limits:
         return cls(fmt.min_normal, largest)
 
 
-def row_of(values: np.ndarray, limits: Limits) -> np.ndarray:
+def row_of(values: np.ndarray, limits: Limits, room: Room = np.empty) -> np.ndarray:
     """The numbers of `COLUMNS` of some values.
 
     Args:
         values: of any shape; taken in their order in memory as by `ravel`.
         limits: of their format.
+        room: makes the arrays that are needed on the way.
     """
     x = np.asarray(values, np.float64).ravel()
     row = np.zeros(len(COLUMNS))
@@ -60,13 +65,13 @@ def row_of(values: np.ndarray, limits: Limits) -> np.ndarray:
     if not x.size:
         row[1:5] = np.nan
         return row
-    sizes = np.abs(x)
-    finite = np.isfinite(x)
+    sizes, finite, which = np.abs(x, out=room(x.shape)), room(x.shape, bool), room(x.shape, bool)
+    np.isfinite(x, out=finite)
     kept, own = (x, sizes) if finite.all() else (x[finite], sizes[finite])
     row[0] = x.size
     row[1:5] = _moments(kept, own)
-    row[5] = np.count_nonzero(sizes == 0.0)
-    row[6] = np.count_nonzero(own < limits.least_normal) - row[5]
+    row[5] = np.count_nonzero(np.equal(sizes, 0.0, out=which))
+    row[6] = np.count_nonzero(np.less(own, limits.least_normal, out=which[: own.size])) - row[5]
     if limits.least_normal == 0.0:
         row[6] = 0.0
     if kept.size < x.size:
@@ -75,8 +80,9 @@ def row_of(values: np.ndarray, limits: Limits) -> np.ndarray:
         row[10] = int(nans.argmax()) if row[7] else -1
         row[11] = int(infinite.argmax()) if row[8] else -1
     if limits.largest < math.inf:
-        row[9] = np.count_nonzero(own >= limits.largest)
-    row[12] = int(np.where(np.isnan(sizes), -1.0, sizes).argmax())
+        row[9] = np.count_nonzero(np.greater_equal(own, limits.largest, out=which[: own.size]))
+    np.copyto(sizes, -1.0, where=np.isnan(sizes, out=which))
+    row[12] = int(sizes.argmax())
     return row
 
 
@@ -105,10 +111,17 @@ def _ldexp(x: float, exponent: int) -> float:
 
 def exponents(values: np.ndarray) -> np.ndarray:
     """How many finite values other than zero have each exponent floor(log2 |x|): (BINS,)."""
-    x = np.asarray(values, np.float64).ravel()
-    x = x[np.isfinite(x) & (x != 0.0)]
-    found = np.clip(np.frexp(x)[1] - 1, LEAST_EXPONENT, GREATEST_EXPONENT) - LEAST_EXPONENT
-    return np.bincount(found, minlength=BINS).astype(np.int64)
+    counts = np.zeros(BINS, np.int64)
+    _count_exponents(np.asarray(values, np.float64).ravel(), counts)
+    return counts
+
+
+@compile_kept(nogil=True, error_model="numpy")
+def _count_exponents(x, counts):
+    for i in range(x.size):
+        if x[i] != 0.0 and abs(x[i]) < np.inf:
+            power = math.frexp(x[i])[1] - 1
+            counts[min(max(power, LEAST_EXPONENT), GREATEST_EXPONENT) - LEAST_EXPONENT] += 1
 
 
 def relative_error(tested: np.ndarray, truth: np.ndarray) -> float:

@@ -1,30 +1,50 @@
-"""Steps of a run make no arrays: what they work in is there before the first."""
+"""Steps of a run make no arrays: what they work in is there before the first.
+
+Left out is what no step of every kind does: fixed point finds units anew, and dynamic scales a step
+again without ranges, where numbers have outgrown theirs; a monitor keeps rows of what it has seen.
+"""
 
 import tracemalloc
 
 import numpy as np
 import pytest
 
+from sciprec.adaptation import plan as adaptation
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
+from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.dynamic_scales import scaled_model
 from sciprec.climate.running.lifted_model import Model, conversion_of
+from sciprec.climate.running.observing import observer_of
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.aligned import LINE_BYTES, Pool
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.monitoring.plan import checked_plan, with_changes
+from sciprec.monitoring.summaries import BINS
 from sciprec.precision.assigning.scaling import ScaledBackend, with_scaling
+from sciprec.precision.formats.matrix_unit import UNIT_FORMATS
+from sciprec.precision.formats.stages import STAGES
+from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.sums.compensation import Compensation
 
 SMALL = Truncation(31, 48, 96, 900.0)
+LARGER = Truncation(85, 128, 256, 300.0)
 NOISE_BYTES = 6000
 """Of numbers and other objects of Python's in a step; the smallest state here has more."""
 STEPS = 4
 
 
-def model_of(case, **given):
-    scaling = given.pop("scaling", None)
+def request_of(case, truncation=SMALL, scaling=None, **given):
     if scaling:
         given["backend"] = with_scaling(given["backend"], scaling, None)
-    request = check_request(case, SMALL, 1.0, step_seconds=600.0, **given)
+    return check_request(case, truncation, 1.0, **{"step_seconds": 600.0} | given)
+
+
+def model_of(case, **given):
+    model, state, _ = made_of(request_of(case, **given))
+    return model, state
+
+
+def made_of(request):
     grid = GaussianGrid(request.truncation)
     places = grid.lon_radians[:, None], grid.lat_radians[None, :]
     initial = request.case.initial(*places, **request.parameters.case)
@@ -32,18 +52,24 @@ def model_of(case, **given):
     exact = convert.to_state(initial)
     is_scaled = isinstance(request.backend, ScaledBackend)
     model = scaled_model(request, convert, exact) if is_scaled else Model(request, convert)
-    return model, model.stored(exact)
+    return model, model.stored(exact), convert
 
 
 def made_by_steps(stepping, levels):
-    """Bytes that some steps take at once beyond those that are there before and after them."""
+    """Bytes that some steps take at once beyond those that are there before them."""
     stepping.advance(levels, 0, STEPS)
     stepping.advance(levels, STEPS, STEPS)
+    return most_of(lambda: stepping.advance(levels, 2 * STEPS, STEPS))[0]
+
+
+def most_of(function):
+    """Bytes that a call takes at once beyond those that are there before it, and after it."""
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        stepping.advance(levels, 2 * STEPS, STEPS)
-        return tracemalloc.get_traced_memory()[1] - before
+        function()
+        after, most = tracemalloc.get_traced_memory()
+        return most - before, most - after
     finally:
         tracemalloc.stop()
 
@@ -102,6 +128,93 @@ GIVEN = {
 def test_no_way_to_run(name):
     case = "williamson_5"
     assert_makes_nothing(case, time_scheme="semi_implicit_leapfrog", **GIVEN[name])
+
+
+def unit(**keys):
+    return {"legendre": "matrix:" + ",".join(f"{key}={value}" for key, value in keys.items())}
+
+
+UNITS = {
+    **{f"{one} table": unit(table=one, field="fp16") for one in UNIT_FORMATS},
+    **{f"{one} field": unit(table="int8", field=one) for one in UNIT_FORMATS},
+    "one scale": unit(table="int8", field="int8", scale="tensor"),
+    "groups": unit(table="int4", field="fp16", scale="group"),
+    "two of four": unit(table="fp16", field="fp16", sparsity="2:4", accumulate="fp16"),
+    "two of four, packed": unit(table="int4", field="int8", sparsity="2:4"),
+    "slices": unit(table="int8", field="int8", slices=3),
+    "slices, one scale": unit(table="int8", field="int8", slices=2, scale="tensor"),
+    "lowest orders kept": unit(table="int8", field="fp16") | {"kept": "fp32", "kept_orders": 1},
+}
+FEW_UNITS = ("int4 table", "e4m3fn field", "slices, one scale", "two of four, packed")
+
+
+@pytest.mark.parametrize("stages", STAGES)
+def test_no_named_stages(stages):
+    assert_makes_nothing("williamson_5", time_scheme="rk4", stages=stages)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in FEW_UNITS)) for n in UNITS]
+)
+def test_no_matrix_unit(name):
+    assert_makes_nothing("williamson_5", time_scheme="rk4", stages=UNITS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["fp16", "bf16"])  # in binary32 variables, and by tables
+@pytest.mark.parametrize("scaling", ["static", "dynamic"])
+def test_no_scales(backend, scaling):
+    assert_makes_nothing("williamson_5", time_scheme="rk4", backend=backend, scaling=scaling)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["rk4", "semi_implicit_leapfrog"])
+def test_no_fixed_point_where_units_stay(scheme):
+    model, state = model_of("williamson_2", backend="fixed32", time_scheme=scheme)
+    levels = [model.steps.system.addition.level(state)]
+    fixed = [kernel for kernel in model.lifted if isinstance(kernel, FixedLifted)]
+    found, changes = [], -1
+    for done in range(0, 12 * STEPS, STEPS):
+        made, _ = most_of(lambda done=done: model.steps.advance(levels, done, STEPS))
+        reports = [kernel.report() for kernel in fixed]
+        before, changes = changes, sum(r.adaptations + r.careful_calls for r in reports)
+        found += [made] * (changes == before)
+    assert len(found) >= 3
+    assert max(found) < state.nbytes // 2, found
+
+
+WATCHED = with_changes(("vorticity", "divergence", "geopotential"))
+
+
+@pytest.mark.slow
+def test_no_look_of_a_monitor_but_rows_of_what_it_has_seen():
+    plan = checked_plan(WATCHED, every=1, drift_every=1)
+    how = {"time_scheme": "semi_implicit_leapfrog", "monitor": plan, "backend": "fp32",
+           "step_seconds": 300.0, "compensation": "carry"}  # fmt: skip
+    request = request_of("williamson_5", LARGER, **how)
+    model, state, convert = made_of(request)
+    levels = [model.steps.system.addition.level(state)]
+    observer = observer_of(request, convert, model.columns)
+    observer.start(state, state.astype(np.float64))
+    both = model.steps, model.steps
+    observer.advance(*both, levels, 0, STEPS)
+    _, passing = most_of(lambda: observer.advance(*both, levels, STEPS, STEPS))
+    rows = 2 * len(WATCHED) * BINS * 8  # how many numbers have each exponent, in a list and stacked
+    assert passing < rows + NOISE_BYTES < 2 * state.nbytes // 3, passing  # a variable in binary64
+    assert observer.history.steps.size == 2 * STEPS
+
+
+@pytest.mark.slow
+def test_no_block_of_an_adaptive_run():
+    plan = adaptation.checked_plan(1e-2, ["fp16", "fp32"], STEPS)
+    request = request_of("williamson_5", LARGER, adaptive=plan, step_seconds=300.0)
+    model, state, convert = made_of(request)
+    steps = AdaptiveSteps(request, convert, model)
+    levels = [model.steps.system.addition.level(state)]
+    steps.step([level.copy() for level in levels])
+    found = made_by_steps(steps, levels)
+    assert {row[2] for row in steps.control.history} == {0.0}
+    assert state.nbytes > 3 * NOISE_BYTES > 3 * found, found
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -22,6 +22,7 @@ from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.stepping.schemes import System
 from sciprec.climate.stepping.stored import resolve_stored
+from sciprec.climate.transform.aligned import Pool
 from sciprec.precision import resolve_backend
 
 
@@ -48,6 +49,9 @@ class AdaptiveSteps:
         self._rungs: list[Steps] = [one.steps for one in (*models, model)]
         self.lifted = [kernel for one in (*models, model) for kernel in one.lifted]
         self._exact = ExactSteps(request, convert)
+        self._spare: list[list[Level]] = []
+        self._given: list[list[Level]] = []
+        self._pool = Pool()
         self.variable = require_variable(self.plan, request.equations.variables)
         part = parts_of(request, model.columns)[self.variable]
         self._places = part.places
@@ -71,13 +75,23 @@ class AdaptiveSteps:
 
     def advance(self, levels: list[Level], before: int, count: int) -> float:
         """A block, made again on wider rungs until it stays; the processor seconds that it took."""
-        start = time.thread_time()
-        levels[:] = block(self, self.control, levels, before, count)
+        start, begun = time.thread_time(), list(levels)
+        self._pool.reset()
+        self._given = []
+        made = block(self, self.control, levels, before, count)
+        self._spare += [begun, *(given for given in self._given if given is not made)]
+        levels[:] = made
         return time.thread_time() - start
 
     def copied(self, state: list[Level]) -> list[Level]:
         """See `blocks.Rungs`, as the following."""
-        return [level.copy() for level in state]
+        copy = self._spare.pop() if self._spare else []
+        del copy[len(state) :]
+        for mine, level in zip(copy, state, strict=False):
+            mine.take(level)
+        copy += [level.copy() for level in state[len(copy) :]]
+        self._given.append(copy)
+        return copy
 
     def advanced(self, state: list[Level], rung: int, before: int, count: int) -> None:
         """So many steps on a rung."""
@@ -89,11 +103,16 @@ class AdaptiveSteps:
 
     def apart(self, state: list[Level], exact: list[Level]) -> np.ndarray:
         """The difference of the judged variable."""
-        return difference(state, exact)[self._places]
+        return self._judged_of(difference(state, exact, self._pool.array))
 
     def judged(self, state: list[Level]) -> np.ndarray:
         """The judged variable."""
-        return state[0].values[self._places].astype(np.float64)
+        return self._judged_of(state[0].values)
+
+    def _judged_of(self, values: np.ndarray) -> np.ndarray:
+        made = self._pool.array(self._places.shape)
+        np.take(values, self._places, out=made, mode="clip")
+        return made
 
     @property
     def adapted(self) -> Adapted:

@@ -12,15 +12,25 @@ from sciprec.climate.running.lifted_model import Model
 from sciprec.climate.running.request import Request
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.stepping.stored import StoredState
+from sciprec.climate.transform.aligned import Pool
 from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.monitoring.drift import Drift, Part
+from sciprec.monitoring.summaries import Room
 from sciprec.precision import resolve_backend
 
 
-def true_values(level: Level) -> np.ndarray:
+def true_values(level: Level, room: Room = np.empty) -> np.ndarray:
     """What a level stands for, in binary64: its values, and what their roundings owe them."""
-    values = level.values.astype(np.float64)
-    return values if level.residual is None else values + level.residual.astype(np.float64)
+    return _true_into(level, room(level.values.shape), room)
+
+
+def _true_into(level: Level, values: np.ndarray, room: Room) -> np.ndarray:
+    values[...] = level.values
+    if level.residual is not None:
+        owed = room(values.shape)
+        owed[...] = level.residual
+        np.add(values, owed, out=values)
+    return values
 
 
 class ExactSteps:
@@ -33,29 +43,45 @@ class ExactSteps:
 
     def __init__(self, request: Request, convert: Conversion) -> None:
         self._steps = Model(in_fp64(request), convert).steps
+        self._made: list[Level] = []
+        self._pool = Pool()
 
     def after(self, levels: Sequence[Level], before: int) -> list[Level]:
-        """The levels that a step in fp64 makes of such; these stay as they are.
+        """The levels that a step in fp64 makes of such, until the next call; these stay as they
+        are.
 
         Args:
             levels: of the time scheme, newest first.
             before: how many steps were made.
         """
-        made = [Level(true_values(level)) for level in levels]
+        self._pool.reset()
+        while len(self._made) < len(levels):
+            self._made.append(Level(np.empty(levels[0].values.shape)))
+        made = self._made[: len(levels)]
+        for level, mine in zip(levels, made, strict=True):
+            _true_into(level, mine.values, self._pool.array)
         self._steps.advance(made, before, 1)
         return made
 
 
-def difference(levels: Sequence[Level], exact: Sequence[Level]) -> np.ndarray:
+def difference(
+    levels: Sequence[Level], exact: Sequence[Level], room: Room = np.empty
+) -> np.ndarray:
     """What a step has added to the states, flat: the mean over the levels of the scheme, since a
     leapfrog's levels move on by turns.
 
     Args:
         levels: after the step of the run.
         exact: after that in fp64.
+        room: makes the arrays.
     """
-    each = [true_values(mine) - its.values for mine, its in zip(levels, exact, strict=True)]
-    return np.sum(each, axis=0) / len(each)
+    each = [true_values(mine, room) for mine in levels]
+    for mine, its in zip(each, exact, strict=True):
+        np.subtract(mine, its.values, out=mine)
+    total = each[0]
+    for more in each[1:]:
+        np.add(total, more, out=total)
+    return np.divide(total, len(each), out=total)
 
 
 def in_fp64(request: Request) -> Request:
@@ -112,6 +138,7 @@ class Drifting:
         self._exact = ExactSteps(request, convert)
         self._convert, self._columns = convert, columns
         self._made: list[Level] = []
+        self._pool = Pool()
 
     def begin(self, levels: Sequence[Level], before: int) -> None:
         """The run is about to make a step."""
@@ -119,7 +146,10 @@ class Drifting:
 
     def end(self, levels: Sequence[Level], steps: int) -> None:
         """It has made it."""
-        self.drift.note(steps, difference(levels, self._made), true_values(levels[0]))
+        self._pool.reset()
+        room = self._pool.array
+        apart = difference(levels, self._made, room)
+        self.drift.note(steps, apart, true_values(levels[0], room), room)
 
     def fields(self, levels: Sequence[Level]) -> dict[str, np.ndarray]:
         """The signed sum in SI units: by how much the fields of the state differ from those of the

@@ -12,6 +12,7 @@ from sciprec.climate.running.drifting import Drifting, is_fp64
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Addition, Level
+from sciprec.climate.transform.aligned import Pool
 from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.monitoring.history import OFF, History
 from sciprec.monitoring.observed import Observed
@@ -54,6 +55,8 @@ class Observer:
         self.request = request
         drifts = self.plan.drift_every > 0 and not is_fp64(request)
         self.drifting = Drifting(request, convert, columns) if drifts else None
+        self._heard: _Heard | None = None
+        self._pool = Pool()
 
     def start(self, state: np.ndarray, exact: np.ndarray) -> None:
         """The run begins.
@@ -78,7 +81,7 @@ class Observer:
             before += more
             watched = self.plan.watches(before)
             drifting = self.drifting if self.plan.drifts(before) else None
-            heard = _Heard(whole) if watched and self._inside else None
+            heard = self._hear(whole) if watched and self._inside else None
             alone = heard is not None or drifting is not None
             if not alone or more > 1:
                 seconds += stepping.advance(levels, before - more, more - alone)
@@ -99,14 +102,22 @@ class Observer:
             return
         heard = None
         if self._inside:  # of the step that would follow
-            heard = _Heard(whole)
+            heard = self._hear(whole)
             heard.steps.advance([level.copy() for level in levels], steps, 1)
         self.look(steps, levels, heard)
 
+    def _hear(self, whole: Steps) -> _Heard:
+        """Steps that are listened to from now on, in the arrays of those before."""
+        if self._heard is None or self._heard.whole is not whole:
+            self._heard = _Heard(whole)
+        self._heard.begun = False
+        return self._heard
+
     def look(self, steps: int, levels: list[Level], heard: _Heard | None = None) -> None:
         """Take down what the variables hold after so many steps."""
+        self._pool.reset()
         values = [self._taken(name, levels, heard) for name in self.plan.watch]
-        self.history.note(steps, values)
+        self.history.note(steps, values, room=self._pool.array)
         if self.plan.told is not None:
             self.plan.told(self.observed)
 
@@ -115,7 +126,11 @@ class Observer:
         array = levels[0].values
         if colon:
             array = heard.increment if f"{kind}:" == INCREMENT else heard.tendency
-        return np.asarray(array.reshape(-1)[self._places[name]], np.float64)
+        places, pool = self._places[name], self._pool
+        taken, made = pool.array(places.shape, array.dtype), pool.array(places.shape)
+        np.take(array.reshape(-1), places, out=taken, mode="clip")
+        made[...] = taken
+        return made
 
     def _of(self, watched: str) -> np.ndarray:
         """Where the elements of a watched variable are in a flat state."""
@@ -165,12 +180,15 @@ class _Heard:
     """Steps of a whole state whose tendency and increment are kept.
 
     Attributes:
+        whole: what they are those of.
         steps: makes them.
+        begun: whether the tendency of the step was heard.
         tendency: the first one of a step.
         increment: the last one of a step, before it is rounded into the state.
     """
 
     def __init__(self, whole: Steps) -> None:
+        self.whole, self.begun = whole, False
         self.tendency = self.increment = np.empty(0)
         system = replace(
             whole.system, tendency=self._tendency(whole.system.tendency),
@@ -181,8 +199,8 @@ class _Heard:
     def _tendency(self, tendency):
         def function(values: np.ndarray, out: np.ndarray) -> None:
             tendency(values, out)
-            if not self.tendency.size:
-                self.tendency = out.copy()
+            if not self.begun:
+                self.begun, self.tendency = True, _copied(out, self.tendency)
 
         return function
 
@@ -191,7 +209,15 @@ class _Heard:
 
         class Hearing(Addition):
             def add(self, level: Level, increment: np.ndarray, steps: int = 1) -> None:
-                heard.increment = increment.copy()
+                heard.increment = _copied(increment, heard.increment)
                 super().add(level, increment, steps)
 
         return Hearing(*(getattr(addition, name) for name in Addition.__dataclass_fields__))
+
+
+def _copied(values: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """A copy of an array, in another one where that has its shape and type."""
+    if room.shape != values.shape or room.dtype != values.dtype:
+        return values.copy()
+    room[...] = values
+    return room

@@ -53,7 +53,8 @@ class MatrixLegendre:
         )
 
     def synthesis(self, spectrum: np.ndarray, pool: Pool | None = None) -> np.ndarray:
-        """Fourier coefficients of (coefficients, 2 fields), in an array of the pool or a new one."""
+        """Fourier coefficients of (coefficients, 2 fields), in an array of the pool or of its own.
+        """
         room, columns = np.empty if pool is None else pool.array, spectrum.shape[1]
         padded = room((len(spectrum) + 1, columns))
         padded[:-1], padded[-1] = spectrum, 0.0

@@ -110,8 +110,8 @@ class ScaledTransform:
 
 @compile_kept(nogil=True, error_model="numpy")
 def _rescale(values, factors, largest, out):
-    """out = factors values, of the fields on the first axis; what is larger is infinite first: there
-    is no smallest number, and the largest is looked for where numbers leave a stage.
+    """out = factors values, of the fields on the first axis; values above the largest are infinite:
+    where there is no smallest number, the largest is looked for where numbers leave a stage.
     """
     for f in range(values.shape[0]):
         for i in range(values.shape[1]):

@@ -334,8 +334,8 @@ class FixedLifted(Lifted):
             return self._dispatchers[variant]
 
     def _saved(self, args, before: list) -> list:
-        """Copies of the arrays that the kernel may write, and of objects' fields; in arrays of those
-        before, where these fit.
+        """Copies of the arrays that the kernel may write, and of objects' fields; in the arrays of
+        those before, where they fit.
         """
         written = self._written(args)
         before = before if len(before) == len(args) else [None] * len(args)
