@@ -248,7 +248,8 @@ def test_groups_of_columns_have_scales_of_their_own():
         mine = part[1].reshape(2, -1)
         narrow.run(table, part[0].reshape(-1), weights, step, mine, made)
         expected[:, first:last] = made.reshape(10, -1)
-    narrow.run_columns(addresses, firsts, 70, x, weights, step, many, out)
+    given = x, weights, step, many, out
+    narrow.run_columns(addresses, firsts, 70, narrow.room_for(*given), *given)
     np.testing.assert_array_equal(out.reshape(10, 7), expected)
     assert np.isinf(out).any() and np.isfinite(out).any()
 
