@@ -48,7 +48,10 @@ _ROUNDED = (
     "steps{residuals}. Tables and initial state are made in binary64 and rounded once; fields "
     "and budgets are evaluated from the stored states in binary64."
 )
-_NO_KERNEL = {"days", "output_hours", "step_seconds", "truncation", "checkpoints", "variables"}
+_NO_KERNEL = {
+    "days", "output_hours", "step_seconds", "truncation", "checkpoints", "variables",
+    "count_operations",
+}  # fmt: skip
 """Keys of the table that no kernel depends on."""
 
 
@@ -131,6 +134,11 @@ class ClimateRun(Section):
         description="the format of the state between steps in all runs but the truth, or formats "
         'by total wavenumber, as in "scales:0-10 fp32;11- 11" or "scales:30 - 3.5*log2(1+l)"',
     )  # fmt: skip
+    count_operations: bool = Field(
+        default=False, examples=["count_operations = true"],
+        description="true or false: whether the truth counts operations and bytes of the stages of "
+        "a step, for the roofline on the page",
+    )  # fmt: skip
     checkpoints: str | None = Field(
         default=None, min_length=1, max_length=200, examples=['checkpoints = "checkpoints"'],
         description="a folder inside the output folder, whose checkpoints longer runs go on from",
@@ -199,7 +207,8 @@ def _request(given: ClimateRun, **more: Any) -> Any:
     """The checked request of a table [climate]; `more`: further or other arguments."""
     from sciprec.climate.running.request import check_request
 
-    return check_request(**(given.model_dump(exclude={"checkpoints"}) | more))
+    mine = given.model_dump(exclude={"checkpoints", "count_operations"})
+    return check_request(**(mine | more))
 
 
 def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Dataset:
@@ -216,6 +225,8 @@ def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Datase
         changed["checkpoints"] = Restart(around.interrupted)
     if around.member is not None:
         changed["perturbation"] = Perturbation(*vars(around.member).values())
+    if not variant.is_truth or around.member is not None:
+        changed["count_operations"] = False
     return run_climate(
         **(given.arguments() | changed), backend=variant.backend,
         compensation=variant.compensation.resolved(), stages=variant.stages.resolved(),
@@ -325,6 +336,7 @@ def _brief(given: ClimateRun) -> ClimateRun:
             "output_hours": seconds / 3600.0,
             "step_seconds": seconds / 2,
             "checkpoints": None,
+            "count_operations": False,
         }
     )
 

@@ -11,16 +11,19 @@ import xarray as xr
 
 from sciprec.adaptation.plan import Plan as Adaptive
 from sciprec.adaptation.plan import plan_from as adaptive_from
+from sciprec.checks.arguments import flag
 from sciprec.climate.diagnostics.reference import Reference
 from sciprec.climate.running.checkpoint import Restart
+from sciprec.climate.running.counted_stages import counted_stages
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.perturbation import Perturbation
+from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.monitoring.plan import Plan, plan_from
 from sciprec.output.adapted import with_adapted
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.output.monitored import with_monitor
-from sciprec.output.stated import MATRIX_UNITS, SCALED, STORED_BITS, STORED_STATE
+from sciprec.output.stated import MATRIX_UNITS, SCALED, STAGE_WORK, STORED_BITS, STORED_STATE
 from sciprec.output.variables import describe
 from sciprec.precision.assigning.policies import in_place_of
 from sciprec.precision.assigning.scaling import with_scaling
@@ -55,6 +58,7 @@ def run_climate(
     adaptive: Adaptive | Mapping[str, Any] | None = None,
     scaling: str = "none",
     scales: Mapping[str, float] | None = None,
+    count_operations: bool = False,
     **case_parameters: Any,
 ) -> xr.Dataset:
     """Run a test case with every operation of the model rounded in the backend's arithmetic.
@@ -100,6 +104,8 @@ def run_climate(
             the first day; "dynamic" goes on from there, halves scales where numbers leave their
             range, makes the step again, and doubles them after 100 good ones; see docs/scaling.md.
         scales: stage -> scale of its places, whatever the profile says.
+        count_operations: whether operations, loads and stores of the stages of a step are counted,
+            for the roofline on the page; takes seconds, and some 20 s the first time.
         case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and
             of the model (viscosity in m2/s, diffusion_m4_per_s, diffusion_m8_per_s).
 
@@ -112,6 +118,7 @@ def run_climate(
         InputError: something unknown or out of range was asked for.
     """
     keeping = adaptive_from(adaptive)
+    counting = flag("count_operations", count_operations)
     trajectory = integrate(
         case,
         truncation,
@@ -147,6 +154,15 @@ def run_climate(
         dataset.attrs[MATRIX_UNITS] = json.dumps(trajectory.matrix_units, sort_keys=True)
     if trajectory.stored:
         dataset.attrs[STORED_STATE] = trajectory.stored
+    if counting:
+        dataset.attrs[STAGE_WORK] = json.dumps(
+            counted_stages(
+                check_request(
+                    case, truncation, days, step_seconds=step_seconds, output_hours=output_hours,
+                    parameters=case_parameters, time_scheme=time_scheme,
+                )
+            )
+        )  # fmt: skip
     if trajectory.stored_bits is not None:
         dataset.attrs[STORED_BITS] = trajectory.stored_bits
     return dataset

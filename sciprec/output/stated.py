@@ -45,6 +45,8 @@ SCALED = "sciprec_scaling"
 """The scales of a model's places and what has changed them, as JSON."""
 MATRIX_UNITS = "sciprec_matrix_units"
 """What matrix units of the transforms keep and do, as JSON."""
+STAGE_WORK = "sciprec_stage_work"
+"""Operations, loads and stores of the stages of a step of fp64, counted, as JSON."""
 MARKET = "sciprec_market"
 """Spot, rate, dividend yield and payoff of a surface of prices, as JSON."""
 

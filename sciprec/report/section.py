@@ -29,6 +29,7 @@ from sciprec.report.sections.growth import growth_section
 from sciprec.report.sections.matrix_units import matrix_units_section
 from sciprec.report.sections.members import members_section
 from sciprec.report.sections.monitored import monitored_rows
+from sciprec.report.sections.rooflines import rooflines_section
 from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.scaled import scaled_section
 from sciprec.report.sections.stages import stage_rows
@@ -130,6 +131,7 @@ _FINDINGS = (
     PageSection("notes", lambda of: notes(of.runs)),
     PageSection("stages", lambda of: stage_rows(of.runs)),
     PageSection("matrix_units", lambda of: matrix_units_section(of.runs)),
+    PageSection("rooflines", lambda of: rooflines_section(of.runs)),
     PageSection("scaled", lambda of: scaled_section(of.runs)),
     PageSection("levels", lambda of: level_rows(of.runs)),
     PageSection("adaptive", lambda of: adaptive_rows(of.runs, of.prefix)),

@@ -15,6 +15,8 @@ from sciprec.bench import (
     climate_steps,
 )
 from sciprec.bench.integer_sums import IntegerSums
+from sciprec.climate.running import counted_stages
+from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.climate.transform.legendre_stage import legendre_synthesis
 from sciprec.climate.transform.spectral import make_tables
@@ -133,13 +135,16 @@ def test_small_benchmark_has_every_row(tmp_path, capsys):
 @pytest.mark.slow
 def test_stages_have_the_operations_that_their_loops_say(monkeypatch):
     """Products and sums of the Legendre stage by its table, of an update by its elements."""
-    stages = climate_roofline._stages("T10")
-    rows = {row["stage"]: row for row in measured_few(monkeypatch, stages)}
-    spectrum, table, _, _, fourier = stages["Legendre synthesis"][1]
+    request = check_request("williamson_5", "T10", 1.0, step_seconds=600.0)
+    calls = list(counted_stages.calls_of_stages(request))
+    few = [call for call in calls if call[0] in ("Legendre synthesis", "state update")]
+    monkeypatch.setattr(counted_stages, "calls_of_stages", lambda request: few)
+    rows = {row["stage"]: row for row in climate_roofline.measure_rooflines(True, str)}
+    (_, _, (spectrum, table, _, _, fourier)), (_, _, (state, *_)) = few
     fields, tiles, orders = spectrum.shape[1] // 2, fourier.shape[1] // 2, fourier.shape[2] - 1
     terms, joined = 4 * fields * table.size, orders * fields * tiles * 2 * 32
     assert rows["Legendre synthesis"]["operations"] == terms + joined
-    elements = stages["state update"][1][0].size
+    elements = state.size
     assert rows["state update"]["operations"] == 4 * elements
     assert rows["state update"]["bytes"] == 2 * 6 * elements
     for row in rows.values():
@@ -147,9 +152,3 @@ def test_stages_have_the_operations_that_their_loops_say(monkeypatch):
         for machine, rate, bandwidth in (("mlu370", 96e12, 614.4e9), ("a100", 78e12, 2e12)):
             assert row[machine]["ridge"] == pytest.approx(rate / bandwidth)
             assert row[machine]["bound"] == "memory"
-
-
-def measured_few(monkeypatch, stages):
-    few = {name: stages[name] for name in ("Legendre synthesis", "state update")}
-    monkeypatch.setattr(climate_roofline, "_stages", lambda truncation: few)
-    return climate_roofline.measure_rooflines(True, lambda text: None)

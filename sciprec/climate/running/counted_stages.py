@@ -1,0 +1,83 @@
+"""What the stages of a step do, counted: operations, loads and stores of each, by the engine.
+
+The kernels run once in binary64, in instrumented copies, from the initial state; what they do
+depends on no arithmetic. Compiling the copies takes as long as compiling a model.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from sciprec.climate.running.lifted_model import Model, conversion_of
+from sciprec.climate.running.request import Request
+from sciprec.climate.stepping.levels import apply_increment
+from sciprec.climate.transform.grid import GaussianGrid
+from sciprec.climate.transform.legendre_stage import legendre_analysis, legendre_synthesis
+from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis
+from sciprec.climate.transform.spectral import GROUP
+from sciprec.precision import lift
+
+Call = tuple[str, Callable, tuple]
+"""A stage, a kernel of it, and what that is called with."""
+
+
+def counted_stages(request: Request) -> list[dict[str, Any]]:
+    """Operations of the stages of a tendency, and of an update of the state.
+
+    Args:
+        request: of a run; its arithmetic, compensation and stages do not matter.
+
+    Returns:
+        A dictionary per stage, in the order of a step: stage; counts, operation of the engine
+        ("add", "mul", ...; "load", "store") -> how often; times, how often a step does the stage.
+    """
+    found: dict[str, Counter] = {}
+    known: dict[tuple, dict[str, int]] = {}
+    for stage, kernel, args in calls_of_stages(request):
+        key = stage, kernel, tuple(getattr(a, "shape", ()) for a in args)
+        if key not in known:
+            known[key] = lift(kernel, "fp64").profile(*args).operations
+        found.setdefault(stage, Counter()).update(known[key])
+    tendencies = request.scheme.tendencies
+    return [
+        {"stage": stage, "counts": dict(counts), "times": 1 if stage == UPDATE else tendencies}
+        for stage, counts in found.items()
+    ]
+
+
+UPDATE = "state update"
+
+
+def calls_of_stages(request: Request) -> Iterator[Call]:
+    """The calls of a tendency's kernels, in their order, and that of an update of the state."""
+    grid = GaussianGrid(request.truncation)
+    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
+    initial = request.case.initial(*places, **request.parameters.case)
+    convert = conversion_of(request, initial)
+    model = Model(request, convert)
+    spectra, fields, products, coefficients, transforms, own, *_ = model.work
+    (functions, waves), (weighted, back) = model.tables
+    fourier, weights, sums, work = transforms
+    state, constants, nlon = convert.to_state(initial), model.constants, grid.nlon
+    first, second, third = request.equations.kernels
+    yield "spectra of the equations", first, (state, constants, spectra)
+    for start in range(0, len(fields), GROUP):
+        some = spectra[:, 2 * start : 2 * (start + GROUP)]
+        between = fourier[: some.shape[1] // 2]
+        yield "Legendre synthesis", legendre_synthesis, (some, functions, weights, sums, between)
+        on_grid = fields[start : start + GROUP, :nlon]
+        yield "Fourier synthesis", fft_synthesis, (between, waves, work, on_grid)
+    yield "products on the grid", second, (fields, constants, own, products)
+    for start in range(0, len(products), GROUP):
+        some = coefficients[:, 2 * start : 2 * (start + GROUP)]
+        between = fourier[: some.shape[1] // 2]
+        on_grid = products[start : start + GROUP, :nlon]
+        yield "Fourier analysis", fft_analysis, (on_grid, back, work, between)
+        yield "Legendre analysis", legendre_analysis, (between, weighted, weights, sums, some)
+    yield "tendency", third, (state, coefficients, constants, np.zeros_like(state))
+    flat = state.ravel()
+    yield UPDATE, apply_increment, (flat, flat, np.zeros_like(flat), np.zeros_like(flat))

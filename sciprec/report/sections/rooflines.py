@@ -1,0 +1,77 @@
+"""What the page says about the stages of a step beside the rooflines of machines: all modelled.
+
+Operations, loads and stores are those that the run in fp64 has counted; a number takes the bytes of
+each arithmetic, and every load and store is traffic with memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sciprec.errors import InputError
+from sciprec.machine import MACHINES, roofline
+from sciprec.machine.work import Work
+from sciprec.output.stated import STAGE_WORK
+from sciprec.report.stored.batch import StoredRun
+
+
+def rooflines_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
+    """The stages of a step, and the arithmetics of the runs, as plain data.
+
+    Args:
+        runs: of one scenario.
+
+    Returns:
+        None where nothing was counted; else `stages`, a row each: stage, operations and numbers
+        moved in a step, and for each of the `arithmetics` its intensity, operations a byte;
+        `ridges`, a row for each machine: its title, and for each arithmetic the operations a byte
+        at which arithmetic and memory take the same time, or None where it has no rate; `bound`,
+        (stage, arithmetic, machine) of what lies above a ridge, in words.
+    """
+    told = [{} if run.dataset is None else run.dataset.attrs for run in runs]
+    text = next((attrs[STAGE_WORK] for attrs in told if STAGE_WORK in attrs), None)
+    if text is None:
+        return None
+    counted = json.loads(text)
+    names = list(dict.fromkeys(run.backend for run in runs if run.dataset is not None))
+    works = {name: [work for one in counted if (work := _work(one, name))] for name in names}
+    names = [name for name in names if len(works[name]) == len(counted)]
+    stages = [
+        {
+            "stage": one["stage"],
+            "operations": one["times"] * works[names[0]][n].operations,
+            "moved": one["times"] * sum(one["counts"].get(way, 0) for way in ("load", "store")),
+            "intensities": [works[name][n].intensity for name in names],
+        }
+        for n, one in enumerate(counted)
+    ]  # fmt: skip
+    ridges = {
+        machine.title: [_ridge(works[name], machine.name, name) for name in names]
+        for machine in MACHINES.values()
+    }
+    above = [
+        f"{row['stage']} in {name} on the {title}"
+        for row in stages
+        for title, found in ridges.items()
+        for name, mine, ridge in zip(names, row["intensities"], found, strict=True)
+        if ridge is not None and mine > ridge
+    ]
+    return {"arithmetics": names, "stages": stages, "ridges": ridges, "above": above}
+
+
+def _work(counted: dict[str, Any], backend: str) -> Work | None:
+    """The work of a stage in an arithmetic; None where a number of it has no size."""
+    try:
+        return Work.of_counts(counted["counts"], backend)
+    except (InputError, AttributeError):
+        return None
+
+
+def _ridge(works: Sequence[Work], machine: str, backend: str) -> float | None:
+    """Operations a byte of a step at its ridge; None where the machine has no rate for it."""
+    try:
+        return roofline(sum(works, Work()), machine, backend).ridge
+    except InputError:
+        return None

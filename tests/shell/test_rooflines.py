@@ -1,0 +1,93 @@
+"""Stages of a step beside the roofline: counted by a run that is asked to, shown on its page."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+import xarray as xr
+
+import sciprec
+from sciprec.climate.running.counted_stages import calls_of_stages
+from sciprec.climate.running.lifted_model import conversion_of
+from sciprec.climate.running.request import check_request
+from sciprec.climate.transform.grid import GaussianGrid
+from sciprec.climate.transform.spectral import GROUP
+from sciprec.machine import MACHINES
+from sciprec.output import files
+from sciprec.output.stated import STAGE_WORK
+from sciprec.report.sections.rooflines import rooflines_section
+
+COUNTED = [
+    {"stage": "light", "counts": {"add": 30, "load": 20, "store": 10}, "times": 4},
+    {"stage": "heavy", "times": 1,
+     "counts": {"mul": 50_000, "fma": 50_000, "load": 60, "store": 40}},
+]  # fmt: skip
+
+
+def run_in(backend, counted=None):
+    told = {} if counted is None else {STAGE_WORK: json.dumps(counted)}
+    return SimpleNamespace(backend=backend, dataset=xr.Dataset(attrs=told))
+
+
+def test_a_page_without_counts_has_no_such_section():
+    assert rooflines_section([run_in("fp64"), run_in("fp16")]) is None
+
+
+def test_bytes_and_ridges_are_those_of_each_arithmetic():
+    runs = [run_in("fp64", COUNTED), run_in("fp16"), run_in("fp16"), run_in("e5m2")]
+    section = rooflines_section(runs)
+    assert section["arithmetics"] == ["fp64", "fp16", "e5m2"]
+    light, heavy = section["stages"]
+    assert (light["operations"], light["moved"]) == (4 * 30, 4 * 30)
+    assert light["intensities"] == [30 / (30 * size) for size in (8, 2, 1)]
+    assert heavy["operations"] == 150_000
+    assert heavy["intensities"] == [150_000 / (100 * size) for size in (8, 2, 1)]
+    for title, (of_fp64, of_fp16, of_e5m2) in section["ridges"].items():
+        (machine,) = (m for m in MACHINES.values() if m.title == title)
+        for found, kind in ((of_fp64, "fp64"), (of_fp16, "fp16")):
+            rate = machine.rates.get(kind)
+            known = rate and rate.per_second / machine.bandwidth.per_second
+            assert found == (known and pytest.approx(known))
+        assert of_e5m2 is None
+    assert section["above"] == [
+        "heavy in fp16 on the MLU370", "heavy in fp64 on the A100", "heavy in fp16 on the A100",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_truth_counts_and_the_page_shows_it(tmp_path):
+    scenario = tmp_path / "counted.toml"
+    scenario.write_text(
+        'name = "counted"\ntitle = "t"\nsource = "s"\nkind = "climate"\nbackends = ["fp16"]\n'
+        '[climate]\ncase = "williamson_5"\ntruncation = 10\ndays = 0.1\ncount_operations = true\n'
+    )
+    made = sciprec.run(scenario, out=tmp_path / "out")
+    truth, other = (files.read(file) for file in made.files)
+    assert STAGE_WORK in truth.attrs and STAGE_WORK not in other.attrs
+    told = {one["stage"]: one for one in json.loads(truth.attrs[STAGE_WORK])}
+    elements = 6 * 77  # of a state of shallow water at T10
+    assert told["state update"]["counts"] == {
+        "add": 2 * elements, "load": 5 * elements, "mul": elements, "store": elements,
+        "sub": elements,
+    }  # fmt: skip
+    page = made.page.read_text()
+    assert "Stages beside the roofline" in page and "here all are below" in page
+
+
+def test_more_fields_than_go_together_are_counted_to_the_last():
+    given = {"parameters": {"levels": 3}, "step_seconds": 600.0}
+    request = check_request("held_suarez", "T10", 1.0, **given)
+    fields, products = conversion_of(request, initial_of(request)).transformed
+    calls = list(calls_of_stages(request))
+    for stage, place, count in (
+        ("Legendre synthesis", 4, fields), ("Fourier synthesis", 0, fields),
+        ("Fourier analysis", 3, products), ("Legendre analysis", 0, products),
+    ):  # fmt: skip
+        parts = [len(args[place]) for name, _, args in calls if name == stage]
+        assert max(parts) == GROUP and sum(parts) == count > GROUP
+
+
+def initial_of(request):
+    grid = GaussianGrid(request.truncation)
+    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
+    return request.case.initial(*places, **request.parameters.case)
