@@ -13,10 +13,13 @@ from sciprec.diagnosis.problem import Problem
 from sciprec.precision.tracing import rows
 from sciprec.precision.tracing.table import Table
 
+_NOTHING = 2.0**-44
+"""Exact values so much smaller than tested ones, and errors than others, are lost digits alone."""
+
 
 class Errors:
     """The errors of a run's results as one vector: finite elements, each of several results over
-    its norm.
+    its norm; one that is zero in exact arithmetic, as what a compensation carries, as it is.
 
     Args:
         results: of the run.
@@ -34,7 +37,8 @@ class Errors:
             np.isfinite(r.tested) & np.isfinite(e) for r, e in zip(results, errors, strict=True)
         ]
         triples = list(zip(results, errors, self.usable, strict=True))
-        norms = [norm(r.tested[u] - e[u]) for r, e, u in triples]
+        most = max((norm(e[u]) for _, e, u in triples), default=0.0)
+        norms = [size_of_exact(r.tested[u], e[u], most) for r, e, u in triples]
         self.scales = [n if n > 0.0 and len(norms) > 1 else 1.0 for n in norms]
         self.relative = {
             r.name: norm(e[u]) / n if n else norm(e[u])
@@ -131,6 +135,18 @@ def twin_errors(problem: Problem, table: Table, args: tuple | None = None) -> Er
     with np.errstate(invalid="ignore"):
         errors = [(r.tested - r.beside[..., 0]) - r.beside[..., 1] for r in results]
     return Errors(results, errors)
+
+
+def size_of_exact(tested: np.ndarray, error: np.ndarray, most: float = 0.0) -> float:
+    """The l2 norm of exact values; 0.0 where these are zero but for what binary64 loses.
+
+    Args:
+        tested, error: (n,), of a result.
+        most: the largest norm of the error of a result.
+    """
+    size, own = norm(tested - error), norm(error)
+    lost = own <= _NOTHING * most and 2.0 * own >= size
+    return 0.0 if lost or size <= _NOTHING * norm(tested) else size
 
 
 def norm(x: np.ndarray) -> float:

@@ -382,6 +382,27 @@ def test_roles_of_several_formats():
     assert found.lines[-1].share and all(c.agrees or c.moved_to for c in found.verify())
 
 
+def carried(x, total, carry):
+    for i in range(x.size):
+        before = total[0]
+        change = x[i] - carry[0]
+        total[0] = before + change
+        carry[0] = (total[0] - before) - change
+
+
+@pytest.mark.parametrize("backend", ["fp32", "fp64"])
+def test_a_result_that_is_zero_in_exact_arithmetic(backend):
+    """It has nothing to be relative to: of what a compensation carries the error is as it is."""
+    x, total, carry = np.linspace(0.3, 1.1, 9), np.zeros(1), np.zeros(1)
+    found = checked(carried, backend, (x, total, carry))
+    lift(carried, backend)(x, total, carry)
+    assert found.closure < 1e-9 and carry[0] != 0.0
+    assert found.outputs["carry"] == pytest.approx(abs(carry[0]), rel=1e-9)
+    entry = registered_kernels()["sciprec.heston.schemes.euler.full_truncation_euler"]
+    found = trace(entry.function, backend, entry.example(), samples=1, by="function")
+    assert found.closure < 1e-9 and found.outputs["integral_carry"] < 1e-15
+
+
 def moved(x):
     return 0.3 * x + x * x
 

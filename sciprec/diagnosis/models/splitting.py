@@ -15,7 +15,7 @@ from sciprec.diagnosis.models.groups import BETWEEN, STEP, Joint, ModelGroups, p
 from sciprec.diagnosis.models.notes import Notes
 from sciprec.diagnosis.models.runs import Census, ErrorRun, Place, Wider
 from sciprec.diagnosis.origins import Group
-from sciprec.diagnosis.splitting import norm, share
+from sciprec.diagnosis.splitting import norm, share, size_of_exact
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.tracing import rows
@@ -232,7 +232,7 @@ class Splitting:
             if beside is not None:
                 other = beside.errors[name]
                 usable &= np.isfinite(other[time] if timed else other)
-            size = norm((tested - error)[usable])
+            size = size_of_exact(tested[usable], error[usable])
             usual.append(given[usable].ravel() / (size if size > 0.0 else 1.0))
         return np.concatenate(usual)
 
