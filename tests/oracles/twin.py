@@ -498,6 +498,8 @@ class Twin:
             return functools.partial(np.asanyarray, order=_AS_ARRAYS[value])
         if isinstance(value, DUFunc):
             return functools.partial(self._broadcast, self.rebuild(value._dispatcher.py_func))
+        if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
+            return functools.partial(self._named, value)
         if value is np.sort:
             return _sorted
         if value in (np.concatenate, np.hstack, np.vstack, np.stack, np.column_stack):
@@ -537,6 +539,11 @@ class Twin:
         if made is not None:
             return made
         return operands[0] if function is np.conj else self._operation(function, *operands)
+
+    def _named(self, kind, *fields, **named):
+        """A named tuple, which holds numbers of the storage arithmetic."""
+        made = kind(*fields, **named)
+        return kind(*(self.stored(x) if isinstance(x, (Exact, Pair)) else x for x in made))
 
     def _broadcast(self, function, *operands):
         """A function of numbers, of arrays too."""

@@ -227,6 +227,18 @@ def test_fields_of_named_tuples_are_arguments():
         assert lift(kernel, WIDE_COMPUTE)(given) == half
 
 
+def named_inside(x):
+    point = Point(x[0] * x[1], x[1])
+    return x[0] * x[1] + x[1], point.x + point[1]
+
+
+def test_fields_of_a_kernels_own_named_tuples_are_of_the_storage():
+    x = np.array([1.814, 0.0336])
+    found = lift(named_inside, WIDE_COMPUTE)(x)
+    assert found == tuple(float(v) for v in run_twin(named_inside, WIDE_COMPUTE, (x,)))
+    assert found[0] != found[1]
+
+
 def by_name(point):
     return point.x, point.y
 

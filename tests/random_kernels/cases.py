@@ -14,7 +14,7 @@ ELEMENTARY = re.compile(
 )
 LIBRARY = re.compile(
     r"linalg|np\.(?:var|std|median|ptp|nan\w+|diff|outer|cross|trace|eye|identity|linspace|clip"
-    r"|quantile|finfo|searchsorted)\(|List\(|smoothed\(|swept\("
+    r"|quantile|percentile|interp|trapezoid|finfo|searchsorted)\(|List\(|smoothed\(|swept\("
     r"|\.(?:var|std)\(|radians|degrees|deg2rad|rad2deg|\bround\(|divmod\("
 )
 
