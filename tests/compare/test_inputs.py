@@ -134,6 +134,17 @@ def test_of_nothing_there_is_no_error_and_no_agreement(values, tmp_path):
         assert all(np.isnan(error) for error in broken.row("t").errors.values())
 
 
+@pytest.mark.parametrize(("at_most", "status"), [(0.25, "good"), (0.2499, "beyond")])
+def test_an_error_as_large_as_the_tolerance_meets_it(at_most, status):
+    tolerance = {
+        "variable": "smile", "metric": "max_abs", "at_most": at_most, "reason": "made up",
+    }  # fmt: skip
+    attributes = {"sciprec_scenario": json.dumps({"tolerance": [tolerance]})}
+    golden, actual = (dataset(x, **attributes) for x in fields())
+    golden["smile"], actual["smile"] = ("lat", np.zeros(5)), ("lat", np.full(5, 0.25))
+    assert judge(golden, actual, compare(golden, actual)).status == status
+
+
 def test_a_tolerance_is_not_met_where_nothing_is_finite():
     tolerance = {"variable": "smile", "metric": "max_abs", "at_most": 0.1, "reason": "made up"}
     attributes = {"sciprec_scenario": json.dumps({"tolerance": [tolerance]})}
