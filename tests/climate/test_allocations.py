@@ -124,7 +124,12 @@ GIVEN = {
 }
 
 
-@pytest.mark.parametrize("name", GIVEN)
+FEW_WAYS = ("coefficients", "stages in fp16", "formats by scale", "threads")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in FEW_WAYS)) for n in GIVEN]
+)
 def test_no_way_to_run(name):
     case = "williamson_5"
     assert_makes_nothing(case, time_scheme="semi_implicit_leapfrog", **GIVEN[name])
@@ -161,8 +166,9 @@ def test_no_matrix_unit(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["fp16", "bf16"])  # in binary32 variables, and by tables
-@pytest.mark.parametrize("scaling", ["static", "dynamic"])
+@pytest.mark.parametrize(  # in binary32 variables, and by tables
+    ("backend", "scaling"), [("fp16", "static"), ("bf16", "dynamic")]
+)
 def test_no_scales(backend, scaling):
     assert_makes_nothing("williamson_5", time_scheme="rk4", backend=backend, scaling=scaling)
 

@@ -230,7 +230,10 @@ def by_masks(x, y, out):
     return x[positive & (y < 0.9)].sum() + np.sum(grid) + np.where(x[1] < y[1], x[2], y[2]) * 1.1
 
 
-@pytest.mark.parametrize("backend", ["bf16", "fp32", "float:p=13,round=rz"])
+@pytest.mark.parametrize(
+    "backend",
+    ["bf16", *(pytest.param(b, marks=pytest.mark.slow) for b in ("fp32", "float:p=13,round=rz"))],
+)
 def test_whole_arrays_are_compared_and_chosen_from(backend):
     """By tested values, broadcast; a decision that exact values make otherwise is a branch."""
     rng = np.random.default_rng(5)
