@@ -120,11 +120,12 @@ class Marker(ast.NodeTransformer):
         return _do("operate", self.at(node, "neg"), self.visit(node.operand))
 
     def visit_Compare(self, node):
-        seen = [
-            _do("viewed", self.at(x, "viewed"), self.visit(x))
-            for x in (node.left, *node.comparators)
-        ]
+        seen = [self.viewed(x, self.visit(x)) for x in (node.left, *node.comparators)]
         return ast.Compare(seen[0], node.ops, seen[1:])
+
+    def viewed(self, node, value: ast.expr) -> ast.Call:
+        """What is compared or copied: an array is rounded first."""
+        return _do("viewed", self.at(node, "viewed"), value)
 
     def visit_Attribute(self, node):
         if node.attr in PLAIN_ATTRIBUTES:
@@ -153,9 +154,14 @@ class Marker(ast.NodeTransformer):
         arguments = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
         if isinstance(node.func, ast.Attribute):
-            target = [self.visit(node.func.value), ast.Constant(node.func.attr)]
+            owner, name = self.visit(node.func.value), node.func.attr
+            called = getattr(self.known.get(ast.unparse(node.func.value)), name, None)
+            if called is np.copy:
+                arguments = [self.viewed(node.args[0], arguments[0])]
+            elif name == "copy":
+                owner = self.viewed(node, owner)
+            target = [owner, ast.Constant(name)]
             call = _do("method", self.at(node, "call"), *target, *arguments)
-            called = getattr(self.known.get(ast.unparse(node.func.value)), node.func.attr, None)
         else:
             call = _do("invoke", self.at(node, "call"), node.func, *arguments)
             called = self.known.get(ast.unparse(node.func))
@@ -171,7 +177,7 @@ class Marker(ast.NodeTransformer):
     def generators(self, given: ast.comprehension) -> list[ast.comprehension]:
         """`for x in a` with the elements in the place where they are taken."""
         called = given.iter.func if isinstance(given.iter, ast.Call) else None
-        iterated = _do("viewed", self.at(given.iter, "viewed"), self.visit(given.iter))
+        iterated = self.viewed(given.iter, self.visit(given.iter))
         out = [ast.comprehension(given.target, iterated, [], 0)]
         found = {n.id for n in ast.walk(given.target) if isinstance(n, ast.Name)}
         if called is None or ast.unparse(called) != "range":

@@ -90,7 +90,7 @@ def applied(place: fixed.Place, name: str, given):
     if name in EXACT:
         result = EXACT[name](*operands)
         return rounded(result, place, True) if whole else result
-    if not all(isinstance(x, Fraction) for x in operands):
+    if not all(isinstance(x, Fraction) for x in operands) and name not in ELEMENTARY:
         result = SPECIAL[name](*map(float, operands))
         return rounded(exactly(result), place)
     if name in ARITHMETIC:
@@ -98,6 +98,9 @@ def applied(place: fixed.Place, name: str, given):
     if name in ROUNDING:
         return place.rounded(Fraction(ROUNDING[name](operands[0])), True)
     return rounded(_elementary(name, operands), place, True)
+
+
+ELEMENTARY = functions.FUNCTIONS.keys()
 
 
 def _elementary(name: str, operands):
@@ -117,21 +120,24 @@ def _floor_quotient(x, y, place):
     return place.rounded(Fraction(math.floor(x / y)), True)
 
 
-def _cut(x, y):
+def _cut(x, y, place):
     """math.fmod."""
-    return math.nan if y == 0 else x - y * math.trunc(x / y)
+    if y == 0:
+        place.invalid += 1
+        return Fraction(0)
+    return place.rounded(x - y * math.trunc(x / y))
 
 
 EXACT = {
     "min": min, "max": max, "minimum": min, "maximum": max, "fmin": min, "fmax": max,
-    "copysign": lambda x, y: -abs(x) if y < 0 else abs(x), "cast": lambda x: x, "fmod": _cut,
+    "copysign": lambda x, y: -abs(x) if y < 0 else abs(x), "cast": lambda x: x,
     "sign": lambda x: Fraction((x > 0) - (x < 0)) if x == x else x, "pos": lambda x: x,
 }  # fmt: skip
 ROUNDING = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "rint": round}
 ARITHMETIC = {
     "add": fixed.add, "sub": fixed.sub, "mul": fixed.mul, "div": fixed.div, "sqrt": fixed.sqrt,
     "fma": fixed.fma, "neg": fixed.neg, "abs": fixed.absolute, "fabs": fixed.absolute,
-    "accumulate": fixed.accumulate, "product": fixed.mul, "mod": _modulus,
+    "accumulate": fixed.accumulate, "product": fixed.mul, "mod": _modulus, "fmod": _cut,
     "floordiv": _floor_quotient, "square": lambda x, place: fixed.mul(x, x, place),
     "reciprocal": lambda x, place: fixed.div(1, x, place),
 }  # fmt: skip

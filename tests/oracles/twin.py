@@ -494,6 +494,8 @@ class Twin:
             return range
         if value is numba.typed.List:
             return list
+        if value is np.copy:
+            return lambda array: array.copy()
         if value in _AS_ARRAYS:
             return functools.partial(np.asanyarray, order=_AS_ARRAYS[value])
         if isinstance(value, DUFunc):

@@ -56,6 +56,21 @@ def remainders(x, y, out):
         out[i] = x[i] % y[i] + math.fmod(x[i], y[i])
 
 
+def remainders_of_zero(x, y, out):
+    """What has no remainder is counted and is zero, as with % (found by a random kernel)."""
+    for i in range(x.size):
+        out[i] = math.acosh(math.fmod(x[i], np.floor(y[i]))) + math.fmod(y[i], x[i])
+
+
+def copies_that_change(x, y, out):
+    """A copy is rounded once, in a place of its own (found by random kernels)."""
+    kept, also = x.copy(), np.copy(y)
+    kept[2:] = kept[2:] - (kept[:-2] ** 2) ** 2
+    kept[:] = kept * also - x * y
+    also[:] = 0.75
+    out[:] = kept + also
+
+
 def whole_parts(x, y, out):
     for i in range(x.size):
         rounded = np.floor(x[i]) * 0.5 + np.rint(x[i]) - np.ceil(y[i]) * np.trunc(x[i])

@@ -126,6 +126,8 @@ CONSTRUCTS = {
     constructs.extremes: (numbers(), 1, zeros()),
     constructs.cast: (5, numbers(), zeros()),
     constructs.remainders: (numbers(12, 9.0), numbers(12, 2.0, 1), zeros()),
+    constructs.remainders_of_zero: (numbers(12, 9.0), numbers(12, 2.0, 1), zeros()),
+    constructs.copies_that_change: (numbers(), numbers(seed=1), zeros()),
     constructs.named_and_written: (numbers(), zeros()),
     constructs.whole_parts: (numbers(12, 9.0), numbers(12, 2.0, 1), zeros()),
     constructs.newton: (np.abs(numbers(12, 30.0)) + 0.1, zeros()),

@@ -23,7 +23,7 @@ from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import FLOATS, Variant
 from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, View, call, opaque
 
-_EXACT = {"neg", "pos", "abs", "fabs", "fmod"} | {
+_EXACT = {"neg", "pos", "abs", "fabs"} | {
     row.name for row in OPERATIONS.values() if row.exact is not None
 }
 
@@ -109,8 +109,8 @@ class Evaluation:
             return lambda c, b, v, key: getattr(role, name)(b, *v, **self.draw(b, role, key))
         if name in ("neg", "pos", "abs", "fabs"):
             return lambda c, b, v, key: self._signs(b, role, name, v[0], key)
-        if name == "fmod":
-            return lambda c, b, v, key: b.frem(*v)
+        if name == "fmod":  # exact but for a rest that is flushed
+            return lambda c, b, v, key: self._reround(b, role, b.frem(*v), key)
         if name == "mod" and (role.wide or role.arithmetic.native is None):
             return lambda c, b, v, key: self._modulus(c, b, role, v, key)
         if name in ("mod", "floordiv"):

@@ -16,7 +16,7 @@ _ANY = "bf16"
 """An arithmetic that shares; nothing asks which it is."""
 _BY_ROLE = frozenset({"add", "sub", "mul", "div", "sqrt", "fma", "square", "reciprocal", "neg",
                       "abs", "fabs"})  # fmt: skip
-_EXACT = frozenset({"pos", "copysign", "fmod"})
+_EXACT = frozenset({"pos", "copysign"})
 
 
 def can_share(backend: Backend) -> bool:

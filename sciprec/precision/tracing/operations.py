@@ -254,7 +254,8 @@ class TracedOperations(Operations):
         zero, row = V64.constant(0.0), self.draw(b, role, key)["row"]
         if name == "fmod":
             made = self._of_quotient(b, role, values, exact, zero, True, row)
-            return role.rerounded(b, made, exact, row, values)
+            rounded = self._by_plain(context, b, "fmod", (x, y))
+            return role.rerounded(b, made, rounded, row, values)
         other = b.xor(b.fcmp_ordered("<", exact, zero), b.fcmp_ordered("<", y, zero))
         other = b.and_(other, b.fcmp_ordered("!=", exact, zero))
         rounded = self._by_plain(context, b, "mod", (x, y))
