@@ -412,6 +412,21 @@ def test_places_are_found_to_nearest_in_every_rounding(rounding):
     assert found == 0.0 * (1.0 - part) + 1.0 * part
 
 
+def to_places(x, out):
+    out[0], out[1], out[2] = round(x, 1), np.round(x, 3), round(x, -1)
+
+
+@pytest.mark.parametrize("rounding", ["rd", "ru", "rz"])
+def test_powers_of_ten_are_whole_numbers_where_powers_are_within_a_unit(rounding):
+    """The power 10^1 is 9.999999999999998 downward in 53 bits (found by a random kernel)."""
+    backend = f"float:p=53,emin=-1022,emax=1023,round={rounding}"
+    for x in (-0.6, 0.6, 123.4567, -15.0):
+        found, expected = np.zeros(3), np.zeros(3)
+        lift(to_places, backend)(x, found)
+        exactly(to_places, backend, x, expected)
+        assert found.tolist() == expected.tolist()
+
+
 def test_empty_arrays_and_wrong_arguments():
     """Of nothing the median is NaN; what NumPy raises for is raised."""
     middle, other, area, products, differences = lift(nothing, "fp16")(np.empty(0))

@@ -40,15 +40,20 @@ def to_decimals(a, decimals=0):
 
 def _to_decimals(x, decimals):
     if decimals < 0:
-        tens = 10.0 ** (-decimals)
+        tens = _power_of_ten(-decimals)
         return np.rint(x / tens) * tens
-    tens, more = 10.0**decimals, 1.0
+    tens, more = _power_of_ten(decimals), 1.0
     if decimals > 22:
-        tens, more = 10.0 ** (decimals - 22), 1e22
+        tens, more = _power_of_ten(decimals - 22), 1e22
     scaled = x * tens * more
     if np.isfinite(scaled):
         return np.rint(scaled) / more / tens
     return float(x)
+
+
+def _power_of_ten(n):
+    """A whole number also where powers are within a unit: in more than 24 bits."""
+    return np.rint(10.0**n)
 
 
 def quotient_and_rest(x, y):
