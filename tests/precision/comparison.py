@@ -1,6 +1,11 @@
-"""Comparison of arrays bit for bit."""
+"""Comparison of arrays bit for bit, and what tests ask of the processor."""
 
 import numpy as np
+import pytest
+
+from sciprec.precision.rounding.mode import available
+
+has_mode = pytest.mark.skipif(not available(), reason="only x86-64 has a settable rounding mode")
 
 
 def assert_bits(found, expected, operands, what: str) -> None:

@@ -13,6 +13,7 @@ from sciprec.precision.library.table import LIBRARY
 from sciprec.precision.rewriting import symbols
 from sciprec.precision.rewriting.syntax import LiftError
 from tests.oracles.twin import run_twin
+from tests.precision.comparison import has_mode
 
 
 def angles(x, out):
@@ -402,6 +403,7 @@ def third_tenths(x):
     return np.quantile(x, 0.3)
 
 
+@has_mode
 @pytest.mark.parametrize("rounding", ["rd", "ru"])
 def test_places_are_found_to_nearest_in_every_rounding(rounding):
     """A rank of 1 + 3 (0.3 100 / 100), whose part is what the processor's mode would move."""
@@ -416,6 +418,7 @@ def to_places(x, out):
     out[0], out[1], out[2] = round(x, 1), np.round(x, 3), round(x, -1)
 
 
+@has_mode
 @pytest.mark.parametrize("rounding", ["rd", "ru", "rz"])
 def test_powers_of_ten_are_whole_numbers_where_powers_are_within_a_unit(rounding):
     """The power 10^1 is 9.999999999999998 downward in 53 bits (found by a random kernel)."""

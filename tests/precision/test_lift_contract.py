@@ -16,12 +16,12 @@ from numba import njit, prange
 
 import sciprec
 from sciprec.precision.rewriting.sources import source_tree
-from sciprec.precision.rounding.mode import NORMAL, available, read_control_word
+from sciprec.precision.rounding.mode import NORMAL, read_control_word
 from tests.oracles.twin import run_twin
+from tests.precision.comparison import has_mode
 
 DIRECTED = ("mlu370", "mlu370-noguard", "mlu370-noise", "float:p=24,emin=-126,emax=127,round=ru")
 ROOT = Path(__file__).parents[2]
-has_mode = pytest.mark.skipif(not available(), reason="only x86-64 has a settable rounding mode")
 TABLE = np.random.default_rng(1).random(12)
 
 
