@@ -63,9 +63,13 @@ def filled(x):
 
 @pytest.mark.parametrize(
     "backend",
-    ["float:p=40,round=rz", pytest.param("float:p=53,emin=-1022,emax=1023,round=ru", marks=has_mode),
-     "float:p=40", "fp16"],
-)  # fmt: skip
+    [
+        "float:p=40,round=rz",
+        pytest.param("float:p=53,emin=-1022,emax=1023,round=ru", marks=has_mode),
+        "float:p=40",
+        "fp16",
+    ],
+)
 def test_new_arrays_of_float32_are_filled_in_the_direction(backend):
     lifted = sciprec.lift(filled, backend)
     pairs = []
