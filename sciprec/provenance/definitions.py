@@ -13,9 +13,11 @@ import dis
 import functools
 import hashlib
 import importlib
+import io
 import pickle
 import re
 import sys
+import threading
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
@@ -26,6 +28,8 @@ import numpy as np
 
 _OWN = __name__.partition(".")[0]
 _NUMBERS = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), range, slice)
+_CONTAINERS = (np.ndarray, tuple, list, dict, set, frozenset)
+_LOCKS = (type(threading.Lock()), type(threading.RLock()))
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _CODE = (
     "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
@@ -113,11 +117,24 @@ class _Reader:
         self.say(type(thing).__qualname__)
         for kinds, reads in _READERS:
             if isinstance(thing, kinds):
-                return reads(self, thing)
+                reads(self, thing)
+                return self._extended(thing)
         if dataclasses.is_dataclass(thing):
             self.read(type(thing))
             return self.read({f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)})
         return self._object(thing)
+
+    def _extended(self, thing: Any) -> None:
+        """The attributes of a function, and what a class adds to the container that it extends."""
+        if isinstance(thing, types.FunctionType):
+            if thing.__dict__ and not self._stands_for_its_name(thing.__module__):
+                self.read(thing.__dict__)
+        elif isinstance(thing, _CONTAINERS) and type(thing) not in _CONTAINERS:
+            self.read(type(thing))
+            if _installed(_top(type(thing).__module__)):
+                self._foreign(thing)
+            else:
+                self.read(_state(thing))
 
     def _array(self, array: np.ndarray | np.generic) -> None:
         array = np.asarray(array)
@@ -172,9 +189,8 @@ class _Reader:
             return
         self.read(cls.__bases__)
         for name, value in vars(cls).items():
-            made = getattr(getattr(value, "__code__", None), "co_filename", "") == "<string>"
-            if made or (_is_dunder(name) and not callable(value)):
-                continue  # of dataclasses, and Python's own
+            if _is_dunder(name) and (not callable(value) or _is_generated(cls, value)):
+                continue  # Python's own, and what dataclasses and named tuples write
             self.say(name)
             self.read(value)
         for field in vars(cls).get("__dataclass_fields__", {}).values():
@@ -187,17 +203,23 @@ class _Reader:
         self.read(getattr(thing, "backend", None))
 
     def _object(self, thing: Any) -> None:
-        if hasattr(thing, "py_func") or hasattr(thing, "__wrapped__"):
+        top = _top(type(thing).__module__)
+        foreign = top == _OWN or _installed(top)
+        if hasattr(thing, "py_func") or (foreign and hasattr(thing, "__wrapped__")):
             return self._wrapped(thing)
         self.read(type(thing))
-        if _installed(_top(type(thing).__module__)):  # what is inside is its package's affair
-            try:
-                return self.say(pickle.dumps(thing, protocol=5))
-            except Exception:  # a lock, an open file: packages raise what they like
-                return self.say(_ADDRESS.sub("", repr(thing)))
-        state = dict(getattr(thing, "__dict__", {}))
-        state |= {n: getattr(thing, n) for n in _slots(type(thing)) if hasattr(thing, n)}
-        return self.read(state)
+        if not _installed(top):
+            return self.read(_state(thing))
+        return self._foreign(thing)
+
+    def _foreign(self, thing: Any) -> None:
+        """What is inside an object is its package's affair, but for code that is here."""
+        content = io.BytesIO()
+        try:
+            _Inside(content, self).dump(thing)
+        except Exception:  # an open file: packages raise what they like
+            return self.say(_ADDRESS.sub("", repr(thing)))
+        return self.say(content.getvalue())
 
     def _stands_for_its_name(self, module: str | None) -> bool:
         """Whether a module's code is not read: sciprec's, and that of installed packages."""
@@ -209,6 +231,30 @@ class _Reader:
             return False
         self.say(version_of(top))
         return True
+
+
+class _Inside(pickle.Pickler):
+    """Writes an object of an installed package, in whose place users' code in it is read.
+
+    Args:
+        file: written to.
+        reader: reads functions and classes.
+    """
+
+    def __init__(self, file: io.BytesIO, reader: _Reader) -> None:
+        super().__init__(file, protocol=5)
+        self.reader = reader
+
+    def persistent_id(self, thing: Any) -> Any:
+        """What stands for a lock, a function or a class that is not installed; None for others."""
+        if isinstance(thing, _LOCKS):
+            return type(thing).__name__
+        is_code = isinstance(thing, (types.FunctionType, type)) or hasattr(thing, "py_func")
+        top = _top(getattr(thing, "__module__", "")) if is_code else _OWN
+        if top == _OWN or (_installed(top) and top not in self.reader.followed):
+            return None
+        self.reader.read(thing)
+        return self.reader.seen[id(thing)]
 
 
 _READERS: tuple[tuple[Any, Any], ...] = (
@@ -229,9 +275,13 @@ _READERS: tuple[tuple[Any, Any], ...] = (
 
 
 def _globals_of(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """Names that a function reads, and the values that they have; modules that it imports, too."""
+    """Names that a function reads, and the values that they have; modules that it imports, too. A
+    text in it may be a name, as in `globals()["HEIGHT"]`.
+    """
     known, package = function.__globals__, function.__globals__.get("__package__") or ""
-    for name in _names_in(function.__code__):
+    texts = (c for part in _codes_in(function.__code__) for c in part.co_consts)
+    names = [*_names_in(function.__code__), *(c for c in texts if isinstance(c, str))]
+    for name in dict.fromkeys(names):
         if name in known:
             yield name, known[name]
     for name in _imports_in(function.__code__):
@@ -267,11 +317,23 @@ def _imports_in(code: types.CodeType) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def _state(thing: Any) -> dict[str, Any]:
+    """The attributes of an object."""
+    slots = {n: getattr(thing, n) for n in _slots(type(thing)) if hasattr(thing, n)}
+    return dict(getattr(thing, "__dict__", {})) | slots
+
+
 def _slots(cls: type) -> Iterator[str]:
     """Names of attributes in the slots of a class and its bases."""
     for base in cls.__mro__:
         given = vars(base).get("__slots__", ())
         yield from (given,) if isinstance(given, str) else given
+
+
+def _is_generated(cls: type, value: Any) -> bool:
+    """Whether a method of a class was written by `dataclass` or `namedtuple`."""
+    made = getattr(getattr(value, "__code__", None), "co_filename", "") == "<string>"
+    return made and (dataclasses.is_dataclass(cls) or hasattr(cls, "_fields"))
 
 
 def _is_dunder(name: str) -> bool:

@@ -22,8 +22,11 @@ from tests.shell.test_scenario import SHIPPED
 SMALL = Truncation(10, 16, 32, 1200.0)
 
 WRITTEN = '''
+import collections
 import functools
 import math
+import threading
+import types
 import numpy as np
 from numba import njit
 import behind_helpers
@@ -67,6 +70,63 @@ ADD = closed(11.0)
 PART = functools.partial(closed, 13)
 
 
+class Start:
+    @functools.cached_property
+    def height(self):
+        return 41.0
+
+
+class Named(list):
+    """A list with a name."""
+
+
+class Field(np.ndarray):
+    """An array with a unit."""
+
+
+class Scaled:
+    def __init__(self, function, factor):
+        functools.update_wrapper(self, function)
+        self.factor = factor
+
+    def __call__(self, x):
+        return self.factor * self.__wrapped__(x)
+
+
+exec("""
+class Made:
+    def height(self):
+        return 43.0
+""")
+
+
+def counted(x):
+    return x + counted.base
+
+
+counted.base = 47.0
+START, NAMED, UNIT = Start(), Named([1.0]), np.zeros(2).view(Field)
+NAMED.title, UNIT.scale = 53.0, 59.0
+SCALED = Scaled(math.cos, 61.0)
+HIDDEN = 67.0
+FOUND = collections.defaultdict(lambda: 71.0)
+SPACE = types.SimpleNamespace(f=lambda x: x * 73.0, lock=threading.Lock())
+MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
+ON_ALL = np.vectorize(lambda x: x * 79.0)
+
+
+@functools.singledispatch
+def of_type(x):
+    return 83.0
+
+
+def held(lat):
+    many = [START.height, NAMED.title, UNIT.scale, SCALED(lat), Made().height(), counted(lat)]
+    more = [globals()["HIDDEN"], FOUND[3], SPACE.f(lat), ON_ALL(lat), of_type(lat)]
+    many += [MASKED.sum()]
+    return sum(many) + sum(more)
+
+
 def initial(lon, lat, angle=45.0):
     """What is registered."""
     from behind_late import late
@@ -75,7 +135,7 @@ def initial(lon, lat, angle=45.0):
     terms = [drop(lat), behind_helpers.rise(lon), math.sin(angle), crest(lat), ADD(1.0)]
     turn = lambda x: x * 23.0
     waves = TABLE["waves"][0] + PROFILE
-    return MEAN + sum(terms) + waves + GROUND.height(lat) + turn(slow(late(3)))
+    return MEAN + sum(terms) + waves + GROUND.height(lat) + turn(slow(late(3))) + held(lat)
 '''
 HELPERS = (
     "FACTOR = 29.0\n\ndef drop(x):\n    return FACTOR * x\n\ndef rise(x):\n    return x - 5.0\n"
@@ -99,6 +159,18 @@ EDITS = {
     "a function of another module": ("x - 5.0", "x - 6.0"),
     "a value that it reads there": ("FACTOR = 29.0", "FACTOR = 28.0"),
     "a module that is imported late": ("37.0 * x", "38.0 * x"),
+    "a cached property": ("41.0", "42.0"),
+    "a method of code without a file": ("43.0", "44.0"),
+    "an attribute of a function": ("47.0", "48.0"),
+    "an attribute of a list": ("53.0", "54.0"),
+    "an attribute of an array": ("59.0", "60.0"),
+    "an object in a function's clothes": ("61.0", "62.0"),
+    "a global by its text": ("67.0", "68.0"),
+    "what a dictionary makes": ("71.0", "72.0"),
+    "a function beside a lock": ("73.0", "74.0"),
+    "a function inside NumPy's": ("79.0", "80.0"),
+    "a function of some type": ("83.0", "84.0"),
+    "a mask": ("[False, True]", "[True, False]"),
 }
 HARMLESS = {
     "a comment": ("MEAN = 8000.0", "# higher than the others\nMEAN = 8000.0"),
