@@ -74,12 +74,16 @@ def holed(values):
     [
         (lambda s: replace(s, height=holed(s.height)), "height is nan at 1 of 512 points, firs"),
         (lambda s: replace(s, vorticity=s.vorticity * np.inf), "vorticity is .* accepted: finite"),
-        (lambda s: replace(s, height=s.height.T), r"height has the type float64 and the .* \(1"),
-        (lambda s: replace(s, height=s.height[0]), r"accepted: real numbers of shape \(32, 16\)"),
-        (lambda s: replace(s, height=8000.0), r"height has the type float64 and the shape \(\);"),
-        (lambda s: replace(s, height=s.height + 0j), "height has the type complex128 and"),
-        (lambda s: replace(s, height="flat"), "height has the type <U4 and the shape"),
-        (lambda s: replace(s, height=None), "height has the type object"),
+        (lambda s: replace(s, height=s.height.T), r"height has the shape \(16, 32\); accepted: "),
+        (lambda s: replace(s, height=s.height[0]), r"accepted: \(32, 16\), levels before long"),
+        (lambda s: replace(s, height=8000.0), r"height is a builtins.float; accepted: a nu"),
+        (lambda s: replace(s, height=s.height.tolist()), r"height is a builtins.list; accepted"),
+        (lambda s: replace(s, height=np.ma.masked_greater(s.height, 5000.0)), "none of them mask"),
+        (lambda s: replace(s, height=s.height * 0.0), "height less orography is -.* above 0 every"),
+        (lambda s: replace(s, height=s.height + 0j), "height is a numpy.ndarray of complex128"),
+        (lambda s: replace(s, height="flat"), "height is a builtins.str; accepted"),
+        (lambda s: replace(s, height=s.height.astype(object)), "a numpy.ndarray of object"),
+        (lambda s: replace(s, height=None), "height is a builtins.NoneType; accept"),
         (lambda s: None, "initial state of case 'mine' is None; accepted: a sciprec.climate.equ"),
         (lambda s: vars(s), "initial state of case 'mine' is .*; accepted: a sciprec.climate"),
     ],
@@ -90,6 +94,28 @@ def test_initial_states_that_are_none_get_a_sentence(monkeypatch, spoil, words):
     monkeypatch.setitem(CASES, "mine", mine)
     with pytest.raises(InputError, match=words) as caught:
         climate.run("mine", **SHORT)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda s: replace(s, u=s.u[:3]), r"u has the shape \(3, .*; accepted: \(\d\d"),
+        (lambda s: replace(s, temperature=s.temperature[0]), "temperature has the shape"),
+        (lambda s: replace(s, friction=s.friction[:2]), r"friction has the shape \(2,\)"),
+        (lambda s: replace(s, friction=list(s.friction)), "friction is a builtins.list"),
+        (lambda s: replace(s, friction=s.friction * np.nan), r"nan at \d+ of \d+ points; "),
+        (lambda s: replace(s, temperature=-s.temperature), "temperature is -.* above 0 everywhere"),
+        (lambda s: replace(s, levels=3), "levels is 3; accepted: a sciprec.climate.*SigmaLevels"),
+        (lambda s: replace(s, planet=None), "planet is None; accepted: a sciprec.climate.*Planet"),
+    ],
+)
+def test_air_that_is_none_gets_a_sentence(monkeypatch, spoil, words):
+    case = CASES["jablonowski_williamson"]
+    mine = replace(case, name="mine", initial=lambda *x, **more: spoil(case.initial(*x, **more)))
+    monkeypatch.setitem(CASES, "mine", mine)
+    with pytest.raises(InputError, match=words) as caught:
+        climate.run("mine", "T5", 0.02)
     assert len(str(caught.value).splitlines()) == 1
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -44,8 +44,6 @@ class Case:
 
 _Initial = TypeVar("_Initial", bound=Callable[..., Any])
 CASES: NamedRows[Case] = NamedRows("case")
-_OFF_THE_GRID = ("friction",)
-"""Arrays of initial states that are by level alone."""
 
 
 def case(name: str, *, source: str, parameters: Mapping[str, Any] | None = None,
@@ -80,32 +78,58 @@ def require_state(case: Case, wanted: type | None, initial: Any, grid: Any) -> N
         grid: a GaussianGrid, whose longitudes and latitudes it was given.
 
     Raises:
-        InputError: it returned something else, or a field is no finite number everywhere.
+        InputError: it returned something else, a field is no finite number everywhere, or what the
+            state's `positive` names is not above zero.
     """
     said = f"the initial state of case {case.name!r}"
     if wanted is None:
         return
     if not isinstance(initial, wanted):
         raise refused(said, initial, f"a {wanted.__module__}.{wanted.__name__}")
-    for one in fields(wanted):
-        if one.type == "np.ndarray" and one.name not in _OFF_THE_GRID:
-            _require_field(f"{said}: {one.name}", getattr(initial, one.name), grid)
+    across = grid.lon_radians.size, grid.lat_radians.size
+    for name, kind in get_type_hints(wanted).items():
+        value = getattr(initial, name)
+        if kind is np.ndarray:
+            _require_numbers(f"{said}: {name}", value)
+        elif is_dataclass(kind) and not isinstance(value, kind):
+            raise refused(f"{said}: {name}", value, f"a {kind.__module__}.{kind.__name__}")
+    shapes = initial.shapes(across) if hasattr(initial, "shapes") else {}
+    for name in (n for n, kind in get_type_hints(wanted).items() if kind is np.ndarray):
+        _require_field(f"{said}: {name}", getattr(initial, name), grid, shapes.get(name, across))
+    for name, values in initial.positive().items() if hasattr(initial, "positive") else ():
+        if not (values > 0.0).all():
+            raise InputError(
+                f"{said}: {name} is {values.min():.6g} at the least; accepted: above 0 everywhere: "
+                "mend the case's function or its parameters"
+            )
 
 
-def _require_field(said: str, values: Any, grid: Any) -> None:
-    """Refuse what is no array of finite numbers on the grid."""
-    sizes = grid.lon_radians.size, grid.lat_radians.size
-    given = np.asarray(values)
-    if given.dtype.kind not in "fiu" or given.shape[-2:] != sizes:
+def _require_numbers(said: str, values: Any) -> None:
+    """Refuse what is no array of real numbers."""
+    masked = isinstance(values, np.ma.MaskedArray)
+    if masked or not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
+        kind = f" of {values.dtype}" if isinstance(values, np.ndarray) else ""
         raise InputError(
-            f"{said} has the type {given.dtype} and the shape {given.shape}; accepted: real "
-            f"numbers of shape {sizes}, longitudes by latitudes, after the levels if there are some"
+            f"{said} is a {type(values).__module__}.{type(values).__name__}{kind}; accepted: a "
+            "numpy.ndarray of real numbers, none of them masked"
+        )
+
+
+def _require_field(said: str, given: np.ndarray, grid: Any, shape: tuple[int, ...]) -> None:
+    """Refuse what has not the shape, or is not finite."""
+    if given.shape != shape:
+        raise InputError(
+            f"{said} has the shape {given.shape}; accepted: {shape}, levels before longitudes "
+            "before latitudes"
         )
     bad = np.argwhere(~np.isfinite(given))
     if bad.size:
-        lon, lat = grid.lon_radians[bad[0, -2]], grid.lat_radians[bad[0, -1]]
+        place = ""
+        if given.ndim > 1:
+            lon, lat = grid.lon_radians[bad[0, -2]], grid.lat_radians[bad[0, -1]]
+            degrees = math.degrees(lon), math.degrees(lat)
+            place = ", first at longitude {:.1f}, latitude {:.1f}".format(*degrees)
         raise InputError(
-            f"{said} is {given[tuple(bad[0])]} at {len(bad)} of {given.size} points, first at "
-            f"longitude {math.degrees(lon):.1f}, latitude {math.degrees(lat):.1f}; accepted: "
-            "finite numbers: mend the case's function or its parameters"
+            f"{said} is {given[tuple(bad[0])]} at {len(bad)} of {given.size} points{place}; "
+            "accepted: finite numbers: mend the case's function or its parameters"
         )

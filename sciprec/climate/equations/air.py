@@ -81,6 +81,15 @@ class AirState:
     orography: np.ndarray
     friction: np.ndarray
 
+    def shapes(self, across: tuple[int, int]) -> dict[str, tuple[int, ...]]:
+        """The shapes of what has levels; `across` is that of a level."""
+        on_levels = (self.levels.count, *across)
+        return dict.fromkeys(("u", "v", "temperature"), on_levels) | {"friction": on_levels[:1]}
+
+    def positive(self) -> dict[str, np.ndarray]:
+        """What is above zero in any air, by its name."""
+        return {"temperature": self.temperature, "surface_pressure": self.surface_pressure}
+
 
 def _joined(values: np.ndarray) -> np.ndarray:
     """Complex coefficients (coefficients, fields) of parts in turn."""

@@ -62,6 +62,10 @@ class InitialState:
     coriolis: np.ndarray
     orography: np.ndarray
 
+    def positive(self) -> dict[str, np.ndarray]:
+        """What is above zero in any fluid, by its name."""
+        return {"height less orography": self.height - self.orography}
+
 
 @dataclass(frozen=True)
 class ShallowWaterConversion:
