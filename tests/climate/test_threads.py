@@ -16,6 +16,8 @@ from sciprec.precision.operations.meeting import abandon, meet_from_python, new_
 
 SMALL = Truncation(5, 8, 16, 1800.0)
 FORCED = {"step_seconds": 1200.0, "output_hours": 1.0, "parameters": {"levels": 3}}
+ALIKE = ("rk4", "ssprk3")
+"""Schemes of explicit stages, which the last of `TIME_SCHEMES` has, too."""
 FLOW = {"step_seconds": 1200.0, "output_hours": 1.0}
 
 
@@ -53,7 +55,7 @@ def test_shares_of_the_air_change_no_bit(monkeypatch):
 
 @pytest.mark.parametrize(
     ("scheme", "backend"),
-    [*((scheme, "fp64") for scheme in TIME_SCHEMES),
+    [*(pytest.param(s, "fp64", marks=[pytest.mark.slow] * (s in ALIKE)) for s in TIME_SCHEMES),
      pytest.param("rk4", "mlu370", marks=pytest.mark.slow)],
 )  # fmt: skip
 def test_schemes_on_shares_change_no_bit(monkeypatch, scheme, backend):

@@ -15,8 +15,7 @@ from tests.precision.registered import registered_kernels
 
 ROOT = Path(__file__).parents[2]
 QUICK = (
-    kernels.beyond_what_was_written, kernels.half_of_a_pair, kernels.written_too_far,
-    kernels.until_small,
+    kernels.beyond_what_was_written, kernels.written_too_far,
 )  # fmt: skip
 SLOW = [kernel for kernel in kernels.FAULTY if kernel not in QUICK]
 

@@ -59,6 +59,7 @@ def test_known_greeks_are_covered(backend):
     assert result["delta"].value[-3:] == pytest.approx(proportional)
 
 
+@pytest.mark.slow
 def test_every_payoff_has_greeks():
     """Calls and puts, ins and outs: relations between the greeks, each up to its bound."""
     names = sorted(heston.payoffs())

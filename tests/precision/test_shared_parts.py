@@ -147,6 +147,7 @@ def test_arithmetics_share_all_but_the_entry(tmp_path, monkeypatch):
     assert found == alone
 
 
+@pytest.mark.slow
 def test_no_call_of_an_operation_is_left_in_machine_code(tmp_path, monkeypatch):
     """LLVM has put all of them in, also where functions are not."""
     monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))  # what is loaded has no LLVM code

@@ -121,6 +121,7 @@ def np_product(x, y):
     return np.multiply(x, y)
 
 
+@pytest.mark.slow
 def test_operations_are_found_that_nothing_used_before():
     """In fixed point arrays have operations of their own, made while the kernel is compiled."""
     source = (
