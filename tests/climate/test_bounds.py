@@ -20,7 +20,9 @@ def error_of_round_trip(transform: SpectralTransform, fields: int) -> float:
     return np.abs(transform.to_spectrum(transform.to_grid(spectrum)) - spectrum).max()
 
 
-@pytest.mark.parametrize("name", ["TL15", "TL31", pytest.param("TL63", marks=pytest.mark.slow)])  # one degree more than whole blocks
+@pytest.mark.parametrize(  # one degree more than whole blocks
+    "name", ["TL15", "TL31", pytest.param("TL63", marks=pytest.mark.slow)]
+)
 def test_no_coefficient_is_lost_where_degrees_do_not_fill_their_blocks(name):
     transform = SpectralTransform(resolve_truncation(name))
     kept = np.flatnonzero(transform.degree <= transform.truncation.number)
