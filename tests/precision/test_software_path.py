@@ -23,11 +23,17 @@ def test_the_engine_without_the_processors_rounding_mode(tmp_path):
 
 
 def test_the_plugin_switches_the_mode_off():
-    """What it leaves of a truncating arithmetic does not touch the processor's mode."""
-    code = (
-        "import tests.software_path, sciprec; from tests.precision.arithmetic_kernels import "
-        "arithmetic; print(sciprec.lift(arithmetic, 'mlu370').uses_processor_mode)"
-    )
+    """Neither a truncating arithmetic nor what counts elements touches the processor's mode."""
+    code = """if True:
+        import tests.software_path
+        import sciprec
+        from sciprec.precision.library import places
+        from tests.precision.arithmetic_kernels import arithmetic
+        lifted = sciprec.lift(arithmetic, "mlu370")
+        counted = places.number_of_steps(0.0, 1.0, 0.25)
+        (made,) = places.number_of_steps.inspect_asm().values()
+        print(lifted.uses_processor_mode, counted, "mxcsr" in made)
+    """
     command = [sys.executable, "-c", code]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert said.strip() == "False"
+    assert said.split() == ["False", "4", "False"]

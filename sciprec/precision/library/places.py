@@ -12,9 +12,9 @@ import math
 import numpy as np
 from numba import njit
 
-from sciprec.precision.rounding.mode import NORMAL, available, call_in_mode
+from sciprec.precision.rounding.mode import NORMAL, call_in_mode
 
-_normally = call_in_mode(NORMAL if available() else 0, 3)
+_normally = call_in_mode(NORMAL, 3)
 
 
 @njit(error_model="numpy")

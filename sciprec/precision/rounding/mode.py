@@ -76,7 +76,7 @@ def _computed(builder, value):
 @lru_cache(maxsize=256)
 def call_in_mode(word: int, arity: int, linked: Callable | None = None):
     """An intrinsic call(function, x1, ..., x_arity) of a jitted function while MXCSR holds `word`
-    (0: as it is); `linked(context, compiled)` gives the libraries of its code, where it is shared.
+    (0, or where no processor mode can be set: as it is); `linked(context, compiled)` gives the libraries of its code, where it is shared.
     """
 
     def resolve(typingctx, function, *arguments):
@@ -109,6 +109,7 @@ def _guarded_call(context, builder, signature, args, resolved, word: int):
         context.cast(builder, value, given, wanted)
         for value, given, wanted in zip(args[1:], arguments, resolved.args, strict=True)
     ]
+    word = word if available() else 0
     if word:
         values = [_computed(builder, value) for value in values]
         saved = cgutils.alloca_once(builder, ir.IntType(32))
