@@ -56,10 +56,14 @@ def summary(comparison: Comparison) -> Summary:
     beyond = sum(row.severity not in WITHIN for row in comparison.rows)
     asked = comparison.tolerances != Tolerances()
     count = counted(len(comparison.rows), "variable")
-    if beyond or comparison.missing:
+    empty = sum(row.severity == "empty" for row in comparison.rows)
+    if comparison.of_nothing:
+        said = f"{count}, nothing was compared"
+    elif beyond or comparison.missing:
         said = f"{beyond} of {count} " + ("beyond the tolerances" if asked else "not the same")
     else:
-        said = f"{count}, all " + ("within the tolerances" if asked else "the same")
+        of_some = f", {len(comparison.rows) - empty} of them compared" if empty else ""
+        said = f"{count}{of_some}, all " + ("within the tolerances" if asked else "the same")
     if comparison.missing:
         said += f", {counted(len(comparison.missing), 'file')} missing"
     return Summary(f"comparison: {said}", listing(comparison), sentences(comparison))

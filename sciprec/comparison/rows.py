@@ -87,8 +87,17 @@ class Comparison(Shown):
 
     @property
     def within(self) -> bool:
-        """Whether no variable changed beyond the tolerance, none broke, and no file is missing."""
-        return not self.missing and all(row.severity in WITHIN for row in self.rows)
+        """Whether no variable changed beyond the tolerance, none broke, no file is missing, and
+        something was compared.
+        """
+        if self.of_nothing or self.missing:
+            return False
+        return all(row.severity in WITHIN for row in self.rows)
+
+    @property
+    def of_nothing(self) -> bool:
+        """Whether no value of any variable is finite in both."""
+        return bool(self.rows) and all(row.severity == "empty" for row in self.rows)
 
     def row(self, variable: str) -> Row:
         """The row of a variable.

@@ -59,10 +59,9 @@ def _title(comparison: Comparison) -> str:
     if comparison.missing and not beyond:
         return f"Files are missing: {', '.join(comparison.missing)}"
     if not beyond:
-        found = {row.severity for row in comparison.rows}
-        if found == {"empty"}:
+        if comparison.of_nothing:
             return "Nothing was compared: no value is finite in both"
-        same = found <= set(SETTLED)
+        same = all(row.severity in SETTLED for row in comparison.rows)
         return "All bits are the same" if same else "All variables are within the tolerances"
     return f"{len(beyond)} of {len(comparison.rows)} variables differ: {', '.join(beyond)}"
 

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -57,6 +58,29 @@ def test_a_step_evaluates_as_many_tendencies_as_declared(name):
     levels = [plain.level(np.zeros(4)) for _ in range(scheme.levels)]
     scheme.advance(system, levels)
     assert len(calls) == scheme.tendencies
+
+
+@pytest.mark.parametrize(
+    ("step_seconds", "strength"), [(600.0, 0.025), (1200.0, 0.05), (24000.0, 0.5)]
+)
+def test_the_filter_is_as_strong_as_a_step_is_long(step_seconds, strength):
+    """Half of nu at 1200 s, so that the scheme stays of second order; a half at the most."""
+    asked = []
+
+    def nothing(*arguments, steps=1):
+        return None
+
+    plain = addition(
+        dict.fromkeys(STEP_KERNELS, nothing), np.zeros((2, 4)), {}, (), resolve_backend("fp64")
+    )
+    levels = [plain.level(np.zeros(4)) for _ in range(2)]
+    filtering = SimpleNamespace(add=nothing, filter=lambda *given: asked.append(given[3:]))
+    system = System(
+        0.25, step_seconds, (0.1, 0.53), filtering, nothing, nothing, nothing,
+        dict.fromkeys(STEP_KERNELS, nothing), np.zeros((WORK_ARRAYS, 4)), (),
+    )  # fmt: skip
+    TIME_SCHEMES["semi_implicit_leapfrog"].advance(system, levels)
+    assert asked == [(pytest.approx(strength, rel=1e-15), 0.53)]
 
 
 def test_hyperdiffusion_damps_as_a_backward_step():

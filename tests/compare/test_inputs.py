@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 from sciprec.comparison import compare, metrics
+from sciprec.comparison.junit import junit_xml
 from sciprec.comparison.pointwise import blocks
 from sciprec.comparison.pointwise.blocks import blocks_of, cut_up
 from sciprec.comparison.reasons import reason
@@ -124,6 +125,11 @@ def test_of_nothing_there_is_no_error_and_no_agreement(values, tmp_path):
         numbers = getattr(row.statistics, kind)
         assert all(np.isnan(v) for name, v in numbers.items() if name != "of_zero"), kind
     assert reason(row).endswith("nothing was compared")
+    assert "2 variables, 1 of them compared, all the same\n" in repr(found)
+    alone = compare({"t": values}, {"t": values})
+    assert not alone.within
+    assert repr(alone).startswith("comparison: 1 variable, nothing was compared")
+    assert "<failure" in junit_xml(alone, golden="a", actual="b")
     stored = tmp_path / "metrics.json"
     stored.write_text(json.dumps(found.as_dict(), allow_nan=False))
     assert judge_again(stored, rtol="1.0").row("t").severity == "empty"

@@ -54,6 +54,15 @@ def test_ulps_are_those_of_the_runs_format():
     )
 
 
+@pytest.mark.parametrize("name", ["rtol", "atol", "max_ulp"])
+def test_an_error_as_large_as_the_tolerance_meets_it(name):
+    """Relative l2 error 1/2, largest error 2, 2^51 units in the last place of 4."""
+    golden, actual = np.array([4.0, 0.0]), np.array([2.0, 0.0])
+    limit = {"rtol": 0.5, "atol": 2.0, "max_ulp": 2.0**51}[name]
+    assert severity(golden, actual, **{name: limit}) == "noise"
+    assert severity(golden, actual, **{name: limit * (1 - 2.0**-52)}) == "changed"
+
+
 def test_either_of_rtol_and_atol_is_enough():
     golden = np.zeros((3, 4))
     actual = golden + 1e-9

@@ -79,6 +79,21 @@ def test_runs_are_kept_until_model_or_module_beside_it_change(files, undrawn):
     assert kept() == [False] * 3
 
 
+def noisy(x):
+    total = 0.0
+    for i in range(x.size):
+        total += x[i] * 0.1
+    return total
+
+
+def test_members_draw_random_bits_of_their_own():
+    x = np.linspace(0.0, 1.0, 200)
+    members = [sciprec.ModelArithmetic("float:p=8,round=sr", member=m, seed=3) for m in range(6)]
+    assert len({arithmetic.lift(noisy)(x) for arithmetic in members}) > 3
+    again = [sciprec.ModelArithmetic("float:p=8,round=sr", member=2, seed=3) for _ in range(2)]
+    assert len({arithmetic.lift(noisy)(x) for arithmetic in again}) == 1
+
+
 def test_members_differ_and_compensation_carries(files, undrawn):
     text = (files / "ring.toml").read_text()
     more = text.replace("[ring]", 'compensation = ["none", "carry"]\n\n[ring]')

@@ -76,7 +76,8 @@ def _computed(builder, value):
 @lru_cache(maxsize=256)
 def call_in_mode(word: int, arity: int, linked: Callable | None = None):
     """An intrinsic call(function, x1, ..., x_arity) of a jitted function while MXCSR holds `word`
-    (0, or where no processor mode can be set: as it is); `linked(context, compiled)` gives the libraries of its code, where it is shared.
+    (0, or where no processor mode can be set: as it is); `linked(context, compiled)` gives the
+    libraries of its code, where it is shared.
     """
 
     def resolve(typingctx, function, *arguments):
