@@ -165,3 +165,12 @@ def test_bootstrap_commands_do_what_the_readme_says(folder, monkeypatch, line):
         assert [c[1:] for c in started[-2:]] == [everything + how + part for part in parts]
     else:
         assert (folder / "reports" / "quickstart" / "index.html").is_file()
+
+
+def test_files_that_the_docs_name_exist():
+    """Files and folders of the repository, also as patterns; pages are made."""
+    place = re.compile(r"`((?:sciprec|tests|scenarios|data|examples|docs)/[\w./*-]*)`")
+    texts = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    named = {(path.name, m) for path in texts for m in place.findall(path.read_text("utf-8"))}
+    assert len(named) > 100
+    assert not [(file, name) for file, name in named if not any(ROOT.glob(name.rstrip("/")))]
