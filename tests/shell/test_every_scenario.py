@@ -5,9 +5,11 @@ keys than another is of its kind.
 A few steps are run at a low resolution: prices, sums and shallow water in two arithmetics, with a
 residual and without. The truth with errors of their size stands in for runs whose kernels take
 minutes to compile in all, and that tests of the models run: other arithmetics, compensated sums
-(carry-sums), levels, stages of the transforms and stored states.
+(carry-sums), levels, stages of the transforms and stored states. With SCIPREC_EVERY_SCENARIO set
+nothing stands in, and every scenario is run: once in a while, not every time.
 """
 
+import os
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +26,7 @@ from sciprec.scenario.variant import Variant
 from tests.shell.conftest import put_in, unit_roundoff
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
+ALL = bool(os.environ.get("SCIPREC_EVERY_SCENARIO"))
 STEPS = 4
 RUN = ("fp32", "mlu370")
 AT_ONCE = "blow-up between day 0 and day 0.01: vorticity not finite"
@@ -81,7 +84,7 @@ def cut_short(monkeypatch, blank_figures):
         usual, made = kinds()[kind], []
 
         def run(table, variant, around):
-            stood_in = not variant.is_truth and is_dear(table, variant)
+            stood_in = not (ALL or variant.is_truth) and is_dear(table, variant)
             dataset = usual.run(table, Variant("fp64") if stood_in else variant, around)
             if variant.is_truth:
                 return dataset
@@ -114,7 +117,9 @@ def disturb(dataset, error):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", one_of_each_kind(), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", SCENARIOS if ALL else one_of_each_kind(), ids=lambda path: path.stem
+)
 def test_a_scenario_in_all_its_arithmetics_reaches_its_page(
     path, cut_short, tmp_path, monkeypatch
 ):
