@@ -5,6 +5,7 @@ Whole tables are in test_tables.py, which says what neither holds.
 
 import functools
 import importlib
+import inspect
 import json
 import re
 import tomllib
@@ -25,7 +26,7 @@ from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.registry import Units, state_arrays
 from sciprec.heston.semianalytic import analytic
-from sciprec.kinds import load_scenario, parse_scenario
+from sciprec.kinds import kinds, load_scenario, parse_scenario
 from sciprec.kinds.climate_runs import reference_dataset
 from sciprec.machine import MACHINES, update_work
 from sciprec.machine.work import Work
@@ -155,6 +156,19 @@ def collisions():
     return layout.column_degree, layout.padded_pitch_bytes, layout.padded_column_degree
 
 
+def in_row(file, beginning):
+    """The numbers of a row of a table in a file."""
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    (row,) = (line for line in lines if line.startswith(beginning))
+    return [float(x) for x in re.findall(r"(?<![\w`])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w`])", row)]
+
+
+def gains_in(file, beginning):
+    """The first number of a row over those in the columns beside it."""
+    first, once, _, twice, *_ = in_row(file, beginning)
+    return first / once, first / twice
+
+
 def traffic_of_a_carry():
     plain, carried = update_work("mlu370"), update_work("mlu370", residuals=1)
     return carried.bytes_moved / plain.bytes_moved
@@ -168,8 +182,10 @@ def bandwidths(machine):
 
 
 def fitted_days():
-    """A tenth of the scenario's length, where `fit_compensation` is given none."""
-    return load_scenario(ROOT / "scenarios" / "quickstart_climate.toml").climate.days / 10
+    """The length of the runs that `fit_compensation` compares where it is given none."""
+    scenario = load_scenario(ROOT / "scenarios" / "quickstart_climate.toml")
+    _, error = kinds()[scenario.kind].fitting(scenario.table, "mlu370", None, 1)
+    return inspect.getclosurevars(error).nonlocals["days"]
 
 
 def least_and_most_gain_of_energy():
