@@ -9,6 +9,8 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from sciprec.plugins.later import MODEL_STAGES
+
 if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imported when asked for
     from sciprec import accumulation as accumulation
     from sciprec import climate as climate
@@ -134,6 +136,13 @@ if not TYPE_CHECKING:  # a checker knows the names above, and no others
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+for _model, _module, _stages in (
+    ("climate", "sciprec.climate.stages.policies", "CLIMATE_STAGES"),
+    ("heston", "sciprec.heston.schemes.stages", "HESTON_STAGES"),
+):
+    MODEL_STAGES.add(_model, _module, _stages)
 
 
 def _register_accessor() -> None:

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from sciprec.climate.stages.policies import CLIMATE_STAGES
-from sciprec.heston.schemes.stages import HESTON_STAGES
-from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.plugins.later import MODEL_STAGES
 from sciprec.precision.assigning.policies import MIXTURES, Mixture, policy_called, rows_of
 from sciprec.precision.formats.backend import backends
 from sciprec.precision.formats.stages import STAGES
 
-MODELS = {"climate": CLIMATE_STAGES, "heston": HESTON_STAGES}
-"""Kind -> its stages."""
 _MIXED = ("state update", "Legendre products", "Legendre sums", "Fourier")
-
-
-def backend_called(name: str) -> AssignedBackend:
-    """The backend "policy:O2,narrow=fp16,wide=fp32".
-
-    Raises:
-        InputError: it is written otherwise, or names an unknown policy, format or stage.
-    """
-    return policy_called(name).assignment(MODELS).as_backend()
 
 
 def words_of(name: str, kind: str) -> str:
     """What a policy gives to the stages of a kind, such as "state update in fp32, all else in
     fp16"; empty for other backends and kinds.
     """
-    if not name.startswith("policy:") or kind not in MODELS:
+    if not name.startswith("policy:") or kind not in MODEL_STAGES:
         return ""
-    policy, own = policy_called(name), [stage for stage in MODELS[kind] if not stage.always]
+    policy, own = policy_called(name), [stage for stage in MODEL_STAGES[kind] if not stage.always]
     if isinstance(policy, Mixture):
         rest, formats = policy.rest, {stage.name: policy.formats.get(stage.name) for stage in own}
     else:
@@ -46,7 +33,7 @@ def words_of(name: str, kind: str) -> str:
 
 def policy_rows() -> list[dict[str, str]]:
     """Every stage of every model, and how the policies have it."""
-    return rows_of(MODELS)
+    return rows_of(MODEL_STAGES)
 
 
 def mixture_rows() -> list[dict[str, str]]:

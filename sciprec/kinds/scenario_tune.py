@@ -8,8 +8,8 @@ from typing import Any
 from sciprec.checks.arguments import word
 from sciprec.errors import InputError
 from sciprec.kinds import kind_of
-from sciprec.kinds.policies import MODELS
 from sciprec.kinds.programs import Given, loaded, program_of
+from sciprec.plugins.later import MODEL_STAGES
 from sciprec.precision.assigning.places import UNITS
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
@@ -75,7 +75,7 @@ def tune_scenario(
     require_tolerance(tolerance, margin)
     word("unit", unit, UNITS_OF_MODELS)
     wanted = output if output is None or isinstance(output, str) else tuple(output)
-    stages = tuple(s for stages in MODELS.values() for s in stages) if unit == "stage" else ()
+    stages = tuple(s for stages in MODEL_STAGES.values() for s in stages) if unit == "stage" else ()
     other = None
     if check is not None:
         if not check:

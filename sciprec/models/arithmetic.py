@@ -27,6 +27,8 @@ from sciprec.precision.sums.compensation import (
     resolve_compensation,
 )
 
+_hands_on_arrays = True
+"""Traces of models take no line of this file for the place where a model rounds."""
 _STREAM = 0x6D6F64  # the last word of the counter: no other use of the same seed has it
 _AMPLITUDE = Range("a number from 0 to 0.1, such as 1.0e-14", least=0, most=0.1)
 _MOST_STATES = 256

@@ -1,1 +1,1 @@
-"""The one door by which code from outside sciprec registers itself."""
+"""The doors by which code registers itself: others' by entry points, upper rooms' by name."""

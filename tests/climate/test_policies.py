@@ -13,7 +13,8 @@ from sciprec.batch.plan import plan
 from sciprec.batch.resume import run_digest
 from sciprec.climate.stages.policies import CLIMATE_STAGES
 from sciprec.kinds import parse_scenario
-from sciprec.kinds.policies import MODELS, words_of
+from sciprec.kinds.policies import words_of
+from sciprec.plugins.later import MODEL_STAGES
 from sciprec.precision import resolve_backend
 from sciprec.precision.assigning.matching import program_of
 from sciprec.precision.assigning.operations import rounds
@@ -28,10 +29,10 @@ def test_no_operation_of_the_models_has_two_stages():
     met = set()
     for entry in registered_kernels().values():
         kind = entry.function.__module__.split(".")[1]
-        if kind not in MODELS:
+        if kind not in MODEL_STAGES:
             continue
         program = program_of(entry.function)
-        places = [(s.name, p) for s in MODELS[kind] for p in s.as_places]
+        places = [(s.name, p) for s in MODEL_STAGES[kind] for p in s.as_places]
         for row in program.layout.rows:
             origin = own_place(program, row)
             if row.site not in program.origins or not rounds(program.sites[row.site].operation):
@@ -39,7 +40,8 @@ def test_no_operation_of_the_models_has_two_stages():
             own = {(stage, place) for stage, place in places if place.holds(program, row, origin)}
             assert len({stage for stage, _ in own}) < 2, (origin, own)
             met |= own
-    unmet = {(s.name, p) for stages in MODELS.values() for s in stages for p in s.as_places} - met
+    places = {(s.name, p) for stages in MODEL_STAGES.values() for s in stages for p in s.as_places}
+    unmet = places - met
     assert {stage for stage, _ in unmet} == {"draws"}, unmet
 
 
@@ -58,7 +60,7 @@ def test_lists_decide():
     }  # fmt: skip
     changed = policy_called("policy:O2,narrow=float:p=9,emin=-20,emax=20,wide=fp64,deny=Fourier")
     assert changed.narrow == "float:p=9,emin=-20,emax=20" and not changed.is_narrow(fourier)
-    assert changed.assignment(MODELS).default == changed.narrow
+    assert changed.assignment(MODEL_STAGES).default == changed.narrow
     assert resolve_backend(changed.text).name == changed.text
 
 

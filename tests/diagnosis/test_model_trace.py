@@ -21,6 +21,7 @@ from sciprec.diagnosis.models.between import Crossings, Ladder
 from sciprec.diagnosis.models.copies import Copies
 from sciprec.diagnosis.models.traces import Results, trace_program
 from sciprec.kinds import scenario_trace
+from sciprec.models import arithmetic
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, Operation
 from sciprec.report.trace_page import model_trace_page
@@ -521,6 +522,14 @@ def test_memory_that_a_model_takes(monkeypatch):
     monkeypatch.setattr(needed_memory, "bytes_of_memory", lambda: 10**6)
     with pytest.raises(InputError, match="memory: give smaller arrays"):
         trace_program(in_large_arrays, "fp16", model="large")
+
+
+def test_the_place_of_a_rounding_is_the_models_own_line():
+    """What hands arrays on for a model says so, whatever its functions are called."""
+    handing = {model_runs.HANDS_ON: True, "place": model_runs._place}
+    exec("def update():\n    return place()", handing)
+    assert handing["update"]()[1] == "test_the_place_of_a_rounding_is_the_models_own_line"
+    assert hasattr(arithmetic, model_runs.HANDS_ON)
 
 
 def complex_one(x):

@@ -85,12 +85,16 @@ def test_any_order_of_libraries_rooms_and_public_names(seed):
     assert said(ORDER, names) == ""
 
 
-def test_lifting_and_pricing_wait_for_no_files_and_no_batches():
+def test_policies_lifting_and_pricing_wait_for_no_files_and_no_batches():
     """They start in a second: half of another one would be xarray's, and what comes with it."""
     names = ["sciprec:lift", "sciprec.cli.pricing.price_request", "sciprec.heston:price"]
     script = """
         import importlib, json, sys
+        from sciprec.precision import resolve_backend
 
+        assert "sciprec.climate" not in sys.modules
+        assert resolve_backend("policy:O2,narrow=fp16,wide=fp32").assignment.places
+        assert not {"pydantic", "sciprec.kinds"} & set(sys.modules)
         for name in json.loads(sys.argv[1]):
             library, _, public = name.partition(":")
             getattr(importlib.import_module(library), public, None)

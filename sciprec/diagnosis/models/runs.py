@@ -29,7 +29,9 @@ Program = Callable[[Backend], Any]
 
 Place = tuple[str, str, int]
 """File, function and line of a call."""
-_HAND_ON = ("sciprec.precision.", "sciprec.models.arithmetic", "sciprec.diagnosis.")
+_HAND_ON = ("sciprec.precision.", "sciprec.diagnosis.")
+HANDS_ON = "_hands_on_arrays"
+"""Name that other modules define whose functions, too, are no place of a model."""
 
 
 def _place() -> Place:
@@ -37,7 +39,8 @@ def _place() -> Place:
     frame = inspect.currentframe()
     while frame is not None:
         named, code = str(frame.f_globals.get("__name__")), frame.f_code
-        if not named.startswith(_HAND_ON) and code.co_name not in ("rounded", "<genexpr>"):
+        hands_on = named.startswith(_HAND_ON) or HANDS_ON in frame.f_globals
+        if not hands_on and code.co_name not in ("rounded", "<genexpr>"):
             return code.co_filename, code.co_name, frame.f_lineno
         frame = frame.f_back
     return "", "", 0

@@ -15,7 +15,8 @@ from typing import Any
 
 from sciprec.checks.arguments import refused, shown, word
 from sciprec.errors import InputError
-from sciprec.precision.assigning.assignment import Assignment, arithmetic_of
+from sciprec.plugins.later import MODEL_STAGES
+from sciprec.precision.assigning.assignment import AssignedBackend, Assignment, arithmetic_of
 from sciprec.precision.assigning.places import Place
 
 POLICIES = ("O0", "O1", "O2", "O3")
@@ -197,6 +198,15 @@ def policy_called(text: str) -> Policy | Mixture:
             )
     return Policy(name, given["narrow"], given["wide"], _names(given.get("allow")),
                   _names(given.get("deny")))  # fmt: skip
+
+
+def backend_called(name: str) -> AssignedBackend:
+    """The backend "policy:O2,narrow=fp16,wide=fp32", for the stages of all models.
+
+    Raises:
+        InputError: it is written otherwise, or names an unknown policy, format or stage.
+    """
+    return policy_called(name).assignment(MODEL_STAGES).as_backend()
 
 
 def _names(listed: str | None) -> tuple[str, ...]:

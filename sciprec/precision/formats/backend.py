@@ -4,7 +4,6 @@ it.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -14,6 +13,7 @@ import numpy as np
 from sciprec.checks.arguments import names, shown
 from sciprec.display.listing import Shown, Summary, counted
 from sciprec.errors import InputError, meant
+from sciprec.plugins.later import Later
 from sciprec.plugins.loading import load_plugins
 from sciprec.precision.formats.fixed_format import (
     ACCUMULATOR,
@@ -281,13 +281,10 @@ _BACKENDS = {
 }
 
 
-_ELSEWHERE = {
-    "assignment": ("sciprec.precision.assigning.assignment", "backend_called"),
-    "policy": ("sciprec.kinds.policies", "backend_called"),
-    "scaled": ("sciprec.precision.assigning.scaling", "backend_called"),
-}
-"""Kinds of names, before a colon -> module and function that make a backend of them; these stand
-above formats, and are imported when one is asked for."""
+MAKERS = Later()
+"""Kind of names, before a colon -> function that makes a backend of one. These stand above formats;
+`sciprec/precision/__init__.py` fills the table.
+"""
 
 
 class Backends(Shown, dict[str, Backend]):
@@ -348,9 +345,8 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
             f"'{backend}' is a matrix unit, which multiplies and does nothing else; it is accepted "
             "for the Legendre products of a climate run: stages with the key 'legendre' or 'kept'"
         )
-    if kind in _ELSEWHERE:
-        module, maker = _ELSEWHERE[kind]
-        return getattr(importlib.import_module(module), maker)(backend)
+    if kind in MAKERS:
+        return MAKERS[kind](backend)
     name, equals, rounding = backend.partition(",round=")
     standard = ALIASES.get(name, name)
     if standard in FORMATS and equals:
