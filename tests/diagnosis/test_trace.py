@@ -351,7 +351,7 @@ def test_wrong_words_on_the_command_line(options, sentence, call, monkeypatch):
 
 @pytest.mark.slow
 def test_registered_kernels():
-    """Every seventeenth, in one of the arithmetics in turn; two that call many others compile long."""
+    """Every seventeenth, in one of the arithmetics in turn; two that call many compile long."""
     for n, (name, entry) in enumerate(sorted(registered_kernels().items())[::17]):
         if not name.endswith(("restore_mass", "legendre_analysis")):
             checked(entry.function, BACKENDS[n % len(BACKENDS)], entry.example())
