@@ -72,7 +72,7 @@ class PageSection:
     Args:
         name: of the section.
         data: what it shows of a scenario; nothing (None, an empty list) leaves the section out.
-        markup: Jinja's, of `data` and of `scenario`, the name; left out, templates/NAME.html.
+        markup: Jinja's, of `data` and of `scenario`, the name; left out, templates/sections/NAME.html.
     """
 
     name: str
@@ -85,7 +85,7 @@ class PageSection:
         if not data:
             return None
         own = self.markup is None
-        made = template(f"{self.name}.html") if own else template_of(self.markup)
+        made = template(f"sections/{self.name}.html") if own else template_of(self.markup)
         return made.render(data=data, scenario=subject.scenario).removesuffix("\n")
 
 

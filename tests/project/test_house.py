@@ -15,7 +15,7 @@ PACKAGE = ROOT / "sciprec"
 TOP = {"__init__.py", "__main__.py", "accessor.py", "errors.py", "py.typed"}
 MOST_FILES = 24
 COMING = {"study", "trace", "tune", "model", "bound", "monitor", "compare"}
-FOLDERS = sorted(path for path in PACKAGE.rglob("*") if path.is_dir() and any(path.glob("*.py")))
+FOLDERS = sorted({path.parent for path in PACKAGE.rglob("*.*") if path.suffix != ".pyc"} - {PACKAGE})
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
@@ -25,11 +25,12 @@ def test_nothing_is_loose_at_the_top():
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_a_room_has_a_rule_and_is_not_crowded(folder):
-    rule = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
-    sentence = rule.split("\n\n")[0].replace("\n", " ")
     assert len([path for path in folder.iterdir() if path.is_file()]) <= MOST_FILES
     name = folder.relative_to(PACKAGE).as_posix()
-    assert sentence.endswith(".") and f"| `{name}/` | {sentence} |" in ARCHITECTURE
+    (sentence,) = re.findall(rf"^\| `{name}/` \| (.*\.) \|$", ARCHITECTURE, re.MULTILINE)
+    if any(folder.glob("*.py")):
+        rule = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+        assert sentence == rule.split("\n\n")[0].replace("\n", " ")
 
 
 def test_no_module_has_the_name_of_a_public_function():

@@ -1,1 +1,1 @@
-"""Pictures as SVG, and the templates that everything is written into."""
+"""Pictures as SVG, and what templates are written with."""

@@ -12,7 +12,7 @@ from sciprec.comparison.wording import digits, duration, gain_in_words, number
 
 
 def template(name: str) -> Template:
-    """One of the templates beside this module, by its file name."""
+    """One of the templates in `report/templates/`, by its path there."""
     return _environment().get_template(name)
 
 
@@ -51,5 +51,5 @@ def page_script() -> str:
 
 
 def _text(name: str) -> str:
-    """A file beside the templates."""
+    """A file among the templates."""
     return resources.files("sciprec.report").joinpath("templates", name).read_text("utf-8")
