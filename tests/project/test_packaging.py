@@ -235,6 +235,24 @@ def installed(built, tmp_path_factory):
 
 
 @pytest.mark.slow
+def test_an_sdist_holds_what_the_repository_holds_and_is_in_order(built, tmp_path):
+    with tarfile.open(built[1]) as packed:
+        packed.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    if (ROOT / ".git").exists():
+        tracked = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.split("\0")
+        assert [name for name in tracked if name and not (source / name).is_file()] == []
+    house = [sys.executable, "-m", "pytest", "-q", "tests/project/test_house.py"]
+    done = subprocess.run(
+        house, cwd=source,
+        env={**os.environ, "PYTHONPATH": str(source)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
 def test_a_wheel_of_the_sdist_is_the_wheel_and_holds_no_experiments(built, tmp_path):
     wheel, sdist = built
     with tarfile.open(sdist) as packed:
