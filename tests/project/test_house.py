@@ -62,6 +62,13 @@ def test_what_a_page_points_at_is_there(page):
     assert not missing
 
 
+def test_every_page_stands_in_an_order_to_read_them_in():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    orders = readme[readme.index("## Where to read on") : readme.index("## The page\n")]
+    linked = {(ROOT / link).resolve() for link in LINK.findall(orders)}
+    assert [page for page in ROOT.glob("docs/**/*.md") if page not in linked] == []
+
+
 def test_the_page_of_rooms_names_what_is_there():
     """Every folder and file in its tables, from the repository or from the package."""
     named = set(re.findall(r"`([\w.*-]+/[\w./*-]*)`", ARCHITECTURE))
