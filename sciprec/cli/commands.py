@@ -20,7 +20,9 @@ from sciprec.cli import (
     climate_verbs,
     compare_verb,
     coverage_verb,
+    listing_verbs,
     monitor_verbs,
+    page_verbs,
     repeat_verb,
     run_verb,
     scenario_verbs,
@@ -28,7 +30,7 @@ from sciprec.cli import (
     trace_verb,
     tune_verb,
 )
-from sciprec.cli.options import Json, prepare_completion, print_completion
+from sciprec.cli.options import prepare_completion, print_completion
 from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb
 from sciprec.errors import InputError, Interrupted, printable
@@ -95,106 +97,10 @@ def _global_options(
 
 app.command()(run_verb.run)
 app.command()(run_verb.quickstart)
-
-
-@app.command()
-def backends(
-    scenario: Annotated[
-        Path | None, typer.Option(help="Scenario whose keys are looked at too (TOML).")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """List the arithmetics and their properties, and what is in force and from where."""
-    from sciprec.cli.console import print_backends, print_in_force, print_json
-    from sciprec.machine.modes import in_force
-    from sciprec.precision.formats.backend import table
-
-    settings = in_force(os.environ, _keys_of(scenario)).as_rows()
-    if json:
-        print_json({"backends": table(), "in_force": settings})
-    else:
-        print_backends(table())
-        print_in_force(settings)
-
-
-@app.command()
-def policies(json: Json = False) -> None:
-    """List every stage of the models, and which policies of mixed precision have it narrow."""
-    from sciprec.cli.console import print_json, print_policies
-    from sciprec.kinds.policies import mixture_rows, policy_rows
-
-    rows, mixtures = policy_rows(), mixture_rows()
-    if json:
-        print_json({"stages": rows, "mixtures": mixtures})
-    else:
-        print_policies(rows, mixtures)
-
-
-@app.command()
-def doctor(
-    clear_cache: Annotated[
-        bool, typer.Option("--clear-cache", help="Remove compiled kernels instead.")
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Print what a report of a fault needs, and test the rounding on this machine."""
-    from sciprec.cli import doctor
-    from sciprec.cli.console import print_findings, print_json, say
-
-    if clear_cache:
-        files, size = doctor.clear_cache()
-        if json:
-            return print_json({"files": files, "bytes": size})
-        return say(f"{files} files of compiled kernels removed, {size / 1e6:.1f} MB")
-    found = doctor.examine()
-    if json:
-        print_json([vars(finding) for finding in found])
-    else:
-        print_findings(found)
-    if not all(finding.good for finding in found):
-        raise typer.Exit(NOT_MET)
-
-
-def _keys_of(scenario: Path | None) -> dict[str, Any]:
-    """The keys of a scenario that the environment could have said too."""
-    if scenario is None:
-        return {}
-    from sciprec.kinds import load_scenario
-
-    loaded = load_scenario(scenario)
-    choices = tuple(choice.name for choice in loaded.compensation)
-    return {"backends": loaded.backends, "compensation": choices}
-
-
-@app.command()
-def report(
-    folder: Annotated[
-        Path, typer.Argument(help="A folder that `sciprec run` or `sciprec coverage` wrote.")
-    ],
-    json: Json = False,
-) -> None:
-    """Write the page of a stored batch or coverage run again, from its files only."""
-    from sciprec.report.coverage_page import holds_coverage
-
-    if holds_coverage(folder):
-        return coverage_verb.report(folder, json)
-    from sciprec.cli.console import print_json, print_runs, say
-    from sciprec.output.folders import alone_in
-    from sciprec.report.page import table, write_page
-    from sciprec.report.stored.batch import read_batch
-
-    batch = read_batch(folder)
-    with alone_in(folder):
-        page, rows = write_page(batch), table(batch)
-    if json:
-        print_json({"folder": folder, "page": page, "runs": rows})
-    else:
-        print_runs(rows)
-        say(f"page: {page}")
-    if run_verb.any_failed(rows):
-        raise typer.Exit(NOT_MET)
-
-
+app.command()(listing_verbs.backends)
+app.command()(listing_verbs.policies)
+app.command()(listing_verbs.doctor)
+app.command()(page_verbs.report)
 app.command()(study_verb.study)
 app.command()(trace_verb.trace)
 app.command()(tune_verb.tune)
@@ -204,7 +110,7 @@ app.command()(compare_verb.compare)
 app.command()(repeat_verb.repeat)
 app.command()(price_verbs.price)
 app.command()(coverage_verb.coverage)
-app.command()(run_verb.gallery)
+app.command()(page_verbs.gallery)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The verbs `sciprec run`, `quickstart` and `gallery`, and what verbs print that run a batch."""
+"""The verbs `sciprec run` and `quickstart`, and what verbs print that run a batch."""
 
 from __future__ import annotations
 
@@ -94,27 +94,6 @@ def quickstart(
 ) -> None:
     """Run a small scenario of each model, a flow and option prices, to their page."""
     run_and_show([Path(name) for name in QUICKSTART], out=out, quiet=quiet, json=json)
-
-
-def gallery(
-    names: Annotated[list[str] | None, typer.Argument(help="Pages to make [default: all].")] = None,
-    scenarios: Annotated[
-        Path | None, typer.Option(help="Folder of the scenario files [default: the shipped ones].")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the pages.")] = Path("reports/gallery"),
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
-) -> None:
-    """Run the scenarios of the gallery and write its pages, without their files."""
-    from sciprec.cli.console import print_json, say
-    from sciprec.cli.gallery import make_gallery
-
-    def said(page: Path) -> None:
-        if not json:
-            say(f"page: {page} ({page.stat().st_size / 1000:.0f} kB)")
-
-    pages = make_gallery(scenarios, out, names or None, said)
-    if json:
-        print_json([{"page": page, "bytes": page.stat().st_size} for page in pages])
 
 
 def run_and_show(

@@ -1,0 +1,63 @@
+"""The verbs `sciprec report` and `gallery`: pages of a stored batch, and those that are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sciprec.cli.coverage_verb import report as show_coverage
+from sciprec.cli.options import Json
+from sciprec.cli.run_verb import any_failed
+
+NOT_MET = 1
+
+
+def report(
+    folder: Annotated[
+        Path, typer.Argument(help="A folder that `sciprec run` or `sciprec coverage` wrote.")
+    ],
+    json: Json = False,
+) -> None:
+    """Write the page of a stored batch or coverage run again, from its files only."""
+    from sciprec.report.coverage_page import holds_coverage
+
+    if holds_coverage(folder):
+        return show_coverage(folder, json)
+    from sciprec.cli.console import print_json, print_runs, say
+    from sciprec.output.folders import alone_in
+    from sciprec.report.page import table, write_page
+    from sciprec.report.stored.batch import read_batch
+
+    batch = read_batch(folder)
+    with alone_in(folder):
+        page, rows = write_page(batch), table(batch)
+    if json:
+        print_json({"folder": folder, "page": page, "runs": rows})
+    else:
+        print_runs(rows)
+        say(f"page: {page}")
+    if any_failed(rows):
+        raise typer.Exit(NOT_MET)
+
+
+def gallery(
+    names: Annotated[list[str] | None, typer.Argument(help="Pages to make [default: all].")] = None,
+    scenarios: Annotated[
+        Path | None, typer.Option(help="Folder of the scenario files [default: the shipped ones].")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the pages.")] = Path("reports/gallery"),
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
+) -> None:
+    """Run the scenarios of the gallery and write its pages, without their files."""
+    from sciprec.cli.console import print_json, say
+    from sciprec.cli.gallery import make_gallery
+
+    def said(page: Path) -> None:
+        if not json:
+            say(f"page: {page} ({page.stat().st_size / 1000:.0f} kB)")
+
+    pages = make_gallery(scenarios, out, names or None, said)
+    if json:
+        print_json([{"page": page, "bytes": page.stat().st_size} for page in pages])
