@@ -1,9 +1,9 @@
 """Everything that is registered: importing this module registers all cases, sets and schemes."""
 
 from sciprec.climate.cases import (  # noqa: F401
-    atmosphere_at_rest,
     baroclinic,
     galewsky,
+    held_suarez_start,
     rossby_haurwitz,
     williamson,
 )

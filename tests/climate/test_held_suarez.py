@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sciprec.climate.cases.atmosphere_at_rest import held_suarez
+from sciprec.climate.cases.held_suarez_start import held_suarez
 from sciprec.climate.constants import Units
 from sciprec.climate.diagnostics.climatology import eddy_product, folded, gates, time_means
 from sciprec.climate.equations import held_suarez as hs

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,14 @@ def test_what_a_page_points_at_is_there(page):
     missing = [link for link in LINK.findall(text) if not (page.parent / link).exists()]
     missing += [name for name in NAMED.findall(text) if not (ROOT / name).exists()]
     assert not missing
+
+
+def test_the_drawing_has_every_room_once_in_the_order_of_the_layers():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (rooms,) = (c for c in settings["tool"]["importlinter"]["contracts"] if c["id"] == "rooms")
+    drawing = ARCHITECTURE.split("```\n")[1].split("\n\n")[1].splitlines()
+    drawn = [set(line[:34].split()) for line in drawing]
+    assert drawn == [set(layer.split(" | ")) for layer in rooms["layers"] if layer != "__main__"]
 
 
 def test_every_page_stands_in_an_order_to_read_them_in():
