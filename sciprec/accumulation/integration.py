@@ -28,7 +28,7 @@ from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.quantization import quantize
-from sciprec.precision.sums.compensation import resolve_compensation
+from sciprec.precision.sums.compensation import Compensation, resolve_compensation
 from sciprec.provenance.timing import Sections, Timing
 
 VARIABLE = "parameter"
@@ -102,7 +102,7 @@ def accumulate(
     outputs: int = 50,
     seed: int = 0,
     backend: str | Backend = "fp64",
-    compensation=None,
+    compensation: str | Compensation | None = None,
     monitor: Plan | None = None,
 ) -> Accumulation:
     """Sum random increments one by one in some arithmetic, and exactly beside it.
@@ -143,7 +143,7 @@ def accumulate(
         history = History(monitor.watch, limits, monitor.level, sketches=True)
     values, exact = (np.empty((times.size, members)) for _ in range(2))
     for row, update in enumerate(times):
-        if history is None:
+        if monitor is None or history is None:
             summing.advance_to(int(update))
         else:
             summing.advance_watched(int(update), monitor, history)
@@ -151,7 +151,7 @@ def accumulate(
     storage = backend.storage
     u = storage.format.unit_roundoff
     done = summing.fixed_point()
-    seen = None if history is None else observed_of(monitor, history)
+    seen = None if monitor is None or history is None else observed_of(monitor, history)
     return Accumulation(times, values, exact, u, storage.fixed, summing.clock.timing, done, seen)
 
 

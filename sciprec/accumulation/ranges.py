@@ -12,7 +12,7 @@ import math
 from sciprec.accumulation.kernels import add_block, add_block_with_carry
 
 
-def ranges(kernel, backend, stream) -> dict[str, float] | None:
+def ranges(kernel, backend, stream) -> dict[str | int, float] | None:
     """Ranges by the text of an operation, as `lift` takes them; None for floats.
 
     Args:

@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from sciprec.errors import InputError, meant
 from sciprec.machine.work import FLOPS_PER_SPECIAL, SPECIAL_ASSUMPTION, Work
 from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
+from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.precision.lifting.lifting import lift
 
 
@@ -228,7 +230,7 @@ def roofline(work: Work, machine: str = "mlu370", backend: str | Backend = "mlu3
 
 
 def modelled(
-    kernel: Callable, *args, backend: str | Backend = "mlu370", machine: str = "mlu370"
+    kernel: Callable, *args: Any, backend: str | Backend = "mlu370", machine: str = "mlu370"
 ) -> Estimate:
     """The roofline estimate of a kernel, from the operations that the engine counts in a run.
 
@@ -281,7 +283,8 @@ def _kinds(backend: Backend, machine: Machine) -> tuple[str, str]:
 
     Floats beside fixed point are the machine's own 32-bit ones.
     """
-    bits = [role.format.bits for role in (backend.compute, backend.matmul) if role.fixed]
+    formats = backend.compute.format, backend.matmul.format
+    bits = [fmt.bits for fmt in formats if isinstance(fmt, FixedFormat)]
     if bits:
         return machine.own_float, "int16" if min(bits) <= 16 else "int32"
     kind = _FLOAT_KINDS.get(backend.compute.format.name)

@@ -49,7 +49,10 @@ def _update(state, residual, increment, alpha, beta):
         residual[i] = _vcomp(_lost(x, whole, state[i]), left, 1.0, False)
 
 
-def compensated_update(state, residual, increment, alpha=1.0, beta=0.0) -> None:
+def compensated_update(
+    state: np.ndarray, residual: np.ndarray, increment: np.ndarray, alpha: float = 1.0,
+    beta: float = 0.0,
+) -> None:  # fmt: skip
     """state <- state + increment by VCOMP.F32, what the rounding lost going into the residual.
 
     carry = alpha r + beta c,  whole = dx + carry,  x' = x + whole,
@@ -91,7 +94,9 @@ def _rescaled(state, residual, increment, scale):
     return overflows
 
 
-def rescaled_update(state, residual, increment, scale) -> int:
+def rescaled_update(
+    state: np.ndarray, residual: np.ndarray, increment: np.ndarray, scale: int
+) -> int:
     """state <- state + increment * scale / 2^32 in fixed point, the remainder carried.
 
     pair = VACC.I64(residual, increment, scale): its upper word goes into the state, its lower word

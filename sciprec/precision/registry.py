@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from sciprec.errors import InputError
 from sciprec.plugins.loading import load_plugins
 
-Row = TypeVar("Row")
+
+class Named(Protocol):
+    """What has a name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=Named)
 
 
 class Rows(dict[str, Row], Generic[Row]):

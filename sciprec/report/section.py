@@ -72,7 +72,8 @@ class PageSection:
     Args:
         name: of the section.
         data: what it shows of a scenario; nothing (None, an empty list) leaves the section out.
-        markup: Jinja's, of `data` and of `scenario`, the name; left out, templates/sections/NAME.html.
+        markup: Jinja's, of `data` and of `scenario`, the name; left out,
+            templates/sections/NAME.html.
     """
 
     name: str

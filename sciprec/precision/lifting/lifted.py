@@ -6,6 +6,7 @@ import functools
 import pickle
 import re
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +247,7 @@ class Lifted(Shown):
         return self._lift_again(function, trust_inputs=False).inner
 
     @functools.cached_property
-    def inner(self):
+    def inner(self) -> Callable[..., Any]:
         """The compiled function of the kernel, as an argument of others; code that arithmetics
         share asks whoever calls it, and so is none that can be handed on.
         """
