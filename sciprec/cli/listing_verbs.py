@@ -51,7 +51,7 @@ def doctor(
     json: Json = False,
 ) -> None:
     """Print what a report of a fault needs, and test the rounding on this machine."""
-    from sciprec.cli import doctor as examining
+    from sciprec.cli.behind import doctor as examining
     from sciprec.cli.console import print_findings, print_json, say
 
     if clear_cache:

@@ -51,8 +51,8 @@ def gallery(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
 ) -> None:
     """Run the scenarios of the gallery and write its pages, without their files."""
+    from sciprec.cli.behind.gallery import make_gallery
     from sciprec.cli.console import print_json, say
-    from sciprec.cli.gallery import make_gallery
 
     def said(page: Path) -> None:
         if not json:

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from sciprec.cli import doctor
+from sciprec.cli.behind import doctor
 from sciprec.precision import quantize
 from sciprec.precision.compiled.disk_cache import cache_folder
 

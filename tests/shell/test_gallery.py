@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.cli import gallery
-from sciprec.cli.gallery import GALLERY, MOST_BYTES, Entry, make_gallery
+from sciprec.cli.behind import gallery
+from sciprec.cli.behind.gallery import GALLERY, MOST_BYTES, Entry, make_gallery
 from sciprec.errors import InputError
 
 ROOT = Path(__file__).parents[2]
