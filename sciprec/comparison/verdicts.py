@@ -143,12 +143,16 @@ def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison
         row = changed[0]
         counted = f"{row.changed_nonfinite} of {row.points} values of {row.variable}"
         return Verdict("broken", f"{counted} are finite in one run and not in the other", math.inf)
+    bounds = _call_of_bounds(actual) if {"bound", "tolerance"} <= set(actual.data_vars) else None
     if all(row.severity in SETTLED for row in comparison.rows):
-        return Verdict("identical", "every stored value has the same bits as fp64")
+        same = "every stored value has the same bits as fp64"
+        if bounds is None or bounds[0] <= 1.0:
+            return Verdict("identical", same)
+        return Verdict("beyond", f"{bounds[1]}; {same}", bounds[0])
     tolerances = json.loads(golden.attrs.get("sciprec_scenario", "{}")).get("tolerance", [])
     calls = [_call(golden, actual, comparison, t) for t in tolerances]
-    if {"bound", "tolerance"} <= set(actual.data_vars):
-        calls.append(_call_of_bounds(actual))
+    if bounds is not None:
+        calls.append(bounds)
     if not calls:
         row = main_row(comparison)
         digits = row.errors["decimal_digits"]
@@ -203,8 +207,11 @@ def _call_of_bounds(actual: xr.Dataset) -> tuple[float, str]:
     bound, limit = actual["bound"].values, actual["tolerance"].values
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(bound == 0.0, 0.0, bound / limit)
-    margin = float(np.max(np.where(np.isnan(shares), math.inf, shares)))
+    shares = np.where(np.isnan(shares), math.inf, shares)
+    margin, widest = float(np.max(shares)), limit.flat[np.argmax(shares)]
     met = int(np.count_nonzero(shares <= 1.0))
     counted = f"{met} of {bound.size}" if met < bound.size else "all"
     said = f"{counted} prices have bounds within the tolerance that they were computed to"
-    return margin, f"{said}, the widest being {factor(margin)} of it"
+    if math.isfinite(margin):
+        return margin, f"{said}, the widest being {factor(margin)} of it"
+    return margin, f"{said}, the widest being {'of a price of zero' if widest == 0 else 'infinite'}"

@@ -37,8 +37,7 @@ def surface_dataset(
         row with its maturity) are attributes.
     """
     grids = {name: np.stack([getattr(result, name) for result in results]) for name in PRICED}
-    with np.errstate(divide="ignore", invalid="ignore"):
-        grids[RELATIVE_ROUNDING] = grids["rounding"] / np.abs(grids["price"])
+    grids[RELATIVE_ROUNDING] = _share(grids["rounding"], grids["price"], grids["bound"])
     dataset = xr.Dataset(
         {name: (GRID, np.asarray(grid, float)) for name, grid in (grids | dict(values)).items()},
         coords={"maturity": np.asarray(maturities_years, float), "strike": np.asarray(strikes)},
@@ -61,3 +60,10 @@ def surface_dataset(
         "levels": json.dumps(levels),
     } | run
     return dataset
+
+
+def _share(rounding: np.ndarray, price: np.ndarray, bound: np.ndarray) -> np.ndarray:
+    """Rounding over the price; over the bound where that is more, and the price may be zero."""
+    whole = np.maximum(np.abs(price), bound)
+    with np.errstate(invalid="ignore"):
+        return np.where(whole == 0.0, 0.0, rounding / np.where(whole == 0.0, 1.0, whole))

@@ -154,7 +154,7 @@ VARIABLES: dict[str, Variable] = {
         "1", "part of the bound due to differences in place of derivatives", compared=False
     ),
     "relative_rounding": Variable(
-        "1", "part of the bound due to the arithmetic, as a share of the price"
+        "1", "part of the bound due to the arithmetic, over the price, or over a larger bound"
     ),
     "implied_volatility": Variable(
         "1", "volatility at which Black's formula gives the price", compared=False

@@ -188,7 +188,9 @@ def test_first_bumps():
     assert first_bumps(steep, [call], SCHEME, 1.0).time < usual.time
     halves = usual.halved({"theta": 1, "gamma": 1, "delta": 2})
     assert halves == Bumps(usual.spot / 4, usual.v0, usual.time / 2, False)
-    assert usual.times(2) == Bumps(2 * usual.spot, 2 * usual.v0, 2 * usual.time, False)
+    twice = usual.times(2)
+    assert twice == Bumps(2 * usual.spot, 2 * usual.v0, 2 * usual.time, False, 2 * usual.rate)
+    assert usual.halved({"rho": 2}).rate == usual.rate / 4
 
 
 def test_rows_and_controls():

@@ -15,7 +15,6 @@ from sciprec.heston.options.catalogue import (
     Barrier,
     Call,
     Digital,
-    LookbackFixed,
     Put,
     Spot,
 )
@@ -234,26 +233,6 @@ def test_antithetic_pairs(path_references):
     assert pairs.levels[0].variance < 0.5 * single.levels[0].variance
     for result in (pairs, single):
         assert result.met and abs(result.price - price) <= result.bound + 2 * error
-
-
-@pytest.mark.parametrize(
-    "payoff",
-    [
-        Digital(strike=1e6, maturity=0.1),
-        Call(strike=1000, maturity=0.02),
-        AsianArithmetic(strike=150, maturity=7 / 365, fixings=7),
-        Barrier(strike=200, maturity=0.02, barrier=190, direction="up", knock="in", fixings=5),
-        LookbackFixed(strike=40, maturity=7 / 365, fixings=3, kind="put"),
-    ],
-    ids=lambda payoff: payoff.name,
-)
-def test_a_worthless_option_is_bound_by_one_that_dominates(payoff):
-    """More paths would say no more: it stops at once, with a bound below what they could say."""
-    result = heston.price(LEWIS, payoff, tolerance=1e-3, variance_reduction="none")
-    assert abs(result.price) <= result.bound < 1e-6 and not result.met
-    assert result.n_paths < 2**18 and "misses the tolerance" in result.sentences[-1]
-    enough = heston.price(LEWIS, payoff, tolerance=1e-3, relative=False)
-    assert enough.met and enough.bound < 1e-6
 
 
 def test_a_path_out_of_range_after_the_pilot(monkeypatch):

@@ -274,6 +274,41 @@ def test_the_tolerance_of_prices_is_one_that_runs_are_judged_by(monkeypatch, mod
     assert missed["reason"].endswith("the widest being 2 of it")
 
 
+WORTHLESS = (
+    ('kind = "call"', 'kind = "asian-arithmetic"\nfixings = 5'),
+    ("maturities_years = [0.5, 1.0]", "maturities_years = [0.0191]"),
+    ('backends = ["mlu370", "bf16"]', 'backends = ["fp32"]'),
+)
+
+
+@pytest.mark.parametrize(
+    ("strikes", "met", "figures"), [([120.0], "0 of 1", 1), ([100.0, 120.0], "1 of 2", 5)]
+)
+def test_worthless_prices_miss_their_tolerance(strikes, met, figures, tmp_path):
+    """They were "identical", and shares of a price of zero were drawn."""
+    one = scenario(*WORTHLESS, ("strikes = [90.0, 110.0]", f"strikes = {strikes}"))
+    batch = workflow.run([one], out=tmp_path / "out")
+    assert [row["status"] for row in batch.table] == ["truth", "beyond"]
+    reason = batch.table[1]["reason"]
+    assert reason.startswith(f"{met} prices have bounds within the tolerance")
+    assert "the widest being of a price of zero" in reason
+    assert ("every stored value has the same bits" in reason) == (len(strikes) == 1)
+    text = batch.page.read_text(encoding="utf-8")
+    assert text.count("<svg") == figures
+    assert ("1 of 2 options, worth less than their bounds, not shown" in text) == (figures > 1)
+    for file in batch.files:
+        assert np.isfinite(netcdf.read(file)["relative_rounding"]).all()
+
+
+def test_what_rounding_adds_is_a_share_of_the_larger_one_of_price_and_bound():
+    result = little_result([1.0, 2.0, 3.0], rounding=0.02)
+    result.price = np.array([10.0, -1e-17, 0.0])
+    result.bound = np.array([0.2, 0.2, 0.0])
+    result.rounding = np.array([0.02, 0.02, 0.0])
+    data = surface_dataset([1.0, 2.0, 3.0], [1.0], [result], {})
+    assert data["relative_rounding"].values[0] == pytest.approx([0.002, 0.1, 0.0])
+
+
 def test_without_a_truth_prices_are_shown_against_fp64(monkeypatch, models, tmp_path):
     def unknown(given, backend, compensation=None):
         data = stand_in(given, backend, compensation)

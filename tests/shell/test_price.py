@@ -102,6 +102,33 @@ def test_the_table_shows_price_bound_parts_and_levels(call):
     assert "fp64 - mlu370" in out
 
 
+WORTHLESS = ("price", "--model", LEWIS, "--payoff", "asian-arithmetic", "--strike", 120,
+             "--maturity", 0.01918)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("--backend", "fp64"), cli.NOT_MET, "misses the tolerance 0 after"),
+        (("--backend", "mlu370"), cli.NOT_MET, "– (no price is told from zero by its bound)"),
+        (("--tolerance", "0.001abs"), cli.GOOD, "– (no price is told from zero by its bound)"),
+        (("--strike", 100), cli.NOT_MET, "% of the prices that are told from zero, removed"),
+    ],
+)
+def test_a_price_of_zero_has_no_share(call, options, code, words):
+    """It ended in a division by zero, after the table."""
+    given, out, err = call(*WORTHLESS, *options)
+    assert (given, err) == (code, "") and words in out
+    assert "0.000000000  0.000000100" in out
+
+
+def test_greeks_of_a_price_of_zero(call):
+    code, out, _ = call(*WORTHLESS, "--greeks", "--json")
+    content = json.loads(out)
+    assert code == cli.NOT_MET and "tells asian-arithmetic" in content["greeks"]["sentences"][-1]
+    assert all(row["bound"] < 0.1 for row in content["greeks"]["rows"])
+
+
 def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
     arguments = (*CALL, "--tolerance", "0.01%", "--max-paths", 2**16)
     code, out, err = call(*arguments)

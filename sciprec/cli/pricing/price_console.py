@@ -88,7 +88,6 @@ def _course(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     prices = content["prices"]
     rules = list(dict.fromkeys(row["extrapolation"] for row in prices))
     how = content["compensation"]
-    relative = max((abs(row["rounding_error"] / row["price"]) for row in prices), default=0.0)
     lines = [
         ("paths, steps", f"{content['n_paths']}, {content['n_steps']}"),
         ("seconds", f"{content['seconds']:.3g}"),
@@ -97,13 +96,23 @@ def _course(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("steps", "; ".join(_RULES[rule] for rule in rules)),
     ]
     if any(level["level"] == "rounding" for level in content["levels"]):
-        lines.append(("rounding error", f"{100 * relative:.2g} % of the price, {_LEFT[how]}"))
+        lines.append(("rounding error", f"{_share_of_rounding(prices)}, {_LEFT[how]}"))
     if (done := content["fixed_point"]) is not None:
         words = (
             "{saturations} saturations, {places_short_of_bits} places short of bits, {calls} calls"
         )
         lines.append(("fixed point", words.format_map(done)))
     return lines
+
+
+def _share_of_rounding(prices: Sequence[Mapping[str, Any]]) -> str:
+    """The largest rounding error over its price, of prices that their bounds tell from zero."""
+    told = [row for row in prices if abs(row["price"]) > row["bound"]]
+    if not told:
+        return "– (no price is told from zero by its bound)"
+    share = max(abs(row["rounding_error"] / row["price"]) for row in told)
+    of = "the price" if len(told) == len(prices) else "the prices that are told from zero"
+    return f"{100 * share:.2g} % of {of}"
 
 
 _LEFT = {

@@ -85,10 +85,12 @@ def parameter(row: Mapping[str, Any], name: str) -> str:
 def within_bound(price: float, bound: float) -> tuple[str, str]:
     """Price and bound as text: the bound's first two digits, the price to the same place.
 
+    A price that is zero there has no sign, as those that rounding makes a little negative.
+
     Args:
         price, bound: in units of currency.
     """
     if not (math.isfinite(price) and math.isfinite(bound) and bound > 0):
         return f"{price:.10g}", f"{bound:.2g}"
     places = max(0, 1 - math.floor(math.log10(bound)))
-    return f"{price:.{places}f}", f"{bound:.{places}f}"
+    return f"{price:z.{places}f}", f"{bound:.{places}f}"

@@ -100,13 +100,24 @@ class Pricing:
         """Whether paths or time are used up."""
         return self.n_paths >= self.max_paths or time.perf_counter() > self.deadline
 
-    def _aim(self, pilot):
+    def _aim(self, pilot, price=None):
         """Return the bound to aim at: the tolerance, or what the budget can reach where that is
-        more: shorter steps, or differences better known, than that asks for are of no use."""
-        aim = np.maximum(self.tolerance(pilot.price), self._reach(pilot))
+        more: shorter steps, or differences better known, than that asks for are of no use. Where
+        no paths are of use it is the ceiling.
+
+        Args:
+            pilot: a Pilot.
+            price: the best there is; left out, the pilot's.
+        """
+        price = pilot.price if price is None else price
+        aim = np.maximum(self.tolerance(price), self._reach(pilot))
         if np.any(beyond := self._beyond(pilot)):
-            aim = np.where(beyond, np.maximum(aim, self.rare.ceiling), aim)
+            aim = np.where(beyond, np.maximum(aim, self._ceiling()), aim)
         return np.maximum(aim, LEAST_SIZE)
+
+    def _ceiling(self):
+        """Return bounds that no path is needed for, shape (n_payoffs,)."""
+        return self.rare.ceiling
 
     def _reach(self, pilot):
         """Return the least part of the bound that the noise of all paths of the budget leaves.
@@ -259,8 +270,17 @@ class Pricing:
 
     def _bound(self):
         """Return the Bound of the levels as they stand."""
+        return self._measured()
+
+    def _measured(self):
+        """Return the Bound that the levels' means and variances make."""
         given = self.base, self.rounding, self.steps, self.risk, self.correction
         return bound_of(*given, self.rare)
+
+    @property
+    def beyond(self):
+        """For which payoffs more paths would have been no use: see Rare.beyond."""
+        return self._beyond(self.pilot)
 
     def _beyond(self, pilot):
         """Return for which payoffs the paths of the budget are no use: see Rare.beyond."""
@@ -269,7 +289,7 @@ class Pricing:
         price, variance = pilot.price, pilot.variances[pilot.n_steps]
         if self.base is not None and self.base.moments.groups > 1:
             price, variance = self._price_so_far(), self.base.variance()
-        silent = (price == 0) & (variance == 0)
+        silent = self.rare.silent(price, variance)
         return self.rare.beyond(self.max_paths, price, silent, self.tolerance)
 
     def _hopeless(self):
@@ -305,7 +325,8 @@ class Pricing:
         target = np.maximum(needed - step_noise, 0.1 * needed)
         sizes = self._sizes(variances, self.base.n_steps, target)
         rare = self._rare_paths(RARE_SHARE * self._quantile * np.sqrt(needed))
-        sizes[0] = max(sizes[0], rare)
+        # unseen payments are those that neither the base nor "steps" has seen enough of
+        sizes[0] = max(sizes[0], min(rare, self.steps.moments.paths))
         growth = 4.0 if np.any(self.base.moments.mean == 0) else 1.2
         sizes[0] = max(sizes[0], growth * self.base.moments.paths)
         asked = sum(one.width * size for one, size in zip(used, sizes, strict=True))
@@ -350,7 +371,7 @@ class Pricing:
 
     def _noise_target(self):
         """Return the largest variance of the interval with which the bound meets the tolerance."""
-        aim = MARGIN * np.maximum(self.tolerance(self._price_so_far()), self._reach(self.pilot))
+        aim = MARGIN * self._aim(self.pilot, self._price_so_far())
         room = np.maximum(aim - bias_of(self.steps).size(), 0.2 * aim)
         if not self.correction and self.rounding is not None and self.rounding.moments.groups:
             room = np.maximum(room - np.abs(self.rounding.moments.mean[:, 0]), 0.2 * aim)
@@ -397,7 +418,7 @@ class Pricing:
         """Return the best price there is."""
         if self.base is None or not self.base.moments.groups:
             return self.pilot.price
-        return self._bound().price
+        return self._measured().price
 
     @property
     def _steps_exhausted(self):

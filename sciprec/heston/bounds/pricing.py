@@ -262,6 +262,8 @@ def _missed(bound: Bound, accepted: np.ndarray, pricing: Pricing) -> str:
         f"{bound.statistical[worst]:.2g}, discretisation {bound.discretisation[worst]:.2g}, "
         f"rounding {bound.rounding[worst]:.2g}; "
     )
+    if pricing.beyond[worst]:
+        return text + "more paths would say no more of so small a price: give a larger amount"
     if pricing.rounding is not None and not pricing.correction:
         if bound.rounding[worst] > 0.5 * accepted[worst]:
             return text + "switch the correction on"

@@ -20,11 +20,12 @@ from functools import cached_property
 import numpy as np
 
 from sciprec.heston.bounds.probe import is_ours, measured_scales
+from sciprec.heston.semianalytic.analytic import SLACK
 
 PAYMENTS = 16  # in units of G, from which on a normal interval knows them
 LEAST_SIZE = 1e-150  # in place of zero, where something is divided by it or its square
 SMALL = 10.0  # prices below so many times what unseen payments may add may be worthless
-SLACK = 1e-9  # of the discounted forward: the error of a semi-analytic price
+ROUNDED = 2.0**-40  # of forward or strike: below are rounding errors of payments, and no payments
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,28 @@ class Rare:
             price: shape (n_payoffs,).
         """
         return PAYMENTS * self.scale / np.maximum(np.abs(price - self.certain), LEAST_SIZE)
+
+    def silent(self, price, variance):
+        """Return for which payoffs no path has paid anything, shape (n_payoffs,).
+
+        A call that is made of its put and their parity is then not zero, but a rounding error.
+
+        Args:
+            price, variance: of one path, shape (n_payoffs,); in units of currency.
+        """
+        with np.errstate(invalid="ignore"):  # a path that is not finite is not silent
+            return np.abs(price) + np.sqrt(variance) <= ROUNDED * self._terms
+
+    @cached_property
+    def _terms(self):
+        """The sizes of the terms of a payment, discounted, shape (n_payoffs,)."""
+        return np.array(
+            [
+                self.model.discount(payoff.maturity)
+                * max(self.model.forward(payoff.maturity), getattr(payoff, "strike", 0.0))
+                for payoff in self.payoffs
+            ]
+        )
 
     def beyond(self, n_paths, price, silent, tolerance):
         """Return for which payoffs n_paths are no use, shape (n_payoffs,).

@@ -20,6 +20,7 @@ from sciprec.heston.options.level_payments import option_piece
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff, payoff, spot_deviation
 from sciprec.heston.semianalytic import analytic
+from sciprec.heston.semianalytic.analytic import SLACK
 from sciprec.heston.semianalytic.analytic_greeks import asian_geometric_greeks
 
 
@@ -244,12 +245,27 @@ class Barrier(Payoff):
         """Return G; it is knocked in where the payment is large."""
         size = spot_deviation(model, self.maturity)
         size += abs(model.forward(self.maturity) - self.strike)
-        return model.discount(self.maturity) * min(size, self.strike)
+        return model.discount(self.maturity) * min(size, self.strike, self._most())
 
     def ceiling(self, model: Model) -> float:
-        """Return the price of the European."""
+        """Return the price of the European, or less: of the largest payment where it is knocked
+        out in the money, and of S or K where the barrier is met at all (Doob's inequality)."""
         european = Call if self.kind == "call" else Put
-        return float(european(strike=self.strike, maturity=self.maturity).analytic_price(model))
+        price = float(european(strike=self.strike, maturity=self.maturity).analytic_price(model))
+        discount = model.discount(self.maturity)
+        if self.knock == "out":
+            return min(price, discount * self._most())
+        chance, level = _chance_of_meeting(model, self.barrier, self.maturity)
+        paid = model.forward(self.maturity) / model.spot * level
+        return min(price, discount * chance * (paid if self.kind == "call" else self.strike))
+
+    def _most(self) -> float:
+        """Return the largest payment; infinite where there is none, or it is the strike."""
+        if (self.knock, self.direction, self.kind) == ("out", "up", "call"):
+            return max(self.barrier - self.strike, 0.0)
+        if (self.knock, self.direction, self.kind) == ("out", "down", "put"):
+            return max(self.strike - self.barrier, 0.0)
+        return np.inf
 
 
 for _kind in ("put", "call"):
@@ -275,3 +291,24 @@ def _at_fixings(model: Model, payoff: AsianArithmetic | LookbackFixed) -> float:
     for date in payoff.observation.dates:
         total += float(of_kind(model, strike, date)[0]) * model.discount(payoff.maturity - date)
     return total
+
+
+def _chance_of_meeting(model: Model, barrier: float, years: float) -> tuple[float, float]:
+    """Return a chance that the one of meeting a barrier does not exceed, and a level.
+
+    M_t = S_t S_0 / F_t is a martingale, and has met the level where S has met the barrier. Of an
+    upper one, P(max M >= level) <= E[(M_T - c)+] / (level - c) for any c below it (Doob 1953); of
+    a lower one E[(c - M_T)+] / (c - level). M is at the level when it meets it, so that the mean of
+    M_T over these paths is no more than the level times that chance.
+    """
+    growth = model.forward(years) / model.spot
+    up = barrier > model.spot
+    level = barrier / (max(growth, 1.0) if up else min(growth, 1.0))
+    if (level <= model.spot) if up else level >= model.spot:
+        return 1.0, max(level, model.spot)
+    between = model.spot * (level / model.spot) ** np.linspace(0.0, 0.9, 10)
+    of_kind = analytic.call_prices if up else analytic.put_prices
+    discounted = model.discount(years) * growth
+    options = np.maximum(of_kind(model, between * growth, years), 0.0) / discounted
+    chances = (options + SLACK * model.spot) / np.abs(level - between)
+    return min(1.0, float(np.min(chances))), level

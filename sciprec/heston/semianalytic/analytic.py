@@ -26,6 +26,7 @@ from sciprec.heston.semianalytic.affine import (
 from sciprec.heston.semianalytic.contour import lewis_integrals, one
 
 GREEKS = ("delta", "gamma", "vega_v0", "vega_sqrt_v0", "rho", "theta")
+SLACK = 1e-9  # of the discounted forward: the error that a price may have
 
 
 def price(model: Model, payoff: Payoff) -> float:

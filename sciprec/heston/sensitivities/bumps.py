@@ -1,7 +1,7 @@
 """Bumps: by how much parameters are shifted for a difference that stands for a derivative."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sciprec.errors import InputError
 from sciprec.heston.schemes.catalogue import scheme_named
@@ -9,7 +9,7 @@ from sciprec.heston.schemes.moments import mean_integrated_variance
 from sciprec.heston.schemes.registry import Units
 
 START = 0.05  # first bump, relative to the mean variance and to the time up to the first date
-SMOOTH_RATE = 1e-3  # by which the forward is shifted, where payments are smooth in it
+SMOOTH_RATE = 1e-3  # first bump of the forward's logarithm, where payments are smooth in it
 SHARE_OF_DEVIATION = 0.1  # first bump of the spot, where they aren't
 SHARE_OF_DISTANCE = 0.2  # of the way to a barrier
 SMALL_VARIANCE = 0.25  # share of the bump that v0 has at least, if it is lowered as well
@@ -23,16 +23,19 @@ class Bumps:
         spot: relative, for payments that are not smooth in the spot.
         v0: per year; one_sided: whether v0 may only be raised.
         time: share of the time up to the first date.
+        rate: of the rate times the longest maturity, for payments that are smooth in it.
     """
 
     spot: float
     v0: float
     time: float
     one_sided: bool
+    rate: float = field(default=SMOOTH_RATE, repr=False)
 
     def times(self, factor):
         """Return Bumps a factor larger."""
-        return replace(self, spot=self.spot * factor, v0=self.v0 * factor, time=self.time * factor)
+        names = ("spot", "v0", "time", "rate")
+        return replace(self, **{name: getattr(self, name) * factor for name in names})
 
     def halved(self, halvings):
         """Return narrower Bumps.
@@ -46,6 +49,7 @@ class Bumps:
             spot=math.ldexp(self.spot, -spot),
             v0=math.ldexp(self.v0, -halvings.get("vega_v0", 0)),
             time=math.ldexp(self.time, -halvings.get("theta", 0)),
+            rate=math.ldexp(self.rate, -halvings.get("rho", 0)),
         )
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 
 from sciprec.heston.options.level_payments import mean_payments
 from sciprec.heston.schemes.moments import mean_integrated_variance
-from sciprec.heston.sensitivities.bumps import SMOOTH_RATE, central_difference
+from sciprec.heston.sensitivities.bumps import central_difference
 
 ROWS = ("price", "delta", "gamma", "vega_v0", "rho", "theta")
 LEVEL_ROWS = 6  # forward and variance of the level: themselves, differenced in v0, in the time
@@ -149,7 +149,7 @@ def _time_stencil(group, bumps):
 def _rate_stencil(group, bumps):
     """Return offsets of the rate and weights; the last forward moves as the spot does."""
     longest = max(payoff.maturity for payoff in group.payoffs)
-    return central_difference((SMOOTH_RATE if group.smooth else bumps.spot) / longest)
+    return central_difference((bumps.rate if group.smooth else bumps.spot) / longest)
 
 
 def _shifted(model, **offsets):

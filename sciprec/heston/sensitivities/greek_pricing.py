@@ -10,6 +10,7 @@ import numpy as np
 
 from sciprec.display.listing import Summary
 from sciprec.heston.bounds.pricing import BoundedResult, how_made
+from sciprec.heston.bounds.rare import Rare
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.semianalytic import analytic
@@ -149,7 +150,8 @@ def greeks(
     )  # fmt: skip
     sampler = _sampler(request)
     limit = _limit(sampler, tolerance)
-    pricing = GreekPricing(sampler=sampler, tolerance=limit, **request.course())
+    rare = Rare(model, request.payoffs, 1 - request.confidence, scheme, request.seed)
+    pricing = GreekPricing(sampler=sampler, tolerance=limit, worth=rare, **request.course())
     bound = pricing.run()
     parts = {
         "value": bound.price,
@@ -167,7 +169,7 @@ def greeks(
         greeks=NAMES,
         **shown,
         bumps=pricing.sampler.bumps,
-        **how_made(request, pricing, "" if met else _missed(request.payoffs, tables)),
+        **how_made(request, pricing, "" if met else _missed(request.payoffs, tables, pricing)),
     )
 
 
@@ -218,12 +220,20 @@ def _with_root(model: Model, table: np.ndarray) -> np.ndarray:
     return np.stack([columns[name] for name in NAMES], axis=1)
 
 
-def _missed(payoffs: Sequence[Payoff], tables: dict[str, np.ndarray]) -> str:
+def _missed(
+    payoffs: Sequence[Payoff], tables: dict[str, np.ndarray], pricing: GreekPricing
+) -> str:
     """Say that, and by how much, a tolerance was missed."""
     bound, accepted = tables["bound"], tables["tolerance"]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(accepted > 0, bound / accepted, np.where(bound > 0, np.inf, 0.0))
     row, column = divmod(int(np.argmax(np.nan_to_num(ratio, nan=np.inf))), bound.shape[1])
+    if pricing.worthless[row]:
+        return (
+            f"no path tells {payoffs[row].name} from a worthless option: its price is within "
+            f"{bound[row, 0]:.2g} of zero, so that its greeks meet no share, and no more paths "
+            "were simulated"
+        )
     parts = ", ".join(
         f"{name} {tables[name][row, column]:.2g}"
         for name in ("statistical", "discretisation", "rounding", "difference")

@@ -30,11 +30,14 @@ def bounded_pictures(done: Sequence[StoredRun], order: Sequence[str], prefix: st
         order: all labels of the batch; a label keeps its colour on the whole page.
         prefix: unique on the page, for identifiers.
     """
-    found = [_interval_picture(done, order, f"{prefix}-intervals")]
+    found, told = [], _told(done[0].dataset)
+    if told.any():
+        found.append(_interval_picture(done, order, f"{prefix}-intervals"))
     if np.isfinite(done[0].dataset["analytic_implied_volatility"]).any():
         found.append(_smile_picture(done, order, f"{prefix}-smile"))
-    found.append(_budget_picture(done, f"{prefix}-budget"))
-    found.append(_rounding_picture(done, order, f"{prefix}-rounding"))
+    if told.any():
+        found.append(_budget_picture(done, f"{prefix}-budget"))
+        found.append(_rounding_picture(done, order, f"{prefix}-rounding"))
     found.append(_cost_picture(done, f"{prefix}-cost"))
     return found
 
@@ -61,8 +64,24 @@ def notes(runs: Sequence[StoredRun]) -> list[dict[str, str]]:
 
 def maturity_rows(dataset: xr.Dataset) -> list[int]:
     """Rows to draw: all maturities, or the first, a middle and the last."""
-    count = dataset.sizes["maturity"]
+    return _some(dataset.sizes["maturity"])
+
+
+def _some(count: int) -> list[int]:
+    """At most MOST_MATURITIES of so many places: the first, a middle and the last."""
     return sorted({round(x) for x in np.linspace(0, count - 1, min(count, MOST_MATURITIES))})
+
+
+def _told(dataset: xr.Dataset) -> xr.DataArray:
+    """Which options are told from worthless ones: shares of the others' prices mean nothing."""
+    return np.abs(dataset["price"]) > dataset["bound"]
+
+
+def _left_out(dataset: xr.Dataset) -> str:
+    """What a caption says of options that are not drawn."""
+    if (count := int((~_told(dataset)).sum())) == 0:
+        return ""
+    return f" {count} of {dataset['price'].size} options, worth less than their bounds, not shown."
 
 
 def _panels(figure: Any, dataset: xr.Dataset) -> list[tuple[Any, int]]:
@@ -85,6 +104,8 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
     first = done[0].dataset
     analytic = bool(np.isfinite(first["analytic_price"]).all())
     truth = first["analytic_price"] if analytic else _truth(done).dataset["price"]
+    told = _told(first)
+    truth = truth.where(told)
     accepted = float((first["tolerance"] / np.abs(truth)).max()) * 100
     reach = 0.0
     with drawn(name, 3.6) as figure:
@@ -116,7 +137,8 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
         f"Each price less the {what}, with its stated bound: sampling, steps and rounding. The "
         f"band is the tolerance asked for; each bound is meant to reach zero in "
         f"{100 * first.attrs['confidence']:g} % of all cases."
-        + (" The axis is linear up to twice the tolerance only, then logarithmic." if wild else ""),
+        + (" The axis is linear up to twice the tolerance only, then logarithmic." if wild else "")
+        + _left_out(first),
     )
 
 
@@ -150,20 +172,23 @@ def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -
 def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
     """The bound's parts over the price, stacked, at the strike where the bound is widest."""
     first = done[0].dataset
-    rows = maturity_rows(first)
+    told = _told(first)
+    rows = [row for row in range(first.sizes["maturity"]) if told[row].any()]
+    rows = [rows[place] for place in _some(len(rows))]
     with drawn(name, 1.0 + 0.26 * len(done)) as figure:
         panels = figure.subplots(1, len(rows), sharey=True, sharex=True, squeeze=False)[0]
         largest = 0.0
         for axes, row in zip(panels, rows, strict=True):
             left = np.zeros(len(done))
-            at = [_widest(run.dataset.isel(maturity=row)) for run in done]
+            worth = np.flatnonzero(told[row].values)
+            at = [_widest(run.dataset.isel(maturity=row, strike=worth)) for run in done]
             for part, colour in zip(PARTS, PART_COLOURS, strict=True):
-                share = np.array([100 * abs(float(data[part] / data["price"])) for data in at])
+                share = np.array([100 * float(data[part]) / _size(data) for data in at])
                 share = np.where(np.isfinite(share), share, 0.0)
                 places = np.arange(len(done))
                 axes.barh(places, share, left=left, color=colour, label=part, height=0.7)
                 left += share
-            accepted = [100 * abs(float(d["tolerance"] / d["price"])) for d in at]
+            accepted = [100 * float(d["tolerance"]) / _size(d) for d in at]
             axes.axvline(accepted[0], linestyle="--", linewidth=1, color=QUIET)
             axes.set(xlabel="% of the price", title=f"maturity {float(first['maturity'][row]):g} y")
             axes.xaxis.set_major_locator(MaxNLocator(4, prune="upper"))
@@ -178,7 +203,8 @@ def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
     return Picture(
         svg,
         "What the bound is made of, at the strike where it is widest for its tolerance (dashed)."
-        + (f" Bars beyond {MOST_TOLERANCES:g} times the tolerance are cut." if cut else ""),
+        + (f" Bars beyond {MOST_TOLERANCES:g} times the tolerance are cut." if cut else "")
+        + _left_out(first),
     )
 
 
@@ -194,7 +220,8 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
         axes = figure.add_subplot()
         for place, run in enumerate(shown):
             data, look = run.dataset, label_style(run.label, order)
-            measured = 100 * np.abs(data["rounding_error"] / data["price"]).values.ravel()
+            worth = data["price"].where(_told(data))
+            measured = 100 * np.abs(data["rounding_error"] / worth).values.ravel()
             left = 100 * data["relative_rounding"].values.ravel()
             for side, values, face in ((-0.16, measured, look["color"]), (0.16, left, "none")):
                 positive = values[np.isfinite(values) & (values > 0)]
@@ -253,3 +280,8 @@ def _widest(data: xr.Dataset) -> xr.Dataset:
     """The option of one maturity whose bound is largest for its tolerance."""
     ratio = (data["bound"] / data["tolerance"]).values
     return data.isel(strike=int(np.argmax(np.where(np.isfinite(ratio), ratio, np.inf))))
+
+
+def _size(data: xr.Dataset) -> float:
+    """The size of one price; infinite where it is zero in this arithmetic alone."""
+    return abs(float(data["price"])) or np.inf
