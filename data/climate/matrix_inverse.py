@@ -33,7 +33,7 @@ def inverted(truncation: Truncation, unit: MatrixUnit) -> tuple[np.ndarray, np.n
 
     X = P^T S at northern latitudes; the analysis has north + south = 2 X: S = pinv(P^T) (2 X) / 2
     """
-    forth, back = legendre_matrices(truncation, unit.group)
+    forth, back = legendre_matrices(truncation, unit.step)
     rounded = UnitTable.of(forth, unit, "rows").values()
     north = truncation.nlat // 2
     made = np.zeros_like(back)

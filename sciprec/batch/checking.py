@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from sciprec.batch.plan import variants_of
@@ -11,6 +12,7 @@ from sciprec.kinds import kind_of
 from sciprec.kinds.files import examined, read_scenario
 from sciprec.monitoring.plan import require_known
 from sciprec.scenario.loading import TRUTH, Scenario
+from sciprec.scenario.variant import Variant
 
 
 def complaints_of(file: str | Path) -> list[str]:
@@ -29,14 +31,18 @@ def complaints_of(file: str | Path) -> list[str]:
     return [f"{file}: {said}" for said in (*found.complaints, *of_model)]
 
 
-def check(scenario: Scenario) -> None:
+def check(scenario: Scenario, others: Iterable[Variant] = ()) -> None:
     """Let the scenario's model check what it is asked to do, before anything is computed.
+
+    Args:
+        scenario: with its own variants.
+        others: further ones that are to run, such as those of arithmetics in place of its own.
 
     Raises:
         InputError: the model does not know a name, numbers do not fit together, or a tolerance
             names what these runs do not have; a line for each.
     """
-    wrong = _wrong_with(scenario)
+    wrong = _wrong_with(scenario, others)
     if wrong:
         raise InputError("\n".join(f"scenario '{scenario.name}': {said}" for said in wrong))
 
@@ -69,10 +75,11 @@ def _wrong_monitor(scenario: Scenario) -> list[str]:
     return []
 
 
-def _wrong_with(scenario: Scenario) -> list[str]:
+def _wrong_with(scenario: Scenario, others: Iterable[Variant] = ()) -> list[str]:
     """What the model, and the tolerances, say against it."""
     said: dict[str, None] = dict.fromkeys(_wrong_monitor(scenario))
-    for variant in variants_of(scenario, scenario.backends or (TRUTH,)):
+    own = variants_of(scenario, scenario.backends or (TRUTH,))
+    for variant in (*own, *(one for one in others if one not in own)):
         try:
             kind_of(scenario).check(scenario.table, variant)
         except InputError as error:

@@ -23,7 +23,7 @@ def estimate(run: Run) -> Estimate:
     """The forecast of a run, from its scenario alone, its kernels being compiled."""
     backend = resolve_backend(run.backend)
     slowness = _slowness(backend) * (1.0 if run.variant.stages == MODEL_STAGES else _STAGED)
-    return kind_of(run.scenario).estimate(run.scenario.table, slowness)
+    return kind_of(run.scenario).estimate(run.scenario.table, run.variant, slowness)
 
 
 def estimates(runs: Iterable[Run], kept: Container[str] = ()) -> list[Estimate]:

@@ -76,7 +76,7 @@ def _check(given: AccumulationRun, variant: Variant) -> None:
     one_compensation(variant.compensation.resolved())
 
 
-def _estimate(given: AccumulationRun, slowness: float) -> Estimate:
+def _estimate(given: AccumulationRun, variant: Variant, slowness: float) -> Estimate:
     work = given.updates * given.members
     megabytes = given.outputs * given.members * NUMBER_BYTES / 1e6
     return Estimate(

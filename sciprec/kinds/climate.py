@@ -211,6 +211,16 @@ def _request(given: ClimateRun, **more: Any) -> Any:
     return check_request(**(mine | more))
 
 
+def _request_of(given: ClimateRun, variant: Variant) -> Any:
+    """The checked request of a variant's run."""
+    if variant.adaptive is not None:
+        return _request(given, stored=None, adaptive=variant.adaptive.plan())
+    return _request(
+        given, stored=None if variant.is_truth else given.stored, backend=variant.backend,
+        compensation=variant.compensation.resolved(), stages=variant.stages.resolved(),
+    )  # fmt: skip
+
+
 def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Dataset:
     """Integrate a global model; members differ by a perturbation of the initial state."""
     from sciprec.climate.running.checkpoint import Restart
@@ -249,17 +259,14 @@ def _check(given: ClimateRun, variant: Variant) -> None:
     """Names of case, scheme and parameters; steps that fit the output times; arithmetics of the
     transforms' stages that the case, its parameters and backends take.
     """
-    compensation, stages = variant.compensation.resolved(), variant.stages.resolved()
-    if variant.adaptive is not None:
-        _request(given, stored=None, adaptive=variant.adaptive.plan())
-        return
+    compensation = variant.compensation.resolved()
     try:
-        _request(given, compensation=compensation)
-        _request(
-            given, stored=None if variant.is_truth else given.stored, compensation=compensation,
-            backend=variant.backend, stages=stages,
-        )  # fmt: skip
+        if variant.adaptive is None:
+            _request(given, compensation=compensation)
+        _request_of(given, variant)
     except InputError as error:
+        if variant.adaptive is not None:
+            raise
         alone = _wrong_by_itself(given, compensation, variant.backend)
         raise InputError("\n".join(alone or [str(error)])) from None
 
@@ -291,10 +298,10 @@ def _variables(given: ClimateRun) -> tuple[str, ...]:
     return (*request.variables, *request.equations.budgets)
 
 
-def _estimate(given: ClimateRun, slowness: float) -> Estimate:
+def _estimate(given: ClimateRun, variant: Variant, slowness: float) -> Estimate:
     from sciprec.climate.running.needed_memory import bytes_of_run
 
-    request = _request(given)
+    request = _request_of(given, variant)
     steps, scheme, number = request.stops[-1], request.scheme, request.truncation.number
     layout = request.equations.layout(request.parameters.equations)
     fields = sum(levels for _, levels in layout)

@@ -110,7 +110,7 @@ def member_seed(seed: int, member: int) -> int:
     return ((high << 32) | low) >> 2
 
 
-def _estimate(given: HestonRun, slowness: float) -> Estimate:
+def _estimate(given: HestonRun, variant: Variant, slowness: float) -> Estimate:
     simulation, payoffs = given.simulation, given.payoffs
     prices = len(payoffs.strikes) * len(payoffs.maturities_years)
     megabytes = 10 * prices * NUMBER_BYTES / 1e6

@@ -106,7 +106,7 @@ class Kind:
         attributes: of every dataset that does not have them itself.
         variables: table -> names of the variables of a file; left out, tolerances name what they
             like.
-        estimate: (table, slowness against fp64) -> Estimate.
+        estimate: (table, variant, slowness against fp64) -> Estimate.
         compile_seconds: of the kernels of a run, roughly.
         kernels: (table, variant) -> plain data, what decides which kernels are called; left out,
             the whole table.
@@ -141,7 +141,9 @@ class Kind:
     check: Callable[[Any, Variant], None] = lambda table, variant: None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     variables: Callable[[Any], tuple[str, ...]] | None = None
-    estimate: Callable[[Any, float], Estimate] = lambda table, slowness: Estimate("", None, None)
+    estimate: Callable[[Any, Variant, float], Estimate] = lambda table, variant, slowness: Estimate(
+        "", None, None
+    )
     compile_seconds: float = 0.0
     kernels: Callable[[Any, Variant], Any] = lambda table, variant: table.model_dump(mode="json")
     brief: Callable[[Any], Any] | None = None

@@ -2,6 +2,7 @@
 faults.
 """
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -35,7 +36,7 @@ def random_unit(rng):
         pick = lambda of: of[rng.integers(len(of))]  # noqa: E731
         table, field = pick(UNIT_FORMATS), pick(UNIT_FORMATS)
         given = {
-            "scale": pick((None, *SCALES)), "group": int(pick(GROUPS[:2])),
+            "scale": pick((None, *SCALES)), "group": pick((None, *GROUPS[:2])),
             "accumulate": pick((None, *ACCUMULATORS)), "sparsity": pick(("none", "2:4")),
             "clip": float(pick((1.0, 1.0, 0.8))), "prune": float(pick((0.0, 0.0, 0.2))),
         }  # fmt: skip
@@ -54,8 +55,7 @@ def random_case(seed):
     """A unit, the way its channels lie, matrices, and fields with numbers of many sizes."""
     rng = np.random.default_rng(seed)
     unit, along = random_unit(rng), ("rows", "columns")[rng.integers(2)]
-    step = unit.group if unit.scale == "group" else 8
-    shape = int(rng.integers(1, 3)), *(step * int(n) for n in rng.integers(1, 3, 2))
+    shape = int(rng.integers(1, 3)), *(unit.step * int(n) for n in rng.integers(1, 3, 2))
     matrices = rng.normal(size=shape) * 10.0 ** rng.integers(-2, 2, shape)
     matrices[rng.uniform(size=shape) < 0.2] = 0.0
     if rng.integers(4) == 0:  # ties, and channels of one size
@@ -291,6 +291,27 @@ def test_bytes_of_a_table():
         assert UnitTable.of(matrices, resolve_matrix_unit(text), "rows").bytes == wanted, text
 
 
+@pytest.mark.parametrize("along", ["rows", "columns"])
+def test_bytes_are_of_numbers_and_scales_that_are_there(along):
+    """Counted one by one: what fills matrices up has neither."""
+    rng = np.random.default_rng(3)
+    there = np.zeros((3, 24, 32), bool)
+    for b, (rows, columns) in enumerate(((24, 32), (9, 17), (0, 0))):
+        there[b, :rows, :columns] = True
+    matrices = rng.normal(size=there.shape) * there
+    channels = there if along == "rows" else there.swapaxes(1, 2)
+    for scale in ("tensor", "channel", "group", 1.0):
+        unit = MatrixUnit("int8", "fp16", scale=scale)
+        scales = set()
+        for b, channel, place in np.argwhere(channels):
+            block = {"channel": 0, "group": place // 8}.get(scale)
+            scales.add(() if block is None else (b, channel, block))
+        table = UnitTable.of(matrices, unit, along, there)
+        assert table.bytes == there.sum() + 4 * len(scales), scale
+    bare = UnitTable.of(matrices, MatrixUnit("fp16", "fp16"), along, there)
+    assert bare.bytes == 2 * there.sum()
+
+
 def test_errors_of_a_table_are_those_of_its_numbers():
     matrices = np.random.default_rng(0).normal(size=(2, 16, 24))
     for clip, prune in ((1.0, 0.0), (0.7, 0.0), (1.0, 0.3)):
@@ -311,6 +332,9 @@ def test_errors_of_a_table_are_those_of_its_numbers():
         ("table=int9,field=fp16", "unknown format of a matrix unit's table 'int9'.*mean 'int"),
         ("table=int8,field=fp61", "unknown format of a matrix unit's field 'fp61'.*mean 'fp16'"),
         ("table=int8", "'field' is missing; accepted keys: table, field, scale"),
+        ("scale=channel", "'table' and 'field' are missing; accepted keys: table, field, scale"),
+        ("table=int8,field=fp16,group=8", "groups of 8 beside the scale 'channel', where they do no"),
+        ("table=int8,field=fp16,scale=0.5,group=16", "of 16 beside the scale 0.5, .* give scale=gr"),
         ("table=int8,field=int8,scal=none", "'scal=none' is not key=value .* mean 'scale'"),
         ("table=int8,table=int4,field=int8", "'table' is given twice"),
         ("table=int8,field=int8,slices=two", "slices='two' is not a whole number"),
@@ -344,18 +368,34 @@ def test_units_that_are_refused(text, words):
          "may reach 516128 in sums of 32 products; 'fp16' ends at 65504"),
         ("table=int8,field=fp16,scale=0.01", np.full((1, 8, 8), 3.0),
          "64 of 64 numbers of the table are beyond 1.27, where 'int8' ends at this scale; the "
-         "largest is 3: give a scale of 0.0236 at least, or clip"),
+         "largest is 3: give a scale of 0.0237 at least, or clip"),
         ("table=e4m3fn,field=fp16,scale=none", np.full((1, 8, 8), 1000.0),
          "are beyond 448, where 'e4m3fn' ends at this scale; .* give a scale: tensor, channel"),
         ("table=int8,field=fp16,scale=group", np.ones((1, 16, 12)),
          "groups of 8 do not divide channels of 12 numbers; fill up with zeros to 16, or take"),
         ("table=int8,field=fp16", np.ones((1, 12, 8)), "the table has 12 rows; .* multiple of 8"),
         ("table=int8,field=fp16", np.full((1, 8, 8), np.nan), "numbers that are not finite"),
+        ("table=int8,field=fp16", np.ones((8, 8)),
+         r"the table has the shape \(8, 8\); a matrix unit takes three dimensions: matrices, rows"),
     ],
 )  # fmt: skip
 def test_tables_that_are_refused(text, matrices, words):
     with pytest.raises(InputError, match=words):
         UnitTable.of(matrices, resolve_matrix_unit(text), "rows")
+
+
+def test_the_scale_that_is_advised_is_taken():
+    """Of random tables in both integers, from 1e-30 to 1e30; three digits are rounded up."""
+    rng = np.random.default_rng(0)
+    for exponent in rng.uniform(-30, 30, 150):
+        table = ("int8", "int4")[rng.integers(2)]
+        matrices = rng.normal(size=(1, 8, 8)) * 10.0**exponent
+        with pytest.raises(InputError, match="give a scale of") as refused:
+            UnitTable.of(matrices, MatrixUnit(table, "fp16", scale=1e-40), "rows")
+        advised = float(re.search(r"a scale of (\S+) at least", str(refused.value))[1])
+        UnitTable.of(matrices, MatrixUnit(table, "fp16", scale=advised), "rows")
+        least = np.abs(matrices).max() / MatrixUnit(table, "fp16").largest("table")
+        assert least <= advised <= 1.011 * least
 
 
 def test_what_is_not_two_of_four_is_refused():

@@ -168,7 +168,7 @@ def _climate(content: dict[str, Any], rng: random.Random, levels: bool) -> None:
         content["backends"] = _backends(rng, WIDE if "stored" in flow else FLOATS)
         content["compensation"] = rng.sample(["none", "carry"], 1)
         own_stages = {"name": "mine", "legendre": rng.choice(NARROW), "kept": "fp32",
-                      "kept_orders": rng.randint(0, 2)}  # fmt: skip
+                      "kept_orders": rng.randint(1, 2)}  # fmt: skip
         content["stages"] = rng.sample(["none", rng.choice(list(STAGES)), own_stages], 2)
     if rng.random() < 0.3:
         content["ensemble"] = {"members": rng.randint(1, 3)}

@@ -88,7 +88,9 @@ LORENZ = Kind(
     attributes=stated(primary="wave", auxiliary="place", drawn="growth lines",
                       rounded="Every operation of a step is rounded{residuals}."),
     variables=lambda table: ("mean", "wave", "place"),
-    estimate=lambda table, slowness: Estimate(f"{table.steps} steps", table.steps * slowness, 0.1),
+    estimate=lambda table, variant, slowness: Estimate(
+        f"{table.steps} steps", table.steps * slowness, 0.1
+    ),
     ensembles=True,
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sciprec.climate.running.request import Request
+from sciprec.climate.stages.needed_room import StagedRoom
 
 PROCESS_BYTES = 320_000_000
 """Of Python, its packages, compiled kernels, and of the pieces in which files are written."""
@@ -27,6 +28,13 @@ def bytes_of_run(request: Request) -> int:
     tendency = 4 * columns * coefficients + 2 * columns * nlon * nlat
     implicit = (number + 2) * most**2 + 17 * coefficients
     stored = _TIMES_STORED * len(request.variables) * most * nlon * nlat
-    staged = 0 if request.stages is None else 4 * columns * nlon * nlat
-    numbers = states + tables + transforms + tendency + implicit + stored + staged
-    return _NUMBER_BYTES * numbers + PROCESS_BYTES
+    numbers = states + tables + transforms + tendency + implicit + stored
+    return _NUMBER_BYTES * numbers + PROCESS_BYTES + _bytes_of_stages(request, columns)
+
+
+def _bytes_of_stages(request: Request, fields: int) -> int:
+    """What transforms take besides whose stages have arithmetics of their own."""
+    if request.stages is None:
+        return 0
+    room = StagedRoom(request.truncation, request.stages, request.backend)
+    return room.pool(fields, fields) + room.tables()

@@ -21,6 +21,7 @@ from sciprec.climate.running.parameters import Parameters, check_parameters
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.stages.matrix_legendre import require_unit
 from sciprec.climate.stages.scales import SCALED_STAGES
+from sciprec.climate.stages.staged_transform import require_rest
 from sciprec.climate.stepping.schemes import FILTER, TimeScheme
 from sciprec.climate.stepping.stored import StoredState, as_master_copy, resolve_stored
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
@@ -154,6 +155,7 @@ def check_request(
     if chosen is not None:
         sums = any(each.sums for each in compensations.values())
         require_stages(chosen, arithmetic, checked.fourier, sums)
+        require_rest(row, chosen)
         for unit in chosen.units:
             require_unit(row, unit)
     return Request(

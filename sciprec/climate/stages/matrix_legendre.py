@@ -16,9 +16,8 @@ from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
 from sciprec.climate.transform.legendre_stage import LANES, PAIR
 from sciprec.precision.compiled.disk_cache import kept
-from sciprec.precision.formats.matrix_unit import MatrixUnit
+from sciprec.precision.formats.matrix_unit import ROWS, MatrixUnit
 from sciprec.precision.matrix_unit.multiplying import unit_product
-from sciprec.precision.matrix_unit.storage import ROWS
 from sciprec.precision.matrix_unit.unit_table import UnitTable
 
 
@@ -41,15 +40,15 @@ class MatrixLegendre:
     ) -> None:
         self.unit, self.north = unit, truncation.nlat // 2
         self.orders, self.tiles = truncation.number + 1, -(-self.north // LANES)
-        self.places = _places(truncation.number, max(ROWS, unit.group))
+        self.places = _places(truncation.number, unit.step)
         self._found = np.argsort(self.places, axis=None, kind="stable")[: held.size]
-        made = legendre_matrices(truncation, unit.group) if matrices is None else matrices
+        made = legendre_matrices(truncation, unit.step) if matrices is None else matrices
         here = np.append(held, False)[self.places]
-        degrees, count = _reach(here), int(here.sum()) * self.north
-        latitudes = np.full(len(here), made[1].shape[1])
+        there = here[:, :, None] & (np.arange(made[0].shape[2]) < self.north)
+        of_analysis = there.swapaxes(1, 2)
         self.tables = (
-            UnitTable.of(made[0] * here[:, :, None], unit, "rows", degrees, count),
-            UnitTable.of(made[1] * here[:, None, :], unit, "columns", latitudes, count),
+            UnitTable.of(made[0] * there, unit, "rows", there),
+            UnitTable.of(made[1] * of_analysis, unit, "columns", of_analysis),
         )
 
     def synthesis(self, spectrum: np.ndarray, pool: Pool | None = None) -> np.ndarray:
@@ -135,28 +134,27 @@ def require_unit(truncation: Truncation, unit: MatrixUnit) -> None:
     Raises:
         InputError: its accumulator does not hold their sums, or its format not the tables.
     """
-    step, north = max(ROWS, unit.group), truncation.nlat // 2
+    step, north = unit.step, truncation.nlat // 2
     degrees = -(-((truncation.number + 3) // 2) // step) * step
     latitudes = -(-north // step) * step
     grouped = unit.scale == "group"
-    unit.require_sums(max(degrees, unit.group if grouped else latitudes))
+    unit.require_sums(max(degrees, step if grouped else latitudes))
     if unit.scale == "none" or isinstance(unit.scale, float):  # numbers may be too large
         degree, _ = coefficient_orders(truncation.number)
         MatrixLegendre(truncation, unit, np.ones(degree.size, bool))
 
 
-def legendre_matrices(truncation: Truncation, group: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
+def legendre_matrices(truncation: Truncation, step: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
     """Legendre functions by order and parity of l - m, and the same times the Gauss weights.
 
     Args:
         truncation: the truncation and its grid.
-        group: degrees and latitudes are filled up with zeros to a multiple of it, and of 8.
+        step: degrees and latitudes are filled up with zeros to a multiple of it; 8, or one of it.
 
     Returns:
         (2 orders, degrees, northern latitudes) and (2 orders, northern latitudes, degrees), rows of
         even l - m of an order, then odd ones.
     """
-    step = max(ROWS, group)
     north = truncation.nlat // 2
     sin_lat, weights = gauss_nodes(truncation.nlat, np.longdouble)
     functions = legendre_table(truncation.number, sin_lat[:north])
@@ -175,9 +173,3 @@ def _places(number: int, step: int) -> np.ndarray:
     places = np.full((2 * (number + 1), most), degree.size)
     places[2 * order + (degree - order) % 2, (degree - order) // 2] = np.arange(degree.size)
     return places
-
-
-def _reach(here: np.ndarray) -> np.ndarray:
-    """How many rows of each matrix there are up to the last that is held."""
-    last = here.shape[1] - np.argmax(here[:, ::-1], axis=1)
-    return np.where(here.any(axis=1), last, 0)

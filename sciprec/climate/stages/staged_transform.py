@@ -22,6 +22,7 @@ from sciprec.climate.transform.legendre_stage import (
 )
 from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis
 from sciprec.climate.transform.spectral import make_tables, make_work, round_into, rounded
+from sciprec.errors import InputError
 from sciprec.precision import Backend
 from sciprec.precision.formats.matrix_unit import MatrixUnit
 from sciprec.precision.formats.stages import Stages
@@ -45,8 +46,7 @@ class StagedTransform:
     ) -> None:
         self.truncation = resolve_truncation(truncation)
         own, tables = stages.resolved(backend), make_tables(self.truncation)
-        degree, order = coefficient_orders(self.truncation.number)
-        kept = ((order < stages.kept_orders) | (degree < stages.kept_degrees))[:, None]
+        kept = kept_rows(self.truncation, stages)[:, None]
         parts = ((own["legendre"], ~kept), (own["kept"], kept))
         self._parts = [
             (rows, _legendre_in(given, self.truncation, rows[:, 0], tables))
@@ -54,7 +54,7 @@ class StagedTransform:
             if rows.any()
         ]
         self._fourier = _Fourier(self.truncation, own["fourier"], tables)
-        self._size = degree.size
+        self._size = len(kept)
 
     def report(self) -> list[dict[str, Any]]:
         """What matrix units keep and do, the one of the lowest orders and degrees last."""
@@ -93,6 +93,30 @@ class StagedTransform:
         spectrum.fill(0.0)
         for rows, legendre in self._parts:
             np.copyto(spectrum, legendre.analysis(fourier, spectrum.shape, pool), where=rows)
+
+
+def kept_rows(truncation: Truncation, stages: Stages) -> np.ndarray:
+    """(coefficients,), which ones are of the lowest orders and degrees."""
+    degree, order = coefficient_orders(truncation.number)
+    return (order < stages.kept_orders) | (degree < stages.kept_degrees)
+
+
+def require_rest(truncation: Truncation, stages: Stages) -> None:
+    """Make sure that the lowest orders and degrees are not all.
+
+    Raises:
+        InputError: they are, so that `legendre` computes nothing.
+    """
+    if not kept_rows(truncation, stages).all():
+        return
+    orders = truncation.number + 1
+    name, most = (
+        ("kept_orders", orders - 1) if stages.kept_orders >= orders else ("kept_degrees", orders)
+    )
+    raise InputError(
+        f"{name} of stages is {getattr(stages, name)}, which is all that {truncation.name} has, so "
+        f"that nothing is left for 'legendre'; accepted there: up to {most}"
+    )
 
 
 def _legendre_in(

@@ -343,7 +343,8 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
     if kind == "matrix":
         raise InputError(
             f"'{backend}' is a matrix unit, which multiplies and does nothing else; it is accepted "
-            "for the Legendre products of a climate run: stages with the key 'legendre' or 'kept'"
+            "for the Legendre products of a climate run: stages with the key 'legendre' or 'kept', "
+            "such as legendre = 'matrix:table=int8,field=fp16'"
         )
     if kind in MAKERS:
         return MAKERS[kind](backend)

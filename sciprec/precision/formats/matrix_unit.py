@@ -14,7 +14,8 @@ from sciprec.checks.arguments import Range, refused, shown, word
 from sciprec.errors import InputError, meant
 from sciprec.precision.formats.float_format import ALIASES, FORMATS, Format
 
-PREFIX = "matrix:"
+WORD = "matrix"
+PREFIX = f"{WORD}:"
 EXAMPLE = "matrix:table=int8,field=fp16,scale=channel,accumulate=fp32"
 
 INTEGER_BITS = {"int8": 8, "int4": 4}
@@ -24,7 +25,9 @@ FLOATS = ("fp16", "bf16", "e4m3fn", "e5m2", "tf32")
 UNIT_FORMATS = (*FLOATS, *INTEGER_BITS)
 ACCUMULATORS = ("fp32", "fp16", "int32")
 SCALES = ("none", "tensor", "channel", "group")
-GROUPS = (8, 16, 32, 64, 128)
+ROWS = 8
+"""Rows of a table come in so many: a byte holds the places of two numbers in four of them."""
+GROUPS = (ROWS, 16, 32, 64, 128)
 SPARSITIES = ("none", "2:4")
 MOST_SLICES = 8
 _CLIP = Range("a share of the largest number, above 0 and up to 1", above=0.0, most=1.0)
@@ -42,7 +45,7 @@ class MatrixUnit:
         scale: which numbers have a scale in common: "none" (floats alone), those of a "tensor", a
             "channel" or a "group" of a channel; or the scale of all numbers of an integer table.
             None: "channel", and "none" where both formats are floats with many exponents.
-        group: numbers of a group.
+        group: numbers of a group, where the scale is a group's; None: 8 there.
         accumulate: format of sums; None: "int32" for integers, else "fp32".
         slices: integers that a number is written in, one after another.
         sparsity: "2:4", at most two numbers in four are not zero, or "none".
@@ -56,7 +59,7 @@ class MatrixUnit:
     table: str
     field: str
     scale: str | float | None = None
-    group: int = 8
+    group: int | None = None
     accumulate: str | None = None
     slices: int = 1
     sparsity: str = "none"
@@ -101,9 +104,16 @@ class MatrixUnit:
                 "a matrix unit has no scale beside integers, which are whole numbers without one; "
                 "accepted: tensor, channel, group, or a number for the table"
             )
-        if self.group not in GROUPS:
+        if self.scale == "group" and self.group is None:
+            object.__setattr__(self, "group", ROWS)
+        if self.group is not None and self.group not in GROUPS:
             accepted = f"{', '.join(map(str, GROUPS))}"
             raise refused("group of a matrix unit", self.group, accepted)
+        if self.group is not None and self.scale != "group":
+            raise InputError(
+                f"a matrix unit has groups of {self.group} beside the scale {shown(self.scale)}, "
+                "where they do nothing; give scale=group, or leave 'group' out"
+            )
 
     def _require_slices(self) -> None:
         whole = isinstance(self.slices, int) and not isinstance(self.slices, bool)
@@ -145,6 +155,11 @@ class MatrixUnit:
         return self.sparsity == "2:4"
 
     @property
+    def step(self) -> int:
+        """Of what number of rows and columns tables are filled up to a multiple."""
+        return self.group or ROWS
+
+    @property
     def slice_bits(self) -> int:
         """Bits by which a slice is finer than the one before: all of an integer but its sign."""
         return INTEGER_BITS[self.table] - 1
@@ -157,9 +172,10 @@ class MatrixUnit:
     @property
     def text(self) -> str:
         """As it is written, what is usual left out."""
-        usual = MatrixUnit(self.table, self.field)
+        usual = dict(vars(MatrixUnit(self.table, self.field)))
+        usual["group"] = ROWS if self.scale == "group" else None
         own = [f"{f.name}={_written(getattr(self, f.name))}" for f in fields(self)
-               if f.name in ("table", "field") or getattr(self, f.name) != getattr(usual, f.name)]
+               if f.name in ("table", "field") or getattr(self, f.name) != usual[f.name]]
         return PREFIX + ",".join(own)
 
     def largest(self, role: str) -> float:
@@ -229,7 +245,7 @@ def resolve_matrix_unit(given: str | MatrixUnit | Mapping[str, Any]) -> MatrixUn
         keys = dict(given)
     else:
         keys = {}
-        for part in filter(None, given.removeprefix(PREFIX).split(",")):
+        for part in filter(None, given.removeprefix(WORD).removeprefix(":").split(",")):
             key, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals or key not in known:
                 what = f"{part.strip()!r} is not key=value with a known key"
@@ -237,15 +253,17 @@ def resolve_matrix_unit(given: str | MatrixUnit | Mapping[str, Any]) -> MatrixUn
             if key in keys:
                 raise InputError(_bad(repr(given), f"{key!r} is given twice"))
             keys[key] = _value(given, key, value)
-    for key in ("table", "field"):
-        if key not in keys:
-            raise InputError(_bad(repr(given), f"{key!r} is missing"))
+    missing = [repr(key) for key in ("table", "field") if key not in keys]
+    if missing:
+        what = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+        raise InputError(_bad(repr(given), what))
     return MatrixUnit(**keys)
 
 
 def is_matrix_unit(given: object) -> bool:
     """Whether something says a matrix unit: one, or the text of one."""
-    return isinstance(given, MatrixUnit) or isinstance(given, str) and given.startswith(PREFIX)
+    named = isinstance(given, str) and given.partition(":")[0] == WORD
+    return isinstance(given, MatrixUnit) or named
 
 
 def _value(spec: str, key: str, text: str) -> Any:

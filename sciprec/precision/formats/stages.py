@@ -143,6 +143,18 @@ def _checked(stages: Stages) -> Stages:
         value = getattr(stages, name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise InputError(f"{name} of stages is {value!r}; accepted: a whole number >= 0")
+    some = [name for name in ("kept_orders", "kept_degrees") if getattr(stages, name)]
+    if stages.kept is not None and not some:
+        raise InputError(
+            f"stages have kept = {shown(stages.kept)} and neither kept_orders nor kept_degrees, so "
+            "that nothing is computed in it; give one, such as kept_orders = 1, or leave 'kept' out"
+        )
+    if some and (stages.legendre, stages.sums, stages.kept) == (None, None, None):
+        raise InputError(
+            f"stages have {some[0]} = {getattr(stages, some[0])}, and Legendre products in the "
+            "arithmetic of the run whatever their order and degree; give legendre, sums or kept, or "
+            f"leave {some[0]} out"
+        )
     return stages
 
 

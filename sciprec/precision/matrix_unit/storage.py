@@ -15,9 +15,6 @@ from sciprec.precision.matrix_unit.unit_kernels import (
     multiply_two_of_four,
 )
 
-ROWS = 8
-"""Rows of a table come in so many: a byte holds the places of two numbers in four of them."""
-
 
 @dataclass(frozen=True)
 class Stored:

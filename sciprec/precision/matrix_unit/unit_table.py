@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 
 import numpy as np
 
 from sciprec.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept as compiled
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.precision.formats.matrix_unit import INTEGER_BITS, MatrixUnit
+from sciprec.precision.formats.matrix_unit import INTEGER_BITS, ROWS, MatrixUnit
 from sciprec.precision.integers.fixed_point import round_rows
 from sciprec.precision.matrix_unit.slicing import Room, sliced
-from sciprec.precision.matrix_unit.storage import ROWS, Stored
+from sciprec.precision.matrix_unit.storage import Stored
 from sciprec.precision.quantization import rounding_into
 
 SCALE_BYTES = 4
@@ -36,7 +37,7 @@ class UnitTable:
         scales: (matrices, groups, channels of a block).
         rows: (matrices groups,), how many of each block's rows count.
         shape: matrices, groups, rows and columns of a block.
-        count: numbers in all, without what fills blocks up.
+        count, scales_kept: numbers and scales in all, without what fills blocks up.
         error: of the table, relative to it, root of the sums of squares.
     """
 
@@ -47,12 +48,12 @@ class UnitTable:
     rows: np.ndarray
     shape: tuple[int, int, int, int]
     count: int
+    scales_kept: int
     error: float
 
     @classmethod
     def of(
-        cls, matrices: np.ndarray, unit: MatrixUnit, along: str, rows: np.ndarray | None = None,
-        count: int | None = None,
+        cls, matrices: np.ndarray, unit: MatrixUnit, along: str, there: np.ndarray | None = None
     ) -> UnitTable:
         """The table of matrices (matrices, rows, columns); products sum over rows.
 
@@ -60,21 +61,26 @@ class UnitTable:
             matrices: in binary64; rows a multiple of 8.
             unit: how they are kept.
             along: "rows" or "columns".
-            rows: how many rows of each matrix count, the others are zero; left out, all.
-            count: numbers in all; left out, that of the rows that count.
+            there: (matrices, rows, columns), which numbers there are; the others fill matrices up,
+                and are zero. Left out, all.
 
         Raises:
             InputError: numbers that the format does not hold, sums that the accumulator does not,
-                groups that do not divide, or rows that do not fill bytes.
+                groups that do not divide, rows that do not fill bytes, or no three dimensions.
         """
-        whole, size, columns = matrices.shape
+        if matrices.ndim != 3:
+            raise InputError(
+                f"the table has the shape {matrices.shape}; a matrix unit takes three dimensions: "
+                "matrices, rows and columns"
+            )
+        size = matrices.shape[1]
         if size % ROWS:
             raise InputError(
                 f"the table has {size} rows; a matrix unit takes a multiple of {ROWS}: fill up "
                 "with zeros"
             )
-        counted = np.full(whole, size) if rows is None else np.asarray(rows)
-        counted = -(-counted // ROWS) * ROWS
+        there = np.ones(matrices.shape, bool) if there is None else there
+        counted = -(-_reach(there.any(axis=2)) // ROWS) * ROWS
         exact = _cut(matrices, unit, along)
         blocks = _in_blocks(exact, unit, along)
         unit.require_sums(blocks.shape[2])
@@ -83,7 +89,7 @@ class UnitTable:
         kept = tuple(Stored.of(one, bits, unit.sparse) for one in numbers)
         made = cls(
             unit, along, kept, scales, _rows_of(counted, blocks.shape, along), blocks.shape,
-            int((counted * columns).sum()) if count is None else count, 0.0,
+            int(there.sum()), _scales_of(there, unit, along), 0.0,
         )  # fmt: skip
         size_of = np.sqrt((matrices**2).sum())
         error = np.sqrt(((made.values() - matrices) ** 2).sum()) / (size_of if size_of else 1.0)
@@ -93,15 +99,8 @@ class UnitTable:
     @property
     def bytes(self) -> float:
         """What a unit keeps: numbers of all slices, places, scales."""
-        scales = 0 if self.unit.scale == "none" else self.scales_kept
-        return sum(one.bytes_of(self.count) for one in self.slices) + SCALE_BYTES * scales
-
-    @property
-    def scales_kept(self) -> int:
-        """How many different scales there are places for."""
-        if self.unit.scale == "tensor" or isinstance(self.unit.scale, float):
-            return 1
-        return int(self.scales.size)
+        numbers = sum(one.bytes_of(self.count) for one in self.slices)
+        return numbers + SCALE_BYTES * self.scales_kept
 
     def values(self) -> np.ndarray:
         """The numbers that are kept times their scales, (matrices, rows, columns), in binary64."""
@@ -223,15 +222,16 @@ def _in_blocks(matrices: np.ndarray, unit: MatrixUnit, along: str) -> np.ndarray
     if unit.scale != "group":
         return matrices[:, None]
     divided = columns if along == "rows" else rows
-    if divided % unit.group:
-        short = -(-divided // unit.group) * unit.group
+    group = unit.step
+    if divided % group:
+        short = -(-divided // group) * group
         raise InputError(
-            f"groups of {unit.group} do not divide channels of {divided} numbers; fill up with "
+            f"groups of {group} do not divide channels of {divided} numbers; fill up with "
             f"zeros to {short}, or take a group that divides them"
         )
     if along == "columns":
-        return matrices.reshape(whole, rows // unit.group, unit.group, columns)
-    apart = matrices.reshape(whole, rows, columns // unit.group, unit.group)
+        return matrices.reshape(whole, rows // group, group, columns)
+    apart = matrices.reshape(whole, rows, columns // group, group)
     return np.ascontiguousarray(apart.swapaxes(1, 2))
 
 
@@ -240,6 +240,21 @@ def _out_of_blocks(blocks: np.ndarray, along: str) -> np.ndarray:
     if along == "columns":
         return blocks.reshape(whole, groups * rows, columns)
     return blocks.swapaxes(1, 2).reshape(whole, rows, groups * columns)
+
+
+def _reach(rows: np.ndarray) -> np.ndarray:
+    """How many rows of each matrix (matrices, rows) there are up to the last one that is there."""
+    last = rows.shape[1] - np.argmax(rows[:, ::-1], axis=1)
+    return np.where(rows.any(axis=1), last, 0)
+
+
+def _scales_of(there: np.ndarray, unit: MatrixUnit, along: str) -> int:
+    """How many scales the numbers have that are there."""
+    if unit.scale == "none":
+        return 0
+    if unit.scale == "tensor" or isinstance(unit.scale, float):
+        return 1
+    return int(_in_blocks(there, unit, along).any(axis=_channel_axis(along)).sum())
 
 
 def _rows_of(counted: np.ndarray, shape: tuple[int, ...], along: str) -> np.ndarray:
@@ -295,9 +310,8 @@ def _require_held(
     if not beyond.any():
         return
     most = float(np.abs(flat).max())
-    least = most / end
     advice = (
-        f"give a scale of {least:.3g} at least" if isinstance(unit.scale, float)
+        f"give a scale of {_rounded_up(most / end)} at least" if isinstance(unit.scale, float)
         else "give a scale: tensor, channel or group"
     )  # fmt: skip
     ends = end * float(scales[0])
@@ -305,3 +319,8 @@ def _require_held(
         f"{int(beyond.sum())} of {flat.size} numbers of the table are beyond {ends:.3g}, where "
         f"'{unit.table}' ends at this scale; the largest is {most:.3g}: {advice}, or clip"
     )
+
+
+def _rounded_up(x: float) -> str:
+    """A number in three digits, no smaller one."""
+    return f"{float(Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(x)):.3g}"
