@@ -127,13 +127,32 @@ def seconds_modelled(
     kind = kind_there(kind_of(unit), machine)
     if kind is None:
         return None
+    operations, moved = operations_and_bytes(unit, work)
     skipped = 0.5 if unit.sparse and machine.sparse else 1.0
-    operations = 2.0 * work.multiplications * work.fields * unit.products * skipped
-    multiplying = operations / machine.rates[kind].per_second
+    multiplying = skipped * operations / machine.rates[kind].per_second
     if on_chip:
         return multiplying
-    moved = work.bytes + work.field_numbers * work.fields * _BYTES[unit.field] * unit.slices
     return max(multiplying, moved / machine.bandwidth.per_second)
+
+
+def operations_and_bytes(unit: MatrixUnit, work: LegendreWork) -> tuple[float, float]:
+    """Products and sums of a tendency, zeros included, and the bytes of tables and fields that are
+    read and written for them, tables once.
+    """
+    operations = 2.0 * work.multiplications * work.fields * unit.products
+    fields = work.field_numbers * work.fields * _BYTES[unit.field] * unit.slices
+    return operations, work.bytes + fields
+
+
+def ridge_of(unit: MatrixUnit, machine: MatrixMachine) -> float | None:
+    """Operations a byte at which a unit's products and its memory take the same time on a machine;
+    None where that has no rate.
+    """
+    kind = kind_there(kind_of(unit), machine)
+    if kind is None:
+        return None
+    skipped = 0.5 if unit.sparse and machine.sparse else 1.0
+    return machine.rates[kind].per_second / skipped / machine.bandwidth.per_second
 
 
 _BYTES = {

@@ -1,17 +1,24 @@
 """The memory of a run: the formulas of docs/climate.md against the arrays that a model holds."""
 
+import tracemalloc
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from sciprec.climate.catalogue import CASES, EQUATIONS
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.needed_memory import PROCESS_BYTES, bytes_of_run
 from sciprec.climate.running.request import check_request
-from sciprec.climate.transform.aligned import LINE_BYTES
-from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.climate.stages.needed_room import StagedRoom
+from sciprec.climate.stages.staged_transform import StagedTransform
+from sciprec.climate.transform.aligned import LINE_BYTES, Pool, aligned_zeros
+from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.climate.transform.legendre_stage import LANES, PAIR, ROWS
 from sciprec.climate.transform.spectral import GROUP, make_tables, make_work
+from sciprec.precision import resolve_backend
+from sciprec.precision.formats.stages import STAGES, Stages
+from tests.precision.test_matrix_unit import random_unit
 
 
 def bytes_of(arrays):
@@ -44,8 +51,10 @@ def transform_numbers(row, fields):
     return group * tiles * (row.number + 2) * PAIR + rows + PAIR * row.nlon + waves
 
 
-def model_of(case, truncation, **parameters):
-    request = check_request(case, truncation, 1.0, step_seconds=1200.0, parameters=parameters)
+def model_of(case, truncation, stages=None, **parameters):
+    request = check_request(
+        case, truncation, 1.0, step_seconds=1200.0, parameters=parameters, stages=stages
+    )
     grid = GaussianGrid(request.truncation)
     places = grid.lon_radians[:, None], grid.lat_radians[None, :]
     convert = conversion_of(request, request.case.initial(*places, **request.parameters.case))
@@ -102,3 +111,66 @@ def test_a_forecast_holds_what_a_model_holds(equations, truncation):
     stored = bytes_of_run(model.request) - PROCESS_BYTES - forecast
     points = model.request.truncation.nlon * model.request.truncation.nlat
     assert stored >= 3 * 8 * points * len(model.request.variables)
+
+
+SMALL = Truncation(12, 20, 40, 1200.0)
+
+
+def random_stages(rng):
+    """Stages of a transform, some on matrix units, and the arithmetic of their model."""
+    pick = lambda *of: of[rng.integers(len(of))]  # noqa: E731
+    backend = pick("fp64", "fp32", "mlu370")
+    if rng.integers(4) == 0:
+        return STAGES[pick("fp16", "fp16-fourier", "mixed-m3", "mixed-l3")], backend
+    kept = {"kept": pick("fp32", random_unit(rng)), "kept_orders": int(rng.integers(1, 3))}
+    return Stages(random_unit(rng), fourier=pick(None, "fp32"), **pick({}, kept)), backend
+
+
+def taken_by(stages, backend, fields, products):
+    """Bytes that a tendency with transforms of so many fields takes from its pool."""
+    row, pool = SMALL, Pool()
+    transform = StagedTransform(row, stages, backend)
+    size = (row.number + 1) * (row.number + 4) // 2
+    shape, on_grid = (size, 2 * fields), (products, row.nlon, row.nlat)
+    grid, spectrum = pool.array((fields, *on_grid[1:])), pool.array((size, 2 * products))
+    transform.synthesize(np.ones(shape), grid, pool)
+    transform.analyze(np.ones(on_grid), spectrum, pool)
+    for rounded in (grid, spectrum):  # see `round_into`
+        pool.array(rounded.shape), pool.array(rounded.shape)
+    return pool._taken
+
+
+def test_random_stages_take_from_their_pool_what_the_plan_says():
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        (stages, backend), (fields, products) = random_stages(rng), rng.integers(2, 9, 2).tolist()
+        said = StagedRoom(SMALL, stages, resolve_backend(backend)).pool(fields, products)
+        taken = taken_by(stages, backend, fields, products)
+        assert said == pytest.approx(taken, rel=0.02), (stages, backend)
+
+
+@pytest.mark.parametrize(
+    "stages",
+    ["mixed-m0", *({"legendre": f"matrix:table=int8,field={rest}"} for rest in
+                   ("fp16", "fp16,scale=group", "int8,slices=8"))],
+)  # fmt: skip
+def test_a_forecast_of_stages_is_what_their_steps_take(stages):
+    """All arrays of a model and of two steps at once, and up to a quarter more."""
+
+    def made():
+        model, _ = model_of("held_suarez", "T21", stages, levels=8)
+        state = aligned_zeros(model.shape[0] * model.shape[1], model.request.update.carrier)
+        levels = [model.steps.system.addition.level(state)]
+        for step in range(2):
+            model.steps.advance(levels, step, 1)
+        return model
+
+    request = made().request  # kernels are compiled
+    tracemalloc.start()
+    try:
+        made()
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    forecast = bytes_of_run(replace(request, variables=())) - PROCESS_BYTES
+    assert 1.0 <= forecast / most <= 1.25

@@ -13,8 +13,9 @@ from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.climate.transform.spectral import GROUP
 from sciprec.machine import MACHINES
+from sciprec.machine.matrix_rates import MATRIX_MACHINES
 from sciprec.output import files
-from sciprec.output.stated import STAGE_WORK
+from sciprec.output.stated import MATRIX_UNITS, STAGE_WORK
 from sciprec.report.sections.rooflines import rooflines_section
 
 COUNTED = [
@@ -24,9 +25,13 @@ COUNTED = [
 ]  # fmt: skip
 
 
-def run_in(backend, counted=None):
+def run_in(backend, counted=None, units=None):
     told = {} if counted is None else {STAGE_WORK: json.dumps(counted)}
-    return SimpleNamespace(backend=backend, dataset=xr.Dataset(attrs=told))
+    told |= {} if units is None else {MATRIX_UNITS: json.dumps(units)}
+    return SimpleNamespace(
+        backend=backend, dataset=xr.Dataset(attrs=told), label=f"{backend}{', own' * bool(units)}",
+        stages=units and {"legendre": units["units"][0]["unit"]},
+    )  # fmt: skip
 
 
 def test_a_page_without_counts_has_no_such_section():
@@ -52,6 +57,27 @@ def test_bytes_and_ridges_are_those_of_each_arithmetic():
     assert section["above"] == [
         "heavy in fp16 on the MLU370", "heavy in fp64 on the A100", "heavy in fp16 on the A100",
     ]  # fmt: skip
+
+
+def test_units_have_rows_of_their_own():
+    """By hand: three slices in six products; 2 bytes of fp16; a machine that skips zeros."""
+    part = {"numbers": 1000, "multiplications": 4000, "field_numbers": 50}
+    sliced = part | {"unit": "matrix:table=int8,field=int8,slices=3", "bytes": 3100}
+    sparse = part | {"unit": "matrix:table=fp16,field=fp16,sparsity=2:4", "bytes": 1125}
+    units = {"units": [sliced, sparse], "fields": [5, 4]}
+    section = rooflines_section([run_in("fp64", COUNTED), run_in("fp64", units=units)])
+    assert section["arithmetics"] == ["fp64"] and section["staged"] == ["fp64, own"]
+    first, second = section["units"]
+    assert first["label"] == "fp64, own" and first["unit"] == sliced["unit"]
+    assert first["operations"] == 4 * 2 * 4000 * 9 * 6
+    assert first["bytes"] == 4 * (3100 + 3 * 50 * 9)
+    assert second["intensity"] == 2 * 4000 * 9 / (1125 + 2 * 50 * 9)
+    ridges = [dict(zip(section["unit_machines"], row["ridges"], strict=True)) for row in section["units"]]
+    a100, npu = (MATRIX_MACHINES[name] for name in ("a100", "npu"))
+    assert ridges[0][a100.title] == 624e12 / a100.bandwidth.per_second
+    assert ridges[1][a100.title] == 2 * 312e12 / a100.bandwidth.per_second
+    assert ridges[1][npu.title] == 256e12 / 300e9
+    assert rooflines_section([run_in("fp64", COUNTED)])["units"] == []
 
 
 @pytest.mark.slow

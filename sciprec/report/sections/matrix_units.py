@@ -67,6 +67,7 @@ def _row(
 ) -> dict[str, Any]:
     """What a run's unit keeps, does and costs."""
     units = [resolve_matrix_unit(part["unit"]) for part in said["units"]]
+    work = _work(said["units"][0], said["fields"])
     kept = run.stages is not None and (run.stages["kept_orders"] or run.stages["kept_degrees"])
     error, wind, variable = math.nan, math.nan, ""
     if truth is not None and run.comparison is not None and run.dataset is not None:
@@ -85,7 +86,7 @@ def _row(
         "kilobytes": sum(part["bytes"] for part in said["units"]) / 1000,
         "products": units[0].products,
         "speeds": [
-            None if kept else [speed_modelled(units[0], _work(said), machine, on_chip)
+            None if kept else [speed_modelled(units[0], work, machine, on_chip)
                                for on_chip in (False, True)]
             for machine in MATRIX_MACHINES.values()
         ],
@@ -107,10 +108,17 @@ def in_words(unit: MatrixUnit) -> str:
     return ", ".join(parts)
 
 
-def _work(said: dict[str, Any]) -> LegendreWork:
-    part = said["units"][0]
+def works_of(run: StoredRun) -> list[tuple[MatrixUnit, LegendreWork]]:
+    """The matrix units of a run, and what a tendency asks of each; none where there is no unit."""
+    said = _told(run)
+    if said is None:
+        return []
+    return [(resolve_matrix_unit(p["unit"]), _work(p, said["fields"])) for p in said["units"]]
+
+
+def _work(part: dict[str, Any], fields: Sequence[int]) -> LegendreWork:
     names = ("numbers", "bytes", "multiplications", "field_numbers")
-    return LegendreWork(*(part[name] for name in names), sum(said["fields"]))
+    return LegendreWork(*(part[name] for name in names), sum(fields))
 
 
 def _assumed(told: Any) -> list[str]:

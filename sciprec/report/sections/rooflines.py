@@ -7,13 +7,15 @@ each arithmetic, and every load and store is traffic with memory.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sciprec.errors import InputError
 from sciprec.machine import MACHINES, roofline
+from sciprec.machine.matrix_rates import MATRIX_MACHINES, operations_and_bytes, ridge_of
 from sciprec.machine.work import Work
 from sciprec.output.stated import STAGE_WORK
+from sciprec.report.sections.matrix_units import works_of
 from sciprec.report.stored.batch import StoredRun
 
 
@@ -27,8 +29,11 @@ def rooflines_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
         None where nothing was counted; else `stages`, a row each: stage, operations and numbers
         moved in a step, and for each of the `arithmetics` its intensity, operations a byte;
         `ridges`, a row for each machine: its title, and for each arithmetic the operations a byte
-        at which arithmetic and memory take the same time, or None where it has no rate; `bound`,
-        (stage, arithmetic, machine) of what lies above a ridge, in words.
+        at which arithmetic and memory take the same time, or None where it has no rate; `above`,
+        (stage, arithmetic, machine) of what lies above a ridge, in words; `staged`, labels of runs
+        whose transforms have arithmetics of their own, which the stages above do not show; `units`,
+        a row for each matrix unit among those: label, unit, operations and bytes of its Legendre
+        products in a step, intensity, and `ridges`, for each of the `unit_machines`.
     """
     told = [{} if run.dataset is None else run.dataset.attrs for run in runs]
     text = next((attrs[STAGE_WORK] for attrs in told if STAGE_WORK in attrs), None)
@@ -58,7 +63,28 @@ def rooflines_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
         for name, mine, ridge in zip(names, row["intensities"], found, strict=True)
         if ridge is not None and mine > ridge
     ]
-    return {"arithmetics": names, "stages": stages, "ridges": ridges, "above": above}
+    return {
+        "arithmetics": names, "stages": stages, "ridges": ridges, "above": above,
+        "staged": [run.label for run in runs if run.dataset is not None and run.stages is not None],
+        "units": [row for run in runs for row in _units_of(run, _tendencies(counted))],
+        "unit_machines": [machine.title for machine in MATRIX_MACHINES.values()],
+    }  # fmt: skip
+
+
+def _tendencies(counted: Sequence[dict[str, Any]]) -> int:
+    """How many a step has: as often as it does the stage that it does most often."""
+    return max(one["times"] for one in counted)
+
+
+def _units_of(run: StoredRun, tendencies: int) -> Iterator[dict[str, Any]]:
+    """The Legendre products of a run's matrix units in a step."""
+    for unit, work in works_of(run):
+        operations, moved = operations_and_bytes(unit, work)
+        yield {
+            "label": run.label, "unit": unit.text, "operations": tendencies * operations,
+            "bytes": tendencies * moved, "intensity": operations / moved,
+            "ridges": [ridge_of(unit, machine) for machine in MATRIX_MACHINES.values()],
+        }  # fmt: skip
 
 
 def _work(counted: dict[str, Any], backend: str) -> Work | None:
