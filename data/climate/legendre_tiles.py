@@ -4,7 +4,8 @@
 T170, whole and without the polar tiles of 16 latitudes in which no function of an order is above
 the unit roundoff of the format: for each order its first tile, at which the loops begin. It prints
 the share of the products that is left out, the least of the times of rounds in turn, their ratios,
-and the largest change of a result, as a part of the largest result.
+and the largest change of a result, as a part of the largest result; and the shares of single blocks
+of the tables that are as tiny.
 """
 
 from __future__ import annotations
@@ -137,6 +138,30 @@ def first_tiles(functions: np.ndarray, number: int, least: float) -> np.ndarray:
     return np.array(found)
 
 
+def small_blocks(name: str, backend: str) -> tuple[float, float]:
+    """The share of blocks of 4 x 16 numbers of the synthesis in which no function is above the unit
+    roundoff, and that of the analysis, where they can be left out in whole rows of 4 latitudes.
+    """
+    truncation, small, counted = resolve_truncation(name), np.zeros(2), np.zeros(2)
+    sin_lat, _ = gauss_nodes(truncation.nlat, np.longdouble)
+    functions = np.abs(legendre_table(truncation.number, sin_lat[: truncation.nlat // 2]))
+    for one in by_order(functions.astype(np.float64), truncation.number):
+        for parity in (0, 1):
+            tiny = [_largest(matrix) <= ROUNDOFF[backend]
+                    for matrix in (one[parity::2], one[parity::2].T)]  # fmt: skip
+            small += tiny[0].sum(), tiny[1].all(axis=1).sum() * tiny[1].shape[1]
+            counted += [blocks.size for blocks in tiny]
+    synthesis, analysis = (small / counted).tolist()
+    return synthesis, analysis
+
+
+def _largest(matrix: np.ndarray) -> np.ndarray:
+    """The largest number of each block of 4 x 16 of a matrix, filled up."""
+    filled = np.pad(matrix, [(0, -matrix.shape[0] % ROWS), (0, -matrix.shape[1] % LANES)])
+    apart = filled.reshape(filled.shape[0] // ROWS, ROWS, -1, LANES)
+    return apart.max(axis=(1, 3), initial=0.0)
+
+
 def tables_from(functions, weighted, number: int, firsts) -> tuple[np.ndarray, np.ndarray]:
     """Both tables, of each order from its first tile on."""
     forth = [blocked(one[parity::2, LANES * begin :])
@@ -209,9 +234,11 @@ if __name__ == "__main__":
             ratios = [row[f"{way} without"] / row[way] for way in ("synthesis", "analysis")]
             both = sum(row[f"{w} without"] for w in ("synthesis", "analysis"))
             both /= row["synthesis"] + row["analysis"]
+            blocks = small_blocks(chosen, arithmetic)
             print(
                 f"{chosen} {arithmetic}: {row['left out']:.1%} left out; synthesis "
                 f"{1e6 * row['synthesis']:.0f} us, {ratios[0]:.2f}; analysis "
                 f"{1e6 * row['analysis']:.0f} us, {ratios[1]:.2f}; together {both:.2f}; changes "
-                f"{row['change, synthesis']:.1e}, {row['change, analysis']:.1e}"
+                f"{row['change, synthesis']:.1e}, {row['change, analysis']:.1e}; tiny blocks of the "
+                f"synthesis {blocks[0]:.1%}, in whole rows of the analysis {blocks[1]:.1%}"
             )

@@ -8,7 +8,9 @@ import importlib
 import inspect
 import json
 import re
+import runpy
 import tomllib
+from bisect import bisect
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +24,12 @@ from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import plan
 from sciprec.bench.climate_roofline import measure_rooflines
 from sciprec.climate.diagnostics.reference import Reference
+from sciprec.climate.stages.matrix_legendre import MatrixLegendre
+from sciprec.climate.stages.needed_room import StagedRoom
+from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.climate.transform.legendre import coefficient_orders
+from sciprec.errors import InputError
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.registry import Units, state_arrays
 from sciprec.heston.semianalytic import analytic
@@ -31,6 +38,9 @@ from sciprec.kinds.climate_runs import reference_dataset
 from sciprec.machine import MACHINES, update_work
 from sciprec.machine.work import Work
 from sciprec.precision.formats.backend import table
+from sciprec.precision.formats.matrix_unit import MatrixUnit
+from sciprec.precision.formats.stages import Stages, resolve_stages
+from sciprec.scenario.shipped import named as named_scenario
 from tests.machine.test_checksum import experiment
 
 ROOT = Path(__file__).parents[2]
@@ -245,6 +255,63 @@ def off_the_mountain(days, step_seconds, *changes):
     """Relative l2 errors of its height against fp64."""
     truth = mountain(days, step_seconds)
     return tuple(relative_l2(mountain(days, step_seconds, **kept), truth) for kept in changes)
+
+
+@functools.cache
+def tiny_blocks(arithmetic):
+    """Per cent of blocks of synthesis and analysis that are tiny, at T42, T85 and T170."""
+    tiles = runpy.run_path(str(ROOT / "data" / "climate" / "legendre_tiles.py"))
+    shares = [tiles["small_blocks"](name, arithmetic) for name in ("T42", "T85", "T170")]
+    return [[round(100 * share, 1) for share in way] for way in zip(*shares, strict=True)]
+
+
+@functools.cache
+def reports_of_units():
+    """Name of a stage of the scenario of matrix units -> what its units keep and do."""
+    stages = load_scenario(named_scenario("matrix_units_mountain", "scenarios")).stages
+    return {s.name: StagedTransform("T42", resolve_stages(s.resolved())).report() for s in stages}
+
+
+def kilobytes_of_units():
+    """Name of a stage of that scenario -> kB that its units keep."""
+    reports = reports_of_units().items()
+    return {name: sum(part["bytes"] for part in parts) / 1000 for name, parts in reports}
+
+
+def kept_of_fp16():
+    """Bytes of both tables in fp16 at T42 in memory, and on the unit."""
+    row = resolve_truncation("T42")
+    held = np.ones(coefficient_orders(row.number)[0].size, bool)
+    stage = MatrixLegendre(row, MatrixUnit("fp16", "fp16"), held)
+    in_memory = sum(a.nbytes for table in stage.tables for s in table.slices for a in s.arrays)
+    return in_memory, stage.report()["bytes"]
+
+
+def most_in_a_sum(accumulator):
+    """How many products of slices an accumulator sums."""
+    unit = MatrixUnit("int8", "int8", accumulate=accumulator, slices=2)
+
+    def is_held(count):
+        try:
+            unit.require_sums(count)
+        except InputError:
+            return False
+        return True
+
+    return bisect(range(1, 2**20), False, key=lambda count: not is_held(count))
+
+
+def room_of_stages():
+    """Numbers of a field both ways over those of the grid: float stages, units, and groups."""
+    units = [f"matrix:table=int8,field=int8{more}" for more in ("", ",slices=8")]
+    groups = "matrix:table=int4,field=fp16,scale=group"
+    asked = [("fp16", "T85"), ("mixed-m0", "T85"), *((Stages(u), "T85") for u in units)]
+    asked += [(Stages(groups), name) for name in ("T42", "T85", "T170")]
+    rows = [(resolve_stages(stages), resolve_truncation(name)) for stages, name in asked]
+    fp64 = sciprec.backends()["fp64"]
+    return tuple(
+        StagedRoom(row, stages, fp64).pool(1, 1) / 8 / (row.nlon * row.nlat) for stages, row in rows
+    )
 
 
 def policies(*names):

@@ -14,7 +14,9 @@ import pytest
 
 import sciprec
 from sciprec.comparison.evidence.price_errors import price_errors
-from tests.project.test_claims import quickstart, small_increments
+from sciprec.machine.matrix_rates import MATRIX_MACHINES, LegendreWork, speed_modelled
+from sciprec.precision.formats.matrix_unit import resolve_matrix_unit
+from tests.project.test_claims import quickstart, reports_of_units, small_increments
 
 ROOT = Path(__file__).parents[2]
 NUMBER = re.compile(r"(?<![\w.^])[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -158,3 +160,24 @@ def test_the_quickstarts_prices(backend):
         found.parity_basis_points,
     ]  # fmt: skip
     assert not wrong(cells[:4], values)
+
+
+def test_bytes_products_and_speeds_of_matrix_units():
+    """The columns of docs/matrix_unit.md that no run is needed for, in the order of the table."""
+    names = (
+        "fp16-fp16 bf16-bf16 e4m3-e4m3 int8-fp16 int8-fp16-sums int8-tensor int8-prune int8-clip "
+        "int8-int8 int4-fp16 int4-groups two-of-four two-of-four-m0 slices-2 slices-3 slices-4 "
+        "slices-7"
+    ).split()
+    rows = table("matrix_unit", "table x field")
+    assert len(rows) == len(reports_of_units()) == len(names)
+    for name, cells in zip(names, rows.values(), strict=True):
+        (said,) = reports_of_units()[name]
+        unit = resolve_matrix_unit(said["unit"])
+        keys = ("numbers", "bytes", "multiplications", "field_numbers")
+        work = LegendreWork(*(said[key] for key in keys), 9)
+        a100 = MATRIX_MACHINES["a100"]
+        speeds = [speed_modelled(unit, work, a100, on_chip) for on_chip in (False, True)]
+        *_, size, products, speed = cells
+        assert not wrong([size, products], [said["bytes"] / 1000, unit.products]), name
+        assert name == "two-of-four-m0" or not wrong([speed], [speeds]), (name, speeds)

@@ -72,7 +72,8 @@ def test_units_have_rows_of_their_own():
     assert first["operations"] == 4 * 2 * 4000 * 9 * 6
     assert first["bytes"] == 4 * (3100 + 3 * 50 * 9)
     assert second["intensity"] == 2 * 4000 * 9 / (1125 + 2 * 50 * 9)
-    ridges = [dict(zip(section["unit_machines"], row["ridges"], strict=True)) for row in section["units"]]
+    titles = section["unit_machines"]
+    ridges = [dict(zip(titles, row["ridges"], strict=True)) for row in section["units"]]
     a100, npu = (MATRIX_MACHINES[name] for name in ("a100", "npu"))
     assert ridges[0][a100.title] == 624e12 / a100.bandwidth.per_second
     assert ridges[1][a100.title] == 2 * 312e12 / a100.bandwidth.per_second
@@ -86,6 +87,7 @@ def test_the_truth_counts_and_the_page_shows_it(tmp_path):
     scenario.write_text(
         'name = "counted"\ntitle = "t"\nsource = "s"\nkind = "climate"\nbackends = ["fp16"]\n'
         '[climate]\ncase = "williamson_5"\ntruncation = 10\ndays = 0.1\ncount_operations = true\n'
+        '[[stages]]\nname = "unit"\nlegendre = "matrix:table=int8,field=int8,slices=2"\n'
     )
     made = sciprec.run(scenario, out=tmp_path / "out")
     truth, other = (files.read(file) for file in made.files)
@@ -96,7 +98,10 @@ def test_the_truth_counts_and_the_page_shows_it(tmp_path):
         "add": 2 * elements, "load": 5 * elements, "mul": elements, "store": elements,
         "sub": elements,
     }  # fmt: skip
+    (unit,) = json.loads(other.attrs[MATRIX_UNITS])["units"]
     page = made.page.read_text()
+    assert "fp16, stages unit: transforms with arithmetics of their own are not shown here" in page
+    assert "Legendre products of a step on" in page and unit["unit"] in page
     assert "Stages beside the roofline" in page and "here all are below" in page
 
 

@@ -37,7 +37,7 @@ class StagedRoom:
         self.waves = 2 * _filled(self.north, LANES) // LANES * (number + 2) * PAIR
 
     def pool(self, fields: int, products: int) -> int:
-        """Bytes that a tendency takes from its pool, with so many fields to the grid and from it."""
+        """Bytes that a tendency takes from its pool; fields to the grid, products from it."""
         spectra = 2 * self.coefficients * products
         made = 3 * _NUMBER * (self.points * fields + spectra)  # and what rounds them
         return made + self._synthesis(fields) + self._analysis(products)

@@ -152,8 +152,8 @@ def _checked(stages: Stages) -> Stages:
     if some and (stages.legendre, stages.sums, stages.kept) == (None, None, None):
         raise InputError(
             f"stages have {some[0]} = {getattr(stages, some[0])}, and Legendre products in the "
-            "arithmetic of the run whatever their order and degree; give legendre, sums or kept, or "
-            f"leave {some[0]} out"
+            "arithmetic of the run whatever their order and degree; give legendre, sums or kept, "
+            f"or leave {some[0]} out"
         )
     return stages
 
