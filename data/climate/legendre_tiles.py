@@ -239,6 +239,6 @@ if __name__ == "__main__":
                 f"{chosen} {arithmetic}: {row['left out']:.1%} left out; synthesis "
                 f"{1e6 * row['synthesis']:.0f} us, {ratios[0]:.2f}; analysis "
                 f"{1e6 * row['analysis']:.0f} us, {ratios[1]:.2f}; together {both:.2f}; changes "
-                f"{row['change, synthesis']:.1e}, {row['change, analysis']:.1e}; tiny blocks of the "
-                f"synthesis {blocks[0]:.1%}, in whole rows of the analysis {blocks[1]:.1%}"
+                f"{row['change, synthesis']:.1e}, {row['change, analysis']:.1e}; tiny blocks of "
+                f"the synthesis {blocks[0]:.1%}, in whole rows of the analysis {blocks[1]:.1%}"
             )

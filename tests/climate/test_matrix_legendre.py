@@ -18,7 +18,7 @@ from sciprec.precision.formats.stages import Stages, resolve_stages
 from sciprec.precision.matrix_unit.unit_table import UnitTable
 from tests.oracles.matrix_unit import Oracle
 from tests.precision.test_matrix_unit import random_unit
-from tests.project.test_tables import table
+from tests.project.test_tables import table as table_of
 
 TINY, SMALL = Truncation(4, 8, 16, 1200.0), Truncation(10, 16, 32, 1200.0)
 SLICED = "matrix:table=int8,field=int8,slices={}"
@@ -207,7 +207,7 @@ def mountain():
 @pytest.mark.slow
 def test_errors_of_a_forecast_are_those_of_the_trial(mountain):
     """Within 1.5 times, and three slices within 2e-7; docs show them to the last digit but one."""
-    truth, told = mountain(None), table("matrix_unit", "table x field")
+    truth, told = mountain(None), table_of("matrix_unit", "table x field")
     errors = {row: height_error(mountain(Stages(text)), truth) for row, (text, _) in TRIAL.items()}
     assert all(errors[row] <= 1.5 * trial for row, (_, trial) in TRIAL.items()), errors
     assert errors["int8 in 3 slices"] <= 2e-7
@@ -273,7 +273,7 @@ def test_a_policy_leaves_the_products_to_the_unit():
 
 @pytest.mark.slow
 def test_an_assignment_of_a_file_leaves_the_products_to_the_unit(tmp_path):
-    """With the sums of Legendre products in bf16 it has errors, and none where a unit makes them."""
+    """Its Legendre products in bf16 have errors, and none where a unit makes them."""
     file = tmp_path / "narrow.toml"
     places = "".join(
         f'[[format]]\nfunction = "{name}"\nformat = "bf16"\n'
