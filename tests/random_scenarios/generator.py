@@ -10,6 +10,8 @@ from typing import Any
 from sciprec.climate.catalogue import CASES, EQUATIONS
 from sciprec.climate.diagnostics.derived import derived_names
 from sciprec.climate.stages.policies import CLIMATE_STAGES
+from sciprec.climate.stages.staged_transform import kept_rows
+from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.comparison import metrics
 from sciprec.heston.options.catalogue import payoffs
 from sciprec.heston.schemes.stages import HESTON_STAGES
@@ -169,7 +171,9 @@ def _climate(content: dict[str, Any], rng: random.Random, levels: bool) -> None:
         content["compensation"] = rng.sample(["none", "carry"], 1)
         own_stages = {"name": "mine", "legendre": rng.choice(NARROW), "kept": "fp32",
                       "kept_orders": rng.randint(1, 2)}  # fmt: skip
-        content["stages"] = rng.sample(["none", rng.choice(list(STAGES)), own_stages], 2)
+        row = resolve_truncation(flow["truncation"])
+        known_stages = [name for name, of in STAGES.items() if not kept_rows(row, of).all()]
+        content["stages"] = rng.sample(["none", rng.choice(known_stages), own_stages], 2)
     if rng.random() < 0.3:
         content["ensemble"] = {"members": rng.randint(1, 3)}
         _maybe(rng, content["ensemble"], "perturbation", lambda: rng.choice([1e-14, 0.1]))
