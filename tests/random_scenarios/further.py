@@ -22,7 +22,7 @@ LADDER = ("e5m2", "e4m3fn", "bf16", "fp16", "float:p=14,round=rz", "mlu370", "fp
 WITHOUT_MASS_FIXER = ("advection", "barotropic_vorticity", "shallow_water")
 _LOOKS_INSIDE = ("increment:", "tendency:")
 _UNIT_KEYS = {
-    "scale": ("none", "tensor", "channel", "group", 0.0078125, 3), "group": GROUPS,
+    "scale": ("none", "tensor", "channel", "group", 0.5, 3), "group": GROUPS,
     "accumulate": ACCUMULATORS, "slices": (1, 2, 3, 8), "sparsity": ("none", "2:4"),
     "clip": (0.9, 1, 0.05), "prune": (0.01, 0.5, 0),
 }  # fmt: skip
