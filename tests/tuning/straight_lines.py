@@ -9,22 +9,28 @@ import numpy as np
 
 from tests.random_kernels.trials import kernel_in
 
-_HEAD = "import math\n\n\ndef kernel(x, y, out):\n    for i in range(out.size):\n"
+_HEAD = "import math\nimport numpy as np\n\n\ndef kernel(x, y, out):\n"
+_LOOP = "    for i in range(out.size):\n"
+_SUMS = ("np.sum(y) / y.size", "np.sum(x * y) * 0.01", "np.mean(x)", "np.dot(x, y) / y.size")
 _FORMS = (
     "{a} + {b}", "{a} - {b}", "{a} * {b}", "{a} / (1.5 + abs({b}))", "math.sqrt(abs({a}) + {c})",
     "{c} * {a} + {b}", "({a} - {b}) * {c}", "{a} * {a} - {b} * {c}", "math.exp(-abs({a})) + {b}",
+    "{a} ** 2 + {c}", "{c} * {b} ** 3",
 )  # fmt: skip
 
 
 def source_of(seed: int) -> str:
-    """A kernel of three to six lines with operations."""
+    """A kernel of three to six lines with operations; of every other seed one sums an array."""
     rng = random.Random(seed)
-    known, lines = ["x[i]", "y[i]"], []
-    for number in range(rng.randint(3, 6) - 1):
+    known, lines, head = ["x[i]", "y[i]"], [], _HEAD + _LOOP
+    if seed % 2:
+        head = f"{_HEAD}    total = {rng.choice(_SUMS)}\n{_LOOP}"
+        known.append("total")
+    for number in range(rng.randint(3, 6) - 1 - seed % 2):
         lines.append(f"        v{number} = {_form(rng, known)}")
         known.append(f"v{number}")
     lines.append(f"        out[i] = {rng.choice(known[-2:])} + {_form(rng, known)}")
-    return _HEAD + "\n".join(lines) + "\n"
+    return head + "\n".join(lines) + "\n"
 
 
 def _form(rng: random.Random, known: list[str]) -> str:

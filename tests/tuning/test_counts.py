@@ -1,0 +1,86 @@
+"""What `tune` counts: every operation that has a format, sums of arrays and whole powers too."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sciprec import tune
+from sciprec.tuning.formats import formats_of
+from sciprec.tuning.kernel_problem import KernelProblem
+from sciprec.tuning.metrics import metric_of
+from tests.random_kernels.trials import kernel_in
+
+X = np.random.default_rng(0).uniform(0.5, 1.5, 16)
+POWERS = (2, 3, 7, 8, -1, -2, -5)
+
+
+def problem_of(lines, folder: Path):
+    """A kernel each of whose lines gives one number."""
+    body = "".join(f"    out[{n}] = {line}\n" for n, line in enumerate(lines))
+    source = f"import math\nimport numpy as np\n\n\ndef kernel(x, y, k, out):\n{body}"
+    args = X, X[::-1].copy(), 3, np.zeros(len(lines))
+    return KernelProblem(
+        kernel_in(source, folder), args, output=None, metric=metric_of("max"),
+        formats=formats_of(("fp64", "bf16")), unit="line",
+    )  # fmt: skip
+
+
+def runs_of(lines, folder: Path):
+    """How often each line computes, by its number from 0."""
+    problem = problem_of(lines, folder)
+    first = problem.kernel.__code__.co_firstlineno + 1
+    found = {group.place.line - first: group.runs for group in problem.groups}
+    return [found.get(n, 0) for n in range(len(lines))]
+
+
+def test_whole_powers_count_their_products(tmp_path):
+    """By repeated squaring: a square for every further bit, a product for every further one."""
+    lines = [f"x[{n}] ** {n}" for n in POWERS]
+    known = [n.bit_length() - 1 + abs(n).bit_count() - 1 + (n < 0) for n in POWERS]
+    assert runs_of(lines, tmp_path) == known
+
+
+def test_sums_of_arrays_count_their_additions(tmp_path):
+    lines = ("np.sum(x)", "x.sum()", "np.mean(x)", "np.sum(x * y)", "np.dot(x, y)", "x[0] * y[0]")
+    assert runs_of(lines, tmp_path) == [15, 15, 16, 31, 32, 1]
+
+
+def test_a_line_with_a_sum_or_a_power_is_narrowed():
+    def spread(x):
+        total = np.sum(x)
+        mean = total / x.size
+        return (x[0] - mean) ** 2
+
+    found = tune(spread, (X,), tolerance=0.5, formats=("fp64", "bf16"))
+    first = spread.__code__.co_firstlineno
+    assert dict(found.assignment) == dict.fromkeys(range(first + 1, first + 4), "bf16")
+    assert found.cost == 0.25
+
+
+FEW = ("x[1] ** 5", "np.sum(x)", "x[2] ** k", "max(x[0], y[0])")
+MANY = (
+    "(x ** 3)[2]", "(x ** -2)[1]", "x.reshape(4, 4).sum(axis=0)[1]", "np.prod(x)", "np.std(x)",
+    "np.cumsum(x)[9]", "np.median(x[:4])", "np.var(x)", "np.linalg.norm(x)", "(x @ y) / 3.0",
+    "(x.reshape(4, 4) @ y.reshape(4, 4))[1, 2]", "np.interp(0.7, x, y)", "np.diff(x)[3]",
+    "np.trapezoid(y, x)", "np.hypot(x[0], y[1])", "math.fmod(x[0], 0.3)", "x[0] % 0.3",
+    "x[0] // 0.001", "2.0 ** x[3]", "abs(x[0])", "np.square(x)[1]", "np.cross(x[:3], y[:3])[0]",
+    "np.where(x > 1.0, x, y)[0]", "np.max(x)", "np.sqrt(x)[2]", "(x[0] * 8.0)", "x[1] / 4.0",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=len)
+def test_a_line_that_a_format_changes_is_counted(lines, tmp_path):
+    """Each line alone in bf16, counted or not: its number may differ only where it is."""
+    problem = problem_of(lines, tmp_path)
+    counted = {group.place for group in problem.groups}
+    truth, differing = problem.truth()["out"], 0
+    for number, place in enumerate(problem.places_of(problem.kernels[0])):
+        table = problem.in_binary64(problem.kernels[0])
+        table[number] = problem._words[1]
+        found = problem.results(lambda _, table=table: table)["out"]
+        changed = not np.array_equal(found, truth)
+        assert place in counted or not changed, place
+        differing += changed
+    assert differing > len(lines) / 2 and not any(map(math.isnan, truth))
