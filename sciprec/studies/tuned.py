@@ -108,4 +108,5 @@ def tune(
         unit=unit,
     )  # fmt: skip
     checked = None if check is None else bound_arguments(function, check)
+    require_real(function.__name__, checked or (), "tune")
     return tuned(Tuned, problem, tolerance, margin, checked)

@@ -205,8 +205,10 @@ def tuned(
     """
     tolerance = float(tolerance)
     limit = tolerance / (float(margin) if check is not None else 1.0)
+    if check is not None:
+        problem.truth(check)
     choice = cheapest(problem, limit)
-    error = problem.error(choice) if problem.groups else 0.0
+    error = problem.error(choice)
     checked = None if check is None else problem.error(choice, check)
     good = error <= tolerance and (checked is None or checked <= tolerance)
     cost = problem.cost(choice)

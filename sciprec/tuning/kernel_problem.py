@@ -19,7 +19,7 @@ from sciprec.precision.rewriting.copies import copied
 from sciprec.tuning.counts import counted_call
 from sciprec.tuning.formats import Formats
 from sciprec.tuning.metrics import Metric
-from sciprec.tuning.problem import Tables, TuningProblem, Values, cores
+from sciprec.tuning.problem import Raised, Tables, TuningProblem, Values, cores
 from sciprec.tuning.results import results_of
 
 
@@ -47,8 +47,13 @@ class KernelProblem(TuningProblem):
     def results(self, tables: Tables, other: Any = None) -> Values:
         """The results that count of a call."""
         given = copied(self.args if other is None else other)
-        with np.errstate(all="ignore"):
-            returned = self._configured(tables(self._configured), *given)
+        try:
+            with np.errstate(all="ignore"):
+                returned = self._configured(tables(self._configured), *given)
+        except (InputError, MemoryError):
+            raise
+        except Exception as error:
+            raise Raised.by(error) from error
         found = results_of(self._names, given, self._written(given), returned)
         if not found:
             raise InputError(

@@ -61,19 +61,28 @@ def metric_of(given: Any) -> tuple[str, Metric]:
 def error_of(
     metric: Metric, found: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarray]
 ) -> float:
-    """The largest error of some results; infinite where numbers are finite in one run alone."""
+    """The largest error of some results; infinite where one run alone has a number that is not
+    finite, or another one.
+
+    Raises:
+        InputError: the metric gives no error.
+    """
     worst = 0.0
     for name, right in truth.items():
         values, usable = found[name], np.isfinite(right)
         if values.shape != right.shape or not np.array_equal(np.isfinite(values), usable):
             return float("inf")
+        if not np.array_equal(values[~usable], right[~usable], equal_nan=True):
+            return float("inf")
         if not usable.any():
             continue
         error = _value_of(metric, values[usable], right[usable])
-        if not isinstance(error, (int, float, np.number)) or isinstance(error, bool):
+        real = isinstance(error, (int, float, np.integer, np.floating))
+        same = real and np.isnan(error) and np.array_equal(values[usable], right[usable])
+        if not real or isinstance(error, bool) or error < 0.0 or same:
             raise InputError(
-                f"the metric gives {error!r} of '{name}'; accepted: a number, zero where nothing "
-                "differs"
+                f"the metric gives {error!r} of '{name}'; accepted: a number from zero, zero where "
+                "nothing differs"
             )
         worst = max(worst, float("inf") if np.isnan(error) else float(error))
     return worst

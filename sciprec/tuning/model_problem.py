@@ -21,7 +21,7 @@ from sciprec.precision.rewriting.layout import Row
 from sciprec.tuning.counts import counted_call
 from sciprec.tuning.formats import Formats
 from sciprec.tuning.metrics import Metric
-from sciprec.tuning.problem import Tables, TuningProblem, Values, cores
+from sciprec.tuning.problem import Raised, Tables, TuningProblem, Values, cores
 
 PROFILED = 8
 """Calls of a kernel with arrays of the same shapes and other numbers that are counted one by one;
@@ -60,7 +60,13 @@ class ModelProblem(TuningProblem):
             tables: with the formats of its operations.
             other: another program; None: its own.
         """
-        found = (other or self.program)(self._handed(_Maker(self, tables)))
+        maker = _Maker(self, tables)
+        try:
+            found = (other or self.program)(self._handed(maker))
+        except Exception as error:
+            if error is maker.raised and not isinstance(error, (InputError, MemoryError)):
+                raise Raised.by(error) from error
+            raise
         return {
             name: np.asarray(values[-1] if name in found.timed else values, np.float64)
             for name, values in found.values.items()
@@ -125,8 +131,12 @@ class _Maker:
     Args:
         problem: that compiles them.
         tables: with the formats of their operations.
+
+    Attributes:
+        raised: what a kernel has raised.
     """
 
+    raised: Exception | None = None
     carrier = np.dtype(np.float64)
 
     def __init__(self, problem: ModelProblem, tables: Tables) -> None:
@@ -154,7 +164,11 @@ class _Maker:
 
     def called(self, kernel, configured: Configured, table: np.ndarray, args: tuple) -> Any:
         """What a call gives."""
-        return configured(table, *args)
+        try:
+            return configured(table, *args)
+        except Exception as error:
+            self.raised = error
+            raise
 
     def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
         """`quantize`, which leaves numbers as they are."""

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.errors import InputError
 from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.assignment import Assignment, arithmetic_of
 from sciprec.precision.assigning.by_row import BINARY64
 from sciprec.precision.assigning.places import Place, place_of
 from sciprec.precision.assigning.program import AssignedProgram, Configured
+from sciprec.precision.compiled.disk_cache import sources_digest
 from sciprec.precision.rewriting.layout import Row
 from sciprec.tuning.formats import Formats
 from sciprec.tuning.kept_runs import KeptRuns
@@ -30,6 +32,16 @@ Tables = Callable[[Configured], np.ndarray]
 """The table that a kernel runs with."""
 Values = Mapping[str, np.ndarray]
 """Results that count, by name."""
+
+
+class Raised(Exception):
+    """What is tuned has raised an exception of its own."""
+
+    @classmethod
+    def by(cls, error: Exception) -> Raised:
+        """The same, in words."""
+        said = " ".join(str(error).split())
+        return cls(f"{type(error).__name__} ({said})" if said else type(error).__name__)
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,9 @@ class TuningProblem(ABC):
         Args:
             tables: with the formats of its operations.
             other: inputs that are not its own; None: its own.
+
+        Raises:
+            Raised: an operation's kernel raises an exception.
         """
 
     @property
@@ -165,18 +180,36 @@ class TuningProblem(ABC):
         return (self.formats.widest,) * len(self.groups)
 
     def truth(self, other: Any = None) -> Values:
-        """The results in binary64."""
+        """The results in binary64.
+
+        Raises:
+            InputError: there are none, or none of their numbers is finite.
+        """
         number = id(other)
-        if number not in self._truths:
-            self._truths[number] = self.results(self.in_binary64, other)
-        return self._truths[number]
+        if number in self._truths:
+            return self._truths[number]
+        which = "" if other is None else " on the inputs of the check"
+        try:
+            found = self.results(self.in_binary64, other)
+        except Raised as raised:
+            raise InputError(
+                f"{self.what} '{self.name}' raises {raised} in fp64{which}; tune takes inputs on "
+                "which it ends"
+            ) from raised
+        if not any(np.isfinite(values).any() for values in found.values()):
+            raise InputError(
+                f"{self.what} '{self.name}' gives no finite number in fp64{which} "
+                f"({', '.join(found)}), so that formats have no error; give inputs on which it does"
+            )
+        self._truths[number] = found
+        return found
 
     @cached_property
     def _kept(self) -> KeptRuns:
         depends = self.identity() if METRICS.get(self.metric_name) is self.metric else None
         if depends is None:
             return KeptRuns(None)
-        made = hashlib.sha256()
+        made = hashlib.sha256(sources_digest("precision", "tuning").encode())
         for program in self.programs:
             made.update(program.text().encode())
         for said in (self.formats.names, self.unit, self.metric_name):
@@ -186,16 +219,26 @@ class TuningProblem(ABC):
         return KeptRuns(made.hexdigest()[:24])
 
     def error(self, choice: Choice, other: Any = None) -> float:
-        """The error of a choice, on other inputs where such are given."""
+        """The error of a choice, on other inputs where such are given; infinite where it raises an
+        exception.
+        """
         if other is not None:
-            return error_of(self.metric, self.run(choice, other), self.truth(other))
+            return self._error(choice, other)
         if choice not in self._errors:
             known = self._kept.error(choice)
             if known is None:
-                known = error_of(self.metric, self.run(choice), self.truth())
+                known = self._error(choice, None)
                 self._kept.note(choice, known)
             self._errors[choice] = known
         return self._errors[choice]
+
+    def _error(self, choice: Choice, other: Any) -> float:
+        truth = self.truth(other)
+        try:
+            found = self.run(choice, other)
+        except Raised:
+            return float("inf")
+        return error_of(self.metric, found, truth)
 
     def errors(self, choices: Sequence[Choice]) -> list[float]:
         """The errors of several choices, on threads."""

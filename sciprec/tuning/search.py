@@ -35,9 +35,8 @@ def cheapest(problem: TuningProblem, limit: float) -> Choice:
     Raises:
         InputError: that of the widest format is not.
     """
+    problem.truth()
     wide = problem.all_wide
-    if not problem.groups:
-        return wide
     error = problem.error(wide)
     if not error <= limit:
         raise InputError(
@@ -45,6 +44,8 @@ def cheapest(problem: TuningProblem, limit: float) -> Choice:
             f"'{problem.formats.names[problem.formats.widest]}' everywhere, above the limit of "
             f"{limit:.2g}; give a larger tolerance, or a wider format"
         )
+    if not problem.groups:
+        return wide
     return _by_bits(problem, limit) if problem.formats.by_bits else _by_formats(problem, limit)
 
 

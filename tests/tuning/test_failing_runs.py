@@ -1,0 +1,147 @@
+"""`tune` where runs raise exceptions, or where nothing can be compared."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sciprec import InputError, lift, tune
+from sciprec.diagnosis.models.traces import Results
+from sciprec.tuning.formats import formats_of
+from sciprec.tuning.metrics import METRICS, error_of, metric_of
+from sciprec.tuning.model_problem import ModelProblem
+from sciprec.tuning.problem import TuningProblem
+from sciprec.tuning.search import cheapest
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch, tmp_path):
+    """Searches begin anew: their runs are kept in a folder of the test's."""
+    monkeypatch.setattr("sciprec.tuning.kept_runs._folder", lambda: tmp_path / "tuning")
+
+
+STRICT = """
+def strict(x):
+    y = x * 1.001
+    if y > 1.101100001 or y < 1.101099999:
+        raise ValueError('rounded')
+    return y + 0.1
+
+
+def start():
+    return {"x": 1.1}
+"""
+
+
+def strict(x):
+    y = x * 1.001
+    if y > 1.101100001 or y < 1.101099999:
+        raise ValueError("rounded")
+    return y + 0.1
+
+
+def of_arrays(x, out):
+    out[0] = x[0] * 1.1 + x[1]
+
+
+def of_nothing(x, out):
+    out[0] = max(x[0], x[1])
+
+
+def whole(n):
+    s = 0
+    for i in range(n):
+        s += i * i
+    return s
+
+
+GOOD, NAN, INF = np.array([1.0, 2.0]), np.array([math.nan, 2.0]), np.array([math.inf, 2.0])
+FORMATS = ("fp64", "fp32", "bf16")
+
+
+def test_a_format_in_which_a_kernel_raises_fails():
+    found = tune(strict, (1.1,), tolerance=1e-2, formats=FORMATS)
+    first = strict.__code__.co_firstlineno
+    assert found.good and dict(found.assignment) == {first + 4: "bf16"}
+    assert [t.error for t in found.pareto if t.label == "bf16"] == [math.inf]
+
+
+def test_the_command_tunes_a_kernel_that_raises_where_it_is_narrow(tmp_path, call):
+    (tmp_path / "strict.py").write_text(STRICT)
+    file = tmp_path / "strict.py"
+    given = ("--inputs", f"{file}:start", "--tolerance", "0.01")
+    status, out, _ = call("tune", f"{file}:strict", *given)
+    assert status == 0 and "1 of 2 lines can be narrower" in out
+
+
+@pytest.mark.parametrize(
+    ("kernel", "args", "more", "said"),
+    [
+        (strict, (1.3,), {}, "raises ValueError ("),
+        (strict, (1.1,), {"check": (1.3,)}, "in fp64 on the inputs of the check"),
+        (strict, (1.1,), {"formats": ("fp32", "bf16")}, "above the limit"),
+        (of_arrays, (NAN, np.zeros(1)), {}, "no finite number in fp64 (out)"),
+        (of_arrays, (INF, np.zeros(1)), {}, "no finite number in fp64 (out)"),
+        (of_arrays, (GOOD, np.zeros(1)), {"check": (NAN, np.zeros(1))}, "on the inputs of the"),
+        (of_arrays, (GOOD, np.zeros(1)), {"check": (GOOD + 0j, np.zeros(1))}, "takes real ones"),
+        (of_nothing, (NAN[::-1].copy(), np.full(1, math.nan)), {"output": "no"}, "one of out"),
+        (whole, (7,), {}, "returns no floating-point number"),
+    ],
+)
+def test_where_nothing_can_be_compared_is_a_sentence(kernel, args, more, said):
+    with pytest.raises(InputError) as raised:
+        tune(kernel, args, **{"tolerance": 1e-2, "formats": FORMATS, **more})
+    assert said in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "error", [-1.0, math.nan, 1j, np.complex128(0), None, np.float32(-1), True], ids=str
+)
+def test_what_is_no_error_of_a_metric_is_refused(error):
+    with pytest.raises(InputError, match="a number from zero"):
+        tune(of_arrays, (GOOD, np.zeros(1)), tolerance=1e-2, metric=lambda found, truth: error)
+
+
+def test_a_kernel_without_operations_is_run():
+    found = tune(of_nothing, (GOOD, np.zeros(1)), tolerance=1e-2)
+    assert found.good and found.error == 0.0 and found.runs == 1 and not found.assignment
+
+
+def test_numbers_that_are_not_finite_have_to_be_the_same():
+    metric, truth = METRICS["max"], np.array([1.0, math.inf, math.nan])
+    for found, error in (
+        ([1.5, math.inf, math.nan], 0.5), ([1.0, -math.inf, math.nan], math.inf),
+        ([1.0, math.nan, math.nan], math.inf), ([1.0, math.inf, math.inf], math.inf),
+        ([1.0, 2.0, math.nan], math.inf),
+    ):  # fmt: skip
+        assert error_of(metric, {"a": np.array(found)}, {"a": truth}) == error
+
+
+def test_a_format_in_which_a_models_kernel_raises_fails():
+    def program(backend):
+        return Results({"y": np.array([lift(strict, backend)(1.1)])})
+
+    problem = ModelProblem(
+        program, model="model", said=None, stages=(), unit="line",
+        metric=metric_of("max"), formats=formats_of(FORMATS),
+    )  # fmt: skip
+    assert cheapest(problem, 1e-2) == (0, 2) and problem.error((1, 0)) == math.inf
+
+
+def test_kept_runs_are_those_of_the_same_sources(monkeypatch):
+    """An edit of the engine or of the search makes them anew, as it does compiled code."""
+    calls, run = [], TuningProblem.run
+    monkeypatch.setattr(TuningProblem, "run", lambda self, *a: calls.append(a) or run(self, *a))
+
+    def choices():
+        calls.clear()
+        tune(of_arrays, (GOOD, np.zeros(1)), tolerance=1e-2, formats=FORMATS)
+        return {choice for choice, *_ in calls}
+
+    first = choices()
+    assert len(first) > 2 and not choices()
+    asked = []
+    monkeypatch.setattr(
+        "sciprec.tuning.problem.sources_digest", lambda *p: asked.append(p) or "edited"
+    )
+    assert choices() == first and {"precision", "tuning"} <= set(asked[0])
