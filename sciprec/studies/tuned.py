@@ -75,7 +75,9 @@ def tune(
             relative difference of a number), "rms" (root mean square of the difference, in the
             result's units), or a function (found, truth) -> error of the
             finite values of one result; of several results the largest error counts.
-        formats: names of formats in any order, or "bits" for significands of 2 to 25 bits.
+        formats: names of formats in any order (the search starts from the longest significand, of
+            those the largest range, that meets the tolerance everywhere), or "bits" for
+            significands of 2 to 25 bits.
         unit: what gets a format of its own: "line", "operation", "variable", "function" or "call".
         check: arguments that the search does not see: it keeps to tolerance / margin on its own
             inputs, and the result is checked on these.

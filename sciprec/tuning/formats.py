@@ -11,7 +11,7 @@ from typing import Any
 from sciprec.checks.arguments import refused
 from sciprec.errors import InputError
 from sciprec.precision.assigning.assignment import arithmetic_of
-from sciprec.precision.formats.backend import backend_names
+from sciprec.precision.formats.backend import Backend, backend_names
 from sciprec.precision.formats.float_format import Format
 
 BITS = "bits"
@@ -27,10 +27,12 @@ class Formats:
     Args:
         names: as they were given.
         by_bits: whether they are significands of 2 to 25 bits, and binary64.
+        start: the number of the one that counts as the widest; None: the first `by_width`.
     """
 
     names: tuple[str, ...]
     by_bits: bool = False
+    start: int | None = None
 
     @cached_property
     def bits(self) -> tuple[int, ...]:
@@ -43,12 +45,16 @@ class Formats:
         return tuple(stored_bits(fmt) for fmt in known)
 
     @cached_property
-    def widest(self) -> int:
-        """The number of the widest: the longest significand, and of those the largest range."""
+    def by_width(self) -> tuple[int, ...]:
+        """Numbers of the formats: the longest significand first, and of those the largest range."""
         known = [_format(name) for name in self.names]
-        return max(
-            range(len(known)), key=lambda n: (known[n].significand_bits, known[n].max_finite)
-        )
+        wide = [(fmt.significand_bits, fmt.max_finite) for fmt in known]
+        return tuple(sorted(range(len(known)), key=lambda n: wide[n], reverse=True))
+
+    @property
+    def widest(self) -> int:
+        """The number of the widest: what everything is in before anything is narrowed."""
+        return self.by_width[0] if self.start is None else self.start
 
     @cached_property
     def ascending(self) -> tuple[int, ...]:
@@ -69,7 +75,11 @@ def formats_of(given: Any) -> Formats:
         raise refused(
             "formats", given, "several names, such as ('fp64', 'fp32', 'bf16'), or 'bits'"
         )
-    names = backend_names(list(given))
+    given = [one.name if isinstance(one, Backend) else one for one in given]
+    wrong = [one for one in given if not isinstance(one, str) and not hasattr(one, "as_backend")]
+    if wrong:
+        raise refused("formats", wrong[0], "names, such as 'fp32', or backends")
+    names = backend_names(given) if given else []
     for name in names:
         arithmetic_of(name)
     if len(set(names)) < len(names) or len(names) < 2:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -74,6 +74,7 @@ class TuningProblem(ABC):
         unit: of places.
 
     Attributes:
+        formats: to choose from, and the one that a search starts from.
         name, what: its name, and what it is: a kernel, a model.
         file: whose lines are called by their number.
         groups: places with operations that are executed, in the order of the source.
@@ -92,6 +93,7 @@ class TuningProblem(ABC):
         self._words = np.array([rows.row_of(a, self.layout) for a in arithmetics])
         self._truths: dict[int, Values] = {}
         self._errors: dict[Choice, float] = {}
+        """Of choices, each with the number of the widest format after it."""
         self._places: dict[Configured, np.ndarray] = {}
 
     # ---- what each kind of problem says --------------------------------------------------------
@@ -179,6 +181,10 @@ class TuningProblem(ABC):
         """Everything in the widest format."""
         return (self.formats.widest,) * len(self.groups)
 
+    def start_from(self, number: int) -> None:
+        """Let a format count as the widest."""
+        self.formats = replace(self.formats, start=number)
+
     def truth(self, other: Any = None) -> Values:
         """The results in binary64.
 
@@ -224,13 +230,14 @@ class TuningProblem(ABC):
         """
         if other is not None:
             return self._error(choice, other)
-        if choice not in self._errors:
-            known = self._kept.error(choice)
+        key = (*choice, self.formats.widest)
+        if key not in self._errors:
+            known = self._kept.error(key)
             if known is None:
                 known = self._error(choice, None)
-                self._kept.note(choice, known)
-            self._errors[choice] = known
-        return self._errors[choice]
+                self._kept.note(key, known)
+            self._errors[key] = known
+        return self._errors[key]
 
     def _error(self, choice: Choice, other: Any) -> float:
         truth = self.truth(other)
@@ -256,7 +263,8 @@ class TuningProblem(ABC):
     @property
     def tried(self) -> dict[Choice, float]:
         """Every choice that was run, with its error."""
-        return dict(self._errors)
+        widest = self.formats.widest
+        return {key[:-1]: e for key, e in self._errors.items() if key[-1] == widest}
 
     # ---- what a choice costs, and is called ----------------------------------------------------
 

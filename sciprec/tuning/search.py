@@ -30,23 +30,34 @@ group alone, over the limit, above which none is."""
 
 
 def cheapest(problem: TuningProblem, limit: float) -> Choice:
-    """A cheap choice whose error is within a limit.
+    """A cheap choice whose error is within a limit. It starts from the widest format everywhere,
+    or, where that misses the limit (of the longest significand a range may be too small), from the
+    next one that does not.
 
     Raises:
-        InputError: that of the widest format is not.
+        InputError: every format misses it.
     """
     problem.truth()
-    wide = problem.all_wide
-    error = problem.error(wide)
-    if not error <= limit:
-        raise InputError(
-            f"{problem.what} '{problem.name}' has an error of {error:.2g} with "
-            f"'{problem.formats.names[problem.formats.widest]}' everywhere, above the limit of "
-            f"{limit:.2g}; give a larger tolerance, or a wider format"
-        )
+    _start(problem, limit)
     if not problem.groups:
-        return wide
+        return problem.all_wide
     return _by_bits(problem, limit) if problem.formats.by_bits else _by_formats(problem, limit)
+
+
+def _start(problem: TuningProblem, limit: float) -> None:
+    """Let the widest format that meets a limit everywhere count as the widest."""
+    missed = []
+    for number in problem.formats.by_width[: 1 if problem.formats.by_bits else None]:
+        problem.start_from(number)
+        error = problem.error(problem.all_wide)
+        if error <= limit:
+            return
+        missed.append(f"{error:.2g} with '{problem.formats.names[number]}'")
+    others = f" ({', '.join(missed[1:])})" if missed[1:] else ""
+    raise InputError(
+        f"{problem.what} '{problem.name}' has an error of {missed[0]} everywhere, above the limit "
+        f"of {limit:.2g}{others}; give a larger tolerance, or a wider format"
+    )
 
 
 # ---- formats -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 
 from sciprec import InputError, lift, tune
 from sciprec.diagnosis.models.traces import Results
+from sciprec.precision import resolve_backend
 from sciprec.tuning.formats import formats_of
 from sciprec.tuning.metrics import METRICS, error_of, metric_of
 from sciprec.tuning.model_problem import ModelProblem
@@ -145,3 +146,33 @@ def test_kept_runs_are_those_of_the_same_sources(monkeypatch):
         "sciprec.tuning.problem.sources_digest", lambda *p: asked.append(p) or "edited"
     )
     assert choices() == first and {"precision", "tuning"} <= set(asked[0])
+
+
+def over_three(x):
+    y = x * 2.5
+    return y / 3.0
+
+
+@pytest.mark.parametrize("formats", [("fp16", "bf16"), ("bf16", "fp16", "e4m3fn")])
+def test_a_search_starts_from_a_format_whose_range_suffices(formats):
+    """Of the longest significand is fp16, which ends at 65504."""
+    found = tune(over_three, (GOOD * 1e6,), tolerance=0.1, formats=formats)
+    assert found.good and found.assignment.default == "bf16" and not found.assignment
+    assert found.cost == 1.0 and "narrower than bf16" in found.verdict
+    given = lift(over_three, found.assignment)(GOOD * 1e6), lift(over_three, "bf16")(GOOD * 1e6)
+    assert np.array_equal(*given)
+    small = tune(over_three, (GOOD,), tolerance=0.1, formats=formats)
+    assert small.good and small.assignment.default == "fp16"
+
+
+def test_a_refusal_names_every_format_that_misses():
+    with pytest.raises(InputError, match=r"error of inf with 'fp16' everywhere.*\(0.*with 'bf16'"):
+        tune(over_three, (GOOD * 1e6,), tolerance=1e-9, formats=("bf16", "fp16"))
+
+
+def test_formats_may_be_backends():
+    found = tune(over_three, (GOOD,), tolerance=0.1, formats=[resolve_backend("fp32"), "bf16"])
+    assert found.formats == ("fp32", "bf16")
+    for wrong in ([5, "bf16"], [None], []):
+        with pytest.raises(InputError, match="^formats are?|^formats is"):
+            tune(over_three, (GOOD,), tolerance=0.1, formats=wrong)

@@ -220,7 +220,7 @@ def test_what_is_found_runs_in_the_scenario(tmp_path, call, monkeypatch):
 
 
 def _known_error(problem, choice, other=None):
-    return 0.0 if other is not None else problem._kept.error(choice)
+    return 0.0 if other is not None else problem._kept.error((*choice, problem.formats.widest))
 
 
 REFUSED = [
