@@ -33,7 +33,7 @@ from sciprec.output.dataset import PROCESSOR_SECONDS, with_identity
 from sciprec.output.health import with_health, with_quantization
 from sciprec.output.monitored import told_alerts
 from sciprec.output.stated import ROUNDED, is_compared
-from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.assignment import AssignedBackend, every_place_met
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.provenance.memory import PEAK_MEMORY, peak_bytes
 from sciprec.provenance.origin import provenance
@@ -123,14 +123,14 @@ def run_dataset(run: Run, around: Surroundings | None = None) -> xr.Dataset:
     around = replace(around or Surroundings(), member=member_of(run))
     if around.monitor is None and scenario.monitor is not None:
         around = replace(around, monitor=scenario.monitor.plan())
-    dataset = kind.run(scenario.table, run.variant, around)
+    with every_place_met(backend):
+        dataset = kind.run(scenario.table, run.variant, around)
     if kind.variables is None and scenario.tolerance:
         stored = tuple(map(str, dataset.data_vars))
         if said := wrong_tolerances(scenario, stored):
             raise ModelError("; ".join(said))
     dataset.attrs = {**kind.attributes, **dataset.attrs}
     if isinstance(backend, AssignedBackend):
-        backend.require_all_met()
         dataset.attrs[ROUNDED] = _ROUNDED_BY_PLACE
         backend = replace(backend, about=words_of(backend.name, scenario.kind) or backend.about)
     return with_identity(

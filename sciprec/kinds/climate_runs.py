@@ -25,6 +25,7 @@ from sciprec.output.dataset import trajectory_dataset
 from sciprec.output.monitored import with_monitor
 from sciprec.output.stated import MATRIX_UNITS, SCALED, STAGE_WORK, STORED_BITS, STORED_STATE
 from sciprec.output.variables import describe
+from sciprec.precision.assigning.assignment import every_place_met
 from sciprec.precision.assigning.policies import in_place_of
 from sciprec.precision.assigning.scaling import with_scaling
 
@@ -119,30 +120,29 @@ def run_climate(
     """
     keeping = adaptive_from(adaptive)
     counting = flag("count_operations", count_operations)
-    trajectory = integrate(
-        case,
-        truncation,
-        days,
-        backend=with_scaling(
-            in_place_of(backend, policy, narrow, wide, keeping.widest if keeping else "fp64"),
-            scaling,
-            scales,
-        ),
-        step_seconds=step_seconds,
-        output_hours=output_hours,
-        parameters=case_parameters,
-        time_scheme=time_scheme,
-        compensation=compensation,
-        stored=stored,
-        stages=stages,
-        variables=variables,
-        checkpoints=checkpoints,
-        progress=progress,
-        perturbation=perturbation,
-        threads=threads,
-        monitor=plan_from(monitor),
-        adaptive=keeping,
-    )
+    chosen = in_place_of(backend, policy, narrow, wide, keeping.widest if keeping else "fp64")
+    found = with_scaling(chosen, scaling, scales)
+    with every_place_met(found):
+        trajectory = integrate(
+            case,
+            truncation,
+            days,
+            backend=found,
+            step_seconds=step_seconds,
+            output_hours=output_hours,
+            parameters=case_parameters,
+            time_scheme=time_scheme,
+            compensation=compensation,
+            stored=stored,
+            stages=stages,
+            variables=variables,
+            checkpoints=checkpoints,
+            progress=progress,
+            perturbation=perturbation,
+            threads=threads,
+            monitor=plan_from(monitor),
+            adaptive=keeping,
+        )
     dataset = trajectory_dataset(trajectory)
     if trajectory.observed is not None:
         dataset = with_monitor(dataset, trajectory.observed)

@@ -15,6 +15,7 @@ import numpy as np
 
 from sciprec.climate.transform.spectral import keeping_sums, suited, with_stages
 from sciprec.precision import Backend, lift, resolve_backend
+from sciprec.precision.assigning.met import kept_kernel
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.operations.keys import mix
 
@@ -78,7 +79,7 @@ def compiled(kernel: Callable, backend: str | Backend) -> Drawing | Lifted:
         return Drawing(kernel, found)
     if found.fixed:
         return lift(suited(kernel, found), found, trust_inputs=True).keep_rooms()
-    return _shared(kernel, found)
+    return kept_kernel(_shared(kernel, found))
 
 
 @lru_cache(maxsize=512)

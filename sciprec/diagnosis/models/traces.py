@@ -35,6 +35,7 @@ from sciprec.diagnosis.verification import (
     verified,
 )
 from sciprec.display.listing import Listing, Shown, Summary, counted
+from sciprec.precision.assigning.assignment import every_place_met
 from sciprec.precision.formats.backend import Backend, resolve_backend
 
 
@@ -230,7 +231,8 @@ def trace_program(
         raise refused("lanes", lanes, "4, 8, 16 or 32")
     if samples is not None:
         whole("samples", samples, 1, 10_000, "a whole number from 1")
-    census = Census(program, arithmetic)
+    with every_place_met(arithmetic):
+        census = Census(program, arithmetic)
     require_memory(model, census.arrays.most, lanes, census.arrays.numbers)
     wanted = chosen_names(tuple(census.results.values), output)
     split = Splitting(program, arithmetic, wanted, lanes, census)

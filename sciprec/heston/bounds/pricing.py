@@ -22,6 +22,7 @@ from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.simulation.fixed_counts import added
 from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
 from sciprec.precision import Backend
+from sciprec.precision.assigning.assignment import every_place_met
 from sciprec.precision.assigning.policies import in_place_of
 from sciprec.provenance.timing import timing_of
 
@@ -193,7 +194,8 @@ def price(
         rare=Rare(model, given, 1 - request.confidence, scheme, request.seed),
         **request.course(),
     )
-    bound = pricing.run()
+    with every_place_met(request.backend):
+        bound = pricing.run()
     accepted = limit(bound.price)
     missed = "" if np.all(bound.total <= accepted) else _missed(bound, accepted, pricing)
 

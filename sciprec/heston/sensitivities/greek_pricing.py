@@ -22,6 +22,7 @@ from sciprec.heston.sensitivities.listing import greek_summary
 from sciprec.heston.simulation.monitoring import steps_for
 from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
 from sciprec.precision import Backend
+from sciprec.precision.assigning.assignment import every_place_met
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -152,7 +153,8 @@ def greeks(
     limit = _limit(sampler, tolerance)
     rare = Rare(model, request.payoffs, 1 - request.confidence, scheme, request.seed)
     pricing = GreekPricing(sampler=sampler, tolerance=limit, worth=rare, **request.course())
-    bound = pricing.run()
+    with every_place_met(request.backend):
+        bound = pricing.run()
     parts = {
         "value": bound.price,
         "bound": bound.total + pricing.difference + pricing.magnified,

@@ -14,6 +14,7 @@ from sciprec.heston.simulation.fixed_units import fixed_kernel
 from sciprec.heston.simulation.tiles import advance_tiles
 from sciprec.heston.variates.random_numbers import PhiloxVariates, variates_for
 from sciprec.precision import lift, quantize, resolve_backend
+from sciprec.precision.assigning.met import kept_kernel
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.streams import seed_words
 
@@ -232,7 +233,7 @@ def lifted(function, backend, stream=0):
     """
     if backend.random:
         return lift(function, backend, seed=stream)
-    return _lifted_once(function, backend)
+    return kept_kernel(_lifted_once(function, backend))
 
 
 @functools.lru_cache(maxsize=64)

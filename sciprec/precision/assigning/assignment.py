@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +17,7 @@ import numpy as np
 from sciprec.checks.arguments import refused
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
-from sciprec.precision.assigning import files
+from sciprec.precision.assigning import files, met
 from sciprec.precision.assigning.lifted import specialised
 from sciprec.precision.assigning.matching import Matching
 from sciprec.precision.assigning.places import Place, known_as, read_place
@@ -30,9 +31,6 @@ from sciprec.precision.formats.backend import (
 )
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import plain_function
-
-_met: dict[str, set[Place]] = {}
-"""Digest of an assignment -> the places of it that kernels of this process have."""
 
 
 class Assignment(Mapping[Hashable, str], Shown):
@@ -269,12 +267,12 @@ class Assignment(Mapping[Hashable, str], Shown):
 
     def note_met(self, keys: Iterable[Hashable]) -> None:
         """Note places that a kernel has."""
-        _met.setdefault(self.digest, set()).update(self.places[key] for key in keys)
+        met.note(self.digest, [self.places[key] for key in keys])
 
     @property
     def unmet(self) -> list[Place]:
-        """Places that no kernel which was compiled in this process has."""
-        known = _met.get(self.digest, set())
+        """Places that no kernel of this run has; outside of one, none of this process."""
+        known = met.met_places(self.digest)
         return [place for place in self.places.values() if place not in known]
 
     def _summary(self) -> Summary:
@@ -314,7 +312,7 @@ class AssignedBackend(HandedBackend):
         Matching(self.assignment, kernel).require_met()
 
     def require_all_met(self) -> None:
-        """Make sure that every place is in a kernel that was compiled.
+        """Make sure that every place is in a kernel of this run.
 
         Raises:
             InputError: one is not.
@@ -333,6 +331,20 @@ class AssignedBackend(HandedBackend):
                 f"{f'; nor {len(unmet) - 1} more places' if unmet[1:] else ''}: leave it out, or "
                 "name the place as the model has it"
             )
+
+
+@contextmanager
+def every_place_met(backend: Backend) -> Iterator[None]:
+    """A run of a model in a backend: kernels that are lifted inside have every place to which it
+    gives a format.
+
+    Raises:
+        InputError: after the run, one that none has.
+    """
+    with met.one_run():
+        yield
+        if isinstance(backend, AssignedBackend):
+            backend.require_all_met()
 
 
 def arithmetic_of(name: str) -> Arithmetic:

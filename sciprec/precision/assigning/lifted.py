@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sciprec.precision.assigning import met
 from sciprec.precision.assigning.matching import Matching
 from sciprec.precision.assigning.specialised import SpecialisedProgram
 from sciprec.precision.formats.backend import Backend
@@ -24,6 +25,8 @@ def specialised(kernel, backend: Backend, assignment: Assignment) -> Lifted:
         backend: under which the kernel is known.
     """
     found = Matching(assignment, kernel)
-    assignment.note_met(found.met)
     program = SpecialisedProgram(kernel, found.arithmetics)
-    return Lifted(kernel, backend, program, module_of(program), 0, partial(lift, backend=backend))
+    module = module_of(program)
+    made = Lifted(kernel, backend, program, module, 0, partial(lift, backend=backend))
+    met.note_kernel(made, assignment.digest, [assignment.places[key] for key in found.met])
+    return made

@@ -1,0 +1,71 @@
+"""Assignments given to models: a place that the model of a run lacks is refused, in every door."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+import sciprec
+from sciprec import Assignment, InputError, climate, heston, lift
+from sciprec.climate.transform.compiled import compiled
+from sciprec.heston.simulation.block import lifted
+from sciprec.precision.assigning.assignment import every_place_met
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+def scaled(x):
+    return 0.3 * x
+
+
+def moved(x):
+    return x + 0.3
+
+
+def foreign() -> Assignment:
+    return Assignment({"scaled": "bf16"}, unit="function", kernel=scaled)
+
+
+def test_what_another_run_met_does_not_count():
+    backend = foreign().as_backend()
+    with every_place_met(backend):
+        lift(scaled, backend)
+    with (
+        pytest.raises(InputError, match="function 'scaled', which no kernel of the model has"),
+        every_place_met(backend),
+    ):
+        lift(moved, backend)
+
+
+@pytest.mark.parametrize("kept", [compiled, lifted])
+def test_a_kernel_that_is_kept_from_run_to_run_is_met_in_each(kept):
+    backend = foreign().as_backend()
+    for _ in range(2):
+        with every_place_met(backend):
+            kernel = kept(scaled, backend)
+    assert kernel is kept(scaled, backend) and math.isclose(kernel(1.0), 0.3, rel_tol=1e-2)
+
+
+MODEL = heston.Model(
+    spot=100.0, v0=0.04, kappa=4.0, theta=0.25, sigma=1.0, rho=-0.5, rate=0.01, dividend_yield=0.02
+)  # fmt: skip
+DOORS = {
+    "price": lambda a: heston.price(
+        MODEL, heston.Call(strike=100.0, maturity=0.5), backend=a, tolerance=0.1
+    ),
+    "greeks": lambda a: heston.greeks(
+        MODEL, heston.Call(strike=100.0, maturity=0.5), backend=a, tolerance=0.9
+    ),
+    "climate": lambda a: climate.run("williamson_5", "T21", 0.02, backend=a),
+    "trace": lambda a: sciprec.trace_scenario(
+        SCENARIOS / "policies_heston.toml", a,
+        changes={"heston.simulation.n_paths": 64, "heston.simulation.steps_per_year": 2},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("door", DOORS)
+def test_an_assignment_to_another_kernel_is_refused(door):
+    with pytest.raises(InputError, match="function 'scaled', which no kernel of the model has"):
+        DOORS[door](foreign())
