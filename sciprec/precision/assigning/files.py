@@ -18,8 +18,9 @@ from sciprec.precision.compiled import disk_cache
 
 SCHEMA = 1
 _KEYS = ("schema", "name", "unit", "default", "format")
-_OF_PLACE = ("function", "file", "line", "column", "text", "variable", "source", "names")
-_WHOLE = ("line", "column")
+_OF_PLACE = ("function", "file", "line", "column", "text", "variable", "source", "names",
+             "twin", "twins")  # fmt: skip
+_WHOLE = ("line", "column", "twin", "twins")
 _kept: dict[str, str] = {}
 
 
@@ -31,7 +32,7 @@ def write(path: str | Path, content: dict[str, Any]) -> Path:
     """
     target = Path(checked_path("the file of an assignment", path))
     try:
-        target.write_text(text_of(content))
+        target.write_text(text_of(content), encoding="utf-8")
     except OSError as error:
         raise InputError(f"'{target}' cannot be written: {error.strerror or error}") from None
     return target
@@ -52,7 +53,7 @@ def text_of(content: dict[str, Any]) -> str:
 def _toml(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
-    return json.dumps(value).replace("\x7f", "\\u007F")
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def read(path: str | Path) -> Read:
     """
     source = Path(checked_path("the file of an assignment", path))
     try:
-        content = tomllib.loads(source.read_text())
+        content = tomllib.loads(source.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(
             f"the assignment '{source}' cannot be read: {error.strerror or error}; give a file "

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sciprec.errors import InputError, meant
-from sciprec.precision.assigning.origins import ProgramWithOrigins, own_place
+from sciprec.precision.assigning.origins import Origin, ProgramWithOrigins, own_place
 from sciprec.precision.assigning.places import Place, known_as, place_of
 from sciprec.precision.assigning.program import AssignedProgram
 from sciprec.precision.assigning.rows import NEAREST
@@ -50,7 +51,8 @@ class Matching:
         rows = self.program.layout.rows
         self._origins = [own_place(self.program, row) for row in rows]
         self._files = {o.file for o in self._origins}
-        self._places = {key: self._moved(p) for key, p in assignment.places.items()}
+        self._own = kernel.__code__.co_filename
+        self._places = {key: self._moved(self._found(p)) for key, p in assignment.places.items()}
         self._rows: dict[Hashable, int] = {}
         self.arithmetics: list[Arithmetic] = [assignment.arithmetic()] * len(rows)
         self._give()
@@ -82,34 +84,51 @@ class Matching:
 
     def _moved(self, place: Place) -> Place:
         """A place where its line is now."""
-        if not place.source or not self._has(place):
+        there = self._of_function(place) if place.source else []
+        if not there:
             return place
-        lines = self._lines(place)
-        if lines.get(place.line) == place.source:
-            return place
-        found = [line for line, text in lines.items() if text == place.source]
+        found = {o.line: o for o in there if o.source == place.source}
+        file = known_as(place.file)
         if not found:
-            now = lines.get(place.line)
+            now = next((o.source for o in there if o.line == place.line), "")
             reads = f"reads `{now}` now" if now else "has no operation now"
             raise InputError(
-                f"line {place.line} of '{place.function}' ({place.file}) {reads}; the assignment "
+                f"line {place.line} of '{place.function}' ({file}) {reads}; the assignment "
                 f"was made for `{place.source}`: make it again, or edit its file"
             )
-        twins = sorted(
-            p.line for p in set(self.assignment.places.values())
-            if (p.function, p.file, p.source) == (place.function, place.file, place.source)
-        )  # fmt: skip
-        if len(twins) == len(found):  # as many as there were, in the same order
-            return replace(place, line=sorted(found)[twins.index(place.line)])
-        return replace(place, line=min(found, key=lambda line: abs(line - place.line)))
+        same = (place.twin or 1, place.twins or 1)
+        fitting = [line for line, o in found.items() if (o.twin, o.twins) == same]
+        if place.line in fitting:
+            return place
+        if len(fitting) == 1:
+            return replace(place, line=fitting[0])
+        listed = ", ".join(map(str, sorted(found)))
+        raise InputError(
+            f"line {place.line} of '{place.function}' ({file}), `{place.source}`, was number "
+            f"{same[0]} of {same[1]} that read so; lines {listed} do now, and which of them it is "
+            "cannot be told: make the assignment again"
+        )
 
-    def _has(self, place: Place) -> bool:
-        """Whether the kernel has the function of a place."""
-        return any(o.function == place.function and place.is_in(o.file) for o in self._origins)
+    def _found(self, place: Place) -> Place:
+        """A place in the one file of the kernel's that it is in: numbers alone are lines of the
+        kernel's own file, and of a line whose source is known a file of that name is enough.
+        """
+        if not place.file:
+            return replace(place, file=self._own) if place.unit in ("line", "operation") else place
+        found = {file for file in self._files if place.is_in(file)}
+        if not found and place.source:
+            name = Path(place.file).name
+            found = {file for file in self._files if Path(file).name == name}
+        if len(found) > 1 and place.unit != "stage":
+            listed = ", ".join(sorted(map(known_as, found)))
+            raise InputError(
+                f"{place} may be in several files of the kernel's, {listed}; give more of its path"
+            )
+        return replace(place, file=found.pop()) if len(found) == 1 else place
 
-    def _lines(self, place: Place) -> dict[int, str]:
-        """Lines of a place's function -> source."""
-        return {o.line: o.source for o in self._origins if o.function == place.function}
+    def _of_function(self, place: Place) -> list[Origin]:
+        """What stands in a place's function."""
+        return [o for o in self._origins if o.function == place.function and place.is_in(o.file)]
 
     def noted(self, key: Hashable) -> Place:
         """A place with its file, function and source."""
@@ -117,7 +136,7 @@ class Matching:
         known = place_of(self.program, self.program.layout.rows[row], self.assignment.unit)
         if self.assignment.unit == "operation":
             return replace(self._places[key], function=known.function, file=known.file,
-                           source=known.source)  # fmt: skip
+                           source=known.source, twin=known.twin, twins=known.twins)  # fmt: skip
         if self.assignment.unit == "variable" and not self._places[key].function:
             return replace(self._places[key], file=known.file)
         return known
@@ -133,9 +152,14 @@ class Matching:
                 continue
             raise InputError(
                 f"kernel '{self.kernel.__name__}' "
-                f"({known_as(self.kernel.__code__.co_filename)}) has no operation in {place}; "
+                f"({known_as(self._own)}) has no operation in {place}{self._elsewhere(place)}; "
                 f"{self._nearest(key, place)}"
             )
+
+    def _elsewhere(self, place: Place) -> str:
+        """The file of a place, where the kernel has nothing in it."""
+        has = not place.file or any(place.is_in(file) for file in self._files | {self._own})
+        return "" if has else f" in a file '{place.file}'"
 
     def _nearest(self, key: Hashable, place: Place) -> str:
         unit, file = self.assignment.unit, self.kernel.__code__.co_filename

@@ -23,6 +23,7 @@ class Origin:
         of_engine: whether it is in one of the engine's own kernels.
         loops: numbers of the loops of its function that it stands in, the outermost one first.
         carried: whether its statement depends on what a loop carries from pass to pass.
+        twin, twins: which of the function's lines of this text it is, from 1, of how many.
     """
 
     function: str
@@ -33,6 +34,8 @@ class Origin:
     of_engine: bool
     loops: tuple[int, ...] = ()
     carried: bool = False
+    twin: int = 1
+    twins: int = 1
 
 
 @dataclass(frozen=True)
@@ -109,14 +112,16 @@ class ProgramWithOrigins(Program):
         """Note where a site is."""
         function = rewriter.function
         line = self.sites[number].line
-        lines = self.sources[function.__code__].splitlines()
+        lines = [text.strip() for text in self.sources[function.__code__].splitlines()]
         place = line - function.__code__.co_firstlineno
+        text = lines[place] if 0 <= place < len(lines) else ""
         self.origins[number] = Origin(
             as_written(rewriter.label), function.__code__.co_filename, line,
-            lines[place].strip() if 0 <= place < len(lines) else "", rewriter.variable,
+            text, rewriter.variable,
             (function.__module__ or "").startswith("sciprec.precision.")
             and function is not self.kernel,
             rewriter.loops, rewriter.carries,
+            lines[: place + 1].count(text), lines.count(text),
         )  # fmt: skip
 
     def functions(self) -> list[Source]:

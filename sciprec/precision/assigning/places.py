@@ -37,6 +37,8 @@ class Place:
         source: the line's, or "" where that is not checked.
         names: of a stage, the variables whose statements belong to it, with spaces between; "" for
             all statements. A call that is a statement has the name of its first argument.
+        twin, twins: of a line that is not the only one of its text in the function, which of them
+            it is, from 1, and how many there are; 0 of others.
     """
 
     unit: str
@@ -48,6 +50,8 @@ class Place:
     variable: str = ""
     source: str = ""
     names: str = ""
+    twin: int = 0
+    twins: int = 0
 
     def key(self, file: str = "") -> Hashable:
         """What the place is called in an assignment for a kernel of this file; "" for several."""
@@ -72,9 +76,8 @@ class Place:
         return f"{self.unit} '{self.key(self.file)}'"
 
     def is_in(self, file: str) -> bool:
-        """Whether the place may be in a file: of one whose source is known the name is enough."""
-        known = Path(self.file).name if self.source else self.file
-        return not known or _is_in(file, known)
+        """Whether the place may be in a file."""
+        return not self.file or _is_in(file, self.file)
 
     def holds(self, program: ProgramWithOrigins, row: Row, origin: Origin) -> bool:
         """Whether a row of a program is in the place; its line is the one in force."""
@@ -104,14 +107,18 @@ def place_of(program: ProgramWithOrigins, row: Row, unit: str) -> Place:
     """The place that a row is in."""
     origin = own_place(program, row)
     function, file = origin.function, known_as(origin.file)
+    alike = (origin.twin, origin.twins) if origin.twins > 1 else (0, 0)
     if unit == "line":
-        return Place(unit, function, file, origin.line, source=origin.source)
+        return Place(unit, function, file, origin.line, -1, "", "", origin.source, "", *alike)
     if unit == "operation":
         site = program.sites[row.site]
         if program.origins.get(row.site) is not origin:  # in a kernel of the engine
-            return Place(unit, function, file, origin.line, -1, origin.source, "", origin.source)
-        text = site.text or site.operation
-        return Place(unit, function, file, origin.line, site.column, text, "", origin.source)
+            text, column = origin.source, -1
+        else:
+            text, column = site.text or site.operation, site.column
+        return Place(
+            unit, function, file, origin.line, column, text, "", origin.source, "", *alike
+        )  # fmt: skip
     if unit == "variable":
         return Place(unit, function, file, variable=origin.variable or "(no variable)")
     if unit == "function":
