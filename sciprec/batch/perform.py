@@ -34,6 +34,7 @@ from sciprec.output.health import with_health, with_quantization
 from sciprec.output.monitored import told_alerts
 from sciprec.output.stated import ROUNDED, is_compared
 from sciprec.precision.assigning.assignment import AssignedBackend, every_place_met
+from sciprec.precision.assigning.policies import require_stages
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.provenance.memory import PEAK_MEMORY, peak_bytes
 from sciprec.provenance.origin import provenance
@@ -123,6 +124,7 @@ def run_dataset(run: Run, around: Surroundings | None = None) -> xr.Dataset:
     around = replace(around or Surroundings(), member=member_of(run))
     if around.monitor is None and scenario.monitor is not None:
         around = replace(around, monitor=scenario.monitor.plan())
+    require_stages(backend, scenario.kind)
     with every_place_met(backend):
         dataset = kind.run(scenario.table, run.variant, around)
     if kind.variables is None and scenario.tolerance:

@@ -26,7 +26,7 @@ from sciprec.output.monitored import with_monitor
 from sciprec.output.stated import MATRIX_UNITS, SCALED, STAGE_WORK, STORED_BITS, STORED_STATE
 from sciprec.output.variables import describe
 from sciprec.precision.assigning.assignment import every_place_met
-from sciprec.precision.assigning.policies import in_place_of
+from sciprec.precision.assigning.policies import in_place_of, require_stages
 from sciprec.precision.assigning.scaling import with_scaling
 
 _ROUNDED_BY_BLOCK = (
@@ -122,6 +122,7 @@ def run_climate(
     counting = flag("count_operations", count_operations)
     chosen = in_place_of(backend, policy, narrow, wide, keeping.widest if keeping else "fp64")
     found = with_scaling(chosen, scaling, scales)
+    require_stages(found, "climate")
     with every_place_met(found):
         trajectory = integrate(
             case,

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from sciprec import Assignment, InputError, lift
+from sciprec.precision import resolve_backend
 from sciprec.precision.assigning.matching import Matching
 from sciprec.precision.assigning.origins import own_place
+from sciprec.precision.assigning.policies import require_stages
 
 TEXTS = ("y = y * 1.1", "y = y + 0.2", "y = y - z * y", "z = y / 3.0")
 
@@ -114,3 +116,60 @@ def test_a_number_alone_is_a_line_of_the_kernels_file(package):
         lift(package.kernel, Assignment({"2: 0.3 * x": "bf16"}, unit="operation"))
     with pytest.raises(InputError, match="in a file 'three/part.py'"):
         lift(package.kernel, Assignment({"three/part.py:step": "bf16"}, unit="function"))
+
+
+def two_variables(name: str = "by hand") -> Assignment:
+    return Assignment({"t": "bf16", "u": "fp16"}, unit="variable", name=name)
+
+
+@pytest.mark.parametrize("name", ["mixed \U0001f600", "Ä\"'\\", "x" * 100])
+def test_whatever_save_takes_load_reads(tmp_path, name):
+    path = two_variables(name).save(tmp_path / "a.toml")
+    assert Assignment.load(path) == two_variables() and Assignment.load(path).name == name
+
+
+@pytest.mark.parametrize("name", [3, None, "", "x" * 101, "a\nb", "\ud800", "\x7f"])
+def test_names_that_no_file_can_have_are_refused(name):
+    for make in (two_variables, two_variables().named):
+        with pytest.raises(InputError, match="the name of an assignment .* 100 printable"):
+            make(name)
+
+
+def test_the_order_of_places_is_no_part_of_an_assignment():
+    again = Assignment({"u": "fp16", "t": "bf16"}, unit="variable")
+    assert again == two_variables() and again.digest == two_variables().digest
+    assert again != Assignment({"u": "bf16", "t": "fp16"}, unit="variable")
+
+
+def test_a_place_that_is_named_twice_is_refused(tmp_path):
+    with pytest.raises(InputError, match="line 5 is named twice, as 5 and as '5'"):
+        Assignment({5: "bf16", "5": "bf16"})
+    kernel = kernel_of(tmp_path / "a", body(["y = y * 1.1"]))
+    with pytest.raises(InputError, match="named twice, as 4 and as 'mine.py:4'"):
+        Assignment({4: "bf16", "mine.py:4": "bf16"}, kernel=kernel)
+
+
+def test_assignments_and_policies_are_no_formats(tmp_path):
+    path = two_variables().save(tmp_path / "a.toml")
+    for name in (f"assignment:{path}", "policy:dcu", "policy:O3,narrow=bf16,wide=fp32"):
+        with pytest.raises(InputError, match="is no single floating-point arithmetic"):
+            Assignment({4: name})
+        with pytest.raises(InputError, match="is no single floating-point arithmetic"):
+            Assignment({}, default=name)
+    for wrong in (two_variables(), two_variables().as_backend()):
+        with pytest.raises(InputError, match="is no single floating-point arithmetic"):
+            Assignment({4: wrong})
+    with pytest.raises(InputError, match="'policy:dcu' is no single floating-point arithmetic"):
+        resolve_backend("policy:O2,narrow=policy:dcu,wide=fp32")
+
+
+def test_policies_refuse_a_key_given_twice_and_stages_of_another_model():
+    with pytest.raises(InputError, match="has narrow twice"):
+        resolve_backend("policy:O2,narrow=bf16,narrow=fp16,wide=fp32")
+    listed = "policy:O2,narrow=bf16,wide=fp32,deny="
+    require_stages(resolve_backend(f"{listed}log spot"), "heston")
+    require_stages(resolve_backend(f"{listed}Fourier"), "climate")
+    with pytest.raises(InputError, match="stage of policy O2 for heston .*log spot"):
+        require_stages(resolve_backend(f"{listed}Fourier"), "heston")
+    with pytest.raises(InputError, match="stage of policy O2 for climate .*Fourier"):
+        require_stages(resolve_backend(f"{listed}log spot"), "climate")

@@ -17,6 +17,7 @@ from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.simulation.monitoring import payoff_tuple
 from sciprec.precision import Backend, resolve_backend
+from sciprec.precision.assigning.policies import require_stages
 from sciprec.precision.streams import seed_words
 
 _SHARE = Range("a share > 0, at most 1, such as 0.001", above=0, most=1)
@@ -57,6 +58,7 @@ class Request:
                 "'quadratic_exponential_martingale'"
             )
         self.backend = resolve_backend(backend)
+        require_stages(self.backend, "heston")
         self.confidence = CONFIDENCE.number("confidence", confidence)
         self.compensation = resolve_residuals(compensation)
         self.max_paths = whole("max_paths", max_paths, *PATHS)

@@ -20,7 +20,7 @@ from sciprec.errors import InputError
 from sciprec.precision.assigning import files, met
 from sciprec.precision.assigning.lifted import specialised
 from sciprec.precision.assigning.matching import Matching
-from sciprec.precision.assigning.places import Place, known_as, read_place
+from sciprec.precision.assigning.places import Place, known_as, read_place, require_different
 from sciprec.precision.assigning.rows import require_assignable
 from sciprec.precision.assigning.scaling import ScaledBackend
 from sciprec.precision.formats.backend import (
@@ -53,7 +53,7 @@ class Assignment(Mapping[Hashable, str], Shown):
         default: the format of all that is left out.
         kernel: whose places these are: its file and the source of its lines are noted, so that a
             line which has moved is found again, and an edited one is refused.
-        name: a label for tables and files.
+        name: a label for tables and files, of up to 100 printable characters.
 
     Attributes:
         unit, default, name: as given.
@@ -71,6 +71,8 @@ class Assignment(Mapping[Hashable, str], Shown):
         if not isinstance(formats, Mapping):
             raise refused("an assignment", formats, "a mapping from places to formats")
         places = {key: read_place(unit, key) for key in formats}
+        files.require_label(name)
+        require_different(places)
         self._make(unit, places, {k: _named(f) for k, f in formats.items()}, _named(default), name)
         if kernel is not None:
             self._note(kernel)
@@ -105,6 +107,7 @@ class Assignment(Mapping[Hashable, str], Shown):
         found = Matching(self, function)
         found.require_met()
         self.places = {key: found.noted(key) for key in self.places}
+        require_different(self.places)
 
     # ---- as a mapping --------------------------------------------------------------------------
 
@@ -149,10 +152,12 @@ class Assignment(Mapping[Hashable, str], Shown):
     def digest(self) -> str:
         """Twelve hexadecimal digits that depend on everything but the name."""
         content = {**self.as_dict(), "name": ""}
+        content["format"] = sorted(json.dumps(row, sort_keys=True) for row in content["format"])
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
     def named(self, name: str) -> Assignment:
         """The same assignment under another name."""
+        files.require_label(name)
         made = copy.copy(self)
         made.name = name
         return made
@@ -354,8 +359,8 @@ def arithmetic_of(name: str) -> Arithmetic:
         InputError: there is none, with what is accepted.
     """
     backend = resolve_backend(name)
-    several = len(set(backend.roles)) > 1 or isinstance(backend, ScaledBackend)
-    if several or backend.noise is not None or backend.fixed:
+    by_place = isinstance(backend, (AssignedBackend, ScaledBackend))
+    if by_place or len(set(backend.roles)) > 1 or backend.noise is not None or backend.fixed:
         raise InputError(
             f"format '{name}' is no single floating-point arithmetic; an assignment takes formats "
             "such as 'fp32', 'bf16' or 'float:p=12'"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.checks.arguments import path as checked_path
-from sciprec.checks.arguments import shown
+from sciprec.checks.arguments import refused, shown
 from sciprec.errors import InputError, meant
 from sciprec.precision.assigning.places import UNITS, Place
 from sciprec.precision.compiled import disk_cache
@@ -21,6 +21,8 @@ _KEYS = ("schema", "name", "unit", "default", "format")
 _OF_PLACE = ("function", "file", "line", "column", "text", "variable", "source", "names",
              "twin", "twins")  # fmt: skip
 _WHOLE = ("line", "column", "twin", "twins")
+LONGEST_NAME = 100
+"""Characters of a name, which names of other files hold."""
 _kept: dict[str, str] = {}
 
 
@@ -90,7 +92,9 @@ def read(path: str | Path) -> Read:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"the assignment '{source}' is no TOML file: {error}") from None
     try:
-        return parsed(content, source.stem)
+        found = parsed(content, source.stem)
+        require_label(found.name)
+        return found
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
 
@@ -163,6 +167,13 @@ def _require_known(found: dict[str, Any], known: tuple[str, ...], where: str = "
             raise InputError(
                 f"{where}unknown key '{key}'; known: {', '.join(known)}{meant(key, known)}"
             )
+
+
+def require_label(name: Any) -> None:
+    """Make sure that a text can be the name of an assignment."""
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+        expected = f"a text of 1 to {LONGEST_NAME} printable characters"
+        raise refused("the name of an assignment", name, expected)
 
 
 def keep(digest: str, content: dict[str, Any]) -> None:

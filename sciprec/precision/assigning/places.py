@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sciprec.checks.arguments import refused, word
+from sciprec.errors import InputError
 from sciprec.precision.assigning.origins import Origin, ProgramWithOrigins, chain_of, own_place
 from sciprec.precision.rewriting.layout import Row
 
@@ -185,3 +186,15 @@ def read_place(unit: str, key: Any) -> Place:
         return Place(unit, rest, file)
     function, _, variable = rest.rpartition(".")
     return Place(unit, function, file, variable=variable)
+
+
+def require_different(places: Mapping[Hashable, Place]) -> None:
+    """Make sure that no place has two keys.
+
+    Raises:
+        InputError: one has.
+    """
+    known: dict[Place, Hashable] = {}
+    for key, place in places.items():
+        if (other := known.setdefault(place, key)) != key:
+            raise InputError(f"{place} is named twice, as {other!r} and as {key!r}; name it once")

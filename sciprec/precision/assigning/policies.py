@@ -18,6 +18,7 @@ from sciprec.errors import InputError
 from sciprec.plugins.later import MODEL_STAGES
 from sciprec.precision.assigning.assignment import AssignedBackend, Assignment, arithmetic_of
 from sciprec.precision.assigning.places import Place
+from sciprec.precision.formats.backend import Backend
 
 POLICIES = ("O0", "O1", "O2", "O3")
 _KEYS = ("narrow", "wide", "allow", "deny")
@@ -181,6 +182,8 @@ def policy_called(text: str) -> Policy | Mixture:
     given: dict[str, str] = {}
     for part in parts:
         key, equals, value = part.partition("=")
+        if equals and key in given:
+            raise InputError(f"policy '{text}' has {key} twice; give it once")
         if equals and key in _KEYS and value:
             given[key] = value
         elif given and not equals or key not in _KEYS and given:  # of a spec string with commas
@@ -226,6 +229,21 @@ def _require_known(named: Iterable[str], models: Models) -> None:
             raise InputError(
                 f"stage '{name}' is in {stage.always} in every policy ({stage.why}); leave it out"
             )
+
+
+def require_stages(backend: Backend, kind: str) -> None:
+    """Make sure that the lists of a policy name stages of a kind's models; others have none.
+
+    Raises:
+        InputError: one that these do not have.
+    """
+    if not isinstance(backend, AssignedBackend) or not backend.assignment.is_policy:
+        return
+    policy = policy_called(backend.name)
+    if isinstance(policy, Policy) and kind in MODEL_STAGES:
+        own = [stage.name for stage in MODEL_STAGES[kind] if not stage.always]
+        for name in (*policy.allow, *policy.deny):
+            word(f"stage of policy {policy.name} for {kind}", name, own)
 
 
 def in_place_of(
