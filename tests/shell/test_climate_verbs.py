@@ -77,7 +77,7 @@ def test_a_run_is_a_batch_of_one(call, blank_figures, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("williamson5",), "key 'climate.case': unknown case 'williamson5'; known: held_suarez, "),
+        (("williamson5",), "key 'climate.case': unknown case 'williamson5'; known: "),
         (("williamson_5", "--truncation", "t42"), "did you mean 'T42'?"),
         (("williamson_5", "--truncation", "0"), "unknown truncation 0; accepted: T1 to T1023"),
         (("williamson_5", "--days", "-1"), "key 'climate.days' was given -1.0 (a number); accept"),

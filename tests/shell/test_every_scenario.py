@@ -62,7 +62,8 @@ def shortened(path):
     if content["kind"] == "climate":
         given = content["climate"]
         step = given.setdefault("step_seconds", 600.0)
-        given |= {"truncation": 5, "days": STEPS * step / 86400, "output_hours": step / 3600}
+        coarse = 16 if "stages" in content else 5  # some keep orders up to 15
+        given |= {"truncation": coarse, "days": STEPS * step / 86400, "output_hours": step / 3600}
         if "levels" in given.get("parameters", {}):
             given["parameters"]["levels"] = 3
     elif content["kind"] == "heston":
