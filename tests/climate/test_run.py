@@ -1,6 +1,6 @@
 """`climate.run`: the labelled dataset of a run, and what it is asked with."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,9 +10,9 @@ from sciprec import climate
 from sciprec.batch import workflow
 from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import Run
-from sciprec.climate.cases.registry import CASES
+from sciprec.climate.cases.registry import CASES, require_state
 from sciprec.climate.running.integration import integrate
-from sciprec.climate.transform.grid import Truncation
+from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.errors import InputError
 from sciprec.kinds import parse_scenario
 from sciprec.output.dataset import trajectory_dataset
@@ -117,6 +117,23 @@ def test_air_that_is_none_gets_a_sentence(monkeypatch, spoil, words):
     with pytest.raises(InputError, match=words) as caught:
         climate.run("mine", "T5", 0.02)
     assert len(str(caught.value).splitlines()) == 1
+
+
+@dataclass(frozen=True)
+class LeveledState:
+    """Of equations of one's own: how many levels there are is their affair."""
+
+    tracer: np.ndarray
+
+
+def test_states_of_other_equations_may_have_any_levels():
+    grid = GaussianGrid(resolve_truncation("T5"))
+    across = grid.lon_radians.size, grid.lat_radians.size
+    case = CASES["williamson_5"]
+    for levels in ((), (3,), (2, 3)):
+        require_state(case, LeveledState, LeveledState(np.ones((*levels, *across))), grid)
+    with pytest.raises(InputError, match="tracer has the shape"):
+        require_state(case, LeveledState, LeveledState(np.ones((*across, 3))), grid)
 
 
 def test_the_fourier_stage_changes_nothing_but_roundings():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
@@ -87,21 +87,30 @@ def require_state(case: Case, wanted: type | None, initial: Any, grid: Any) -> N
     if not isinstance(initial, wanted):
         raise refused(said, initial, f"a {wanted.__module__}.{wanted.__name__}")
     across = grid.lon_radians.size, grid.lat_radians.size
-    for name, kind in get_type_hints(wanted).items():
+    kinds = _kinds_of(wanted)
+    for name, kind in kinds.items():
         value = getattr(initial, name)
         if kind is np.ndarray:
             _require_numbers(f"{said}: {name}", value)
         elif is_dataclass(kind) and not isinstance(value, kind):
             raise refused(f"{said}: {name}", value, f"a {kind.__module__}.{kind.__name__}")
     shapes = initial.shapes(across) if hasattr(initial, "shapes") else {}
-    for name in (n for n, kind in get_type_hints(wanted).items() if kind is np.ndarray):
-        _require_field(f"{said}: {name}", getattr(initial, name), grid, shapes.get(name, across))
+    for name in (n for n, kind in kinds.items() if kind is np.ndarray):
+        _require_field(f"{said}: {name}", getattr(initial, name), grid, shapes.get(name))
     for name, values in initial.positive().items() if hasattr(initial, "positive") else ():
         if not (values > 0.0).all():
             raise InputError(
                 f"{said}: {name} is {values.min():.6g} at the least; accepted: above 0 everywhere: "
                 "mend the case's function or its parameters"
             )
+
+
+def _kinds_of(wanted: type) -> dict[str, Any]:
+    """The types of a state's fields; of the arrays alone where the others are not known here."""
+    try:
+        return get_type_hints(wanted)
+    except NameError:  # a name that only type checkers import
+        return {f.name: np.ndarray for f in fields(wanted) if f.type in (np.ndarray, "np.ndarray")}
 
 
 def _require_numbers(said: str, values: Any) -> None:
@@ -115,12 +124,15 @@ def _require_numbers(said: str, values: Any) -> None:
         )
 
 
-def _require_field(said: str, given: np.ndarray, grid: Any, shape: tuple[int, ...]) -> None:
-    """Refuse what has not the shape, or is not finite."""
-    if given.shape != shape:
+def _require_field(
+    said: str, given: np.ndarray, grid: Any, shape: tuple[int, ...] | None
+) -> None:
+    """Refuse what is not finite, or not of the shape; where none is said, levels are free."""
+    across = grid.lon_radians.size, grid.lat_radians.size
+    if given.shape != shape and (shape is not None or given.shape[-2:] != across):
         raise InputError(
-            f"{said} has the shape {given.shape}; accepted: {shape}, levels before longitudes "
-            "before latitudes"
+            f"{said} has the shape {given.shape}; accepted: {shape or across}, levels before "
+            "longitudes before latitudes"
         )
     bad = np.argwhere(~np.isfinite(given))
     if bad.size:

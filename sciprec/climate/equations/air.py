@@ -82,9 +82,12 @@ class AirState:
     friction: np.ndarray
 
     def shapes(self, across: tuple[int, int]) -> dict[str, tuple[int, ...]]:
-        """The shapes of what has levels; `across` is that of a level."""
+        """The shapes of all fields; `across` is that of a level."""
         on_levels = (self.levels.count, *across)
-        return dict.fromkeys(("u", "v", "temperature"), on_levels) | {"friction": on_levels[:1]}
+        flat = dict.fromkeys(("surface_pressure", "orography"), across)
+        return dict.fromkeys(("u", "v", "temperature"), on_levels) | flat | {
+            "friction": on_levels[:1]
+        }
 
     def positive(self) -> dict[str, np.ndarray]:
         """What is above zero in any air, by its name."""

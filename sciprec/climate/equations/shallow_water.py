@@ -62,6 +62,10 @@ class InitialState:
     coriolis: np.ndarray
     orography: np.ndarray
 
+    def shapes(self, across: tuple[int, int]) -> dict[str, tuple[int, ...]]:
+        """The shapes of all fields; `across` is that of the grid."""
+        return dict.fromkeys(vars(self), across)
+
     def positive(self) -> dict[str, np.ndarray]:
         """What is above zero in any fluid, by its name."""
         return {"height less orography": self.height - self.orography}
