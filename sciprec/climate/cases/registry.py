@@ -92,7 +92,7 @@ def require_state(case: Case, wanted: type | None, initial: Any, grid: Any) -> N
         value = getattr(initial, name)
         if kind is np.ndarray:
             _require_numbers(f"{said}: {name}", value)
-        elif is_dataclass(kind) and not isinstance(value, kind):
+        elif isinstance(kind, type) and is_dataclass(kind) and not isinstance(value, kind):
             raise refused(f"{said}: {name}", value, f"a {kind.__module__}.{kind.__name__}")
     shapes = initial.shapes(across) if hasattr(initial, "shapes") else {}
     for name in (n for n, kind in kinds.items() if kind is np.ndarray):
