@@ -26,6 +26,7 @@ from tests.bench.fits import fits, timed
 SMALL = resolve_truncation("T10")
 
 
+@pytest.mark.slow
 def test_sums_of_integers_are_those_of_binary64_to_their_bits():
     spectrum, work = climate._numbers(SMALL, 4), climate._legendre_work(SMALL, 4)
     IntegerSums(SMALL, spectrum, *work)()

@@ -71,6 +71,7 @@ def test_schemes_on_shares_change_no_bit(monkeypatch, scheme, backend):
     assert set(made) == {3}
 
 
+@pytest.mark.slow
 def test_states_stored_in_other_variables_change_no_bit():
     """Stages of rk4 have more bits than the levels that are stored between steps."""
     how = FLOW | {"stored": "fp16", "time_scheme": "rk4"}
@@ -88,9 +89,9 @@ def test_states_stored_in_other_variables_change_no_bit():
 def test_results_that_depend_on_calls_are_made_by_one_thread(monkeypatch, case, backend):
     made = on_threads(monkeypatch)
     how = {"step_seconds": 900.0, "time_scheme": "rk4", "backend": backend, "output_hours": 1.0}
-    alone = integrate(case, SMALL, 0.125, **how)
-    for threads in (2, 3, 5):
-        same_bits(alone, integrate(case, SMALL, 0.125, threads=threads, **how))
+    alone = integrate(case, SMALL, 0.0625, **how)
+    for threads in (2, 5):
+        same_bits(alone, integrate(case, SMALL, 0.0625, threads=threads, **how))
     assert not made
 
 

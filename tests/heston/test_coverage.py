@@ -122,6 +122,7 @@ def test_unknown_reference():
         heston.reference_cases(REFERENCES, ["lewis_K101"])
 
 
+@pytest.mark.slow
 def test_bounds_cover_with_fast_mean_reversion():
     """kappa T = 50: steps of half a year looked like second order by chance (17 of 24 held)."""
     model = dataclasses.replace(LEWIS, kappa=50.0)
@@ -162,6 +163,7 @@ def test_random_models_are_drawn_again_and_span_their_range():
             assert low <= case.model.kappa * case.payoff.maturity <= high
 
 
+@pytest.mark.slow
 def test_true_prices_of_arithmetic_asians(path_references):
     """The nearly exact scheme's difference from the geometric Asian agrees with a stored price."""
     model, payoff, price, error = path_references["fang_oosterlee_asian_arithmetic"]

@@ -43,7 +43,7 @@ def assert_covered(value, bound, truth, size=1e-6):
     ) / bound
 
 
-@pytest.mark.parametrize("backend", ["fp32", "mlu370"])
+@pytest.mark.parametrize("backend", [pytest.param("fp32", marks=pytest.mark.slow), "mlu370"])
 def test_known_greeks_are_covered(backend):
     payoffs = [made(name) for name in KNOWN]
     result = heston.greeks(LEWIS, payoffs, backend=backend, tolerance=0.05, seed=1)

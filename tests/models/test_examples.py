@@ -89,6 +89,7 @@ def test_heat_in_the_ground_agrees_with_its_series(example):
     np.testing.assert_allclose(made["temperature"].values[-1], exact, atol=2e-3)
 
 
+@pytest.mark.slow
 def test_heat_stagnates_where_rounding_is_to_nearest(example):
     """The trials of Paxton et al. (2022), section 4: 5.4 K off in fp32, 6.7 in fp16."""
     soil = example("soil_column")

@@ -78,6 +78,7 @@ def printing():
         sciprec.lift(talking, backend)(np.array([1.0]))
 
 
+@pytest.mark.slow
 def test_a_kernel_that_prints_ends(tmp_path):
     """Its first call once waited for ever: nothing was compiled, and its environment unknown."""
     printed = finishes(printing, SCIPREC_CACHE_DIR=str(tmp_path)).splitlines()

@@ -129,6 +129,7 @@ def test_what_is_registered_while_something_compiles_is_known_at_once():
     assert not any("refresh" in vars(context) for context in contexts)
 
 
+@pytest.mark.slow
 def test_functions_as_arguments_are_compiled_in_each_process(tmp_path):
     """Two processes, one cache: code for a function that was given means nothing to the second."""
     command = (

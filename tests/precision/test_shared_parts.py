@@ -198,6 +198,7 @@ def a_tenth(x):
     return 0.1 * x
 
 
+@pytest.mark.slow
 def test_functions_as_arguments_compute_by_themselves():
     """Of a kernel that is one with its entry, and of one that is not."""
     x = np.linspace(0.1, 1.0, 5)
@@ -275,6 +276,7 @@ def said(process: subprocess.Popen) -> tuple[list[str], list[float]]:
     return tuple(json.loads(out))
 
 
+@pytest.mark.slow
 def test_other_processes_find_the_parts_and_none_compiles_what_another_one_does(tmp_path):
     """Two processes begin at once with an empty cache, a third one comes with another kernel."""
     racing = [said(process) for process in [begun("first", tmp_path), begun("first", tmp_path)]]

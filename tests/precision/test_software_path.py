@@ -22,6 +22,7 @@ def test_the_engine_without_the_processors_rounding_mode(tmp_path):
     assert " passed" in done.stdout and "only x86-64 has" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_plugin_switches_the_mode_off():
     """Neither a truncating arithmetic nor what counts elements touches the processor's mode."""
     code = """if True:

@@ -150,6 +150,7 @@ def test_bad_input_is_a_sentence(call, here, given, words):
     assert words in err and "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_scenario_by_its_batches(call, here, monkeypatch):
     """Its command, in place of which a program writes what a batch leaves."""
     (here / "fake").write_text(f"#!{sys.executable}\n" + FAKE)

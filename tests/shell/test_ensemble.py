@@ -50,6 +50,7 @@ def test_every_member_has_its_runs_and_files(climate, undrawn, tmp_path):
     assert netcdf.read(result.files[0]).attrs["sciprec_member"] == 0
 
 
+@pytest.mark.slow
 def test_pages_show_member_zero_and_members_that_failed(climate, tmp_path):
     path, _ = climate
     result = workflow.run(path, out=tmp_path / "out")

@@ -151,6 +151,7 @@ def test_spoilt_files_are_compared_or_refused_with_a_sentence(tmp_path, seed):
         sentences(lambda golden=golden: compare(golden, netcdf.read(path)))
 
 
+@pytest.mark.slow
 def test_truncated_and_flipped_files_are_read_or_refused_with_a_sentence(tmp_path):
     rng = random.Random(2)
     whole = netcdf.write(small_files()[0], tmp_path / "whole.nc").read_bytes()

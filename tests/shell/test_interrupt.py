@@ -107,6 +107,7 @@ def test_an_interrupt_that_python_drops_is_raised_again():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
+@pytest.mark.slow
 def test_a_killed_write_leaves_no_file_under_its_name_and_the_next_run_works(
     started, models, undrawn, scenario_files, tmp_path
 ):

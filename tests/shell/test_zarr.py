@@ -30,6 +30,7 @@ def test_an_unknown_format_is_one_sentence(scenario_files, call, tmp_path):
     assert code == cli.USAGE and "unknown format 'csv'; known: netcdf, zarr" in said
 
 
+@pytest.mark.slow
 def test_a_batch_in_zarr_is_kept_and_compared(models, scenario_files, call, tmp_path, undrawn):
     pytest.importorskip("zarr", reason="the optional package zarr is not installed")
     result = workflow.run(scenario_files, out=tmp_path / "zarr", format="zarr")
