@@ -125,9 +125,8 @@ def everything(x, out):
     out += np.float32(0.7) * x.sum()
 
 
-ARITHMETICS = ["bf16", "fp32", "mlu370", "mlu370-noguard", "fp16", "e4m3fn", "binary32,round=ru",
-               "float:p=14,round=rz", "float:p=16",
-               "float:p=9,emin=-9,emax=9,overflow=saturate"]  # fmt: skip
+ARITHMETICS = ["bf16", "fp32", "mlu370", "mlu370-noguard", "e4m3fn", "binary32,round=ru",
+               "float:p=16"]  # fmt: skip
 
 
 @pytest.mark.slow
