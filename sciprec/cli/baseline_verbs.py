@@ -9,13 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set, Threads
 from sciprec.cli.study_verb import axes_of
 from sciprec.cli.written_files import Html, JUnit, check_folder, write
 from sciprec.errors import InputError, Interrupted
 
-NOT_MET = 1
 _HELP = "Baselines: what runs gave once, how far noise moves it, and whether it is still so."
 app = typer.Typer(help=_HELP, no_args_is_help=True)
 

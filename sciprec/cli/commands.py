@@ -30,13 +30,13 @@ from sciprec.cli import (
     trace_verb,
     tune_verb,
 )
+from sciprec.cli.exit_codes import GOOD, INTERNAL, INTERRUPTED, USAGE
 from sciprec.cli.options import prepare_completion, print_completion
 from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb
 from sciprec.errors import InputError, Interrupted, printable
 from sciprec.plugins.loading import load_files, load_plugins
 
-GOOD, NOT_MET, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 atexit.register(gc.freeze)  # a process that ends needs no garbage found: a quarter of a second
 
 app = typer.Typer(

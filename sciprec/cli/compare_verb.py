@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.written_files import Html, JUnit, check_folder, write
 from sciprec.errors import InputError
-
-NOT_MET = 1
 
 
 def compare(

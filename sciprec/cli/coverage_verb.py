@@ -14,12 +14,12 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.settings import Settings, as_words
 from sciprec.errors import InputError, Interrupted, printable, why_no_file
 from sciprec.scenario.shipped import PRICES, shipped
 
-NOT_MET = 1
 REFERENCES = "europeans.json"
 SMALL_CASES = ("lewis_K100", "broadie_kaya_2", "andersen_3_r5_K100")
 SEEDS, SMALL_SEEDS = 400, 40

@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Json
-
-NOT_MET = 1
 
 
 def backends(

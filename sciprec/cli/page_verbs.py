@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from sciprec.cli.coverage_verb import report as show_coverage
+from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Json
 from sciprec.cli.run_verb import any_failed
-
-NOT_MET = 1
 
 
 def report(

@@ -8,13 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set
 from sciprec.cli.settings import Settings
 from sciprec.errors import InputError, Interrupted, printable
-
-NOT_MET = 1
 
 
 def repeat(

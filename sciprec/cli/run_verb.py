@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Json, Quiet, ScenarioFiles, known_backends
 from sciprec.cli.settings import Settings
 from sciprec.cli.written_files import JUnit, check_folder, write
 from sciprec.errors import InputError, Interrupted
 
 QUICKSTART = ("quickstart_climate", "quickstart_heston")
-NOT_MET = 1
 
 Out = Annotated[
     Path | None, typer.Option(help="Folder for files and page [default: reports/NAME].")

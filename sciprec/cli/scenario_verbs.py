@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
+from sciprec.cli.exit_codes import USAGE
 from sciprec.cli.options import AnyKind, Json, KindName, ScenarioFiles
 from sciprec.errors import InputError, printable
 
-USAGE = 2
 _HELP = "Scenario files: their keys, a first one, a schema for editors, and their mistakes."
 app = typer.Typer(help=_HELP, no_args_is_help=True)
 

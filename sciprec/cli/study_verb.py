@@ -9,13 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import write_cases
 from sciprec.cli.settings import command_line
 from sciprec.cli.written_files import JUnit, check_folder
 from sciprec.errors import InputError, Interrupted
-
-NOT_MET = 1
 
 
 def study(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, USAGE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "baselines.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
@@ -45,14 +45,14 @@ def test_a_recipe_checks_and_leaves_its_files(repository, tmp_path):
             capture_output=True, text=True,
         )  # fmt: skip
 
-    assert shell("sciprec baseline save made_up.toml --quiet").returncode == cli.GOOD
+    assert shell("sciprec baseline save made_up.toml --quiet").returncode == GOOD
     done = shell(SCRIPTS["github"])
-    assert done.returncode == cli.GOOD, done.stderr
+    assert done.returncode == GOOD, done.stderr
     for ending in ("xml", "html", "md"):
         assert (tmp_path / f"precision.{ending}").stat().st_size
     assert (tmp_path / "summary").read_text() == (tmp_path / "precision.md").read_text()
     (tmp_path / "baselines" / "made_up" / "fp32.nc").unlink()
-    assert shell(SCRIPTS["github"]).returncode == cli.USAGE
+    assert shell(SCRIPTS["github"]).returncode == USAGE
 
 
 def test_commands_are_those_of_the_command_line(call):

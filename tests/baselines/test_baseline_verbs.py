@@ -12,8 +12,8 @@ import xarray as xr
 from sciprec.baselines import records, room
 from sciprec.baselines.judging import VERDICTS
 from sciprec.baselines.pace import REPEATS
-from sciprec.cli import commands as cli
 from sciprec.cli import console
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.report import baseline_page
 
 FOLDER = "baselines"
@@ -51,16 +51,16 @@ def put(value):
 @pytest.mark.parametrize(
     ("change", "verdict", "code"),
     [
-        (lambda dataset, backend: dataset, "identical", cli.GOOD),
-        (times(1.0 + 2.0**-24), "noise", cli.GOOD),
-        (times(1.0 + 2.0**-20), "changed", cli.NOT_MET),
-        (put(np.nan), "pattern", cli.NOT_MET),
-        (put(-np.inf), "pattern", cli.NOT_MET),
-        (lambda d, b: d.rename(field="other"), "pattern", cli.NOT_MET),
-        (lambda d, b: d.isel(x=slice(3)), "pattern", cli.NOT_MET),
-        (lambda d, b: d.assign_coords(x=d.x + 1), "pattern", cli.NOT_MET),
-        (lambda d, b: d.assign(more=d.field), "pattern", cli.NOT_MET),
-        (lambda d, b: 1 / 0, "pattern", cli.NOT_MET),
+        (lambda dataset, backend: dataset, "identical", GOOD),
+        (times(1.0 + 2.0**-24), "noise", GOOD),
+        (times(1.0 + 2.0**-20), "changed", NOT_MET),
+        (put(np.nan), "pattern", NOT_MET),
+        (put(-np.inf), "pattern", NOT_MET),
+        (lambda d, b: d.rename(field="other"), "pattern", NOT_MET),
+        (lambda d, b: d.isel(x=slice(3)), "pattern", NOT_MET),
+        (lambda d, b: d.assign_coords(x=d.x + 1), "pattern", NOT_MET),
+        (lambda d, b: d.assign(more=d.field), "pattern", NOT_MET),
+        (lambda d, b: 1 / 0, "pattern", NOT_MET),
     ],
 )
 def test_a_verdict_and_its_exit_code(call, saved, planted, change, verdict, code):
@@ -68,13 +68,13 @@ def test_a_verdict_and_its_exit_code(call, saved, planted, change, verdict, code
     found_code, found = checked(call)
     assert found_code == code
     assert max(found["found"], key=VERDICTS.index) == verdict
-    assert checked(call, "--exact")[0] == (cli.GOOD if verdict == "identical" else cli.NOT_MET)
+    assert checked(call, "--exact")[0] == (GOOD if verdict == "identical" else NOT_MET)
 
 
 def test_a_change_says_where_and_by_how_much(call, saved, planted):
     planted.change = times(2.0)
     code, out, _ = call("baseline", "check")
-    assert code == cli.NOT_MET
+    assert code == NOT_MET
     assert "fp32, field: changed: " in out and "is beyond" in out
     assert "at time 1, x 2" in out and "8 runs whose inputs are one unit of the format apart" in out
     assert "processor and versions are the baseline's, so that other bits come from other" in out
@@ -86,7 +86,7 @@ def test_noise_is_that_of_inputs_one_unit_apart_and_no_tolerance(call, planted, 
     """Ten times as sensitive a model has ten times the noise; one that is not has none."""
     found = []
     for name, planted.sensitivity in (("a", 1.0), ("b", 16.0), ("c", 0.0)):
-        assert call("baseline", "save", "made_up.toml", "--name", name, "-q")[0] == cli.GOOD
+        assert call("baseline", "save", "made_up.toml", "--name", name, "-q")[0] == GOOD
         shown = json.loads(call("baseline", "show", name, "--json")[1])
         (run,) = (one for one in shown["runs"] if one["name"] == "fp32")
         found.append(run["noise"]["field"]["largest"])
@@ -96,9 +96,9 @@ def test_noise_is_that_of_inputs_one_unit_apart_and_no_tolerance(call, planted, 
 
 def test_a_batch_that_is_there_is_taken(call, saved, planted, monkeypatch):
     monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder)
-    assert call("run", "made_up.toml", "--out", "out", "-q")[0] == cli.GOOD
+    assert call("run", "made_up.toml", "--out", "out", "-q")[0] == GOOD
     before = planted.calls
-    assert checked(call, "--batch", "out") == (cli.GOOD, checked(call)[1])
+    assert checked(call, "--batch", "out") == (GOOD, checked(call)[1])
     assert planted.calls == before + 2  # those of the check without a batch
     call("baseline", "save", "made_up.toml", "--name", "again", "--batch", "out", "-q")
     again, first = (json.loads(call("baseline", "show", name, "--json")[1])
@@ -106,10 +106,10 @@ def test_a_batch_that_is_there_is_taken(call, saved, planted, monkeypatch):
     assert again["runs"] == first["runs"] and again["key"] == first["key"]
     next(saved.glob("out/*fp32*.nc")).unlink()
     code, found = checked(call, "made_up", "--batch", "out")
-    assert code == cli.NOT_MET and "there is no 'made_up__fp32.nc'" in found["rows"][-1]["reason"]
+    assert code == NOT_MET and "there is no 'made_up__fp32.nc'" in found["rows"][-1]["reason"]
     call("run", "made_up.toml", "--set", "accumulation.start=3.0", "--out", "other", "-q")
     code, _, err = call("baseline", "check", "made_up", "--batch", "other")
-    assert code == cli.USAGE and "accumulation.start was 3.0 and is 1.0" in err
+    assert code == USAGE and "accumulation.start was 3.0 and is 1.0" in err
 
 
 def test_every_verdict_has_its_colours():
@@ -190,14 +190,14 @@ def test_bad_input_is_a_sentence_and_leaves_everything_as_it_was(
     before = files_in(saved)
     code, out, err = call("baseline", *arguments, "-q") if arguments[0] != "show" else (
         call("baseline", *arguments))  # fmt: skip
-    assert (code, out) == (cli.USAGE, "") and words in err and err.count("\n") == 1
+    assert (code, out) == (USAGE, "") and words in err and err.count("\n") == 1
     assert files_in(saved) == before
 
 
 def test_without_a_commit_where_that_is_said(call, saved):
     shutil.rmtree(saved / ".git")
-    assert call("baseline", *SAVE, "--no-commit", "-q")[0] == cli.GOOD
-    assert call("baseline", "check", "-q")[0] == cli.GOOD
+    assert call("baseline", *SAVE, "--no-commit", "-q")[0] == GOOD
+    assert call("baseline", "check", "-q")[0] == GOOD
 
 
 def test_a_write_that_fails_leaves_nothing(call, saved, planted, monkeypatch):
@@ -207,7 +207,7 @@ def test_a_write_that_fails_leaves_nothing(call, saved, planted, monkeypatch):
         records, "files", SimpleNamespace(write=lambda d, path: full(write(d, path)))
     )
     code, _, err = call("baseline", *SAVE, "-q")
-    assert code == cli.USAGE and "cannot be written (No space left" in err
+    assert code == USAGE and "cannot be written (No space left" in err
     assert files_in(saved) == before
 
 
@@ -223,23 +223,23 @@ def files_in(folder):
 
 def test_where_the_file_is_gone_the_baseline_knows_its_scenario(call, saved):
     (saved / "made_up.toml").unlink()
-    assert checked(call)[0] == cli.GOOD
+    assert checked(call)[0] == GOOD
 
 
 def test_a_run_that_failed_is_to_fail_as_before(call, planted, repository):
     planted.change = lambda d, b: d.assign_attrs(blow_up="at once") if b == "fp32" else d
-    assert call("baseline", "save", "made_up.toml", "-q")[0] == cli.GOOD
+    assert call("baseline", "save", "made_up.toml", "-q")[0] == GOOD
     code, found = checked(call)
-    assert code == cli.GOOD and "it failed as before: stopped early: at once" in str(found)
+    assert code == GOOD and "it failed as before: stopped early: at once" in str(found)
     planted.change = lambda d, b: d
     code, found = checked(call)
-    assert code == cli.NOT_MET and "now: it ended well" in str(found)
+    assert code == NOT_MET and "now: it ended well" in str(found)
 
 
 def test_a_run_that_leaves_nothing_is_not_kept(call, planted, repository):
     planted.change = lambda d, b: 1 / 0 if b == "fp32" else d
     code, _, err = call("baseline", "save", "made_up.toml", "-q")
-    assert code == cli.USAGE and "fp32 gives nothing to keep: failed inside" in err
+    assert code == USAGE and "fp32 gives nothing to keep: failed inside" in err
     assert not (repository / FOLDER).exists()
 
 
@@ -252,25 +252,25 @@ def test_its_files_open_in_xarray(saved):
 def test_slower_runs_are_told_where_that_is_asked(call, planted, repository):
     """The seconds that the model states, beside a reference kernel that is really timed."""
     planted.change = lambda d, b: d.assign_attrs(processor_seconds=2.0)
-    assert call("baseline", "save", "made_up.toml", "-q")[0] == cli.GOOD
+    assert call("baseline", "save", "made_up.toml", "-q")[0] == GOOD
     before = planted.calls
     assert checked(call, "--slower", "3")[1]["found"] == {"identical": 2}
     assert planted.calls == before + 2 * REPEATS
     planted.change = lambda d, b: d.assign_attrs(processor_seconds=40.0 if b == "fp32" else 2.0)
-    assert checked(call)[0] == cli.GOOD
+    assert checked(call)[0] == GOOD
     code, found = checked(call, "--slower", "3")
-    assert code == cli.NOT_MET and found["found"] == {"identical": 2, "slower": 1}
+    assert code == NOT_MET and found["found"] == {"identical": 2, "slower": 1}
     (row,) = (row for row in found["rows"] if row["verdict"] == "slower")
     assert row["run"] == "fp32" and "times as long or more, beside a reference" in row["reason"]
     spent = iter([100.0, 2.0] * 20)  # single slow runs are none: the least one counts, too
     planted.change = lambda d, b: d.assign_attrs(processor_seconds=next(spent))
-    assert checked(call, "--slower", "3")[0] == cli.GOOD
+    assert checked(call, "--slower", "3")[0] == GOOD
     for arguments, words in (
         (("--slower", "0.5"), "--slower is given 0.5; it takes a factor from 1 up"),
         (("--slower", "2", "--batch", "out"), "--slower and --batch were both given"),
     ):
         code, _, err = call("baseline", "check", "-q", *arguments)
-        assert code == cli.USAGE and words in err
+        assert code == USAGE and words in err
 
 
 def test_runs_that_take_more_memory_are_told_where_that_is_asked(
@@ -280,22 +280,22 @@ def test_runs_that_take_more_memory_are_told_where_that_is_asked(
     if not room.room_of(lambda: None):
         pytest.skip("this system does not tell the peak of a process's memory")
     planted.numbers = 3 * 2**19
-    assert call("baseline", "save", "made_up.toml", "-q")[0] == cli.GOOD
+    assert call("baseline", "save", "made_up.toml", "-q")[0] == GOOD
     content = json.loads((repository / FOLDER / "made_up" / "baseline.json").read_text())
     for run in content["runs"]:
         assert 11.5 / 16.0 <= run["room"]["least"] <= run["room"]["median"] < 17.0 / 16.0
-    assert checked(call, "--larger", "1.5")[0] == cli.GOOD
+    assert checked(call, "--larger", "1.5")[0] == GOOD
     planted.numbers *= 2
-    assert checked(call)[0] == cli.GOOD
+    assert checked(call)[0] == GOOD
     code, found = checked(call, "--larger", "1.5")
-    assert code == cli.NOT_MET and found["found"] == {"identical": 2, "larger": 2}
+    assert code == NOT_MET and found["found"] == {"identical": 2, "larger": 2}
     assert "times as much memory or more, beside a reference" in found["rows"][-1]["reason"]
     assert "larger: it takes " in call("baseline", "check", "-q", "--larger", "1.5")[1]
     code, _, err = call("baseline", "check", "-q", "--larger", "0.5")
-    assert code == cli.USAGE and "--larger is given 0.5; it takes a factor from 1 up" in err
+    assert code == USAGE and "--larger is given 0.5; it takes a factor from 1 up" in err
     monkeypatch.setattr(room, "_FORGET", repository / "nowhere" / "clear_refs")
     code, found = checked(call, "--larger", "1.5")
-    assert code == cli.GOOD and found["found"] == {"identical": 2}
+    assert code == GOOD and found["found"] == {"identical": 2}
 
 
 def test_the_memory_of_an_action_is_the_most_that_it_holds():
@@ -325,20 +325,20 @@ def test_rows_of_a_benchmark_are_slower_or_not(call, repository, monkeypatch):
     made = Benchmark()
     monkeypatch.setattr("sciprec.bench.benchmark_named", lambda name: made)
     code, out, err = call("baseline", "save", "--", "bench", "precision")
-    assert code == cli.GOOD and "round 3 of 3" in err and "bench_precision" in out
+    assert code == GOOD and "round 3 of 3" in err and "bench_precision" in out
     code, found = checked(call, "--slower", "1.9")
-    assert code == cli.GOOD and found["found"] == {"noise": 2}
+    assert code == GOOD and found["found"] == {"noise": 2}
     made.seconds = {"row one": 1.0, "row two": 200.0}
-    assert checked(call)[0] == cli.GOOD
+    assert checked(call)[0] == GOOD
     code, found = checked(call, "--slower", "1.9")
-    assert code == cli.NOT_MET and found["found"] == {"noise": 1, "slower": 1}
+    assert code == NOT_MET and found["found"] == {"noise": 1, "slower": 1}
     assert found["rows"][-1]["run"] == "row two" and "medians of 3 runs" in str(found["rows"][-1])
     assert "knows nothing of the memory" in checked(call, "--larger", "2")[1]["notes"][-1]
     made.seconds = {"row one": 1.0}
     code, found = checked(call)
-    assert code == cli.NOT_MET and "the run is missing" in str(found["rows"])
-    assert call("baseline", "bless", "bench_precision", "--reason", "less", "-q")[0] == cli.GOOD
-    assert checked(call)[0] == cli.GOOD
+    assert code == NOT_MET and "the run is missing" in str(found["rows"])
+    assert call("baseline", "bless", "bench_precision", "--reason", "less", "-q")[0] == GOOD
+    assert checked(call)[0] == GOOD
 
 
 @pytest.mark.parametrize(
@@ -359,10 +359,10 @@ def test_rows_of_a_benchmark_are_slower_or_not(call, repository, monkeypatch):
 )  # fmt: skip
 def test_prices_and_benchmarks_that_cannot_be(call, repository, words, said):
     code, out, err = call("baseline", "save", "-q", "--", *words)
-    assert (code, out) == (cli.USAGE, "") and said in err and err.count("\n") == 1
+    assert (code, out) == (USAGE, "") and said in err and err.count("\n") == 1
     assert not (repository / FOLDER).exists()
 
 
 def test_prices_and_benchmarks_take_no_options_of_runs(call, repository):
     code, _, err = call("baseline", "save", "-q", "-b", "fp32", "--", "bench", "precision")
-    assert code == cli.USAGE and "options of scenarios, kernels or batches were given beside" in err
+    assert code == USAGE and "options of scenarios, kernels or batches were given beside" in err

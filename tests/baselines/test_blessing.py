@@ -11,7 +11,7 @@ import pytest
 from sciprec.baselines.checking import Check
 from sciprec.baselines.judging import Row
 from sciprec.baselines.summaries import MOST_LINES, markdown
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.comparison.junit import Case, junit_text
 from sciprec.report.baseline_page import checks_page
 
@@ -27,9 +27,9 @@ def bless(call, reason, *options):
 
 def test_what_is_blessed_is_the_baseline_from_then_on(call, saved, planted):
     planted.change = shifted(1e-3)
-    assert call("baseline", "check", "-q")[0] == cli.NOT_MET
-    assert bless(call, "a better scheme")[0] == cli.GOOD
-    assert call("baseline", "check", "-q", "--exact")[0] == cli.GOOD
+    assert call("baseline", "check", "-q")[0] == NOT_MET
+    assert bless(call, "a better scheme")[0] == GOOD
+    assert call("baseline", "check", "-q", "--exact")[0] == GOOD
     shown = json.loads(call("baseline", "show", "made_up", "--json")[1])
     first, second = shown["history"]
     assert (first["reason"], second["reason"]) == ("saved", "a better scheme")
@@ -38,26 +38,26 @@ def test_what_is_blessed_is_the_baseline_from_then_on(call, saved, planted):
     assert "a better scheme" in call("baseline", "show", "made_up")[1]
     planted.change = lambda d, b: d
     code, out, _ = call("baseline", "check", "-q")
-    assert code == cli.NOT_MET and "fp32, field: changed" in out
+    assert code == NOT_MET and "fp32, field: changed" in out
 
 
 def test_bad_blessings(call, saved, planted):
     for reason in ("", "  "):
         code, _, err = bless(call, reason)
-        assert code == cli.USAGE and "no reason was given; say with --reason" in err
+        assert code == USAGE and "no reason was given; say with --reason" in err
     planted.change = lambda d, b: 1 / 0
     before = (saved / "baselines/made_up/baseline.json").read_bytes()
     code, _, err = bless(call, "why not")
-    assert code == cli.USAGE and "fp64 gives nothing to keep" in err
+    assert code == USAGE and "fp64 gives nothing to keep" in err
     assert (saved / "baselines/made_up/baseline.json").read_bytes() == before
 
 
 def test_another_scenario_is_blessed_as_it_is_asked_now(call, saved):
     path = saved / "made_up.toml"
     path.write_text(path.read_text().replace("updates = 8", "updates = 9"))
-    assert call("baseline", "check", "-q")[0] == cli.USAGE
-    assert bless(call, "nine updates")[0] == cli.GOOD
-    assert call("baseline", "check", "-q")[0] == cli.GOOD
+    assert call("baseline", "check", "-q")[0] == USAGE
+    assert bless(call, "nine updates")[0] == GOOD
+    assert call("baseline", "check", "-q")[0] == GOOD
 
 
 def test_files_for_others(call, saved, planted, blank_figures):
@@ -66,7 +66,7 @@ def test_files_for_others(call, saved, planted, blank_figures):
     planted.change = shifted(1e-5)
     paths = [saved / name for name in ("page.html", "junit.xml", "summary.md")]
     options = ("--html", paths[0], "--junit-xml", paths[1], "--markdown", paths[2])
-    assert call("baseline", "check", "-q", *options)[0] == cli.NOT_MET
+    assert call("baseline", "check", "-q", *options)[0] == NOT_MET
     page, junit, summary = (path.read_text(encoding="utf-8") for path in paths)
     assert "<h1>1 of 1 baselines changed: made_up</h1>" in page and "What got better" in page
     assert "worse for now" in page and "<svg" in page and "<script" not in page
@@ -85,7 +85,7 @@ def test_files_for_others(call, saved, planted, blank_figures):
     call("baseline", "check", "-q", "--html", again)
     assert again.read_text(encoding="utf-8") == page
     code, _, err = call("baseline", "check", "--html", "nowhere/page.html")
-    assert code == cli.USAGE and "its folder does not exist" in err
+    assert code == USAGE and "its folder does not exist" in err
 
 
 def test_the_page_begins_with_what_changed():
@@ -104,11 +104,11 @@ def test_the_page_begins_with_what_changed():
 def test_a_batch_as_junit(call, planted, repository, monkeypatch):
     monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder)
     planted.change = lambda d, b: 1 / 0 if b == "fp32" else d
-    assert call("run", "made_up.toml", "--junit-xml", "j.xml", "-q")[0] == cli.NOT_MET
+    assert call("run", "made_up.toml", "--junit-xml", "j.xml", "-q")[0] == NOT_MET
     planted.change = lambda d, b: d
     cases = {one.get("name"): one for one in ElementTree.parse("j.xml").iter("testcase")}
     assert cases["fp32"].find("failure").get("type") == "failed"
-    assert call("run", "made_up.toml", "--junit-xml", "j.xml", "-q")[0] == cli.GOOD
+    assert call("run", "made_up.toml", "--junit-xml", "j.xml", "-q")[0] == GOOD
     cases = {one.get("name"): one for one in ElementTree.parse("j.xml").iter("testcase")}
     assert cases["fp32"].find("failure") is None
     assert "relative_l2" in [one.get("name") for one in cases["fp32"].iter("property")]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.kinds import asked_price, heston_grid
 
 KERNEL = '''
@@ -51,7 +51,7 @@ def kernel(written, call):
     """A repository with a kernel's baseline, and a function that edits the kernel."""
     path = written
     code, _, err = call(*SAVE)
-    assert code == cli.GOOD, err
+    assert code == GOOD, err
 
     def edit(old, new):
         assert old in KERNEL
@@ -68,22 +68,22 @@ def checked(call, *options):
 
 def test_a_kernel_is_the_same_until_it_computes_otherwise_or_is_gone(kernel, call, repository):
     code, found = checked(call, "--exact")
-    assert code == cli.GOOD and found["found"] == {"identical": 12} and not found["notes"]
+    assert code == GOOD and found["found"] == {"identical": 12} and not found["notes"]
     kernel("u[i] = u[i] - c * (u[i] - u[i - 1])", "u[i] = (u[i] - c * (u[i] - u[i - 1]))")
-    assert checked(call, "--exact")[0] == cli.GOOD
+    assert checked(call, "--exact")[0] == GOOD
     kernel("path[t, i] = u[i]", "path[t, i] = u[i] * 1.00001")
     code, found = checked(call)
-    assert code == cli.NOT_MET and found["found"]["changed"] == 4
+    assert code == NOT_MET and found["found"]["changed"] == 4
     assert {row["variable"] for row in found["rows"] if row["verdict"] == "changed"} == {"path"}
     assert "the source behind it is not the baseline's" in found["notes"]
     kernel("range(path.shape[0])", "range(1, path.shape[0])")
-    assert checked(call)[0] == cli.NOT_MET
+    assert checked(call)[0] == NOT_MET
     kernel('"c": 0.2', '"c": 0.25')
     code, _, err = call("baseline", "check", "wave", "-q")
-    assert code == cli.USAGE and "is of something else: " in err and ".given was" in err
+    assert code == USAGE and "is of something else: " in err and ".given was" in err
     (repository / "waves.py").unlink()
     code, _, err = call("baseline", "check", "-q")
-    assert code == cli.USAGE and "waves.py" in err and err.count("\n") == 1
+    assert code == USAGE and "waves.py" in err and err.count("\n") == 1
 
 
 def test_the_files_of_a_study_are_taken_if_they_are_of_this_kernel_and_these_inputs(
@@ -91,13 +91,13 @@ def test_the_files_of_a_study_are_taken_if_they_are_of_this_kernel_and_these_inp
 ):
     study = ("study", *SAVE[2:-1], "-q", "--out")
     shifted = [word.replace(":start", ":shifted") for word in study]
-    assert call(*study, "here")[0] == cli.GOOD and call(*shifted, "there")[0] == cli.GOOD
-    assert checked(call, "--batch", "here", "--exact")[0] == cli.GOOD
+    assert call(*study, "here")[0] == GOOD and call(*shifted, "there")[0] == GOOD
+    assert checked(call, "--batch", "here", "--exact")[0] == GOOD
     code, _, err = call("baseline", "check", "-q", "--batch", "there")
-    assert code == cli.USAGE and "from other inputs; make the study again" in err
+    assert code == USAGE and "from other inputs; make the study again" in err
     kernel("path[t, i] = u[i]", "path[t, i] = u[i] * 1.00001")
     code, _, err = call("baseline", "check", "-q", "--batch", "here")
-    assert code == cli.USAGE and "was made by another source of the kernel than there is now" in err
+    assert code == USAGE and "was made by another source of the kernel than there is now" in err
 
 
 @pytest.mark.parametrize(
@@ -117,25 +117,25 @@ def test_the_files_of_a_study_are_taken_if_they_are_of_this_kernel_and_these_inp
 )  # fmt: skip
 def test_bad_input(written, call, arguments, words):
     code, _, err = call("baseline", "save", *arguments, "--name", "new", "-q")
-    assert code == cli.USAGE and words in err and err.count("\n") == 1
+    assert code == USAGE and words in err and err.count("\n") == 1
 
 
 @pytest.mark.slow
 def test_traces_say_which_line_makes_an_error_now(written, call):
     """Under the same names whatever the text of the lines, those that were not executed too."""
     code, _, err = call(*SAVE[:-5], "-b", "fp16", "--trace", "-q")
-    assert code == cli.GOOD, err
+    assert code == GOOD, err
     code, out, _ = call("baseline", "check", "--exact", "--json")
     (found,) = json.loads(out)
-    assert code == cli.GOOD and found["name"] == "wave_trace"
+    assert code == GOOD and found["name"] == "wave_trace"
     rows = {(row["run"], row["variable"]): row["verdict"] for row in found["rows"]}
     assert {run for run, _ in rows} == {"fp16", "fp16, member 1"}
     assert set(rows.values()) == {"identical"}
     written.write_text(KERNEL.replace("c * (u[i] - u[i - 1])", "(u[i] - u[i - 1]) * c"))
-    assert call("baseline", "check", "-q")[0] == cli.GOOD
+    assert call("baseline", "check", "-q")[0] == GOOD
     written.write_text(KERNEL.replace("= u[i]\n", "= (u[i] + 9.0) - 9.0\n"))
     code, out, _ = call("baseline", "check", "-q")
-    assert code == cli.NOT_MET and "part: changed" in out and "at line wave 5" in out
+    assert code == NOT_MET and "part: changed" in out and "at line wave 5" in out
 
 
 HESTON = """
@@ -169,8 +169,8 @@ seed = 1
 @pytest.mark.slow
 def test_prices_of_another_seed_are_changed(repository, call, monkeypatch):
     (repository / "prices.toml").write_text(HESTON, encoding="utf-8")
-    assert call("baseline", "save", "prices.toml", "-q")[0] == cli.GOOD
-    assert call("baseline", "check", "-q", "--exact")[0] == cli.GOOD
+    assert call("baseline", "save", "prices.toml", "-q")[0] == GOOD
+    assert call("baseline", "check", "-q", "--exact")[0] == GOOD
     run = heston_grid.run
 
     def of_another_seed(given, *rest):
@@ -179,7 +179,7 @@ def test_prices_of_another_seed_are_changed(repository, call, monkeypatch):
 
     monkeypatch.setattr(heston_grid, "run", of_another_seed)
     code, out, _ = call("baseline", "check", "-q")
-    assert code == cli.NOT_MET and "fp32+carry, price: changed" in out
+    assert code == NOT_MET and "fp32+carry, price: changed" in out
 
 
 @pytest.mark.slow
@@ -190,16 +190,16 @@ def test_prices_are_those_that_were_asked_for(repository, call, monkeypatch):
     asked = ("price", "--model", "lewis", "--payoff", "call", "--strike", "100", "--maturity", "1",
              "--tolerance", "5%", "--greeks", "--greeks-tolerance", "50%")  # fmt: skip
     code, _, err = call("baseline", "save", "-q", "--", *asked)
-    assert code == cli.GOOD, err
+    assert code == GOOD, err
     code, out, _ = call("baseline", "check", "--json", "--exact")
     (found,) = json.loads(out)
-    assert code == cli.GOOD and {row["run"] for row in found["rows"]} == {"fp32"}
+    assert code == GOOD and {row["run"] for row in found["rows"]} == {"fp32"}
     assert {"price", "bound", "greek_value"} < {row["variable"] for row in found["rows"]}
-    assert call("baseline", "check", "-q", "--exact", "--threads", "1")[0] == cli.GOOD
+    assert call("baseline", "check", "-q", "--exact", "--threads", "1")[0] == GOOD
     arguments = asked_price.price_arguments
     monkeypatch.setattr(
         asked_price, "price_arguments", lambda given: arguments(given) | {"seed": given.seed + 1}
     )
     code, out, _ = call("baseline", "check", "-q")
-    assert code == cli.NOT_MET and "fp32, price: changed" in out
+    assert code == NOT_MET and "fp32, price: changed" in out
     assert "at option call, maturity 1, strike 100" in out

@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 from sciprec import InputError, compare
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.comparison.pointwise.blocks import blocks_of
 from sciprec.comparison.pointwise.conversions import Converted, conversion
 
@@ -223,14 +223,14 @@ def folders(tmp_path, monkeypatch):
 
 
 def test_two_folders_at_once(call, folders):
-    assert call("compare", "then", "now", "--ignore", "v")[0] == cli.USAGE  # nothing of b is left
+    assert call("compare", "then", "now", "--ignore", "v")[0] == USAGE  # nothing of b is left
     code, out, _ = call("compare", "then", "now", "--html", "p.html", "--junit-xml", "j.xml")
-    assert code == cli.NOT_MET and "more/b.npz: v changed" in out
-    assert call("compare", "then", "now", "--rtol", "v=0.01")[0] == cli.GOOD
+    assert code == NOT_MET and "more/b.npz: v changed" in out
+    assert call("compare", "then", "now", "--rtol", "v=0.01")[0] == GOOD
     first = ("compare", "then", "now", "--rtol", "v=0.01", "--select", "time=0", "--ignore", "u")
     code, out, _ = call(*first)  # what one of the files has, is enough
-    assert code == cli.GOOD and "a.nc: of 'time' only 0 is compared" in out
-    assert call("compare", "then", "now", "--rtol", "more/b.npz: v=0.01")[0] == cli.GOOD
+    assert code == GOOD and "a.nc: of 'time' only 0 is compared" in out
+    assert call("compare", "then", "now", "--rtol", "more/b.npz: v=0.01")[0] == GOOD
     suite = ElementTree.parse("j.xml").getroot()[0]
     assert [case.get("name") for case in suite] == ["a.nc: t", "a.nc: u", "more/b.npz: v"]
     page = (folders / "p.html").read_text(encoding="utf-8")
@@ -239,12 +239,12 @@ def test_two_folders_at_once(call, folders):
     ramp().to_netcdf(folders / "now" / "d.nc")
     code, out, _ = call("compare", "then", "now", "--rtol", "1", "--junit-xml", "j.xml", "--json")
     found = json.loads(out)
-    assert code == cli.NOT_MET and found["missing"] == ["c.nc"]
+    assert code == NOT_MET and found["missing"] == ["c.nc"]
     assert found["notes"] == ["'d.nc' is in the second folder only"]
     (failed,) = ElementTree.parse("j.xml").getroot().iter("failure")
     assert failed.get("message") == "c.nc: the file is in the first folder only"
     (folders / "m.json").write_text(out)
-    assert call("compare", "--stored", "m.json", "--rtol", "1")[0] == cli.NOT_MET
+    assert call("compare", "--stored", "m.json", "--rtol", "1")[0] == NOT_MET
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_two_folders_at_once(call, folders):
 )
 def test_bad_folders_and_options_are_a_sentence(call, folders, given, words):
     code, out, err = call("compare", *given)
-    assert code == cli.USAGE and words in err and not out
+    assert code == USAGE and words in err and not out
 
 
 def test_adjusted_from_the_command_line(call, folders):
@@ -268,7 +268,7 @@ def test_adjusted_from_the_command_line(call, folders):
     other.to_netcdf(folders / "other.nc")
     names = ("--rename", "temperature=t", "--rename", "step=time")
     there = ("compare", "then/a.nc", "other.nc", *names)
-    assert call(*there)[0] == cli.USAGE
+    assert call(*there)[0] == USAGE
     code, out, _ = call(*there, "--select", "time=1..3", "--ignore", "u")
-    assert code == cli.GOOD and "'temperature' of the second is compared as 't'" in out
+    assert code == GOOD and "'temperature' of the second is compared as 't'" in out
     assert "of 'time' only 1..3 is compared" in out and "'u' is not compared" in out

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from sciprec import InputError, compare
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.comparison.selecting import Nearness, selected
 from tests.compare.foreign_files import FAULTS, foreign, wrong
 
@@ -207,13 +207,13 @@ def test_a_file_of_two_folders_is_left_out(call, tmp_path):
     (tmp_path / "now" / "d.npy").write_text("no array")
     there = ("compare", tmp_path / "then", tmp_path / "now")
     code, _, err = call(*there)
-    assert code == cli.USAGE and "(--ignore d.npy leaves the file out)" in err
+    assert code == USAGE and "(--ignore d.npy leaves the file out)" in err
     there = (*there, "--ignore", "d.npy")
-    assert call(*there)[0] == cli.NOT_MET
+    assert call(*there)[0] == NOT_MET
     code, out, _ = call(*there, "--ignore", "b.npy", "--ignore", "c.npy")
-    assert code == cli.GOOD and "'b.npy' is not compared" in out
+    assert code == GOOD and "'b.npy' is not compared" in out
     code, _, err = call(*there, "--ignore", "a.npy", "--ignore", "b.npy")
-    assert code == cli.USAGE
+    assert code == USAGE
     assert "ignore names all files that are in both folders, a.npy, b.npy, d.npy; leave" in err
 
 

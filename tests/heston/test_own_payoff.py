@@ -11,6 +11,7 @@ from sciprec import heston
 from sciprec.batch.execute import execute
 from sciprec.batch.plan import plan
 from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, USAGE
 from sciprec.errors import InputError
 from sciprec.heston.bounds.rare import Rare
 from sciprec.heston.semianalytic import analytic
@@ -102,11 +103,11 @@ def test_the_command_line_prices_it_with_its_own_parameter(gap_call, capsys):
         ("--parameter", "triger=1"): "does not take --parameter triger=; it takes --strike",
     }
     for given, words in cases.items():
-        with pytest.raises(SystemExit, match=str(cli.USAGE)):
+        with pytest.raises(SystemExit, match=str(USAGE)):
             cli.main(["price", *model, *option, *given])
         assert words in capsys.readouterr().err
     given = ["--parameter", "trigger=105", "--backend", "fp64", "--json"]
-    with pytest.raises(SystemExit, match=str(cli.GOOD)):
+    with pytest.raises(SystemExit, match=str(GOOD)):
         cli.main(["price", *model, *option, *given])
     (row,) = json.loads(capsys.readouterr().out)["prices"]
     error = abs(row["price"] - gap_price(MODEL, 95, 105, 0.5))

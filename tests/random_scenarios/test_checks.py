@@ -7,7 +7,7 @@ import tomllib
 import pytest
 from jsonschema import Draft202012Validator
 
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, USAGE
 from sciprec.errors import InputError
 from sciprec.kinds import examined, parse_scenario
 from sciprec.kinds.schema import scenario_schema
@@ -51,7 +51,7 @@ def on_disk(content, tmp_path, seed):
 def test_what_is_drawn_passes_check_and_is_valid_by_the_schema(seed, schema, tmp_path, call):
     content = random_scenario(seed)
     file = on_disk(content, tmp_path, seed)
-    assert call("scenario", "check", file) == (cli.GOOD, f"{file}: good\n", "")
+    assert call("scenario", "check", file) == (GOOD, f"{file}: good\n", "")
     assert not list(schema.iter_errors(tomllib.loads(file.read_text(encoding="utf-8"))))
 
 
@@ -62,7 +62,7 @@ def test_every_one_of_several_mistakes_is_complained_of_by_its_key(seed, tmp_pat
         wrong, keys = planted(content, rng, count)
         file = on_disk(wrong, tmp_path, seed)
         code, out, err = call("scenario", "check", file)
-        assert (code, out) == (cli.USAGE, "")
+        assert (code, out) == (USAGE, "")
         lines = err.splitlines()
         assert all(line.startswith(f"sciprec: {file}: ") for line in lines)
         for key in keys:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import USAGE
 from tests.extending import loading
 from tests.random_scenarios.generator import HEADINGS, random_scenario, toml
 from tests.random_scenarios.journey import travel
@@ -60,7 +60,7 @@ def test_one_mistake_is_one_sentence_and_nothing_else(seed, tmp_path, call, monk
     for wrong, word in rng.sample(wrongs, min(20, len(wrongs))):
         file.write_text(toml(wrong, rng), encoding="utf-8")
         code, out, err = call("run", file)
-        assert code == cli.USAGE and not out, (wrong, code)
+        assert code == USAGE and not out, (wrong, code)
         assert err.startswith("sciprec: ") and len(err.splitlines()) == 1 < len(err) < 1200, err
         assert word in err and "Traceback" not in err, (word, err)
         assert [path.name for path in tmp_path.iterdir()] == ["drawn.toml"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.repetition import listings
 
 KERNELS = """
@@ -57,13 +57,13 @@ def test_a_kernel_that_is_the_same_and_one_that_is_not(call, here):
         "run: the first run", "run: again, in another process: identical",
         "run: 2 threads: identical",
     ]  # fmt: skip
-    assert code == cli.GOOD and call(*there, "-q") == (code, out, "")
+    assert code == GOOD and call(*there, "-q") == (code, out, "")
     assert "kernel 'same' as it is: identical" in out and "2 threads" in out
     assert "not tried with 3 runs: a second call in a process" in out
     options = ("k.py:drawn", "--inputs", "k.py:inputs", "--runs", "3", "--json")
     code, out, err = call("repeat", *options)
     found = json.loads(out)
-    assert code == cli.NOT_MET and not err
+    assert code == NOT_MET and not err
     assert found["answer"] == "differs from run to run"
     assert [run["counted"] for run in found["runs"]] == [False, True, False]
     assert [one["aspect"] for one in found["findings"]] == ["from run to run"]
@@ -80,7 +80,7 @@ def test_a_run_without_end_is_ended(call, here, monkeypatch):
     """What was never written is the bound of a loop."""
     monkeypatch.setattr("sciprec.repetition.kernels.patience", lambda seconds: 1.5 + 5.0 * seconds)
     code, out, _ = call("repeat", "k.py:endless", "--inputs", "k.py:inputs", "--runs", "6")
-    assert code == cli.NOT_MET and "differs with unwritten memory" in out
+    assert code == NOT_MET and "differs with unwritten memory" in out
     assert "it ends otherwise: no end within" in out
 
 
@@ -96,19 +96,19 @@ open(os.path.join(sys.argv[1], "o.txt"), "w").write(text)
 def test_a_command_and_its_files(call, here):
     (here / "p.py").write_text(PROGRAM)
     there = ("--", sys.executable, "p.py", "{out}")
-    assert call("repeat", "--runs", "4", *there, "sorted")[0] == cli.GOOD
+    assert call("repeat", "--runs", "4", *there, "sorted")[0] == GOOD
     code, out, _ = call("repeat", "--runs", "4", *there, "set")
-    assert code == cli.NOT_MET
+    assert code == NOT_MET
     assert "differs with order (another hash seed)" in out and "'o.txt' differ" in out
     assert "p.py, line 5" in out and "a set has no order" in out
-    assert call("repeat", "--runs", "4", "--ignore", "o.txt", *there, "set")[0] == cli.GOOD
+    assert call("repeat", "--runs", "4", "--ignore", "o.txt", *there, "set")[0] == GOOD
     folder = ("--", sys.executable, "p.py", "results", "set")
     (here / "results").mkdir()
     code, out, _ = call("repeat", "--runs", "4", "--folder", "results", *folder)
-    assert code == cli.NOT_MET and not list((here / "results").iterdir())
+    assert code == NOT_MET and not list((here / "results").iterdir())
     (here / "new.py").write_text("import os; os.mkdir('new'); open('new/a', 'w').write('a')")
     there = ("--folder", "new", "--", sys.executable, "new.py")
-    assert call("repeat", "--runs", "2", *there)[0] == cli.GOOD and not (here / "new").exists()
+    assert call("repeat", "--runs", "2", *there)[0] == GOOD and not (here / "new").exists()
 
 
 KERNEL = ("k.py:same", "--inputs", "k.py:inputs")
@@ -146,7 +146,7 @@ RUN = ("--", sys.executable, "-c")
 )  # fmt: skip
 def test_bad_input_is_a_sentence(call, here, given, words):
     code, out, err = call("repeat", *given)
-    assert code == cli.USAGE and not out
+    assert code == USAGE and not out
     assert words in err and "Traceback" not in err
 
 
@@ -157,11 +157,11 @@ def test_a_scenario_by_its_batches(call, here, monkeypatch):
     (here / "fake").chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(here / "fake"))
     code, out, err = call("repeat", "quickstart_heston", "--set", "heston.seed=3", "--runs", "4")
-    assert code == cli.GOOD, out + err
+    assert code == GOOD, out + err
     (here / "worse").write_text("")
     code, out, _ = call("repeat", "quickstart_heston", "--json", "--runs", "3")
     found = json.loads(out)
-    assert code == cli.NOT_MET and found["answer"] == "differs with threads"
+    assert code == NOT_MET and found["answer"] == "differs with threads"
     assert found["findings"][0]["difference"]["name"] == "r__fp32.nc: price"
     assert "sciprec_seconds" in found["notes"][0]
 

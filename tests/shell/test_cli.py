@@ -13,6 +13,7 @@ import pytest
 
 import sciprec
 from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, INTERNAL, NOT_MET, USAGE
 from sciprec.kinds import kinds
 from sciprec.output import netcdf
 
@@ -36,14 +37,14 @@ def test_help_names_the_verbs_in_under_300_ms():
 
 
 def test_version(call):
-    assert call("--version") == (cli.GOOD, f"sciprec {sciprec.__version__}\n", "")
+    assert call("--version") == (GOOD, f"sciprec {sciprec.__version__}\n", "")
 
 
 def test_a_terminal_without_dots_and_dashes_gets_question_marks():
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
     command = [sys.executable, "-m", "sciprec", "backends"]
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
-    assert done.returncode == cli.GOOD
+    assert done.returncode == GOOD
     assert b"-126 ? 127" in done.stdout
 
 
@@ -52,13 +53,13 @@ def test_a_terminal_without_dots_and_dashes_gets_question_marks():
 )
 def test_every_verb_has_help(call, verb):
     code, out, _ = call(verb, "--help")
-    assert code == cli.GOOD
+    assert code == GOOD
     assert "Usage: sciprec " in out
 
 
 def test_run_writes_files_and_page(call, models, blank_figures, scenario_files, tmp_path):
     code, out, err = call("run", *scenario_files, "--out", tmp_path / "out")
-    assert code == cli.GOOD
+    assert code == GOOD
     assert len(list((tmp_path / "out").glob("*.nc"))) == 6
     assert f"page: {tmp_path / 'out' / 'index.html'}" in out
     assert "fp16 in little_climate: height: relative l2 error" in out
@@ -69,7 +70,7 @@ def test_run_writes_files_and_page(call, models, blank_figures, scenario_files, 
 def test_run_as_json(call, models, undrawn, scenario_files, tmp_path):
     arguments = (scenario_files[0], "--backend", "mlu370", "--out", tmp_path, "--json")
     code, out, _ = call("run", *arguments)
-    assert code == cli.GOOD
+    assert code == GOOD
     content = json.loads(out)
     assert content["page"] == str(tmp_path / "index.html")
     assert [r["backend"] for r in content["runs"]] == ["fp64", "mlu370"]
@@ -78,8 +79,8 @@ def test_run_as_json(call, models, undrawn, scenario_files, tmp_path):
 
 def test_enforce_makes_a_missed_tolerance_count(call, models, undrawn, scenario_files, tmp_path):
     arguments = ("run", scenario_files[0], "--out", tmp_path, "--enforce")
-    assert call(*arguments)[0] == cli.NOT_MET
-    assert call(*arguments, "--backend", "fp32")[0] == cli.GOOD
+    assert call(*arguments)[0] == NOT_MET
+    assert call(*arguments, "--backend", "fp32")[0] == GOOD
 
 
 def test_a_failing_run_gives_1_and_the_others_go_on(
@@ -94,7 +95,7 @@ def test_a_failing_run_gives_1_and_the_others_go_on(
 
     models["heston"] = failing
     code, out, err = call("run", *scenario_files, "--out", tmp_path)
-    assert code == cli.NOT_MET
+    assert code == NOT_MET
     assert "failed inside sciprec with ZeroDivisionError: by zero; please report this" in out
     assert "Traceback" not in out + err
     assert len(list(tmp_path.glob("little_*.nc"))) == 5
@@ -127,7 +128,7 @@ def test_bad_input_is_a_sentence_and_2_and_leaves_nothing(
     given = [str(scenario_files[0]) if a == "CLIMATE" else a for a in arguments]
     out = ["--out", "made"] if arguments[0] == "run" else []
     code, said, err = call(*given, *out)
-    assert code == cli.USAGE
+    assert code == USAGE
     assert words in err
     assert "Traceback" not in said + err
     assert list(here.iterdir()) == []
@@ -152,7 +153,7 @@ def test_what_only_the_model_knows_is_checked_before_computing(
     assert old in text
     path.write_text(text.replace(old, new))
     code, _, err = call("run", *scenario_files, "--out", tmp_path / "out")
-    assert code == cli.USAGE
+    assert code == USAGE
     assert words in err
     assert not (tmp_path / "out").exists()
 
@@ -164,7 +165,7 @@ def test_folder_that_cannot_be_written_is_noticed_before_computing(
     models["climate"] = lambda given, backend, compensation=None: pytest.fail("computed first")
     for out in (tmp_path / "file", tmp_path / "file" / "below"):
         code, _, err = call("run", scenario_files[0], "--out", out)
-        assert code == cli.USAGE
+        assert code == USAGE
         why = "it is a file" if out.name == "file" else "Not a directory"
         assert f"the output folder '{out}' cannot be written ({why})" in err
         assert "give a folder that you may write into with --out" in err
@@ -175,7 +176,7 @@ def test_scheduler_that_does_not_answer(call, models, scenario_files, tmp_path, 
     for address in ("tcp://127.0.0.1:9", "nowhere", "tls://127.0.0.1:9", "tcp://", "http://x", ""):
         out = tmp_path / "out"
         code, _, err = call("run", scenario_files[0], "--out", out, "--scheduler", address)
-        assert code == cli.USAGE
+        assert code == USAGE
         assert f"no dask scheduler answers at '{address}'" in err
         assert not out.exists()
 
@@ -195,7 +196,7 @@ def test_a_stranger_at_the_address_is_no_scheduler(call, models, scenario_files,
         thread.start()
         arguments = ("run", scenario_files[0], "--out", tmp_path / "out", "--scheduler", address)
         code, _, err = call(*arguments)
-    assert code == cli.USAGE
+    assert code == USAGE
     assert f"no dask scheduler answers at '{address}'" in err
     assert "Traceback" not in err
 
@@ -206,7 +207,7 @@ def test_internal_errors_are_one_sentence_and_3(call, monkeypatch):
 
     monkeypatch.setattr("sciprec.precision.formats.backend.table", broken)
     code, out, err = call("backends")
-    assert code == cli.INTERNAL
+    assert code == INTERNAL
     assert err == (
         "sciprec: internal error: RuntimeError: the table is gone. "
         "Please report this; --debug shows more\n"
@@ -215,18 +216,18 @@ def test_internal_errors_are_one_sentence_and_3(call, monkeypatch):
         with pytest.raises(RuntimeError, match="the table"):
             cli.main(arguments)
     code, _, err = call("backends", "--", "--debug")
-    assert code == cli.USAGE and "Traceback" not in err
+    assert code == USAGE and "Traceback" not in err
 
 
 def test_compare_exits_with_0_within_and_1_beyond(call, models, tmp_path):
     one = netcdf.write(models["climate"](None, "fp64"), tmp_path / "one.nc")
     two = netcdf.write(models["climate"](None, "fp16"), tmp_path / "two.nc")
-    assert call("compare", one, one)[0] == cli.GOOD
+    assert call("compare", one, one)[0] == GOOD
     code, out, _ = call("compare", one, two)
-    assert code == cli.NOT_MET
+    assert code == NOT_MET
     assert "changed" in out and "height" in out
     code, out, _ = call("compare", one, two, "--rtol", "0.5", "--json")
-    assert code == cli.GOOD
+    assert code == GOOD
     content = json.loads(out)
     assert content["within"] is True
     assert {v["severity"] for v in content["variables"]} <= {"noise", "identical"}
@@ -236,7 +237,7 @@ def test_report_makes_the_page_again(call, little_batch):
     before = little_batch.page.read_bytes()
     little_batch.page.write_text("<title>sciprec: another page</title>")
     code, out, _ = call("report", little_batch.folder)
-    assert (code, little_batch.page.read_bytes()) == (cli.GOOD, before)
+    assert (code, little_batch.page.read_bytes()) == (GOOD, before)
 
 
 def test_report_as_json(call, undrawn, little_batch):
@@ -246,7 +247,7 @@ def test_report_as_json(call, undrawn, little_batch):
 
 def test_backends_as_table_and_as_json(call):
     code, out, _ = call("backends")
-    assert code == cli.GOOD
+    assert code == GOOD
     assert "mlu370-noguard" in out and "toward zero" in out
     rows = json.loads(call("backends", "--json")[1])["backends"]
     assert {r["name"]: r["significand_bits"] for r in rows}["mlu370"] == 21
@@ -272,7 +273,7 @@ def test_backends_say_what_is_in_force_and_from_where(call, scenario_files, monk
     assert "none, carry" in out and "scenario key 'compensation'" in out
     monkeypatch.setenv("MLU_PRECISION_MODE", "fp31")
     code, out, err = call("backends")
-    assert (code, out) == (cli.USAGE, "")
+    assert (code, out) == (USAGE, "")
     assert "environment variable MLU_PRECISION_MODE is 'fp31'; accepted: fp32, " in err
 
 
@@ -282,9 +283,9 @@ def test_a_scenario_without_arithmetic_takes_the_environments(
     path = scenario_files[0]
     path.write_text(path.read_text().replace('backends = ["fp32", "fp16"]', ""))
     code, _, err = call("run", path, "--out", tmp_path / "none")
-    assert code == cli.USAGE
+    assert code == USAGE
     assert "'little_climate': no arithmetic is chosen: the key 'backends' is missing and" in err
-    assert call("run", path, "--backend", "bf16", "--out", tmp_path / "given")[0] == cli.GOOD
+    assert call("run", path, "--backend", "bf16", "--out", tmp_path / "given")[0] == GOOD
     monkeypatch.setenv("MLU_PRECISION_MODE", "fp32")
     code, out, _ = call("run", path, "--out", tmp_path / "set", "--json")
     assert [r["backend"] for r in json.loads(out)["runs"]] == ["fp64", "mlu370"]

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.output import netcdf
 
 
@@ -38,16 +38,16 @@ def test_help_is_there_in_under_300_ms():
 
 
 def test_tolerances_decide_the_exit_code(call, files):
-    assert call("compare", *files)[0] == cli.NOT_MET
-    assert call("compare", *files, "--rtol", "0.5")[0] == cli.GOOD
+    assert call("compare", *files)[0] == NOT_MET
+    assert call("compare", *files, "--rtol", "0.5")[0] == GOOD
     some = ("--rtol", "height=0.5", "--rtol", "u=0.5")
     code, out, _ = call("compare", *files, *some)
-    assert code == cli.NOT_MET
+    assert code == NOT_MET
     assert re.search(r"^mass changed: relative l2 error \S+ is above 0; largest error", out, re.M)
-    assert call("compare", *files, *some, "--atol", "mass=1e3")[0] == cli.GOOD
-    assert call("compare", *files, "--rtol", "8u")[0] == cli.NOT_MET
-    assert call("compare", *files, "--max-ulp", "1e300")[0] == cli.GOOD
-    assert call("compare", files[0], files[0], "--rtol", "auto")[0] == cli.GOOD
+    assert call("compare", *files, *some, "--atol", "mass=1e3")[0] == GOOD
+    assert call("compare", *files, "--rtol", "8u")[0] == NOT_MET
+    assert call("compare", *files, "--max-ulp", "1e300")[0] == GOOD
+    assert call("compare", files[0], files[0], "--rtol", "auto")[0] == GOOD
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_tolerances_decide_the_exit_code(call, files):
 def test_bad_input_is_a_sentence_and_2(call, files, arguments, words):
     given = [f for a in arguments for f in (files if a == "FILES" else [a])]
     code, out, err = call("compare", *given)
-    assert code == cli.USAGE
+    assert code == USAGE
     assert words in err and "Traceback" not in out + err
 
 
@@ -76,12 +76,12 @@ def test_stored_metrics_are_judged_again(call, files, tmp_path):
     for file in files:
         file.unlink()
     code, out, _ = call("compare", "--stored", stored, "--rtol", "0.1", "--json")
-    assert code == cli.NOT_MET
+    assert code == NOT_MET
     severities = {v["variable"]: v["severity"] for v in json.loads(out)["variables"]}
     assert severities == {"height": "noise", "u": "changed", "mass": "noise"}
-    assert call("compare", "--stored", stored, "--rtol", "0.5")[0] == cli.GOOD
+    assert call("compare", "--stored", stored, "--rtol", "0.5")[0] == GOOD
     page = tmp_path / "page.html"
-    assert call("compare", "--stored", stored, "--html", page)[0] == cli.NOT_MET
+    assert call("compare", "--stored", stored, "--html", page)[0] == NOT_MET
     assert "3 of 3 variables differ" in page.read_text()
 
 
@@ -101,7 +101,7 @@ def test_json_holds_every_statistic(call, files):
 
 def test_junit_xml_has_a_case_for_each_variable(call, files, tmp_path):
     path = tmp_path / "junit.xml"
-    assert call("compare", *files, "--rtol", "0.1", "--junit-xml", path)[0] == cli.NOT_MET
+    assert call("compare", *files, "--rtol", "0.1", "--junit-xml", path)[0] == NOT_MET
     suites = ElementTree.parse(path).getroot()
     assert (suites.get("tests"), suites.get("failures")) == ("3", "1")
     cases = {case.get("name"): case for case in suites.iter("testcase")}
@@ -117,7 +117,7 @@ def test_junit_xml_has_a_case_for_each_variable(call, files, tmp_path):
 @pytest.mark.slow
 def test_the_page_is_self_contained_and_the_same_every_time(call, files, tmp_path):
     page = tmp_path / "page.html"
-    assert call("compare", *files, "--rtol", "0.1", "--html", page)[0] == cli.NOT_MET
+    assert call("compare", *files, "--rtol", "0.1", "--html", page)[0] == NOT_MET
     text = page.read_text(encoding="utf-8")
     assert "<h1>1 of 3 variables differ: u</h1>" in text
     assert not re.search(r'(?:src|href)="(?!#|data:)', text) and "<script" not in text
@@ -135,7 +135,7 @@ def test_pages_of_nothing_but_nan_of_scalars_and_of_long_vectors(call, tmp_path)
         for name, change in (("one", 1.0), ("two", -1.0)):
             np.save(tmp_path / f"{name}.npy", values * change)
         code, out, _ = call("compare", tmp_path / "one.npy", tmp_path / "two.npy", "--html", page)
-        assert code == cli.NOT_MET, (k, out)
+        assert code == NOT_MET, (k, out)
         assert "</html>" in page.read_text(encoding="utf-8")
         if k in (0, 3):
             assert re.search(r"values +empty( +–){7}", out), out

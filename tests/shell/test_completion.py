@@ -8,6 +8,7 @@ import pytest
 import typer
 
 from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, USAGE
 from sciprec.cli.options import SHELLS
 
 
@@ -28,7 +29,7 @@ WITH_PROGRESS = {
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 def test_every_verb_has_help_in_short_and_long(call, words):
     code, out, err = call(*words, "-h")
-    assert (code, err) == (cli.GOOD, "")
+    assert (code, err) == (GOOD, "")
     assert out.startswith(f"Usage: {' '.join(('sciprec', *words))} ")
     assert "-h, --help" in out and call(*words, "--help")[1] == out
     assert ("-q, --quiet" in out) == (words in WITH_PROGRESS)
@@ -37,10 +38,10 @@ def test_every_verb_has_help_in_short_and_long(call, words):
 def test_quiet_says_nothing_of_the_progress(call, models, undrawn, scenario_files, tmp_path):
     given = ("run", scenario_files[0], "--out", tmp_path / "out")
     (code, out, err), (again, same, silent) = call(*given), call(*given, "-q")
-    assert (code, again) == (cli.GOOD, cli.GOOD)
+    assert (code, again) == (GOOD, GOOD)
     assert "[3/3]" in err and silent == "" and same.splitlines()[0] == out.splitlines()[0]
     code, out, err = call("run", scenario_files[0], "--set", "climate.days=-1", "-q")
-    assert (code, out) == (cli.USAGE, "") and "climate.days" in err
+    assert (code, out) == (USAGE, "") and "climate.days" in err
 
 
 def asking(shell, *words):
@@ -77,13 +78,13 @@ def test_words_are_completed(words, offered, call, monkeypatch):
     for name, value in asking("bash", *words).items():
         monkeypatch.setenv(name, value)
     code, out, err = call()
-    assert (code, err) == (cli.GOOD, "") and offered in out.split()
+    assert (code, err) == (GOOD, "") and offered in out.split()
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_each_shell_gets_its_script_and_its_answers(call, shell):
     code, out, err = call("--completion", shell)
-    assert (code, err) == (cli.GOOD, "")
+    assert (code, err) == (GOOD, "")
     assert f"_SCIPREC_COMPLETE=complete_{shell}" in out
     assert "heston" in completed(shell, "scenario", "new", "hes")
 
@@ -106,5 +107,5 @@ def test_the_script_works_in_bash(call, tmp_path):
 
 def test_an_unknown_shell_is_a_sentence(call):
     code, out, err = call("--completion", "fsh")
-    assert (code, out) == (cli.USAGE, "")
+    assert (code, out) == (USAGE, "")
     assert err == "sciprec: unknown shell 'fsh'; known: bash, zsh, fish; did you mean 'fish'?\n"

@@ -9,6 +9,7 @@ import pytest
 
 from sciprec import heston
 from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.errors import InputError
 from sciprec.heston.bounds.bound_coverage import BACKENDS, CASES, CoverageRow
 from sciprec.heston.bounds.random_cases import RARE, set_names
@@ -42,7 +43,7 @@ def stand_in(monkeypatch):
 def test_a_real_row_covers_and_is_stored(call, tmp_path):
     arguments = ("--case", "lewis_K100", "--backend", "fp32", "--seeds", 4, "--tolerance", "5%")
     code, out, err = call("coverage", *GIVEN, *arguments, "--out", tmp_path, "--json")
-    assert (code, err) == (cli.GOOD, "")
+    assert (code, err) == (GOOD, "")
     content = json.loads(out)
     (row,) = content["rows"]
     assert (row["case"], row["backend"], row["n_seeds"]) == ("lewis_K100", "fp32", 4)
@@ -75,7 +76,7 @@ def test_random_models_are_a_row_for_each_set(call, monkeypatch, tmp_path):
     monkeypatch.setattr(heston, "random_coverage", random_coverage, raising=False)
     arguments = ("--random", 30, "--draw", 5, "--tolerance", "20%")
     code, out, err = call("coverage", *arguments, "--out", tmp_path)
-    assert code == cli.NOT_MET and given == {"n_prices": 30, "seed": 5}
+    assert code == NOT_MET and given == {"n_prices": 30, "seed": 5}
     assert "[4/4] rare payments: 30 of 30 covered" in err
     content = json.loads((tmp_path / "coverage.json").read_text())
     assert [row["passed"] for row in content["rows"]] == [False, False, False, True]
@@ -83,12 +84,12 @@ def test_random_models_are_a_row_for_each_set(call, monkeypatch, tmp_path):
     page = " ".join((tmp_path / "index.html").read_text(encoding="utf-8").split())
     assert "Each row prices random models" in page and "prices of each set" in page
     code, _, err = call("coverage", "--random", 2, "--small", "--out", tmp_path)
-    assert code == cli.USAGE and "accepted: --random with --draw" in err
+    assert code == USAGE and "accepted: --random with --draw" in err
 
 
 def test_a_row_that_does_not_cover_is_1_and_red(call, stand_in, tmp_path):
     code, out, err = call("coverage", *GIVEN, "--small", "--out", tmp_path)
-    assert code == cli.NOT_MET
+    assert code == NOT_MET
     lines = [line.split() for line in out.splitlines() if line.startswith("lewis_K100")]
     assert [(line[1], line[2]) for line in lines] == [
         (name, "fails" if name == "bf16" else "holds") for name in BACKENDS
@@ -101,7 +102,7 @@ def test_a_row_that_does_not_cover_is_1_and_red(call, stand_in, tmp_path):
     addresses = set(re.findall(r"https?://[^\s\"'<>)]+", text))
     assert addresses == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
     code, *_ = call("coverage", *GIVEN, "--small", "--out", tmp_path, "--backend", "fp32")
-    assert code == cli.GOOD
+    assert code == GOOD
 
 
 def test_a_bound_that_is_too_wide_is_1(call, monkeypatch, tmp_path):
@@ -110,7 +111,7 @@ def test_a_bound_that_is_too_wide_is_1(call, monkeypatch, tmp_path):
 
     monkeypatch.setattr(heston, "coverage", coverage, raising=False)
     code, out, _ = call("coverage", *GIVEN, "--small", "--out", tmp_path)
-    assert code == cli.NOT_MET and "5.00" in out
+    assert code == NOT_MET and "5.00" in out
 
 
 def test_the_page_is_made_from_the_stored_results(call, stand_in, tmp_path):
@@ -118,7 +119,7 @@ def test_the_page_is_made_from_the_stored_results(call, stand_in, tmp_path):
     before = (tmp_path / "index.html").read_bytes()
     (tmp_path / "index.html").unlink()
     code, out, err = call("report", tmp_path)
-    assert (code, err) == (cli.GOOD, "") and "lewis_K100" in out
+    assert (code, err) == (GOOD, "") and "lewis_K100" in out
     assert (tmp_path / "index.html").read_bytes() == before
     content = json.loads(call("report", tmp_path, "--json")[1])
     assert len(content["rows"]) == 12 and content["page"] == str(tmp_path / "index.html")
@@ -130,7 +131,7 @@ def test_the_page_is_made_from_the_stored_results(call, stand_in, tmp_path):
 def test_results_that_cannot_be_used(call, tmp_path, text):
     (tmp_path / "coverage.json").write_text(text, encoding="utf-8")
     code, _, err = call("report", tmp_path)
-    assert code == cli.USAGE
+    assert code == USAGE
     assert "cannot be used" in err and "run `sciprec coverage` again" in err
 
 
@@ -150,7 +151,7 @@ def test_an_interrupted_run_keeps_its_rows(call, monkeypatch, tmp_path, n_rows, 
     assert words in left[0]
     if n_rows:
         code, out, _ = call("report", tmp_path)
-        assert code == cli.GOOD and "lewis_K100" in out and (tmp_path / "index.html").is_file()
+        assert code == GOOD and "lewis_K100" in out and (tmp_path / "index.html").is_file()
 
 
 @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ def test_wrong_input_is_a_sentence_and_2_and_leaves_nothing(
 ):
     monkeypatch.chdir(tmp_path)
     code, out, err = call("coverage", *arguments)
-    assert (code, out) == (cli.USAGE, "")
+    assert (code, out) == (USAGE, "")
     assert words in err
     assert list(tmp_path.iterdir()) == []
 
@@ -181,6 +182,6 @@ def test_files_that_hold_no_reference_prices(call, tmp_path, text):
     path = tmp_path / "prices.json"
     path.write_text(text, encoding="utf-8")
     code, _, err = call("coverage", "--references", path, "--out", tmp_path / "out")
-    assert code == cli.USAGE
+    assert code == USAGE
     assert "holds no reference prices" in err
     assert not (tmp_path / "out").exists()

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, USAGE
 from sciprec.errors import InputError, printable
 from sciprec.output.folders import LOCK, alone_in
 from tests.shell.conftest import little_climate
@@ -48,16 +48,16 @@ def test_the_second_command_in_a_folder_is_told_and_a_crash_leaves_no_lock(
     process = holder(out)
     for command in (("run", scenario_files[0], "--out", out), ("gallery", "--out", out)):
         code, _, said = call(*command)
-        assert code == cli.USAGE
+        assert code == USAGE
         assert f"another sciprec command (process {process.pid}) is writing into the folder" in said
         assert "wait until it has ended, or give another folder" in said
     assert [path.name for path in out.iterdir()] == [LOCK]
     process.kill()
     process.wait()
-    assert call("run", scenario_files[0], "--out", out)[0] == cli.GOOD
+    assert call("run", scenario_files[0], "--out", out)[0] == GOOD
     assert not (out / LOCK).exists() and len(list(out.glob("*.nc"))) == 3
     holder(out)
-    assert call("report", out)[0] == cli.USAGE
+    assert call("report", out)[0] == USAGE
 
 
 def test_two_threads_of_one_process_are_two_commands(tmp_path):
@@ -109,11 +109,11 @@ def test_a_foreign_page_is_not_overwritten_and_nothing_is_computed(
         ("run", scenario_files[0], "--out", out), ("coverage", "--small", "--out", out),
     ):  # fmt: skip
         code, _, said = call(*command)
-        assert code == cli.USAGE and "is a page that sciprec did not write" in said
+        assert code == USAGE and "is a page that sciprec did not write" in said
         assert "give another folder, or move that file away" in said
     assert not computed and [path.name for path in out.iterdir()] == ["index.html"]
     own_batch.page.write_text(ours)
-    assert call("report", own_batch.folder)[0] == cli.USAGE
+    assert call("report", own_batch.folder)[0] == USAGE
     assert own_batch.page.read_text() == (out / "index.html").read_text() == ours
 
 

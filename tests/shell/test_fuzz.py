@@ -16,7 +16,7 @@ import sciprec
 from sciprec import climate, heston
 from sciprec.batch.checking import check
 from sciprec.batch.plan import plan
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.comparison.rows import compare
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario, parse_scenario
@@ -315,9 +315,9 @@ VERBS = {
 def is_taken_or_refused(call, arguments):
     """An exit code that users get, and something said where it is not the good one."""
     code, out, err = call(*arguments)
-    assert code in (cli.GOOD, cli.NOT_MET, cli.USAGE), (arguments, err)
+    assert code in (GOOD, NOT_MET, USAGE), (arguments, err)
     assert "Traceback" not in out + err, arguments
-    assert code == cli.GOOD or err or out, arguments
+    assert code == GOOD or err or out, arguments
 
 
 @pytest.mark.parametrize("share", [8, pytest.param(1, marks=pytest.mark.slow)])

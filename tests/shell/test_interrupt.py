@@ -11,6 +11,7 @@ import pytest
 
 from sciprec.batch.execute import insistent_interrupts
 from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, INTERRUPTED
 from sciprec.output import netcdf
 
 # A command line whose fp16 run computes for a minute in C; the other two end at once.
@@ -77,7 +78,7 @@ def test_ctrl_c_ends_at_once_although_a_kernel_computes(started, tmp_path):
     process = started(SLOW_MODEL, "in fp64: done")
     start = time.perf_counter()
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == cli.INTERRUPTED
+    assert process.wait(timeout=30) == INTERRUPTED
     assert time.perf_counter() - start < 5
     said = process.stderr.read()
     assert "sciprec: interrupted; the files of runs that had finished are kept" in said
@@ -117,5 +118,5 @@ def test_a_killed_write_leaves_no_file_under_its_name_and_the_next_run_works(
     assert not list((tmp_path / "out").glob("[!.]*"))
     with pytest.raises(SystemExit) as caught:
         cli.main(["run", str(scenario_files[1]), "--out", str(tmp_path / "out")])
-    assert caught.value.code == cli.GOOD
+    assert caught.value.code == GOOD
     assert len(list((tmp_path / "out").glob("[!.]*.nc"))) == 3

@@ -14,7 +14,7 @@ import pytest
 
 from sciprec.batch import workflow
 from sciprec.batch.perform import sentence
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import NOT_MET, USAGE
 from sciprec.climate.running.checkpoint import Checkpoints, Saved
 from sciprec.climate.running.request import check_request
 from sciprec.output import netcdf
@@ -115,7 +115,7 @@ def test_a_file_that_finds_no_room_is_one_red_row(scenario_files, tmp_path):
         [*command, "--out", str(tmp_path / "out"), "--json"],
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
-    assert done.returncode == cli.NOT_MET, done.stderr
+    assert done.returncode == NOT_MET, done.stderr
     rows = {row["label"]: row for row in json.loads(done.stdout)["runs"]}
     assert [rows[name]["status"] for name in ("fp64", "fp32", "fp16")] == [
         "truth", "failed", "beyond",
@@ -184,7 +184,7 @@ def test_a_checkpoint_that_finds_no_room_has_the_systems_reason(tmp_path, monkey
 def test_a_full_disk_anywhere_in_a_command_is_no_internal_error(call, monkeypatch):
     monkeypatch.setattr("sciprec.bench.run", no_room)
     code, _, said = call("bench", "fixed")
-    assert code == cli.USAGE and "internal" not in said
+    assert code == USAGE and "internal" not in said
     assert said.startswith("sciprec: could not write or read a file: No space left on device; make")
 
 
@@ -194,7 +194,7 @@ def test_a_page_that_finds_no_room_is_one_sentence_and_the_files_are_kept(
     full = SimpleNamespace(getpid=os.getpid, replace=no_room)
     monkeypatch.setattr(stored, "os", full)
     code, _, said = call("run", scenario_files[0], "--out", tmp_path / "out")
-    assert code == cli.USAGE
+    assert code == USAGE
     (line,) = [line for line in said.splitlines() if line.startswith("sciprec:")]
     assert "batch.json' cannot be written (No space left on device); make room" in line
     assert len(list((tmp_path / "out").glob("*.nc"))) == 3

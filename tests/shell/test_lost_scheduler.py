@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import INTERRUPTED, NOT_MET
 from tests.shell.test_same_bits import address_in, started_cli, until
 
 pytestmark = [
@@ -79,9 +79,9 @@ def test_the_command_ends_when_the_scheduler_is_killed(
     assert "Traceback" not in said
     assert (tmp_path / "out" / "little_climate__fp64.nc").is_file()
     if interrupted:  # whichever of the two it hears first
-        assert process.returncode in (cli.INTERRUPTED, cli.NOT_MET)
+        assert process.returncode in (INTERRUPTED, NOT_MET)
         return
-    assert process.returncode == cli.NOT_MET
+    assert process.returncode == NOT_MET
     for label in ("fp32", "fp16"):
         assert f"little_climate in {label}: failed: the dask scheduler was lost in the" in said
         assert f"{label} in little_climate: the dask scheduler was lost" in out

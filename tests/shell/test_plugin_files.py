@@ -8,7 +8,7 @@ import pytest
 
 import sciprec
 from sciprec.batch.behind import code_behind
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, USAGE
 from sciprec.errors import InputError
 from sciprec.kinds import kind, kinds, load_scenario
 from sciprec.plugins.loading import load_files
@@ -50,11 +50,11 @@ def written(tmp_path, monkeypatch):
 
 def test_a_file_of_ones_own_brings_a_kind(written, call, tmp_path, blank_figures):
     model, scenario = written
-    assert call("run", scenario, "--out", tmp_path / "out")[0] == cli.USAGE
+    assert call("run", scenario, "--out", tmp_path / "out")[0] == USAGE
     code, out, _ = call("run", scenario, "--plugin", model, "--plan")
-    assert code == cli.GOOD and "fp32" in out
+    assert code == GOOD and "fp32" in out
     code, out, _ = call("run", scenario, "--plugin", model, "--out", tmp_path / "out")
-    assert code == cli.GOOD and "level agrees with fp64" in " ".join(out.split())
+    assert code == GOOD and "level agrees with fp64" in " ".join(out.split())
     assert f"--plugin {model}" in (tmp_path / "out" / "batch.json").read_text()
     load_files(model)  # once is enough
     assert "decay" in kinds()
@@ -89,8 +89,8 @@ def test_every_verb_takes_a_file_of_ones_own(verb, call, tmp_path, monkeypatch):
         (tmp_path / "mine.py").write_text(BLOCKS[heading])
         for given in ((*verb, "--plugin", "mine.py"), ("--plugin=mine.py", *verb)):
             code, out, err = call(*given)
-            assert word in out + err and (code == cli.GOOD or word == "reached"), err
-    assert call(*verb, "--plugin")[0] == cli.USAGE
+            assert word in out + err and (code == GOOD or word == "reached"), err
+    assert call(*verb, "--plugin")[0] == USAGE
 
 
 def test_its_code_is_in_the_digest_of_what_it_computes(written):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.cli.pricing.price_request import asked_grid, read_model
 from sciprec.errors import InputError
 from sciprec.heston.bounds.listing import within_bound
@@ -27,7 +27,7 @@ INLINE = {
 def priced(call, *arguments):
     """The JSON that the verb prints, exit code 0."""
     code, out, err = call(*arguments, "--json")
-    assert (code, err) == (cli.GOOD, "")
+    assert (code, err) == (GOOD, "")
     return json.loads(out)
 
 
@@ -91,7 +91,7 @@ def test_options_replace_parameters_of_the_file(call):
 
 def test_the_table_shows_price_bound_parts_and_levels(call):
     code, out, _ = call(*CALL, "--backend", "mlu370")
-    assert code == cli.GOOD
+    assert code == GOOD
     heads = out.splitlines()[4].split()
     assert heads[:5] == ["strike", "maturity", "price", "±", "bound"]
     row = dict(zip([*heads[:3], *heads[4:]], out.splitlines()[5].split(), strict=True))
@@ -109,10 +109,10 @@ WORTHLESS = ("price", "--model", LEWIS, "--payoff", "asian-arithmetic", "--strik
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (("--backend", "fp64"), cli.NOT_MET, "misses the tolerance 0 after"),
-        (("--backend", "mlu370"), cli.NOT_MET, "– (no price is told from zero by its bound)"),
-        (("--tolerance", "0.001abs"), cli.GOOD, "– (no price is told from zero by its bound)"),
-        (("--strike", 100), cli.NOT_MET, "% of the prices that are told from zero, removed"),
+        (("--backend", "fp64"), NOT_MET, "misses the tolerance 0 after"),
+        (("--backend", "mlu370"), NOT_MET, "– (no price is told from zero by its bound)"),
+        (("--tolerance", "0.001abs"), GOOD, "– (no price is told from zero by its bound)"),
+        (("--strike", 100), NOT_MET, "% of the prices that are told from zero, removed"),
     ],
 )
 def test_a_price_of_zero_has_no_share(call, options, code, words):
@@ -125,20 +125,20 @@ def test_a_price_of_zero_has_no_share(call, options, code, words):
 def test_greeks_of_a_price_of_zero(call):
     code, out, _ = call(*WORTHLESS, "--greeks", "--json")
     content = json.loads(out)
-    assert code == cli.NOT_MET and "tells asian-arithmetic" in content["greeks"]["sentences"][-1]
+    assert code == NOT_MET and "tells asian-arithmetic" in content["greeks"]["sentences"][-1]
     assert all(row["bound"] < 0.1 for row in content["greeks"]["rows"])
 
 
 def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
     arguments = (*CALL, "--tolerance", "0.01%", "--max-paths", 2**16)
     code, out, err = call(*arguments)
-    assert (code, err) == (cli.NOT_MET, "")
+    assert (code, err) == (NOT_MET, "")
     (said,) = [line for line in out.splitlines() if "misses" in line]
     assert said.startswith("note: the bound 0.0")
     assert "misses the tolerance 0.0016" in said and "paths with" in said
     code, out, _ = call(*arguments, "--json")
     content = json.loads(out)
-    assert (code, content["met"], content["prices"][0]["met"]) == (cli.NOT_MET, False, False)
+    assert (code, content["met"], content["prices"][0]["met"]) == (NOT_MET, False, False)
     assert content["prices"][0]["bound"] > content["prices"][0]["tolerance"]
 
 
@@ -202,7 +202,7 @@ def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
 )
 def test_wrong_input_is_a_sentence_and_2(call, arguments, words):
     code, out, err = call(*arguments)
-    assert (code, out) == (cli.USAGE, "")
+    assert (code, out) == (USAGE, "")
     assert words in err
     assert "Traceback" not in err
 
@@ -230,7 +230,7 @@ def test_wrong_files_are_a_sentence_and_2(call, tmp_path, old, new, words):
     arguments = list(CALL)
     arguments[2] = path
     code, out, err = call(*arguments)
-    assert (code, out) == (cli.USAGE, "")
+    assert (code, out) == (USAGE, "")
     assert f"{path}: " in err and words in err
 
 

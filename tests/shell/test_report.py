@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sciprec.batch import workflow
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, NOT_MET
 from sciprec.comparison.verdicts import STATUSES
 from sciprec.errors import InputError
 from sciprec.output import netcdf
@@ -102,7 +102,7 @@ def test_every_file_is_read_compared_and_judged_once(
     counted(evidence, "evidence")
     runs = ("run", *scenario_files, "--out", tmp_path / "out")
     for command in (runs, runs, ("report", tmp_path / "out")):
-        assert call(*command)[0] == cli.GOOD
+        assert call(*command)[0] == GOOD
         assert counts == {"read_batch": 1, "available": 6, "compare": 6, "judge": 6, "evidence": 4}
         counts = dict.fromkeys(counts, 0)
 
@@ -177,13 +177,13 @@ def test_a_blow_up_is_a_failed_run_with_a_dash_also_when_it_is_kept(
     scenario_files[0].write_text(text + "\n[ensemble]\nmembers = 2\n")
     for again in (False, True):
         code, out, said = call("run", scenario_files[0], "--out", scenario_files[0].parent / "out")
-        assert code == cli.NOT_MET
+        assert code == NOT_MET
         assert said.count("failed: stopped early: day 0") == 3 and said.count("kept") == 6 * again
         line = next(one for one in out.splitlines() if one.split()[1:3] == ["fp16", "failed"])
         assert line.split()[3:7] == ["–"] * 4
         assert "fp32 in little_climate: member 1: stopped early: day 0" in out
     code, _, _ = call("report", scenario_files[0].parent / "out")
-    assert code == cli.NOT_MET
+    assert code == NOT_MET
 
 
 def test_a_truth_that_blew_up_fails_the_others(models, scenario_files, tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, USAGE
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def test_the_commands_do_what_is_said(folder, call, blank_figures):
         words, _, file = line.partition(" > ")
         small = SMALL if "climate run" in line else ()
         code, out, err = call(*shlex.split(words, comments=True)[1:], *small)
-        assert (code, err) == (cli.GOOD, ""), (line, err)
+        assert (code, err) == (GOOD, ""), (line, err)
         if file:
             (folder / file.strip()).write_text(out, encoding="utf-8")
     assert (folder / "mine.toml").is_file()
@@ -59,7 +59,7 @@ def test_the_sentences_are_those_that_are_said(folder, call):
         text = text.replace(old, new)
     (folder / "mine.toml").write_text(text, encoding="utf-8")
     code, _, err = call("scenario", "check", "mine.toml")
-    assert code == cli.USAGE
+    assert code == USAGE
     for line in re.findall(r"^sciprec: .*$", TEXT, re.MULTILINE):
         form = ".*".join(map(re.escape, line.split("...")))
         assert re.search(form, err), line

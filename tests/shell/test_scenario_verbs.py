@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, USAGE
 from sciprec.kinds import kinds, parse_scenario
 from sciprec.kinds.schema import scenario_keys, scenario_schema
 from tests.extending import loading
@@ -51,7 +51,7 @@ def plugin(tmp_path):
 
 def test_every_key_is_listed_with_all_that_is_known_of_it(call):
     code, out, err = call("scenario", "keys", "--json")
-    assert (code, err) == (cli.GOOD, "")
+    assert (code, err) == (GOOD, "")
     found = json.loads(out)
     assert list(found) == list(kinds())
     days = next(key for key in found["climate"] if key["path"] == "climate.days")
@@ -80,7 +80,7 @@ def paths_in(content):
 
 def test_keys_of_one_kind_are_a_table(call):
     code, out, _ = call("scenario", "keys", "heston")
-    assert code == cli.GOOD
+    assert code == GOOD
     (line,) = [line for line in out.splitlines() if line.startswith("heston.model.kappa ")]
     assert re.split(r"\s{2,}", line.strip()) == [
         "heston.model.kappa", "number", "1/year", "> 0, ≤ 1000", "required", "1.5",
@@ -91,7 +91,7 @@ def test_keys_of_one_kind_are_a_table(call):
 @pytest.mark.parametrize("verb", ["keys", "schema", "new"])
 def test_an_unknown_kind_is_a_sentence(call, verb):
     code, out, err = call("scenario", verb, "hestn")
-    assert (code, out) == (cli.USAGE, "")
+    assert (code, out) == (USAGE, "")
     assert "unknown kind 'hestn'; known: climate, heston, accumulation" in err
     assert err.endswith("did you mean 'heston'?\n")
 
@@ -104,18 +104,18 @@ def test_kinds_of_plugins_are_there_without_a_word_of_their_own(call, plugin):
     schema = json.loads(call("scenario", "schema", *given)[1])
     Draft202012Validator.check_schema(schema)
     file = plugin.with_name("first.toml")
-    assert call("scenario", "new", "soil", "--out", file, *given) == (cli.GOOD, "", "")
+    assert call("scenario", "new", "soil", "--out", file, *given) == (GOOD, "", "")
     assert tomllib.loads(file.read_text(encoding="utf-8"))["soil"] == {
         "layers": 3, "soil": "clay", "column": {"depth": 1.0}
     }  # fmt: skip
-    assert call("scenario", "check", file, *given)[0] == cli.GOOD
+    assert call("scenario", "check", file, *given)[0] == GOOD
     assert Draft202012Validator(schema).is_valid(tomllib.loads(file.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("kind", [None, *OWN])
 def test_every_scenario_of_the_repository_is_valid_by_the_schema(call, kind):
     code, out, _ = call("scenario", "schema", *([kind] if kind else []))
-    assert code == cli.GOOD
+    assert code == GOOD
     schema = json.loads(out)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     Draft202012Validator.check_schema(schema)
@@ -138,22 +138,22 @@ def test_examples_of_the_schema_are_accepted_by_it():
 @pytest.mark.parametrize("kind", OWN)
 def test_a_new_scenario_is_good_and_says_every_key(call, kind, tmp_path):
     file = tmp_path / "Mine (2).toml"
-    assert call("scenario", "new", kind, "--out", file) == (cli.GOOD, "", "")
+    assert call("scenario", "new", kind, "--out", file) == (GOOD, "", "")
     text = file.read_text(encoding="utf-8")
     scenario = parse_scenario(tomllib.loads(text))
     assert (scenario.kind, scenario.name) == (kind, "mine_2_")
-    assert call("scenario", "check", file) == (cli.GOOD, f"{file}: good\n", "")
+    assert call("scenario", "check", file) == (GOOD, f"{file}: good\n", "")
     code, out, err = call("run", file, "--plan")
-    assert (code, err) == (cli.GOOD, "")
+    assert (code, err) == (GOOD, "")
     for key in scenario_keys(kind):
         if "[]" not in key.path or key.path.startswith("tolerance"):
             assert re.search(rf"^#?(\[+{re.escape(key.path)}\]+|{key.name} = .*)$", text, re.M), key
     before = file.read_bytes()
     code, _, err = call("scenario", "new", kind, "--out", file)
-    assert code == cli.USAGE and f"the file '{file}' exists already; give another one" in err
+    assert code == USAGE and f"the file '{file}' exists already; give another one" in err
     assert file.read_bytes() == before
     code, _, err = call("scenario", "new", kind, "--out", tmp_path / "none" / "x.toml")
-    assert code == cli.USAGE and "cannot be written (No such file or directory)" in err
+    assert code == USAGE and "cannot be written (No such file or directory)" in err
 
 
 @pytest.mark.parametrize("kind", OWN)
@@ -177,9 +177,9 @@ def test_every_comment_of_a_new_scenario_can_be_made_a_key(call, kind):
 @pytest.mark.parametrize("kind", OWN)
 def test_a_new_scenario_runs_as_it_stands(call, undrawn, kind, tmp_path):
     file = tmp_path / "mine.toml"
-    assert call("scenario", "new", kind, "--out", file)[0] == cli.GOOD
+    assert call("scenario", "new", kind, "--out", file)[0] == GOOD
     code, out, err = call("run", file, "--out", tmp_path / "out", "--quiet")
-    assert (code, err) == (cli.GOOD, "") and out.count("unjudged") == 2
+    assert (code, err) == (GOOD, "") and out.count("unjudged") == 2
 
 
 def test_what_only_the_model_knows_is_said_in_one_go_too(call, scenario_files):
@@ -191,7 +191,7 @@ def test_what_only_the_model_knows_is_said_in_one_go_too(call, scenario_files):
     ))  # fmt: skip
     climate.write_text(text.replace('"relative_l2"', '"relative_12"').replace('"fp16"', '"pf16"'))
     code, out, err = call("scenario", "check", heston, climate, "nowhere.toml")
-    assert (code, out) == (cli.USAGE, f"{heston}: good\n")
+    assert (code, out) == (USAGE, f"{heston}: good\n")
     expected = [
         "key 'backends.1': unknown backend 'pf16'", "leave a time step of ",
         "stored is 'fixed16' beside the arithmetic 'fp32'",

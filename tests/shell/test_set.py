@@ -7,7 +7,7 @@ import pytest
 
 import sciprec
 from sciprec.batch import workflow
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, USAGE
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario
 from sciprec.scenario.changes import change
@@ -51,7 +51,7 @@ def test_bad_settings_are_a_sentence_and_nothing_is_left(
     call, scenario_files, tmp_path, given, words
 ):
     code, out, err = call("run", scenario_files[0], "--set", given, "--out", tmp_path / "out")
-    assert (code, out) == (cli.USAGE, "")
+    assert (code, out) == (USAGE, "")
     assert words in err and len(err.splitlines()) == 1
     assert not (tmp_path / "out").exists()
 
@@ -62,7 +62,7 @@ def test_the_batch_is_the_one_of_a_file_that_says_so(
     """Its files are kept by a run of the edited file; its command line makes it again."""
     path, out = scenario_files[0], tmp_path / "out"
     given = ("--set", "climate.truncation=5", "--set", "title=Other words")
-    assert call("run", path, *given, "--out", out)[0] == cli.GOOD
+    assert call("run", path, *given, "--out", out)[0] == GOOD
     text = path.read_text().replace("truncation = 21", "truncation = 5")
     other = path.with_name("edited.toml")
     other.write_text(text.replace("A little flow", "Other words"))
@@ -71,7 +71,7 @@ def test_the_batch_is_the_one_of_a_file_that_says_so(
     command = shlex.split(json.loads((out / "batch.json").read_text())["command"])
     assert command[:3] == ["sciprec", "run", str(path)]
     code, _, err = call(*command[1:])
-    assert code == cli.GOOD and err.count("kept") == 3
+    assert code == GOOD and err.count("kept") == 3
     rows = json.loads(call("run", path, *given, "--out", out, "--plan", "--json")[1])
     assert all(row["kept"] for row in rows)
 

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from sciprec.batch import workflow
-from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import USAGE
 from sciprec.comparison import compare
 from sciprec.errors import InputError
 from sciprec.output import files, netcdf, zarr_store
@@ -19,7 +19,7 @@ def test_a_missing_package_is_one_sentence(models, scenario_files, call, tmp_pat
     monkeypatch.setattr(zarr_store.importlib.util, "find_spec", lambda name: None)
     command = "run", scenario_files[0], "--out", tmp_path / "out", "--format", "zarr"
     code, _, said = call(*command)
-    assert code == cli.USAGE and "the package zarr is not installed; install it with" in said
+    assert code == USAGE and "the package zarr is not installed; install it with" in said
     assert not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="package zarr is not installed"):
         files.read(tmp_path / "run.zarr")
@@ -27,7 +27,7 @@ def test_a_missing_package_is_one_sentence(models, scenario_files, call, tmp_pat
 
 def test_an_unknown_format_is_one_sentence(scenario_files, call, tmp_path):
     code, _, said = call("run", scenario_files[0], "--out", tmp_path, "--format", "csv")
-    assert code == cli.USAGE and "unknown format 'csv'; known: netcdf, zarr" in said
+    assert code == USAGE and "unknown format 'csv'; known: netcdf, zarr" in said
 
 
 @pytest.mark.slow

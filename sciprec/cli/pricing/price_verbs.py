@@ -8,10 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backend, Payoff
 from sciprec.errors import InputError, Interrupted
-
-NOT_MET = 1
 
 
 def price(
