@@ -384,6 +384,17 @@ def test_tables_that_are_refused(text, matrices, words):
         UnitTable.of(matrices, resolve_matrix_unit(text), "rows")
 
 
+def test_a_scale_given_as_a_number_is_that_of_binary32():
+    """Where units keep four bytes of it; 0.1 once stayed in binary64."""
+    matrices = np.random.default_rng(0).uniform(-12, 12, (1, 8, 8))
+    values = UnitTable.of(matrices, MatrixUnit("int8", "fp16", scale=0.1), "rows").values()
+    integers = np.rint(matrices / float(np.float32(0.1)))
+    np.testing.assert_array_equal(values, integers * float(np.float32(0.1)))
+    for scale in (1e-46, 1e39):
+        with pytest.raises(InputError, match="a number above 0 that binary32 has room for"):
+            MatrixUnit("int8", "fp16", scale=scale)
+
+
 def test_the_scale_that_is_advised_is_taken():
     """Of random tables in both integers, from 1e-30 to 1e30; three digits are rounded up."""
     rng = np.random.default_rng(0)

@@ -30,6 +30,7 @@ ROWS = 8
 GROUPS = (ROWS, 16, 32, 64, 128)
 SPARSITIES = ("none", "2:4")
 MOST_SLICES = 8
+_SMALLEST, _LARGEST = 2.0**-149, (2.0 - 2.0**-23) * 2.0**127  # of binary32
 _CLIP = Range("a share of the largest number, above 0 and up to 1", above=0.0, most=1.0)
 _PRUNE = Range("a share of the largest number, from 0 to 0.99", least=0.0, most=0.99)
 _LONG_RANGE = -14
@@ -91,8 +92,8 @@ class MatrixUnit:
     def _require_scale(self) -> None:
         if isinstance(self.scale, str):
             word("scale of a matrix unit", self.scale, SCALES)
-        elif not (isinstance(self.scale, float) and 0 < self.scale < math.inf):
-            accepted = f"{', '.join(SCALES)}, or a number above 0"
+        elif not (isinstance(self.scale, float) and _SMALLEST <= self.scale <= _LARGEST):
+            accepted = f"{', '.join(SCALES)}, or a number above 0 that binary32 has room for"
             raise refused("scale of a matrix unit", self.scale, accepted)
         elif self.table not in INTEGER_BITS:
             raise InputError(

@@ -293,7 +293,7 @@ def _scales(flat: np.ndarray, unit: MatrixUnit) -> np.ndarray:
     if unit.scale == "none":
         return np.ones(flat.shape[0])
     if isinstance(unit.scale, float):
-        return np.full(flat.shape[0], unit.scale)
+        return np.full(flat.shape[0], np.float64(np.float32(unit.scale)))  # as units keep it
     return real_scales(np.abs(flat).max(axis=1, initial=0.0), unit.table)
 
 
