@@ -15,6 +15,7 @@ from sciprec.comparison.coordinates import left_out, with_coordinates_of
 from sciprec.comparison.pointwise.pairing import compared_names, converted
 from sciprec.comparison.selecting import RANGE, Nearness, selected
 from sciprec.errors import InputError, meant
+from sciprec.output.stated import without_history
 
 Places = int | float | str | slice | Sequence[int | float | str]
 """What is selected along an axis: a value, "#3" for a place, "2..5" for a range, or several."""
@@ -94,6 +95,7 @@ class Adjustments:
         notes += [f"of '{a}' only {', '.join(w)} is compared" for a, w in self.select.items()]
         truth, run = self._without_ignored(truth, run)
         notes += [f"'{name}' is not compared" for name in self.ignore]
+        truth, run = without_history(truth), without_history(run)
         run, said = with_coordinates_of(truth, run, near)
         for name in compared_names(truth):
             other = converted(truth, run, name)

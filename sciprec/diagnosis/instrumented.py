@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sciprec.errors import InputError
+from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.formats.backend import HandedBackend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
@@ -42,7 +45,18 @@ def lift_instrumented(
         backend: the arithmetic.
         program: makes the program, as `Program`.
         seed: of random bits.
+
+    Raises:
+        InputError: the arithmetic has formats or scales by place.
     """
+    if isinstance(backend, AssignedBackend):
+        raise InputError(
+            f"backend '{backend.name}' has formats by place, and kernels that are watched from "
+            "inside take one so far; give the narrowest of them"
+        )
+    if isinstance(backend, HandedBackend):  # says itself what is to be given
+        handed: Lifted = backend.maker.lifted(kernel, backend, False)
+        return handed
     again = lambda other, **_: lift_instrumented(other, backend, program)  # noqa: E731
 
     def compiled(variant: Variant):

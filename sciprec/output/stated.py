@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import xarray as xr
+
 from sciprec.output.variables import VARIABLES
 
 PRIMARY = "sciprec_primary"
@@ -97,10 +99,30 @@ def is_compared(name: str, attributes: Mapping[str, Any]) -> bool:
         name: of the variable.
         attributes: of its file.
     """
-    if MONITOR in attributes and name.startswith(MONITORED):
-        return False
-    if ADAPTIVE in attributes and name.startswith(ADAPTED):
+    if is_history(name, attributes):
         return False
     if AUXILIARY in attributes:
         return name not in (*_ABOUT, *str(attributes[AUXILIARY]).split())
     return name not in VARIABLES or VARIABLES[name].compared
+
+
+def is_history(name: str, attributes: Mapping[str, Any]) -> bool:
+    """Whether a variable or axis tells how a run went: what was watched of it, and which
+    arithmetics it chose.
+
+    Args:
+        name: of the variable or axis.
+        attributes: of its file.
+    """
+    prefixes = ((MONITOR, MONITORED), (ADAPTIVE, ADAPTED))
+    return any(of in attributes and name.startswith(begin) for of, begin in prefixes)
+
+
+def without_history(dataset: xr.Dataset) -> xr.Dataset:
+    """What a run has computed, without how it went: no variable and no axis of that.
+
+    Args:
+        dataset: of a run.
+    """
+    told = [name for name in dataset.variables if is_history(str(name), dataset.attrs)]
+    return dataset.drop_vars(told) if told else dataset

@@ -162,6 +162,33 @@ def test_a_batch_has_errors_alerts_and_a_section(tmp_path, blank_figures):
     assert not again.failures
 
 
+@pytest.mark.slow
+def test_a_batch_of_which_one_run_ends_early_has_its_page(tmp_path, call, blank_figures):
+    """fp16 in SI units overflows at once, with scales it does not: what was watched has other
+    lengths.
+    """
+    file = tmp_path / "flow.toml"
+    short = SCENARIO.replace('["fp16"]', '["fp16"]\nscaling = ["none", "static"]')
+    short = short.replace("= 21", "= 5").replace("1200.0", "1800.0").replace("0.25", "0.5")
+    file.write_text(short.replace("\n[monitor]", NAIVE))
+    out = tmp_path / "out"
+    code, said, err = call("run", file, "--out", out)
+    assert code == 1 and "not comparable" not in err, err
+    assert "scaled:static,fp16  " in said and (out / "index.html").stat().st_size
+    runs = ("fp64", "fp16", "scaled-static-fp16")
+    ends = [files.read(out / f"watched_mountain__{run}.nc") for run in runs]
+    steps = [end["monitor_step"].values.size for end in ends]
+    assert 0 < steps[1] < steps[0] == steps[2]
+    assert call("report", out)[0] == 1
+
+
+NAIVE = """
+[climate.parameters]
+formulation = "naive"
+
+[monitor]"""
+
+
 WRONG = {
     "table [monitor]: watch names 'vortcity'": 'watch = ["vortcity"]',
     "did you mean 'vorticity'": 'watch = ["vortcity"]',

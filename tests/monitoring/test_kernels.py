@@ -149,6 +149,24 @@ def test_what_is_wrong_is_said(said):
         sciprec.monitor(kernels.spread, given.pop("backend"), (H, 2, 0.1), **given)
 
 
+BY_PLACE = {
+    "scaled:static,fp16": "has scales for the places of a climate model",
+    "scaled:dynamic,e4m3fn": "give the arithmetic itself",
+    "policy:O2,narrow=fp16,wide=fp32": "has formats by place",
+}
+
+
+@pytest.mark.parametrize("backend", BY_PLACE)
+@pytest.mark.parametrize("level", [None, 0, 1, 2])
+def test_arithmetics_by_place_are_refused_at_every_level(backend, level):
+    """No level: `check_memory`, which puts its own calls into kernels."""
+    with pytest.raises(sciprec.InputError, match=BY_PLACE[backend]):
+        if level is None:
+            sciprec.check_memory(kernels.spread, backend, (H, 2, 0.1))
+        else:
+            sciprec.monitor(kernels.spread, backend, (H, 2, 0.1), watch="h", level=level)
+
+
 def test_variables_and_columns_are_known(spread):
     with pytest.raises(sciprec.InputError, match="unknown variable 'g'; known: h, "):
         spread["bf16"].column("g", "mean")

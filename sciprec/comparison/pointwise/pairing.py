@@ -25,9 +25,15 @@ from sciprec.comparison.pointwise.statistics import Statistics, statistics_of
 from sciprec.comparison.pointwise.tally import Tally
 from sciprec.comparison.pointwise.times import are_times, same_times, time_conversion
 from sciprec.errors import InputError
-from sciprec.output.stated import is_compared
+from sciprec.output.stated import is_compared, without_history
 
 MOST_DIFFERENCES = 4  # named in a message
+_FREE = (
+    "backends", "compensation", "stages", "scaling", "scales", "scale_factors", "unclipped",
+    "policy", "narrow", "wide", "allow", "deny", "adaptive", "monitor", "trace", "tolerance",
+    "ensemble", "title", "source", "name",
+)  # fmt: skip
+"""Keys of scenarios that choose arithmetics, and what is seen, judged and written of runs."""
 
 
 @dataclass(frozen=True)
@@ -137,11 +143,12 @@ def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
 
     Points in another order, such as latitudes from north to south, are put into the truth's, and
     values in other units into the truth's. A run that stopped early is paired over the times that
-    it has.
+    it has. How runs went, what was watched of them above all, may differ.
 
     Raises:
         InputError: variables or coordinates differ; all differing ones are named.
     """
+    golden, actual = without_history(golden), without_history(actual)
     names = compared_names(golden)
     actual = aligned(golden, actual)
     differing = _differences(golden, actual, names)
@@ -262,10 +269,7 @@ def _scenario_differences(golden: xr.Dataset, actual: xr.Dataset) -> list[str]:
     if not all("sciprec_scenario" in d.attrs for d in (golden, actual)):
         return []
     one, two = (dict(_flat(json_attribute(d.attrs, "sciprec_scenario"))) for d in (golden, actual))
-    free = (
-        "backends", "compensation", "stages", "tolerance", "ensemble", "title", "source", "name"
-    )  # fmt: skip
-    keys = sorted(k for k in one.keys() | two.keys() if k.split(".")[0] not in free)
+    keys = sorted(k for k in one.keys() | two.keys() if k.split(".")[0] not in _FREE)
     return [
         f"scenario key '{k}' is {one.get(k)!r} and {two.get(k)!r}"
         for k in keys
