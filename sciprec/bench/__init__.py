@@ -39,6 +39,8 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
     """
     benchmark = benchmark_named(name)
     path = Path(out)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file to be written; give one with --out")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.bench import kernels
+from sciprec.errors import InputError
 from sciprec.precision import lift, quantize, resolve_backend
 
 COLUMN = "trusted"
@@ -98,9 +99,23 @@ def emulators() -> dict[str, Emulator]:
 
 
 def cpfloat_library() -> ctypes.CDLL | None:
-    """CPFloat as `cpfloat.c` makes it, where CPFLOAT_LIBRARY names it."""
+    """CPFloat as `cpfloat.c` makes it, where CPFLOAT_LIBRARY names it.
+
+    Raises:
+        InputError: it names something else.
+    """
     path = os.environ.get(LIBRARY, "")
-    return ctypes.CDLL(str(Path(path).resolve())) if path and Path(path).exists() else None
+    if not path:
+        return None
+    try:
+        library = ctypes.CDLL(str(Path(path).resolve()))
+        library.sciprec_round  # noqa: B018, whether it is there
+    except (OSError, AttributeError) as error:
+        raise InputError(
+            f"the variable {LIBRARY} names '{path}', which is not the library of "
+            f"sciprec/bench/cpfloat.c ({error}); build it as is said there, or unset the variable"
+        ) from None
+    return library
 
 
 def absent() -> list[str]:

@@ -1,5 +1,6 @@
 """The benchmark runs, writes its file, and measures every row it promises."""
 
+import ctypes.util
 import json
 import sys
 
@@ -133,6 +134,8 @@ def test_unwritable_file(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written .*give another one with --out"):
         bench.run("precision", out=tmp_path / "file" / "x.json")
+    with pytest.raises(InputError, match="is a folder, not a file to be written"):
+        bench.run("precision", out=tmp_path)
 
 
 def test_goals_are_for_rows():
@@ -168,8 +171,12 @@ def test_sums_that_are_rounded_twice_are_counted():
 def test_cpfloat_is_absent_until_it_is_built(monkeypatch, tmp_path):
     monkeypatch.delenv(peers.LIBRARY, raising=False)
     assert peers.cpfloat_library() is None and peers.absent()[0].startswith("CPFloat: not built")
-    monkeypatch.setenv(peers.LIBRARY, str(tmp_path / "missing.so"))
-    assert peers.cpfloat_library() is None
+    (tmp_path / "none.so").write_bytes(b"none")
+    standard = ctypes.util.find_library("c") or "libc"
+    for wrong in (tmp_path, tmp_path / "missing.so", tmp_path / "none.so", standard):
+        monkeypatch.setenv(peers.LIBRARY, str(wrong))
+        with pytest.raises(InputError, match="CPFLOAT_LIBRARY names .* not the library of"):
+            peers.absent()
 
 
 @pytest.mark.slow

@@ -23,6 +23,8 @@ from sciprec.climate.transform.spectral import make_tables
 from sciprec.precision import lift, resolve_backend
 from tests.bench.fits import fits, timed
 
+MISSING = climate_dinosaur.MISSING
+
 SMALL = resolve_truncation("T10")
 
 
@@ -57,7 +59,7 @@ def test_powers_are_fitted_and_years_counted():
 def test_dinosaur_is_left_out_with_a_sentence(monkeypatch):
     monkeypatch.setattr(climate_dinosaur.importlib.util, "find_spec", lambda name: None)
     (entry,) = climate_dinosaur.measure_dinosaur(lambda text: None)
-    assert entry["skipped"] == "dinosaur is not installed: pip install dinosaur"
+    assert entry["skipped"] == MISSING == "dinosaur is not installed: pip install dinosaur"
 
 
 def test_a_dinosaur_that_fails_says_why(monkeypatch):
@@ -74,7 +76,7 @@ def test_the_table_has_steps_peers_truncations_and_members():
         "transforms": [],
         "rooflines": [],
         "steps": [step | {"backend": "fp64", "years_per_day": 328.5}],
-        "peers": [step | {"backend": "fp64", "seconds": 0.0172}],
+        "peers": [step | {"backend": "fp64", "seconds": 0.0172}, {"skipped": MISSING}],
         "scaling": {
             "model": "10 levels", "step_power": 2.5, "legendre_power": 2.9,
             "truncations": [{"truncation": "T63", "step": 0.02, "legendre": 2e-5}],
@@ -91,8 +93,9 @@ def test_the_table_has_steps_peers_truncations_and_members():
     }  # fmt: skip
     tables = climate.tables(result)
     ours, peer = tables["A step"]
-    assert (ours["ms"], ours["years a day"]) == ("10", "328") and "10 ms" in ours["goal"]
+    assert (ours["ms"], ours["years a day"]) == ("10", "328") and ours["goal"].endswith("4.7")
     assert peer["arithmetic"] == "dinosaur, fp64" and peer["ms"] == "17.2"
+    assert tables["Not measured here"] == [{"why": MISSING}]
     assert tables["Members at once"][0]["used"] == "0.95 of 2 cores"
     (row,) = tables["Threads in one run: times one (medians)"]
     assert row["step, ms"] == "7" and row["2 threads"] == "1.75 (1.61)"

@@ -2,8 +2,10 @@
 
 import math
 
+import numba
 import numpy as np
 import pytest
+from numba.experimental import jitclass
 
 from sciprec.precision import lift, quantize, resolve_backend
 from sciprec.precision.lifting import proof
@@ -112,7 +114,152 @@ def test_arrays_of_unrounded_integers_are_not_trusted(at_once):
     for _ in range(3):
         lifted(x, out)
         assert out[0] == 2048.0
-    assert lifted._proof._trusting is lifted.dispatcher
+    assert lifted._proof._trusting is not None
+
+
+def appended(x, o, out):
+    y = np.append(x, o)
+    for i in range(x.size):
+        out[i] = x[i] + y[i + x.size]
+
+
+def in_a_list(x, o, out):
+    y = [0.5, 2049]
+    y.append(o[0])
+    y += [2049]
+    for i in range(x.size):
+        out[i] = x[i] + y[1] + (y[2] - y[3])
+
+
+def read(y, i):
+    return y[i]
+
+
+def in_a_function(x, o, out):
+    y = np.append(out, o)
+    for i in range(x.size):
+        out[i] = x[i] + read(y, o.size)
+
+
+def again(x, o, out):
+    if o.size:
+        again(np.append(x, o), o[:0], out)
+        return
+    for i in range(out.size):
+        out[i] = x[i + out.size] + 0.75
+
+
+def rebound(x, o, out):
+    x = np.append(x, o)
+    for i in range(out.size):
+        out[i] = x[i + out.size] + 0.75
+
+
+@pytest.mark.parametrize("kernel", [appended, in_a_list, in_a_function, again, rebound])
+def test_what_a_kernel_makes_of_integers_is_rounded_at_every_call(at_once, kernel):
+    """2049 is 2048 in fp16, and so is 0.75 more, which was 2050 once the kernel was trusted."""
+    lifted = lift(kernel, "fp16")
+    for _ in range(4):
+        out = np.full(4, 0.5)
+        lifted(np.full(4, 0.75), np.array([2049, 2051, 2053, 2055]), out)
+        assert out[0] == 2048.0
+
+
+@jitclass([("w", numba.float64[:])])
+class Behind:
+    def __init__(self, w):
+        self.w = w
+
+
+def of_object(x, o, out):
+    for i in range(x.size):
+        out[i] = x[i] + o.w[i]
+
+
+def of_elements(x, o, out):
+    for i in range(x.size):
+        out[i] = x[i] + o[i]
+
+
+def of_record(x, o, out):
+    for i in range(x.size):
+        out[i] = x[i] + o[i]["v"]
+
+
+def of_typed_list(x, o, out):
+    for i in range(x.size):
+        out[i] = x[i] + o[0][i]
+
+
+def test_what_the_pass_does_not_look_into_is_rounded_at_every_call(at_once):
+    record, values = np.zeros(4, [("v", "f8")]), np.full(4, 2049.0)
+    record["v"] = 2049.0
+    for kernel, given in (
+        (of_object, Behind(values)), (of_record, record),
+        (of_elements, numba.typed.List(values)), (of_typed_list, numba.typed.List([values])),
+    ):  # fmt: skip
+        lifted = lift(kernel, "fp16")
+        for _ in range(3):
+            out = np.zeros(4)
+            lifted(np.zeros(4), given, out)
+            assert out.tolist() == [2048.0] * 4, kernel.__name__
+        assert lifted._proof._trusting is None and not in_format(given, resolve_backend("fp16"))
+
+
+def signs(x, z, out):
+    for i in range(x.size):
+        z[i] = (x[i] - x[i]) / (x[i] - x[i])
+    for i in range(x.size):
+        out[i] = math.copysign(x[i], z[i])
+
+
+def beyond(x, z, out):
+    for i in range(x.size):
+        out[i] = x[i] * 1048576.0 + x[i] * (1048576.0 - 1.0 / 512)
+    for i in range(x.size):
+        z[i] = out[i] * 0.5
+
+
+@pytest.mark.parametrize(
+    ("kernel", "backend", "dtype"),
+    [(signs, "bf16", "f8"), (beyond, "float:p=30,emin=-20,emax=20", "f4")],
+)
+def test_what_a_load_changes_besides_is_changed_at_every_call(at_once, kernel, backend, dtype):
+    """The sign of a NaN, and numbers that a store to float32 has rounded beyond the largest."""
+    lifted, results = lift(kernel, backend), set()
+    lifted._proof = proof.Proof(lifted.dispatcher, kernel, lifted.backend, "auto", 1)
+    for _ in range(4):
+        z, out = np.ones(4, dtype), np.ones(4, dtype)
+        lifted(np.ones(4, dtype), z, out)
+        results.add((z.tobytes(), out.tobytes()))
+    assert len(results) == 1 and lifted._proof._trusting is None
+
+
+def through_another(x, z, out):
+    for i in range(out.size):
+        out[i] = z[0] / (z[0] + z[0] + z[0])
+    s = z[0]
+    for i in range(x.size):
+        s += x[i]
+    return s
+
+
+@pytest.mark.parametrize("shift", [0, 4])
+def test_arguments_that_overlap_by_parts_of_elements_are_not_trusted(at_once, shift):
+    lifted, found = lift(through_another, "fp16"), set()
+    for _ in range(3):
+        memory = np.zeros(33, np.float32).view(np.uint8)
+        out = memory[8:104].view(np.float64)
+        x = memory[8 : 8 + 64].view(np.float32) if not shift else memory[4:100].view(np.float64)
+        found.add(float(lifted(x, np.array([1.0]), out)).hex())
+    assert len(found) == 1 and lifted._proof._trusting is None
+
+
+def test_a_kernel_that_is_not_trusted_is_not_looked_at_again(at_once):
+    lifted, z = lift(signs, "fp16"), np.ones(3)
+    for _ in range(4):
+        lifted(z, z.copy(), z.copy())
+    assert lifted._proof._due == math.inf
 
 
 def test_overlapping_arguments(at_once):

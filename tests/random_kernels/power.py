@@ -48,7 +48,7 @@ SAMPLE = (3, 4, 8)
 
 
 def sample() -> list[Trial]:
-    """The trials of the slow tests, about half a minute of one core: those that find a planted
+    """The trials of the slow tests, about twenty seconds of one core: those that find a planted
     fault, and the kernels of the sample.
     """
     finding = [

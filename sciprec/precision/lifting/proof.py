@@ -1,10 +1,17 @@
-"""Trust that is proven: a kernel that does not round what it loads, where a pass over the arguments
-has found that every element is its own rounding.
+"""Trust that is proven: a kernel that does not round what it loads from its arguments, where a pass
+over them has found that every element is its own rounding.
 
-The results have the same bits: a load then gives the same number, rounded or not, and what a kernel
-stores is in the format already. The pass compares bits, so that -0, subnormals that are flushed and
-NaN of other payloads are told apart; arrays with gaps, and kernels that put integers among
-floating-point numbers (`symbols.MIXING`), are left to the kernel that rounds.
+Numbers have the same bits: an argument's array holds the numbers of the format when the kernel is
+entered, and every store of a lifted kernel rounds, so that it holds such numbers as long as it
+runs. That is known of arrays, and tuples of them, that the kernel reads by the name of a parameter;
+whatever else it reads (arrays and lists of its own, what is behind an attribute, what a function
+that it calls is given) is rounded as ever. The pass compares bits, so that -0, subnormals that are
+flushed and NaN of other payloads are told apart. Left to the kernel that rounds are arguments that
+are no arrays, numbers or tuples of these (objects, records, lists), arrays with gaps, arrays that
+share memory unless element lies upon element of the same type, and arrays of float32 beside formats
+of more bits, whose largest number a store may round to the one above it. The sign of a NaN that a
+processor makes is not the one that rounding a load gives it: kernels that look at signs of NaN
+(`SIGNS`) are left alone, others may keep it in a NaN.
 
 It is compiled when it pays: after the kernel has run for longer than that takes, where loads are
 many beside other operations, and the pass takes a small part of a call. Nothing is compiled twice
@@ -14,8 +21,10 @@ for a kernel that runs for a second.
 from __future__ import annotations
 
 import ast
+import itertools
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -24,16 +33,16 @@ import numpy as np
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.operations.operation import OPERATIONS
-from sciprec.precision.rewriting import symbols
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
-from sciprec.precision.rewriting.syntax import Site
+from sciprec.precision.rewriting.syntax import Site, stored_names
 
 FIRST_SECONDS = 1.0
 SECONDS_A_SITE = 0.05
 """How long a kernel has to run before it is worth compiling again, and more for each operation of
 its source: about twice what that takes.
 """
+_BINARY32 = 24
 LEAST_LOADS = 0.25
 """Loads for each operation of the source, below which the rounding of loads is no great part."""
 OF_A_FUNCTION = 20
@@ -42,25 +51,54 @@ LARGEST_SHARE = 0.1
 """Of a call's time, for the pass over its arguments: what is saved is a fifth to a half of it."""
 
 
+SIGNS = ("copysign", "signbit")
+"""Functions by which a NaN's sign gets into a number."""
+
+
+class _Trusting(Rewriter):
+    """Elements of the kernel's own arguments are taken as they are."""
+
+    def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
+        super().__init__(program, function, tree, namespace)
+        self.held: set[str] = set()
+        if function is program.kernel:
+            self.held = {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)}
+        for node in ast.walk(tree):
+            if node is not tree and isinstance(node, (ast.FunctionDef, ast.Lambda)):
+                self.held -= {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+        self.held -= stored_names(tree.body)
+
+    def loaded(self, node, read, array):
+        """An element of what a parameter stands for is in the format."""
+        base = array
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        if isinstance(base, ast.Name) and base.id in self.held:
+            return self.op("trusted", node, self.looked_at(node, read))
+        return super().loaded(node, read, array)
+
+
 class TrustingProgram(Program):
-    """A program for arguments that are known to be in the storage format; what the kernel gives
-    back is rounded into new arrays as if they were not.
-    """
+    """A program for arguments that are known to be in the storage format."""
+
+    rewriter = _Trusting
 
     def __init__(self, kernel, backend: Backend, path: str):
-        super().__init__(kernel, backend, path, True)
-        self.rounds_results = True
+        self._asked = 0
+        super().__init__(kernel, backend, path, False)
+
+    def callee(self, function) -> str:
+        """The generated name of a kernel; who calls the whole kernel may hand it anything."""
+        self._asked += function is self.kernel
+        return super().callee(function)
 
     @property
     def sound(self) -> bool:
-        """Whether no array of the kernel's own may hold numbers that were not rounded."""
-        used = {
-            node.attr
-            for tree, _ in self._definitions
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute)
-        }
-        return not used & {function.__name__ for function in symbols.MIXING}
+        """Whether it gives the numbers of the kernel that rounds what it loads."""
+        trees = [tree for tree, _ in self._definitions]
+        nodes = [node for tree in trees for node in ast.walk(tree)]
+        used = {getattr(node, "attr", getattr(node, "id", "")) for node in nodes}
+        return self._asked == 1 and not used & {prefix + f for prefix in ("", "sp_") for f in SIGNS}
 
 
 class _Comparing(Rewriter):
@@ -90,16 +128,43 @@ def _comparison(backend: Backend, path: str) -> Callable:
 
 def in_format(value: Any, backend: Backend, path: str = "auto") -> bool:
     """Whether every element of an argument (arrays, tuples of them) is known to be a number of the
-    backend's storage format: its own rounding, bit for bit.
+    backend's storage format, its own rounding, bit for bit, and to stay one.
     """
     if isinstance(value, tuple):
         return all(in_format(item, backend, path) for item in value)
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc" or not value.size:
+    if not isinstance(value, np.ndarray):
+        return value is None or isinstance(value, (int, float, complex, str, np.number, np.bool_))
+    if value.dtype.kind in "iub":
         return True
-    real = np.dtype(value.real.dtype)
-    if not value.flags.forc or not value.dtype.isnative or real.itemsize not in (4, 8):
+    if value.dtype.kind not in "fc" or not value.flags.forc or not value.dtype.isnative:
         return False
-    return _comparison(backend, path)(value.ravel(order="K").view(real)) == 0
+    real = np.dtype(value.real.dtype)
+    bits = backend.storage.format.significand_bits
+    if real.itemsize != 8 and (real.itemsize != 4 or bits > _BINARY32):
+        return False
+    return not value.size or _comparison(backend, path)(value.ravel(order="K").view(real)) == 0
+
+
+def _apart(value: Any) -> bool:
+    """Whether arrays in an argument, or tuples of them, share no memory but element by element."""
+    arrays = list(_arrays(value))
+    return all(
+        one.dtype == other.dtype and (_start(one) - _start(other)) % one.itemsize == 0
+        for one, other in itertools.combinations(arrays, 2)
+        if np.may_share_memory(one, other)
+    )
+
+
+def _arrays(value: Any) -> Iterator[np.ndarray]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _arrays(item)
+
+
+def _start(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
 
 
 def loads_matter(sites: Sequence[Site]) -> bool:
@@ -129,13 +194,16 @@ class Proof:
         """The entry for this call: the one that rounds, until it is due to look for another."""
         if self._spent < self._due:
             return self._rounding
-        proven = in_format(args, *self._lifted[1:])
+        proven = _apart(args) and in_format(args, *self._lifted[1:])
         if proven and self._trusting is None and self._pays(args):
             program = TrustingProgram(*self._lifted)
-            self._trusting = module_of(program).sp_entry if program.sound else self._rounding
+            if program.sound:
+                self._trusting = module_of(program).sp_entry
+            else:
+                self._due = math.inf
         if proven and self._trusting is not None:
             return self._trusting
-        self._due = 2.0 * self._spent
+        self._due = max(self._due, 2.0 * self._spent)
         return self._rounding
 
     def _pays(self, args: tuple) -> bool:

@@ -81,14 +81,6 @@ HEAPS = {heapq.heappush, heapq.heappop, heapq.heapify, heapq.heappushpop, heapq.
 CREATING = {np.empty: 1, np.zeros: 1, np.ones: 1, np.full: 2, np.full_like: 2}
 """Functions that make arrays of the carrier's dtype -> position of their dtype argument."""
 
-MIXING = {
-    np.full, np.full_like, np.array, np.where, np.concatenate, np.stack, np.hstack, np.vstack,
-    np.column_stack,
-}  # fmt: skip
-"""Functions that may put integers into arrays of floating-point numbers, where they are rounded
-when they are loaded.
-"""
-
 METHODS = {
     "sum": np.sum, "mean": np.mean, "prod": np.prod, "dot": np.dot, "max": np.max, "min": np.min,
     "cumsum": np.cumsum, "var": np.var, "std": np.std,
