@@ -3,8 +3,8 @@ compiling ahead.
 
 A run that has ended leaves an empty file in the folder of the compiled kernels, named by a digest
 of what decides which kernels it calls. Where it is missing, forecasts count the compiling, and a
-batch compiles before its runs start: for each arithmetic in a process of its own, because Numba
-compiles on one thread of a process at a time.
+batch compiles before its runs start, in processes of its own, because Numba compiles on one thread
+of a process at a time.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import pickle
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -35,6 +35,7 @@ from sciprec.provenance.definitions import code_digest
 FOLDER = "compiled-runs"
 _LOOK_SECONDS = 0.05
 _MOST_PROCESSES = 8  # each takes half a gigabyte
+_MOST_RUNS = 4  # of one process, which never frees what it has compiled
 _WORTH_SECONDS = 3.0  # of compiling: a process takes one to begin
 _here = threading.local()
 
@@ -131,19 +132,76 @@ def compile_ahead(
     processes = min(processes, _MOST_PROCESSES)
     if min(len(waiting), processes) < 2 or not sys.executable:
         return
-    working: list[subprocess.Popen] = []
+    working: list[_Compiler] = []
     try:
-        while waiting or working:
-            working = [process for process in working if process.poll() is None]
-            while waiting and len(working) < processes:
-                run = waiting.pop(0)
-                working.append(_begun(run, plugins))
+        while waiting or any(one.busy for one in working):
+            working = [one for one in working if one.alive()]
+            free = [one for one in working if not one.busy]
+            if waiting and (free or len(working) < processes):
+                compiler = free[0] if free else _Compiler(plugins)
+                if not free:
+                    working.append(compiler)
+                compiler.give(run := waiting.pop(0))
                 if on_compiling is not None:
                     on_compiling(run)
-            time.sleep(_LOOK_SECONDS)
+            else:
+                time.sleep(_LOOK_SECONDS)
     finally:
-        for process in working:
-            process.kill()
+        for one in working:
+            one.end()
+
+
+class _Compiler:
+    """A process that compiles the kernels of one run after the other: what the engine's own
+    functions are compiled to is there for the next, and it begins once.
+
+    Args:
+        plugins: files that it imports first.
+    """
+
+    def __init__(self, plugins: Sequence[str]):
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", f"from {__name__} import compile_given; compile_given()"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._runs, self._done = self._process.stdin, self._process.stdout
+        self.busy, self._given = False, 0
+        self._plugins = list(plugins)
+        self._ear = threading.Thread(target=self._hear, daemon=True)
+        self._ear.start()
+
+    def give(self, run: Run) -> None:
+        """Let it compile the kernels of a run; it is busy until it has."""
+        self.busy = True
+        self._given += 1
+        packed = pickle.dumps((self._plugins, pickle.dumps(run)))
+        with contextlib.suppress(OSError):  # it has died
+            self._runs.write(packed)
+            self._runs.flush()
+
+    def _hear(self) -> None:
+        """A byte for each run that is done."""
+        with self._done as stream:
+            while stream.read(1):
+                self.busy = False
+
+    def alive(self) -> bool:
+        """Whether it takes runs still: it ends after some, whose code it never frees."""
+        if not self.busy and self._given == _MOST_RUNS:
+            self.end()
+        if self._process.poll() is None:
+            return True
+        self.end()
+        return False
+
+    def end(self) -> None:
+        """Stop it, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        self._ear.join()
+        with contextlib.suppress(OSError):  # what it has not read
+            self._runs.close()
 
 
 def _without_waiting(runs: Collection[Run]) -> list[Run]:
@@ -159,17 +217,6 @@ def _without_waiting(runs: Collection[Run]) -> list[Run]:
     return first + [run for run in runs if not any(run is one for one in first)]
 
 
-def _begun(run: Run, plugins: Sequence[str]) -> subprocess.Popen:
-    """A process that compiles the kernels of a run."""
-    with tempfile.TemporaryFile() as packed:
-        pickle.dump((list(plugins), pickle.dumps(run)), packed)
-        packed.seek(0)
-        return subprocess.Popen(
-            [sys.executable, "-c", f"from {__name__} import compile_given; compile_given()"],
-            stdin=packed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-
-
 def compile_kernels(run: Run) -> None:
     """Compile the kernels of a run by one that is brief."""
     kind = kind_of(run.scenario)
@@ -179,7 +226,17 @@ def compile_kernels(run: Run) -> None:
 
 
 def compile_given() -> None:
-    """What a process of `compile_ahead` does: it finds the run on its standard input."""
-    files, packed_run = pickle.load(sys.stdin.buffer)
-    load_files(files)
-    compile_kernels(pickle.loads(packed_run))
+    """What a process of `compile_ahead` does: it finds runs on its standard input, and writes a
+    byte for each. What cannot be compiled says so where it runs.
+    """
+    done = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # kernels may print
+    while True:
+        try:
+            files, packed_run = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        with contextlib.suppress(Exception):
+            load_files(files)
+            compile_kernels(pickle.loads(packed_run))
+        done.write(b".")

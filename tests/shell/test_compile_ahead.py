@@ -1,6 +1,7 @@
-"""Kernels of a batch are compiled before its runs, each arithmetic in a process of its own."""
+"""Kernels of a batch are compiled before its runs, in processes of its own."""
 
 import os
+import subprocess
 
 import pytest
 
@@ -96,13 +97,13 @@ def test_arithmetics_that_share_code_do_not_wait_for_each_other(plugin, monkeypa
     })  # fmt: skip
     begun = []
 
-    def stop(run, plugins):
+    def stop(compiler, run):
         begun.append(run.backend)
         raise KeyboardInterrupt
 
     ordered = [run.label for run in compiling._without_waiting(plan([scenario]))]
     assert ordered == ["fp64", "fp32", "fixed32", "mlu370-noise", "bf16", "mlu370"]
-    monkeypatch.setattr(compiling, "_begun", stop)
+    monkeypatch.setattr(compiling._Compiler, "give", stop)
     with pytest.raises(KeyboardInterrupt):
         compiling.compile_ahead(list(reversed(plan([scenario]))), 2)
     assert begun == ["mlu370-noise"]
@@ -125,8 +126,13 @@ def test_what_other_processes_cannot_compile_is_compiled_by_the_runs(runs, tmp_p
 
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="no list of processes")
 def test_an_interrupt_ends_the_processes(runs, monkeypatch):
-    begun, begin = [], compiling._begun
-    monkeypatch.setattr(compiling, "_begun", lambda *a: begun.append(begin(*a)) or begun[-1])
+    begun, begin = [], subprocess.Popen
+
+    def noted(*args, **more):
+        begun.append(begin(*args, **more))
+        return begun[-1]
+
+    monkeypatch.setattr(compiling.subprocess, "Popen", noted)
 
     def interrupt(run):
         raise KeyboardInterrupt
