@@ -18,9 +18,11 @@ from sciprec.precision.assigning.scaling import (
     KEPT,
     SCALED,
     SCALINGS,
+    reach,
     scale_exponent,
     with_scaling,
 )
+from sciprec.precision.formats.backend import resolve_backend
 from sciprec.scenario.loading import TRUTH, Scenario
 from sciprec.scenario.policy_choice import one_or_several
 from sciprec.scenario.sections import as_tuple
@@ -82,12 +84,21 @@ class WithScaling(Scenario):
             word("scaling", name, SCALINGS)
         if len(set(self.scaling)) < len(self.scaling):
             raise ValueError("a scaling is named twice")
-        for factor in self.scale_factors:
-            scale_exponent("'scale_factors'", factor)
         if not self.backends:
             raise ValueError(
                 "the key 'scaling' is given without 'backends'; name the arithmetics that get "
                 'scales, as in `backends = ["fp16"]`'
+            )
+        if all(resolve_backend(name).name == TRUTH for name in self.backends):
+            raise ValueError(
+                "the key 'scaling' is given, and 'backends' names fp64 alone, the truth, which has "
+                'no scales; name arithmetics that get some, as in `backends = ["fp16"]`, or leave '
+                "'scaling' out"
+            )
+        if self.scales and not (set(self.scaling) - {"none"} or self._further()):
+            raise ValueError(
+                "the key 'scales' is given, and no run has scales; give `scaling = \"static\"`, or "
+                "leave it out"
             )
         self.__dict__["backends"] = self._named(self.backends)
         return self
@@ -107,7 +118,16 @@ class WithScaling(Scenario):
                 scaled = scaling != "none"
                 scales = self.scales if scaled else None
                 found.append(with_scaling(backend, scaling, scales).name if scaled else backend)
-            more: list[dict[str, Any]] = [{"times": x} for x in self.scale_factors]
-            more += [{"small": KEPT}] * self.unclipped
-            found += [with_scaling(backend, "static", self.scales, **one).name for one in more]
+            if self._further():
+                with_scaling(backend, "static", self.scales)  # whether it can have some
+                most = reach(resolve_backend(backend).compute)
+                for factor in self.scale_factors:
+                    scale_exponent("'scale_factors'", factor, most)
+            for one in self._further():
+                found.append(with_scaling(backend, "static", self.scales, **one).name)
         return tuple(dict.fromkeys(found))
+
+    def _further(self) -> list[dict[str, Any]]:
+        """What further runs with static scales have, one after another."""
+        factors: list[dict[str, Any]] = [{"times": x} for x in self.scale_factors]
+        return factors + [{"small": KEPT}] * self.unclipped

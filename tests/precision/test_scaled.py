@@ -277,6 +277,11 @@ def test_names_of_arithmetics_with_scales():
         ("scaled:static,fp16,small=none", "unknown small 'none'"),
         ("scaled:dynamic,fp16,small=kept", "beside dynamic scales"),
         ("scaled:dynamic,fp16,good_steps=0", "good_steps is 0"),
+        ("scaled:static,fp16,good_steps=7", "good_steps is 7 beside static scales"),
+        *((f"scaled:dynamic,fp16,good_steps={x}", "is no whole number; write for example")
+          for x in ("inf", "nan", "1.5", "1e400")),
+        ("scaled:static,fp16,times=2,times=4", "'times' is given twice"),
+        ("scaled:static,fp16,advection=2, advection=2", "'advection' is given twice"),
         *((f"scaled:static,{x}", f"{x[-4:]}.*' cannot have scales; accepted: one format to nearest")
           for x in ("fp64", "mlu370", "fixed16", "float:p=30", "fp16,round=rz")),
     ],
@@ -284,6 +289,58 @@ def test_names_of_arithmetics_with_scales():
 def test_what_has_no_scales_is_refused(name, said):
     with pytest.raises(InputError, match=said):
         resolve_backend(name)
+
+
+@pytest.mark.parametrize("stage", ["times", "good_steps", "small", "p", "emin", "a,b", "a=b", 3])
+def test_what_means_something_else_in_a_name_is_no_stage(stage):
+    with pytest.raises(InputError, match=r"unknown stage .* among scales; give stages that `scipr"):
+        with_scaling("fp16", "static", {stage: 2.0})
+
+
+_BEYOND = 10**400, -(10**400), 1 << 20000, math.inf
+
+
+@pytest.mark.parametrize("scale", [*_BEYOND, True, None, "2", math.nan, 1j], ids=range(9))
+def test_what_is_no_power_of_two_is_no_scale(scale):
+    with pytest.raises(InputError, match=r"the scale of 'a' is .*; accepted: powers of two"):
+        with_scaling("fp16", "static", {"a": scale})
+
+
+def test_powers_of_two_of_any_type_are_scales():
+    for two in (2, 2.0, np.float32(2), np.int8(2), np.float64(2), Fraction(2)):
+        assert with_scaling("fp16", "static", {"a": two}, two).scaling.given == (("a", 1),)
+
+
+def test_every_name_is_refused_or_means_what_it_says():
+    """Names drawn of parts that names have, and of others: what is taken has a name of its own,
+    which gives it again; every part of the given one is in it, or what is usual.
+    """
+    random, taken = np.random.default_rng(5), 0
+    keys = ("times", "small", "good_steps", "advection", "rest", "p", "")
+    values = ("2", "0.5", "1", "clipped", "kept", "inf", "nan", "1e400", "-4", "7", "", "x", "3")
+    for _ in range(3000):
+        mode = random.choice(["static", "dynamic", "none", ""], p=[0.45, 0.45, 0.05, 0.05])
+        parts = [str(random.choice(["fp16", "e4m3fn", "float:p=9,emin=-30,emax=20", "fp64"]))]
+        parts += [f"{random.choice(keys)}={random.choice(values)}"
+                  for _ in range(random.integers(4))]  # fmt: skip
+        name = f"scaled:{mode},{','.join(parts)}"
+        try:
+            made = resolve_backend(name)
+        except InputError:
+            continue
+        taken += 1
+        again = resolve_backend(made.name)
+        assert again == made and again.scaling == made.scaling, name
+        own = dict(made.scaling.given) | {
+            "times": made.scaling.times, "small": made.scaling.small,
+            "good_steps": made.scaling.good_steps,
+        }  # fmt: skip
+        for part in parts[1:]:
+            key, _, value = part.partition("=")
+            k = value if key == "small" else float(value)
+            k = k if key in ("small", "good_steps") else math.log2(k)
+            assert own[key] == k, name
+    assert taken > 100
 
 
 def test_scales_are_no_kernels():

@@ -35,6 +35,14 @@ def test_every_arithmetic_has_every_scaling():
     ]  # fmt: skip
 
 
+def test_factors_and_what_is_not_clipped_have_the_scales_by_hand():
+    more = {"scaling": "none", "backends": ["fp16"], "scales": {"advection": 1024.0}}
+    assert labels(**more, scale_factors=[4.0]) == [
+        "fp64", "fp16", "scaled:static,fp16,times=4.0,advection=1024.0"
+    ]
+    assert labels(backends=["fp64", "fp16"], scaling="static") == ["fp64", "scaled:static,fp16"]
+
+
 def test_a_scenario_is_the_same_when_it_is_read_from_its_own_words():
     scenario = parse_scenario(SCENARIO)
     given = scenario.model_dump(mode="json", exclude_unset=True)
@@ -84,6 +92,10 @@ def test_a_mistake_among_the_keys_is_one_complaint(more, said):
         ({"scaling": ["static", "static"]}, "a scaling is named twice"),
         ({"scales": {"advection": 3.0}}, "the scale of 'advection' is 3.0; accepted: powers of"),
         ({"scale_factors": [5.0]}, "the scale of 'scale_factors' is 5.0"),
+        ({"scale_factors": [2.0**101]}, r"'scale_factors' is 2.5\d+e\+30; .* 2\^-100 to 2\^100"),
+        ({"scaling": "none", "scales": {"advection": 2.0}}, "'scales' is given, and no run has"),
+        ({"scaling": "static", "scales": {"times": 2.0}}, "unknown stage 'times' among scales"),
+        ({"backends": ["fp64"]}, "'backends' names fp64 alone, the truth, which has no scales"),
         ({"scaling": [], "unclipped": True}, "'unclipped' is given without a scaling"),
         ({"scaling": [], "scale_factors": [2.0]}, "'scale_factors' is given without a scaling"),
         ({"backends": ["mlu370"]}, "'mlu370' cannot have scales"),

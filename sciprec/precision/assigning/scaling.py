@@ -8,6 +8,7 @@ and dividing where it is used.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -34,7 +35,8 @@ GOOD_STEPS = 100
 SCALED = "scaled:"
 """The beginning of names of arithmetics with scales."""
 _OF_FORMATS = ("p", "emin", "emax", "round", "subnormals", "overflow")
-_OWN = ("times", "small", "good_steps")
+_OF_NUMBERS = ("times", "good_steps")
+_OWN = (*_OF_NUMBERS, "small")
 _FARTHEST = 450
 """Exponents reach from -450 to 450 with all bits of a format, as in `float_format`."""
 MOST = 200
@@ -130,10 +132,15 @@ def with_scaling(
         return resolve_backend(backend)
     word("small", small, (CLIPPED, KEPT))
     whole("good_steps", good_steps, 1, 10**6, "a number of steps from 1 to 1000000")
+    if scaling == STATIC and good_steps != GOOD_STEPS:
+        raise InputError(
+            f"good_steps is {shown(good_steps)} beside static scales, which nothing doubles; leave "
+            "it out, or give scaling = 'dynamic'"
+        )
     resolved = resolve_backend(backend)
     most = reach(resolved.compute)
     given = tuple(
-        (name, scale_exponent(f"'{name}'", x, most)) for name, x in (scales or {}).items()
+        (_stage(name), scale_exponent(f"'{name}'", x, most)) for name, x in (scales or {}).items()
     )
     made = Scaling(scaling, given, scale_exponent("'times'", times, most), small, good_steps)
     return _scaled(resolved, made)
@@ -147,13 +154,31 @@ def backend_called(name: str) -> Backend:
     """
     mode, backend, options = _read(name)
     word("scaling", mode, SCALINGS[1:])
-    numbers = {key: _number(name, key, x) for key, x in options.items() if key != "small"}
-    own: dict[str, Any] = {key: numbers.pop(key) for key in _OWN if key in numbers}
-    if "good_steps" in own:
-        own["good_steps"] = int(own["good_steps"])
-    if "small" in options:
-        own["small"] = options["small"]
-    return with_scaling(backend, mode, numbers, **own)
+    own: dict[str, Any] = {key: options.pop(key) for key in _OWN if key in options}
+    own |= {key: _number(name, key, own[key]) for key in _OF_NUMBERS if key in own}
+    steps = own.get("good_steps", 1.0)
+    if not steps.is_integer():
+        raise InputError(
+            f"malformed scaling '{name}': good_steps={steps:g} is no whole number; write for "
+            "example 'scaled:dynamic,fp16,good_steps=50'"
+        )
+    own |= {"good_steps": int(steps)} if "good_steps" in own else {}
+    scales = {key: _number(name, key, x) for key, x in options.items()}
+    return with_scaling(backend, mode, scales, **own)
+
+
+def _stage(name: Any) -> str:
+    """The name of a stage, as far as that can be known without a model.
+
+    Raises:
+        InputError: it is none, and would mean something else in the name of the backend.
+    """
+    if not isinstance(name, str) or name in (*_OWN, *_OF_FORMATS) or set(name) & set(",="):
+        raise InputError(
+            f"unknown stage {shown(name)} among scales; give stages that `sciprec policies` "
+            "lists, as in scales = { advection = 1024.0 }"
+        )
+    return name
 
 
 def _read(name: str) -> tuple[str, str, dict[str, str]]:
@@ -164,6 +189,8 @@ def _read(name: str) -> tuple[str, str, dict[str, str]]:
         key, equals, value = parts[-1].partition("=")
         if not equals or key.rpartition(":")[2].strip() in _OF_FORMATS:
             break
+        if key.strip() in options:
+            raise InputError(f"malformed scaling '{name}': '{key.strip()}' is given twice")
         options[key.strip()] = value.strip()
         parts.pop()
     if not parts or not parts[0]:
@@ -230,8 +257,11 @@ def scale_exponent(what: str, scale: Any, most: int = MOST) -> int:
     Raises:
         InputError: it is no power of two, or beyond.
     """
-    number = isinstance(scale, int | float) and not isinstance(scale, bool)
-    fraction, exponent = math.frexp(scale) if number and math.isfinite(scale) else (0.0, 0)
+    number = isinstance(scale, numbers.Real) and not isinstance(scale, bool)
+    try:
+        fraction, exponent = math.frexp(scale if number else 0.0)
+    except OverflowError:  # an integer beyond binary64
+        fraction, exponent = 0.0, 0
     if fraction != 0.5 or not -most <= exponent - 1 <= most:
         raise InputError(
             f"the scale of {what} is {shown(scale)}; accepted: powers of two from 2^-{most} to "
