@@ -222,10 +222,14 @@ def test_restarts_and_threads_give_the_same_bits_with_both_rungs(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_tolerance_below_the_ladder_ends_with_a_sentence_and_keeps_its_states():
-    made = run(12, 1e-9, hours=1.0)
+@pytest.mark.parametrize("hours", [1.0, 2.0])
+def test_a_tolerance_below_the_ladder_ends_with_a_sentence_and_keeps_its_states(hours):
+    """Also the one that is due where the run ends: after three steps, or after four of six."""
+    made = run(12, 1e-9, hours=hours)
     assert "the tolerance of 1e-09 is less than the ladder keeps" in made.attrs["blow_up"]
-    assert 1 <= made.sizes["time"] < 5 and np.isfinite(made["height"].values).all()
+    steps, each = made.attrs["steps"], hours * 3600.0 / STEP
+    assert steps == (3 if hours == 1.0 else 4)
+    assert made.sizes["time"] == 1 + steps // each and np.isfinite(made["height"].values).all()
     assert (column(made, "rung") == 1).all()
 
 

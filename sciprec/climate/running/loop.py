@@ -80,13 +80,19 @@ class Run:
         restore_kernels(self.kernels, self._kernel_states)
 
     def to_the_end(self) -> None:
-        """Advance from output time to output time until the end or a blow-up."""
+        """Advance from output time to output time until the end or a blow-up.
+
+        A run that has left its tolerance has a state like others, which is stored where that is
+        due.
+        """
         for stop in (s for s in self.request.stops if s > self.steps):
             while self.steps < stop and self.blow_up is None:
                 self.advance(self._piece(stop))
+            ended = "" if self.adapting is None else self.adapting.control.ended
+            if self.steps == stop and (self.blow_up is None or self.blow_up == ended):
+                self.store()
             if self.blow_up is not None:
                 return
-            self.store()
             self.save(last=stop == self.request.stops[-1])
 
     def _piece(self, stop: int) -> int:
