@@ -10,7 +10,8 @@ import json
 import os
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from sciprec.batch.course import name_of
 from sciprec.batch.plan import Outcome, Run
+from sciprec.checks.arguments import shown
 from sciprec.errors import InputError
 from sciprec.output.folders import LOCK
 
@@ -174,10 +176,10 @@ def read_states(folder: str | Path) -> dict[str, Any]:
     """How a batch goes: `ended`, `interrupted`, and `runs`, a dictionary for each.
 
     Raises:
-        InputError: the folder holds no batch that is watched.
+        InputError: the folder holds no batch that is watched, or a file of it is damaged.
     """
     place = Path(folder) / STATES
-    batch = _read(place / BATCH)
+    batch = _read(place / BATCH, _OF_BATCH)
     if batch is None:
         raise InputError(
             f"'{folder}' holds no batch that can be watched; give the folder of a `sciprec run` "
@@ -185,19 +187,104 @@ def read_states(folder: str | Path) -> dict[str, Any]:
         )
     runs = []
     for one in batch["runs"]:
-        state = _read(place / f"{one['file']}.json") or {}
+        state = _read(place / f"{one['file']}.json", _OF_RUN) or {}
         runs.append({"state": WAITING, "alerts": [], "failure": ""} | state | one)
     dead = not batch["ended"] and not _is_alive(batch, Path(folder))
     return {"ended": batch["ended"], "interrupted": dead, "runs": runs}
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    """What a file holds; None where it is missing or damaged."""
+def _read(path: Path, known: Mapping[str, _Field]) -> dict[str, Any] | None:
+    """What a file holds; None where there is none.
+
+    Raises:
+        InputError: it is damaged: no JSON, or other than this module writes.
+    """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except OSError:
         return None
-    return found if isinstance(found, dict) else None
+    except (ValueError, RecursionError):
+        found, wrong = None, "it holds no JSON"
+    else:
+        wrong = _wrong(found, known)
+    if wrong:
+        raise InputError(
+            f"'{path}' is damaged ({wrong}), and what it says cannot be shown; run the batch again"
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _Field:
+    """What a key of a file may hold.
+
+    Args:
+        fits: whether a value is such as this module writes.
+        needed: whether the key may not be missing.
+    """
+
+    fits: Callable[[Any], bool]
+    needed: bool = False
+
+
+def _wrong(found: Any, known: Mapping[str, _Field]) -> str:
+    """What is wrong with a dictionary of known keys, in words; empty where nothing is."""
+    if not isinstance(found, dict):
+        return "it holds no table"
+    for key, field in known.items():
+        if key not in found and field.needed:
+            return f"it has no '{key}'"
+        if key in found and not field.fits(found[key]):
+            return f"its '{key}' is {shown(found[key])}"
+    return ""
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value.isprintable()
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and abs(value) < _MOST
+
+
+def _is_number_or_none(value: Any) -> bool:
+    return value is None or _is_number(value)
+
+
+def _is_file(value: Any) -> bool:
+    return _is_text(value) and Path(value).name == value
+
+
+def _are_changes(value: Any) -> bool:
+    return isinstance(value, dict) and not any(_wrong(one, _OF_CHANGES) for one in value.values())
+
+
+def _are_runs(value: Any) -> bool:
+    listed = {"file": _OF_RUN["file"], "name": _OF_RUN["name"]}
+    needed = {key: replace(field, needed=True) for key, field in listed.items()}
+    return isinstance(value, list) and not any(_wrong(one, _OF_RUN | needed) for one in value)
+
+
+_MOST = 1e300
+_OF_CHANGES = dict.fromkeys(("drift", "growth"), _Field(_is_number_or_none, needed=True))
+_OF_RUN = {
+    "file": _Field(_is_file), "name": _Field(_is_text),
+    "watched": _Field(lambda value: isinstance(value, bool)),
+    "state": _Field(lambda value: value in (WAITING, RUNNING, DONE, FAILED, KEPT)),
+    "failure": _Field(_is_text), "alerts": _Field(_is_texts), "days": _Field(_is_number_or_none),
+    "of_days": _Field(_is_number_or_none), "step": _Field(lambda value: type(value) is int),
+    "variables": _Field(_are_changes),
+}  # fmt: skip
+_OF_BATCH = {
+    "ended": _Field(lambda value: isinstance(value, bool), needed=True),
+    "process": _Field(lambda value: type(value) is int and 0 < value < 2**31, needed=True),
+    "host": _Field(_is_text, needed=True), "runs": _Field(_are_runs, needed=True),
+}  # fmt: skip
 
 
 def _is_alive(batch: dict[str, Any], folder: Path) -> bool:
@@ -209,9 +296,9 @@ def _is_alive(batch: dict[str, Any], folder: Path) -> bool:
     if batch.get("host") != socket.gethostname():
         return True
     try:
-        os.kill(int(batch["process"]), 0)
+        os.kill(batch["process"], 0)
     except ProcessLookupError:
         return False
-    except (OSError, ValueError, KeyError):
+    except OSError:
         return True
     return True

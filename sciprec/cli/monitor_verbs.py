@@ -144,11 +144,11 @@ def _lines(states: dict[str, Any]) -> list[str]:
 def _told(run: dict[str, Any]) -> list[str]:
     """How a run goes, in parts of a line."""
     parts = [run["state"] + (f" ({run['failure']})" if run["failure"] else "")]
-    if run.get("of_days"):
+    if run.get("of_days") and run.get("days") is not None:
         parts.append(f"day {run['days']:.3g} of {run['of_days']:g}")
     if run.get("step"):
         parts.append(f"watched in step {run['step']:,}")
     for name, moved in run.get("variables", {}).items():
-        if moved["drift"] is not None:
+        if moved["drift"] is not None and moved["growth"] is not None:
             parts.append(f"{name} drifted by {moved['drift']:+.1e}, size x {moved['growth']:.4g}")
     return parts
