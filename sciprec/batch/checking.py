@@ -79,10 +79,17 @@ def _wrong_with(scenario: Scenario, others: Iterable[Variant] = ()) -> list[str]
     """What the model, and the tolerances, say against it."""
     said: dict[str, None] = dict.fromkeys(_wrong_monitor(scenario))
     own = variants_of(scenario, scenario.backends or (TRUTH,))
+    plan = None if said or scenario.monitor is None else scenario.monitor.plan()
     for variant in (*own, *(one for one in others if one not in own)):
         try:
             kind_of(scenario).check(scenario.table, variant)
         except InputError as error:
             said |= dict.fromkeys(f"table [{scenario.kind}]: {e}" for e in str(error).splitlines())
+            continue
+        try:
+            if plan is not None and variant.adaptive is None:
+                kind_of(scenario).watchable(scenario.table, variant, plan)
+        except InputError as error:
+            said[f"table [monitor]: {error}"] = None
     known = None if said else compared_variables(scenario)
     return [*said, *wrong_tolerances(scenario, known)]

@@ -22,7 +22,7 @@ from sciprec.checks.limits import CLIMATE as LIMITS
 from sciprec.checks.limits import SCALES, require_few_states
 from sciprec.errors import InputError
 from sciprec.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
-from sciprec.monitoring.plan import with_changes
+from sciprec.monitoring.plan import Plan, with_changes
 from sciprec.output.stated import stated
 from sciprec.output.variables import ZONAL_MEAN
 from sciprec.plugins.loading import load_plugins
@@ -271,6 +271,14 @@ def _check(given: ClimateRun, variant: Variant) -> None:
         raise InputError("\n".join(alone or [str(error)])) from None
 
 
+def _watchable(given: ClimateRun, variant: Variant, plan: Plan) -> None:
+    """Steps that the run has, and does not make again."""
+    from sciprec.climate.running.request import require_watchable
+
+    request = _request_of(given, variant)
+    require_watchable(plan, request.backend, request.stops[-1])
+
+
 def _wrong_by_itself(given: ClimateRun, compensation: Any, backend: str) -> list[str]:
     """What is wrong with single parts of a table whatever the others say, a sentence each."""
     plain: dict[str, Any] = {
@@ -433,6 +441,7 @@ CLIMATE = Kind(
     restarts=True,
     residuals=_residuals,
     watched=lambda given: with_changes(_request(given).equations.variables),
+    watchable=_watchable,
     drifts=True,
     fitting=_fitting,
 )

@@ -125,6 +125,8 @@ class Kind:
             coefficients; None where there are none.
         watched: table -> names of what a monitor can watch, empty where these are known when the
             model runs; None: nothing.
+        watchable: (table, variant, plan of a monitor); raises InputError where a run of the variant
+            has no steps that are to be looked at, or does not show what is to be watched of them.
         drifts: whether a monitor can make steps of the model in fp64, too, from a run's own state.
         same_axes: whether runs that give other variables, or others of other shapes, than in
             another arithmetic are a fault of the model.
@@ -155,6 +157,7 @@ class Kind:
     residuals: Callable[[Any], list[tuple[str, int, int]]] | None = None
     fitting: Callable[..., tuple[tuple[str, ...], Callable]] | None = None
     watched: Callable[[Any], tuple[str, ...]] | None = None
+    watchable: Callable[[Any, Variant, Plan], None] = lambda table, variant, plan: None
     drifts: bool = False
     same_axes: bool = False
     in_files: bool = True

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciprec.checks.arguments import names, refused, whole
+from sciprec.display.listing import counted
 from sciprec.errors import InputError, meant
 from sciprec.monitoring.alerts import checked_rules
 from sciprec.monitoring.history import OFF, SUMMARIES, checked_level
@@ -58,6 +59,22 @@ class Plan:
     def drifts(self, step: int) -> bool:
         """Whether a step is made in fp64, too."""
         return self.drift_every > 0 and step % self.drift_every == 0
+
+    def require_steps(self, steps: int) -> None:
+        """Make sure that some of so many steps are looked at.
+
+        Raises:
+            InputError: none of them is watched, or none is made in fp64, too, where that is wanted.
+        """
+        if self.level == OFF:
+            return
+        wrong = [] if self.every <= steps or self.drift_every else [("every", self.every)]
+        wrong += [("drift_every", self.drift_every)] if self.drift_every > steps else []
+        for name, each in wrong:
+            raise InputError(
+                f"{name} is {each:,}, and the run has {counted(steps, 'step')}, of which none "
+                f"would be looked at; give {name} from 1 to {steps:,}"
+            )
 
     def pieces(self, before: int, count: int) -> Iterator[int]:
         """So many steps after those before in pieces that end where something is to be done."""

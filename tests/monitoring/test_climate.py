@@ -200,6 +200,8 @@ WRONG = {
     "key 'monitor.every' was given 1.5": 'watch = ["vorticity"]\nevery = 1.5',
     "the unknown rule 'jmp'": 'watch = ["vorticity"]\nalerts = { jmp = 2.0 }',
     "monitor.watch": "watch = []",
+    "table [monitor]: every is 19, and the run has 18 steps": 'watch = ["vorticity"]\nevery = 19',
+    "drift_every is 19, and the run has 18 steps": 'watch = ["vorticity"]\ndrift_every = 19',
 }
 
 
@@ -210,6 +212,23 @@ def test_what_is_wrong_in_a_scenario_is_said(said, tmp_path, call):
     file.write_text(f"{head}[monitor]\n{WRONG[said]}\n")
     code, _, err = call("run", file, "--out", tmp_path / "out")
     assert code == 2 and said in err and err.count("\n") == 1, err
+
+
+@pytest.mark.parametrize("kind", ["increment", "tendency"])
+def test_dynamic_scales_are_not_watched_inside_their_steps(kind, tmp_path, call):
+    """Told in the plan, also where the arithmetic is one of the command line."""
+    file = tmp_path / "flow.toml"
+    head, _, _ = SCENARIO.partition("[monitor]")
+    file.write_text(f'{head}[monitor]\nwatch = ["{kind}:vorticity"]\nevery = 3\n')
+    plan = "run", file, "--plan"
+    for more in (["--set", "scaling=dynamic"], ["--backend", "scaled:dynamic,fp16"]):
+        code, _, err = call(*plan, *more)
+        said = f"[monitor]: '{kind}:vorticity' is watched beside dynamic scales"
+        assert code == 2 and said in err and err.count("\n") == 1, err
+        code, _, err = call(*plan, *more, "--set", 'monitor.watch=["vorticity"]')
+        assert code == 0, err
+        assert call(*plan, *more, "--set", "monitor.level=0")[0] == 0
+    assert call(*plan, "--set", "scaling=static")[0] == 0
 
 
 def test_kinds_without_a_state_of_steps_refuse_it(tmp_path, call):

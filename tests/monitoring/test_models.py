@@ -1,6 +1,8 @@
 """[monitor] for users' models, and `sciprec watch`, which reads how their batch goes."""
 
 import json
+import math
+import random
 import re
 import subprocess
 import sys
@@ -121,6 +123,14 @@ def test_what_a_model_does_not_show_is_said(said, scenario, call, blank_figures)
     assert code in (1, 2) and re.search(said, " ".join((err + out).split())), err
 
 
+def test_a_model_of_fewer_steps_than_are_left_out_is_told(scenario, call, blank_figures):
+    code, out, err = call(*scenario(SCENARIO.replace("every = 4", "every = 13")))
+    said = "every is 13, and the run has 12 steps, of which none would be looked at; give every"
+    assert code == 2 and said in " ".join((err + out).split()), err
+    with pytest.raises(InputError, match=r"every is 100, and the run has 5 steps"):
+        accumulate(updates=5, outputs=5, monitor=checked_plan("parameter", 1, 100))
+
+
 def test_long_accumulations_are_watched_where_blocks_end():
     given = {"updates": 20000, "members": 3, "outputs": 2, "backend": "float:p=11,round=sr"}
     plain = accumulate(**given)
@@ -169,6 +179,73 @@ def test_a_batch_that_died_has_been_interrupted(scenario, call, tmp_path, monkey
     assert read_states(tmp_path / "out")["interrupted"]
     code, out, _ = call("watch", tmp_path / "out")
     assert code == 1 and "the batch was interrupted" in out
-    place.write_text("{")
+    place.unlink()
     code, _, err = call("watch", tmp_path / "out")
     assert code == 2 and "no batch that can be watched" in err
+
+
+OTHERS = (
+    None, True, 3, -1.5, 10**400, math.nan, "x", "x\n\ud800", "../x", [], ["x"], [3], {}, {"a": 1},
+    [{}], {"x": {}}, {"x": {"drift": "y", "growth": 1}}, {"x": {"drift": 1.0, "growth": None}},
+)  # fmt: skip
+
+
+def spoilt(content, draws):
+    """A copy in which a key, at any depth, is missing or has a value of another kind; or no JSON
+    any more.
+    """
+    made = json.loads(json.dumps(content))
+    places = [(made, key) for key in made]
+    for where, key in places:
+        inner = where[key]
+        keys = inner if isinstance(inner, dict) else range(len(inner)) if isinstance(inner, list) \
+            else ()
+        places += [(inner, one) for one in keys]
+    where, key = draws.choice(places)
+    kind = draws.random()
+    if kind < 0.05:
+        return json.dumps(made)[: draws.randrange(20)]
+    if kind < 0.25:
+        del where[key]
+    else:
+        where[key] = draws.choice(OTHERS)
+    return json.dumps(made if kind < 0.95 else draws.choice(OTHERS))
+
+
+def test_files_that_are_damaged_get_a_sentence_or_are_shown(scenario, call, tmp_path):
+    """Each file of a batch that has ended, and of one that has not, in turn."""
+    call(*scenario())
+    folder, draws, codes = tmp_path / "out" / STATES, random.Random(3), []
+    (tmp_path / "out" / states.LOCK).touch()
+    whole = json.loads((folder / BATCH).read_text())
+    running = whole | {"ended": False, "runs": [
+        {key: run[key] for key in ("file", "name")} for run in whole["runs"]
+    ]}  # fmt: skip
+    for number in range(80):
+        listed = (whole, running)[number % 2]
+        (folder / BATCH).write_text(json.dumps(listed))
+        file = draws.choice(sorted(folder.glob("*.json")))
+        before = file.read_text()
+        after = spoilt(json.loads(before), draws)
+        file.write_text(after)
+        code, out, err = call("watch", tmp_path / "out", "--once")
+        assert code in (0, 1, 2), (file.name, after, err)
+        assert (code == 2) == (err.count("\n") == 1), (file.name, after, err)
+        assert code != 2 or "is damaged (" in err, err
+        codes.append(code)
+        file.write_text(before)
+    assert codes.count(2) > 25 and codes.count(0) > 5
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({}, "it has no 'ended'"), ({"ended": False, "runs": [{}]}, "it has no 'process'"),
+        ({"ended": "no", "runs": 5}, "its 'ended' is 'no'"), ([], "it holds no table"),
+    ],
+)  # fmt: skip
+def test_a_damaged_list_is_told(content, said, tmp_path, call):
+    (tmp_path / STATES).mkdir()
+    (tmp_path / STATES / BATCH).write_text(json.dumps(content))
+    code, _, err = call("watch", tmp_path)
+    assert code == 2 and f"is damaged ({said})" in err and err.count("\n") == 1

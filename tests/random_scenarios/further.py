@@ -136,12 +136,17 @@ def _monitor(content: dict[str, Any], rng: random.Random) -> None:
     table: dict[str, Any] = {"watch": watch}
     if rng.random() < 0.5:
         table["level"] = rng.randint(0, 3)
-    if rng.random() < 0.5:
+    given = content[content["kind"]]
+    steps = round(given["days"] * 86400 / given["step_seconds"]) if climate else given["updates"]
+    few = range(1, 1 + min(steps, 4))
+    if table.get("level") == 0:
         table["every"] = rng.choice([1, 3, 36, 2**31])
+    elif climate or rng.random() < 0.5:
+        table["every"] = rng.choice(few)
     if rng.random() < 0.5:
         rules = {"nan": rng.random() < 0.5, "overflow": rng.random() < 0.5, "drift": 0.5,
                  "jump": rng.choice([10, 100.0])}  # fmt: skip
         table["alerts"] = {name: rules[name] for name in rng.sample(list(rules), rng.randint(0, 4))}
     if climate and rng.random() < 0.4:
-        table["drift_every"] = rng.choice([1, 4, 36])
+        table["drift_every"] = rng.choice(few)
     content["monitor"] = table

@@ -136,8 +136,8 @@ def check_request(
         others = {"stored": stored is not None, "stages": stages not in (None, "none")}
         others |= {"a compensation of sums": sums, "fourier": checked.fourier != "fft"}
         _require_scalable(arithmetic, equations, [name for name, on in others.items() if on])
-        if monitor is not None and arithmetic.scaling.mode == DYNAMIC:
-            _require_no_changes(monitor)
+    if monitor is not None:
+        require_watchable(monitor, arithmetic, last)
     kept = resolve_stored(stored, arithmetic, row.number)
     if kept.scales is not None and compensations:
         raise InputError(
@@ -226,19 +226,26 @@ def _require_scalable(backend: ScaledBackend, equations: EquationSet, others: li
         )
 
 
-def _require_no_changes(monitor: Plan) -> None:
-    """Make sure that dynamic scales are not watched inside a step.
+def require_watchable(monitor: Plan, backend: Backend, steps: int) -> None:
+    """Make sure that a run has the steps that are to be watched, and shows what is inside them.
+
+    Args:
+        monitor: what is to be watched.
+        backend: of the run; steps of dynamic scales may be made again.
+        steps: of the run.
 
     Raises:
-        InputError: they are.
+        InputError: it does not.
     """
+    dynamic = isinstance(backend, ScaledBackend) and backend.scaling.mode == DYNAMIC
     inside = [name for name in monitor.watch if ":" in name]
-    if inside:
+    if dynamic and inside:
         raise InputError(
             f"'{inside[0]}' is watched beside dynamic scales, whose steps may be made again; "
             f"accepted: variables of the state, such as '{inside[0].partition(':')[2]}', or "
             "scaling = 'static'"
         )
+    monitor.require_steps(steps)
 
 
 def _resolve_scheme(name, parameters) -> TimeScheme:
