@@ -32,7 +32,7 @@ from sciprec.output.folders import alone_in, require_own_page
 from sciprec.plugins.loading import load_files
 from sciprec.precision.formats.backend import backend_names
 from sciprec.provenance.origin import provenance
-from sciprec.scenario.changes import changed
+from sciprec.scenario.changes import changed, changes_of
 from sciprec.scenario.keys import toml
 from sciprec.scenario.loading import Scenario
 
@@ -139,12 +139,13 @@ def run(
             whole(what, count, *THREADS)
     fresh = flag("fresh", fresh)
     files = load_files(plugins)
-    loaded = _loaded(given, changes or {}, backends)
+    changes = changes_of(changes)
+    loaded = _loaded(given, changes, backends)
     files = tuple(dict.fromkeys((*files, *_files_behind(loaded, workers or scheduler))))
     runs = planned(loaded, backends, suffix_of(format))
     return run_planned(
         runs, out if out is not None else default_folder(loaded),
-        lambda folder: command or _command(given, backends, files, changes or {}, folder),
+        lambda folder: command or _command(given, backends, files, changes, folder),
         {"on_plan": on_plan, "on_done": on_done, "on_days": on_days,
          "on_compiling": on_compiling, "on_cluster": on_cluster},
         fresh=fresh, debug=debug, scheduler=scheduler, workers=workers, threads=threads,
@@ -250,7 +251,7 @@ def forecast(
     """
     backends = _names(backends)
     load_files(plugins)
-    loaded = _loaded(_listed(scenarios), changes or {}, backends)
+    loaded = _loaded(_listed(scenarios), changes_of(changes), backends)
     runs = planned(loaded, backends, suffix_of(format))
     folder = Path(out) if out is not None else default_folder(loaded)
     kept = set() if fresh else {run.file for run in runs if is_kept(run, folder)}

@@ -16,7 +16,7 @@ from sciprec.kinds.files import read_scenario
 from sciprec.kinds.kind import Kind
 from sciprec.output.stated import PRIMARY
 from sciprec.precision.formats.backend import Backend
-from sciprec.scenario.changes import changed
+from sciprec.scenario.changes import changed, changes_of
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 
@@ -54,20 +54,21 @@ def program_of(
         output: names of variables; None: the fields of the model, of prices the prices.
 
     Raises:
-        InputError: the model does not take the variant.
+        InputError: the model does not take the variant, or output is no name or names.
     """
+    wanted = output if output is None else tuple(names("output", output))
     kind = kind_of(scenario)
     table = scenario.table.model_copy(update=dict.fromkeys(scenario.folders))
     kind.check(table, variant)
 
     def program(handed: Backend) -> Results:
         given = _Handed(handed, variant.compensation, variant.stages, variant.stored)
-        return _results(kind.run(table, given, Surroundings(timed=False)), kind, output)
+        return _results(kind.run(table, given, Surroundings(timed=False)), kind, wanted)
 
     return program
 
 
-def loaded(given: Given, changes: Mapping[str, Any]) -> Scenario:
+def loaded(given: Given, changes: Mapping[str, Any] | None) -> Scenario:
     """The scenario, with what is said otherwise.
 
     Args:
@@ -77,6 +78,7 @@ def loaded(given: Given, changes: Mapping[str, Any]) -> Scenario:
     Raises:
         InputError: it cannot be read, or says what is not accepted.
     """
+    changes = changes_of(changes)
     if isinstance(given, Scenario) and not changes:
         return given
     if isinstance(given, Scenario):
@@ -88,16 +90,15 @@ def loaded(given: Given, changes: Mapping[str, Any]) -> Scenario:
     return parse_scenario(changed(content, changes), origin)
 
 
-def _results(dataset: xr.Dataset, kind: Kind, output) -> Results:
+def _results(dataset: xr.Dataset, kind: Kind, output: tuple[str, ...] | None) -> Results:
     """The variables that count, as plain arrays."""
     numbers = {str(n): v for n, v in dataset.data_vars.items() if v.dtype.kind == "f"}
     if output is None:
-        wanted = _usual(numbers, {**kind.attributes, **dataset.attrs})
-    else:
-        wanted = [output] if isinstance(output, str) else list(names("output", output))
-        for one in wanted:
-            if one not in numbers:
-                raise refused("output", one, f"one of {', '.join(numbers)}")
+        output = tuple(_usual(numbers, {**kind.attributes, **dataset.attrs}))
+    wanted = list(output)
+    for one in wanted:
+        if one not in numbers:
+            raise refused("output", one, f"one of {', '.join(numbers)}")
     timed = tuple(n for n in wanted if numbers[n].dims[:1] == (TIME,))
     times = tuple(map(float, dataset[TIME].values)) if timed else ()
     return Results({n: numbers[n].values for n in wanted}, timed, times)

@@ -52,7 +52,7 @@ def trace_scenario(
         parts of the error: its effect on parts adds up, in that order. In formats of more than 25
         bits these lack the parts many times over, so that they can be told apart.
     """
-    found, resolved = loaded(scenario, changes or {}), resolve_backend(backend)
+    found, resolved = loaded(scenario, changes), resolve_backend(backend)
     variant = first_variant(found, resolved.name)
     return trace_variant(
         found, variant, resolved, output=output, by=by, lanes=lanes, samples=samples

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sciprec.checks.arguments import word
+from sciprec.checks.arguments import names, word
 from sciprec.errors import InputError
 from sciprec.kinds import kind_of
 from sciprec.kinds.programs import Given, loaded, program_of
 from sciprec.plugins.later import MODEL_STAGES
 from sciprec.precision.assigning.places import UNITS
+from sciprec.scenario.changes import changes_of
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 from sciprec.tuning.formats import formats_of
@@ -71,14 +72,14 @@ def tune_scenario(
     Source:
         As `tune`.
     """
-    found = _taken(loaded(scenario, changes or {}))
+    found = _taken(loaded(scenario, changes))
     require_tolerance(tolerance, margin)
     word("unit", unit, UNITS_OF_MODELS)
-    wanted = output if output is None or isinstance(output, str) else tuple(output)
+    wanted = output if output is None else tuple(names("output", output))
     stages = tuple(s for stages in MODEL_STAGES.values() for s in stages) if unit == "stage" else ()
     other = None
     if check is not None:
-        if not check:
+        if not changes_of(check, "check"):
             raise InputError(
                 "check has no changes, so that it is the run of the search; leave it out, or "
                 'change something, as in {"climate.days": 2.0}'

@@ -31,6 +31,19 @@ def change(written: str) -> tuple[str, Any]:
     return key, content["value"] if len(content) == 1 else value
 
 
+def changes_of(given: Mapping[str, Any] | None, what: str = "changes") -> Mapping[str, Any]:
+    """Values by dotted key; None are none.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        raise refused(what, given, 'values by dotted key, such as {"climate.days": 3}')
+    return given
+
+
 def changed(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """The content of a scenario file with some values in place of its own.
 
@@ -43,10 +56,8 @@ def changed(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
         InputError: a key leads through something that is no table, or to an element that is not
             there.
     """
-    if not isinstance(changes, Mapping) or not all(isinstance(key, str) for key in changes):
-        raise refused("changes", changes, 'values by dotted key, such as {"climate.days": 3}')
     found = copy.deepcopy(dict(content))
-    for key, value in changes.items():
+    for key, value in changes_of(changes).items():
         *above, last = key.split(".")
         table: Any = found
         for number, part in enumerate(above):

@@ -1,5 +1,7 @@
 """Spoilt arguments and options of what takes a user's own kernel: a sentence each, no traceback."""
 
+import contextlib
+import itertools
 import random
 from pathlib import Path
 
@@ -7,6 +9,8 @@ import numpy as np
 import pytest
 
 import sciprec
+from sciprec.diagnosis.models import traces
+from sciprec.kinds import scenario_tune
 from tests.shell.test_fuzz import (
     ODD,
     WORDS,
@@ -100,6 +104,40 @@ def test_every_argument_is_taken_or_refused(tmp_path, monkeypatch, share):
             is_one_clear_sentence(said)
             refused += 1
     assert refused > 0.5 * len(pairs) / share
+
+
+class Computes(Exception):
+    """What is given has been taken."""
+
+
+def stop(*given, **more):
+    raise Computes
+
+
+@pytest.mark.slow
+def test_doors_of_models_take_or_refuse_every_argument_before_they_compute(monkeypatch):
+    """A check that is no mapping, outputs that are no names, and changes in an array once ended in
+    Python's own errors.
+    """
+    monkeypatch.setattr(traces, "Census", stop)
+    monkeypatch.setattr(scenario_tune, "tuned", stop)
+    usual = {"scenario": "quickstart_heston", "output": None, "changes": None}
+    for door, more in (
+        (sciprec.trace_scenario, {"backend": "fp16", "by": "line", "lanes": 4, "samples": None}),
+        (sciprec.tune_scenario, {
+            "tolerance": 0.1, "metric": "relative_l2", "formats": ("fp64", "bf16"), "unit": "line",
+            "check": None, "margin": 1.5,
+        }),
+    ):  # fmt: skip
+        given, refused = usual | more, 0
+        with pytest.raises(Computes):
+            door(**given)
+        for key, value in itertools.product(given, ODD):
+            with contextlib.suppress(Computes):
+                said = sentences(lambda d=door, g=given | {key: value}: d(**g))
+                is_one_clear_sentence(said.splitlines()[0])
+                refused += 1
+        assert refused > 0.9 * len(given) * len(ODD)
 
 
 KERNEL = f"{Path(__file__).parent / 'test_fuzz.py'}:halve"
