@@ -9,6 +9,7 @@ from typing import Any
 from sciprec.checks.arguments import Range, names, refused, whole
 from sciprec.errors import InputError, meant
 from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
+from sciprec.precision.formats.float_format import Format
 
 EVERY = 36
 """Steps of a block where nothing is said."""
@@ -63,8 +64,9 @@ def checked_ladder(given: Sequence[str]) -> tuple[str, ...]:
         InputError: fewer than two, one that is unknown or no float that is rounded alike each time,
             or one that is no wider than the one before it.
     """
-    ladder = [resolve_backend(name) for name in names("ladder", given)]
+    ladder = [resolve_backend(name) for name in names("ladder", given)] if given else []
     if len(ladder) < 2:
+        given = list(given) if isinstance(given, tuple) else given
         raise refused("ladder", given, f"two arithmetics or more from narrow to wide, {_EXAMPLE}")
     for rung in ladder:
         if rung.fixed or rung.random or isinstance(rung, HandedBackend):
@@ -73,7 +75,7 @@ def checked_ladder(given: Sequence[str]) -> tuple[str, ...]:
                 f"{_EXAMPLE}"
             )
     for before, rung in zip(ladder, ladder[1:], strict=False):
-        if _width(rung) <= _width(before):
+        if not _is_wider(rung, before):
             raise InputError(
                 f"ladder names '{rung.name}' after '{before.name}', and it is no wider; give "
                 f"arithmetics from narrow to wide, {_EXAMPLE}"
@@ -81,10 +83,17 @@ def checked_ladder(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(rung.name for rung in ladder)
 
 
-def _width(backend: Backend) -> tuple[int, int]:
-    """Bits of a significand; of two formats that have as many, the one of more range is wider."""
-    found = backend.compute.format
-    return found.significand_bits, found.emax
+def _is_wider(backend: Backend, other: Backend) -> bool:
+    """Whether a significand has more bits; where it has as many, whether the range holds that of
+    the other at both its ends, and is a larger one.
+    """
+    one, two = backend.compute.format, other.compute.format
+    assert isinstance(one, Format)
+    assert isinstance(two, Format)
+    if one.significand_bits != two.significand_bits:
+        return one.significand_bits > two.significand_bits
+    ends = one.max_finite, -one.min_positive, two.max_finite, -two.min_positive
+    return ends[:2] != ends[2:] and ends[0] >= ends[2] and ends[1] >= ends[3]
 
 
 def plan_from(given: Plan | Mapping[str, Any] | None) -> Plan | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -240,7 +241,8 @@ def _wrong(found: Any, known: Mapping[str, _Field]) -> str:
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and value.isprintable()
+    """Without halves of characters, which JSON can hold and no terminal shows."""
+    return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
 
 
 def _is_texts(value: Any) -> bool:
@@ -248,8 +250,9 @@ def _is_texts(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and abs(value) < _MOST
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max  # of NaN it is false
 
 
 def _is_number_or_none(value: Any) -> bool:
@@ -257,11 +260,13 @@ def _is_number_or_none(value: Any) -> bool:
 
 
 def _is_file(value: Any) -> bool:
-    return _is_text(value) and Path(value).name == value
+    return isinstance(value, str) and value.isprintable() and Path(value).name == value
 
 
 def _are_changes(value: Any) -> bool:
-    return isinstance(value, dict) and not any(_wrong(one, _OF_CHANGES) for one in value.values())
+    if not isinstance(value, dict) or not all(map(_is_text, value)):
+        return False
+    return not any(_wrong(one, _OF_CHANGES) for one in value.values())
 
 
 def _are_runs(value: Any) -> bool:
@@ -270,7 +275,6 @@ def _are_runs(value: Any) -> bool:
     return isinstance(value, list) and not any(_wrong(one, _OF_RUN | needed) for one in value)
 
 
-_MOST = 1e300
 _OF_CHANGES = dict.fromkeys(("drift", "growth"), _Field(_is_number_or_none, needed=True))
 _OF_RUN = {
     "file": _Field(_is_file), "name": _Field(_is_text),

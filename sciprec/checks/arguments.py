@@ -152,7 +152,7 @@ def names(what: str, value: Any) -> Sequence[str]:
     given = [value] if isinstance(value, str) else value
     sequence = isinstance(given, (list, tuple, set, frozenset, dict)) or hasattr(given, "__next__")
     given = list(given) if sequence else []
-    if not given or not all(isinstance(one, str) for one in given):
+    if not given or not all(isinstance(one, str) and one.strip() for one in given):
         raise refused(what, value, "a name or a sequence of names")
     return given
 

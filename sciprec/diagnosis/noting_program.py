@@ -319,20 +319,22 @@ def require_found(kernel, watched: Sequence[Watched]) -> None:
         InputError: it has no such variable, or a line gives no value.
     """
     program = NotingProgram(kernel, resolve_backend("fp64"), "auto", False, watched=watched)
-    for number, one in enumerate(watched):
-        if number in program.met:
-            continue
-        if one.name:
-            known = sorted(program.names)
-            raise InputError(
-                f"watch names '{one.text}', which is no variable of kernel '{kernel.__name__}'; "
-                f"known: {', '.join(known)}{meant(one.name, known)}; of a kernel that it calls "
-                "watch a line, as in line:38"
-            )
-        near = sorted(program.giving, key=lambda line: abs(line - one.line))[:3]
+    missing = [one for number, one in enumerate(watched) if number not in program.met]
+    names = [one.name for one in missing if one.name]
+    if names:
+        known = sorted(program.names)
+        near = dict.fromkeys(meant(one, known) for one in names)
+        what = "is no variable" if len(names) == 1 else "are no variables"
+        raise InputError(
+            f"watch names {', '.join(map(repr, names))}, which {what} of kernel "
+            f"'{kernel.__name__}'; known: {', '.join(known)}{''.join(near)}; of a kernel that it "
+            "calls watch a line, as in line:38"
+        )
+    for one in missing:
+        near_it = sorted(program.giving, key=lambda line: abs(line - one.line))[:3]
         raise InputError(
             f"watch names '{one.text}', where kernel '{kernel.__name__}' and what it calls give "
-            f"no value; lines near it that do: {', '.join(map(str, sorted(near))) or 'none'}"
+            f"no value; lines near it that do: {', '.join(map(str, sorted(near_it))) or 'none'}"
         )
 
 

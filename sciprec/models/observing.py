@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sciprec.errors import ModelError, meant
-from sciprec.monitoring.history import History, place_in
-from sciprec.monitoring.observed import Observed
+from sciprec.monitoring.history import WHOLE, History, place_in
+from sciprec.monitoring.observed import Elements, Observed
 from sciprec.monitoring.plan import Plan
 from sciprec.monitoring.summaries import Limits
 from sciprec.precision.formats.backend import Backend
@@ -73,4 +73,14 @@ class Observer:
             return place_in(shape, at) if shape else ""
 
         found = self.history.alerts(dict(self.plan.rules), words)
-        return Observed(self.plan, self.history, found)
+        whole = self._shapes if self.plan.level >= WHOLE else {}
+        elements = {name: _indices(shape) for name, shape in whole.items() if len(shape) > 1}
+        return Observed(self.plan, self.history, found, elements=elements)
+
+
+def _indices(shape: tuple[int, ...]) -> Elements:
+    """Where the elements of an array are that is kept flat."""
+    return {
+        f"index_{axis}": (values.ravel(), f"index along axis {axis}")
+        for axis, values in enumerate(np.indices(shape))
+    }

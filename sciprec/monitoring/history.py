@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.checks.arguments import refused
+from sciprec.checks.arguments import whole
 from sciprec.monitoring.alerts import Alert, alerts_of
 from sciprec.monitoring.sketches import SIZE, sketch, sketch_by_band
 from sciprec.monitoring.summaries import (
@@ -186,9 +186,7 @@ def checked_level(level: Any) -> int:
     Raises:
         InputError: it is none.
     """
-    if isinstance(level, bool) or not isinstance(level, int) or level not in LEVELS:
-        raise refused(
-            "level", level, "0 (off), 1 (summaries), 2 (also exponents of each step and places of "
-            "the largest errors) or 3 (also whole arrays)"
-        )  # fmt: skip
-    return level
+    return whole(
+        "level", level, LEVELS[0], LEVELS[-1], "0 (off), 1 (summaries), 2 (also exponents of each "
+        "step and places of the largest errors) or 3 (also whole arrays)",
+    )  # fmt: skip

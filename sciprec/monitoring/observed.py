@@ -12,6 +12,8 @@ from sciprec.monitoring.drift import Drift
 from sciprec.monitoring.history import History
 from sciprec.monitoring.plan import Plan
 
+Elements = Mapping[str, tuple[np.ndarray, str]]
+
 
 @dataclass(frozen=True)
 class Observed:
@@ -24,6 +26,8 @@ class Observed:
         step_seconds: the time step of a model whose steps have a length; else None.
         drift: differences of steps from those in fp64; None where none were made.
         drift_fields: their signed sum at the end of the run, in SI units, by name of a field.
+        elements: of a watched variable, where its elements are: by name of a coordinate the values
+            of all elements and what they are, in words.
     """
 
     plan: Plan
@@ -32,3 +36,4 @@ class Observed:
     step_seconds: float | None = None
     drift: Drift | None = None
     drift_fields: Mapping[str, np.ndarray] = field(default_factory=dict)
+    elements: Mapping[str, Elements] = field(default_factory=dict)

@@ -135,12 +135,13 @@ def require_known(plan: Plan, known: Sequence[str], whose: str) -> None:
     Raises:
         InputError: it has not, with the nearest name.
     """
-    for name in plan.watch:
-        if name not in known:
-            raise InputError(
-                f"watch names {name!r}, which {whose} does not have; known: {', '.join(known)}"
-                f"{_nearest(name, known)}"
-            )
+    unknown = [name for name in plan.watch if name not in known]
+    if unknown:
+        near = dict.fromkeys(_nearest(name, known) for name in unknown)
+        raise InputError(
+            f"watch names {', '.join(map(repr, unknown))}, which {whose} does not have; known: "
+            f"{', '.join(known)}{''.join(near)}"
+        )
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:

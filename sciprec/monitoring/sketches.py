@@ -11,6 +11,7 @@ Source: Charikar, Chen and Farach-Colton (2002); Kane and Nelson (2014).
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -20,8 +21,9 @@ from sciprec.precision.compiled.disk_cache import kept
 
 TABLES, SUMS, BAND_SIZE = 4, 64, 16
 SIZE = TABLES * SUMS
-"""Sums of a sketch: norms are known within 4.4 %, one standard deviation; of a sketch of a part of
-an array, with one table: within 18 %.
+WITHIN = math.sqrt(2.0 / SIZE) / 2.0
+"""Sums of a sketch; norms are known within this share of them, 4.4 %, one standard deviation; of a
+sketch of a part of an array, with one table: within 18 %.
 """
 
 

@@ -171,4 +171,4 @@ def digits(error: float) -> float:
     """Decimal digits that are right, -log10 of a relative error, from 0 to 17."""
     if math.isnan(error):
         return math.nan
-    return min(max(-math.log10(error), 0.0), 17.0) if error > 0.0 else 17.0
+    return min(max(0.0, -math.log10(error)), 17.0) if error > 0.0 else 17.0

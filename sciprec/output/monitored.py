@@ -41,6 +41,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
     both = (VARIABLE, STEP)
     columns = np.moveaxis(history.rows, 0, 1)
     made: dict[str, Any] = {}
+    places: dict[str, Any] = {}
     for name, words in _WORDS.items():
         values = columns[:, :, COLUMNS.index(name)]
         values = values if name in _NUMBERS else values.astype(np.int64)
@@ -67,9 +68,12 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
     for number, name in enumerate(history.names):
         whole = history.whole(name)
         if whole and len({a.shape for a in whole}) == 1:
-            made[f"values_{number}"] = (
-                (STEP, f"monitor_element_{number}"), np.array(whole), _about(f"values of {name}"),
-            )  # fmt: skip
+            axis = f"monitor_element_{number}"
+            made[f"values_{number}"] = (STEP, axis), np.array(whole), _about(f"values of {name}")
+            places |= {
+                f"{MONITORED}{what}_{number}": (axis, values, _about(f"{words} of an element"))
+                for what, (values, words) in observed.elements.get(name, {}).items()
+            }
     said = {
         "watch": list(history.names), "level": plan.level, "every": plan.every,
         "rules": dict(plan.rules), "alerts": alerts_of(observed),
@@ -79,7 +83,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
     }  # fmt: skip
     more = xr.Dataset(
         {f"{MONITORED}{name}": variable for name, variable in made.items()},
-        coords={
+        coords=places | {
             STEP: (STEP, history.steps, _about("number of a watched step")),
             VARIABLE: (
                 VARIABLE, np.arange(len(history.names)),

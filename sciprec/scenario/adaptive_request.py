@@ -7,9 +7,9 @@ ladder = ["fp16", "mlu370", "fp32"]
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from sciprec.adaptation.plan import EVERY, TOLERANCE, Plan, checked_plan
+from sciprec.adaptation.plan import EVERY, TOLERANCE, Plan, checked_ladder, checked_plan
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.sections import Section, key, limited
 from sciprec.scenario.values import ArithmeticNames
@@ -32,6 +32,12 @@ class AdaptiveRequest(Section):
         description="the name of a variable of the state, whose error is judged; left out, the "
         "first one of the climate's, and all of a user's model",
     )  # fmt: skip
+
+    @field_validator("ladder")
+    @classmethod
+    def _rungs_are_wider(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        checked_ladder(given)
+        return given
 
     @model_validator(mode="after")
     def _narrow_to_wide(self) -> AdaptiveRequest:

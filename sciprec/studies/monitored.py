@@ -104,13 +104,22 @@ class Monitored(Shown):
                 found.append((name, int(self.steps[at]), where, float(sizes[at])))
         return found
 
+    def silent(self) -> tuple[str, ...]:
+        """Those of `watch` that gave no value: they hold no floating-point numbers, are given none
+        in a watched step, or are not reached.
+        """
+        if self.history is None:
+            return ()
+        counts = self.history.column("count").sum(axis=0).tolist()
+        return tuple(name for name, count in zip(self.watch, counts, strict=True) if not count)
+
     def as_dict(self) -> dict[str, Any]:
         """Everything but results and whole arrays, as plain data."""
         told: dict[str, Any] = {
             "kernel": self.kernel, "backend": self.backend, "level": self.level,
             "every": self.every, "steps": self.steps.tolist(), "rules": dict(self.rules),
             "alerts": [asdict(alert) | {"text": str(alert)} for alert in self.alerts],
-            "variables": {},
+            "silent": list(self.silent()), "variables": {},
         }  # fmt: skip
         if self.history is None:
             return told
@@ -147,6 +156,7 @@ class Monitored(Shown):
         rows = [self._row(name) for name in self.watch]
         heads = ("least", "greatest", "rms, last", "zeros", "subnormal", "NaN", "overflow",
                  "digits, least", "digits, last")  # fmt: skip
+        silent = self.silent()
         told = "no alert" if not self.alerts else f"{len(self.alerts)} alert" + "s" * (
             len(self.alerts) > 1)  # fmt: skip
         title = f"{said}, {self.steps.size} steps watched: {told}."
@@ -155,6 +165,14 @@ class Monitored(Shown):
             f"{name}: the largest error is {size:.3g}, in step {step} at {place}"
             for name, step, place, size in self.largest_errors()
         ]
+        if silent:
+            one = len(silent) == 1
+            notes.append(
+                f"{', '.join(silent)} gave no value and {'is' if one else 'are'} not watched: "
+                "watched are floating-point numbers that a variable is given in a watched step, "
+                "and arrays of them; no integers, no tuples (watch what they are taken apart "
+                "into, or the line), no numbers that a kernel is given and keeps"
+            )
         listing = Listing(("watched",), heads, rows, droppable=("zeros", "rms, last"))
         return Summary(title, listing, tuple(notes))
 
@@ -241,7 +259,7 @@ def monitor(
             "such as the narrowest of them"
         )
     wanted = _wanted(watch)
-    checked_level(level)
+    level = checked_level(level)
     whole("every", every, 1, 2**62, "a whole number of steps from 1")
     rules, truth = checked_rules(alerts), flag("truth", truth)
     require_found(function, wanted)

@@ -11,7 +11,7 @@ import pytest
 import sciprec
 from sciprec.adaptation.blocks import block
 from sciprec.adaptation.control import COLUMNS, Control, vain_attempts
-from sciprec.adaptation.plan import checked_plan
+from sciprec.adaptation.plan import checked_ladder, checked_plan
 from sciprec.climate.transform.grid import Truncation
 from sciprec.output import files
 from sciprec.output.adapted import history_of
@@ -45,6 +45,24 @@ def bits(dataset, history=False):
 
 def column(dataset, name):
     return history_of(dataset)[1][name]
+
+
+MORE_BELOW, MORE_ABOVE = "float:p=11,emin=-20,emax=15", "float:p=11,emin=-14,emax=20"
+WIDER = (
+    ("fp16", MORE_BELOW), ("fp16", MORE_ABOVE), ("fp16", "tf32"), ("bf16", "fp16"),
+    ("e5m2", "e4m3fn"), (MORE_BELOW, "tf32"),
+    ("float:p=11,emin=-14,emax=15,subnormals=flush", "fp16"),
+)  # fmt: skip
+
+
+def test_a_wider_rung_has_more_bits_or_a_range_that_holds_the_other():
+    for narrow, wide in WIDER:
+        assert len(checked_ladder([narrow, wide])) == 2
+        with pytest.raises(sciprec.InputError, match="it is no wider"):
+            checked_ladder([wide, narrow])
+    for one, other in ((MORE_BELOW, MORE_ABOVE), ("fp16", "fp16"), (MORE_ABOVE, MORE_BELOW)):
+        with pytest.raises(sciprec.InputError, match="it is no wider"):
+            checked_ladder([one, other])
 
 
 # ---- decisions alone ---------------------------------------------------------------------------
@@ -298,6 +316,9 @@ def test_a_label_is_read_back():
 WRONG = {
     "it is no wider": 'tolerance = 1e-3\nladder = ["fp32", "fp16"]',
     "two arithmetics or more": 'tolerance = 1e-3\nladder = ["fp32"]',
+    "'adaptive.ladder': ladder is ['fp32']; accepted: two": 'tolerance = 1e-3\nladder = ["fp32"]',
+    "'adaptive.ladder': ladder is []; accepted: two": "tolerance = 1e-3\nladder = []",
+    "'adaptive.ladder': ladder names 'bf16' after": 'tolerance = 1e-3\nladder = ["fp16", "bf16"]',
     "floats that are rounded alike": 'tolerance = 1e-3\nladder = ["fixed16", "fp32"]',
     "key 'adaptive.every' was given 0": 'tolerance = 1e-3\nladder = ["fp16", "fp32"]\nevery = 0',
     "key 'adaptive.tolerance' was given 0": 'tolerance = 0.0\nladder = ["fp16", "fp32"]',

@@ -87,3 +87,16 @@ def whole(n, x):
         if y[0] > 1e30:
             return y
     return y
+
+
+def quiet(h, steps, rate, count):
+    """Beside numbers what has no digits: integers, a tuple, and a rate that stays."""
+    total = 0.0
+    for step in range(steps):
+        for i in range(h.size):
+            total = total + h[i] * rate
+            h[i] = h[i] * rate
+        both = (total, 2.0 * total)
+        count[0] = count[0] + 1 + step
+        total = both[1] - both[0]
+    return total

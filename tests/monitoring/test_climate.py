@@ -84,6 +84,11 @@ def test_whole_arrays_are_those_of_checkpoints(half, tmp_path):
         lost = np.abs(half["monitor_values_1"].values[row] - added)
         unit = 2.0**-10 * np.abs(state[:, place : place + 2][keep]) + 2.0**-14
         assert (lost <= unit).all()
+    for k, name in enumerate(WATCH):
+        places = [(n, m, part) for m, n in held if n <= number for part in range(1 + (m > 0))]
+        given = ("total_wavenumber", "zonal_wavenumber", "part")
+        found = [half[f"monitor_{what}_{k}"].values.tolist() for what in given]
+        assert list(zip(*found, strict=True)) == places, name
     assert half["monitor_step"].values.tolist() == [4, 8, 12]
     counts = half["monitor_count"].values
     assert (counts == keep.sum()).all()

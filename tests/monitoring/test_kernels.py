@@ -127,7 +127,11 @@ WRONG = {
     "watch names 'line:2', where kernel 'spread' and what it calls give no value; lines near": {
         "watch": ["line:2"]},
     "watch names 'line:x'; accepted": {"watch": ["line:x"]},
+    "watch names 'hh', 'stps', which are no variables .*mean 'h'.; did you mean 'steps'": {
+        "watch": ["hh", "h", "stps"]},
     r"watch is \[\]; accepted: a name or a sequence of names": {"watch": []},
+    "watch is ''; accepted: a name or a sequence of names": {"watch": ""},
+    r"watch is \['h', ' '\]; accepted: a name or": {"watch": ["h", " "]},
     "level is 4; accepted: 0": {"level": 4},
     "level is True; accepted: 0": {"level": True},
     "every is 0; accepted: a whole number of steps from 1": {"every": 0},
@@ -165,6 +169,25 @@ def test_arithmetics_by_place_are_refused_at_every_level(backend, level):
             sciprec.check_memory(kernels.spread, backend, (H, 2, 0.1))
         else:
             sciprec.monitor(kernels.spread, backend, (H, 2, 0.1), watch="h", level=level)
+
+
+def test_what_gives_no_value_is_told():
+    """Integers, tuples, and numbers that are given to the kernel and stay."""
+    args = H[:3].copy(), 4, 0.75, np.zeros(1, np.int64)
+    silent = ["steps", "rate", "count", "step", "i", "both"]
+    seen = sciprec.monitor(kernels.quiet, "fp16", args, watch=["total", *silent, "h"])
+    assert list(seen.silent()) == silent == seen.as_dict()["silent"]
+    assert "steps, rate, count, step, i, both gave no value and are not watched: " in str(seen)
+    one = sciprec.monitor(kernels.quiet, "fp16", args, watch=["count", "h"])
+    assert "count gave no value and is not watched" in str(one)
+    assert "gave no value" not in str(sciprec.monitor(kernels.quiet, "fp16", args, watch="h"))
+
+
+@pytest.mark.parametrize("level", [np.int64(2), np.int8(2), 2])
+def test_levels_of_any_integer_type(level):
+    seen = sciprec.monitor(kernels.quiet, "fp16", (H, 4, 0.75, np.zeros(1, int)), watch="h",
+                           level=level, every=np.int32(2))  # fmt: skip
+    assert type(seen.level) is int and seen.history.histograms is not None
 
 
 def test_variables_and_columns_are_known(spread):

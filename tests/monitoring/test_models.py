@@ -10,13 +10,15 @@ import time
 
 import numpy as np
 import pytest
+import xarray as xr
 
-from sciprec import InputError
+from sciprec import InputError, ModelArithmetic
 from sciprec.accumulation import accumulate
 from sciprec.batch import states
 from sciprec.batch.states import BATCH, STATES, read_states
 from sciprec.monitoring.plan import checked_plan
 from sciprec.output import files
+from sciprec.output.monitored import with_monitor
 
 MODEL = '''
 import time
@@ -131,6 +133,17 @@ def test_a_model_of_fewer_steps_than_are_left_out_is_told(scenario, call, blank_
         accumulate(updates=5, outputs=5, monitor=checked_plan("parameter", 1, 100))
 
 
+def test_elements_of_arrays_have_their_indices():
+    shown = ModelArithmetic("fp32", monitor={"watch": ["y", "x"], "level": 3, "every": 1})
+    x = np.arange(6.0).reshape(2, 3)
+    shown.watch(x=x, y=x[0])
+    made = with_monitor(xr.Dataset(), shown.observer.observed())
+    places = made["monitor_index_0_1"].values, made["monitor_index_1_1"].values
+    assert (made["monitor_values_1"].values[0] == x[places]).all()
+    assert made["monitor_values_1"]["monitor_index_0_1"].dims == ("monitor_element_1",)
+    assert "monitor_index_0_0" not in made.variables
+
+
 def test_long_accumulations_are_watched_where_blocks_end():
     given = {"updates": 20000, "members": 3, "outputs": 2, "backend": "float:p=11,round=sr"}
     plain = accumulate(**given)
@@ -186,7 +199,8 @@ def test_a_batch_that_died_has_been_interrupted(scenario, call, tmp_path, monkey
 
 OTHERS = (
     None, True, 3, -1.5, 10**400, math.nan, "x", "x\n\ud800", "../x", [], ["x"], [3], {}, {"a": 1},
-    [{}], {"x": {}}, {"x": {"drift": "y", "growth": 1}}, {"x": {"drift": 1.0, "growth": None}},
+    [{}], {"\ud800": {"drift": 1.0, "growth": 1.0}}, {"x": {}},
+    {"x": {"drift": "y", "growth": 1}}, {"x": {"drift": 1.0, "growth": None}},
 )  # fmt: skip
 
 

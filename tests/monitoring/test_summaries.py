@@ -8,7 +8,7 @@ import pytest
 
 from sciprec.monitoring.alerts import RULES, alerts_of, checked_rules
 from sciprec.monitoring.history import History
-from sciprec.monitoring.sketches import SIZE, sketch, sketched_error
+from sciprec.monitoring.sketches import SIZE, WITHIN, sketch, sketched_error
 from sciprec.monitoring.summaries import (
     BINS,
     COLUMNS,
@@ -110,6 +110,7 @@ def test_errors_and_their_places_are_those_of_exact_fractions():
     assert math.isnan(relative_error(np.ones(3), np.ones(4)))
     assert relative_error(np.zeros(2), np.zeros(2)) == 0.0 and digits(0.0) == 17.0
     assert relative_error(np.ones(2), np.zeros(2)) == math.inf and digits(math.inf) == 0.0
+    assert math.copysign(1.0, digits(1.0)) == 1.0 and digits(1.0) == 0.0 == digits(3.0)
     assert digits(1e-3) == pytest.approx(3.0) and math.isnan(digits(math.nan))
 
 
@@ -126,6 +127,7 @@ def test_sketches_tell_the_distance_of_runs():
     deviation = math.sqrt(2 / SIZE) / 2
     assert max(abs(np.array(ratios) - 1)) < 5 * deviation
     assert abs(np.mean(ratios) - 1) < deviation / 3
+    assert deviation == WITHIN and np.std(ratios) < 1.2 * WITHIN  # sqrt(2/200)/2: a tenth
     same = sketch(truth)
     assert float(sketched_error(same, same, np.array(1.0))) == 0.0
     broken = sketch(np.where(np.arange(count) == 3, np.nan, truth))

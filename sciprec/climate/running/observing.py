@@ -14,8 +14,8 @@ from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Addition, Level
 from sciprec.climate.transform.aligned import Pool
 from sciprec.climate.transform.legendre import coefficient_orders
-from sciprec.monitoring.history import OFF, History
-from sciprec.monitoring.observed import Observed
+from sciprec.monitoring.history import OFF, WHOLE, History
+from sciprec.monitoring.observed import Elements, Observed
 from sciprec.monitoring.plan import INCREMENT, Plan
 from sciprec.monitoring.summaries import Limits
 
@@ -136,14 +136,23 @@ class Observer:
         """Where the elements of a watched variable are in a flat state."""
         return self._places[watched.rpartition(":")[2]]
 
+    def elements(self, watched: str) -> Elements:
+        """Where the elements of a watched variable are; its level only where there are several."""
+        coefficient, column = np.divmod(self._of(watched), self._columns.size)
+        mine = np.flatnonzero(self._columns == watched.rpartition(":")[2])
+        level = np.searchsorted(mine, column) // 2 + 1
+        found = {
+            "total_wavenumber": (self.degree[coefficient], "total wavenumber"),
+            "zonal_wavenumber": (self.order[coefficient], "zonal wavenumber"),
+            "part": (column % 2, "part, 0 the real and 1 the imaginary one,"),
+        }
+        return found | ({"level": (level, "level, from the top,")} if mine.size > 2 else {})
+
     def place(self, watched: str, at: int) -> str:
         """A place in a watched variable in words."""
-        name = watched.rpartition(":")[2]
-        coefficient, column = divmod(int(self._of(watched)[at]), self._columns.size)
-        mine = np.flatnonzero(self._columns == name)
-        level = int(np.searchsorted(mine, column)) // 2
-        where = f"total wavenumber {self.degree[coefficient]}, zonal {self.order[coefficient]}"
-        return where + (f", level {level + 1}" if mine.size > 2 else "")
+        where = {name: int(values[at]) for name, (values, _) in self.elements(watched).items()}
+        words = f"total wavenumber {where['total_wavenumber']}, zonal {where['zonal_wavenumber']}"
+        return words + (f", level {where['level']}" if "level" in where else "")
 
     def observed(self) -> Observed:
         """What was seen so far."""
@@ -154,7 +163,9 @@ class Observer:
     def observed_at_end(self, levels: list[Level]) -> Observed:
         """What was seen of the whole run, which has left these levels."""
         fields = {} if self.drifting is None else self.drifting.fields(levels)
-        return replace(self.observed(), drift_fields=fields)
+        whole = self.plan.watch if self.plan.level >= WHOLE else ()
+        elements = {watched: self.elements(watched) for watched in whole}
+        return replace(self.observed(), drift_fields=fields, elements=elements)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All of it as arrays, for a checkpoint."""

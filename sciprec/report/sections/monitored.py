@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.comparison.wording import number
-from sciprec.monitoring.sketches import sketched_error
+from sciprec.monitoring.sketches import WITHIN, sketched_error
 from sciprec.monitoring.summaries import digits, relative_error
 from sciprec.output.stated import MONITOR, MONITORED
 from sciprec.report.drawing.heat import error_map
@@ -51,6 +51,7 @@ def _row(run: StoredRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
         "label": run.label,
         "alerts": [alert["text"] for alert in said["alerts"]],
         "every": said["every"],
+        "within": f"{100 * WITHIN:.1f} %",
         "steps": int(dataset.sizes[_STEP]),
         "variables": [_variable(dataset, n, one, errors) for n, one in enumerate(names)],
         "parts": _parts(dataset, truth, names),
