@@ -35,6 +35,7 @@ class Event:
         count: how often it happened at this line.
         cause: the line that caused it, "line 12: ...", or what did; "" where exact operands give
             it, too, and of underflow.
+        exact: whether the exact value is not finite there, whatever the range of the format.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class Event:
     step: int
     count: int
     cause: str = ""
+    exact: bool = False
 
     def __str__(self) -> str:
         where = f"line {self.line}" + "".join(
@@ -181,7 +183,11 @@ class Examination:
 
     def is_alike(self, kind: str, row: int) -> bool:
         """Whether exact values make such an event, too, where it happened first in a row."""
-        return bool(self.column(rows.ALIKE)[row] >> list(rows.EVENTS).index(kind) & 1)
+        return self._is_noted(kind, row, 0)
+
+    def _is_noted(self, kind: str, row: int, first: int) -> bool:
+        """A bit of the word `rows.ALIKE`."""
+        return bool(self.column(rows.ALIKE)[row] >> first + list(rows.EVENTS).index(kind) & 1)
 
     def row_of(self, event: Event) -> int:
         """The row where an event happened first."""
@@ -210,7 +216,7 @@ class Examination:
         lines = tuple(c.line for c in calls if not c.of_engine and c.line != at.line)
         return Event(
             kind, at.function, at.file, at.line, at.source, lines, self._index(row, clock), step,
-            count,
+            count, exact=self._is_noted(kind, number, rows.ENDLESS),
         )  # fmt: skip
 
     def _index(self, row, clock: int) -> str:

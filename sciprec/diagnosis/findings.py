@@ -98,7 +98,8 @@ class Findings:
             return f"{verdict}."
         if not event.cause:
             largest = arithmetics_of(self.backend)[0].format.max_finite
-            end = f" (the format ends at {largest:.3g})" if event.kind == "infinity" else ""
+            beyond = event.kind == "infinity" and not event.exact
+            end = f" (the format ends at {largest:.3g})" if beyond else ""
             return f"{verdict}; exact operands give it, too{end}."
         if event.cause == f"line {event.line}: {event.source}":
             return f"{verdict}; not so with exact values in that line."

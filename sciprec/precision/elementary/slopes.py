@@ -6,6 +6,7 @@ They carry errors through a function, where a relative error of 1e-10 is plenty.
 from __future__ import annotations
 
 from functools import cache
+from math import inf
 
 from sciprec.precision.elementary.bits import distinct, fabs, inlined, select, sqrt
 from sciprec.precision.elementary.exponential import cosh, exp, exp2, expm1, sinh, tanh
@@ -219,25 +220,27 @@ def of_sinc(x):
 @inlined
 def of_hypot_first(x, y):
     """d sqrt(x^2 + y^2) / dx."""
-    return x / sqrt(x * x + y * y)
+    return x / hypot(x, y)
 
 
 @inlined
 def of_hypot_second(x, y):
     """d sqrt(x^2 + y^2) / dy."""
-    return y / sqrt(x * x + y * y)
+    return y / hypot(x, y)
 
 
 @inlined
 def of_atan2_first(y, x):
-    """d atan2(y, x) / dy."""
-    return x / (x * x + y * y)
+    """d atan2(y, x) / dy; none at infinity and at the origin."""
+    r = hypot(x, y)
+    return select((r > 0.0) & (r < inf), (x / r) / r, 0.0)
 
 
 @inlined
 def of_atan2_second(y, x):
-    """d atan2(y, x) / dx."""
-    return -y / (x * x + y * y)
+    """d atan2(y, x) / dx; none at infinity and at the origin."""
+    r = hypot(x, y)
+    return select((r > 0.0) & (r < inf), (-y / r) / r, 0.0)
 
 
 @inlined
@@ -249,14 +252,16 @@ def of_cbrt(x):
 
 @inlined
 def of_pow_first(x, y):
-    """d x^y / dx."""
-    return y * pow(x, y - 1.0)
+    """d x^y / dx; none where one of its factors is zero, as at an infinite y."""
+    rest = pow(x, y - 1.0)
+    return select((rest == 0.0) | (y == 0.0), 0.0, y * rest)
 
 
 @inlined
 def of_pow_second(x, y):
-    """d x^y / dy."""
-    return pow(x, y) * log(x)
+    """d x^y / dy; none where the power is zero, at an x of zero or infinity."""
+    power = pow(x, y)
+    return select(power == 0.0, 0.0, power * log(x))
 
 
 DERIVATIVES = {

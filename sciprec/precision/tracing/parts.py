@@ -5,6 +5,9 @@ chosen by a mask in the operation's row. An operation passes the parts of its op
 its own rounding. The slopes are secants between tested and exact values, not derivatives, so that
 parts add up to the error of any size: x y - x* y* = (x - dx / 2) dy + (y - dy / 2) dx, and
 x / y - x* / y* = dx / y* - (x / y) dy / y*.
+
+An infinity whose error is finite is one in exact arithmetic, too; one that the tested run alone has
+has an infinite error, whose parts are not known, nor those of what is made of it.
 """
 
 from __future__ import annotations
@@ -58,9 +61,25 @@ class Parts(Companion):
 
     def rerounded(self, b, x, rounded, row, operands=None, rest=None):
         """A number that was rounded once more; the exact one is x + rest."""
-        local = b.fsub(rounded, self.value(b, x))
-        local = local if rest is None else b.fsub(local, rest)
+        rest = V64.constant(0.0) if rest is None else rest
+        local = _local(b, rounded, self.value(b, x), rest)
         return self.booked(b, rounded, self.beside(b, x), local, row)
+
+    def of_infinity(self, b, parts, exact, tested):
+        """Parts of a result: none where it is the same infinity in both runs.
+
+        Args:
+            exact: the result of exact operands, NaN where these are not known.
+            tested: that of tested ones.
+        """
+        infinite = b.fcmp_ordered("==", call(b, "fabs", exact), V64.constant(float("inf")))
+        same = b.and_(infinite, b.fcmp_ordered("==", exact, tested))
+        return b.select(same, ir.Constant(self.beside_kind, None), parts)
+
+    def certain(self, b, x):
+        """The same number, an infinity in both runs without the error that was added to it."""
+        value = self.value(b, x)
+        return self.made(b, value, self.of_infinity(b, self.beside(b, x), self.exact(b, x), value))
 
     def _sum(self, b, x, y, rounded, row, sign: int):
         u, v = self.value(b, x), self.value(b, y)
@@ -84,7 +103,9 @@ class Parts(Companion):
         u = call(b, "fma", half, self.error(b, x), self.value(b, x))
         v = call(b, "fma", half, self.error(b, y), self.value(b, y))
         first = self.scaled(b, self.beside(b, x), v)
-        return self.fused(b, self.beside(b, y), self.spread(b, u), first)
+        parts = self.fused(b, self.beside(b, y), self.spread(b, u), first)
+        product = b.fmul(self.value(b, x), self.value(b, y))
+        return self.of_infinity(b, parts, b.fmul(u, v), product)
 
     def fma(self, b, x, y, z, row):
         """x y + z. Its exact error: Boldo and Muller (2011), ErrFma."""
@@ -104,9 +125,15 @@ class Parts(Companion):
         rounded, quotient = self._tested(b, "div", u, v), b.fdiv(u, v)
         remainder = call(b, "fma", b.fneg(quotient), v, u)
         local = _local(b, rounded, quotient, b.fdiv(remainder, v))
-        inverse = b.fdiv(V64.constant(1.0), self.exact(b, y))
-        of_y = self.scaled(b, self.beside(b, y), b.fmul(quotient, inverse))
-        parts = b.fsub(self.scaled(b, self.beside(b, x), inverse), of_y)
+        exact, one = self.exact(b, y), V64.constant(1.0)
+        tiny = b.fcmp_ordered("<", call(b, "fabs", exact), V64.constant(2.0**-1000))
+        scale = b.select(tiny, V64.constant(2.0**200), one)  # beyond which 1 / y* overflows
+        inverse = b.fdiv(one, b.fmul(exact, scale))
+        factor = self.spread(b, b.fneg(quotient))
+        parts = self.fused(b, self.beside(b, y), factor, self.beside(b, x))
+        parts = self.scaled(b, self.scaled(b, parts, inverse), scale)
+        ratio = b.fmul(b.fmul(self.exact(b, x), inverse), scale)
+        parts = self.of_infinity(b, parts, ratio, rounded)
         return self.booked(b, rounded, parts, local, row)
 
     def sqrt(self, b, x, row):
@@ -157,9 +184,16 @@ class Parts(Companion):
         """A function's value `near` and the parts of its operands behind it: with two operands, the
         mean of both orders.
         """
+        values = [self.certain(b, v) for v in values]
+        parts = self._behind(b, values, tested, near, function)
+        exact = function.value(*(self.exact(b, v) for v in values))
+        return self.made(b, near, self.of_infinity(b, parts, exact, function.value(*tested)))
+
+    def _behind(self, b, values, tested, near, function):
+        """Parts of the operands behind a function."""
         if len(values) == 1:
             found = function.slope(tested[0], self.error(b, values[0]), near)
-            return self.made(b, near, self.sloped(b, values[0], found))
+            return self.sloped(b, values[0], found)
         parts, half = None, V64.constant(0.5)
         for first in (True, False):
             own, other = (0, 1) if first else (1, 0)
@@ -170,7 +204,7 @@ class Parts(Companion):
             mean = b.fmul(half, b.fadd(*ends))
             found = self.sloped(b, values[own], mean)
             parts = found if parts is None else b.fadd(parts, found)
-        return self.made(b, near, parts)
+        return parts
 
 
 class PartsByStep(Parts):
@@ -221,8 +255,8 @@ class PartsOfWider(Parts):
 
 
 def _local(b, rounded, near, rest):
-    """rounded - (near + rest); the rest is nothing where it is no number, as beside infinities."""
-    rest = b.select(b.fcmp_unordered("uno", rest, rest), V64.constant(0.0), rest)
+    """rounded - (near + rest); the rest is nothing where it is not finite, as beside infinities."""
+    rest = b.select(rows.is_finite(b, rest), rest, V64.constant(0.0))
     same = b.fcmp_ordered("==", rounded, near)
     difference = b.select(same, V64.constant(0.0), b.fsub(rounded, near))
     return b.fsub(difference, rest)

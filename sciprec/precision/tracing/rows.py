@@ -31,7 +31,9 @@ EXAMINED_WORDS = 24
 """Words of a row of a twin: how its results are treated, how often it ran, the clock when it first
 did, the largest factor by which a relative error grew, how often it rounded; of every event how
 often, and clock and step of the first one; a loop's present index; of which first events exact
-values make another, a bit for each in the order of `EVENTS`. Word 4 is left to parallel loops."""
+values make another, a bit for each in the order of `EVENTS`, and from bit `ENDLESS` on of which the
+exact value is not finite itself. Word 4 is left to parallel loops."""
+ENDLESS = 8
 EVENTS = {
     "NaN": NO_NUMBER,
     "infinity": INFINITE,
@@ -96,21 +98,23 @@ def ticked(b, row):
     return clock
 
 
-def happened(b, row, event: int, condition, clock, alike=None) -> None:
+def happened(b, row, event: int, condition, clock, alike=None, endless=None) -> None:
     """Note an event where a condition holds: how often, and when it first did.
 
     Args:
         alike: whether exact values make such an event, too.
+        endless: whether the exact value is not finite itself.
     """
     count, step = load(b, row, event), load(b, header_of(b, row), STEP)
     new = b.and_(condition, b.icmp_unsigned("==", count, ir.Constant(I64, 0)))
     store(b, b.add(count, b.zext(condition, I64)), row, event)
     for place, value in ((event + 1, clock), (event + 2, step)):
         store(b, b.select(new, value, load(b, row, place)), row, place)
-    if alike is not None:
-        bit = ir.Constant(I64, 1 << list(EVENTS.values()).index(event))
-        known = load(b, row, ALIKE)
-        store(b, b.select(b.and_(new, alike), b.or_(known, bit), known), row, ALIKE)
+    for fact, first in ((alike, 0), (endless, ENDLESS)):
+        if fact is not None:
+            bit = ir.Constant(I64, 1 << first + list(EVENTS.values()).index(event))
+            known = load(b, row, ALIKE)
+            store(b, b.select(b.and_(new, fact), b.or_(known, bit), known), row, ALIKE)
 
 
 def decided(b, otherwise, row) -> None:

@@ -28,11 +28,13 @@ class Twin(Companion):
         return self.lane(b, x, 0), self.lane(b, x, 1)
 
     def with_pair(self, b, value, high, low):
-        """A number of a tested value and an exact one."""
+        """A number of a tested value and an exact one; the rest of an infinity, or of what is made
+        of one, is nothing.
+        """
+        zero, known = V64.constant(0.0), b.and_(rows.is_finite(b, high), rows.is_finite(b, low))
+        low = b.select(known, low, zero)
         total = b.fadd(high, low)
-        rest = b.select(
-            rows.is_finite(b, total), b.fsub(low, b.fsub(total, high)), V64.constant(0.0)
-        )
+        rest = b.select(rows.is_finite(b, total), b.fsub(low, b.fsub(total, high)), zero)
         beside = ir.Constant(self.beside_kind, None)
         for place, number in enumerate((total, rest)):
             beside = b.insert_element(beside, number, ir.Constant(I64, place))
@@ -55,6 +57,8 @@ class Twin(Companion):
         """
         made = self.with_pair(b, rounded, *pair)
         worst, finite = V64.constant(0.0), ir.Constant(ir.IntType(1), 1)
+        if not operands:  # an infinity that is given is no event
+            finite = rows.is_finite(b, plain)
         for operand in operands:
             tested = self.value(b, operand)
             error = rows.relative_error(b, tested, *self.pair(b, operand))
@@ -80,9 +84,10 @@ class Twin(Companion):
         rows.store(b, b.add(rows.load(b, row, rows.ROUNDED), rounds), row, rows.ROUNDED)
         healed = self._widened(b, self.base.from_binary64(b, high))
         of_tested, of_exact = self._events(b, rounded, plain), self._events(b, healed, high)
+        endless = b.not_(rows.is_finite(b, high))
         for event, condition in of_tested.items():
             seen = b.and_(condition, finite)
-            rows.happened(b, row, event, seen, clock, of_exact[event])
+            rows.happened(b, row, event, seen, clock, of_exact[event], endless)
         return self._treated(b, rounded, healed, row)
 
     def _events(self, b, rounded, plain) -> dict:
