@@ -89,7 +89,19 @@ class TracedKernel:
         ):
             if may_be:
                 found += self._after(name, before, after, of_arguments.get(name, 0))
-        return found + self._returned("return", result)
+        found += self._returned("return", result)
+        if not found:
+            self._require_elements(args)
+        return found
+
+    def _require_elements(self, args: tuple) -> None:
+        """Refuse arrays for results that have no element."""
+        for name, argument, may_be in zip(self.names, args, self.written(args), strict=True):
+            if may_be and any(a.size == 0 for a in floats(argument)):
+                raise InputError(
+                    f"kernel '{self.program.kernel.__name__}' writes into '{name}' alone, which is "
+                    "empty: there is no number to trace; give an array with elements"
+                )
 
     def taken(
         self, args: tuple, of_arguments: Mapping[str, int] | None = None,
@@ -112,6 +124,7 @@ class TracedKernel:
             return self.entry(table.address, *taken)
         except errors.NumbaError as error:
             done, verb = ("bounded", "bound") if self.watched else ("traced", "trace")
+            require_numbers(self.program.kernel.__name__, self.names, taken, verb)
             raise LiftError(
                 f"kernel '{self.program.kernel.__name__}' cannot be {done} in "
                 f"'{self.backend.name}': {last_reason(str(error))}; {verb} takes what lift takes, "
@@ -209,6 +222,17 @@ def require_real(kernel: str, args: tuple, verb: str) -> list[np.ndarray]:
             "their real and imaginary parts"
         )
     return arrays
+
+
+def require_numbers(kernel: str, names: Iterable[str], args: Iterable, verb: str) -> None:
+    """Refuse what no operation takes: a string, or None."""
+    for name, argument in zip(names, args, strict=True):
+        if argument is None or isinstance(argument, str):
+            given = "None" if argument is None else f"the string {argument!r}"
+            raise InputError(
+                f"kernel '{kernel}' is given {given} as '{name}', and computes with it; {verb} "
+                "takes numbers, arrays and tuples of these"
+            )
 
 
 def require_apart(kernel: str, args: tuple, verb: str = "trace") -> None:

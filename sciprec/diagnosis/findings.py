@@ -13,10 +13,13 @@ from sciprec.diagnosis.origins import Group
 from sciprec.precision.formats.backend import Backend
 
 FEW_ROUNDINGS = 8.0
-"""In units of the format's roundoff: no line is at fault in an error below that."""
+"""In units of the format's roundoff: no line is at fault in an error below that, but for one that
+loses bits, makes more than half of the error itself, and takes it away when it is healed."""
+FEWEST_ROUNDINGS = 2.0
+"""Below that not even such a line."""
 MOST_CANCELLED = 10.0
 """Sum of the sizes of shares beyond which a split says nothing."""
-_NAMED = 0.1
+_NAMED, _MOST = 0.1, 0.5
 _MUCH = 3.0
 _MOST_NAMED = 3
 
@@ -39,6 +42,7 @@ class Findings:
         healed: where the error becomes large, if it does in one line.
         called: what a line is called.
         few: units of the format's roundoff below which no line is at fault.
+        cancels: whether the parts cancel, so that the error counts as none.
     """
 
     traced: str
@@ -53,6 +57,7 @@ class Findings:
     healed: Healed | None = None
     called: Callable[[Line | Group], str] = called
     few: float = FEW_ROUNDINGS
+    cancels: bool = False
 
     def sentence(self) -> str:
         """The verdict."""
@@ -63,8 +68,16 @@ class Findings:
             return "No result is finite: there is no error to split."
         if not self.largest:
             return f"'{self.traced}' makes no error in {self.backend.name}: all shares are 0."
+        if self.cancels:
+            return (
+                f"The errors of '{self.traced}' in {self.backend.name} cancel: {self.largest:.2g} "
+                "is left of them, which counts as none, and all shares are 0."
+            )
         roundings = self.largest / arithmetics_of(self.backend)[0].format.unit_roundoff
-        if roundings < self.few:
+        saturated = next((e for e in self.events if e.kind == "saturation"), None)
+        if saturated is not None and self._share_of(saturated) > _MOST:
+            return self._saturated(saturated)
+        if roundings < self.few and not self._is_one_line(roundings):
             return (
                 f"No line stands out: the error of '{self.traced}' in {self.backend.name} is "
                 f"{self.largest:.2g}, {max(roundings, 0.1):.1f} roundings of the {self._format}."
@@ -85,6 +98,28 @@ class Findings:
     def _format(self) -> str:
         """What roundings are of, as words."""
         return "narrowest format" if len(arithmetics_of(self.backend)) > 1 else "format"
+
+    def _share_of(self, at: Event | Group) -> float:
+        """The share of the line of an event or a group."""
+        own = [n for n in self.lines if (n.file, n.line) == (at.file, at.line)]
+        return sum(n.share for n in own if not n.source.startswith("argument "))
+
+    def _is_one_line(self, roundings: float) -> bool:
+        """Whether a small error is that of one line, which cancels what it has rounded itself."""
+        one = self.healed
+        if one is None or self.by not in ("line", "operation") or roundings < FEWEST_ROUNDINGS:
+            return False
+        return one.bits_lost > _MUCH and self._share_of(one.group) > _MOST
+
+    def _saturated(self, event: Event) -> str:
+        """Where numbers are held at the end of the format, and that this makes the error."""
+        largest = arithmetics_of(self.backend)[0].format.max_finite
+        at = f" at {event.index}" if event.index else ""
+        return (
+            f"'{self.traced}' in {self.backend.name} saturates first in line {event.line}{at}: "
+            f"{event.source}; the format ends at {largest:.3g}, and {self._share_of(event):.0%} of "
+            "the error is of that line."
+        )
 
     def _lost(self, event: Event) -> str:
         """Where numbers were lost, and why."""

@@ -10,7 +10,7 @@ from sciprec.diagnosis.families import products
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.problem import Problem
 from sciprec.diagnosis.splitting import Errors, Split, norm
-from sciprec.diagnosis.verification import most_grown, pooled
+from sciprec.diagnosis.verification import pooled
 
 
 class PerturbedInputs:
@@ -58,10 +58,12 @@ class PerturbedInputs:
             sizes.append((before.among(after), after.among(before)))
         return pooled(sizes)
 
-    def moved_to(self, members: Sequence[int]) -> Group | None:
-        """The group whose part grows most when others are computed wider."""
+    def changes(self, members: Sequence[int]) -> list[tuple[Group, float]]:
+        """By how much the parts of other groups grow when some are computed wider."""
         rest = [n for n in range(len(self.groups)) if n not in members]
         wide = [self.groups[n] for n in members]
         after = Split(self.problem, [self.groups[n] for n in rest], wide=wide)
-        grown = [norm(after.part(place)) - self._sizes.get(n, 0.0) for place, n in enumerate(rest)]
-        return most_grown([self.groups[n] for n in rest], grown)
+        return [
+            (self.groups[n], norm(after.part(place)) - self._sizes.get(n, 0.0))
+            for place, n in enumerate(rest)
+        ]

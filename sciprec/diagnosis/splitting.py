@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from sciprec.diagnosis.attribution import Result
+from sciprec.diagnosis.attribution import Result, arithmetics_of
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.problem import Problem
 from sciprec.precision.tracing import rows
@@ -15,6 +16,14 @@ from sciprec.precision.tracing.table import Table
 
 _NOTHING = 2.0**-44
 """Exact values so much smaller than tested ones, and errors than others, are lost digits alone."""
+CANCELLED = 2.0**-24
+"""Of the sizes of its parts: an error below that is none. Numbers of a narrow format whose parts
+cancel are right but for what the given binary64 numbers themselves leave open, 2^-53 of the result
+beside parts of 2^-25 of it in binary32 and larger ones in narrower formats; shares of such a rest
+would be 10^8 and more."""
+_LAST_DIGITS = 2.0**-47
+"""Of the format's unit and the result: parts are known to 2^-53 of themselves, for each of some
+dozens of operations. An error below that is none, too, whatever it is split by."""
 
 
 class Errors:
@@ -117,16 +126,37 @@ class Split:
                 [r.beside[..., lane] for r in results] for lane in range(1, len(some) + 1)
             ]
         self.whole = Errors(self.results, [r.beside[..., 0] for r in self.results])
+        self._least = arithmetics_of(problem.backend)[0].format.unit_roundoff * _LAST_DIGITS
+
+    @property
+    def cancels(self) -> bool:
+        """Whether the parts of all results cancel, so that their error counts as none."""
+        tested = self.whole.joined([r.tested for r in self.results])
+        parts = [self.part(n) for n in range(len(self.parts))]
+        return self._is_none(tested, self.whole.vector, parts)
+
+    def _is_none(self, tested: np.ndarray, error: np.ndarray, parts: Sequence[np.ndarray]) -> bool:
+        sizes = sum(norm(part) for part in parts)
+        return norm(error) <= max(CANCELLED * sizes, self._least * norm(tested))
 
     def part(self, number: int) -> np.ndarray:
         """A group's part as one vector."""
         return self.whole.joined(self.parts[number])
 
     def shares(self, number: int) -> dict[str, float]:
-        """A group's share of the error of each result."""
-        w = self.whole
+        """A group's share of the error of each result; none where the parts of that cancel."""
+        w, nothing = self.whole, self._cancelled
         rest = zip(w.names, self.parts[number], w.errors, w.usable, strict=True)
-        return {name: share(p[u], e[u]) for name, p, e, u in rest}
+        return {name: 0.0 if nothing[name] else share(p[u], e[u]) for name, p, e, u in rest}
+
+    @cached_property
+    def _cancelled(self) -> dict[str, bool]:
+        """Name of a result -> whether its error counts as none."""
+        w = self.whole
+        return {
+            r.name: self._is_none(r.tested[u], e[u], [p[place][u] for p in self.parts])
+            for place, (r, e, u) in enumerate(zip(self.results, w.errors, w.usable, strict=True))
+        }
 
 
 def twin_errors(problem: Problem, table: Table, args: tuple | None = None) -> Errors:

@@ -17,6 +17,9 @@ from sciprec.precision.formats.backend import Backend
 AGREE = 0.15
 """The largest difference of predicted and measured error left, over the larger of the two."""
 _NOTHING = 0.02
+_MOST_NAMED, _NAMED = 2, 0.3
+"""How many lines are named whose parts become smaller, and how much of the largest change theirs
+is at least."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Check:
         lines: its lines, as they are called.
         predicted, measured: error left, over the error before; pooled over inputs.
         moved_to: where the rounding moves, if it does; else "".
+        shrinks: else the lines whose parts become smaller with it, the one that does most first.
     """
 
     group: int
@@ -35,6 +39,7 @@ class Check:
     predicted: float
     measured: float
     moved_to: str = ""
+    shrinks: tuple[str, ...] = ()
 
     @property
     def agrees(self) -> bool:
@@ -47,8 +52,12 @@ class Check:
         """Whether they agree, and if not why."""
         if self.agrees:
             return "yes"
-        moved = f"the rounding moves to {self.moved_to}" if self.moved_to else ""
-        return f"no: {moved or 'other parts change with it'}"
+        if self.moved_to:
+            return f"no: the rounding moves to {self.moved_to}"
+        if not self.shrinks:
+            return "no: no other part changes; what is left adds up otherwise"
+        some, of = " and ".join(self.shrinks), "parts" if len(self.shrinks) > 1 else "part"
+        return f"no: the {of} of {some} become{'s' * (of == 'part')} smaller with it"
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,6 +83,9 @@ class Verification(Shown):
             (", ".join(c.lines), str(c.group), f"{c.predicted:.1%}", f"{c.measured:.1%}", c.words)
             for c in self.checks
         ]
+        if not rows:
+            title = f"Nothing to compute wider: '{self.kernel}' in {self.backend} has no group of "
+            return Summary(f"{title}lines with a part in an error.")
         inputs = counted(self.inputs, "input")
         title = (
             f"Error of '{self.kernel}' in {self.backend} left when lines are not rounded, over "
@@ -92,8 +104,8 @@ class WiderRuns(Protocol):
         """
         ...
 
-    def moved_to(self, members: Sequence[int]) -> Group | None:
-        """The line whose part grows most then; None where none does."""
+    def changes(self, members: Sequence[int]) -> list[tuple[Group, float]]:
+        """By how much the size of every other line's part grows then."""
         ...
 
 
@@ -111,19 +123,25 @@ def verified(
     for group in groups:
         names = tuple(map(called, group.lines))
         check = Check(group.number, names, group.left, runs.left(group.members))
-        found = None if check.agrees else runs.moved_to(group.members)
-        if found is not None:
-            name = called(found)
-            moved = name if found.source in name else f"{name} ({found.source})"
-            check = replace(check, moved_to=moved)
-        checks.append(check)
+        checks.append(check if check.agrees else _explained(check, runs, group, called))
     return tuple(checks)
 
 
-def most_grown(groups: Sequence[Group], grown: Sequence[float]) -> Group | None:
-    """The group whose part has grown most; None where none has."""
-    best = max(range(len(groups)), key=lambda n: grown[n], default=None)
-    return groups[best] if best is not None and grown[best] > 0.0 else None
+def _explained(
+    check: Check, runs: WiderRuns, group: LineGroup, called: Callable[[Line | Group], str]
+) -> Check:
+    """A check that does not agree, with the lines whose parts change when it is made."""
+
+    def with_text(of: Group) -> str:
+        name = called(of)
+        return name if of.source in name else f"{name} ({of.source})"
+
+    changes = sorted(runs.changes(group.members), key=lambda pair: pair[1])
+    if changes and changes[-1][1] > 0.0:
+        return replace(check, moved_to=with_text(changes[-1][0]))
+    least = _NAMED * changes[0][1] if changes else 0.0
+    named = [with_text(of) for of, change in changes[:_MOST_NAMED] if change <= least < 0.0]
+    return replace(check, shrinks=tuple(named))
 
 
 def pooled(sizes: Sequence[tuple[float, float]]) -> float:

@@ -53,7 +53,8 @@ class Trace(Shown):
         outputs: name -> relative l2 error of that output.
         elements: how many numbers the outputs have.
         left_out: how many of them are not finite in the tested or the exact run.
-        closure: |sum of parts - (tested - twin)| / |error|, the twin computed apart from the parts.
+        closure: |sum of parts - (tested - twin)| / |error|, the twin computed apart from the parts;
+            0 where the parts cancel, so that the error counts as none.
         passes: how often the kernel was run.
         unknown: lines with functions of yours in more than 30 bits whose own rounding is not seen.
             It counts as exact; a row "unknown" among the lines says so.
@@ -243,10 +244,11 @@ class _Work:
         self.split = Split(problem, rounding, steps=steps)
         places = [self.groups.index(g) for g in rounding]
         self.parts = {place: self.split.part(n) for n, place in enumerate(places)}
+        self.cancels = self.split.cancels
         whole, ungrouped = self.split.whole, self._lines()
         self.inputs = PerturbedInputs(problem, self.groups, self.parts, whole)
         chosen: list[int] = []
-        if by != "step":
+        if by != "step" and not self.cancels:
             few = whole.vector.size < samples
             samples = 4 * samples if few else samples
             chosen = large_parts([self.parts.get(n) for n in range(len(ungrouped))], whole.vector)
@@ -282,12 +284,13 @@ class _Work:
         healed = None
         if self.by in ("line", "operation"):
             ranges = with_causes(self.problem, self.groups, self.seen, ranges)
-            healed = becomes_large(self.problem, self.groups, self.seen)
+            if not self.cancels:
+                healed = becomes_large(self.problem, self.groups, self.seen)
         total = sum(self.parts.values(), 0.0 * error)
         name, backend = self.problem.function.__name__, self.problem.backend
         findings = Findings(
             name, backend, self.by, whole_error.largest, whole_error.elements,
-            whole_error.left_out, lines, found, tuple(ranges), healed,
+            whole_error.left_out, lines, found, tuple(ranges), healed, cancels=self.cancels,
         )  # fmt: skip
         return Trace(
             kernel=name,
@@ -300,7 +303,7 @@ class _Work:
             outputs=whole_error.relative,
             elements=whole_error.elements,
             left_out=whole_error.left_out,
-            closure=norm(total - known) / size if size else 0.0,
+            closure=0.0 if self.cancels else norm(total - known) / size,
             passes=self.problem.passes,
             unknown=self.unknown,
             verdict=findings.sentence(),
@@ -327,7 +330,7 @@ class _Work:
                     group.line,
                     group.source,
                     group.name,
-                    share=share(part, error),
+                    share=0.0 if self.cancels else share(part, error),
                     rms=norm(part) / max(part.size, 1) ** 0.5,
                     shares=shares,
                     bits_lost=self.seen.bits_lost(group),
@@ -363,7 +366,7 @@ class _Work:
 
     def growth(self) -> Growth | None:
         """When the error arose, by line."""
-        if self.by == "step":
+        if self.by == "step" or self.cancels:
             return None
         sizes = [norm(part) for part in self.parts.values()]
         return growth(self.problem, self.rounding, sizes, self.seen)

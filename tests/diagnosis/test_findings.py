@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +17,7 @@ from sciprec import InputError, trace
 from sciprec.checks.room import bytes_of_memory
 from sciprec.diagnosis.origins import groups_of
 from sciprec.diagnosis.problem import Problem
+from sciprec.diagnosis.verification import Check
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.tracing import rows
@@ -349,3 +352,89 @@ def test_refusals():
         trace(vanishing, "fp64", (0.3,)).verify()
     with pytest.raises(InputError, match="top"):
         trace(vanishing, "bf16", (0.3,)).verify(0)
+
+
+def threefold(x, out, other):
+    for i in range(x.size):
+        out[i] = x[i] * 300.0
+        other[i] = (x[i] + 1e-9) / 0.3
+
+
+@pytest.mark.parametrize("by", ["line", pytest.param("function", marks=pytest.mark.slow)])
+def test_errors_that_cancel_are_none(by):
+    """300 * 1.1 is 330 in fp16, but for the digits that 1.1 lacks in binary64."""
+    x, found = np.array([1.1]), {}
+    for output in ("out", None):
+        found = trace(threefold, "fp16", (x, np.zeros(1), np.zeros(1)), output=output, by=by)
+        if output:
+            assert found.verdict.startswith("The errors of 'threefold' in fp16 cancel: 8.1e-17 is")
+            assert not any(n.share for n in found.lines) and found.closure == 0.0
+            assert any(n.rms > 0.1 for n in found.lines) and not found.groups
+    assert sum(n.share for n in found.lines) == pytest.approx(1.0)
+    shares = [n.shares for n in found.lines]
+    assert not any(s["out"] for s in shares)
+    assert sum(s["other"] for s in shares) == pytest.approx(1.0)
+
+
+def difference_of_squares(x, y):
+    return x * x - y * y
+
+
+def quotient_of_differences(x, y, out):
+    for i in range(x.size):
+        d = difference_of_squares(x[i], y[i])
+        out[i] = d / (x[i] + y[i])
+
+
+def of_sixty_fourths(low: float, high: float) -> np.ndarray:
+    """Thirty numbers that fp16 holds."""
+    return np.round(np.random.default_rng(3).uniform(low, high, 30) * 64) / 64
+
+
+def test_a_line_that_cancels_what_it_rounds_is_named_in_a_small_error():
+    """An error of 3.9 roundings; and what else becomes smaller when that line is computed wider."""
+    x, y = of_sixty_fourths(7.0, 8.0), of_sixty_fourths(7.0, 8.0)[::-1].copy()
+    found = trace(quotient_of_differences, "fp16", (x, y, np.zeros(30)))
+    at = line_of(difference_of_squares, "x * x")
+    assert f"becomes large in line {at}, which loses" in found.verdict
+    assert next(n.share for n in found.lines if n.line == at) > 0.5
+    checks = {c.lines: c for c in found.verify()}
+    alone = checks[(f"line {at}",)]
+    assert alone.agrees or alone.words.startswith("no: the part of line ")
+    assert alone.agrees or line_of(quotient_of_differences, "out[i]") in map(
+        int, re.findall(r"line (\d+)", alone.words)
+    )
+
+
+def test_a_part_that_becomes_smaller_is_named():
+    check = Check(1, ("line 3",), 0.5, 0.7, shrinks=("line 4 (a + b)", "line 5 (c)"))
+    assert check.words == ("no: the parts of line 4 (a + b) and line 5 (c) become smaller with it")
+    assert replace(check, shrinks=("line 4",)).words.endswith("line 4 becomes smaller with it")
+
+
+def test_nothing_to_verify():
+    found = trace(doubled_alone, "fp16", (np.ones(3), np.zeros(3)))
+    assert "Nothing to compute wider: 'doubled_alone' in fp16" in repr(found.verify())
+
+
+def doubled_alone(x, out):
+    for i in range(x.size):
+        out[i] = 2.0 * x[i]
+
+
+def test_an_empty_result():
+    with pytest.raises(InputError, match="'out' alone, which is empty: there is no number to"):
+        trace(doubled_alone, "fp16", (np.ones(0), np.zeros(0)))
+
+
+def squared_less(x, out):
+    for i in range(x.size):
+        out[i] = x[i] * x[i] - 1.0
+
+
+def test_a_saturation_that_makes_the_error_is_named():
+    saturating = "float:p=8,emin=-10,emax=10,overflow=saturate"
+    found = trace(squared_less, saturating, (np.array([2.0, 300.0]), np.zeros(2)))
+    at = line_of(squared_less, "x[i] * x[i]")
+    assert f"saturates first in line {at} at i = 1: out[i] =" in found.verdict, found.verdict
+    assert "of the error is of that line" in found.verdict

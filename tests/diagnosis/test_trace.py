@@ -27,6 +27,8 @@ from sciprec import InputError, LiftError, lift, quantize, trace
 from sciprec.bench import traced
 from sciprec.diagnosis.attribution import TracedKernel
 from sciprec.diagnosis.problem import Problem
+from sciprec.precision.assigning.matching import program_of
+from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, Operation
 from tests.diagnosis.trace_checks import (
@@ -161,6 +163,59 @@ def test_what_is_not_seen_is_a_row(monkeypatch, tmp_path):
     assert sum(n.share for n in found.lines) == pytest.approx(1.0)
     assert last.source in found.html(tmp_path / "page.html").read_text(encoding="utf-8")
     assert not trace(with_own_function, "fp16", (0.7,)).unknown
+
+
+def over_lines(x):
+    y = (
+        x * 1.1 + 0.3
+    ) / (x
+         - 0.7)  # fmt: skip
+    return min(y,
+               0.9) * x  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "backend",
+    ["bf16", sciprec.Assignment({}, default="bf16", kernel=over_lines)],
+    ids=["bf16", "by line"],
+)
+def test_a_literal_is_booked_where_its_operation_begins(backend):
+    """Whichever line it stands on: as assignments have it, whose bits are those of `lift`."""
+    found = checked(over_lines, backend, (1.3,))
+    first = over_lines.__code__.co_firstlineno
+    assert {n.line - first for n in found.lines if n.runs and n.name.startswith("line")} == {
+        1,
+        2,
+        3,
+        5,
+    }
+    places = {
+        own_place(program_of(over_lines), row).line for row in program_of(over_lines).layout.rows
+    }
+    assert {n.line for n in found.lines} <= places | {first}
+
+
+def by_library(x, y):
+    return np.sum(x) * 0.3 + np.dot(x, y) + 2.0 * (x @ y)
+
+
+def test_what_the_library_does_has_the_name_of_its_call():
+    x, y = np.array([1.1, 2.2, 0.3]), np.array([0.7, 1.3, 0.1])
+    for by, before in (
+        ("operation", ""),
+        ("call", f"line {by_library.__code__.co_firstlineno + 1} > "),
+    ):
+        names = [n.name for n in trace(by_library, "bf16", (x, y), by=by, samples=1).lines]
+        calls = [n for n in names if "(x" in n or "@" in n]
+        called = [f"{before}{text}" for text in ("np.dot(x, y)", "np.sum(x)", "x @ y")]
+        assert set(called) <= set(calls) and not any("accumulate" in n or "0x" in n for n in names)
+    assert (
+        sum(
+            "literal: 0.3" == n.name
+            for n in trace(by_library, "bf16", (x, y), by="operation", samples=1).lines
+        )
+        == 1
+    )
 
 
 def narrowing(x, y):
@@ -309,6 +364,8 @@ def recursive(x, n):
         (lambda: trace(exact, "bf16", 1.0), "a tuple of the kernel's arguments"),
         (lambda: trace(exact, "bf16", (1j,)), "complex numbers; trace takes real ones"),
         (lambda: trace(exact, "bf16", (Held(1.0),)), "object of class Held; trace takes numbers"),
+        (lambda: trace(exact, "bf16", ("a",)), "the string 'a' as 'x', and computes with it"),
+        (lambda: trace(exact, "bf16", (None,)), "is given None as 'x', and computes with it"),
         (lambda: trace(called_with, "bf16", (exact, 1.0)), "came as an argument, in a trace"),
         (lambda: trace(recursive, "bf16", (1.0, 3)), "calls itself; in a trace every call"),
         (lambda: trace(narrowing, "bf16", (z := np.ones(4), z[1:])), "share memory"),

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
 from sciprec import InputError, trace
+from sciprec.diagnosis.examination import MOST_STEPS, Step
+from sciprec.diagnosis.growth import MOST_LINES as MOST_BANDS
+from sciprec.diagnosis.growth import Growth
+from sciprec.diagnosis.lines import LineGroup
+from sciprec.diagnosis.verification import Check, Verification
+from sciprec.precision.assigning.origins import Source
+from sciprec.report.trace_page import trace_page
 from tests.diagnosis.test_findings import advected, line_of, vanishing
 
 
@@ -85,17 +93,35 @@ def test_a_page_that_cannot_be_written(tmp_path):
         found.html(tmp_path / "page.html", verify=-1)
 
 
-@pytest.mark.slow
-def test_four_hundred_lines_are_under_200_kb(tmp_path):
-    """Forty of them round; each of the others could for 60 bytes more."""
-    body = "".join(f"        v = 0.9 * v + x[i] / {n + 2}.0\n" for n in range(40))
-    text = "def long(x, out):\n    for i in range(x.size):\n        v = x[i]\n"
-    text += body + "        # what stands in a model's lines besides: words of usual length\n" * 356
-    text += "        out[i] = v\n"
-    (tmp_path / "long.py").write_text(text)
-    space: dict = {}
-    exec(compile(text, str(tmp_path / "long.py"), "exec"), space)
-    found = trace(space["long"], "bf16", (np.linspace(0.1, 1.0, 8), np.zeros(8)))
-    path = found.html(tmp_path / "page.html", verify=0)
-    page = path.read_text(encoding="utf-8")
-    assert len(page.encode()) + 356 * 60 < 200_000 and len(re.findall("<tr", page)) > 400
+def halved(x, out):
+    for i in range(x.size):
+        v = 0.9 * x[i]
+        out[i] = v / 3.0
+
+
+def test_four_hundred_lines_that_round_are_under_200_kb():
+    """Of usual length, each with a share, a group of twenty, and the widest band over time."""
+    found = trace(halved, "bf16", (np.linspace(0.1, 1.0, 8), np.zeros(8)))
+    text = "        velocity[i, j] = velocity[i, j] - step * (pressure[i + 1, j] - pressure[i, j])"
+    known = next(n for n in found.lines if n.name.startswith("line "))
+    rng, first = np.random.default_rng(1), known.line
+    shares = rng.dirichlet(np.full(400, 0.3))
+    lines = tuple(
+        replace(known, line=first + n, name=f"line {first + n}", source=text.strip(), share=s,
+                rms=s, bits_lost=10.0 * s, runs=123_456, group=1 + n // 20)
+        for n, s in enumerate(shares)
+    )  # fmt: skip
+    groups = tuple(
+        LineGroup(1 + n, tuple(range(20 * n, 20 * n + 20)), lines[20 * n : 20 * n + 20],
+                  float(shares[20 * n : 20 * n + 20].sum()), 0.9, 0.7)
+        for n in range(20)
+    )  # fmt: skip
+    source = Source(known.function, known.file, first, (text,) * 400)
+    steps = [Step(n, n + 1, None) for n in range(MOST_STEPS)]
+    bands = {f"line {n}": rng.uniform(0.0, 0.1, MOST_STEPS) for n in range(MOST_BANDS)}
+    long = replace(found, lines=lines, groups=groups)
+    checks = tuple(Check(g.number, tuple(n.name for n in g.lines), 0.9, 0.9) for g in groups[:3])
+    done = Verification(found.kernel, found.backend, checks, 16)
+    page = trace_page(long, [source], Growth(tuple(steps), bands), done)
+    assert page.count("velocity[i, j] - step") == 400 == len(re.findall('<tr class="heat', page))
+    assert 100_000 < len(page.encode()) < 200_000

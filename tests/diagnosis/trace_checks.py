@@ -64,7 +64,7 @@ def checked(kernel, backend, args) -> Trace:
         for result in run_of:
             assert np.array_equal(result.tested, expected[result.name], equal_nan=True), result.name
     assert found.closure < 1e-6
-    if any(found.outputs.values()):
+    if any(found.outputs.values()) and "counts as none" not in found.verdict:
         assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-6)
     return found
 

@@ -2,10 +2,13 @@
 
 import shutil
 
+import numpy as np
 import pytest
 
+from sciprec import trace
 from sciprec.comparison import compare
 from sciprec.report.comparison import comparison_page
+from tests.diagnosis.test_findings import advected
 
 playwright = pytest.importorskip("playwright.sync_api")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -59,6 +62,16 @@ def test_axe_finds_nothing_on_the_page_of_a_comparison(opened, little_batch, tmp
     text = comparison_page(compare(golden, actual), golden="fp64.nc", actual="fp16.nc")
     (tmp_path / "comparison.html").write_text(text, encoding="utf-8")
     page = opened(tmp_path / "comparison.html", viewport=viewport)
+    found = axe.Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+
+
+@pytest.mark.parametrize(("scheme", "viewport"), [("light", WIDE), ("dark", NARROW)])
+def test_axe_finds_nothing_on_the_page_of_a_trace(opened, tmp_path, scheme, viewport):
+    u = 1.0 + np.round(np.sin(np.linspace(0.0, 6.0, 60)) * 64) / 256
+    found = trace(advected, "bf16", (u, np.zeros(60), 40), output="u")
+    page = opened(found.html(tmp_path / "trace.html"), viewport=viewport, color_scheme=scheme)
     found = axe.Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]

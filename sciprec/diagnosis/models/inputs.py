@@ -10,7 +10,7 @@ from sciprec.diagnosis.families import products
 from sciprec.diagnosis.models.splitting import PartsOfRun, Splitting
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.splitting import norm
-from sciprec.diagnosis.verification import most_grown, pooled
+from sciprec.diagnosis.verification import pooled
 
 SAMPLES = 16
 """Perturbed inputs over which parts are correlated where results are fewer than `MANY`."""
@@ -65,8 +65,8 @@ class ModelInputs:
             ))  # fmt: skip
         return pooled(sizes)
 
-    def moved_to(self, members: Sequence[int]) -> Group | None:
-        """The group whose part grows most when others are computed wider."""
+    def changes(self, members: Sequence[int]) -> list[tuple[Group, float]]:
+        """By how much the parts of other groups grow when some are computed wider."""
         split, wide = self._split, [self.keys[n] for n in members]
         followed = [k for k in split.groups if k not in wide] + list(split.silent)
         own, after = split.own(), split.run(followed, followed, 0, wide)
@@ -76,4 +76,4 @@ class ModelInputs:
             for k in followed
         ]
         groups = split.groups | split.silent
-        return most_grown([groups[k].group for k in followed], grown)
+        return list(zip([groups[k].group for k in followed], grown, strict=True))

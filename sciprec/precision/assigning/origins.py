@@ -154,7 +154,7 @@ def chain_of(program: ProgramWithOrigins, row: Row) -> list[Origin]:
 
 def key_of(program: ProgramWithOrigins, row: Row, origin: Origin, by: str) -> tuple:
     """What rows of one line, operation, variable, function or call have in common; the last item
-    is what it is called.
+    is what it is called: what is done in the engine's own kernels by the call of them.
     """
     if by == "line":
         return origin.file, origin.line, origin.function, f"line {origin.line}"
@@ -162,13 +162,16 @@ def key_of(program: ProgramWithOrigins, row: Row, origin: Origin, by: str) -> tu
         return origin.file, origin.function, origin.variable or "(no variable)"
     if by == "function":
         return origin.file, origin.function
+    own = [s for s in (*row.calls, row.site) if s in program.origins]
+    own = [s for s in own if not program.origins[s].of_engine] or own
+    site, inside = program.sites[own[-1]], own[-1] != row.site
+    text = site.text or site.operation
     if by == "operation":
-        site = program.sites[row.site]
-        text = site.text or site.operation
-        return origin.file, origin.line, site.column, site.operation, f"{site.operation}: {text}"
-    lines = [program.origins[s].line for s in row.calls if s in program.origins]
-    path = " > ".join([*(f"line {n}" for n in lines), origin.function])
-    return origin.file, path
+        label = text if inside else f"{site.operation.partition('(')[0]}: {text}"
+        return origin.file, origin.line, site.column, site.operation, label
+    lines = own if inside else own[:-1]
+    path = [f"line {program.origins[s].line}" for s in lines]
+    return origin.file, " > ".join([*path, text if inside else origin.function])
 
 
 def _root(target) -> str:

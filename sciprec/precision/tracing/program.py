@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import numpy as np
 from numba import prange
@@ -40,6 +41,8 @@ _SEARCHES = {"left": searching.search_left, "right": searching.search_right}
 _COMPARISONS = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
+_USERS = (ast.BinOp, ast.Compare, ast.Call, ast.AugAssign)
+"""Operations, on whose lines their literals are converted."""
 
 
 class _Pass(ast.Expr):
@@ -53,17 +56,28 @@ class _Pass(ast.Expr):
 class _TracedRewriter(OriginRewriter):
     """Rewrites a kernel as ever; literals have rows, comparisons are operations, and so are the
     passes of loops.
+
+    Attributes:
+        using: the operation that the node is an operand of, or None.
     """
+
+    using: ast.AST | None = None
 
     def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
         super().__init__(program, function, tree, namespace)
         self.carrying = carrying(tree)
 
     def visit(self, node):
-        """Any node; literals are booked where it stands."""
+        """Any node; literals are booked on the operation that uses them."""
         if isinstance(node, _Pass):
             return self._pass(node)
-        return super().visit(node)
+        around = self.using
+        if isinstance(node, ast.stmt):
+            self.using = None
+        if isinstance(node, _USERS):
+            self.using = node
+        made, self.using = super().visit(node), around
+        return made
 
     def begin(self, node: ast.stmt) -> None:
         """Note what a statement gives a value, and whether it depends on what a loop carries."""
@@ -143,8 +157,17 @@ class _TracedRewriter(OriginRewriter):
         return call_kernel(self, _SEARCHES[side], plain, [self.seen(given[k]) for k in ("a", "v")])
 
     def literal(self, value: float) -> ast.expr:
-        """A floating-point constant, rounded where it stands."""
+        """A floating-point constant, rounded where the operation begins that uses it."""
         return self.op(f"literal({float(value).hex()!r})", self.at or self.tree, ast.Constant(0))
+
+    def add_site(self, node, operation: str) -> int:
+        """The number of a new site; a literal has the line of the operation that uses it."""
+        number = super().add_site(node, operation)
+        if operation.startswith("literal(") and self.using is not None:
+            line = self.first + self.using.lineno - 1
+            self.program.sites[number] = replace(self.program.sites[number], line=line)
+            self.program.note_origin(number, self)
+        return number
 
     def visit_Compare(self, node):
         """A comparison, an operation but where Numba decides by types."""
