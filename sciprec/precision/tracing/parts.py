@@ -29,8 +29,8 @@ class Parts(Companion):
         return self.lane(b, x, 0)
 
     def exact(self, b, x):
-        """The exact value, to binary64."""
-        return b.fsub(self.value(b, x), self.error(b, x))
+        """The exact value, to binary64; of a zero without error that zero, of its sign."""
+        return b.fsub(self.value(b, x), b.fadd(self.error(b, x), V64.constant(0.0)))
 
     def exactly(self, b, value):
         """A tested value without error."""

@@ -33,12 +33,19 @@ class Twin(Companion):
         """
         zero, known = V64.constant(0.0), b.and_(rows.is_finite(b, high), rows.is_finite(b, low))
         low = b.select(known, low, zero)
-        total = b.fadd(high, low)
+        none = b.fcmp_ordered("==", low, zero)
+        total = b.select(none, high, b.fadd(high, low))  # a zero keeps its sign
         rest = b.select(rows.is_finite(b, total), b.fsub(low, b.fsub(total, high)), zero)
         beside = ir.Constant(self.beside_kind, None)
         for place, number in enumerate((total, rest)):
             beside = b.insert_element(beside, number, ir.Constant(I64, place))
         return self.made(b, value, beside)
+
+    def settled(self, b, x):
+        """The same number as one that was stored: the rest is no negative zero."""
+        rest = b.fadd(self.lane(b, x, 1), V64.constant(0.0))
+        beside = b.insert_element(self.beside(b, x), rest, ir.Constant(I64, 1))
+        return self.made(b, self.value(b, x), beside)
 
     def exactly(self, b, value):
         """A tested value without error."""
@@ -198,7 +205,7 @@ class Twin(Companion):
         """|x|."""
         high, low = self.pair(b, x)
         negative = b.fcmp_ordered("<", high, V64.constant(0.0))
-        high, low = (b.select(negative, b.fneg(n), n) for n in (high, low))
+        high, low = call(b, "fabs", high), b.select(negative, b.fneg(low), low)
         return self.with_pair(b, call(b, "fabs", self.value(b, x)), high, low)
 
     def chosen(self, b, x, y, first, sign: float):
