@@ -186,8 +186,12 @@ class Parts(Companion):
         """
         values = [self.certain(b, v) for v in values]
         parts = self._behind(b, values, tested, near, function)
-        exact = function.value(*(self.exact(b, v) for v in values))
+        exact = function.value(*(self._as_in_slopes(b, v) for v in values))
         return self.made(b, near, self.of_infinity(b, parts, exact, function.value(*tested)))
+
+    def _as_in_slopes(self, b, x):
+        """The exact value as slopes compute it, so that a function of it is evaluated once."""
+        return b.fsub(self.value(b, x), self.error(b, x))
 
     def _behind(self, b, values, tested, near, function):
         """Parts of the operands behind a function."""
@@ -197,7 +201,7 @@ class Parts(Companion):
         parts, half = None, V64.constant(0.5)
         for first in (True, False):
             own, other = (0, 1) if first else (1, 0)
-            error, exact = self.error(b, values[own]), self.exact(b, values[other])
+            error, exact = self.error(b, values[own]), self._as_in_slopes(b, values[other])
             ends = (
                 function.slope_along(first, tested[own], error, at) for at in (tested[other], exact)
             )
