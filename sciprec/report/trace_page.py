@@ -19,7 +19,7 @@ from sciprec.precision.assigning.origins import Source
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import COLOURS, INK, drawn, legend, to_svg
 from sciprec.report.drawing.templating import page_style, template
-from sciprec.report.sections.traced import growth_in_time
+from sciprec.report.sections.traced import added_up, growth_in_time
 from sciprec.report.stored.batch import write_text
 
 if TYPE_CHECKING:
@@ -48,10 +48,7 @@ def trace_page(
     notes = []
     if trace.left_out:
         notes.append(f"{trace.left_out:,} of {trace.elements:,} numbers are left out: not finite.")
-    notes.append(
-        f"The parts add up to the error to {trace.closure:.1g} of it; the kernel was run "
-        f"{trace.passes} times."
-    )
+    notes.append(f"{added_up(trace.closure)}; the kernel was run {trace.passes} times.")
     shown = [line for line in trace.lines if _is_shown(trace, line)]
     return _rendered(
         trace,
@@ -82,8 +79,8 @@ def model_trace_page(trace: ModelTrace, verified: Verification | None) -> str:
     from sciprec.diagnosis.models.traces import called as of_model
 
     notes = [
-        f"The parts add up to the error to {trace.closure:.1g} of it; the model was run "
-        f"{trace.passes} times, {trace.calls:,} calls of kernels each."
+        f"{added_up(trace.closure)}; the model was run {trace.passes} times, "
+        f"{trace.calls:,} calls of kernels each."
     ]
     if trace.until is not None:
         notes.insert(0, f"Results at time {trace.until:g}.")

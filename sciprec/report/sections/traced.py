@@ -32,6 +32,11 @@ def traced_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]]:
     return found
 
 
+def added_up(closure: float) -> str:
+    """How well the parts of an error add up to it, without a full stop."""
+    return "The parts add up to the error" + (f" within {closure:.1g} of it" if closure else "")
+
+
 def _row(said: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The trace of a run, or why there is none."""
     if "refused" in said:
@@ -41,7 +46,7 @@ def _row(said: Mapping[str, Any], name: str) -> dict[str, Any]:
     notes = [] if said["until"] is None else [f"Results at time {said['until']:g}."]
     if said["shortened"]:
         notes.append("Later states are left out: parts cancel there beyond what can be told apart.")
-    notes.append(f"The parts add up to the error to {said['closure']:.1g} of it.")
+    notes.append(f"{added_up(said['closure'])}.")
     return {
         "refused": "",
         "verdict": said["verdict"],
