@@ -41,11 +41,10 @@ def test_norms_to_some_digits(case, backend, compensation, digits):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_fixed32_is_at_least_as_near_to_binary64_as_fp32(case):
-    """Height and wind at day 7, relative l2."""
-    truth, fp32 = (run_of(case, backend, None) for backend in ("fp64", "fp32"))
-    fixed32 = run_of(case, "fixed32", days=7)
+def test_fixed32_is_at_least_as_near_to_binary64_as_fp32():
+    """Height and wind at day 7 of case 6, relative l2."""
+    truth, fp32 = (run_of("williamson_6", backend, None) for backend in ("fp64", "fp32"))
+    fixed32 = run_of("williamson_6", "fixed32", days=7)
     for name in ("height", "u", "v"):
         runs = [run.fields[name][run.time_days == 7.0] for run in (truth, fixed32, fp32)]
         assert all(len(values) == 1 for values in runs)

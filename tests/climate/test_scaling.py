@@ -69,11 +69,9 @@ def test_scales_where_nothing_is_clipped_change_no_bit():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", [
-    "scaled:dynamic,fp16,good_steps=5,products on the grid=262144.0", "scaled:static,e4m3fn",
-])  # fmt: skip
-def test_binary32_variables_have_the_bits_of_binary64_ones(backend, monkeypatch):
+def test_binary32_variables_have_the_bits_of_binary64_ones(monkeypatch):
     """Formats of few bits run in binary32, at the speed of the format; others do not."""
+    backend = "scaled:dynamic,fp16,good_steps=5,products on the grid=262144.0"
     more = {"compensation": "carry", "time_scheme": "semi_implicit_leapfrog", "case": CASE}
     run, model = run_of(backend, **{k: more[k] for k in ("compensation",)})
     assert isinstance(model, ScaledInFormatModel) and run.levels[0].values.dtype == np.float32
@@ -82,7 +80,7 @@ def test_binary32_variables_have_the_bits_of_binary64_ones(backend, monkeypatch)
     made.append(trajectory(backend, **more))
     require_same_bits(*made)
     assert made[0].scaling == made[1].scaling
-    assert "dynamic" not in backend or made[0].scaling["repeated"] > 0
+    assert made[0].scaling["repeated"] > 0
 
 
 @pytest.mark.slow

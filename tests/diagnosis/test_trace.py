@@ -44,11 +44,10 @@ from tests.diagnosis.trace_checks import (
 from tests.diagnosis.trace_faults import FAULTS
 from tests.precision.registered import registered_kernels
 from tests.random_kernels.backends import MIXED
-from tests.random_kernels.generator import library_case, random_case
+from tests.random_kernels.generator import random_case
 
 ROOT = Path(__file__).parents[2]
 ROLES = list(MIXED.values())
-NARROW = [b for b in BACKENDS if b != "fp64"]
 
 
 @jitclass([("level", float64)])
@@ -417,7 +416,7 @@ def test_registered_kernels():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "count", "backends"),
-    [(random_case, 2, BACKENDS), (library_case, 1, NARROW), (random_case, 1, ROLES)],
+    [(random_case, 2, BACKENDS), (random_case, 1, ROLES)],
 )
 def test_random_kernels(make, count, backends, tmp_path):
     """Of whatever the generator draws, complex numbers and singular matrices left out; those of the
