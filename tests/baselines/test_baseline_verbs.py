@@ -82,6 +82,7 @@ def test_a_change_says_where_and_by_how_much(call, saved, planted):
     assert "fp64, field: pattern: 0 NaN then, 1 now" in call("baseline", "check")[1]
 
 
+@pytest.mark.slow
 def test_noise_is_that_of_inputs_one_unit_apart_and_no_tolerance(call, planted, repository):
     """Ten times as sensitive a model has ten times the noise; one that is not has none."""
     found = []

@@ -86,6 +86,7 @@ def test_a_kernel_is_the_same_until_it_computes_otherwise_or_is_gone(kernel, cal
     assert code == USAGE and "waves.py" in err and err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_files_of_a_study_are_taken_if_they_are_of_this_kernel_and_these_inputs(
     kernel, call, blank_figures
 ):

@@ -103,6 +103,7 @@ def session(pytester, monkeypatch, imported):
     return run
 
 
+@pytest.mark.slow
 def test_from_the_first_blessing_to_a_regression(session):
     done = session()
     done.assert_outcomes(failed=6)

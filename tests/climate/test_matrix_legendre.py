@@ -88,6 +88,7 @@ def wrong_in(seed):
     return wrong, unit.text
 
 
+@pytest.mark.slow
 def test_random_units_in_both_directions():
     for seed in range(3):
         assert wrong_in(seed)[0] == 0, wrong_in(seed)

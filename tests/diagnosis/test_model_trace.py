@@ -98,6 +98,7 @@ def in_two_arithmetics(backend):
     return Results({"state": state})
 
 
+@pytest.mark.slow
 def test_a_state_that_is_stored_in_another_format():
     """Tested values are those of `lift`; what stores it is what rounds most."""
     found = trace_program(in_two_arithmetics, "fp32", model="stored")

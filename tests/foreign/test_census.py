@@ -142,6 +142,7 @@ def written(x):
     return x * 0.1
 
 
+@pytest.mark.slow
 def test_a_difference_is_proved_or_explained():
     """Bits that no twin has: of memory that the kernel has not written, or unexplained."""
     x, other = np.array([3.0, 4.0]), np.array([7.0, 7.0])

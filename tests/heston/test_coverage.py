@@ -35,6 +35,7 @@ def failures(rows):
     ]
 
 
+@pytest.mark.slow
 def test_bounds_cover():
     cases = heston.reference_cases(REFERENCES, QUICK)
     rows = heston.coverage(cases, n_seeds=12, tolerance=0.01, threads=2)

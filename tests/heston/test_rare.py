@@ -78,6 +78,7 @@ def test_deep_calls_are_held(strike, maturity):
         assert result.statistical >= 3 * MODEL.discount(maturity) * strike / 2**15
 
 
+@pytest.mark.slow
 def test_an_option_that_seldom_pays_is_given_enough_paths():
     option = Call(strike=130, maturity=0.25)
     truth = analytic.price(MODEL, option)

@@ -39,6 +39,7 @@ def by_hand(backend, steps=8, sites=8, pull=0.25):
     return np.array(states)
 
 
+@pytest.mark.slow
 def test_a_model_goes_from_its_file_to_its_page(files, monkeypatch):
     result = run(files)
     assert [(r["label"], r["status"]) for r in result.table] == [

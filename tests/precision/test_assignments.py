@@ -95,7 +95,10 @@ def exact(kernel, drawn, args):
     return run_by_line(kernel, lambda *place: known[drawn[place]], args)
 
 
-@pytest.mark.parametrize(("kernel", "formats"), [(arithmetic, FORMATS), (functions, ELEMENTARY)])
+@pytest.mark.parametrize(
+    ("kernel", "formats"),
+    [pytest.param(arithmetic, FORMATS, marks=pytest.mark.slow), (functions, ELEMENTARY)],
+)
 def test_all_pairs_of_formats_are_the_oracles(kernel, formats):
     forms = {layout: Configured(kernel, layout) for layout in (NEAREST, ANY)}
     for seed, names in enumerate(itertools.product(formats, repeat=2)):

@@ -208,6 +208,7 @@ def test_a_full_and_a_read_only_folder_cost_one_warning(tmp_path):
 # ---- nothing goes stale -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_source_of_the_engine_counts(tmp_path, monkeypatch):
     """Any module, in sub-packages too, however it is imported; nothing else."""
     shutil.copytree(ROOT / "sciprec" / "precision", tmp_path / "precision")

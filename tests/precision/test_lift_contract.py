@@ -283,6 +283,7 @@ print(everywhere())
 
 
 @has_mode
+@pytest.mark.slow
 def test_threads_started_by_a_lifted_call_are_normal():
     """Threads inherit the mode of the thread that starts them: it has to be the normal one."""
     done = subprocess.run(

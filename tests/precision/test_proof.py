@@ -155,7 +155,10 @@ def rebound(x, o, out):
         out[i] = x[i + out.size] + 0.75
 
 
-@pytest.mark.parametrize("kernel", [appended, in_a_list, in_a_function, again, rebound])
+@pytest.mark.parametrize(
+    "kernel",
+    [appended, in_a_list, in_a_function, pytest.param(again, marks=pytest.mark.slow), rebound],
+)
 def test_what_a_kernel_makes_of_integers_is_rounded_at_every_call(at_once, kernel):
     """2049 is 2048 in fp16, and so is 0.75 more, which was 2050 once the kernel was trusted."""
     lifted = lift(kernel, "fp16")

@@ -50,6 +50,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_kernel_that_is_the_same_and_one_that_is_not(call, here):
     there = ("repeat", "k.py:same", "--inputs", "k.py:inputs", "--runs", "3")
     code, out, err = call(*there)

@@ -233,6 +233,7 @@ def test_compare_exits_with_0_within_and_1_beyond(call, models, tmp_path):
     assert {v["severity"] for v in content["variables"]} <= {"noise", "identical"}
 
 
+@pytest.mark.slow
 def test_report_makes_the_page_again(call, little_batch):
     before = little_batch.page.read_bytes()
     little_batch.page.write_text("<title>sciprec: another page</title>")

@@ -51,6 +51,7 @@ step_seconds = 1080.0
 """
 
 
+@pytest.mark.slow
 def test_a_run_is_a_batch_of_one(call, blank_figures, tmp_path, monkeypatch):
     """Its files are those of `sciprec run` on a scenario that says the same, and its command line
     on the page makes it again.

@@ -41,6 +41,7 @@ def holder(tmp_path):
         process.communicate()
 
 
+@pytest.mark.slow
 def test_the_second_command_in_a_folder_is_told_and_a_crash_leaves_no_lock(
     holder, models, undrawn, scenario_files, call, tmp_path
 ):

@@ -74,6 +74,7 @@ def started(scenario_files, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT for another process on Windows")
+@pytest.mark.slow
 def test_ctrl_c_ends_at_once_although_a_kernel_computes(started, tmp_path):
     process = started(SLOW_MODEL, "in fp64: done")
     start = time.perf_counter()

@@ -123,6 +123,7 @@ def test_a_kind_of_ones_own_goes_from_its_file_to_its_page(path, tmp_path):
         assert said in page
 
 
+@pytest.mark.slow
 def test_stored_files_are_shown_without_the_code_of_their_kind(path, tmp_path, monkeypatch):
     result = sciprec.run(path, out=tmp_path / "out", threads=1)
     page = result.page.read_bytes()

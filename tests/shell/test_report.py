@@ -107,6 +107,7 @@ def test_every_file_is_read_compared_and_judged_once(
         counts = dict.fromkeys(counts, 0)
 
 
+@pytest.mark.slow
 def test_a_failed_run_is_a_row_with_its_sentence(models, scenario_files, tmp_path):
     usual = models["climate"]
 

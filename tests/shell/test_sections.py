@@ -125,6 +125,7 @@ def test_saturations_are_listed_though_no_place_is_short_of_bits(batch):
     assert section.sentence.endswith("so that nothing is said of places short of bits")
 
 
+@pytest.mark.slow
 def test_files_of_runs_in_fixed_point_say_what_it_did(batch):
     assert json.loads(netcdf.read(batch.files[3]).attrs["sciprec_fixed_point"]) == SUMMARY
     assert "sciprec_fixed_point" not in netcdf.read(batch.files[1]).attrs
