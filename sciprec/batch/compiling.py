@@ -25,6 +25,7 @@ from functools import cache
 from numba.core import event
 
 from sciprec.batch.plan import Run
+from sciprec.comparison import compare
 from sciprec.kinds import Surroundings, kind_of
 from sciprec.plugins.loading import load_files
 from sciprec.precision.formats.backend import resolve_backend
@@ -133,6 +134,7 @@ def compile_ahead(
     if min(len(waiting), processes) < 2 or not sys.executable:
         return
     working: list[_Compiler] = []
+    told = False
     try:
         while waiting or any(one.busy for one in working):
             working = [one for one in working if one.alive()]
@@ -141,7 +143,8 @@ def compile_ahead(
                 compiler = free[0] if free else _Compiler(plugins)
                 if not free:
                     working.append(compiler)
-                compiler.give(run := waiting.pop(0))
+                compiler.give(run := waiting.pop(0), is_first=not told)
+                told = True
                 if on_compiling is not None:
                     on_compiling(run)
             else:
@@ -171,11 +174,13 @@ class _Compiler:
         self._ear = threading.Thread(target=self._hear, daemon=True)
         self._ear.start()
 
-    def give(self, run: Run) -> None:
-        """Let it compile the kernels of a run; it is busy until it has."""
+    def give(self, run: Run, is_first: bool) -> None:
+        """Let it compile the kernels of a run, and of comparing runs after the first of a batch; it
+        is busy until it has.
+        """
         self.busy = True
         self._given += 1
-        packed = pickle.dumps((self._plugins, pickle.dumps(run)))
+        packed = pickle.dumps((self._plugins, pickle.dumps(run), is_first))
         with contextlib.suppress(OSError):  # it has died
             self._runs.write(packed)
             self._runs.flush()
@@ -217,12 +222,14 @@ def _without_waiting(runs: Collection[Run]) -> list[Run]:
     return first + [run for run in runs if not any(run is one for one in first)]
 
 
-def compile_kernels(run: Run) -> None:
-    """Compile the kernels of a run by one that is brief."""
+def compile_kernels(run: Run, is_compared: bool = False) -> None:
+    """Compile the kernels of a run by one that is brief, and where asked for those of comparing."""
     kind = kind_of(run.scenario)
     if kind.brief is not None:
-        kind.run(kind.brief(run.scenario.table), run.variant, Surroundings())
+        found = kind.run(kind.brief(run.scenario.table), run.variant, Surroundings())
         remember(run)
+        if is_compared:
+            compare(found, found)
 
 
 def compile_given() -> None:
@@ -233,10 +240,10 @@ def compile_given() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # kernels may print
     while True:
         try:
-            files, packed_run = pickle.load(sys.stdin.buffer)
+            files, packed_run, is_first = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         with contextlib.suppress(Exception):
             load_files(files)
-            compile_kernels(pickle.loads(packed_run))
+            compile_kernels(pickle.loads(packed_run), is_compared=is_first)
         done.write(b".")

@@ -1,4 +1,4 @@
-"""Kernels of a batch are compiled before its runs, in processes of its own."""
+"""Kernels of a batch, and of comparing, are compiled before its runs, in processes of its own."""
 
 import os
 import subprocess
@@ -97,7 +97,7 @@ def test_arithmetics_that_share_code_do_not_wait_for_each_other(plugin, monkeypa
     })  # fmt: skip
     begun = []
 
-    def stop(compiler, run):
+    def stop(compiler, run, is_first):
         begun.append(run.backend)
         raise KeyboardInterrupt
 
