@@ -10,6 +10,7 @@ from sciprec.heston.schemes.catalogue import schemes
 N_PATHS = 2**14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", sorted(schemes()))
 def test_bias_of_many_steps_is_small(scheme):
     """On Andersen's case III: none seen for the exact scheme and QE, Euler's known one falls."""

@@ -13,6 +13,7 @@ BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILIN
 LINES = [shlex.split(line)[1:] for kind, text in BLOCKS if not kind for line in text.splitlines()]
 
 
+@pytest.mark.slow
 def test_the_model_runs(tmp_path, fresh, call, monkeypatch, undrawn):
     monkeypatch.chdir(tmp_path)
     for kind, name in (("python", "decay.py"), ("toml", "decay.toml")):
