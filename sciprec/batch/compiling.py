@@ -111,8 +111,9 @@ def compile_ahead(
     plugins: Sequence[str] = (),
     on_compiling: Callable[[Run], None] | None = None,
 ) -> None:
-    """Compile the kernels of runs in processes of their own, several at a time, where there are
-    several to compile. What cannot be compiled so is compiled by its first run, as it says.
+    """Compile the kernels of runs, and those that compare them, in processes of their own, several
+    at a time, where there are several to compile. What cannot be compiled so is compiled by its
+    first run, as it says.
 
     Args:
         runs: of a batch.
@@ -134,7 +135,7 @@ def compile_ahead(
     if min(len(waiting), processes) < 2 or not sys.executable:
         return
     working: list[_Compiler] = []
-    told = False
+    is_first = True
     try:
         while waiting or any(one.busy for one in working):
             working = [one for one in working if one.alive()]
@@ -143,8 +144,8 @@ def compile_ahead(
                 compiler = free[0] if free else _Compiler(plugins)
                 if not free:
                     working.append(compiler)
-                compiler.give(run := waiting.pop(0), is_first=not told)
-                told = True
+                compiler.give(run := waiting.pop(0), is_first)
+                is_first = False
                 if on_compiling is not None:
                     on_compiling(run)
             else:
