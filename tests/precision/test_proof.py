@@ -149,6 +149,13 @@ def again(x, o, out):
         out[i] = x[i + out.size] + 0.75
 
 
+def of_a_comprehension(x, o, out):
+    rows = [np.append(out, o), np.append(out, o)]
+    first = [x[4] + 0.75 for x in rows]
+    for i in range(out.size):
+        out[i] = first[0]
+
+
 def rebound(x, o, out):
     x = np.append(x, o)
     for i in range(out.size):
@@ -157,7 +164,14 @@ def rebound(x, o, out):
 
 @pytest.mark.parametrize(
     "kernel",
-    [appended, in_a_list, in_a_function, pytest.param(again, marks=pytest.mark.slow), rebound],
+    [
+        appended,
+        in_a_list,
+        in_a_function,
+        pytest.param(again, marks=pytest.mark.slow),
+        of_a_comprehension,
+        rebound,
+    ],
 )
 def test_what_a_kernel_makes_of_integers_is_rounded_at_every_call(at_once, kernel):
     """2049 is 2048 in fp16, and so is 0.75 more, which was 2050 once the kernel was trusted."""
