@@ -1,8 +1,11 @@
-"""Every test process computes on one thread and looks for garbage rarely; dear files come first.
+"""Every test process computes on one thread, looks for garbage rarely and keeps Python's bytecode;
+dear files come first.
 
 Two of them share two cores, where further threads of BLAS only wait for one another (a fifth of the
 processor time of tests full of linear algebra), and compiling makes so many objects that a tenth of
-its time went into looking which of them are garbage. No result depends on either.
+its time went into looking which of them are garbage. A thousand modules have their assertions
+rewritten, and tests start hundreds of processes: where PYTHONDONTWRITEBYTECODE is set, each began
+with the sources anew. No result depends on any of this.
 """
 
 import gc
@@ -15,6 +18,8 @@ from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is imported: not yet
 gc.set_threshold(50_000, 20, 50)
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # a process that compiles, or looks for garbage at last, stands still for seconds
 settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow]

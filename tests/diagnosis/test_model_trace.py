@@ -131,7 +131,10 @@ def between(backend):
     return Results({"x": x, "mean": np.mean(x**3)})
 
 
-@pytest.mark.parametrize("backend", ["fp16", "fp64", "float:p=40,round=rz"])
+@pytest.mark.parametrize(
+    "backend",
+    ["fp16", *(pytest.param(b, marks=pytest.mark.slow) for b in ("fp64", "float:p=40,round=rz"))],
+)
 def test_what_numpy_does_between_kernels_is_carried(backend):
     """Parts add up to the difference to a twin, whatever is done, in whichever run they are
     followed.

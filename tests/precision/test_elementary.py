@@ -30,6 +30,7 @@ from tests.precision.by_numba import by_numba
 BOUND = 2.0**-49
 MODES = [(r, flush) for r in ("rn", "rz", "ru", "rd") for flush in (False, True)]
 ELEMENTARY = [name for name, row in OPERATIONS.items() if row.evaluate]
+FEW = ("exp", "log", "sin", "pow", "erf", "uniform_from_bits")
 PAIRS = [name for name in ELEMENTARY if OPERATIONS[name].arity == 2]
 FROM_BITS = [name for name in ELEMENTARY if OPERATIONS[name].of_bits]
 BOUNDED = [name for name in ELEMENTARY if OPERATIONS[name].bounded]
@@ -383,7 +384,7 @@ def test_narrow_keeps_every_nan():
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "beta")) for n in ELEMENTARY]
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in FEW)) for n in ELEMENTARY]
 )
 def test_loops_vectorise_and_call_nothing(name):
     if not (mode.has_feature("avx2") and mode.has_feature("fma")):

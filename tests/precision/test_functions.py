@@ -138,17 +138,16 @@ def assert_exact(found, rows, name: str, arithmetic) -> None:
 
 
 ONE_SIDED = [
-    pytest.param("mlu370", "auto"),
-    pytest.param("mlu370", "software", marks=pytest.mark.slow),
+    ("mlu370", "auto"),
+    ("mlu370", "software"),
     *(
-        pytest.param(
-            f"float:p={p},emin={emin},emax={1 - emin},round={r}", "auto", marks=pytest.mark.slow
-        )
+        (f"float:p={p},emin={emin},emax={1 - emin},round={r}", "auto")
         for p, emin, r in [(24, -126, "ru"), (24, -126, "rd"), (11, -14, "ru"), (16, -126, "ro")]
     ),
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spec", "path"), ONE_SIDED)
 def test_functions_are_on_their_side_of_what_they_come_close_to(spec, path):
     """sin x < x < tan x, cos x < 1 < cosh x, ... where binary64 no longer tells them apart."""

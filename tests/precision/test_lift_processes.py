@@ -103,7 +103,7 @@ def parallel_calls_from_threads():
     print(numba.threading_layer())
 
 
-@pytest.mark.parametrize("layer", ["workqueue", "omp"])
+@pytest.mark.parametrize("layer", ["workqueue", pytest.param("omp", marks=pytest.mark.slow)])
 def test_threads_call_parallel_kernels(layer):
     """workqueue ends a process whose threads call it at once."""
     given = {"NUMBA_THREADING_LAYER": layer, "NUMBA_NUM_THREADS": "2"}

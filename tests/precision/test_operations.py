@@ -111,7 +111,7 @@ WIDE = [
     pytest.param("float:p=25,emin=-126,emax=127", marks=pytest.mark.slow),
     "float:p=30,emin=-200,emax=200,round=rz",
     "float:p=37,emin=-30,emax=31,round=ru,subnormals=flush",
-    "float:p=44,emin=-300,emax=300,round=ro",
+    pytest.param("float:p=44,emin=-300,emax=300,round=ro", marks=pytest.mark.slow),
     pytest.param("float:p=52,emin=-60,emax=60,round=rd", marks=pytest.mark.slow),
     "float:p=53,emin=-300,emax=300,round=rn,overflow=saturate",
     WHOLE_BINARY64,

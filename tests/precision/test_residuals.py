@@ -34,7 +34,7 @@ NAMES = sorted(_BY_NAME.keys() - {"ufp", "uniform_from_bits"})
 
 @pytest.mark.parametrize(
     "name",
-    [name if name in ("log", "atan2") else pytest.param(name, marks=pytest.mark.slow)
+    [name if name == "log" else pytest.param(name, marks=pytest.mark.slow)
      for name in NAMES],
 )  # fmt: skip
 def test_values_and_residuals_are_the_function(name):

@@ -17,7 +17,10 @@ from sciprec.precision.sums.summation import (
     sum_error_bound,
 )
 
-BACKENDS = ("fp32", "mlu370", "fp16", "bf16", "float:p=18,round=ru")
+BACKENDS = [
+    "mlu370", "bf16",
+    *(pytest.param(b, marks=pytest.mark.slow) for b in ("fp32", "fp16", "float:p=18,round=ru")),
+]  # fmt: skip
 
 
 def data(kind, backend, count, seed=0):
@@ -61,7 +64,7 @@ def test_sums_are_within_their_bounds(backend, method):
 
 
 @pytest.mark.parametrize("method", DOT_METHODS)
-@pytest.mark.parametrize("backend", ["fp32", "mlu370", "bf16"])
+@pytest.mark.parametrize("backend", BACKENDS[:3])
 def test_dots_are_within_their_bounds(backend, method):
     for kind in ("positive", "both signs", "cancelling"):
         for count in sizes(backend):

@@ -54,6 +54,7 @@ def opened(folder: Path) -> list[xr.Dataset]:
     return [xr.load_dataset(p, decode_times=False) for p in folder.glob("*assignment*.nc")]
 
 
+@pytest.mark.slow
 def test_a_run_has_the_formats_of_the_file_beside_its_scenario(batch):
     status, said, folder = batch("slope", "fp16")
     assert status == 0 and "assignment:narrow@" in said

@@ -81,6 +81,7 @@ def test_words_are_completed(words, offered, call, monkeypatch):
     assert (code, err) == (GOOD, "") and offered in out.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
 def test_each_shell_gets_its_script_and_its_answers(call, shell):
     code, out, err = call("--completion", shell)

@@ -81,6 +81,7 @@ def test_page_says_per_arithmetic_what_it_is_good_for(little_batch):
         assert f'href="{file.name}"' in text
 
 
+@pytest.mark.slow
 def test_every_file_is_read_compared_and_judged_once(
     models, blank_figures, scenario_files, call, monkeypatch, tmp_path
 ):

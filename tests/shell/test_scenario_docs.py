@@ -34,6 +34,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_commands_do_what_is_said(folder, call, blank_figures):
     for line in commands():
         words, _, file = line.partition(" > ")
