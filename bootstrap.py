@@ -117,6 +117,8 @@ def set_up():
          "--no-build-isolation", "-e", str(ROOT)],
         "pip could not install sciprec itself in place; its own message is above.",
     )  # fmt: skip
+    bytecode = [str(python_of(VENV)), "-m", "compileall", "-q", "-j", "0", str(ROOT / "sciprec")]
+    succeeds(bytecode)  # pip makes it of what it copies; without it Python does, where it may
     STAMP.write_text(stamp + "\n", encoding="utf-8")
 
 
