@@ -15,7 +15,7 @@ from sciprec.checks.arguments import flag
 from sciprec.climate.diagnostics.reference import Reference
 from sciprec.climate.running.checkpoint import Restart
 from sciprec.climate.running.counted_stages import counted_stages
-from sciprec.climate.running.integration import integrate
+from sciprec.climate.running.integration import Trajectory, integrate
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
@@ -144,6 +144,21 @@ def run_climate(
             monitor=plan_from(monitor),
             adaptive=keeping,
         )
+    dataset = _labelled(trajectory)
+    if counting:
+        dataset.attrs[STAGE_WORK] = json.dumps(
+            counted_stages(
+                check_request(
+                    case, truncation, days, step_seconds=step_seconds, output_hours=output_hours,
+                    parameters=case_parameters, time_scheme=time_scheme,
+                )
+            )
+        )  # fmt: skip
+    return dataset
+
+
+def _labelled(trajectory: Trajectory) -> xr.Dataset:
+    """What a run left, and what it says of its monitor, its arithmetics, scales and units."""
     dataset = trajectory_dataset(trajectory)
     if trajectory.observed is not None:
         dataset = with_monitor(dataset, trajectory.observed)
@@ -155,15 +170,6 @@ def run_climate(
         dataset.attrs[MATRIX_UNITS] = json.dumps(trajectory.matrix_units, sort_keys=True)
     if trajectory.stored:
         dataset.attrs[STORED_STATE] = trajectory.stored
-    if counting:
-        dataset.attrs[STAGE_WORK] = json.dumps(
-            counted_stages(
-                check_request(
-                    case, truncation, days, step_seconds=step_seconds, output_hours=output_hours,
-                    parameters=case_parameters, time_scheme=time_scheme,
-                )
-            )
-        )  # fmt: skip
     if trajectory.stored_bits is not None:
         dataset.attrs[STORED_BITS] = trajectory.stored_bits
     return dataset

@@ -131,8 +131,8 @@ def check_request(
         raise refused("perturbation", perturbation, "a climate.Perturbation(member=3), or None")
     if stored is None and stages is None and not compensations:
         arithmetic, stored = as_master_copy(arithmetic, equations.name)
+    sums = any(each.sums for each in compensations.values())
     if isinstance(arithmetic, ScaledBackend):
-        sums = any(each.sums for each in compensations.values())
         others = {"stored": stored is not None, "stages": stages not in (None, "none")}
         others |= {"a compensation of sums": sums, "fourier": checked.fourier != "fft"}
         _require_scalable(arithmetic, equations, [name for name, on in others.items() if on])
@@ -144,20 +144,7 @@ def check_request(
             f"stored is '{kept.scales.text}' beside a compensation; bits by scale have no "
             "residual: leave one of them out"
         )
-    chosen = resolve_stages(stages)
-    by_place = isinstance(arithmetic, AssignedBackend)
-    if chosen is not None and by_place and not chosen.on_unit_alone:
-        raise InputError(
-            f"stages are given beside '{arithmetic.name}', which gives formats to places of the "
-            "model; leave them out, and give 'Legendre products' and others formats there (a "
-            "matrix unit for 'legendre' alone is accepted)"
-        )
-    if chosen is not None:
-        sums = any(each.sums for each in compensations.values())
-        require_stages(chosen, arithmetic, checked.fourier, sums)
-        require_rest(row, chosen)
-        for unit in chosen.units:
-            require_unit(row, unit)
+    chosen = _checked_stages(stages, arithmetic, row, checked.fourier, sums)
     return Request(
         case=found,
         equations=equations,
@@ -176,6 +163,30 @@ def check_request(
         monitor=monitor,
         adaptive=adaptive,
     )
+
+
+def _checked_stages(
+    stages: object, arithmetic: Backend, row: Truncation, fourier: str, sums: bool
+) -> Stages | None:
+    """The arithmetics of the transforms' stages, which fit all else that was chosen.
+
+    Args:
+        sums: whether a compensation carries sums of tendencies.
+    """
+    chosen = resolve_stages(stages)
+    if chosen is None:
+        return None
+    if isinstance(arithmetic, AssignedBackend) and not chosen.on_unit_alone:
+        raise InputError(
+            f"stages are given beside '{arithmetic.name}', which gives formats to places of the "
+            "model; leave them out, and give 'Legendre products' and others formats there (a "
+            "matrix unit for 'legendre' alone is accepted)"
+        )
+    require_stages(chosen, arithmetic, fourier, sums)
+    require_rest(row, chosen)
+    for unit in chosen.units:
+        require_unit(row, unit)
+    return chosen
 
 
 def _fits_adaptive(
