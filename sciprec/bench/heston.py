@@ -71,8 +71,8 @@ LONG_SECONDS = 60.0
 Z = 1.96  # half-widths of peers, which state a standard error only, at 95 %
 
 GOALS = {
-    ("full_truncation_euler", "fp64"): "500 M/s, 12 x NumPy",
-    ("full_truncation_euler", "fp32"): "1000 M/s, 24 x NumPy, 1.9 x fp64",
+    ("full_truncation_euler", "fp64"): "500; 12 x NumPy",
+    ("full_truncation_euler", "fp32"): "1000; 24 x NumPy; 1.9 x fp64",
     ("quadratic_exponential", "fp32"): "1.9 x fp64",
     ("quadratic_exponential_martingale", "fp32"): "1.9 x fp64",
     ("full_truncation_euler", "mlu370"): "0.83 x fp32",
@@ -82,7 +82,7 @@ GOALS = {
     "plain NumPy, fp64": ">= 30",
     "QuantLib MCEuropeanHestonEngine, QE-M": ">= 200",
 }
-"""(scheme, backend), one thread, or row of the prices -> goal."""
+"""(scheme, backend), one thread (M/s; ratios), or row of the prices -> goal."""
 
 
 def measure(
@@ -298,12 +298,12 @@ def _kernel_cells(entry: dict) -> dict:
     several = entry["threads"] > 1
     cells = {
         "arithmetic": entry["backend"],
-        "threads": f"{entry['threads']}: {entry['times_one_thread']:.2f}" if several else 1,
+        "threads": f"{entry['threads']}: {entry['times_one_thread']:.3g}" if several else 1,
         "M/s": round(entry["million_path_steps_per_second"]),
     }
     for name, label in (("fp64", "x fp64"), ("fp32", "x fp32"), ("numpy", "x NumPy")):
         value = entry[f"times_{name}"]
         cells[label] = "" if value is None else f"{value:.3g}"
     alone = GOALS.get((entry["scheme"], entry["backend"]), "")
-    cells["goal"] = f"{0.95 * entry['threads']:.2f} x one thread" if several else alone
+    cells["goal"] = f"{0.95 * entry['threads']:.3g} x one thread" if several else alone
     return cells

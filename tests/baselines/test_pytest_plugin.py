@@ -1,6 +1,7 @@
 """The plugin of pytest, in sessions of its own: blessed, checked, and failing with a place."""
 
 import json
+import sys
 import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
@@ -93,6 +94,7 @@ def imported(tmp_path_factory):
 def session(pytester, monkeypatch, imported):
     """A function that runs the tests above in a session with the plugin, its numbers changed."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # tests change within a second
 
     def run(*options, change=1.0, tests=TESTS):
         pytester.path.joinpath("test_it.py").write_text(tests.format(change=change))

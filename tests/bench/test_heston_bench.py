@@ -33,6 +33,19 @@ def test_numpys_schemes_keep_the_martingale(scheme):
     assert abs(ratio.mean() - 1) < 4 * ratio.std() / math.sqrt(ratio.size)
 
 
+@pytest.mark.parametrize("cores", [2, 16, 128])
+def test_tables_fit_for_any_number_of_cores(cores):
+    ratios = {"times_fp64": 0.123, "times_fp32": 0.123, "times_numpy": 25.6}
+    kernels = [
+        {"scheme": scheme, "case": case, "backend": backend, "threads": threads,
+         "times_one_thread": 0.976 * threads, "million_path_steps_per_second": 1234.5, **ratios}
+        for scheme, case in heston.KERNELS
+        for backend in (*heston.BACKENDS, heston.NUMPY)
+        for threads in (1, cores)
+    ]  # fmt: skip
+    assert fits(heston.tables({"kernels": kernels, "prices": []}))
+
+
 def test_missing_peers_are_named():
     assert heston_peers.missing("numpy") == ""
     assert heston_peers.missing("no_such_package") == "no_such_package is not installed"

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import scipy.special
 from numba import guvectorize, objmode, prange, vectorize
+from numba.core import errors as numba_errors
 from numba.typed import List
 
 import sciprec
@@ -360,6 +361,30 @@ def test_arguments_are_refused(kernel, args, words, backend):
         with pytest.raises(sciprec.LiftError, match=words) as caught:
             lifted(*args)
     assert "pipeline" not in str(caught.value) and "\n" not in str(caught.value)
+
+
+class Coloured:
+    """Numba's messages where colorama is installed."""
+
+    def __getattr__(self, name):
+        return lambda text: f"\x1b[1m\x1b[31m{text}\x1b[0m"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "args", "words"),
+    [
+        (first, (X.astype(object),), r"\(s: 1-D array of object\): non-precise type"),
+        (number, ("abc",), r"there is no mul\(unicode_type, float"),
+        (missing, (X,), "kernel 'missing' .*line.*Unknown attribute 'nowhere'"),
+        (either, (X,), "Can.*t? unify"),
+    ],
+    ids=lambda v: "",
+)
+def test_colours_of_numba_hide_no_reason(kernel, args, words, monkeypatch):
+    monkeypatch.setattr(numba_errors, "_termcolor_inst", Coloured())
+    with pytest.raises(sciprec.LiftError, match=words) as caught:
+        sciprec.lift(kernel, "fp32")(*args)
+    assert caught.value.args[0].isprintable()
 
 
 def test_tuples_in_tuples_are_no_names_of_a_parallel_loop():

@@ -196,7 +196,7 @@ def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
         (("price", "--model", LEWIS, "--payoff", "call", "--strike", "1"), "--maturity"),
         (
             (*CALL, "--strike", "dear"),
-            "Invalid value for '--strike': Input should be a valid number",
+            "Invalid value for '--strike': ",  # and what typer says, which varies
         ),
     ],
 )

@@ -36,6 +36,7 @@ _SENTENCES = (
     "Cannot", "Can't", "Unknown attribute", "Illegal IR", "Invalid", "Untyped", "Unsupported",
     "Use of", "cannot", "non-precise",
 )  # fmt: skip
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _OF_TWO_FLOATS = re.compile(r"Tuple\((?=.*float32)(?=.*float64)")
 _ARRAY = np.ndarray
 _NUMBERS = frozenset((float, int, bool, complex, np.float64, np.float32, np.int64))
@@ -271,10 +272,11 @@ class Lifted(Shown):
         names = list(self.signature.parameters)
         own = args[len(args) - len(names) :]
         given = ", ".join(f"{n}: {_described(a)}" for n, a in zip(names, own, strict=True))
-        inner = re.findall(r"def (sp_k_\w+)\(", str(error))
+        said = _COLOUR.sub("", str(error))
+        inner = re.findall(r"def (sp_k_\w+)\(", said)
         known = [self._places[name] for name in inner if name in self._places]
         place = known[0] if known else f"kernel '{self.kernel.__name__}'"
-        reason = last_reason(str(error))
+        reason = last_reason(said)
         advice = "it takes the arguments that Numba accepts for it, numbers and arrays of them"
         if _OF_TWO_FLOATS.search(reason):
             advice = (
@@ -316,9 +318,10 @@ def _described(value) -> str:
 
 def last_reason(text: str) -> str:
     """The sentence in Numba's long message that says what is wrong: the first named error, the
-    first sentence of a known kind, or the operation that has no implementation.
+    first sentence of a known kind, or the operation that has no implementation. Where colorama is
+    installed, Numba writes in colours.
     """
-    lines = [line.strip() for line in text.splitlines()]
+    lines = [line.strip() for line in _COLOUR.sub("", text).splitlines()]
     named = [_NAMED_ERROR.match(line) for line in lines]
     found = [m[1] for m in named if m and not m[1].startswith(("Failed in", "No implementation"))]
     found += [line for line in lines if line.startswith(_SENTENCES)]
