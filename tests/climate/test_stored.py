@@ -65,21 +65,21 @@ def test_a_carried_residual_saves_what_few_bits_lose():
 
 
 @pytest.mark.slow
-def test_a_state_of_ten_bits_with_and_without_its_residual():
-    """The state alone in ten mantissa bits, T42, RK4 with 300 s: l2 of height and wind.
+def test_a_state_of_ten_bits_with_its_residual():
+    """The state alone in ten mantissa bits, T42, RK4 with 300 s: l2 of height and wind. Without its
+    residual it is a claim of docs/assignments.md.
 
     Reference: an independent spectral model on SHTns. Errors of roundings are as random as the
     roundings: of one member, whose initial height differs by 1e-6, within a factor of two.
     """
     options = {"truncation": "T42", "days": 15.0, "step_seconds": 300.0, "output_hours": 360.0}
     truth = integrate("williamson_5", **options)
-    for compensation, expected in ((None, (1.1e-2, 0.37)), ("carry", (2.3e-5, 9.5e-4))):
-        run = integrate(
-            "williamson_5", stored="float:p=11", compensation=compensation,
-            perturbation=Perturbation(member=1, amplitude=1e-6), **options,
-        )  # fmt: skip
-        ratio = np.array(errors(run, truth, "T42")) / expected
-        assert (ratio < 2).all() and (ratio > 0.5).all(), ratio
+    run = integrate(
+        "williamson_5", stored="float:p=11", compensation="carry",
+        perturbation=Perturbation(member=1, amplitude=1e-6), **options,
+    )  # fmt: skip
+    ratio = np.array(errors(run, truth, "T42")) / (2.3e-5, 9.5e-4)
+    assert (ratio < 2).all() and (ratio > 0.5).all(), ratio
 
 
 def test_a_scenario_stores_its_runs_in_few_bits_but_not_its_truth():
