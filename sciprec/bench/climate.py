@@ -14,10 +14,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sciprec.bench import climate_dinosaur, climate_peers, climate_roofline, climate_steps
+from sciprec.bench import (
+    climate_blocks,
+    climate_dinosaur,
+    climate_peers,
+    climate_roofline,
+    climate_steps,
+)
 from sciprec.bench.integer_sums import IntegerSums
 from sciprec.bench.precision import machine
-from sciprec.climate.transform.aligned import aligned_copy, aligned_zeros
+from sciprec.climate.transform.aligned import aligned_zeros
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.climate.transform.legendre_stage import legendre_synthesis, make_products_work
@@ -27,6 +33,7 @@ from sciprec.climate.transform.spectral import (
     make_work,
     rounded,
     synthesize,
+    tables_in,
     with_stages,
 )
 from sciprec.precision import resolve_backend
@@ -65,8 +72,9 @@ def measure(
         say: is told what is being measured.
 
     Returns:
-        As plain data: the machine; `transforms`, seconds per field and round trip; `steps`, seconds
-        and years per day, `peers` beside them; `rooflines`, of the stages of a step; `scaling`,
+        As plain data: the machine; `transforms`, seconds per field and round trip; `blocks`, the
+        Legendre stage with all blocks and without; `steps`, seconds and years per day, `peers`
+        beside them; `rooflines`, of the stages of a step; `scaling`,
         with the truncation; `threads` inside one run; `members` at once.
     """
     transforms, few = [], 1 if small else 3
@@ -79,6 +87,7 @@ def measure(
         "benchmark": "climate",
         "machine": machine(),
         "transforms": transforms,
+        "blocks": climate_blocks.measure_blocks(small, rounds, say),
         "steps": climate_steps.measure_steps(small, few, say),
         "peers": [] if small else climate_dinosaur.measure_dinosaur(say),
         "rooflines": climate_roofline.measure_rooflines(small, say),
@@ -118,7 +127,7 @@ def _round_trip(truncation: Truncation, batch: int, name: str, fourier: str = "f
     """One synthesis and one analysis in an arithmetic of ours."""
     backend = resolve_backend(name)
     spectrum = rounded(_numbers(truncation, batch), backend)
-    synthesis, analysis = rounded(make_tables(truncation), backend)
+    synthesis, analysis = tables_in(truncation, backend)
     work = make_work(truncation, batch, backend.carrier)
     grid = aligned_zeros((batch, truncation.nlon, truncation.nlat), backend.carrier)
     forth, back = (compiled(with_stages(k, fourier), backend) for k in (synthesize, analyze))
@@ -133,11 +142,11 @@ def _round_trip(truncation: Truncation, batch: int, name: str, fourier: str = "f
 
 def _legendre(truncation: Truncation, batch: int) -> Callable:
     """The Legendre stage of a synthesis alone, in binary64."""
-    (table, _), _ = make_tables(truncation)
-    table, work = aligned_copy(table), _legendre_work(truncation, batch)
-    spectrum = _numbers(truncation, batch)
-    kernel = compiled(legendre_synthesis, resolve_backend("fp64"))
-    return lambda: kernel(spectrum, table, *work)
+    backend = resolve_backend("fp64")
+    (functions, _), _ = rounded(make_tables(truncation), backend)
+    spectrum, work = _numbers(truncation, batch), _legendre_work(truncation, batch)
+    kernel = compiled(legendre_synthesis, backend)
+    return lambda: kernel(spectrum, functions, *work)
 
 
 def _timed(name: str, batch: int, contenders: dict, rounds: int) -> list[dict]:
@@ -193,6 +202,9 @@ def tables(result: dict) -> dict[str, list[dict]]:
             row["goal"] = GOALS[entry["row"]]
     missing = [{"why": e["skipped"]} for e in result["peers"] if "skipped" in e]
     return {title: list(rows.values()) for title, rows in trips.items()} | {
+        "Legendre stage without blocks below the rounding: 8 fields, least times": (
+            climate_blocks.block_rows(result["blocks"])
+        ),
         "A step": _step_rows(result),
         **({"Not measured here": missing} if missing else {}),
         "Stages of a step on the roofline, modelled": (

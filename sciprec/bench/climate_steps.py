@@ -17,11 +17,11 @@ import numpy as np
 
 from sciprec.climate import integrate
 from sciprec.climate.constants import SECONDS_PER_DAY
-from sciprec.climate.transform.aligned import aligned_copy
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.climate.transform.legendre_stage import legendre_synthesis
-from sciprec.climate.transform.spectral import make_tables, make_work
+from sciprec.climate.transform.spectral import make_work, tables_in
+from sciprec.precision import resolve_backend
 
 FLOATS = ("fp64", "fp32", "mlu370", "fp16", "bf16")
 FIXED = "fixed32"
@@ -176,17 +176,17 @@ def fitted_power(numbers: np.ndarray, seconds: np.ndarray) -> float:
 def _legendre_seconds(name: str, rounds: int) -> float:
     """Processor time of the Legendre stage of a synthesis, per field of a batch, in fp64."""
     row = resolve_truncation(name)
-    (table, _), _ = make_tables(row)
-    table, (fourier, weights, sums, _) = aligned_copy(table), make_work(row, LEGENDRE_FIELDS)
+    (functions, _), _ = tables_in(row, resolve_backend("fp64"))
+    fourier, weights, sums, _ = make_work(row, LEGENDRE_FIELDS)
     count = (row.number + 1) * (row.number + 4) // 2
     spectrum = np.random.default_rng(3).uniform(-1, 1, (count, 2 * LEGENDRE_FIELDS))
     kernel, taken = compiled(legendre_synthesis, "fp64"), []
-    kernel(spectrum, table, weights, sums, fourier)
+    kernel(spectrum, functions, weights, sums, fourier)
     repeats = max(1, 200_000 // row.number**2)
     for _ in range(rounds):
         start = time.process_time()
         for _ in range(repeats):
-            kernel(spectrum, table, weights, sums, fourier)
+            kernel(spectrum, functions, weights, sums, fourier)
         taken.append((time.process_time() - start) / repeats / LEGENDRE_FIELDS)
     return statistics.median(taken)
 

@@ -68,7 +68,7 @@ def integer_synthesis(spectrum, table, finer, unit, weights, sums, fourier):
 
     Args:
         spectrum: (coefficients, 4 pairs): of an even number of fields.
-        table: int32, as that of `synthesis_table`.
+        table: int32, as the numbers of `synthesis_table`, all of them.
         finer: what makes integers of the coefficients, a power of two.
         unit: of the coefficients' integers times that of the table's.
         weights: (2, rows, 4 pairs) int32, work.
@@ -134,7 +134,7 @@ class IntegerSums:
         sums: np.ndarray,
         fourier: np.ndarray,
     ) -> None:
-        (table, _), _ = make_tables(truncation)
+        ((table, *_), _), _ = make_tables(truncation)
         integral, unit = integers(table, TABLE_BITS)
         self.table = aligned_copy(integral)
         own = integers(spectrum, FACTOR_BITS)[1]

@@ -33,10 +33,10 @@ def test_sums_of_integers_are_those_of_binary64_to_their_bits():
     spectrum, work = climate._numbers(SMALL, 4), climate._legendre_work(SMALL, 4)
     IntegerSums(SMALL, spectrum, *work)()
     weights, sums, fourier = climate._legendre_work(SMALL, 4)
-    table = make_tables(SMALL)[0][0]
-    lift(legendre_synthesis, "fp64")(spectrum, table, weights, sums, fourier)
+    functions = make_tables(SMALL)[0][0]
+    lift(legendre_synthesis, "fp64")(spectrum, functions, weights, sums, fourier)
     terms = SMALL.number + 2
-    sizes = np.abs(spectrum).max() * np.abs(table).max()
+    sizes = np.abs(spectrum).max() * np.abs(functions[0]).max()
     error = np.abs(work[2] - fourier).max()
     assert 0 < error < terms * sizes * (2.0**-27 + 2.0**-26)
 
@@ -74,6 +74,14 @@ def test_the_table_has_steps_peers_truncations_and_members():
     step = {"model": "Held-Suarez T42L20", "truncation": "T42", "seconds": 0.01}
     result = {
         "transforms": [],
+        "blocks": [
+            {
+                "truncation": "T170", "backend": "fp32", "left_out": [0.163, 0.187],
+                "whole": {"least": 3.2e-3, "median": 4e-3}, "least": 0.81, "median": 0.84,
+                "without": {"least": 2.6e-3, "median": 3e-3},
+                "errors": {"whole": [1e-7, 3e-7], "without": [2e-7, 1e-7]},
+            }
+        ],
         "rooflines": [],
         "steps": [step | {"backend": "fp64", "years_per_day": 328.5}],
         "peers": [step | {"backend": "fp64", "seconds": 0.0172}, {"skipped": MISSING}],
@@ -96,6 +104,10 @@ def test_the_table_has_steps_peers_truncations_and_members():
     assert (ours["ms"], ours["years a day"]) == ("10", "328") and ours["goal"].endswith("4.7")
     assert peer["arithmetic"] == "dinosaur, fp64" and peer["ms"] == "17.2"
     assert tables["Not measured here"] == [{"why": MISSING}]
+    (row,) = tables["Legendre stage without blocks below the rounding: 8 fields, least times"]
+    assert row["blocks"] == "16.3, 18.7 %" and row["goal"] == "<= 0.88"
+    assert (row["stage"], row["all"], row["without"]) == ("T170 fp32", "3200 us", "2600 us")
+    assert row["ratio (median)"] == "0.81 (0.84)" and row["errors"] == "3.0e-07, 2.0e-07"
     assert tables["Members at once"][0]["used"] == "0.95 of 2 cores"
     (row,) = tables["Threads in one run: times one (medians)"]
     assert row["step, ms"] == "7" and row["2 threads"] == "1.75 (1.61)"
@@ -129,6 +141,12 @@ def test_small_benchmark_has_every_row(tmp_path, capsys):
     assert all(e["seconds"] > 0 and e["years_per_day"] > 0 for e in stored["steps"])
     assert [row["truncation"] for row in stored["scaling"]["truncations"]] == ["T5", "T10"]
     assert stored["members"]["efficiency"] > 0
+    assert [(e["truncation"], e["backend"]) for e in stored["blocks"]] == [
+        ("T10", "fp32"), ("T10", "fp64")
+    ]  # fmt: skip
+    for row in stored["blocks"]:
+        assert row["left_out"] == [0.0, 0.0] and row["errors"]["whole"] == row["errors"]["without"]
+        assert row["least"] > 0 and row["whole"]["least"] <= row["whole"]["median"]
     assert timed(climate, stored, 4 + len(stored["steps"]))
     (row,) = stored["threads"]
     assert all(row[name]["least"] > 0 for name in ("one", "threads", "side_by_side"))
@@ -144,7 +162,7 @@ def test_stages_have_the_operations_that_their_loops_say(monkeypatch):
     few = [call for call in calls if call[0] in ("Legendre synthesis", "state update")]
     monkeypatch.setattr(counted_stages, "calls_of_stages", lambda request: few)
     rows = {row["stage"]: row for row in climate_roofline.measure_rooflines(True, str)}
-    (_, _, (spectrum, table, _, _, fourier)), (_, _, (state, *_)) = few
+    (_, _, (spectrum, (table, *_), _, _, fourier)), (_, _, (state, *_)) = few
     fields, tiles, orders = spectrum.shape[1] // 2, fourier.shape[1] // 2, fourier.shape[2] - 1
     terms, joined = 4 * fields * table.size, orders * fields * tiles * 2 * 32
     assert rows["Legendre synthesis"]["operations"] == terms + joined

@@ -137,3 +137,15 @@ def test_checkpoints_of_other_stages_are_others():
 def test_stages_that_are_refused(given, words):
     with pytest.raises(InputError, match=words):
         check_request("williamson_5", "T21", 1.0, **given)
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_named_stages_that_keep_all_of_a_truncation_are_refused_by_their_name(name):
+    """And accepted one truncation further."""
+    stages = STAGES[name]
+    for key, most in (("kept_orders", 0), ("kept_degrees", 1)):
+        if (kept := getattr(stages, key)) > 1:
+            words = f"stages is '{name}', whose {key} = {kept} is all .* {key} up to {kept - 1}"
+            with pytest.raises(InputError, match=words):
+                check_request("williamson_5", f"T{kept - 1 - most}", 1.0, stages=name)
+            check_request("williamson_5", f"T{kept - most}", 1.0, stages=name)

@@ -17,13 +17,14 @@ from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.climate.transform.legendre_stage import (
     LANES,
     PAIR,
-    blocked,
-    compensated_sum_products,
+    ROWS,
+    compensated_sum_fields,
+    fold_hemispheres,
     start_of_sums,
     sum_fields,
     sum_fields_in_turn,
-    sum_products,
 )
+from sciprec.climate.transform.legendre_tables import blocked
 from sciprec.climate.transform.spectral import (
     GROUP,
     SpectralTransform,
@@ -120,7 +121,7 @@ def products(backend, kernel, rows=64, columns=20):
     """Sums of a random product by a kernel, its factors, and the exact sums of its products."""
     rng = np.random.default_rng(6)
     weights, matrix = rng.uniform(-1, 1, (2, rows)), rng.uniform(-1, 1, (rows, columns))
-    weights, table = (rounded(x, backend) for x in (weights, blocked(matrix)))
+    weights, table = (rounded(x, backend) for x in (weights, blocked(matrix).ravel()))
     tiles = -(-columns // LANES)
     sums = np.zeros((2, PAIR * tiles), backend.carrier)
     lifted = lift(kernel, keeping_sums(backend), trust_inputs=True)
@@ -128,7 +129,7 @@ def products(backend, kernel, rows=64, columns=20):
         np.ascontiguousarray(weights.T).reshape(-1, LANES, 2),
         np.concatenate([np.ones(3, table.dtype), table]),
     )
-    lifted(*given, 3, rows, sums, tiles, 0)
+    lifted(*given, 3, np.array([[0, 0, rows]]), sums, tiles)
     lanes = sums[0].reshape(tiles, 2, LANES).swapaxes(0, 1).reshape(2, -1)[:, :columns]
     return lanes.astype(float), weights.astype(float), quantize(matrix, backend)
 
@@ -139,29 +140,56 @@ def products(backend, kernel, rows=64, columns=20):
 def test_sums_of_a_field_do_not_depend_on_those_beside_it(kernel, fields, backend):
     found, rng = resolve_backend(backend), np.random.default_rng(7)
     weights = rounded(rng.uniform(-1, 1, (2, LANES, 2 * fields)), found)
-    table, tiles = rounded(blocked(rng.uniform(-1, 1, (20, 20))), found), 2
+    table, tiles = rounded(blocked(rng.uniform(-1, 1, (20, 20))).ravel(), found), 2
+    stairs = np.array([[0, 0, 20]])
     sums = np.zeros((2, PAIR * tiles * fields), found.carrier)
-    lift(kernel, found, trust_inputs=True)(weights, table, 0, 20, sums, tiles)
-    single = lift(sum_products, found, trust_inputs=True)
+    lift(kernel, found, trust_inputs=True)(weights, table, 0, stairs, sums, tiles)
+    single = lift(sum_fields, found, trust_inputs=True)
     for f in range(fields):
         alone = np.zeros((2, PAIR * tiles), found.carrier)
-        single(weights[:, :, 2 * f : 2 * f + 2].copy(), table, 0, 20, alone, tiles, 0)
+        single(weights[:, :, 2 * f : 2 * f + 2].copy(), table, 0, stairs, alone, tiles)
         for i in range(tiles):
             start = start_of_sums(f, i, tiles, fields)
             own = alone[0, PAIR * i : PAIR * (i + 1)]
             np.testing.assert_array_equal(sums[0, start : start + PAIR], own)
 
 
-@pytest.mark.parametrize("kernel", [sum_products, compensated_sum_products])
+@pytest.mark.parametrize("kernel", [sum_fields, compensated_sum_fields])
 def test_products_in_blocks_are_matrix_products(kernel):
     found, weights, matrix = products(resolve_backend("fp64"), kernel)
     np.testing.assert_allclose(found, weights @ matrix, rtol=0, atol=64 * EPS)
 
 
+@pytest.mark.parametrize("kernel", [sum_fields, sum_fields_in_turn, compensated_sum_fields])
+@pytest.mark.parametrize("fields", [1, 2, 5])
+def test_sums_by_a_staircase_are_those_of_a_matrix_with_zeros_before_it(kernel, fields):
+    """Stairs that begin at any tile, rows before the first of them left out."""
+    rng = np.random.default_rng(fields)
+    rows, columns, tiles = 40, 60, 4
+    weights, matrix = rng.uniform(-1, 1, (rows, 2 * fields)), rng.uniform(-1, 1, (rows, columns))
+    stairs = np.array([[3, 4, 12], [1, 12, 16], [0, 16, rows]])
+    matrix[:4] = 0.0
+    for begin, top, below in stairs:
+        matrix[top:below, : LANES * begin] = 0.0
+    blocks = blocked(matrix)
+    kept = [blocks[a // ROWS : b // ROWS, begin:].ravel() for begin, a, b in stairs]
+    given = np.zeros((3, LANES, 2 * fields))
+    given.reshape(48, -1)[:rows] = weights
+    sums, lifted = np.full((2, PAIR * tiles * fields), np.nan), lift(kernel, "fp64")
+    ended = lifted(given, np.concatenate([np.ones(7), *kept]), 7, stairs, sums, tiles)
+    assert ended == 7 + sum(map(len, kept))
+    for f in range(fields):
+        starts = [start_of_sums(f, i, tiles, fields) for i in range(tiles)]
+        own = np.array([sums[0, s : s + PAIR] for s in starts]).reshape(tiles, 2, LANES)
+        found = own.swapaxes(0, 1).reshape(2, -1)[:, :columns]
+        exact = weights[:, 2 * f : 2 * f + 2].T @ matrix
+        np.testing.assert_allclose(found, exact, rtol=0, atol=64 * EPS)
+
+
 def test_compensated_products_have_the_error_of_one_rounding():
     backend = resolve_backend("mlu370")
-    plain, weights, matrix = products(backend, sum_products)
-    better, _, _ = products(backend, compensated_sum_products)
+    plain, weights, matrix = products(backend, sum_fields)
+    better, _, _ = products(backend, compensated_sum_fields)
     terms = quantize(weights[:, :, None] * matrix[None], backend)
     exact = np.array(
         [[float(sum(map(Fraction, terms[p, :, c].tolist()))) for c in range(20)] for p in range(2)]
@@ -175,8 +203,8 @@ def test_compensated_products_have_the_error_of_one_rounding():
 @pytest.mark.slow
 def test_half_precision_products_with_single_precision_sums():
     """Sums of 64 exact products lose nothing that binary16 could show; in binary16 they do."""
-    mixed, weights, matrix = products(HALF_PRODUCTS, sum_products)
-    half, _, _ = products(resolve_backend("fp16"), sum_products)
+    mixed, weights, matrix = products(HALF_PRODUCTS, sum_fields)
+    half, _, _ = products(resolve_backend("fp16"), sum_fields)
     exact = weights @ matrix
     assert np.abs(mixed - exact).max() < 64 * 2.0**-24 * 64
     assert np.abs(half - exact).max() > 2.0**-11
@@ -199,7 +227,7 @@ def test_unknown_fourier_stages_get_a_sentence():
 
 
 def test_kernels_without_transforms_stay_as_they_are():
-    assert with_stages(sum_products) is sum_products
+    assert with_stages(fold_hemispheres) is fold_hemispheres
     assert with_stages(fast_fourier, "matrix") is fast_fourier
 
 

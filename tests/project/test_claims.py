@@ -8,7 +8,6 @@ import importlib
 import inspect
 import json
 import re
-import runpy
 import tomllib
 from bisect import bisect
 from pathlib import Path
@@ -29,6 +28,8 @@ from sciprec.climate.stages.needed_room import StagedRoom
 from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.climate.transform.legendre import coefficient_orders
+from sciprec.climate.transform.legendre_tables import share_left_out
+from sciprec.climate.transform.spectral import make_tables, negligible_in
 from sciprec.errors import InputError
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.registry import Units, state_arrays
@@ -37,7 +38,7 @@ from sciprec.kinds import kinds, load_scenario, parse_scenario
 from sciprec.kinds.climate_runs import reference_dataset
 from sciprec.machine import MACHINES, update_work
 from sciprec.machine.work import Work
-from sciprec.precision.formats.backend import table
+from sciprec.precision.formats.backend import resolve_backend, table
 from sciprec.precision.formats.matrix_unit import MatrixUnit
 from sciprec.precision.formats.stages import Stages, resolve_stages
 from sciprec.scenario.shipped import named as named_scenario
@@ -258,11 +259,14 @@ def off_the_mountain(days, step_seconds, *changes):
 
 
 @functools.cache
-def tiny_blocks(arithmetic):
-    """Per cent of blocks of synthesis and analysis that are tiny, at T42, T85 and T170."""
-    tiles = runpy.run_path(str(ROOT / "data" / "climate" / "legendre_tiles.py"))
-    shares = [tiles["small_blocks"](name, arithmetic) for name in ("T42", "T85", "T170")]
-    return [[round(100 * share, 1) for share in way] for way in zip(*shares, strict=True)]
+def blocks_left_out(arithmetic):
+    """Per cent of blocks of synthesis and analysis that are left out, at T42, T85 and T170."""
+    limit, found = negligible_in(resolve_backend(arithmetic)), []
+    for name in ("T42", "T85", "T170"):
+        row = resolve_truncation(name)
+        for (whole, _), (less, _) in zip(make_tables(row), make_tables(row, limit), strict=True):
+            found.append(round(100 * share_left_out(less, whole), 1))
+    return found
 
 
 @functools.cache

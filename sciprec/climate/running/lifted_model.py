@@ -26,10 +26,10 @@ from sciprec.climate.stepping.stored import rounding_after
 from sciprec.climate.transform.aligned import Pool, aligned_zeros
 from sciprec.climate.transform.compiled import compiled, staged
 from sciprec.climate.transform.spectral import (
-    make_tables,
     reference_transform,
     round_into,
     rounded,
+    tables_in,
 )
 from sciprec.precision import Backend
 from sciprec.precision.operations.meeting import new_counters
@@ -66,7 +66,7 @@ class Model:
         self.columns = columns_of(layout)
         self.shape = convert.transform.degree.size, self.columns.size
         self.constants = self._given(convert.constants)
-        self.tables = rounded(make_tables(request.truncation), self.backend)
+        self.tables = tables_in(request.truncation, self.backend, _compensates_sums(request))
         self.work = make_tendency_work(request.equations, convert, self.backend.carrier)
         self.lifted: list = []
         self._by_scale = self._rounding_by_scale()
@@ -237,7 +237,7 @@ class Model:
         adjust = self._lift(request.equations.adjust, update)
         rest = (
             rounded(self.convert.constants, update),
-            rounded(make_tables(request.truncation), update),
+            tables_in(request.truncation, update, _compensates_sums(request)),
             make_tendency_work(request.equations, self.convert, update.carrier),
         )  # fmt: skip
 
@@ -255,5 +255,9 @@ class Model:
 
 def _tendency(request: Request) -> Callable:
     """The tendency kernel with the Fourier stage and the sums that are asked for."""
-    sums = any(compensation.sums for compensation in request.compensation.values())
-    return staged(in_one_kernel(*request.equations.kernels), request.parameters.fourier, sums)
+    kernel = in_one_kernel(*request.equations.kernels)
+    return staged(kernel, request.parameters.fourier, _compensates_sums(request))
+
+
+def _compensates_sums(request: Request) -> bool:
+    return any(compensation.sums for compensation in request.compensation.values())

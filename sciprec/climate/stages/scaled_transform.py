@@ -178,10 +178,11 @@ def scaled_tables(truncation: Truncation) -> tuple[tuple, int, int]:
     """
     (synthesis, (waves, _)), (analysis, (back, _)) = make_tables(truncation)
     stages, splits, positions = back
-    table = -math.frexp(np.abs(analysis).max())[1]
+    numbers, *places = analysis
+    table = -math.frexp(np.abs(numbers).max())[1]
     growth = int(math.log2(truncation.nlon // 2))
-    of_analysis = (stages, np.ldexp(splits, growth), positions), np.ldexp(analysis, table)
-    return (synthesis, waves, *of_analysis), growth, table
+    of_waves = stages, np.ldexp(splits, growth), positions
+    return (synthesis, waves, of_waves, (np.ldexp(numbers, table), *places)), growth, table
 
 
 def carried(values, carrier):

@@ -21,11 +21,17 @@ from sciprec.climate.transform.legendre_stage import (
     make_products_work,
 )
 from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis
-from sciprec.climate.transform.spectral import make_tables, make_work, round_into, rounded
+from sciprec.climate.transform.spectral import (
+    fourier_tables,
+    make_work,
+    round_into,
+    rounded,
+    tables_in,
+)
 from sciprec.errors import InputError
 from sciprec.precision import Backend
 from sciprec.precision.formats.matrix_unit import MatrixUnit
-from sciprec.precision.formats.stages import Stages
+from sciprec.precision.formats.stages import STAGES, Stages
 
 
 class StagedTransform:
@@ -45,15 +51,15 @@ class StagedTransform:
         self, truncation: str | int | Truncation, stages: Stages, backend: str | Backend = "fp64"
     ) -> None:
         self.truncation = resolve_truncation(truncation)
-        own, tables = stages.resolved(backend), make_tables(self.truncation)
+        own = stages.resolved(backend)
         kept = kept_rows(self.truncation, stages)[:, None]
         parts = ((own["legendre"], ~kept), (own["kept"], kept))
         self._parts = [
-            (rows, _legendre_in(given, self.truncation, rows[:, 0], tables))
+            (rows, _legendre_in(given, self.truncation, rows[:, 0]))
             for given, rows in parts
             if rows.any()
         ]
-        self._fourier = _Fourier(self.truncation, own["fourier"], tables)
+        self._fourier = _Fourier(self.truncation, own["fourier"])
         self._size = len(kept)
 
     def report(self) -> list[dict[str, Any]]:
@@ -113,27 +119,34 @@ def require_rest(truncation: Truncation, stages: Stages) -> None:
     name, most = (
         ("kept_orders", orders - 1) if stages.kept_orders >= orders else ("kept_degrees", orders)
     )
+    kept, called = getattr(stages, name), next((n for n, s in STAGES.items() if s == stages), None)
+    if called is not None:
+        raise InputError(
+            f"stages is {called!r}, whose {name} = {kept} is all that {truncation.name} has, so "
+            "that nothing is left for 'legendre'; take a finer truncation, another choice, or a "
+            f"table with {name} up to {most}"
+        )
     raise InputError(
-        f"{name} of stages is {getattr(stages, name)}, which is all that {truncation.name} has, so "
-        f"that nothing is left for 'legendre'; accepted there: up to {most}"
+        f"{name} of stages is {kept}, which is all that {truncation.name} has, so that nothing is "
+        f"left for 'legendre'; accepted there: up to {most}"
     )
 
 
 def _legendre_in(
-    given: Backend | MatrixUnit, truncation: Truncation, held: np.ndarray, tables: tuple
+    given: Backend | MatrixUnit, truncation: Truncation, held: np.ndarray
 ) -> _Legendre | MatrixLegendre:
     """The Legendre stage of the coefficients that are held, in an arithmetic or on a unit."""
     if isinstance(given, MatrixUnit):
         return MatrixLegendre(truncation, given, held)
-    return _Legendre(truncation, given, tables)
+    return _Legendre(truncation, given)
 
 
 class _Legendre:
     """The Legendre stage in one arithmetic; arrays go in and come out in binary64."""
 
-    def __init__(self, truncation: Truncation, backend: Backend, tables: tuple) -> None:
+    def __init__(self, truncation: Truncation, backend: Backend) -> None:
         self.backend, self.shape = backend, _fourier_shape(truncation)
-        self.tables = tuple(rounded(table, backend) for table, _ in tables)
+        self.tables = tuple(table for table, _ in tables_in(truncation, backend))
         self.size = truncation.number, truncation.nlat
         self.kernels = tuple(compiled(k, backend) for k in (legendre_synthesis, legendre_analysis))
 
@@ -162,9 +175,9 @@ class _Legendre:
 class _Fourier:
     """The Fourier stage in one arithmetic; arrays go in and come out in binary64."""
 
-    def __init__(self, truncation: Truncation, backend: Backend, tables: tuple) -> None:
+    def __init__(self, truncation: Truncation, backend: Backend) -> None:
         self.backend, self.shape = backend, _fourier_shape(truncation)
-        self.tables = tuple(rounded(waves, backend) for _, waves in tables)
+        self.tables = tuple(rounded(waves, backend) for waves in fourier_tables(truncation))
         self.work = make_work(truncation, 1, backend.carrier)[3]
         self.kernels = tuple(compiled(k, backend) for k in (fft_synthesis, fft_analysis))
 

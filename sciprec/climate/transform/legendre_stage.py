@@ -2,8 +2,8 @@
 
 A product is sums[c] = sum over k of weights[k] table[k, c] for the real and the imaginary part of
 a field. Its table lies in memory in the order in which it is used: blocks of 4 rows by 16 columns,
-filled up with zeros. Two fields share what is read of it, and each has the same results whatever
-stands beside it.
+filled up with zeros; blocks that are left out make a staircase of it (`legendre_tables`). Two
+fields share what is read of it, and each has the same results whatever stands beside it.
 
 Between the stages latitudes are in tiles of 16, first the northern ones from the pole on, then the
 southern ones: Fourier coefficients are (fields, tiles, orders + 1, 32), a row being 16 real and
@@ -33,8 +33,16 @@ def _random(*shape):
     return np.random.default_rng(11).uniform(-1.0, 1.0, shape)
 
 
+_STAIRS = np.array([[1, 0, 8], [0, 8, 20]])
+
+
 def _products_example(fields):
-    return _random(2, 16, 2 * fields), _random(800), 40, 20, np.zeros((2, 64 * fields)), 2
+    return _random(2, 16, 2 * fields), _random(800), 40, _STAIRS, np.zeros((2, 64 * fields)), 2
+
+
+def _stair_example(fields, *rest):
+    weights, table, first, stairs, *more = _products_example(fields)
+    return weights, table, first, stairs[0], *more, *rest
 
 
 def start_of_sums(field, i, tiles, fields):
@@ -45,57 +53,82 @@ def start_of_sums(field, i, tiles, fields):
 
 
 @kernel(example=lambda: _products_example(3))
-def sum_fields(weights, table, first, rows, sums, tiles):
+def sum_fields(weights, table, first, stairs, sums, tiles):
     """sums[c] = sum over k of weights[k] table[k, c] for every field, k = 16 t + r.
 
     Two fields share what is read of the table; no field depends on what stands beside it.
 
     Args:
         weights: (at least rows / 16, 16, 2 fields): of real and imaginary parts in turn.
-        table: flat, from `blocked`.
+        table: flat, of blocks.
         first: where the matrix begins in it.
-        rows: of the matrix, a multiple of 4.
+        stairs: (stairs, 3) integers: the first tile of columns that there is, the first row, and
+            that after the last; rows are multiples of 4.
         sums: (2, at least 32 tiles fields), row 0 written: of each field and tile 16 real, then 16
-            imaginary parts, see `start_of_sums`. Row 1 is work of `compensated_sum_products`; left
+            imaginary parts, see `start_of_sums`. Row 1 is work of `compensated_sum_fields`; left
             alone.
         tiles: columns of the matrix / 16.
+
+    Returns:
+        Where the next matrix begins.
 
     Precision: one accumulator per column in ascending k, from zero; products in the matmul role,
         sums in the accumulate role of the backend.
     """
     fields = weights.shape[2] // 2
-    for pair in range(fields // 2):
-        sum_products_of_two(weights, table, first, rows, sums, tiles, pair)
-    if fields % 2 == 1:
-        sum_products(weights, table, first, rows, sums, tiles, fields - 1)
+    clear_sums(sums[0], tiles * fields)
+    place = first
+    for n in range(stairs.shape[0]):
+        if fields > 1:
+            sum_products_of_two(weights, table, place, stairs[n], sums, tiles)
+        if fields % 2 == 1:
+            sum_products(weights, table, place, stairs[n], sums, tiles, fields - 1)
+        place = end_of_stair(place, stairs[n], tiles)
+    return place
 
 
-def sum_fields_in_turn(weights, table, first, rows, sums, tiles):
+def sum_fields_in_turn(weights, table, first, stairs, sums, tiles):
     """`sum_fields`, each field by the same operations in the source of the kernel.
 
     In fixed point an operation in the source has a unit of its own.
     """
-    for f in range(weights.shape[2] // 2):
-        sum_products(weights, table, first, rows, sums, tiles, f)
+    fields = weights.shape[2] // 2
+    clear_sums(sums[0], tiles * fields)
+    place = first
+    for n in range(stairs.shape[0]):
+        for f in range(fields):
+            sum_products(weights, table, place, stairs[n], sums, tiles, f)
+        place = end_of_stair(place, stairs[n], tiles)
+    return place
 
 
-@kernel(example=lambda: (*_products_example(1), 0))
-def sum_products(weights, table, first, rows, sums, tiles, field):
-    """`sum_fields` of a single field.
+def clear_sums(flat, count):
+    """Zeros in the sums of so many tiles."""
+    total = flat[: PAIR * count]
+    for c in range(total.shape[0]):
+        total[c] = 0.0
+
+
+def end_of_stair(first, stair, tiles):
+    """Where the numbers of a stair that begin at `first` end in the table."""
+    return first + (stair[2] - stair[1]) * (tiles - stair[0]) * LANES
+
+
+@kernel(example=lambda: _stair_example(1, 0))
+def sum_products(weights, table, first, stair, sums, tiles, field):
+    """What a stair adds to the sums of a single field, see `sum_fields`.
 
     Args:
-        weights, table, first, rows, sums, tiles: as there.
+        weights, table, sums, tiles: as there.
+        first: where the stair begins in the table.
+        stair: a row of the stairs.
         field: which of the fields in the weights and the sums.
     """
     fields = weights.shape[2] // 2
     flat = sums[0]
-    for i in range(tiles):
-        start = start_of_sums(field, i, tiles, fields)
-        total = flat[start : start + PAIR]
-        for c in range(PAIR):
-            total[c] = 0.0
+    begin = stair[0]
     place = first
-    for k in range(0, rows, ROWS):
+    for k in range(stair[1], stair[2], ROWS):
         t = k // LANES
         r = k % LANES
         a0 = weights[t, r, 2 * field]
@@ -106,7 +139,7 @@ def sum_products(weights, table, first, rows, sums, tiles, field):
         b1 = weights[t, r + 1, 2 * field + 1]
         b2 = weights[t, r + 2, 2 * field + 1]
         b3 = weights[t, r + 3, 2 * field + 1]
-        for i in range(tiles):
+        for i in range(begin, tiles):
             block = table[place : place + ROWS * LANES]
             start = start_of_sums(field, i, tiles, fields)
             total = flat[start : start + PAIR]
@@ -127,75 +160,75 @@ def sum_products(weights, table, first, rows, sums, tiles, field):
             place = place + ROWS * LANES
 
 
-def sum_products_of_two(weights, table, first, rows, sums, tiles, pair):
-    """`sum_fields` of two fields.
+@kernel(example=lambda: _stair_example(4))
+def sum_products_of_two(weights, table, first, stair, sums, tiles):
+    """What a stair adds to the sums of fields, two at once; an odd one is left.
 
     Args:
-        weights, table, first, rows, sums, tiles: as there.
-        pair: fields 2 pair and 2 pair + 1.
+        weights, table, first, stair, sums, tiles: as in `sum_products`.
     """
-    flat = sums[0, 2 * PAIR * tiles * pair : 2 * PAIR * tiles * (pair + 1)]
-    column = 4 * pair
-    for i in range(tiles):
-        total = flat[2 * PAIR * i : 2 * PAIR * (i + 1)]
-        for c in range(2 * PAIR):
-            total[c] = 0.0
-    place = first
-    for k in range(0, rows, ROWS):
-        t = k // LANES
-        r = k % LANES
-        a0 = weights[t, r, column]
-        a1 = weights[t, r + 1, column]
-        a2 = weights[t, r + 2, column]
-        a3 = weights[t, r + 3, column]
-        b0 = weights[t, r, column + 1]
-        b1 = weights[t, r + 1, column + 1]
-        b2 = weights[t, r + 2, column + 1]
-        b3 = weights[t, r + 3, column + 1]
-        f0 = weights[t, r, column + 2]
-        f1 = weights[t, r + 1, column + 2]
-        f2 = weights[t, r + 2, column + 2]
-        f3 = weights[t, r + 3, column + 2]
-        g0 = weights[t, r, column + 3]
-        g1 = weights[t, r + 1, column + 3]
-        g2 = weights[t, r + 2, column + 3]
-        g3 = weights[t, r + 3, column + 3]
-        for i in range(tiles):
-            block = table[place : place + ROWS * LANES]
-            total = flat[2 * PAIR * i : 2 * PAIR * (i + 1)]
-            for c in range(LANES):
-                d = LANES + c
-                e = PAIR + c
-                g = PAIR + LANES + c
-                p0 = block[c]
-                p1 = block[d]
-                p2 = block[2 * LANES + c]
-                p3 = block[3 * LANES + c]
-                re0 = accumulate(total[c], product(a0, p0))
-                re1 = accumulate(re0, product(a1, p1))
-                re2 = accumulate(re1, product(a2, p2))
-                total[c] = accumulate(re2, product(a3, p3))
-                im0 = accumulate(total[d], product(b0, p0))
-                im1 = accumulate(im0, product(b1, p1))
-                im2 = accumulate(im1, product(b2, p2))
-                total[d] = accumulate(im2, product(b3, p3))
-                re4 = accumulate(total[e], product(f0, p0))
-                re5 = accumulate(re4, product(f1, p1))
-                re6 = accumulate(re5, product(f2, p2))
-                total[e] = accumulate(re6, product(f3, p3))
-                im4 = accumulate(total[g], product(g0, p0))
-                im5 = accumulate(im4, product(g1, p1))
-                im6 = accumulate(im5, product(g2, p2))
-                total[g] = accumulate(im6, product(g3, p3))
-            place = place + ROWS * LANES
+    flat = sums[0]
+    begin = stair[0]
+    left = tiles - begin
+    for pair in range(weights.shape[2] // 4):
+        column = 4 * pair
+        own = flat[2 * PAIR * (tiles * pair + begin) : 2 * PAIR * tiles * (pair + 1)]
+        place = first
+        for k in range(stair[1], stair[2], ROWS):
+            t = k // LANES
+            r = k % LANES
+            a0 = weights[t, r, column]
+            a1 = weights[t, r + 1, column]
+            a2 = weights[t, r + 2, column]
+            a3 = weights[t, r + 3, column]
+            b0 = weights[t, r, column + 1]
+            b1 = weights[t, r + 1, column + 1]
+            b2 = weights[t, r + 2, column + 1]
+            b3 = weights[t, r + 3, column + 1]
+            f0 = weights[t, r, column + 2]
+            f1 = weights[t, r + 1, column + 2]
+            f2 = weights[t, r + 2, column + 2]
+            f3 = weights[t, r + 3, column + 2]
+            g0 = weights[t, r, column + 3]
+            g1 = weights[t, r + 1, column + 3]
+            g2 = weights[t, r + 2, column + 3]
+            g3 = weights[t, r + 3, column + 3]
+            for i in range(left):
+                block = table[place : place + ROWS * LANES]
+                total = own[2 * PAIR * i : 2 * PAIR * (i + 1)]
+                for c in range(LANES):
+                    d = LANES + c
+                    e = PAIR + c
+                    g = PAIR + LANES + c
+                    p0 = block[c]
+                    p1 = block[d]
+                    p2 = block[2 * LANES + c]
+                    p3 = block[3 * LANES + c]
+                    re0 = accumulate(total[c], product(a0, p0))
+                    re1 = accumulate(re0, product(a1, p1))
+                    re2 = accumulate(re1, product(a2, p2))
+                    total[c] = accumulate(re2, product(a3, p3))
+                    im0 = accumulate(total[d], product(b0, p0))
+                    im1 = accumulate(im0, product(b1, p1))
+                    im2 = accumulate(im1, product(b2, p2))
+                    total[d] = accumulate(im2, product(b3, p3))
+                    re4 = accumulate(total[e], product(f0, p0))
+                    re5 = accumulate(re4, product(f1, p1))
+                    re6 = accumulate(re5, product(f2, p2))
+                    total[e] = accumulate(re6, product(f3, p3))
+                    im4 = accumulate(total[g], product(g0, p0))
+                    im5 = accumulate(im4, product(g1, p1))
+                    im6 = accumulate(im5, product(g2, p2))
+                    total[g] = accumulate(im6, product(g3, p3))
+                place = place + ROWS * LANES
 
 
-@kernel(example=lambda: (*_products_example(1), 0))
-def compensated_sum_products(weights, table, first, rows, sums, tiles, field):
-    """`sum_products` with what each sum's rounding loses summed apart and added in the end.
+@kernel(example=lambda: _products_example(2))
+def compensated_sum_fields(weights, table, first, stairs, sums, tiles):
+    """`sum_fields` with what each sum's rounding loses summed apart and added in the end.
 
     Args:
-        weights, table, first, rows, tiles, field: as there.
+        weights, table, first, stairs, tiles: as there.
         sums: row 1 is written, too: what the sums lost.
 
     Precision: products in the matmul role round once each and are not compensated; the error of
@@ -203,44 +236,75 @@ def compensated_sum_products(weights, table, first, rows, sums, tiles, field):
     Source: Neumaier (1974); Ogita, Rump and Oishi (2005), algorithm 4.4 (Sum2).
     """
     fields = weights.shape[2] // 2
-    for i in range(tiles):
+    clear_sums(sums[0], tiles * fields)
+    clear_sums(sums[1], tiles * fields)
+    place = first
+    for n in range(stairs.shape[0]):
+        for f in range(fields):
+            compensated_sum_products(weights, table, place, stairs[n], sums, tiles, f)
+        place = end_of_stair(place, stairs[n], tiles)
+    for i in range(tiles * fields):
+        total = sums[0, PAIR * i : PAIR * (i + 1)]
+        lost = sums[1, PAIR * i : PAIR * (i + 1)]
+        for c in range(PAIR):
+            total[c] = total[c] + lost[c]
+    return place
+
+
+@kernel(example=lambda: _stair_example(1, 0))
+def compensated_sum_products(weights, table, first, stair, sums, tiles, field):
+    """What a stair adds to the sums of a single field and to what they lost.
+
+    Args:
+        weights, table, first, stair, sums, tiles, field: as in `sum_products`; row 1 of the sums is
+            written, too.
+    """
+    fields = weights.shape[2] // 2
+    begin = stair[0]
+    left = tiles - begin
+    for i in range(begin, tiles):
         for part in range(2):
             start = start_of_sums(field, i, tiles, fields) + LANES * part
             total = sums[0, start : start + LANES]
             lost = sums[1, start : start + LANES]
-            for c in range(LANES):
-                total[c] = 0.0
-                lost[c] = 0.0
-            for k in range(rows):
+            for k in range(stair[1], stair[2]):
                 weight = weights[k // LANES, k % LANES, 2 * field + part]
-                place = first + ((k // ROWS * tiles + i) * ROWS + k % ROWS) * LANES
+                above = (k - stair[1]) // ROWS * left + i - begin
+                place = first + (above * ROWS + k % ROWS) * LANES
                 row = table[place : place + LANES]
                 for c in range(row.shape[0]):
                     term = product(weight, row[c])
                     following = total[c] + term
                     lost[c] = lost[c] + lost_in_sum(total[c], term, following)
                     total[c] = following
-            for c in range(LANES):
-                total[c] = total[c] + lost[c]
 
 
-def _example(table):
-    functions = _random(9, 2)
-    return table(functions, 2), *make_products_work(2, 4, 1)
+def _example(even, odd, nlat):
+    """A table of three orders with a stair for each parity, and work arrays."""
+    return (_random(1536), np.array(3 * [even, odd]), np.arange(7)), *make_products_work(2, nlat, 1)
 
 
-@kernel(example=lambda: (_random(9, 2), *_example(synthesis_table), np.zeros((1, 2, 4, 32))))
-def legendre_synthesis(spectrum, table, weights, sums, fourier):
+def _synthesis_example():
+    return _random(9, 2), *_example([0, 0, 4], [1, 0, 4], 64), np.zeros((1, 4, 4, 32))
+
+
+def _analysis_example():
+    return _random(1, 2, 4, 32), *_example([0, 0, 16], [0, 8, 16], 32), np.zeros((9, 2))
+
+
+@kernel(example=_synthesis_example)
+def legendre_synthesis(spectrum, functions, weights, sums, fourier):
     """Fourier coefficients at every latitude: X[m] = sum over l of S[l, m] P[l, m].
 
     Args:
         spectrum: (coefficients, 2 fields).
-        table: from `synthesis_table`.
+        functions: from `synthesis_table`.
         weights, sums: from `make_products_work`.
         fourier: (at least fields, tiles, orders + 1, 32), written but for the last order.
 
     Precision: even and odd l - m apart, each by `sum_fields`; one addition joins them.
     """
+    table, stairs, ends = functions
     orders = fourier.shape[2] - 1
     tiles = fourier.shape[1] // 2
     width = spectrum.shape[1]
@@ -251,14 +315,11 @@ def legendre_synthesis(spectrum, table, weights, sums, fourier):
     place = 0
     for m in range(orders):
         degrees = orders + 1 - m
-        even_rows = ((degrees + 1) // 2 + ROWS - 1) // ROWS * ROWS
-        odd_rows = (degrees // 2 + ROWS - 1) // ROWS * ROWS
-        middle = place + even_rows * tiles * LANES
+        middle = ends[2 * m + 1]
         gather_degrees(spectrum, first, degrees, given)
-        sum_fields(even, table, place, even_rows, sums[0], tiles)
-        sum_fields(odd, table, middle, odd_rows, sums[1], tiles)
+        place = sum_fields(even, table, place, stairs[ends[2 * m] : middle], sums[0], tiles)
+        place = sum_fields(odd, table, place, stairs[middle : ends[2 * m + 2]], sums[1], tiles)
         join_hemispheres(sums, m, width // 2, fourier)
-        place = middle + odd_rows * tiles * LANES
         first = first + degrees
 
 
@@ -304,21 +365,21 @@ def join_hemispheres(sums, m, fields, fourier):
                 southern[c] = even[c] - odd[c]
 
 
-@kernel(example=lambda: (_random(1, 2, 4, 32), *_example(analysis_table), np.zeros((9, 2))))
-def legendre_analysis(fourier, table, weights, sums, spectrum):
+@kernel(example=_analysis_example)
+def legendre_analysis(fourier, functions, weights, sums, spectrum):
     """Coefficients from Fourier coefficients: S[l, m] = sum over j of w[j] P[l, m](j) X[m](j).
 
     Args:
         fourier: (at least fields, tiles, orders + 1, 32).
-        table: from `analysis_table`.
+        functions: from `analysis_table`.
         weights, sums: from `make_products_work`.
         spectrum: (coefficients, 2 fields), written.
 
     Precision: hemispheres are added or subtracted first, then sums from pole to equator by
         `sum_fields`; each result is rounded from the accumulator to the format.
     """
+    table, stairs, ends = functions
     orders = fourier.shape[2] - 1
-    tiles = fourier.shape[1] // 2
     width = spectrum.shape[1]
     folded = weights[1]
     blocks = folded.shape[1], 2 * folded.shape[2], LANES
@@ -330,12 +391,11 @@ def legendre_analysis(fourier, table, weights, sums, spectrum):
         degrees = orders + 1 - m
         even_tiles = ((degrees + 1) // 2 + LANES - 1) // LANES
         odd_tiles = (degrees // 2 + LANES - 1) // LANES
-        middle = place + tiles * LANES * even_tiles * LANES
+        middle = ends[2 * m + 1]
         fold_hemispheres(fourier, m, width // 2, folded)
-        sum_fields(even, table, place, tiles * LANES, sums[0], even_tiles)
-        sum_fields(odd, table, middle, tiles * LANES, sums[1], odd_tiles)
+        place = sum_fields(even, table, place, stairs[ends[2 * m] : middle], sums[0], even_tiles)
+        place = sum_fields(odd, table, place, stairs[middle : ends[2 * m + 2]], sums[1], odd_tiles)
         scatter_degrees(sums, first, degrees, spectrum)
-        place = middle + tiles * LANES * odd_tiles * LANES
         first = first + degrees
 
 
@@ -391,39 +451,6 @@ def scatter_degrees(sums, first, degrees, spectrum):
             c = start_of_sums(f, pairs // LANES, even_tiles, fields) + pairs % LANES
             rows[degrees - 1, 2 * f] = 1.0 * even[c]
             rows[degrees - 1, 2 * f + 1] = 1.0 * even[c + LANES]
-
-
-def blocked(matrix: np.ndarray) -> np.ndarray:
-    """A matrix (rows, columns) flat in blocks of 4 x 16, filled up with zeros."""
-    rows, columns = matrix.shape
-    tall, wide = -(-rows // ROWS), -(-columns // LANES)
-    filled = np.zeros((tall * ROWS, wide * LANES))
-    filled[:rows, :columns] = matrix
-    return filled.reshape(tall, ROWS, wide, LANES).swapaxes(1, 2).ravel()
-
-
-def _matrices(functions: np.ndarray, number: int):
-    """For each order the functions (degrees, latitudes) of even, then of odd l - m.
-
-    Latitudes are filled up to whole tiles by zeros.
-    """
-    first, missing = 0, -functions.shape[1] % LANES
-    functions = np.pad(functions, ((0, 0), (0, missing)))
-    for degrees in range(number + 2, 1, -1):
-        of_order = functions[first : first + degrees]
-        yield of_order[0::2]
-        yield of_order[1::2]
-        first += degrees
-
-
-def synthesis_table(functions: np.ndarray, number: int) -> np.ndarray:
-    """The flat table of `legendre_synthesis` from functions (coefficients, nlat/2)."""
-    return np.concatenate([blocked(matrix) for matrix in _matrices(functions, number)])
-
-
-def analysis_table(functions: np.ndarray, number: int) -> np.ndarray:
-    """The flat table of `legendre_analysis` from functions times weights (coefficients, nlat/2)."""
-    return np.concatenate([blocked(matrix.T) for matrix in _matrices(functions, number)])
 
 
 def make_products_work(

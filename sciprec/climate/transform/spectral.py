@@ -30,19 +30,18 @@ from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, 
 from sciprec.climate.transform.legendre_stage import (
     LANES,
     PAIR,
-    analysis_table,
-    compensated_sum_products,
+    compensated_sum_fields,
     legendre_analysis,
     legendre_synthesis,
     make_products_work,
     sum_fields,
     sum_fields_in_turn,
-    sum_products,
-    synthesis_table,
 )
+from sciprec.climate.transform.legendre_tables import analysis_table, synthesis_table
 from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis, real_waves
 from sciprec.errors import InputError
 from sciprec.precision import Backend, lift, quantize, resolve_backend
+from sciprec.precision.formats.backend import HandedBackend
 from sciprec.precision.lifting.substitution import substitute
 from sciprec.precision.quantization import rounding_into
 
@@ -101,10 +100,7 @@ FOURIER_STAGES = {
     "matrix": {fft_synthesis: fourier_synthesis, fft_analysis: fourier_analysis},
 }
 """Name of a Fourier stage -> what it puts in the place of what."""
-_COMPENSATED = {
-    sum_products: compensated_sum_products,
-    sum_of_rows: compensated_sum_of_rows,
-}
+_COMPENSATED = {sum_fields: compensated_sum_fields, sum_of_rows: compensated_sum_of_rows}
 _IN_TURN = {sum_fields: sum_fields_in_turn}
 
 
@@ -126,7 +122,7 @@ def with_stages(kernel: Callable, fourier: str = "fft", compensated_sums: bool =
             f"unknown Fourier stage {fourier!r}; known: {', '.join(FOURIER_STAGES)}: the fast "
             "transform, or sums of products in the accumulate role"
         )
-    outer = FOURIER_STAGES["matrix"] | _IN_TURN if compensated_sums else FOURIER_STAGES[fourier]
+    outer = FOURIER_STAGES["matrix" if compensated_sums else fourier]
     inner = _COMPENSATED if compensated_sums else {}
     if not outer:
         return kernel
@@ -156,8 +152,8 @@ def keeping_sums(backend: Backend) -> Backend:
     return replace(backend, storage=backend.accumulate) if own else backend
 
 
-def make_tables(truncation: Truncation) -> tuple[tuple, tuple]:
-    """The tables of `synthesize` and of `analyze`, in binary64.
+def fourier_tables(truncation: Truncation) -> tuple[tuple, tuple]:
+    """What the Fourier stages of a synthesis and of an analysis take.
 
     Raises:
         InputError: the number of longitudes is none that the fast transform takes.
@@ -168,13 +164,50 @@ def make_tables(truncation: Truncation) -> tuple[tuple, tuple]:
             f"{truncation.name} on {nlon} longitudes cannot be transformed; nlon / 2 has to be 1, "
             f"3 or 5 times a power of two, and a multiple of 4: take {smallest_length(nlon)}"
         )
-    north = truncation.nlat // 2
+    fast = real_waves(nlon)
+    return (fast, synthesis_waves(number, nlon)), (fast, analysis_waves(number, nlon))
+
+
+def make_tables(truncation: Truncation, negligible: float | None = None) -> tuple[tuple, tuple]:
+    """The tables of `synthesize` and of `analyze`, in binary64.
+
+    Args:
+        truncation: the truncation and its grid.
+        negligible: the largest number of blocks of Legendre functions that are left out, see
+            `legendre_tables`; None, none is.
+
+    Raises:
+        InputError: the number of longitudes is none that the fast transform takes.
+    """
+    forth, back = fourier_tables(truncation)
+    number, north = truncation.number, truncation.nlat // 2
     sin_lat, weights = gauss_nodes(truncation.nlat, np.longdouble)
     functions = legendre_table(number, sin_lat[:north])
-    fast = real_waves(nlon)
-    synthesis = synthesis_table(functions, number), (fast, synthesis_waves(number, nlon))
-    weighted = analysis_table((functions * weights[:north]).astype(np.float64), number)
-    return synthesis, (weighted, (fast, analysis_waves(number, nlon)))
+    weighted = (functions * weights[:north]).astype(np.float64)
+    return (
+        (synthesis_table(functions, number, negligible), forth),
+        (analysis_table(functions, weighted, number, negligible), back),
+    )
+
+
+def negligible_in(backend: Backend) -> float | None:
+    """What `make_tables` leaves out for an arithmetic: what is below its rounding in the
+    processor's own binary32 and binary64, nothing in others.
+    """
+    by_place = isinstance(backend, HandedBackend) and type(backend) is not HandedBackend
+    one = len(set(backend.roles)) == 1 and backend.noise is None and not by_place
+    return backend.compute.rounding_error if one and backend.compute.native else None
+
+
+def tables_in(truncation: Truncation, backend: Backend, whole: bool = False) -> tuple[tuple, tuple]:
+    """`make_tables` rounded to an arithmetic, without what is negligible in it.
+
+    Args:
+        truncation: the truncation and its grid.
+        backend: the arithmetic.
+        whole: leave nothing out, for sums whose error is below the arithmetic's rounding.
+    """
+    return rounded(make_tables(truncation, None if whole else negligible_in(backend)), backend)
 
 
 def make_work(truncation: Truncation, fields: int, dtype: type = np.float64) -> tuple:
@@ -233,9 +266,7 @@ class SpectralTransform:
         self.truncation = truncation
         self.grid = GaussianGrid(truncation)
         self.backend = resolve_backend(backend)
-        synthesis, analysis = make_tables(truncation)
-        self.synthesis_tables = rounded(synthesis, self.backend)
-        self.analysis_tables = rounded(analysis, self.backend)
+        self.synthesis_tables, self.analysis_tables = tables_in(truncation, self.backend)
         self.degree, self.order = coefficient_orders(truncation.number)
         kept = keeping_sums(self.backend)
         self._synthesize, self._analyze = (

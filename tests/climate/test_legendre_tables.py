@@ -1,0 +1,167 @@
+"""Blocks of the Legendre tables that are left out: which, in what arithmetics, what it moves."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from sciprec.bench.climate_blocks import LegendreStage
+from sciprec.climate.running.lifted_model import Model, conversion_of
+from sciprec.climate.running.request import check_request
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
+from sciprec.climate.transform.legendre_stage import LANES, ROWS
+from sciprec.climate.transform.spectral import (
+    SpectralTransform,
+    make_tables,
+    negligible_in,
+    tables_in,
+)
+from sciprec.precision import resolve_backend
+
+SINGLE, DOUBLE = 2.0**-24, 2.0**-53
+
+
+@cache
+def functions_of(name):
+    row = resolve_truncation(name)
+    sin_lat, weights = gauss_nodes(row.nlat, np.longdouble)
+    half = row.nlat // 2
+    functions = legendre_table(row.number, sin_lat[:half])
+    return functions, (functions * weights[:half]).astype(float)
+
+
+def spread_out(table, row, columns_are_latitudes):
+    """The numbers of a table by coefficient and latitude; NaN where there is none."""
+    numbers, stairs, ends = table
+    degree, order = coefficient_orders(row.number)
+    half, place = row.nlat // 2, 0
+    found = np.full((degree.size, half), np.nan)
+    for matrix in range(len(ends) - 1):
+        (own,) = np.nonzero((order == matrix // 2) & ((degree - order) % 2 == matrix % 2))
+        width = -(-(half if columns_are_latitudes else own.size) // LANES)
+        for begin, top, below in stairs[ends[matrix] : ends[matrix + 1]]:
+            for k in range(top, below, ROWS):
+                for tile in range(begin, width):
+                    block = numbers[place : place + ROWS * LANES].reshape(ROWS, LANES)
+                    place += ROWS * LANES
+                    for r, c in np.argwhere(np.ones((ROWS, LANES), bool)):
+                        a, b = k + r, LANES * tile + c
+                        of, at = (a, b) if columns_are_latitudes else (b, a)
+                        if of < own.size and at < half:
+                            found[own[of], at] = block[r, c]
+                        else:
+                            assert block[r, c] == 0.0
+    assert place == numbers.size
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [None, DOUBLE, SINGLE, 1e-2])
+def test_what_is_left_out_is_at_most_the_limit_and_all_else_is_there(limit):
+    row = resolve_truncation("T85")
+    functions, weighted = functions_of("T85")
+    (forth, _), (back, _) = make_tables(row, limit)
+    for table, numbers, way in ((forth, functions, True), (back, weighted, False)):
+        found = spread_out(table, row, way)
+        there = ~np.isnan(found)
+        np.testing.assert_array_equal(found[there], numbers[there])
+        assert there.all() == (limit is None)
+        if limit is not None:
+            assert np.abs(functions[~there]).max() <= limit
+            assert np.abs(functions[~there]).max() > 1e-3 * limit
+
+
+def shares(name, limit):
+    """Per cent of the blocks of both tables that are left out."""
+    row = resolve_truncation(name)
+    whole, less = make_tables(row), make_tables(row, limit)
+    pairs = zip(whole, less, strict=True)
+    return [100 * (1 - few[0].size / all_[0].size) for (all_, _), (few, _) in pairs]
+
+
+@pytest.mark.parametrize("name", ["T42", "T63"])
+def test_below_t64_nothing_is_left_out(name):
+    assert shares(name, 1e-2) == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "expected"),
+    [
+        ("T85", SINGLE, (7.2, 13.1)), ("T85", DOUBLE, (2.8, 7.6)),
+        pytest.param("T170", SINGLE, (16.3, 18.7), marks=pytest.mark.slow),
+        pytest.param("T170", DOUBLE, (10.8, 13.4), marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_the_shares_of_the_notes(name, limit, expected):
+    assert shares(name, limit) == pytest.approx(expected, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("fp32", SINGLE), ("fp64", DOUBLE), ("float:p=24", SINGLE), ("mlu370", None),
+        ("fp16", None), ("binary32,round=rz", None), ("float:p=24,round=sr", None),
+        ("fixed32", None), ("mix-fp32-fix16", None), ("policy:dcu", None), ("tf32", None),
+    ],
+)  # fmt: skip
+def test_only_the_processors_own_arithmetics_leave_out(name, limit):
+    assert negligible_in(resolve_backend(name)) == limit
+
+
+@pytest.mark.parametrize(
+    ("compensation", "whole"), [("none", False), ("carry", False), ("carry-sums", True)]
+)
+def test_compensated_sums_have_all_blocks(compensation, whole):
+    """Their error is below the rounding."""
+    given = check_request("williamson_5", "T85", 0.1, backend="fp32", compensation=compensation)
+    grid = GaussianGrid(given.truncation)
+    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
+    model = Model(given, conversion_of(given, given.case.initial(*places)))
+    expected = make_tables(given.truncation, None if whole else SINGLE)
+    for (own, _), (table, _) in zip(model.tables, expected, strict=True):
+        assert own[0].size == table[0].size
+
+
+@pytest.mark.parametrize("name", ["T85", pytest.param("T170", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("backend", ["fp32", "fp64"])
+def test_the_error_is_below_the_rounding(backend, name):
+    """Against binary64: with the blocks left out no more than a hundredth larger. The changes
+    alone, of exact results, are below the unit roundoff of the largest one.
+    """
+    stage = LegendreStage(resolve_truncation(name), resolve_backend(backend))
+    assert min(stage.left_out) > 0.02
+    whole, without = stage.errors("whole"), stage.errors("without")
+    limit = stage.backend.compute.rounding_error
+    for a, b in zip(whole, without, strict=True):
+        assert b <= max(1.01 * a, limit)
+    exact = LegendreStage(stage.truncation, resolve_backend("fp64"))
+    ways = [[np.array(x) for x in exact.run("whole")]]
+    exact._tables["without"] = tuple(t for t, _ in make_tables(stage.truncation, limit))
+    ways.append(exact.run("without"))
+    for a, b in zip(*ways, strict=True):
+        assert 0 < np.abs(a - b).max() < limit * np.abs(a).max()
+
+
+def test_too_much_left_out_is_an_error_above_the_rounding():
+    stage = LegendreStage(resolve_truncation("T85"), resolve_backend("fp32"))
+    tables = tables_in(stage.truncation, stage.backend), make_tables(stage.truncation, 1e-3)
+    assert tables[1][0][0][0].size < tables[0][0][0][0].size
+    stage._tables["without"] = tuple(
+        (t[0].astype(np.float32), *t[1:]) for t, _ in make_tables(stage.truncation, 1e-3)
+    )
+    for a, b in zip(stage.errors("whole"), stage.errors("without"), strict=True):
+        assert b > max(1.01 * a, SINGLE)
+
+
+def test_fields_do_not_depend_on_those_beside_them_where_blocks_are_left_out():
+    transform = SpectralTransform(resolve_truncation("T85"), "fp32")
+    rng = np.random.default_rng(4)
+    spectrum = rng.uniform(-1, 1, (transform.degree.size, 10))
+    fields = transform.to_grid(spectrum)
+    back = transform.to_spectrum(fields)
+    for chosen in ([3], [4, 0], [2, 4, 1]):
+        columns = np.array([[2 * f, 2 * f + 1] for f in chosen]).ravel()
+        alone = transform.to_grid(spectrum[:, columns])
+        np.testing.assert_array_equal(alone, fields[chosen])
+        np.testing.assert_array_equal(transform.to_spectrum(alone), back[:, columns])
