@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import operator
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from sciprec.diagnosis.origins import groups_of
 from sciprec.diagnosis.problem import Problem
 from sciprec.diagnosis.splitting import Split
 from sciprec.precision.formats.backend import resolve_backend
+from tests.oracles import exact
+from tests.oracles.functions import elementary
 
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.1, -0.7, 300.3, 3e-39, 1e-320, -5e-324]
 """The last ones are subnormal in bf16, fp32 and binary64."""
@@ -176,6 +179,26 @@ STEPS = {
     "sqrt": "math.sqrt(abs({}))", "where": "({0} if {0} > {1} else 0.7)",
 }  # fmt: skip
 ROWS, LENGTH = 8, 5
+PLAIN = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "sqrt": np.sqrt,
+    "exp": np.exp, "atan": np.arctan, "tanh": np.tanh,
+}  # fmt: skip
+BASIC = {"+": exact.add, "-": exact.sub, "*": exact.mul, "/": exact.div, "sqrt": exact.sqrt}
+
+
+def _exp(x):
+    return math.exp(x)
+
+
+def _atan(x):
+    return math.atan(x)
+
+
+def _tanh(x):
+    return math.tanh(x)
+
+
+ALONE = {"exp": _exp, "atan": _atan, "tanh": _tanh}
 
 
 def drawn(rng: np.random.Generator) -> list[list[tuple[str, int, int]]]:
@@ -202,13 +225,26 @@ def written(rows, folder):
     return space["special"]
 
 
+def stepped(name: str, backend: str, *operands: float) -> float:
+    """An operation of the tested run, by exact arithmetic; of binary64 functions, whose last bit is
+    the engine's, by the function alone.
+    """
+    arithmetic = resolve_backend(backend).compute
+    if name in BASIC:
+        return BASIC[name](*operands, arithmetic)
+    if backend == "fp64":
+        return float(_alone(name)(*operands))
+    return elementary(name, operands, arithmetic)
+
+
+@cache
+def _alone(name: str):
+    return {n: lift(f, "fp64") for n, f in ALONE.items()}[name]
+
+
 def by_steps(steps, x: float, y: float, backend: str):
     """The tested and the exact values of one row, and whether all of it can be split."""
     pairs, clear = [(float(quantize(v, backend)), v) for v in (x, y)], True
-    plain = {
-        "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "exp": np.exp,
-        "atan": np.arctan, "tanh": np.tanh, "sqrt": lambda v: np.sqrt(abs(v)),
-    }  # fmt: skip
     for name, a, b in steps:
         made = []
         for run in (0, 1):
@@ -223,9 +259,9 @@ def by_steps(steps, x: float, y: float, backend: str):
                 first = pairs[a][0] > pairs[b][0]
                 made.append(u if first else float(quantize(0.7, backend)) if run == 0 else 0.7)
             else:
-                operands = (u, v)[: plain[name].nin if hasattr(plain[name], "nin") else 1]
-                value = float(plain[name](*operands))
-                made.append(float(quantize(value, backend)) if run == 0 else value)
+                u = abs(u) if name == "sqrt" else u
+                operands = tuple(map(float, (u, v)[: PLAIN[name].nin]))
+                made.append(PLAIN[name](*operands) if run else stepped(name, backend, *operands))
         pairs.append((float(made[0]), float(made[1])))
         size = max(abs(pairs[a][1]), abs(pairs[b][1]))
         vague = name in "+-" and a != b and abs(pairs[-1][1]) < 1e-10 * size < math.inf

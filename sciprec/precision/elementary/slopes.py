@@ -37,8 +37,16 @@ from sciprec.precision.elementary.trigonometric import (
 
 LOG_2, LOG_10 = 0.6931471805599453, 2.302585092994046
 TWO_OVER_ROOT_PI = 1.1283791670955126
-SMALL = 2.0**-17
-"""Arguments and values that differ by less, relatively, are too near for a secant."""
+NEAR, NEARER = 2.0**-20, 2.0**-26
+"""Values that differ by less, relatively, are too near for a secant; by less than the second one
+also where arguments differ by more than the first."""
+
+
+@inlined
+def _apart(change, f, x, e):
+    """Whether a function's values are so far apart that their difference keeps its digits."""
+    relative = fabs(change) / fabs(f)
+    return (relative > NEAR) | ((relative > NEARER) & (fabs(e) > NEAR * fabs(x)))
 
 
 @cache
@@ -50,12 +58,14 @@ def secant(function, derivative):
         function: of one binary64 argument.
         derivative: of the same, or None: a central difference.
     """
+    if function in SECANTS:
+        return SECANTS[function]
     slope = central(function) if derivative is None else derivative
 
     def between(x, e, f):
-        change = f - function(x - e)
-        apart = (fabs(e) > SMALL * fabs(x)) & (fabs(change) > SMALL * fabs(f))
-        return select(apart, change / e, slope(x - 0.5 * e))
+        y = x - e
+        change = f - function(y)
+        return select(_apart(change, f, x, e), change / (x - y), slope(x - 0.5 * e))
 
     label = getattr(function, "__qualname__", function.__name__)
     return inlined(distinct(between, f"secant_of_{label}"))
@@ -66,7 +76,7 @@ def central(function):
     """The central difference of a function: relative error about 1e-10 where it is smooth."""
 
     def difference(x):
-        h = 2.0**-17 * select(fabs(x) > 2.0**-10, fabs(x), 2.0**-10)
+        h = 2.0**-19 * select(fabs(x) > 2.0**-10, fabs(x), 2.0**-10)
         return (function(x + h) - function(x - h)) / (2.0 * h)
 
     label = getattr(function, "__qualname__", function.__name__)
@@ -81,14 +91,14 @@ def secant_along(function, derivative, first: bool):
     slope = central_along(function, first) if derivative is None else derivative
 
     def along_first(x, e, y):
-        f, other = function(x, y), function(x - e, y)
-        apart = (fabs(e) > SMALL * fabs(x)) & (fabs(f - other) > SMALL * fabs(f))
-        return select(apart, (f - other) / e, slope(x - 0.5 * e, y))
+        f, moved = function(x, y), x - e
+        change = f - function(moved, y)
+        return select(_apart(change, f, x, e), change / (x - moved), slope(x - 0.5 * e, y))
 
     def along_second(x, e, y):
-        f, other = function(y, x), function(y, x - e)
-        apart = (fabs(e) > SMALL * fabs(x)) & (fabs(f - other) > SMALL * fabs(f))
-        return select(apart, (f - other) / e, slope(y, x - 0.5 * e))
+        f, moved = function(y, x), x - e
+        change = f - function(y, moved)
+        return select(_apart(change, f, x, e), change / (x - moved), slope(y, x - 0.5 * e))
 
     label = getattr(function, "__qualname__", function.__name__)
     return inlined(distinct(along_first if first else along_second, f"secant_of_{label}"))
@@ -99,11 +109,11 @@ def central_along(function, first: bool):
     """The central difference of a function of two arguments along one of them."""
 
     def along_first(x, y):
-        h = 2.0**-17 * select(fabs(x) > 2.0**-10, fabs(x), 2.0**-10)
+        h = 2.0**-19 * select(fabs(x) > 2.0**-10, fabs(x), 2.0**-10)
         return (function(x + h, y) - function(x - h, y)) / (2.0 * h)
 
     def along_second(x, y):
-        h = 2.0**-17 * select(fabs(y) > 2.0**-10, fabs(y), 2.0**-10)
+        h = 2.0**-19 * select(fabs(y) > 2.0**-10, fabs(y), 2.0**-10)
         return (function(x, y + h) - function(x, y - h)) / (2.0 * h)
 
     label = getattr(function, "__qualname__", function.__name__)
@@ -139,45 +149,15 @@ def of_log10(x):
 
 
 @inlined
-def of_log1p(x):
-    """d log(1 + x) / dx."""
-    return 1.0 / (1.0 + x)
-
-
-@inlined
 def of_cos(x):
     """d cos x / dx."""
     return -sin(x)
 
 
 @inlined
-def of_tan(x):
-    """d tan x / dx."""
-    return 1.0 / (cos(x) * cos(x))
-
-
-@inlined
-def of_asin(x):
-    """d asin x / dx."""
-    return 1.0 / sqrt((1.0 - x) * (1.0 + x))
-
-
-@inlined
-def of_acos(x):
-    """d acos x / dx."""
-    return -1.0 / sqrt((1.0 - x) * (1.0 + x))
-
-
-@inlined
 def of_atan(x):
     """d atan x / dx."""
     return 1.0 / (1.0 + x * x)
-
-
-@inlined
-def of_tanh(x):
-    """d tanh x / dx."""
-    return 1.0 / (cosh(x) * cosh(x))
 
 
 @inlined
@@ -190,12 +170,6 @@ def of_asinh(x):
 def of_acosh(x):
     """d acosh x / dx."""
     return 1.0 / sqrt((x - 1.0) * (x + 1.0))
-
-
-@inlined
-def of_atanh(x):
-    """d atanh x / dx."""
-    return 1.0 / ((1.0 - x) * (1.0 + x))
 
 
 @inlined
@@ -266,11 +240,91 @@ def of_pow_second(x, y):
 
 DERIVATIVES = {
     exp: (exp,), exp2: (of_exp2,), expm1: (exp,), log: (of_log,), log2: (of_log2,),
-    log10: (of_log10,), log1p: (of_log1p,), sin: (cos,), cos: (of_cos,), tan: (of_tan,),
-    asin: (of_asin,), acos: (of_acos,), atan: (of_atan,), sinh: (cosh,), cosh: (sinh,),
-    tanh: (of_tanh,), asinh: (of_asinh,), acosh: (of_acosh,), atanh: (of_atanh,),
-    erf: (of_erf,), erfc: (of_erfc,), sinc: (of_sinc,), cbrt: (of_cbrt,),
+    log10: (of_log10,), sin: (cos,), cos: (of_cos,), atan: (of_atan,),
+    sinh: (cosh,), cosh: (sinh,), asinh: (of_asinh,), erf: (of_erf,), erfc: (of_erfc,),
+    sinc: (of_sinc,), cbrt: (of_cbrt,),
     atan2: (of_atan2_first, of_atan2_second), hypot: (of_hypot_first, of_hypot_second),
     pow: (of_pow_first, of_pow_second),
 }  # fmt: skip
-"""Function -> its derivatives by each argument; other functions have central differences."""
+"""Function -> its derivatives by each argument; others have a secant of their own, or central
+differences."""
+
+
+# ---- secants of functions with a singularity, beside which derivatives are none -----------------
+
+
+@inlined
+def secant_of_asin(x, e, f):
+    """asin x - asin y = asin z of y = x - e and z = x sqrt(1 - y^2) - y sqrt(1 - x^2)."""
+    change = f - asin(x - e)
+    first, second = _roots((1.0 - x) * (1.0 + x), e * (2.0 * x - e), e)
+    slope = x * ((2.0 * x - e) / (first + second)) + first
+    z = e * slope
+    return select(fabs(change) > FAR, change / e, slope * (1.0 + z * z / 6.0))
+
+
+@inlined
+def secant_of_acos(x, e, f):
+    """acos x - acos y = asin y - asin x."""
+    return -secant_of_asin(x, e, 0.5 * PI - f)
+
+
+@inlined
+def secant_of_acosh(x, e, f):
+    """acosh x - acosh y = asinh z of y = x - e and z = y sqrt(x^2 - 1) - x sqrt(y^2 - 1)."""
+    change = f - acosh(x - e)
+    first, second = _roots((x - 1.0) * (x + 1.0), -e * (2.0 * x - e), e)
+    slope = x * ((2.0 * x - e) / (first + second)) - first
+    z = e * slope
+    near = select(x < 2.0, slope * (1.0 - z * z / 6.0), of_acosh(x - 0.5 * e))
+    return select(fabs(change) > FAR, change / e, near)
+
+
+@inlined
+def secant_of_atanh(x, e, f):
+    """atanh x - atanh y = atanh(e / (1 - x y)) of y = x - e."""
+    inverse = 1.0 / ((1.0 - x) * (1.0 + x) + x * e)
+    z = e * inverse
+    return select(fabs(z) < TINY, inverse, atanh(z) / e)
+
+
+@inlined
+def secant_of_log1p(x, e, f):
+    """log(1 + x) - log(1 + y) = -log(1 - e / (1 + x)) of y = x - e."""
+    inverse = 1.0 / (1.0 + x)
+    z = e * inverse
+    return select(fabs(z) < TINY, inverse, -log1p(-z) / e)
+
+
+@inlined
+def secant_of_tan(x, e, f):
+    """tan x - tan y = sin e / (cos x cos y) of y = x - e, cos y = cos x (cos e + tan x sin e)."""
+    cosine = cos(x)
+    near = select(fabs(e) < TINY, 1.0, sin(e) / e)
+    return near / (cosine * cosine * (cos(e) + f * sin(e)))
+
+
+@inlined
+def secant_of_tanh(x, e, f):
+    """tanh x - tanh y = sinh e / (cosh x cosh y) of y = x - e."""
+    near = select(fabs(e) < TINY, 1.0, sinh(e) / e) / (cosh(x) * cosh(x - e))
+    return select(fabs(e) > 1.0, (f - tanh(x - e)) / e, near)
+
+
+@inlined
+def _roots(u, change, e):
+    """The square roots of u and u + change; where rounding alone makes one negative, zero."""
+    other = u + change
+    other = select((other < 0.0) & (other > -NEARER * fabs(e)), 0.0, other)
+    return sqrt(u), sqrt(other)
+
+
+FAR, TINY = 2.0**-12, 2.0**-60
+"""From where on differences of values have digits enough, and below which functions are straight.
+"""
+
+SECANTS = {
+    asin: secant_of_asin, acos: secant_of_acos, acosh: secant_of_acosh, atanh: secant_of_atanh,
+    log1p: secant_of_log1p, tan: secant_of_tan, tanh: secant_of_tanh,
+}  # fmt: skip
+"""Function -> its secant, where `secant` makes no good one."""

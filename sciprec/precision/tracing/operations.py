@@ -41,6 +41,8 @@ TECHNIQUES: dict[str, type[Companion]] = {
 SEEN_BITS = 30
 """The most bits of a format in which an elementary function's value in binary64, which is right to
 2^-49, shows its own rounding; in others its residual does."""
+UNSEEN = 2.0**-1000
+"""Below this size residuals, whose terms underflow, are noise."""
 _COMPARISONS = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
     "eq": operator.eq, "ne": operator.ne,
@@ -421,9 +423,13 @@ class _Function:
 
     def rest(self, operands, value):
         """By how much a value in binary64 misses the function; nothing that matters in narrow
-        formats.
+        formats, nor where the value is so small that its residual may be no number of binary64.
         """
-        return None if self.residual is None else self.called(self.residual, *operands, value)
+        if self.residual is None:
+            return None
+        found, b = self.called(self.residual, *operands, value), self.b
+        tiny = b.fcmp_ordered("<", call(b, "fabs", value), V64.constant(UNSEEN))
+        return b.select(tiny, V64.constant(0.0), found)
 
     def slope(self, x, error, near):
         """The slope between x and x - error, where it is `near` at x."""

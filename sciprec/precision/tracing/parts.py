@@ -12,6 +12,8 @@ has an infinite error, whose parts are not known, nor those of what is made of i
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from llvmlite import ir
 
 from sciprec.precision.rounding.words import F64, I64, V64, call
@@ -23,6 +25,13 @@ class Parts(Companion):
     """The error of a number beside it, in parts."""
 
     words = rows.WORDS
+
+    @cached_property
+    def holds_products(self) -> bool:
+        """Whether products of two numbers of the format are numbers of binary64."""
+        fmt = self.format
+        within = fmt.max_finite < 2.0**511 and fmt.min_subnormal > 2.0**-511
+        return 2 * fmt.significand_bits <= 53 and within and not self.wide
 
     def error(self, b, x):
         """tested - exact."""
@@ -38,6 +47,8 @@ class Parts(Companion):
 
     def booked(self, b, value, parts, local, row):
         """A number whose own rounding goes to the part of its operation."""
+        if self.lanes == 1:  # all of the error, which takes every rounding
+            return self.made(b, value, b.fadd(local, parts))
         return self.made(b, value, self.fused(b, self.spread(b, local), self.mask(b, row), parts))
 
     def mask(self, b, row):
@@ -62,8 +73,20 @@ class Parts(Companion):
     def rerounded(self, b, x, rounded, row, operands=None, rest=None):
         """A number that was rounded once more; the exact one is x + rest."""
         rest = V64.constant(0.0) if rest is None else rest
-        local = _local(b, rounded, self.value(b, x), rest)
+        local = self.local(b, rounded, self.value(b, x), rest)
         return self.booked(b, rounded, self.beside(b, x), local, row)
+
+    def local(self, b, rounded, near, rest):
+        """rounded - (near + rest); the rest is nothing where it is not finite, as beside infinities
+        that both runs have.
+        """
+        zero = V64.constant(0.0)
+        if self.holds_products:  # finite numbers have finite sums and products in binary64
+            missed = b.fsub(rounded, near)
+            return _known(b, missed if rest is None else b.fsub(missed, rest))
+        rest = b.select(rows.is_finite(b, rest), rest, zero)
+        same = b.fcmp_ordered("==", rounded, near)
+        return b.fsub(b.select(same, zero, b.fsub(rounded, near)), rest)
 
     def of_infinity(self, b, parts, exact, tested):
         """Parts of a result: none where it is the same infinity in both runs.
@@ -84,28 +107,49 @@ class Parts(Companion):
     def _sum(self, b, x, y, rounded, row, sign: int):
         u, v = self.value(b, x), self.value(b, y)
         v = v if sign > 0 else b.fneg(v)
-        total, rest = two_sum(b, u, v)
         join = b.fadd if sign > 0 else b.fsub
         parts = join(self.beside(b, x), self.beside(b, y))
-        return self.booked(b, rounded, parts, _local(b, rounded, total, rest), row)
+        if self.holds_products:  # with as many bits, rounded - larger is a number of binary64
+            less = b.fcmp_ordered("<", call(b, "fabs", u), call(b, "fabs", v))
+            larger, smaller = b.select(less, v, u), b.select(less, u, v)
+            local = _known(b, b.fsub(b.fsub(rounded, larger), smaller))
+        else:
+            local = self.local(b, rounded, *two_sum(b, u, v))
+        return self.booked(b, rounded, parts, local, row)
 
     def mul(self, b, x, y, row):
         """x y."""
         u, v = self.value(b, x), self.value(b, y)
-        product = b.fmul(u, v)
-        rest = call(b, "fma", u, v, b.fneg(product))
+        product, rest = b.fmul(u, v), None
         rounded = self._tested(b, "mul", u, v)
-        local = _local(b, rounded, product, rest)
+        if not self.holds_products:
+            rest = call(b, "fma", u, v, b.fneg(product))
+        elif self.lanes == 1:
+            return self.made(b, rounded, self._error_of_product(b, x, y, product, rounded))
+        local = self.local(b, rounded, product, rest)
         return self.booked(b, rounded, self._of_product(b, x, y), local, row)
 
     def _of_product(self, b, x, y):
+        """Parts of the operands behind x y."""
         half = V64.constant(-0.5)
         u = call(b, "fma", half, self.error(b, x), self.value(b, x))
         v = call(b, "fma", half, self.error(b, y), self.value(b, y))
         first = self.scaled(b, self.beside(b, x), v)
         parts = self.fused(b, self.beside(b, y), self.spread(b, u), first)
-        product = b.fmul(self.value(b, x), self.value(b, y))
-        return self.of_infinity(b, parts, b.fmul(u, v), product)
+        exact = b.fmul(*(b.fsub(self.value(b, n), self.error(b, n)) for n in (x, y)))
+        return self.of_infinity(b, parts, exact, b.fmul(self.value(b, x), self.value(b, y)))
+
+    def _error_of_product(self, b, x, y, product, rounded):
+        """All of the error, x y - x* y* = dx y* + x dy and its rounding, in fewer operations. An
+        infinity leaves NaN there.
+        """
+        exact_x, exact_y = (b.fsub(self.value(b, n), self.error(b, n)) for n in (x, y))
+        first = b.fmul(self.error(b, x), exact_y)
+        parts = call(b, "fma", self.value(b, x), self.error(b, y), first)
+        error = b.fadd(parts, b.fsub(rounded, product))
+        same = b.fcmp_ordered("==", b.fmul(exact_x, exact_y), product)
+        same = b.and_(same, b.fcmp_unordered("uno", error, error))
+        return b.select(same, V64.constant(0.0), error)
 
     def fma(self, b, x, y, z, row):
         """x y + z. Its exact error: Boldo and Muller (2011), ErrFma."""
@@ -117,14 +161,14 @@ class Parts(Companion):
         total, total_rest = two_sum(b, high, first)
         rest = b.fadd(total_rest, first_rest)
         parts = b.fadd(self._of_product(b, x, y), self.beside(b, z))
-        return self.booked(b, rounded, parts, _local(b, rounded, total, rest), row)
+        return self.booked(b, rounded, parts, self.local(b, rounded, total, rest), row)
 
     def div(self, b, x, y, row):
         """x / y."""
         u, v = self.value(b, x), self.value(b, y)
         rounded, quotient = self._tested(b, "div", u, v), b.fdiv(u, v)
         remainder = call(b, "fma", b.fneg(quotient), v, u)
-        local = _local(b, rounded, quotient, b.fdiv(remainder, v))
+        local = self.local(b, rounded, quotient, b.fdiv(remainder, v))
         exact, one = self.exact(b, y), V64.constant(1.0)
         tiny = b.fcmp_ordered("<", call(b, "fabs", exact), V64.constant(2.0**-1000))
         scale = b.select(tiny, V64.constant(2.0**200), one)  # beyond which 1 / y* overflows
@@ -141,7 +185,7 @@ class Parts(Companion):
         u = self.value(b, x)
         rounded, root = self._tested(b, "sqrt", u), call(b, "sqrt", u)
         remainder = call(b, "fma", b.fneg(root), root, u)
-        local = _local(b, rounded, root, b.fdiv(remainder, b.fadd(root, root)))
+        local = self.local(b, rounded, root, b.fdiv(remainder, b.fadd(root, root)))
         both = b.fadd(root, call(b, "sqrt", self.exact(b, x)))
         parts = self.sloped(b, x, b.fdiv(V64.constant(1.0), both))
         return self.booked(b, rounded, parts, local, row)
@@ -154,12 +198,13 @@ class Parts(Companion):
         return b.select(none, nothing, self.scaled(b, parts, slope))
 
     def magnitude(self, b, x, row=None):
-        """|x|, with the secant of the absolute value."""
+        """|x|, with the secant of the absolute value; of a tested zero that is the exact sign."""
         value, exact, error = self.value(b, x), self.exact(b, x), self.error(b, x)
+        zero, one = V64.constant(0.0), V64.constant(1.0)
+        signed = b.select(b.fcmp_ordered("==", value, zero), exact, value)
+        sign = call(b, "copysign", one, signed)
         sizes = b.fsub(call(b, "fabs", value), call(b, "fabs", exact))
-        sign = call(b, "copysign", V64.constant(1.0), value)
-        crosses = b.fcmp_ordered("<", b.fmul(value, call(b, "copysign", V64.constant(1.0), exact)),
-                                 V64.constant(0.0))  # fmt: skip
+        crosses = b.fcmp_ordered("<", b.fmul(value, call(b, "copysign", one, exact)), zero)
         slope = b.select(crosses, b.fdiv(sizes, error), sign)
         return self.made(b, call(b, "fabs", value), self.scaled(b, self.beside(b, x), slope))
 
@@ -241,6 +286,8 @@ class PartsOfWider(Parts):
     binary64 until another operation rounds.
     """
 
+    holds_products = False
+
     def booked(self, b, value, parts, local, row):
         """A number with or without its rounding."""
         factor = rows.load(b, row, rows.FACTOR, F64)
@@ -258,9 +305,6 @@ class PartsOfWider(Parts):
         return self._widened(b, self.base.from_binary64(b, made))
 
 
-def _local(b, rounded, near, rest):
-    """rounded - (near + rest); the rest is nothing where it is not finite, as beside infinities."""
-    rest = b.select(rows.is_finite(b, rest), rest, V64.constant(0.0))
-    same = b.fcmp_ordered("==", rounded, near)
-    difference = b.select(same, V64.constant(0.0), b.fsub(rounded, near))
-    return b.fsub(difference, rest)
+def _known(b, x):
+    """A number; nothing in the place of NaN."""
+    return b.select(b.fcmp_ordered("ord", x, x), x, V64.constant(0.0))

@@ -236,7 +236,7 @@ class Twin(Companion):
             unseen = b.fsub(near, function.value(*tested))
             low = b.select(rows.is_finite(b, unseen), unseen, nothing)
         if len(values) == 1:
-            slope = function.slope(highs[0], nothing, exact)
+            slope = function.slope(highs[0], b.fneg(lows[0]), exact)
             low = b.fadd(low, _unless_zero(b, lows[0], slope))
         else:
             for first in (True, False):
