@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from fractions import Fraction
 from functools import cache
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -20,8 +22,11 @@ from sciprec.diagnosis.splitting import Split
 from sciprec.precision.formats.backend import resolve_backend
 from tests.oracles import exact
 from tests.oracles.functions import elementary
+from tests.oracles.reals import run_on_reals
 
-SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.1, -0.7, 300.3, 3e-39, 1e-320, -5e-324]
+SPECIAL = [
+    0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, 1.1, -0.7, 300.3, 3e-39, 1e-320, -5e-324,
+]  # fmt: skip
 """The last ones are subnormal in bf16, fp32 and binary64."""
 
 
@@ -79,6 +84,50 @@ def test_an_exact_zero_has_a_sign():
     assert found.outputs["out"] < 0.01
 
 
+def distance(x, y, out):
+    for i in range(x.size):
+        out[i] = 1.0 + abs(x[i] - y[i])
+
+
+def test_the_size_of_a_tested_zero():
+    """Of a difference that only exact arithmetic has, the size is one, whatever its sign."""
+    x = np.array([1.001, 1.002, 3.1])
+    found = trace(distance, "bf16", (x, x[[1, 0, 2]], np.zeros(3)), samples=1)
+    assert found.closure < 1e-12
+    assert found.outputs["out"] == pytest.approx(0.001 * math.sqrt(2 / 3), rel=1e-3)
+
+
+def beside_singularities(x, y, out):
+    for i in range(x.size):
+        c = x[i] * y[i]
+        out[0, i] = math.acos(c)
+        out[1, i] = math.asin(c)
+        out[2, i] = math.acosh(1.0 / c)
+        out[3, i] = math.atanh(c)
+        out[4, i] = math.log1p(-c)
+        out[5, i] = math.tan(1.5707963267948966 * c)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("backend", "bits"), [("fp64", 51), ("fp32", 22), ("bf16", 6)])
+def test_functions_beside_their_singularities(backend, bits):
+    """Errors as large as the distance of the operand, against 1,200 bits of mpmath."""
+    rng, count = np.random.default_rng(5), 60
+    x, apart = rng.uniform(0.6, 1.6, count), 2.0 ** rng.uniform(-bits, -1, count)
+    args = x, (1.0 - apart) / x, np.zeros((6, count))
+    parts, twin = ran(beside_singularities, backend, args)
+    expected = run_on_reals(beside_singularities, args)[1][2]
+    with mpmath.workprec(200):
+        for row, tested in enumerate(parts.tested):
+            errors = np.array(tested.tolist(), object) - expected[row]
+            of_twin = np.array(tested.tolist(), object)
+            for lane in (0, 1):
+                of_twin = of_twin - np.array([mpmath.mpf(v) for v in twin.beside[row, :, lane]])
+            for made in (parts.beside[row, :, 0], of_twin):
+                missed = mpmath.norm([m - e for m, e in zip(made, errors, strict=True)])
+                assert missed < 1e-6 * mpmath.norm(errors.tolist()), row
+
+
 # ---- every operation of special operands -------------------------------------------------------
 
 
@@ -96,17 +145,17 @@ def basic(x, y, out):
 def functions(x, y, out):
     for i in range(x.size):
         out[0, i] = np.exp(x[i])
-        out[1, i] = np.expm1(x[i])
-        out[2, i] = np.exp2(x[i])
-        out[3, i] = np.log(x[i])
-        out[4, i] = np.log1p(x[i])
+        out[1, i] = np.arcsin(x[i])
+        out[2, i] = np.log(x[i])
+        out[3, i] = np.log1p(x[i])
+    for i in range(x.size):
+        out[4, i] = np.arccosh(x[i])
         out[5, i] = np.arctan(x[i])
         out[6, i] = np.tanh(x[i])
-        out[7, i] = np.cosh(x[i])
-        out[8, i] = np.arcsinh(x[i])
-        out[9, i] = x[i] ** y[i]
-        out[10, i] = np.arctan2(x[i], y[i])
-        out[11, i] = np.hypot(x[i], y[i])
+        out[7, i] = np.arctanh(x[i])
+    for i in range(x.size):
+        out[8, i] = x[i] ** y[i]
+        out[9, i] = np.arctan2(x[i], y[i])
 
 
 def fraction_of(row: int, x: float, y: float) -> Fraction | None:
@@ -131,12 +180,13 @@ def ran(kernel, backend: str, args: tuple) -> tuple[Result, Result]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", [basic, functions])
-@pytest.mark.parametrize("backend", ["bf16", "fp64"])
+@pytest.mark.parametrize(
+    ("kernel", "backend"), [(basic, "bf16"), (basic, "fp64"), (functions, "fp64")]
+)
 def test_operations_of_special_operands(kernel, backend):
     """By NumPy's special values, and fractions where there are some."""
     x, y = operands()
-    exact = np.zeros((7 if kernel is basic else 12, x.size))
+    exact = np.zeros((7 if kernel is basic else 10, x.size))
     with np.errstate(all="ignore"):
         kernel(x, y, exact)
         entered = [quantize(v, backend) for v in (x, y)]
@@ -148,7 +198,7 @@ def test_operations_of_special_operands(kernel, backend):
     tiny = (abs(exact) < 2.0**-960) | (abs(x) < 2.0**-960)  # a pair's rest may underflow
     for row, i in np.ndindex(exact.shape):
         step = not 1e-300 < abs(x[i]) < math.inf and abs(y[i]) < 1e-30
-        if kernel is functions and row in (9, 10) and step:
+        if kernel is functions and row in (8, 9) and step:
             continue  # at 0^0 a power has a slope beyond binary64, at the origin an angle
         what = f"row {row} of ({x[i]}, {y[i]})"
         if not math.isfinite(exact[row, i]):
@@ -178,7 +228,7 @@ STEPS = {
     "min": "min({}, {})", "exp": "math.exp({})", "atan": "math.atan({})", "tanh": "math.tanh({})",
     "sqrt": "math.sqrt(abs({}))", "where": "({0} if {0} > {1} else 0.7)",
 }  # fmt: skip
-ROWS, LENGTH = 8, 5
+ROWS, LENGTH = 4, 5
 PLAIN = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "sqrt": np.sqrt,
     "exp": np.exp, "atan": np.arctan, "tanh": np.tanh,
@@ -243,7 +293,9 @@ def _alone(name: str):
 
 
 def by_steps(steps, x: float, y: float, backend: str):
-    """The tested and the exact values of one row, and whether all of it can be split."""
+    """The tested and the exact values of one row, and whether all of it can be split. Of subnormal
+    numbers of binary64 the exact tanh is off by a few units of its last place.
+    """
     pairs, clear = [(float(quantize(v, backend)), v) for v in (x, y)], True
     for name, a, b in steps:
         made = []
@@ -265,6 +317,7 @@ def by_steps(steps, x: float, y: float, backend: str):
         pairs.append((float(made[0]), float(made[1])))
         size = max(abs(pairs[a][1]), abs(pairs[b][1]))
         vague = name in "+-" and a != b and abs(pairs[-1][1]) < 1e-10 * size < math.inf
+        vague = vague or name == "tanh" and 0.0 < abs(pairs[a][1]) < sys.float_info.min
         one = math.isfinite(pairs[-1][0]) != math.isfinite(pairs[-1][1])
         clear = clear and not vague and not one
     clear = clear and all(math.isfinite(p) == math.isfinite(q) for p, q in pairs)
@@ -272,7 +325,7 @@ def by_steps(steps, x: float, y: float, backend: str):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "backend"), [(1, "bf16"), (17, "fp32")])
+@pytest.mark.parametrize(("seed", "backend"), [(1, "bf16"), (3, "mlu370"), (6, "fp64")])
 def test_random_kernels_of_special_numbers(seed, backend, tmp_path):
     """Elements are left out where they are finite in neither run, or in one alone; parts add up to
     the difference from the twin in all others.
