@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -133,11 +133,7 @@ class Split:
         """Whether the parts of all results cancel, so that their error counts as none."""
         tested = self.whole.joined([r.tested for r in self.results])
         parts = [self.part(n) for n in range(len(self.parts))]
-        return self._is_none(tested, self.whole.vector, parts)
-
-    def _is_none(self, tested: np.ndarray, error: np.ndarray, parts: Sequence[np.ndarray]) -> bool:
-        sizes = sum(norm(part) for part in parts)
-        return norm(error) <= max(CANCELLED * sizes, self._least * norm(tested))
+        return counts_as_none(tested, self.whole.vector, parts, self._least)
 
     def part(self, number: int) -> np.ndarray:
         """A group's part as one vector."""
@@ -154,9 +150,25 @@ class Split:
         """Name of a result -> whether its error counts as none."""
         w = self.whole
         return {
-            r.name: self._is_none(r.tested[u], e[u], [p[place][u] for p in self.parts])
+            r.name: counts_as_none(
+                r.tested[u], e[u], [p[place][u] for p in self.parts], self._least
+            )
             for place, (r, e, u) in enumerate(zip(self.results, w.errors, w.usable, strict=True))
         }
+
+
+def counts_as_none(
+    tested: np.ndarray, error: np.ndarray, parts: Iterable[np.ndarray], least: float
+) -> bool:
+    """Whether the parts of an error cancel, or nothing of it is known.
+
+    Args:
+        tested, error: (n,), of results.
+        parts: of the error.
+        least: the smallest error that is known, of the results.
+    """
+    sizes = sum(norm(part) for part in parts)
+    return norm(error) <= max(CANCELLED * sizes, least * norm(tested))
 
 
 def twin_errors(problem: Problem, table: Table, args: tuple | None = None) -> Errors:

@@ -135,6 +135,31 @@ def test_the_verdict_names_lines_that_go_together():
     assert all(c.agrees or c.moved_to for c in found.verify())
 
 
+def scaled(c, x, out):
+    for i in range(x.size):
+        out[i] = c[i] * x[i]
+
+
+def test_errors_that_cancel_are_none():
+    """0.07 times 25 is 1.75 in fp16, but for what binary64 rounds; the other result has shares."""
+    c, x = np.array([0.07, 0.14]), np.array([25.0, 25.0])
+
+    def program(backend):
+        made = {"cancels": np.zeros(2), "other": np.zeros(2)}
+        lift(scaled, backend)(c, x, made["cancels"])
+        lift(scaled, backend)(c, quantize(c + 1.0, backend), made["other"])
+        return Results(made)
+
+    alone = trace_program(program, "fp16", model="m", output="cancels")
+    assert "fp16 cancel: " in alone.verdict and "counts as none" in alone.verdict
+    assert 0.0 < alone.outputs["cancels"] < 1e-15
+    assert not any(n.share for n in alone.lines) and any(n.rms > 1e-5 for n in alone.lines)
+    assert not alone.groups and not list(alone.verify()) and alone.closure == 0.0
+    both = trace_program(program, "fp16", model="m")
+    assert not any(n.shares["cancels"] for n in both.lines)
+    assert sum(n.shares["other"] for n in both.lines) == pytest.approx(1.0)
+
+
 def test_inputs_are_perturbed_in_the_format_and_alike_in_every_run():
     """Those of kernels, and what is rounded before the first of them."""
     seen, start = [], np.linspace(0.5, 1.5, 50)

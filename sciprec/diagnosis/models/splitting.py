@@ -15,7 +15,7 @@ from sciprec.diagnosis.models.groups import BETWEEN, STEP, Joint, ModelGroups, p
 from sciprec.diagnosis.models.notes import Notes
 from sciprec.diagnosis.models.runs import Census, ErrorRun, Place, Wider
 from sciprec.diagnosis.origins import Group
-from sciprec.diagnosis.splitting import norm, share, size_of_exact
+from sciprec.diagnosis.splitting import counts_as_none, norm, share, size_of_exact
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.tracing import rows
@@ -28,6 +28,8 @@ _TWIN_STRETCH = 2.0
 """How many times further away the twin is than parts are, where they are stretched: what that does
 where a model is not linear between kernels then shows in the closure, as large as it is.
 """
+_LAST_DIGITS = 2.0**-50
+"""Of a result: an error that is smaller, over the stretch, is what copies in binary64 round."""
 _STEPS = 12
 """Rows of a trace by step, as two runs follow."""
 
@@ -236,8 +238,18 @@ class Splitting:
             usual.append(given[usable].ravel() / (size if size > 0.0 else 1.0))
         return np.concatenate(usual)
 
+    def cancels(self, time: int, names: Sequence[str] = ()) -> bool:
+        """Whether the parts of some results cancel at a stored time, so that their error counts as
+        none, as what copies of them in binary64 do not hold does.
+        """
+        tested, error = (self.at(v, time, names) for v in (self.own().tested, self.errors))
+        parts = (self.at(self.parts[key], time, names) for key, _ in self.all_groups())
+        return counts_as_none(tested, error, parts, _LAST_DIGITS / stretch(self.census.bits))
+
     def share_of(self, key: tuple, time: int, name: str) -> float:
         """The share of a group in the error of one result at a stored time."""
+        if self.cancels(time, (name,)):
+            return 0.0
         return share(self.at(self.parts[key], time, (name,)), self.at(self.errors, time, (name,)))
 
     def last_usable(self, count: int) -> int:

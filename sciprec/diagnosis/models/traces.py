@@ -52,7 +52,8 @@ class ModelTrace(Shown):
         growth: name of a line -> rms of its part at these times, results over their norms.
         until: the time whose state is traced; None without a time axis.
         shortened: whether later states were left out, since parts cancel there.
-        sizes: sum of the sizes of all parts over the size of their sum.
+        sizes: sum of the sizes of all parts over the size of their sum; 0 where they cancel to
+            below 2^-24 of that, and the error counts as none.
         elements: how many numbers the results have.
         left_out: how many of them are not finite.
         closure: |sum of parts - (tested - twin)| / |error|.
@@ -262,7 +263,8 @@ class _Work:
         self.inputs = ModelInputs(split, self.chosen)
         enough = self.error.size >= MANY
         samples = (1 if enough else SAMPLES) if samples is None else samples
-        grows = [] if by == STEP else [None, *self.parts[1:]]
+        self.cancels = split.cancels(self.chosen)
+        grows = [] if by == STEP or self.cancels else [None, *self.parts[1:]]
         chosen = large_parts(grows, self.error)
         gram = self.inputs.products(chosen, samples)
         self.lines, self.groups = grouped(
@@ -276,8 +278,8 @@ class _Work:
             group = joint.group
             lines.append(Line(
                 group.function, group.file, group.line, group.source, group.name,
-                share=share(part, self.error), rms=_rms(part), runs=split.notes.runs(joint.rows),
-                bits_lost=split.notes.bits_lost(joint.rows),
+                share=0.0 if self.cancels else share(part, self.error), rms=_rms(part),
+                runs=split.notes.runs(joint.rows), bits_lost=split.notes.bits_lost(joint.rows),
                 shares={n: split.share_of(key, self.chosen, n) for n in split.outputs},
             ))  # fmt: skip
         return lines
@@ -301,6 +303,7 @@ class _Work:
         left_out, relative = elements - error.size, {
             n: norm(split.at(split.errors, chosen, (n,))) for n in outputs
         }  # fmt: skip
+        counts = size and not self.cancels
         lines, groups, unknown = tuple(self.lines), tuple(self.groups), split.notes.unseen()
         if unknown:
             source = f"own rounding of functions in {', '.join(unknown)}"
@@ -309,13 +312,14 @@ class _Work:
         findings = Findings(
             self.model, backend, self.by, max(relative.values(), default=0.0), elements, left_out,
             lines, groups, called=called, few=0.0,
+            cancels=self.cancels,
         )  # fmt: skip
         return ModelTrace(
             model=self.model, backend=backend.name, by=self.by, lines=lines, outputs=relative,
             times=times, growth=self._growth(), until=times[chosen] if times else None,
             shortened=bool(times) and chosen % len(times) != len(times) - 1,
-            sizes=sizes / size if size else 0.0, elements=elements, left_out=left_out,
-            closure=norm(total - known) / size if size else 0.0, events=split.notes.events(),
+            sizes=sizes / size if counts else 0.0, elements=elements, left_out=left_out,
+            closure=norm(total - known) / size if counts else 0.0, events=split.notes.events(),
             unknown=unknown, passes=split.passes, calls=split.census.calls,
             operations=split.notes.operations(),
             groups=groups, inputs=len(self.inputs.used), verdict=findings.sentence(), _work=self,
