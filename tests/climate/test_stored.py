@@ -174,6 +174,15 @@ def test_one_format_for_all_scales_is_that_format():
     assert one.stored == "state by scale (0-4 11;5- float:p=11), 11.0 bits on average"
 
 
+def test_scales_may_end_at_the_truncation():
+    """Arrays hold one total wavenumber more, of zeros."""
+    given = {"stored": "scales:0-4 30;5-10 11", "time_scheme": "rk4", "step_seconds": 1440.0}
+    closed = integrate("williamson_5", "T10", 0.05, **given)
+    open_ended = integrate("williamson_5", "T10", 0.05, **given | {"stored": "scales:0-4 30;5- 11"})
+    for name, values in closed.fields.items():
+        np.testing.assert_array_equal(values, open_ended.fields[name])
+
+
 @pytest.mark.slow
 def test_a_master_copy_is_policy_o2(monkeypatch):
     """Bit for bit: what the policy says by stages, the model does with a wide state; so it runs as

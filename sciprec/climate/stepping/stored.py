@@ -53,11 +53,14 @@ class Scales:
     law: tuple[float, float] | None = None
 
     def format_at(self, degree: int) -> str:
-        """The format of the coefficients of a total wavenumber."""
+        """The format of the coefficients of a total wavenumber. Those of the one above the
+        truncation are zero: where ranges end there, they have that of the one below.
+        """
         if self.law is not None:
             bits, slope = self.law
             return f"float:p={min(max(round(bits - slope * math.log2(1 + degree)), _LEAST), _MOST)}"
-        return next(f for first, last, f in self.ranges if degree >= first and _below(degree, last))
+        found = (f for first, last, f in self.ranges if degree >= first and _below(degree, last))
+        return next(found, None) or self.format_at(degree - 1)
 
     def arithmetics(self, degree: np.ndarray) -> dict[int, Arithmetic]:
         """Total wavenumber -> the arithmetic in which its coefficients are stored."""
