@@ -12,8 +12,8 @@ import numpy as np
 from sciprec.diagnosis.problem import chosen_names
 from sciprec.errors import InputError
 from sciprec.precision.assigning.assignment import file_of
+from sciprec.precision.assigning.configured import Configured
 from sciprec.precision.assigning.places import Place
-from sciprec.precision.assigning.program import Configured
 from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.rewriting.copies import copied
 from sciprec.tuning.counts import counted_call
@@ -41,7 +41,7 @@ class KernelProblem(TuningProblem):
         super().__init__(metric=metric, formats=formats, unit=unit)
         self.kernel, self.args, self._output = kernel, args, output
         self.name, self.file = kernel.__name__, file_of(kernel)
-        self._configured = Configured(kernel, self.layout, unit)
+        self._configured = Configured(kernel, self.layout, unit, self.versions)
         self._names = list(self._configured.program.signature.parameters)
 
     def results(self, tables: Tables, other: Any = None) -> Values:

@@ -12,10 +12,11 @@ import numpy as np
 from sciprec.diagnosis.models.runs import handed, same_function
 from sciprec.diagnosis.models.traces import Results
 from sciprec.errors import InputError
+from sciprec.precision.assigning.configured import Configured
 from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.assigning.places import Place
 from sciprec.precision.assigning.policies import Stage
-from sciprec.precision.assigning.program import AssignedProgram, Configured
+from sciprec.precision.assigning.program import AssignedProgram
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.rewriting.layout import Row
 from sciprec.tuning.counts import counted_call
@@ -81,7 +82,7 @@ class ModelProblem(TuningProblem):
             if kernel not in self._kernels:
                 known = next((k for k in self._kernels if same_function(k, kernel)), None)
                 self._kernels[kernel] = (
-                    Configured(kernel, self.layout, self.unit) if known is None
+                    Configured(kernel, self.layout, self.unit, self.versions) if known is None
                     else self._kernels[known]
                 )
             return self._kernels[kernel]

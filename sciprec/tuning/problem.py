@@ -18,14 +18,17 @@ from sciprec.errors import InputError
 from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.assignment import Assignment, arithmetic_of
 from sciprec.precision.assigning.by_row import BINARY64
+from sciprec.precision.assigning.configured import Configured
 from sciprec.precision.assigning.places import Place, place_of
-from sciprec.precision.assigning.program import AssignedProgram, Configured
+from sciprec.precision.assigning.program import AssignedProgram
 from sciprec.precision.compiled.disk_cache import sources_digest
 from sciprec.precision.rewriting.layout import Row
 from sciprec.tuning.formats import Formats
 from sciprec.tuning.kept_runs import KeptRuns
 from sciprec.tuning.metrics import METRICS, Metric, error_of
 
+_VERSIONS = 4
+"""The most formats in which functions are compiled once more."""
 Choice = tuple[int, ...]
 """For every group the number of its format."""
 Tables = Callable[[Configured], np.ndarray]
@@ -75,6 +78,7 @@ class TuningProblem(ABC):
 
     Attributes:
         formats: to choose from, and the one that a search starts from.
+        versions: in which functions are compiled once more, see `Configured`.
         name, what: its name, and what it is: a kernel, a model.
         file: whose lines are called by their number.
         groups: places with operations that are executed, in the order of the source.
@@ -90,6 +94,8 @@ class TuningProblem(ABC):
         self.metric_name, self.metric = metric
         arithmetics = [arithmetic_of(name) for name in formats.names]
         self.layout = rows.layout_of(arithmetics)
+        known = [] if formats.by_bits else arithmetics
+        self.versions = [*dict.fromkeys([BINARY64, *known])][:_VERSIONS]
         self._words = np.array([rows.row_of(a, self.layout) for a in arithmetics])
         self._truths: dict[int, Values] = {}
         self._errors: dict[Choice, float] = {}
@@ -158,12 +164,14 @@ class TuningProblem(ABC):
             numbers: dict[Place | None, int] = {g.place: n for n, g in enumerate(self.groups)}
             own = [numbers.get(p, len(numbers)) for p in self.places_of(configured)]
             self._places[configured] = np.array([*own, len(numbers)])
-        return self._words[np.array([*choice, self.formats.widest])[self._places[configured]]]
+        numbers = np.array([*choice, self.formats.widest])
+        return configured.with_versions(self._words[numbers[self._places[configured]]])
 
     def in_binary64(self, configured: Configured) -> np.ndarray:
         """The table of a kernel all of whose operations are in binary64."""
         words = rows.row_of(BINARY64, self.layout)
-        return np.tile(words, (len(configured.program.layout.rows) + 1, 1))
+        table = np.tile(words, (len(configured.program.layout.rows) + 1, 1))
+        return configured.with_versions(table)
 
     @property
     def programs(self) -> list[AssignedProgram]:

@@ -16,10 +16,10 @@ import pytest
 import sciprec
 from sciprec import Assignment, InputError, lift
 from sciprec.precision import resolve_backend
+from sciprec.precision.assigning.configured import Configured
 from sciprec.precision.assigning.matching import Matching, program_of
 from sciprec.precision.assigning.origins import own_place
-from sciprec.precision.assigning.program import Configured
-from sciprec.precision.assigning.rows import ANY, NEAREST, layout_of
+from sciprec.precision.assigning.rows import ANY, NEAREST, VERSION, layout_of
 from tests.oracles.by_line import run_by_line
 from tests.precision.registered import registered_kernels
 from tests.random_kernels.assigned import assigned_trials
@@ -53,6 +53,20 @@ def arithmetic(x, y, out):
 
 def functions(x, y):
     return math.exp(x) + math.log(abs(y)), math.sin(x * y), abs(x) ** y - math.atan2(x, y)
+
+
+def weighted(x, first, width):
+    total = 0.0
+    for k in range(first, first + width):
+        total += x[k] * 0.1
+    return total
+
+
+def nested(x, width):
+    total = 0.0
+    for i in range((x.size - 1) // width):
+        total = total * 0.3 + weighted(x, i * width, width)
+    return total
 
 
 def numbers(count: int, seed: int) -> np.ndarray:
@@ -160,9 +174,30 @@ def test_registered_kernels_in_formats_by_line(part):
 
 
 def _configured(kernel, assignment):
-    made = Configured(kernel, layout_of(assignment.arithmetics))
+    known = assignment.arithmetics
+    made = Configured(kernel, layout_of(known), formats=known)
     table = made.table(Matching(assignment, kernel).arithmetics)
     return lambda *args: made(table, *args)
+
+
+@pytest.mark.parametrize("layout", [NEAREST, ANY])
+def test_a_run_takes_the_version_of_a_function_in_one_format(layout):
+    """Whatever the other functions are in: the bits are those of rows, and the rows say so."""
+    names = ("fp64", "fp32", "bf16") if layout == NEAREST else ("fp64", "mlu370", "fp16")
+    known = [resolve_backend(name).compute for name in names]
+    made = Configured(nested, layout, formats=known)
+    program, chosen = made.program, set()
+    own = [own_place(program, row).function for row in program.layout.rows]
+    for outer, nearer in itertools.product(range(3), repeat=2):
+        formats = {"nested": known[outer], "weighted": known[nearer]}
+        rows = [formats[f] if c else known[0] for f, c in zip(own, program.counted, strict=True)]
+        table = made.table(rows)
+        read = table.copy()
+        read.view(np.int64)[:, VERSION] = 0
+        args = numbers(24, 3)
+        assert is_same(made(table, args, 3), made(read, args, 3)), (outer, nearer)
+        chosen.add(tuple(table.view(np.int64)[:, VERSION][program.spans[:, 0]]))
+    assert chosen == {(o if o == n else 0, n) for o in (1, 2, 3) for n in (1, 2, 3)}
 
 
 RANDOM_SAMPLE = ((2, 1), (83, 1), (85, 1))

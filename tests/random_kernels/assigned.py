@@ -9,13 +9,15 @@ from copy import deepcopy
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from sciprec.errors import InputError
 from sciprec.precision import lift, resolve_backend
 from sciprec.precision.assigning.assignment import Assignment
+from sciprec.precision.assigning.configured import Configured
 from sciprec.precision.assigning.matching import Matching, program_of
 from sciprec.precision.assigning.origins import own_place
-from sciprec.precision.assigning.program import Configured
-from sciprec.precision.assigning.rows import layout_of
+from sciprec.precision.assigning.rows import VERSION, layout_of
 from tests.oracles.by_line import run_by_line
 from tests.random_kernels.cases import Case, Trial
 from tests.random_kernels.trials import Outcome, compared, failed, kernel_of, oracle_failed
@@ -72,8 +74,10 @@ def run_assigned(trial: Trial, folder: Path) -> Outcome:
             assignment = Assignment(drawn, default=names[0])
             lifted = lift(kernel, assignment)
             rows = Matching(assignment, kernel).arithmetics
-            configured = Configured(kernel, layout_of(assignment.arithmetics))
+            layout, formats = layout_of(assignment.arithmetics), assignment.arithmetics
+            configured = Configured(kernel, layout, formats=formats)
             table = configured.table(rows)
+            uniform = uniform_tables(configured, kernel, names, trial.seed)
         except InputError as error:
             return failed(error)
         known = {name: resolve_backend(name).compute for name in names}
@@ -100,4 +104,36 @@ def run_assigned(trial: Trial, folder: Path) -> Outcome:
                 outcome = compared(trial.case, (found, exact), given, expected)
                 if outcome.kind != "same":
                     return Outcome(outcome.kind, f"{form}, call {call}: {outcome.detail}")
+            for number, (chosen, read) in enumerate(uniform):
+                given, expected = deepcopy(args), deepcopy(args)
+                try:
+                    found, exact = configured(chosen, *given), configured(read, *expected)
+                except Exception as error:
+                    return failed(error)
+                outcome = compared(trial.case, (found, exact), given, expected)
+                if outcome.kind != "same":
+                    return Outcome(outcome.kind, f"version {number}, call {call}: {outcome.detail}")
     return Outcome("same")
+
+
+def uniform_tables(configured, kernel, names: list[str], seed: int) -> list[tuple]:
+    """Tables whose functions are in one format each, with versions of these chosen, and the same
+    where every operation reads its row; operations on integers have the first of the formats.
+    """
+    program, found = configured.program, []
+    for number in range(len(names)):
+        def drawn(row, number=number):
+            function = own_place(program, row).function
+            place = zlib.crc32(f"{function} {seed}".encode()) + number
+            return resolve_backend(names[place % len(names)]).compute
+
+        first = resolve_backend(names[0]).compute
+        rows = [
+            drawn(row) if counted else first
+            for row, counted in zip(program.layout.rows, program.counted, strict=True)
+        ]
+        chosen = configured.table(rows)
+        read = chosen.copy()
+        read.view(np.int64)[:, VERSION] = 0
+        found.append((chosen, read))
+    return found

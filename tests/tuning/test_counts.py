@@ -79,6 +79,7 @@ def test_a_line_that_a_format_changes_is_counted(lines, tmp_path):
     for number, place in enumerate(problem.places_of(problem.kernels[0])):
         table = problem.in_binary64(problem.kernels[0])
         table[number] = problem._words[1]
+        problem.kernels[0].with_versions(table)
         found = problem.results(lambda _, table=table: table)["out"]
         changed = not np.array_equal(found, truth)
         assert place in counted or not changed, place

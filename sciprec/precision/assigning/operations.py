@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from llvmlite import ir
 from numba.core import types
+from numba.extending import intrinsic
 
 from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.by_row import BINARY64, ByAnyRow, ByRow
@@ -18,10 +19,11 @@ from sciprec.precision.operations import keys
 from sciprec.precision.operations.intrinsics import Operations
 from sciprec.precision.operations.number_types import call_inlined
 from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.precision.rounding.fixed_rounding import word_at
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import FLOATS, Variant
-from sciprec.precision.rounding.words import F64, V64, call
+from sciprec.precision.rounding.words import F64, I64, V64, call
 
 COPIES = frozenset(
     {"neg", "pos", "abs", "fabs", "sign", "cast"}
@@ -135,11 +137,28 @@ class OperationsByRow(AssignedOperations):
 
     Args:
         layout: of the rows, see `rows`.
+        formats: of versions that read none; their operations are `version_1`, `version_2`, ...
     """
 
-    def __init__(self, layout: str) -> None:
+    def __init__(self, layout: str, formats: tuple[Arithmetic, ...] = ()) -> None:
         variant = Variant(f"by row, {layout}", rows.ROW_BYTES)
         super().__init__(_TECHNIQUES[layout](), variant)
+
+        for number, arithmetic in enumerate(formats, 1):
+            setattr(self, f"version_{number}", in_format(arithmetic))
+
+    @property
+    def version(self):
+        """version(key): the version of the function whose rows begin there, 0 for none."""
+
+        @intrinsic
+        def version(typingctx, key):
+            def codegen(context, b, signature, args):
+                return b.load(word_at(b, args[0], rows.VERSION, I64))
+
+            return types.int64(types.int64), codegen
+
+        return version
 
     def _emitted(self, name: str, role: Native) -> Callable:
         if name == "mod":
@@ -205,10 +224,10 @@ class OperationsInFormat(AssignedOperations):
         return super()._emitted(name, role)
 
 
-@lru_cache(maxsize=8)
-def by_row(layout: str) -> OperationsByRow:
-    """The (shared) operations that read rows of a layout."""
-    return OperationsByRow(layout)
+@lru_cache(maxsize=64)
+def by_row(layout: str, formats: tuple[Arithmetic, ...] = ()) -> OperationsByRow:
+    """The (shared) operations that read rows of a layout, and those of versions in some formats."""
+    return OperationsByRow(layout, formats)
 
 
 @lru_cache(maxsize=64)

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
-
-import numpy as np
-from numba.core import errors
 
 from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.operations import rounds
 from sciprec.precision.assigning.origins import ProgramWithOrigins
-from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
-from sciprec.precision.lifting.compiling import module_of
-from sciprec.precision.lifting.lifted import last_reason
+from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.rewriting.layout import Frame, Row
-from sciprec.precision.rewriting.syntax import LiftError
 from sciprec.precision.rounding.variant import Variant
 
 
@@ -80,41 +73,3 @@ class AssignedProgram(ProgramWithOrigins):
         if origin.of_engine or self.unit in ("function", "call"):
             return ""
         return {"line": origin.line, "variable": origin.variable}.get(self.unit, site)
-
-
-class Configured:
-    """A kernel compiled once for all assignments of a layout.
-
-    Args:
-        kernel: the plain Python function.
-        layout: of the rows, see `rows`.
-        unit: what shares a row, see `AssignedProgram`.
-
-    Attributes:
-        program: with the rows of its operations, `program.layout.rows`.
-    """
-
-    def __init__(self, kernel, layout: str, unit: str = "operation") -> None:
-        self.program = AssignedProgram(kernel, layout, unit)
-        self._entry = module_of(self.program).sp_entry
-
-    def table(self, arithmetics: list[Arithmetic]) -> np.ndarray:
-        """The table that gives every row its arithmetic, in the rows' order."""
-        known = {a: rows.row_of(a, self.program.row_layout) for a in set(arithmetics)}
-        made = np.zeros((len(arithmetics) + 1, rows.WORDS))  # the last one is of no operation
-        for number, arithmetic in enumerate(arithmetics):
-            made[number] = known[arithmetic]
-        return made
-
-    def __call__(self, table: np.ndarray, *args: Any) -> Any:
-        """Run the kernel in the formats of a table; arrays are written as the kernel does."""
-        try:
-            return self._entry(table.ctypes.data, *args)[0]
-        except errors.NumbaError as error:
-            raise LiftError(
-                f"kernel '{self.program.kernel.__name__}' cannot run in an assignment: "
-                f"{last_reason(str(error))}; an assignment takes what lift takes, but for complex "
-                "numbers and functions as arguments"
-            ) from None
-
-
