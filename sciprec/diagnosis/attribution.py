@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -263,8 +263,14 @@ def floats(argument) -> list[np.ndarray]:
     return [argument] if held else []
 
 
-def require_traceable(backend: Backend, verb: str = "trace") -> None:
-    """Refuse arithmetics whose rounding error has no place of its own."""
+def require_traceable(
+    backend: Backend, verb: str = "trace", kernel: Callable[..., Any] | None = None
+) -> None:
+    """Refuse arithmetics whose rounding error has no place of its own, and, where a kernel is
+    given, formats of places that it does not have.
+    """
+    if kernel is not None and isinstance(backend, AssignedBackend):
+        backend.require_met(kernel)
     if backend.fixed or backend.random:
         kind = "fixed point" if backend.fixed else "an arithmetic with random bits"
         raise InputError(

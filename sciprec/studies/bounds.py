@@ -121,7 +121,7 @@ def bound(
             "function: define the kernel with `def`"
         )
     arithmetic = resolve_backend(backend)
-    require_traceable(arithmetic, "bound")
+    require_traceable(arithmetic, "bound", function)
     given = bound_arguments(function, args)
     require_memory_of_kernel(function.__name__, given, LANES)
     require_apart(function.__name__, given, "bound")

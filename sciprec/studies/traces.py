@@ -211,7 +211,7 @@ def trace(
             "function: define the kernel with `def`"
         )
     arithmetic = resolve_backend(backend)
-    require_traceable(arithmetic)
+    require_traceable(arithmetic, kernel=function)
     word("by", by, BY)
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")

@@ -80,12 +80,10 @@ def formats_of(given: Any) -> Formats:
     if wrong:
         raise refused("formats", wrong[0], "names, such as 'fp32', or backends")
     names = backend_names(given) if given else []
-    for name in names:
-        arithmetic_of(name)
-    if len(set(names)) < len(names) or len(names) < 2:
-        raise InputError(
-            f"formats are {', '.join(names)}; accepted: two or more, each of them once"
-        )
+    known = {arithmetic_of(name) for name in names}
+    if len(known) < len(names) or len(names) < 2:
+        given_names = ", ".join(names) or "none"
+        raise InputError(f"formats are {given_names}; accepted: two or more, each of them once")
     return Formats(tuple(names))
 
 

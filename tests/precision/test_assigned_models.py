@@ -19,7 +19,11 @@ def scaled(x):
 
 
 def moved(x):
-    return x + 0.3
+    shifted = x + 0.3
+    return shifted + 0.1
+
+
+LAST = moved.__code__.co_firstlineno + 2
 
 
 def foreign() -> Assignment:
@@ -35,6 +39,31 @@ def test_what_another_run_met_does_not_count():
         every_place_met(backend),
     ):
         lift(moved, backend)
+
+
+@pytest.mark.parametrize(
+    ("unit", "place", "nearest"),
+    [
+        ("function", "mved", r"did you mean 'moved'\?"),
+        ("variable", "shfted", r"did you mean 'moved.shifted'\?"),
+        ("line", LAST + 7, f"with one is {LAST}"),
+    ],
+)
+def test_the_nearest_place_of_a_model_is_named(unit, place, nearest):
+    key = f"test_assigned_models.py:{place}" if unit == "line" else place
+    backend = Assignment({key: "bf16"}, unit=unit).as_backend()
+    with (
+        pytest.raises(InputError, match=f"no kernel of the model has.*{nearest}"),
+        every_place_met(backend),
+    ):
+        lift(moved, backend)
+
+
+@pytest.mark.parametrize("verb", [sciprec.trace, sciprec.bound])
+def test_what_a_kernel_lacks_is_refused_where_errors_are_followed(verb):
+    line = moved.__code__.co_firstlineno + 1
+    with pytest.raises(InputError, match=f"has no operation in line 1; the nearest .* is {line}"):
+        verb(moved, Assignment({1: "bf16"}), (1.0,))
 
 
 @pytest.mark.parametrize("kept", [compiled, lifted])

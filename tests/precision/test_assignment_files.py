@@ -141,6 +141,12 @@ def test_the_order_of_places_is_no_part_of_an_assignment():
     assert again != Assignment({"u": "bf16", "t": "fp16"}, unit="variable")
 
 
+def test_a_line_may_be_a_number_of_numpys(tmp_path):
+    kernel, line = kernel_of(tmp_path, body(["y = y * 1.1"])), 4
+    made = Assignment({np.int64(line): "bf16"}, kernel=kernel)
+    assert made == Assignment({line: "bf16"}, kernel=kernel) and list(map(type, made)) == [int]
+
+
 def test_a_place_that_is_named_twice_is_refused(tmp_path):
     with pytest.raises(InputError, match="line 5 is named twice, as 5 and as '5'"):
         Assignment({5: "bf16", "5": "bf16"})

@@ -16,10 +16,10 @@ import numpy as np
 
 from sciprec.checks.arguments import refused
 from sciprec.display.listing import Listing, Shown, Summary, counted
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 from sciprec.precision.assigning import files, met
 from sciprec.precision.assigning.lifted import specialised
-from sciprec.precision.assigning.matching import Matching
+from sciprec.precision.assigning.matching import Matching, nearest_line
 from sciprec.precision.assigning.places import Place, known_as, read_place, require_different
 from sciprec.precision.assigning.rows import require_assignable
 from sciprec.precision.assigning.scaling import ScaledBackend
@@ -70,6 +70,7 @@ class Assignment(Mapping[Hashable, str], Shown):
     ) -> None:  # fmt: skip
         if not isinstance(formats, Mapping):
             raise refused("an assignment", formats, "a mapping from places to formats")
+        formats = {int(k) if isinstance(k, np.integer) else k: f for k, f in formats.items()}
         places = {key: read_place(unit, key) for key in formats}
         files.require_label(name)
         require_different(places)
@@ -334,8 +335,18 @@ class AssignedBackend(HandedBackend):
             raise InputError(
                 f"'{self.name}' gives a format to {unmet[0]}, which no kernel of the model has"
                 f"{f'; nor {len(unmet) - 1} more places' if unmet[1:] else ''}: leave it out, or "
-                "name the place as the model has it"
+                f"name the place as the model has it{self._near(unmet[0])}"
             )
+
+    def _near(self, place: Place) -> str:
+        """The nearest place that the model has, after a sentence on one that it has not."""
+        every = [p for one in met.kernels_of(self.assignment.digest) for p in one.every]
+        if not every:
+            return ""
+        if self.assignment.unit == "line":
+            return f"; {nearest_line(place, every)}"
+        names = dict.fromkeys(str(p.key(place.file or p.file)) for p in every)
+        return meant(str(place.key(place.file)), names)
 
 
 @contextmanager

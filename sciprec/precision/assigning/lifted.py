@@ -28,5 +28,5 @@ def specialised(kernel, backend: Backend, assignment: Assignment) -> Lifted:
     program = SpecialisedProgram(kernel, found.arithmetics)
     module = module_of(program)
     made = Lifted(kernel, backend, program, module, 0, partial(lift, backend=backend))
-    met.note_kernel(made, assignment.digest, [assignment.places[key] for key in found.met])
+    met.note_kernel(made, assignment.digest, found)
     return made

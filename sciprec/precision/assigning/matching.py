@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -161,15 +161,31 @@ class Matching:
         has = not place.file or any(place.is_in(file) for file in self._files | {self._own})
         return "" if has else f" in a file '{place.file}'"
 
+    @property
+    def every(self) -> list[Place]:
+        """All places of the kernel, of the assignment's unit."""
+        unit, rows = self.assignment.unit, self.program.layout.rows
+        return list(dict.fromkeys(place_of(self.program, row, unit) for row in rows))
+
     def _nearest(self, key: Hashable, place: Place) -> str:
-        unit, file = self.assignment.unit, self.kernel.__code__.co_filename
-        every = dict.fromkeys(place_of(self.program, r, unit) for r in self.program.layout.rows)
-        if unit == "line":
-            lines = sorted({p.line for p in every})
-            if not lines:
+        if self.assignment.unit == "line":
+            if not self.every:
                 return "it has no operation on floating-point numbers"
-            nearest = min(lines, key=lambda line: abs(line - place.line))
-            return f"the nearest line with one is {nearest}"
-        names = [str(p.key(known_as(file))) for p in every]
+            return nearest_line(place, self.every)
+        names = [str(p.key(known_as(self._own))) for p in self.every]
         listed = ", ".join([*names[:8], *(["..."] if names[8:] else [])])
         return f"it has {listed}{meant(str(key), names)}"
+
+
+def nearest_line(place: Place, every: Sequence[Place]) -> str:
+    """Words on the line that is nearest to one where there is no operation: of its function, or, if
+    there is no such function, on that of the nearest name.
+    """
+    own = [p for p in every if p.function == place.function and place.is_in(p.file)]
+    if place.function and not own:
+        names = sorted({p.function for p in every})
+        listed = ", ".join([*names[:8], *(["..."] if names[8:] else [])])
+        return f"functions with one are {listed}{meant(place.function, names)}"
+    near = own or [p for p in every if place.is_in(p.file)] or every
+    nearest = min(near, key=lambda p: abs(p.line - place.line))
+    return f"the nearest line with one is {nearest.line}"

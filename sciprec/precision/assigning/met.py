@@ -9,23 +9,35 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
+    from sciprec.precision.assigning.matching import Matching
     from sciprec.precision.assigning.places import Place
     from sciprec.precision.lifting.lifted import Lifted
 
-_Met = dict[str, set["Place"]]
-"""Digest of an assignment -> its places."""
 
-_ever: _Met = {}
+
+class _Met(dict[str, set["Place"]]):
+    """Digest of an assignment -> its places.
+
+    Attributes:
+        kernels: digest -> what the assignment means for the kernels that were compiled for it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kernels: dict[str, list[Matching]] = {}
+
+
+_ever = _Met()
 _runs: list[_Met] = []
 """Of every run that goes on, in whatever thread its kernels are lifted."""
 _own: ContextVar[_Met | None] = ContextVar("places met in this run", default=None)
-_of_kernels: WeakKeyDictionary[Lifted, tuple[str, list[Place]]] = WeakKeyDictionary()
+_of_kernels: WeakKeyDictionary[Lifted, tuple[str, Matching]] = WeakKeyDictionary()
 
 
 @contextmanager
 def one_run() -> Iterator[None]:
     """Places that are met inside count, and none from before."""
-    met: _Met = {}
+    met = _Met()
     _runs.append(met)
     before = _own.set(met)
     try:
@@ -48,14 +60,23 @@ def met_places(digest: str) -> set[Place]:
     return (_ever if own is None else own).get(digest, set())
 
 
-def note_kernel(kernel: Lifted, digest: str, places: Iterable[Place]) -> None:
+def kernels_of(digest: str) -> list[Matching]:
+    """What an assignment means for the kernels of this run; none outside of one."""
+    own = _own.get()
+    return [] if own is None else own.kernels.get(digest, [])
+
+
+def note_kernel(kernel: Lifted, digest: str, matching: Matching) -> None:
     """Note what a kernel has that is compiled for an assignment, and may be kept."""
-    _of_kernels[kernel] = digest, list(places)
-    note(*_of_kernels[kernel])
+    _of_kernels[kernel] = digest, matching
+    kept_kernel(kernel)
 
 
 def kept_kernel(kernel: Lifted) -> Lifted:
     """A kernel that is kept from run to run: its places are noted as when it was compiled."""
     if kernel in _of_kernels:
-        note(*_of_kernels[kernel])
+        digest, matching = _of_kernels[kernel]
+        note(digest, [matching.assignment.places[key] for key in matching.met])
+        for run in _runs:
+            run.kernels.setdefault(digest, []).append(matching)
     return kernel
