@@ -93,6 +93,22 @@ def test_what_two_kernels_call_is_compiled_once(tmp_path, monkeypatch):
     assert names.count("sp_k_first") == names.count("sp_k_second") == 1
 
 
+def waved(x, out):
+    second(x, out)
+    out[0] = math.exp(out[0])
+    shared(x, out)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["fp64", "fixed32"])
+def test_what_else_a_kernel_calls_makes_no_other_parts(backend, tmp_path, monkeypatch):
+    """Elementary functions, and other kernels before: nothing of it is a part's."""
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    call(second, backend)
+    names = compiled_by(lambda: call(waved, backend))
+    assert not {"sp_k_shared", "sp_k_second"} & set(names) and "sp_k_waved" in names
+
+
 def test_one_name_may_stand_for_two_kernels_and_arithmetics():
     """The identity is of the text and of all that it mentions."""
     x = np.linspace(0.1, 1.0, 5)

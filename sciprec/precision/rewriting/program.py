@@ -312,7 +312,7 @@ class Program:
 
     def _decorated(self, bindings: dict[str, str]) -> list[str]:
         """The text of every definition; parts are told from others by an identity."""
-        outside = map(outside_digest, self.named_functions())
+        outside = filter(None, map(outside_digest, self.named_functions()))
         arithmetic = "\n".join([self._arithmetic(), self.imports, *outside])
         identities = Identities(self.kept, arithmetic, bindings)
         for tree, parallel in self._definitions:

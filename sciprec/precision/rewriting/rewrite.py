@@ -128,8 +128,10 @@ class Rewriter(ast.NodeTransformer):
         site = self.add_site(node, "call")
         if self.program.random:
             return self.descended(name(self.key), ast.Constant(keys.site_number(site)))
-        constant = self.program.unique("part")
-        self.program.frame(self.frame_name).add_call(called, site, constant)
+        frame = self.program.frame(self.frame_name)
+        own = self.frame_name.removeprefix("sp_").replace(".", "_")
+        constant = self.program.unique(f"part_{own}_{len(frame.calls)}")  # the same in every module
+        frame.add_call(called, site, constant)
         return ast.Call(name("sp_row"), [name("sp_key"), name(constant)], [])
 
     def descended(self, key: ast.expr, counter: ast.expr) -> ast.Call:
