@@ -31,6 +31,8 @@ from sciprec.plugins.loading import load_files
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.lifting.compiling import cache_folder
 from sciprec.precision.operations.shared import can_share
+from sciprec.precision.operations.shared_rows import can_share_rows
+from sciprec.precision.rounding.variant import PLAIN
 from sciprec.provenance.definitions import code_digest
 
 FOLDER = "compiled-runs"
@@ -218,6 +220,7 @@ def _without_waiting(runs: Collection[Run]) -> list[Run]:
     for run in runs:
         backend = resolve_backend(run.backend)
         shared = "shared" if can_share(backend) else _written(run.backend)
+        shared = "fixed" if can_share_rows(backend, PLAIN) else shared
         leading.setdefault(_kernels_in(run, shared), run)
     first = list(leading.values())
     return first + [run for run in runs if not any(run is one for one in first)]

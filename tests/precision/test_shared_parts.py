@@ -19,6 +19,7 @@ from numba.core import event
 import sciprec
 from sciprec.precision.compiled import turns
 from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.operations import reduce
 from sciprec.precision.rewriting.program import Program
 
 ROOT = Path(__file__).parents[2]
@@ -147,7 +148,7 @@ ARITHMETICS = ["bf16", "fp32", "mlu370", "e4m3fn", "binary32,round=ru"]
 @pytest.mark.slow
 def test_arithmetics_share_all_but_the_entry(tmp_path, monkeypatch):
     """One carrier: what is compiled for the first one is taken by every other one, with the
-    results that each has alone (a program with rows of a table shares nothing).
+    results that each has alone.
     """
     monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
     names = compiled_by(lambda: call(everything, ARITHMETICS[0]))
@@ -159,6 +160,54 @@ def test_arithmetics_share_all_but_the_entry(tmp_path, monkeypatch):
     monkeypatch.setattr(Program, "may_share", False)
     alone = [call(everything, name).tolist() for name in ARITHMETICS]
     assert found == alone
+
+
+def placed(x, out):
+    """Operations of every kind that code with rows of numbers has to ask for."""
+    total = 0.0
+    for i in range(x.size):
+        v = math.exp(x[i]) % 0.3 + x[i] // 0.2 - abs(-x[i]) ** 3 + i
+        v = i - v / 3.0 + math.sqrt(abs(v))
+        total = reduce.accumulate(total, reduce.product(v, x[i]))
+        total = reduce.accumulate(reduce.product(v, v), total)
+        out[i] = np.sign(v) * np.copysign(0.1, v) + reduce.fma(v, v, 0.3) + max(v, 0.1) + total
+    out += np.float32(0.7) * x.sum()
+    out[0] = x[1]
+    return math.floor(total) + np.dot(x, out)
+
+
+FIXED = ["fixed32", "fixed:bits=12,round=ru,saturate=no"]
+
+
+def found_in_fixed_point(name: str) -> list:
+    """Results, profile, and what is counted where units are too narrow, and wide apart."""
+    x, found = np.linspace(-1.0, 1.0, 5), []
+    for adapt, ranges in (("headroom", None), (None, 0.5), (None, {"*": 4.0, "x": 2.0**-40})):
+        lifted, out = sciprec.lift(placed, name, adapt=adapt, ranges=ranges), np.zeros(5)
+        found += [lifted(x, out), out.tolist(), str(lifted.report())]
+        found += [(p.saturations, p.invalid, p.unit_exponents) for p in lifted.report().places]
+        if ranges is None:
+            profile = lifted.profile(x, out)
+            found += [value.tolist() for value in list(vars(profile).values())[2:]]
+    return found
+
+
+@pytest.mark.slow
+def test_programs_with_rows_share_all_but_the_entry(tmp_path, monkeypatch):
+    """Formats, roundings, and a program's variants: what a profile and the first format make is
+    taken by every other one, with the results that each has alone.
+    """
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    found = []
+    for n, name in enumerate(FIXED):
+        names = compiled_by(lambda name=name: found.append(found_in_fixed_point(name)))
+        assert names.count("sp_k_placed") == (n == 0) and names.count("sp_entry") >= 3
+    assert len({repr(one) for one in found}) == len(FIXED)
+    assert any(x[0] for x in found[1] if isinstance(x, tuple))  # saturations
+    monkeypatch.setattr(Program, "may_share", False)
+    alone = []
+    names = compiled_by(lambda: alone.extend(map(found_in_fixed_point, FIXED)))
+    assert names.count("sp_k_placed") > len(FIXED) and repr(found) == repr(alone)
 
 
 @pytest.mark.slow

@@ -33,7 +33,8 @@ from sciprec.precision.rounding.variant import Variant
 from sciprec.precision.rounding.words import V64, call
 
 SCALED, NOTED = "scaled", "noted"
-_ROW_BYTES = {SCALED: rows.ROW_BYTES, NOTED: recording.ROW_BYTES}
+_FIRST_BIN = recording.BINS_AT + 1
+_ROW_BYTES = {SCALED: rows.ROW_BYTES, NOTED: 8 * 128}
 _NEVER = (1 << 63) - 1
 _FEW_BITS = 2  # every format has them
 
@@ -65,7 +66,7 @@ class _Scaled(ByRow):
 class _Noted(_Scaled):
     """The same without a range, and rows note how large results are."""
 
-    scale_word = recording.FIRST_BIN + recording.BINS
+    scale_word = _FIRST_BIN + recording.BINS
 
     def finish(self, b, r, row):
         finite = b.fcmp_ordered("ord", r, b.fsub(r, r))
@@ -259,6 +260,7 @@ class Scalable:
         """Rows in which nothing is noted yet, of the significand of an arithmetic."""
         notes = np.zeros((len(self.rows) + 1, _ROW_BYTES[NOTED] // 8), np.int64)
         notes[:, recording.SMALLEST] = _NEVER
+        notes[:, recording.BINS_AT] = 8 * _FIRST_BIN
         scale = rows.row_of(arithmetic, rows.NEAREST)[rows.SCALE]
         notes.view(np.float64)[:, _Noted.scale_word] = scale
         return notes
@@ -288,7 +290,7 @@ def largest_of(notes: np.ndarray) -> np.ndarray:
 
 def spread_of(notes: np.ndarray) -> np.ndarray:
     """How many numbers of each size each row has noted, as `exponents` of a `Profile`."""
-    return notes[:-1, recording.FIRST_BIN : recording.FIRST_BIN + recording.BINS].copy()
+    return notes[:-1, _FIRST_BIN : _FIRST_BIN + recording.BINS].copy()
 
 
 def _bits(x: float) -> int:

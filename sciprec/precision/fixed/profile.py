@@ -69,12 +69,15 @@ class Recorder:
     def run(self, args: tuple, enter: Callable) -> Profile:
         """Run on copies of the arguments; enter(dispatcher, arguments) makes the call."""
         rows = tuple(self.program.layout.rows)
-        table = np.zeros((len(rows), _WORDS), np.int64)
+        words = np.zeros(len(rows) * (_WORDS + recording.BINS), np.int64)
+        table, bins = np.split(words, [len(rows) * _WORDS])
+        table, bins = table.reshape(-1, _WORDS), bins.reshape(-1, recording.BINS)
         table[:, recording.SMALLEST] = _NEVER
+        apart = bins.strides[0] - table.strides[0]
+        table[:, recording.BINS_AT] = table.nbytes + apart * np.arange(len(rows))
         enter(self.dispatcher, (table.ctypes.data, *copied(args)))
         smallest = table[:, recording.SMALLEST].copy()
         smallest[smallest == _NEVER] = np.array(np.inf).view(np.int64)
-        bins = slice(recording.FIRST_BIN, recording.FIRST_BIN + recording.BINS)
         return Profile(
             sites=tuple(self.program.sites),
             rows=rows,
@@ -83,5 +86,5 @@ class Recorder:
             smallest=smallest.view(np.float64),
             zeros=table[:, recording.ZEROS].copy(),
             unusable=table[:, recording.UNUSABLE].copy(),
-            exponents=table[:, bins].copy(),
+            exponents=bins.copy(),
         )

@@ -254,7 +254,8 @@ class Lifted(Shown):
         """
         program, module = self._program, self._module
         if program.shares:
-            program = Unshared(self.kernel, self.backend, program.path, program.trust_inputs)
+            given = program.path, program.trust_inputs, program.variant
+            program = Unshared(self.kernel, self.backend, *given)
             module = module_of(program)
         return getattr(module, program.callee(self.kernel))
 

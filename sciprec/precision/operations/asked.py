@@ -18,6 +18,7 @@ from llvmlite import ir
 from sciprec.precision.compiled.parts import lowered, renamed
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.rounding.fixed_rounding import MARKS
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.words import F32, F64, I64
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
 
 _PREFIX = "sciprec.asked "
-_TYPES = {"float": F32, "double": F64, "i64": I64}
+_TYPES = {"float": F32, "double": F64, "i64": I64, "ptr": I64.as_pointer()}
+_ROLES = frozenset({"storage", "compute", "accumulate_role", "matmul_role"})
 _FROM_ROLE = frozenset({"add", "sub", "mul", "div", "sqrt", "fma", "negated", "magnitude",
                         "from_binary32", "from_binary64", "sum_of_binary64"})  # fmt: skip
 
@@ -88,7 +90,8 @@ def linked(ops: Operations, context, compiled) -> list:
             kinds = [_TYPES[str(x.type)] for x in function.arguments]
             _define(ops, context, module, function.name, kinds)
 
-    digest = hashlib.sha256(f"{ops.backend.compute} {ops.word}".encode()).hexdigest()[:16]
+    arithmetic = f"{ops.backend.roles} {ops.word} {ops.variant.name}"
+    digest = hashlib.sha256(arithmetic.encode()).hexdigest()[:16]
     own = renamed(context, library, f".{digest}", compiled.fndesc.llvm_func_name)
     return [own, lowered(context, f"{library.name}.asked", write)]
 
@@ -101,7 +104,30 @@ def _define(ops: Operations, context, module, name: str, kinds) -> None:
     for attribute in ("alwaysinline", "nounwind"):
         made.attributes.add(attribute)
     b = ir.IRBuilder(made.append_basic_block("entry"))
-    b.ret(_value(ops, context, b, what, of, made.args))
+    if what in ("placed", "careful"):
+        b.ret(_placed(ops if what == "placed" else ops.careful, context, b, of, made.args))
+    else:
+        b.ret(_value(ops, context, b, what, of, made.args))
+
+
+def _placed(ops: Operations, context, b, what: str, operands):
+    """What code with rows asks for (see `shared_rows`): after numbers it gives a row's address and
+    the variable of its marks.
+    """
+    first, _, name = what.partition(" ")
+    if first == "literal":
+        return ops.rounded_number(b, float.fromhex(name), ops.compute)
+    *values, row, marks = operands
+    marks.name = MARKS
+    if first in _ROLES:
+        return getattr(getattr(ops, first), name)(b, *values, row=row)
+    if first == "operation":
+        return ops.emit(name, ops.compute)(context, b, values, row)
+    if first == "product":
+        return ops.emit_product()(context, b, values, row)
+    if first == "stored":
+        return ops.in_unit(b, *values, row)
+    return ops.of_bits(context, b, OPERATIONS[name], *values, ops.compute, row)
 
 
 def _value(ops: Operations, context, b, what: str, of: str, operands):

@@ -204,14 +204,14 @@ def trusted(ops: Operations):
 
     def resolve(typingctx, key, x):
         kind = types.unliteral(x)
-        noted = ops.variant.notes
+        noted = ops.may_note
         held = _entered_type(ops, kind)
         if not is_inexact(kind) or kind == held and not noted:
             return identity(x, key)
 
         def codegen(context, b, signature, args):
             value = context.cast(b, args[-1], kind, held)
-            return ops.storage.noted(b, value, args[0]) if noted else value
+            return ops.storage.noted(b, value, row=args[0]) if noted else value
 
         return held(*keys.join(key, [x])), codegen
 

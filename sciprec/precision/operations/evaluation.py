@@ -150,6 +150,23 @@ class Evaluation:
         size = b.and_(view.to_word(b, x), b.not_(sign))
         return view.with_sign(b, view.to_float(b, size), b.and_(view.to_word(b, y), sign))
 
+    @property
+    def may_note(self) -> bool:
+        """Whether numbers are noted where they are taken or stored as they are."""
+        return self.variant.notes
+
+    def in_unit(self, b, value, key):
+        """What is stored as it is, in the unit of its array; noted where numbers are."""
+        if not self.variant.notes:
+            return value
+        return self.storage.from_binary64(b, value, **self.draw(b, self.storage, key))
+
+    def emit_product(self) -> Callable:
+        """emit(context, builder, values, key) -> value of `product`."""
+        if self.variant.row_bytes and not self.backend.accumulate.fixed:
+            return self.product_of_integers
+        return self.emit("mul", self.matmul_role)
+
     def product_of_integers(self, context, b, values, key):
         """The product of a floating-point accumulator: factors to integers of their own units,
         multiplied exactly, rounded to the accumulator.

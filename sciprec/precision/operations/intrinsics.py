@@ -138,10 +138,7 @@ class Operations(Evaluation):
             emit = self.emit(operation, self.accumulate_role)
             return self._operation(2, emit, None, name, role=self.accumulate_role)
         if name == "product":
-            if self.variant.row_bytes and not self.backend.accumulate.fixed:
-                return self._operation(2, self.product_of_integers, None, name)
-            emit = self.emit("mul", self.matmul_role)
-            return self._operation(2, emit, None, name, role=self.matmul_role)
+            return self._operation(2, self.emit_product(), None, name, role=self.matmul_role)
         row = OPERATIONS.get(name)
         if row is None:
             raise AttributeError(f"no operation '{name}'")

@@ -30,14 +30,15 @@ if TYPE_CHECKING:
 
 def stored(ops: Operations):
     """stored(target, value): like leave, of a value that is in the array's unit already."""
-    return leave(ops, in_unit=not ops.variant.notes)
+    return leave(ops, in_unit=True)
 
 
 def leave(ops: Operations, in_unit: bool = False):
     """leave(target, value): what is stored into target: rounded to the storage format, with
     its noise.
     """
-    same = ops.backend.storage == ops.backend.compute and not ops.backend.mixed
+    noted = in_unit and ops.may_note
+    same = ops.backend.storage == ops.backend.compute and not (ops.backend.mixed or noted)
     same = same and ops.backend.noise is None and (in_unit or not ops.storage.placed)
 
     def resolve(typingctx, key, target, x):
@@ -59,7 +60,9 @@ def leave(ops: Operations, in_unit: bool = False):
             return identity(x, key, before=[target])
 
         def one(b, kind, value, word):
-            if kind != ops.carrier or not same:
+            if noted and kind == ops.carrier:
+                value = ops.in_unit(b, value, word)
+            elif kind != ops.carrier or not same:
                 value = ops.rounded(b, kind, value, ops.storage, word, 0)
             if ops.storage.placed and is_whole(kind):
                 draw = ops.draw(b, ops.storage, word)

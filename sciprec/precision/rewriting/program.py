@@ -17,6 +17,7 @@ from sciprec.precision.formats.literal import round_array, round_literal
 from sciprec.precision.operations.keys import site_number
 from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.operations.shared import can_share
+from sciprec.precision.operations.shared_rows import can_share_rows
 from sciprec.precision.rewriting.identity import Identities
 from sciprec.precision.rewriting.imported import place_of_object
 from sciprec.precision.rewriting.layout import Frame, Layout
@@ -66,7 +67,9 @@ sp_row = sp_ops.row
 sp_carrier = np.{carrier}
 sp_complex = np.{pairs}
 '''
-_SHARING = "from sciprec.precision.operations.shared import shared_operations\n"
+_SHARING = """from sciprec.precision.operations.shared import shared_operations
+from sciprec.precision.operations.shared_rows import shared_row_operations
+"""
 _OF_ENGINE = ("sciprec.precision.operations.", "sciprec.precision.library.")
 _SERIAL = '@njit(nogil=True, error_model="numpy")'
 _PART = "@sp_linked"
@@ -110,8 +113,9 @@ class Program:
         self.word = 0 if self.rows else processor_word(backend, path)
         self.random = backend.random and not self.rows
         self.keyed = self.random or self.rows
-        self.neutral = self.may_share and variant == FLOATS and can_share(backend)
-        self.hides = bool(self.word) or self.neutral
+        shared = can_share_rows(backend, variant) if self.rows else can_share(backend)
+        self.neutral = self.may_share and shared and (self.rows or variant == FLOATS)
+        self.hides = bool(self.word) or self.neutral and not self.rows
         self.frames: dict[str, Frame] = {}
         self.sites: list[Site] = []
         self.sentences = Sentences()
@@ -221,8 +225,14 @@ class Program:
     @property
     def literals(self) -> tuple[float, ...]:
         """The floating-point constants of the program, rounded as it uses them."""
-        named = [o for o in self._operations.values() if o.startswith("constant(")]
-        return tuple(float.fromhex(o.split("'")[1]) for o in named)
+        found = []
+        for operation in self._operations.values():
+            kind, _, text = operation.partition("('")
+            if kind in ("constant", "literal"):
+                value = float.fromhex(text.removesuffix("')"))
+                rounded = kind == "constant"
+                found.append(value if rounded else round_literal(value, self.backend.compute))
+        return tuple(found)
 
     def number(self, value: float) -> ast.expr:
         """A floating-point constant of the carrier's type."""
@@ -332,7 +342,9 @@ class Program:
 
     def _arithmetic(self) -> str:
         """The operations that the module's functions use, as an expression."""
-        return "shared_operations()" if self.shares else self._own_arithmetic()
+        if not self.shares:
+            return self._own_arithmetic()
+        return "shared_row_operations()" if self.rows else "shared_operations()"
 
     def _own_arithmetic(self) -> str:
         """The operations of the arithmetic, as an expression."""

@@ -37,7 +37,7 @@ ROW_BYTES = 64
 SHIFT, UNIT, LOW, HIGH, SATURATED, INVALID, LOST, LARGEST = range(8)
 """Words of a row: C, u and the ends of the range (binary64); counts of results beyond the range,
 of NaN and of numbers that became zero (integers); the largest size that was met (binary64)."""
-_MARKS = "sciprec.marks"
+MARKS = "sciprec.marks"
 
 
 def word_at(b: ir.IRBuilder, row, index: int, kind: ir.Type):
@@ -54,11 +54,14 @@ def constant_at(b: ir.IRBuilder, row, index: int):
 
 
 def marks_slot(b: ir.IRBuilder):
-    """The variable of the function being compiled that gathers its marks."""
+    """The variable of the function being compiled that gathers its marks; it may be an argument."""
+    for argument in b.function.args:
+        if argument.name == MARKS:
+            return argument
     for instruction in b.function.entry_basic_block.instructions:
-        if instruction.name == _MARKS:
+        if instruction.name == MARKS:
             return instruction
-    return cgutils.alloca_once(b, I64, name=_MARKS)
+    return cgutils.alloca_once(b, I64, name=MARKS)
 
 
 def add_marks(b: ir.IRBuilder, marks) -> None:
@@ -67,12 +70,12 @@ def add_marks(b: ir.IRBuilder, marks) -> None:
     b.store(b.or_(b.load(slot), marks), slot)
 
 
-def _is_integer(value) -> bool:
+def is_integer(value) -> bool:
     """Whether a number has just come from an integer, and so may have any of 53 bits."""
     return getattr(value, "opname", "") in ("sitofp", "uitofp")
 
 
-def _place(row):
+def place_of(row):
     """What tells the rows of a function apart as it is compiled: the variable with the address of
     its first row, and the distance from there; None where it cannot be told.
     """
@@ -84,9 +87,9 @@ def _place(row):
     return id(first), distance.constant
 
 
-def _made_at(value, row) -> bool:
+def made_at(value, row) -> bool:
     """Whether a number is known to be the result of an operation with this row."""
-    return _place(row) is not None and getattr(value, "place", None) == _place(row)
+    return place_of(row) is not None and getattr(value, "place", None) == place_of(row)
 
 
 class Fixed(Native):
@@ -105,12 +108,20 @@ class Fixed(Native):
         return self._placed(b, row, r)
 
     def add(self, b, x, y, row):
-        if self.variant.exact_sums and not (_is_integer(x) or _is_integer(y)):
+        if self.variant.exact_sums and not (is_integer(x) or is_integer(y)):
             return self._placed(b, row, b.fadd(x, y))
+        return self.add_with_integer(b, x, y, row)
+
+    def add_with_integer(self, b, x, y, row):
+        """x + y, where one may have any of 53 bits."""
         return self._pair(b, row, *two_sum(b, x, y))
 
     def sub(self, b, x, y, row):
         return self.add(b, x, b.fneg(y), row)
+
+    def sub_with_integer(self, b, x, y, row):
+        """x - y, where x may have any of 53 bits."""
+        return self.add_with_integer(b, x, b.fneg(y), row)
 
     def negated(self, b, x, row):
         return self._placed(b, row, b.fneg(x))
@@ -142,16 +153,24 @@ class Fixed(Native):
         return self._pair(b, row, *Sticky.fused(b, x, y, z, False))
 
     def accumulate(self, b, total, term, row):
-        """Both aligned to this place with rounding, then added as integers.
+        """Both aligned to this place with rounding, then added as integers."""
+        if all(made_at(v, row) for v in (total, term)):
+            return self.accumulate_aligned(b, total, term, row)
+        return self._aligned_sum(b, total, term, row)
 
-        Terms that were made at this place are multiples of its unit, and so is their sum, exactly.
+    def accumulate_aligned(self, b, total, term, row):
+        """The same of terms that were made at this place: they are multiples of its unit, and so is
+        their sum, exactly.
         """
+        if self.variant.enforces:
+            return self._aligned_sum(b, total, term, row)
+        total = b.fadd(total, term)
+        self._mark(b, row, b.fadd(total, constant_at(b, row, SHIFT)))
+        total.place = place_of(row)
+        return total
+
+    def _aligned_sum(self, b, total, term, row):
         shift = constant_at(b, row, SHIFT)
-        if not self.variant.enforces and all(_made_at(v, row) for v in (total, term)):
-            total = b.fadd(total, term)
-            self._mark(b, row, b.fadd(total, shift))
-            total.place = _place(row)
-            return total
         aligned = [b.fsub(b.fadd(v, shift), shift) for v in (total, term)]
         return self._placed(b, row, b.fadd(*aligned))
 
@@ -164,6 +183,10 @@ class Fixed(Native):
     def from_integer(self, b, i, signed: bool, row=None):
         """An integer operand as it is, up to 2^53; the operation on it rounds."""
         return (b.sitofp if signed else b.uitofp)(i, F64)
+
+    def noted(self, b, r, row):
+        """A number that is taken as it is."""
+        return r
 
     # ---- rounding -------------------------------------------------------------------------------
 
@@ -192,7 +215,7 @@ class Fixed(Native):
         if step is not None:
             rounded, shifted = b.fadd(rounded, step), b.fadd(shifted, step)
         self._mark(b, row, shifted)
-        rounded.place = _place(row)
+        rounded.place = place_of(row)
         return rounded
 
     def _mark(self, b, row, shifted):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.rounding import fixed_rounding
 from sciprec.precision.rounding.fixed_rounding import word_at
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.words import F64, I64, V64, call, routine
@@ -12,10 +13,12 @@ from sciprec.precision.rounding.words import F64, I64, V64, call, routine
 BINS = 120
 LEAST_EXPONENT = -80
 """The first bin counts numbers below 2^(LEAST_EXPONENT + 1), the last everything above."""
-RUNS, LARGEST, SMALLEST, ZEROS, UNUSABLE, FIRST_BIN = range(6)
+RUNS, LARGEST, SMALLEST, ZEROS, UNUSABLE, BINS_AT = range(6)
 """Words of a row: how often (integer), the largest size and the smallest but zero (binary64),
-zeros, infinities and NaN (integers), then sizes by exponent (integers)."""
-ROW_BYTES = 8 * 128
+zeros, infinities and NaN (integers), and how many bytes from the row sizes by exponent (integers)
+begin."""
+ROW_BYTES = fixed_rounding.ROW_BYTES
+"""As in fixed point: a kernel's code may be one for both (see `operations.shared_rows`)."""
 
 
 class Recording(Native):
@@ -40,6 +43,9 @@ class Recording(Native):
 
     def accumulate(self, b, total, term, row):
         return self.noted(b, b.fadd(total, term), row)
+
+    accumulate_aligned = accumulate
+    add_with_integer, sub_with_integer = Native.add, sub
 
     def from_integer(self, b, i, signed: bool, row=None):
         return (b.sitofp if signed else b.uitofp)(i, F64)
@@ -73,7 +79,7 @@ def _noted(b, r, row):
     for condition, limit in (("<", 0), (">", BINS - 1)):
         edge = ir.Constant(I64, limit)
         number = b.select(b.icmp_signed(condition, number, edge), edge, number)
-    address = b.add(row, b.mul(b.add(number, ir.Constant(I64, FIRST_BIN)),
-                               ir.Constant(I64, 8)))  # fmt: skip
+    bins = b.add(row, b.load(word_at(b, row, BINS_AT, I64)))
+    address = b.add(bins, b.mul(number, ir.Constant(I64, 8)))
     b.atomic_rmw("add", b.inttoptr(address, I64.as_pointer()), b.zext(usable, I64), "monotonic")
     return r
