@@ -1,6 +1,7 @@
 """Functions inside a lifted kernel: machine code once, errors passed on, not called from Python."""
 
 import gc
+import io
 import os
 import subprocess
 import sys
@@ -9,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from llvmlite.binding import ffi, parse_assembly
-from numba import njit
-from numba.core import event
+from numba import njit, objmode
+from numba.core import event, interpreter, targetconfig
 from numba.core.codegen import CPUCodeLibrary
+from numba.core.compiler import Flags, run_frontend
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
 from numba.extending import overload
@@ -114,6 +116,13 @@ def test_nobody_is_told_of_calls_of_llvm_but_who_listens(monkeypatch, tmp_path):
     assert heard(lambda: sciprec.lift(called_once, "bf16")(x, out)) > 500
 
 
+def printed(code) -> str:
+    """Numba's own code as text."""
+    out = io.StringIO()
+    code.dump(out)
+    return out.getvalue()
+
+
 def thrice(x):
     """What Numba has no form of, until a test gives it one."""
 
@@ -127,6 +136,27 @@ def test_what_is_registered_while_something_compiles_is_known_at_once():
             overload(thrice)(lambda x: lambda x: 3 * x)
             assert njit(lambda x: thrice(x))(14) == 42
     assert not any("refresh" in vars(context) for context in contexts)
+
+
+def test_what_is_quicker_gives_what_numba_gives():
+    """Flags with and without values of their own; a function with a `with`, and one without."""
+    usual = vars(targetconfig.TargetConfig)["values"], interpreter.peep_hole_delete_with_exit
+
+    def with_one(x):
+        with objmode():
+            print(x)
+        return x
+
+    flags = Flags()
+    flags.nrt, flags.error_model = True, "numpy"
+    with undisturbed():
+        assert flags.values() == usual[0](flags) and Flags().values() == usual[0](Flags())
+        assert list(flags.values()) == list(usual[0](flags))
+        texts = [printed(run_frontend(f)) for f in (thrice, with_one)]
+        assert interpreter.peep_hole_delete_with_exit is not usual[1]
+    assert usual == (vars(targetconfig.TargetConfig)["values"],
+                     interpreter.peep_hole_delete_with_exit)  # fmt: skip
+    assert texts == [printed(run_frontend(f)) for f in (thrice, with_one)]
 
 
 @pytest.mark.slow

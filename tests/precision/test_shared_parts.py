@@ -18,9 +18,11 @@ from numba.core import event
 
 import sciprec
 from sciprec.precision.compiled import turns
+from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.operations import reduce
 from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rounding.variant import CAREFUL, PLAIN, PROFILE, WIDE
 
 ROOT = Path(__file__).parents[2]
 
@@ -208,6 +210,27 @@ def test_programs_with_rows_share_all_but_the_entry(tmp_path, monkeypatch):
     alone = []
     names = compiled_by(lambda: alone.extend(map(found_in_fixed_point, FIXED)))
     assert names.count("sp_k_placed") > len(FIXED) and repr(found) == repr(alone)
+
+
+def scaled_by_default(x, out, scale=0.1):
+    for i in range(x.size):
+        out[i] = scale * x[i] + 0.3
+
+
+def test_a_variant_of_a_program_has_the_text_that_it_would_have_alone():
+    """Of `in_variant`; a default value and a table are rounded in the text itself."""
+    fixed, truth = resolve_backend("fixed16"), resolve_backend("fp64")
+    for kernel in (placed, scaled_by_default, weighed_by(np.ones(3) / 3, 0.1)):
+        plain = Program(kernel, fixed, "auto", False, PLAIN)
+        for variant, backend in ((WIDE, fixed), (CAREFUL, fixed), (PROFILE, truth)):
+            found = plain.in_variant(variant, backend)
+            if variant == PROFILE and kernel is not placed:
+                assert found is None
+                continue
+            alone = Program(kernel, backend, "auto", False, variant)
+            assert found.text() == alone.text() != plain.text()
+            assert found.literals == alone.literals and found.layout.rows == alone.layout.rows
+    assert Program(placed, truth, "auto", False).in_variant(PROFILE, truth) is None
 
 
 @pytest.mark.slow

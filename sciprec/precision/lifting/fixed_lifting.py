@@ -13,6 +13,7 @@ from sciprec.display.listing import Summary
 from sciprec.errors import InputError
 from sciprec.precision.fixed.profile import Profile
 from sciprec.precision.fixed.units import Place, Units, from_ranges
+from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.listing import lifted_summary
 from sciprec.precision.operations.objects import fields_of, is_object
@@ -330,7 +331,9 @@ class FixedLifted(Lifted):
     def _variant(self, variant: Variant):
         with self._state:
             if variant not in self._dispatchers:
-                self._dispatchers[variant] = self._compile(variant)[1].sp_entry
+                known = self._program.in_variant(variant, self.backend)
+                module = module_of(known) if known else self._compile(variant)[1]
+                self._dispatchers[variant] = module.sp_entry
             return self._dispatchers[variant]
 
     def _saved(self, args, before: list) -> list:

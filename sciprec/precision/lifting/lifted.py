@@ -194,7 +194,9 @@ class Lifted(Shown):
         with self._lock:
             if self._recorder is None:
                 truth = resolve_backend("fp64")
-                program = self._programs(self.kernel, truth, "auto", self._trusting, PROFILE)
+                program = self._program.in_variant(PROFILE, truth) or self._programs(
+                    self.kernel, truth, "auto", self._trusting, PROFILE
+                )
                 self._recorder = Recorder(program, module_of(program).sp_entry)
             return self._recorder
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from llvmlite import ir
@@ -80,6 +80,16 @@ def _sums_along(axis: int):
 
 def _running_sums_along(axis: int):
     return njit(distinct(lambda a: np.cumsum(a, axis), f"along_{axis}"))
+
+
+@cache
+def _to_the_power(exponent: int):
+    return njit(distinct(lambda x: x**exponent, f"to_{exponent}"))
+
+
+@cache
+def _multiplied_by(factor: int):
+    return njit(distinct(lambda x: x * factor, f"times_{factor}"))
 
 
 _REDUCTIONS = {"total": _sum, "running_product": _product, "running_sum": _running_sum}
@@ -346,14 +356,11 @@ class Operations(Evaluation):
         operator.
         """
 
-        def repeated(x):
-            return x**exponent
-
         def emit(context, b, values, key):
             return self.repeated(b, values[0], exponent, key)
 
         emit = self.rounding_what_is_exact(emit, self.compute) if exponent == 1 else emit
-        native = njit(distinct(repeated, f"to_{exponent}"))
+        native = _to_the_power(exponent)
         made = self._operation(1, emit, native, "power", of_complex=raised(exponent))
         made.of = lambda ops: ops.power(exponent)
         return made
@@ -367,13 +374,10 @@ class Operations(Evaluation):
         return self._by_power(1.0 / divisor, shared(divisor), lambda o: o.over(divisor))
 
     def _by_power(self, factor, of_complex: ComplexOperation, of: Callable):
-        def times(x):
-            return x * factor
-
         def emit(context, b, values, key):
             return self.compute.times(b, values[0], float(factor))
 
-        native = njit(distinct(times, f"{factor}")) if isinstance(factor, int) else None
+        native = _multiplied_by(factor) if isinstance(factor, int) else None
         made = self._operation(1, emit, native, "mul", of_complex=of_complex)
         made.of = of
         return made

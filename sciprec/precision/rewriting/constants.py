@@ -87,6 +87,7 @@ def held(rewriter: Rewriter, value: ast.expr) -> ast.expr:
 def default(rewriter: Rewriter, value) -> ast.expr:
     """A parameter's default value, in Python, when the generated module is imported."""
     if isinstance(value, (float, np.floating)):
+        rewriter.program.rounds_ahead = True
         rounded = round_literal(float(value), rewriter.program.backend.storage)
         text = ast.Constant(rounded.hex())
         number = ast.Call(ast.Attribute(name("float"), "fromhex", ast.Load()), [text], [])

@@ -5,6 +5,7 @@ from them.
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 from collections import ChainMap
 from types import CodeType, FunctionType
@@ -32,7 +33,7 @@ from sciprec.precision.rounding.variant import FLOATS, Variant
 
 _LARGEST_CONSTANT = 1 << 20
 _RESULTS = ("add", "sub", "mul", "div", "sqrt", "fma", "neg", "abs", "fabs")
-_HEADER = '''"""Generated: kernel '{kernel}' in the arithmetic '{backend}'. Do not edit."""
+_HEADER = '''"""Generated: {title}. Do not edit."""
 
 import math
 
@@ -90,6 +91,7 @@ class Program:
         with_rows: in messages, what has rows of a table.
         kept: whether compiled code is kept on disk, and shared.
         may_share: whether its text can be one for several arithmetics: see `shares`.
+        rounds_ahead: whether numbers of its text depend on the arithmetic.
 
     Args:
         kernel: the plain Python function.
@@ -119,7 +121,8 @@ class Program:
         self.frames: dict[str, Frame] = {}
         self.sites: list[Site] = []
         self.sentences = Sentences()
-        self.parallel = False
+        self.parallel = self.rounds_ahead = False
+        self._text = ""
         self._names: dict[object, str] = {}
         self._queue: list = []
         self.sources: dict[CodeType, str] = {}
@@ -266,6 +269,7 @@ class Program:
 
     def held_array(self, value: np.ndarray) -> np.ndarray:
         """A constant array of floats as the generated module holds it."""
+        self.rounds_ahead = True
         return round_array(value, self.backend.storage)
 
     def array_text(self, text: str) -> str:
@@ -395,10 +399,32 @@ class Program:
 
     def text(self) -> str:
         """The generated module."""
+        self._text = self._text or self._written()
+        return self._text
+
+    def in_variant(self, variant: Variant, backend: Backend) -> Program | None:
+        """The same kernel as a program of another variant, or of another backend with rows; None
+        where more than the arithmetic of its entry is another one, and it has to be made.
+        """
+        same = self.rows and self.shares and can_share_rows(backend, variant)
+        if not same or self.rounds_ahead and backend != self.backend:
+            return None
+        text = self.text()  # which lays out the table
+        other = copy.copy(self)
+        other.backend, other.variant = backend, variant
+        for before, after in ((self._title(), other._title()),
+                              (self._own_arithmetic(), other._own_arithmetic())):  # fmt: skip
+            text = text.replace(before, after, 1)
+        other._text = text
+        return other
+
+    def _title(self) -> str:
+        return f"kernel '{self.kernel.__name__}' in the arithmetic '{self.backend.name}'"
+
+    def _written(self) -> str:
         parts = [
             _HEADER.format(
-                kernel=self.kernel.__name__,
-                backend=self.backend.name,
+                title=self._title(),
                 arithmetic=self._arithmetic(),
                 carrier=self.backend.carrier.name,
                 sharing=_SHARING if self.shares else "",
