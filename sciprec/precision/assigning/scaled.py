@@ -8,13 +8,13 @@ them, and a result is rounded once, in the range of its own place.
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 
 from sciprec.precision.assigning import rows, scaled_in_format
 from sciprec.precision.assigning.by_row import ByRow
@@ -26,6 +26,7 @@ from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.own_names import own_name
+from sciprec.precision.rewriting.syntax import LiftError, name
 from sciprec.precision.rounding import recording
 from sciprec.precision.rounding.fixed_rounding import constant_at
 from sciprec.precision.rounding.recording import Recording
@@ -37,6 +38,7 @@ _FIRST_BIN = recording.BINS_AT + 1
 _ROW_BYTES = {SCALED: rows.ROW_BYTES, NOTED: 8 * 128}
 _NEVER = (1 << 63) - 1
 _FEW_BITS = 2  # every format has them
+_LITERAL = "significand"
 
 
 class _Scaled(ByRow):
@@ -45,10 +47,8 @@ class _Scaled(ByRow):
     scale_word = rows.SCALE
 
     def taken(self, b, x, row):
-        """An operand as it is; a literal with the significand of the format."""
-        if not (isinstance(x, ir.Constant) and isinstance(x.constant, float)):
-            return x
-        return x if _bits(x.constant) <= _FEW_BITS else self.significand(b, x, row)
+        """An operand as it is."""
+        return x
 
     def significand(self, b, x, row):
         """A number with the bits of the format, in any range."""
@@ -82,6 +82,14 @@ class _Operations(OperationsByRow):
         self.noted = layout == NOTED
         AssignedOperations.__init__(self, technique, _variant(layout))
 
+    def _make(self, name: str):
+        if name == _LITERAL:
+            return self._operation(1, self._literal, None, name)
+        return super()._make(name)
+
+    def _literal(self, context, b, values, key):
+        return self.compute.significand(b, *values, key)
+
     def _by_class(self, b, row, evaluated):
         return evaluated(0) if self.noted else super()._by_class(b, row, evaluated)
 
@@ -113,6 +121,21 @@ class ScaledProgram(AssignedProgram):
     def _arithmetic(self) -> str:
         place = "'sciprec.precision.assigning.scaled', 'operations_of'"
         return f"sp_imported({place})({self.row_layout!r})"
+
+    def literal(self, value: float) -> ast.expr:
+        """A literal with the significand of the format, which every row has, the last one too."""
+        made = self.number(value)
+        if _bits(value) <= _FEW_BITS:
+            return made
+        any_row = [name("sp_key"), ast.Constant(0)]
+        return ast.Call(name(self.operation(_LITERAL)), [*any_row, made], [])
+
+    def held_array(self, value: np.ndarray) -> np.ndarray:
+        """Refused: it would have a format of its own."""
+        raise LiftError(
+            f"kernel '{self.kernel.__name__}' has a constant array, whose numbers have no scale; "
+            "pass it as an argument"
+        )
 
 
 class ScaledInFormatProgram(AssignedProgram):
@@ -239,7 +262,8 @@ class Scalable:
         known = {
             k: rows.row_of(shifted(arithmetic, k, small), rows.NEAREST) for k in set(exponents)
         }
-        return np.array([known[k] for k in exponents] + [np.zeros(rows.WORDS)])
+        last = rows.row_of(arithmetic, rows.NEAREST)  # of no operation
+        return np.array([known[k] for k in exponents] + [last])
 
     def run(self, table: np.ndarray, *args: Any) -> Any:
         """Run the kernel; what it is given is taken as it is, and arrays are written."""
