@@ -17,7 +17,9 @@ PACKAGE = ROOT / "sciprec"
 TOP = {"__init__.py", "__main__.py", "accessor.py", "errors.py", "py.typed"}
 MOST_FILES = 24
 COMING = {"study", "trace", "tune", "model", "bound", "monitor", "compare"}
-FOLDERS = sorted({p.parent for p in PACKAGE.rglob("*.*") if p.suffix != ".pyc"} - {PACKAGE})
+FOLDERS = sorted(
+    {p.parent for p in PACKAGE.rglob("*.*") if "__pycache__" not in p.parts} - {PACKAGE}
+)  # also while other processes write there
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
