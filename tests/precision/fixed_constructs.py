@@ -179,6 +179,7 @@ def chained(x, out):
 def functions(x, out):
     for i in range(out.size):
         value = math.exp(x[i]) + math.log(x[i] + 3.0) + np.sin(x[i]) + math.atan2(x[i], 2.0)
+        value += math.hypot(x[i], 0.75) - np.cbrt(x[i]) * math.erf(x[i])
         out[i] = value + x[i] ** 2.5 if x[i] > 0 else -x[i]
 
 

@@ -13,7 +13,12 @@ from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.operations import keys
 from sciprec.precision.operations.complex_algorithms import BOUNDS
-from sciprec.precision.operations.number_types import call_inlined, forward
+from sciprec.precision.operations.number_types import (
+    call_inlined,
+    forward,
+    plainly_called,
+    tells_exceptions,
+)
 from sciprec.precision.operations.operation import OPERATIONS, Operation
 from sciprec.precision.rounding.fixed_rounding import Fixed
 from sciprec.precision.rounding.native import Native
@@ -188,6 +193,9 @@ class Evaluation:
     def _native(self, context, b, function, values, kind=None):
         """Numba's own function on values of one floating type (the carrier unless said)."""
         kind = kind or self.carrier
+        if not tells_exceptions(b.function):
+            wrapped = plainly_called(function, len(values))
+            return call_inlined(context, b, wrapped, (kind,) * len(values), values)
         known = context.typing_context.resolve_value_type(function)
         resolved = known.get_call_type(context.typing_context, (kind,) * len(values), {})
         result = forward(known, resolved)(context, b, kind(*(kind,) * len(values)), values)

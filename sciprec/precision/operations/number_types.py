@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+
+from llvmlite import ir
+from numba import njit
 from numba.core import types
 from numba.core.imputils import impl_ret_borrowed
 
@@ -63,6 +68,17 @@ def call_inlined(context, b, dispatcher, kinds, values):
         b, callee, resolved.return_type, resolved.args, values, attrs=("alwaysinline",)
     )
     return result
+
+
+def tells_exceptions(function: ir.Function) -> bool:
+    """Whether a function has the first arguments of Numba's, by which it tells of exceptions."""
+    return len(function.args) > 1 and all(x.type.is_pointer for x in function.args[:2])
+
+
+@lru_cache(maxsize=64)
+def plainly_called(function: Callable, arity: int):
+    """A jitted function that calls a native one, for code that cannot tell of exceptions."""
+    return njit((lambda x: function(x)) if arity == 1 else (lambda x, y: function(x, y)))
 
 
 def has_float(kind) -> bool:
