@@ -175,7 +175,7 @@ def test_registered_kernels_in_formats_by_line(part):
 
 def _configured(kernel, assignment):
     known = assignment.arithmetics
-    made = Configured(kernel, layout_of(known), formats=known)
+    made = Configured(kernel, layout_of(known), formats=known, after=0.0)
     table = made.table(Matching(assignment, kernel).arithmetics)
     return lambda *args: made(table, *args)
 
@@ -185,7 +185,7 @@ def test_a_run_takes_the_version_of_a_function_in_one_format(layout):
     """Whatever the other functions are in: the bits are those of rows, and the rows say so."""
     names = ("fp64", "fp32", "bf16") if layout == NEAREST else ("fp64", "mlu370", "fp16")
     known = [resolve_backend(name).compute for name in names]
-    made = Configured(nested, layout, formats=known)
+    made = Configured(nested, layout, formats=known, after=0.0)
     program, chosen = made.program, set()
     own = [own_place(program, row).function for row in program.layout.rows]
     for outer, nearer in itertools.product(range(3), repeat=2):
@@ -198,6 +198,21 @@ def test_a_run_takes_the_version_of_a_function_in_one_format(layout):
         assert is_same(made(table, args, 3), made(read, args, 3)), (outer, nearer)
         chosen.add(tuple(table.view(np.int64)[:, VERSION][program.spans[:, 0]]))
     assert chosen == {(o if o == n else 0, n) for o in (1, 2, 3) for n in (1, 2, 3)}
+
+
+def test_a_kernel_that_is_called_for_long_gets_versions():
+    """Its rows stay where they are, tables from before are taken, and bits are as before."""
+    known = [resolve_backend(name).compute for name in ("fp64", "fp32", "bf16")]
+    made = Configured(nested, NEAREST, formats=known, after=1e-9)
+    rows, args = made.program.layout.rows, numbers(24, 3)
+    tables = [made.table([each] * len(rows)) for each in known]
+    before = [made(table, args, 3) for table in tables]
+    again = [made.table([each] * len(rows)) for each in known]
+    chosen = [set(table.view(np.int64)[:-1, VERSION]) for table in (*tables, *again)]
+    assert chosen == [{0}, {0}, {0}, {1, 0}, {2, 0}, {3, 0}]
+    for table, other, result in zip(tables, again, before, strict=True):
+        assert is_same(made(table, args, 3), result) and is_same(made(other, args, 3), result)
+    assert made.program.layout.rows == rows
 
 
 RANDOM_SAMPLE = ((2, 1), (83, 1), (85, 1))

@@ -75,7 +75,7 @@ def run_assigned(trial: Trial, folder: Path) -> Outcome:
             lifted = lift(kernel, assignment)
             rows = Matching(assignment, kernel).arithmetics
             layout, formats = layout_of(assignment.arithmetics), assignment.arithmetics
-            configured = Configured(kernel, layout, formats=formats)
+            configured = Configured(kernel, layout, formats=formats, after=0.0)
             table = configured.table(rows)
             uniform = uniform_tables(configured, kernel, names, trial.seed)
         except InputError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,32 +11,53 @@ import numpy as np
 from numba.core import errors
 
 from sciprec.precision.assigning import rows
+from sciprec.precision.assigning.program import AssignedProgram
 from sciprec.precision.assigning.versions import VersionedProgram
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import last_reason
 from sciprec.precision.rewriting.syntax import LiftError
 
+_VERSIONS_AFTER = 2.0
+"""Seconds of calls, about what versions take to be compiled."""
+
 
 class Configured:
-    """A kernel compiled once for all assignments of a layout.
+    """A kernel compiled once for all assignments of a layout, and with versions of its functions
+    where it is called for longer than these take to compile: with the same bits.
 
     Args:
         kernel: the plain Python function.
         layout: of the rows, see `rows`.
         unit: what shares a row, see `AssignedProgram`.
-        formats: in which functions are compiled once more, see `VersionedProgram`.
+        formats: of the versions, see `VersionedProgram`.
+        after: seconds of calls before there are versions.
 
     Attributes:
         program: with the rows of its operations, `program.layout.rows`.
     """
 
     def __init__(
-        self, kernel, layout: str, unit: str = "operation", formats: Sequence[Arithmetic] = ()
-    ) -> None:
-        self.program = VersionedProgram(kernel, layout, unit, formats)
-        self._entry = module_of(self.program).sp_entry
-        self._spans, self._counted = self.program.spans, self.program.counted
+        self, kernel, layout: str, unit: str = "operation", formats: Sequence[Arithmetic] = (),
+        after: float = _VERSIONS_AFTER,
+    ) -> None:  # fmt: skip
+        self.program = AssignedProgram(kernel, layout, unit)
+        self._kernel, self._formats, self._after = kernel, formats, after
+        self._versions: VersionedProgram | None = None
+        self._seconds, self._compiled, self._lock = 0.0, False, threading.Lock()
+        if formats and after <= 0.0:
+            self.program = self._bring_versions()
+        else:
+            self._entry = module_of(self.program).sp_entry
+
+    def _bring_versions(self) -> VersionedProgram:
+        """Go on with versions; tables from before choose none of these."""
+        program = self.program
+        versions = VersionedProgram(self._kernel, program.row_layout, program.unit, self._formats)
+        entry = module_of(versions).sp_entry
+        self._spans, self._counted = versions.spans, versions.counted
+        self._entry, self._versions = entry, versions
+        return versions
 
     def table(self, arithmetics: list[Arithmetic]) -> np.ndarray:
         """The table that gives every row its arithmetic, in the rows' order."""
@@ -45,10 +68,12 @@ class Configured:
         return self.with_versions(made)
 
     def with_versions(self, table: np.ndarray) -> np.ndarray:
-        """A table whose functions take a version of theirs where it has the bits; it is written."""
+        """A table whose functions take a version of theirs where there is one and it has the bits;
+        it is written.
+        """
         words = table.view(np.int64)
         words[:, rows.VERSION] = 0
-        for number, arithmetic in enumerate(self.program.formats, 1):
+        for number, arithmetic in enumerate(self._versions.formats if self._versions else (), 1):
             wanted = rows.row_of(arithmetic, self.program.row_layout).view(np.int64)
             other = (words[:-1, : rows.VERSION] != wanted[: rows.VERSION]).any(axis=1)
             before = np.concatenate([[0], np.cumsum(other & self._counted)])
@@ -58,6 +83,7 @@ class Configured:
 
     def __call__(self, table: np.ndarray, *args: Any) -> Any:
         """Run the kernel in the formats of a table; arrays are written as the kernel does."""
+        began = time.perf_counter()
         try:
             return self._entry(table.ctypes.data, *args)[0]
         except errors.NumbaError as error:
@@ -66,3 +92,13 @@ class Configured:
                 f"{last_reason(str(error))}; an assignment takes what lift takes, but for complex "
                 "numbers and functions as arguments"
             ) from None
+        finally:
+            if self._formats and self._versions is None:
+                self._called_for(time.perf_counter() - began)
+
+    def _called_for(self, seconds: float) -> None:
+        with self._lock:
+            self._seconds += seconds if self._compiled else 0.0  # the first call compiles
+            self._compiled = True
+            if self._seconds > self._after and self._versions is None:
+                self._bring_versions()
