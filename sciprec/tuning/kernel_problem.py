@@ -16,7 +16,6 @@ from sciprec.precision.assigning.configured import Configured
 from sciprec.precision.assigning.places import Place
 from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.rewriting.copies import copied
-from sciprec.tuning.counts import counted_call
 from sciprec.tuning.formats import Formats
 from sciprec.tuning.metrics import Metric
 from sciprec.tuning.problem import Raised, Tables, TuningProblem, Values, cores
@@ -73,7 +72,10 @@ class KernelProblem(TuningProblem):
 
     def counts(self) -> Counter[Place]:
         """Of one call."""
-        return counted_call(self.kernel, self.args, self.place_of)
+        with np.errstate(all="ignore"):
+            table, given = self.in_binary64(self._configured), copied(self.args)
+            _, runs = self._configured.counted(table, *given)
+        return self.by_place(self._configured, runs)
 
     def identity(self) -> Sequence[Any]:
         """The results that count, and the arguments."""

@@ -19,7 +19,6 @@ from sciprec.precision.assigning.policies import Stage
 from sciprec.precision.assigning.program import AssignedProgram
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.rewriting.layout import Row
-from sciprec.tuning.counts import counted_call
 from sciprec.tuning.formats import Formats
 from sciprec.tuning.metrics import Metric
 from sciprec.tuning.problem import Raised, Tables, TuningProblem, Values, cores
@@ -194,10 +193,12 @@ class _Census(_Maker):
         shapes = configured, _shapes(args, numbers)
         known = self._counts.setdefault(shapes, {})
         given = tuple(numbers)
-        if given not in known and len(known) < PROFILED:
-            known[given] = counted_call(kernel, args, self.problem.place_of)
         self._calls.setdefault(shapes, Counter())[given] += 1
-        return super().called(kernel, configured, table, args)
+        if given in known or len(known) >= PROFILED:
+            return super().called(kernel, configured, table, args)
+        found, runs = configured.counted(table, *args)
+        known[given] = self.problem.by_place(configured, runs)
+        return found
 
     def counts(self) -> Counter[Place]:
         """Of the whole run."""

@@ -145,6 +145,14 @@ class TuningProblem(ABC):
         program = configured.program
         return [self.place_of(program, row) for row in program.layout.rows]
 
+    def by_place(self, configured: Configured, runs: np.ndarray) -> Counter[Place]:
+        """How often the operations of places were executed, of those of rows."""
+        found: Counter[Place] = Counter()
+        for place, count in zip(self.places_of(configured), runs.tolist(), strict=True):
+            if place and count:
+                found[place] += count
+        return found
+
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """Places with operations that are executed, in the order of the source."""

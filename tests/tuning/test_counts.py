@@ -1,16 +1,21 @@
 """What `tune` counts: every operation that has a format, sums of arrays and whole powers too."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sciprec import tune
+from sciprec.precision import resolve_backend
 from sciprec.tuning.formats import formats_of
 from sciprec.tuning.kernel_problem import KernelProblem
 from sciprec.tuning.metrics import metric_of
-from tests.random_kernels.trials import kernel_in
+from tests.random_kernels.generator import random_case
+from tests.random_kernels.trials import kernel_in, kernel_of
+from tests.random_kernels.values import values_of
+from tests.tuning.by_profile import counted_call
 
 X = np.random.default_rng(0).uniform(0.5, 1.5, 16)
 POWERS = (2, 3, 7, 8, -1, -2, -5)
@@ -45,6 +50,44 @@ def test_whole_powers_count_their_products(tmp_path):
 def test_sums_of_arrays_count_their_additions(tmp_path):
     lines = ("np.sum(x)", "x.sum()", "np.mean(x)", "np.sum(x * y)", "np.dot(x, y)", "x[0] * y[0]")
     assert runs_of(lines, tmp_path) == [15, 15, 16, 31, 32, 1]
+
+
+def test_statements_that_change_arrays_count_an_operation_an_element(tmp_path):
+    """In loops of several threads, too."""
+    source = (
+        "import math\nfrom numba import prange\n\n\ndef kernel(x, y):\n    y -= x\n"
+        "    y *= math.sqrt(2.0 * x[0])\n    for i in prange(x.size):\n        y[i] += 0.1\n"
+        "        y[i] /= x[i] + 0.5\n"
+    )
+    problem = KernelProblem(
+        kernel_in(source, tmp_path), (X, X[::-1].copy()), output=None, metric=metric_of("max"),
+        formats=formats_of(("fp64", "bf16")), unit="line",
+    )  # fmt: skip
+    found = {group.place.source: group.runs for group in problem.groups}
+    assert list(found.values()) == [16, 18, 16, 32]
+
+
+CHEAP, MORE = (4, 12), (0, 29, 56)
+
+
+@pytest.mark.parametrize("seeds", [CHEAP, pytest.param(MORE, marks=pytest.mark.slow)], ids=len)
+def test_random_kernels_count_what_a_profile_of_theirs_does(seeds, tmp_path):
+    """But for `y -= x`: of arrays a profile counts elements as they are read and written, too."""
+    compared = 0
+    for seed in seeds:
+        case = random_case(seed)
+        kernel = kernel_of(case, tmp_path)
+        args = tuple(values_of(case.arguments, resolve_backend("fp64"), seed, 0, False))
+        problem = KernelProblem(
+            kernel, args, output=None, metric=metric_of("max"),
+            formats=formats_of(("fp64", "bf16")), unit="line",
+        )  # fmt: skip
+        found, known = problem.counts(), counted_call(kernel, args, problem.place_of)
+        for place in found | known:
+            if not re.match(r"[\w\[\], ]+[-+*/]= ", place.source):
+                assert found[place] == known[place], (seed, place)
+                compared += 1
+    assert compared > 2 * len(seeds)
 
 
 def test_a_line_with_a_sum_or_a_power_is_narrowed():

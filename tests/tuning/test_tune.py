@@ -21,6 +21,7 @@ from sciprec.tuning.metrics import METRICS, metric_of
 from sciprec.tuning.problem import TuningProblem
 from sciprec.tuning.search import cheapest
 from tests.random_kernels.generator import random_case
+from tests.random_kernels.trials import kernel_in
 from tests.random_kernels.trials import kernel_of as kernel_of_case
 from tests.random_kernels.values import values_of
 from tests.tuning.fpbench import KERNELS, inputs_of
@@ -233,24 +234,33 @@ def _kept_files(monkeypatch):
     return kept_runs._folder().glob("*.jsonl")
 
 
-def test_a_kernel_is_compiled_once_for_all_choices(monkeypatch, tmp_path):
+LOOP = """
+import math
+
+
+def kernel(x):
+    t = {}
+    for i in range(x.size):
+        t += 0.25 * x[i] * x[i]
+    return math.sqrt(t) / 3.0
+"""
+
+
+@pytest.mark.parametrize(("after", "times"), [(2.0, 1), (1e-9, 2)], ids=["short", "long"])
+def test_a_kernel_is_compiled_once_for_all_choices(after, times, monkeypatch, tmp_path):
+    """Truth and counts among them; and once more where it is called for longer than that takes."""
     from numba.core import event
 
     monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
-
-    def scaled(x):
-        t = 0.0
-        for i in range(x.size):
-            t += 0.25 * x[i] * x[i]
-        return math.sqrt(t) / 3.0
-
+    monkeypatch.setattr("sciprec.precision.assigning.configured._VERSIONS_AFTER", after)
+    kernel = kernel_in(LOOP.format(after), tmp_path)
     with event.install_recorder("numba:compile") as recorded:
-        found = tune(scaled, (X,), tolerance=1e-3, unit="operation")
-    entries = {
+        found = tune(kernel, (X,), tolerance=1e-3, unit="operation", check=(X[::-1].copy(),))
+    entries = [
         e.data["dispatcher"] for _, e in recorded.buffer
-        if e.data["dispatcher"].py_func.__name__ == "sp_entry"
-    }  # fmt: skip
-    assert len(entries) == 2 and found.runs > 10  # all choices; counted operations
+        if e.is_start and e.data["dispatcher"].py_func.__name__ == "sp_entry"
+    ]  # fmt: skip
+    assert len(entries) == times and found.runs > 10
 
 
 def test_nothing_to_compute_costs_what_it_did():

@@ -16,12 +16,12 @@ from sciprec.diagnosis.models.traces import Results
 from sciprec.kinds.programs import first_variant, loaded, program_of
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.rewriting.syntax import plain_function
-from sciprec.tuning.counts import counted_call
 from sciprec.tuning.formats import formats_of
 from sciprec.tuning.metrics import metric_of
 from sciprec.tuning.model_problem import PROFILED, ModelProblem
 from tests.diagnosis.model_programs import ROOT, both, by_kernels, start
 from tests.oracles.by_line import run_by_line
+from tests.tuning.by_profile import counted_call
 
 NARROW = ("fp64", "fp32", "tf32", "fp16", "bf16", "e5m2", "mlu370", "float:p=13,round=rz")
 WAVES = ("--plugin", ROOT / "examples/lorenz96.py", "tune", ROOT / "examples/lorenz96.toml")

@@ -19,19 +19,22 @@ from sciprec.precision.lifting.lifted import last_reason
 from sciprec.precision.rewriting.syntax import LiftError
 
 _VERSIONS_AFTER = 2.0
-"""Seconds of calls, about what versions take to be compiled."""
+"""Seconds of calls, about what versions take to be compiled; the form that counts takes up to six
+times as long for a call."""
 
 
 class Configured:
-    """A kernel compiled once for all assignments of a layout, and with versions of its functions
-    where it is called for longer than these take to compile: with the same bits.
+    """A kernel compiled once for all assignments of a layout, in a form that counts operations, and
+    once more where it is called for longer than that takes: without counters, which keep loops from
+    vectorising, and with versions of its functions. Both have the same bits.
 
     Args:
         kernel: the plain Python function.
         layout: of the rows, see `rows`.
         unit: what shares a row, see `AssignedProgram`.
         formats: of the versions, see `VersionedProgram`.
-        after: seconds of calls before there are versions.
+        after: seconds of calls before there are versions; left out, about what these take to be
+            compiled.
 
     Attributes:
         program: with the rows of its operations, `program.layout.rows`.
@@ -39,16 +42,17 @@ class Configured:
 
     def __init__(
         self, kernel, layout: str, unit: str = "operation", formats: Sequence[Arithmetic] = (),
-        after: float = _VERSIONS_AFTER,
+        after: float | None = None,
     ) -> None:  # fmt: skip
-        self.program = AssignedProgram(kernel, layout, unit)
-        self._kernel, self._formats, self._after = kernel, formats, after
+        self.program = self._counting = AssignedProgram(kernel, layout, unit, counts=True)
+        self._kernel, self._formats = kernel, formats
+        self._after = _VERSIONS_AFTER if after is None else after
         self._versions: VersionedProgram | None = None
         self._seconds, self._compiled, self._lock = 0.0, False, threading.Lock()
-        if formats and after <= 0.0:
+        if formats and self._after <= 0.0:
             self.program = self._bring_versions()
         else:
-            self._entry = module_of(self.program).sp_entry
+            self._entry = module_of(self._counting).sp_entry
 
     def _bring_versions(self) -> VersionedProgram:
         """Go on with versions; tables from before choose none of these."""
@@ -85,16 +89,29 @@ class Configured:
         """Run the kernel in the formats of a table; arrays are written as the kernel does."""
         began = time.perf_counter()
         try:
-            return self._entry(table.ctypes.data, *args)[0]
+            return self._called(self._entry, table, args)
+        finally:
+            if self._formats and self._versions is None:
+                self._called_for(time.perf_counter() - began)
+
+    def counted(self, table: np.ndarray, *args: Any) -> tuple[Any, np.ndarray]:
+        """The same, and (rows,), how often the operations of each row were executed; a whole power
+        counts every product that it takes.
+        """
+        own = table.copy()
+        counts = own.view(np.int64)[:-1, rows.COUNT]
+        counts[:] = 0
+        return self._called(module_of(self._counting).sp_entry, own, args), counts
+
+    def _called(self, entry, table: np.ndarray, args: tuple) -> Any:
+        try:
+            return entry(table.ctypes.data, *args)[0]
         except errors.NumbaError as error:
             raise LiftError(
                 f"kernel '{self.program.kernel.__name__}' cannot run in an assignment: "
                 f"{last_reason(str(error))}; an assignment takes what lift takes, but for complex "
                 "numbers and functions as arguments"
             ) from None
-        finally:
-            if self._formats and self._versions is None:
-                self._called_for(time.perf_counter() - began)
 
     def _called_for(self, seconds: float) -> None:
         with self._lock:

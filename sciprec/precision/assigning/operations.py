@@ -138,9 +138,16 @@ class OperationsByRow(AssignedOperations):
     Args:
         layout: of the rows, see `rows`.
         formats: of versions that read none; their operations are `version_1`, `version_2`, ...
+        counts: "plain" where every operation counts in its row how often it is executed, "atomic"
+            where several threads do, else "".
     """
 
-    def __init__(self, layout: str, formats: tuple[Arithmetic, ...] = ()) -> None:
+    _counts = ""
+
+    def __init__(
+        self, layout: str, formats: tuple[Arithmetic, ...] = (), counts: str = ""
+    ) -> None:
+        self._counts = counts
         variant = Variant(f"by row, {layout}", rows.ROW_BYTES)
         super().__init__(_TECHNIQUES[layout](), variant)
 
@@ -160,6 +167,32 @@ class OperationsByRow(AssignedOperations):
 
         return version
 
+    def emit(self, name: str, role: Native) -> Callable:
+        """An operation, its operands rounded; it is counted."""
+        made = super().emit(name, role)
+        if not self._counts or not rounds(name):
+            return made
+
+        def counted(context, b, values, key):
+            self._count(b, key, 1)
+            return made(context, b, values, key)
+
+        return counted
+
+    def repeated(self, b, x, exponent: int, key):
+        """x^exponent by repeated squaring, of a rounded x; its products are counted."""
+        size = abs(exponent)
+        if self._counts and size:
+            self._count(b, key, size.bit_length() + size.bit_count() - 2 + (exponent < 0))
+        return super().repeated(b, x, exponent, key)
+
+    def _count(self, b, row, runs: int) -> None:
+        place, more = word_at(b, row, rows.COUNT, I64), ir.Constant(I64, runs)
+        if self._counts == "atomic":
+            b.atomic_rmw("add", place, more, "monotonic")
+        else:
+            b.store(b.add(b.load(place), more), place)
+
     def _emitted(self, name: str, role: Native) -> Callable:
         if name == "mod":
             return lambda c, b, v, key: self._modulus(c, b, role, v, key)
@@ -178,6 +211,8 @@ class OperationsByRow(AssignedOperations):
 
     def of_bits(self, context, b, row: Operation, value, role: Native, key):
         """A function of a 32-bit integer, as the row's format wants it."""
+        if self._counts:
+            self._count(b, key, 1)
 
         def evaluated(way: int):
             function = (row.evaluate, row.narrow, row.narrow)[way]
@@ -225,9 +260,11 @@ class OperationsInFormat(AssignedOperations):
 
 
 @lru_cache(maxsize=64)
-def by_row(layout: str, formats: tuple[Arithmetic, ...] = ()) -> OperationsByRow:
-    """The (shared) operations that read rows of a layout, and those of versions in some formats."""
-    return OperationsByRow(layout, formats)
+def by_row(
+    layout: str, formats: tuple[Arithmetic, ...] = (), counts: str = ""
+) -> OperationsByRow:
+    """The (shared) operations that read rows of a layout; see `OperationsByRow`."""
+    return OperationsByRow(layout, formats, counts)
 
 
 @lru_cache(maxsize=64)

@@ -47,21 +47,23 @@ class AssignedProgram(ProgramWithOrigins):
             Within it numbers are in one format, and rounded once.
         backend: of the variables; left out, binary64.
         variant: what operations do with rows; left out, that of the layout.
+        counts: whether operations count in their rows how often they are executed.
     """
 
     with_rows = "an assignment"
 
     def __init__(
         self, kernel, layout: str, unit: str = "operation", backend: Backend | None = None,
-        variant: Variant | None = None,
+        variant: Variant | None = None, counts: bool = False,
     ) -> None:  # fmt: skip
-        self.row_layout, self.unit = layout, unit
+        self.row_layout, self.unit, self._counts = layout, unit, counts
         variant = variant or Variant(f"by row, {layout}", rows.ROW_BYTES)
         super().__init__(kernel, backend or resolve_backend("fp64"), "auto", True, variant)
 
     def _arithmetic(self) -> str:
         place = "'sciprec.precision.assigning.operations', 'by_row'"
-        return f"sp_imported({place})({self.row_layout!r})"
+        how = ("atomic" if self.parallel else "plain") if self._counts else ""
+        return f"sp_imported({place})({self.row_layout!r}, (), {how!r})"
 
     def frame(self, function: str) -> Frame:
         """The rows of a generated function."""

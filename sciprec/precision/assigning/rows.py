@@ -1,5 +1,5 @@
-"""Rows of an assignment's table: the format of an operation as eight words, read at run time, and
-which version of a function a run takes.
+"""Rows of an assignment's table: the format of an operation as eight words, read at run time,
+which version of a function a run takes, and how often the operation was executed.
 
 Two layouts. `NEAREST` serves arithmetics that round to nearest with at most 25 bits, subnormals and
 no saturation, and binary64; `ANY` every rounding up to 52 bits besides. Words are binary64 numbers
@@ -18,15 +18,16 @@ from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.precision.formats.rounding_rules import Lost
 
-WORDS = 9
+WORDS = 10
 ROW_BYTES = 8 * WORDS
 
-SCALE, LEAST, EDGE, LIMIT, INFINITE, FLUSH, CLASS, RULE, VERSION = range(WORDS)
+SCALE, LEAST, EDGE, LIMIT, INFINITE, FLUSH, CLASS, RULE, VERSION, COUNT = range(WORDS)
 """Words of `NEAREST`: 1.5 * 2^(53 - p), or 0 in binary64; the least power of two whose spacing is
 that of its binade; the size from which on a result is beyond the range; what it is then; how
 functions are evaluated. `ANY` has besides: what an infinite result is; the size below which results
-are zeros; the rule. The last one is of the function whose first row this is: the
-number of the version that a run takes, from 1, or 0 for none, see `versions`."""
+are zeros; the rule. `VERSION` is of the function whose first row this is: the number of the version
+that a run takes, from 1, or 0 for none, see `versions`. `COUNT`, an integer, is written by runs that
+count their operations."""
 SPACING, LARGEST = SCALE, EDGE
 """Of `ANY` in these places: 2^(1 - p), or 0 in binary64; the largest number."""
 NEGATIVE_ZERO, BELOW_IS_OTHER = 32, 33
