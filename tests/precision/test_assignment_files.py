@@ -1,5 +1,6 @@
 """Assignments in files: lines that moved, lines that read alike, and files of one name."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -75,6 +76,86 @@ def test_lines_that_read_alike_and_became_more_or_fewer_are_refused(tmp_path, no
     loaded = Assignment.load(Assignment({5: "bf16"}, kernel=kernel).save(tmp_path / "a.toml"))
     with pytest.raises(InputError, match="was number 2 of 2 that read so; .* cannot be told"):
         lift(kernel_of(tmp_path / "b", body(now)), loaded)
+
+
+CHAINS = """
+def inner(x):
+    return 0.3 * x
+
+
+def middle(x):
+    y = inner(x)
+    y += inner(x + 0.1)
+    return y
+
+
+def kernel(x):
+    z = middle(x)
+    z += middle(z)
+    return z + inner(z)
+""".strip().splitlines()
+
+
+def formats_by_chain(assignment, kernel) -> list[str]:
+    """Of all rows: shifted lines do not change their order."""
+    found = Matching(assignment, kernel)
+    found.require_met()
+    return [a.format.name for a in found.arithmetics]
+
+
+def test_chains_of_calls_are_found_again_in_shifted_files(tmp_path):
+    """By the text of every line of theirs, in whatever functions lines were put in."""
+    rng = np.random.default_rng(21)
+    kernel = kernel_of(tmp_path / "a", CHAINS)
+    every = {str(p.key("mine.py")) for p in Matching(Assignment({}, unit="call"), kernel).every}
+    inner = sorted(key for key in every if key.endswith("inner"))
+    assert len(inner) == 5 and len(every) == 8
+    for trial in range(30):
+        some = rng.choice(inner, rng.integers(1, 6), replace=False)
+        formats = {str(key): str(rng.choice(["bf16", "fp16", "fp32"])) for key in some}
+        made = Assignment(formats, unit="call", kernel=kernel)
+        loaded = Assignment.load(made.save(tmp_path / "a.toml"))
+        assert loaded == made and dict(loaded) == formats
+        moved = [line for each in CHAINS for line in ("",) * int(rng.integers(3)) + (each,)]
+        again = kernel_of(tmp_path / f"b{trial}", moved)
+        assert formats_by_chain(loaded, again) == formats_by_chain(made, kernel), (formats, moved)
+
+
+@pytest.mark.parametrize(
+    ("line", "now"), [(6, "y += inner(x + 0.2)"), (11, "z = middle(x + x)")]
+)
+def test_a_chain_with_a_line_that_was_edited_is_refused_with_its_place(tmp_path, line, now):
+    made = Assignment({"line 12 > line 7 > inner": "bf16"}, unit="call",
+                      kernel=kernel_of(tmp_path / "a", CHAINS))  # fmt: skip
+    loaded = Assignment.load(made.save(tmp_path / "a.toml"))
+    edited = [*CHAINS]
+    edited[line] = f"    {now}"
+    with pytest.raises(InputError, match=rf"line {line + 1} of .* reads `{re.escape(now)}` now"):
+        lift(kernel_of(tmp_path / "b", edited), loaded)
+
+
+def test_chains_of_no_kernel_are_not_saved_but_read(tmp_path):
+    kernel, chain = kernel_of(tmp_path / "a", CHAINS), "line 12 > line 7 > inner"
+    by_number = Assignment({chain: "bf16"}, unit="call")
+    with pytest.raises(InputError, match="make it for a kernel"):
+        by_number.save(tmp_path / "a.toml")
+    path = tmp_path / "by_hand.toml"
+    head = f'schema = 1\nunit = "call"\n[[format]]\nformat = "bf16"\ntext = "{chain}"\n'
+    path.write_text(head)
+    noted = Assignment({chain: "bf16"}, unit="call", kernel=kernel)
+    assert lift(kernel, Assignment.load(path))(1.7) == lift(kernel, noted)(1.7)
+    call = '{ function = "middle", file = "mine.py", line = 7, source = "y += inner(x + 0.1)" }'
+    for calls, said in (
+        ("3", "accepted: a list of tables"), ("[3]", "accepted: a list of tables"),
+        (f"[{call}]", "has 1 lines and text, 'line 12 > line 7 > inner', 2; give all of them"),
+        (f"[{call.replace('line', 'lime')}, {call}]", "did you mean 'line'"),
+        (f"[{call.replace(', line = 7', '')}, {call}]", "'line' is missing in calls"),
+        (f"[{call.replace('7', '-7')}, {call}]", "line is -7; accepted: a whole"),
+    ):  # fmt: skip
+        path.write_text(f"{head}calls = {calls}\n")
+        with pytest.raises(InputError) as raised:
+            Assignment.load(path)
+        assert said in str(raised.value) and "\n" not in str(raised.value)
 
 
 @pytest.fixture

@@ -169,7 +169,7 @@ class Assignment(Mapping[Hashable, str], Shown):
         Raises:
             InputError: it is for no known kernel, or the file cannot be written.
         """
-        if any(not p.source and p.line for p in self.places.values()):
+        if any(p.has_numbers_alone for p in self.places.values()):
             raise InputError(
                 "the assignment does not know whose lines it names; make it for a kernel, as in "
                 "sciprec.Assignment(formats, kernel=kernel), so that the file can find them again"
@@ -389,7 +389,10 @@ def _named(given: Any) -> str:
 def _said(place: Place) -> dict[str, Any]:
     """What a place has, as plain data."""
     nothing = asdict(Place(place.unit))
-    return {k: v for k, v in asdict(place).items() if v != nothing[k]}
+    said = {k: v for k, v in asdict(place).items() if v != nothing[k]}
+    if place.calls:
+        said["calls"] = [{k: v for k, v in call.items() if v != 0} for call in said["calls"]]
+    return said
 
 
 def file_of(kernel) -> str:

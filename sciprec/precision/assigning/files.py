@@ -13,7 +13,7 @@ from typing import Any
 from sciprec.checks.arguments import path as checked_path
 from sciprec.checks.arguments import refused, shown
 from sciprec.errors import InputError, meant
-from sciprec.precision.assigning.places import UNITS, Place
+from sciprec.precision.assigning.places import UNITS, Call, Place
 from sciprec.precision.compiled import disk_cache
 
 SCHEMA = 1
@@ -21,6 +21,7 @@ _KEYS = ("schema", "name", "unit", "default", "format")
 _OF_PLACE = ("function", "file", "line", "column", "text", "variable", "source", "names",
              "twin", "twins")  # fmt: skip
 _WHOLE = ("line", "column", "twin", "twins")
+_OF_CALL = ("function", "file", "line", "source", "twin", "twins")
 LONGEST_NAME = 100
 """Characters of a name, which names of other files hold."""
 _kept: dict[str, str] = {}
@@ -55,6 +56,10 @@ def text_of(content: dict[str, Any]) -> str:
 def _toml(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {_toml(one)}' for key, one in value.items())} }}"
+    if isinstance(value, list):
+        return "[\n" + "".join(f"  {_toml(one)},\n" for one in value) + "]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
@@ -121,7 +126,8 @@ def parsed(content: dict[str, Any], name: str) -> Read:
         raise InputError("format is no list of tables; write [[format]] before each")
     formats: dict[Place, str] = {}
     for number, row in enumerate(rows, 1):
-        _require_known(row, ("format", *_OF_PLACE), f"[[format]] number {number}: ")
+        known = ("format", *_OF_PLACE, *(("calls",) if unit == "call" else ()))
+        _require_known(row, known, f"[[format]] number {number}: ")
         place, given = _place(unit, row, number), row.get("format")
         if place in formats:
             raise InputError(f"[[format]] number {number}: {place} is given a format twice")
@@ -134,8 +140,38 @@ def parsed(content: dict[str, Any], name: str) -> Read:
 
 
 def _place(unit: str, row: dict[str, Any], number: int) -> Place:
+    given = _values(row, _OF_PLACE, number)
+    wanted = {"line": "line", "operation": "line", "variable": "variable", "function": "function",
+              "call": "text", "stage": "variable"}[unit]  # fmt: skip
+    if wanted not in given:
+        raise InputError(f"[[format]] number {number}: the key '{wanted}' is missing")
+    return Place(unit, **given, calls=_calls(row.get("calls", []), given.get("text", ""), number))
+
+
+def _calls(rows: Any, text: str, number: int) -> tuple[Call, ...]:
+    """The lines of a chain of calls."""
+    where = f"[[format]] number {number}: "
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{where}calls is {shown(rows)}; accepted: a list of tables")
+    found = []
+    for row in rows:
+        _require_known(row, _OF_CALL, f"{where}in calls: ")
+        for key in _OF_CALL[:4]:
+            if key not in row:
+                raise InputError(f"{where}the key '{key}' is missing in calls")
+        found.append(Call(**_values(row, _OF_CALL, number)))
+    if rows and len(rows) != text.count(" > "):
+        raise InputError(
+            f"{where}calls has {len(rows)} lines and text, {shown(text)}, {text.count(' > ')}; "
+            "give all of them or none"
+        )
+    return tuple(found)
+
+
+def _values(row: dict[str, Any], keys: tuple[str, ...], number: int) -> dict[str, Any]:
+    """The values of a table."""
     given: dict[str, Any] = {}
-    for key in _OF_PLACE:
+    for key in keys:
         if key not in row:
             continue
         if key in _WHOLE:
@@ -147,11 +183,7 @@ def _place(unit: str, row: dict[str, Any], number: int) -> Place:
             given[key] = row[key]
         else:
             given[key] = _text(key, row[key], number)
-    wanted = {"line": "line", "operation": "line", "variable": "variable", "function": "function",
-              "call": "text", "stage": "variable"}[unit]  # fmt: skip
-    if wanted not in given:
-        raise InputError(f"[[format]] number {number}: the key '{wanted}' is missing")
-    return Place(unit, **given)
+    return given
 
 
 def _text(key: str, value: Any, number: int) -> str:

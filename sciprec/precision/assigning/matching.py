@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sciprec.errors import InputError, meant
 from sciprec.precision.assigning.origins import Origin, ProgramWithOrigins, own_place
-from sciprec.precision.assigning.places import Place, known_as, place_of
+from sciprec.precision.assigning.places import Call, Place, is_in, joined, known_as, place_of
 from sciprec.precision.assigning.program import AssignedProgram
 from sciprec.precision.assigning.rows import NEAREST
 from sciprec.precision.formats.backend import Arithmetic
@@ -83,10 +83,17 @@ class Matching:
                 self.arithmetics[number] = self.assignment.arithmetic(key)
 
     def _moved(self, place: Place) -> Place:
-        """A place where its line is now."""
-        there = self._of_function(place) if place.source else []
+        """A place where its line is now, or those of its calls are."""
+        if place.calls:
+            function = place.text.rpartition(" > ")[2]
+            return replace(place, text=joined([self._line_now(c) for c in place.calls], function))
+        return replace(place, line=self._line_now(place)) if place.source else place
+
+    def _line_now(self, place: Place | Call) -> int:
+        """The number that a line has now, of its text and its function."""
+        there = self._of_function(place)
         if not there:
-            return place
+            return place.line
         found = {o.line: o for o in there if o.source == place.source}
         file = known_as(place.file)
         if not found:
@@ -99,9 +106,9 @@ class Matching:
         same = (place.twin or 1, place.twins or 1)
         fitting = [line for line, o in found.items() if (o.twin, o.twins) == same]
         if place.line in fitting:
-            return place
+            return place.line
         if len(fitting) == 1:
-            return replace(place, line=fitting[0])
+            return fitting[0]
         listed = ", ".join(map(str, sorted(found)))
         raise InputError(
             f"line {place.line} of '{place.function}' ({file}), `{place.source}`, was number "
@@ -126,9 +133,16 @@ class Matching:
             )
         return replace(place, file=found.pop()) if len(found) == 1 else place
 
-    def _of_function(self, place: Place) -> list[Origin]:
-        """What stands in a place's function."""
-        return [o for o in self._origins if o.function == place.function and place.is_in(o.file)]
+    def _of_function(self, place: Place | Call) -> list[Origin]:
+        """What stands in a place's function, calls where it is one."""
+        known = self._calls if isinstance(place, Call) else self._origins
+        return [o for o in known if o.function == place.function and is_in(o.file, place.file)]
+
+    @cached_property
+    def _calls(self) -> list[Origin]:
+        """The lines of calls."""
+        sites = dict.fromkeys(site for row in self.program.layout.rows for site in row.calls)
+        return [self.program.origins[site] for site in sites if site in self.program.origins]
 
     def noted(self, key: Hashable) -> Place:
         """A place with its file, function and source."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,22 @@ _OPERATION = re.compile(
 
 
 @dataclass(frozen=True)
+class Call:
+    """A line that calls a function, see `Place`.
+
+    Args:
+        function, file, line, source, twin, twins: of the line, as those of a place.
+    """
+
+    function: str
+    file: str
+    line: int
+    source: str
+    twin: int = 0
+    twins: int = 0
+
+
+@dataclass(frozen=True)
 class Place:
     """A part of a source whose operations have one format.
 
@@ -40,6 +56,7 @@ class Place:
             all statements. A call that is a statement has the name of its first argument.
         twin, twins: of a line that is not the only one of its text in the function, which of them
             it is, from 1, and how many there are; 0 of others.
+        calls: of a chain of calls, its lines; none where they are known by their numbers alone.
     """
 
     unit: str
@@ -53,10 +70,11 @@ class Place:
     names: str = ""
     twin: int = 0
     twins: int = 0
+    calls: tuple[Call, ...] = ()
 
     def key(self, file: str = "") -> Hashable:
         """What the place is called in an assignment for a kernel of this file; "" for several."""
-        here = not self.file or bool(file) and _is_in(file, self.file)
+        here = not self.file or bool(file) and is_in(file, self.file)
         elsewhere = "" if here else f"{self.file}:"
         if self.unit == "line":
             return f"{elsewhere}{self.line}" if elsewhere else self.line
@@ -76,9 +94,16 @@ class Place:
             return f"line {self.line}{where}{text}"
         return f"{self.unit} '{self.key(self.file)}'"
 
+    @property
+    def has_numbers_alone(self) -> bool:
+        """Whether lines are known by their numbers and not by their texts."""
+        if self.unit == "call":
+            return " > " in self.text and not self.calls
+        return bool(self.line) and not self.source
+
     def is_in(self, file: str) -> bool:
         """Whether the place may be in a file."""
-        return not self.file or _is_in(file, self.file)
+        return not self.file or is_in(file, self.file)
 
     def holds(self, program: ProgramWithOrigins, row: Row, origin: Origin) -> bool:
         """Whether a row of a program is in the place; its line is the one in force."""
@@ -108,7 +133,7 @@ def place_of(program: ProgramWithOrigins, row: Row, unit: str) -> Place:
     """The place that a row is in."""
     origin = own_place(program, row)
     function, file = origin.function, known_as(origin.file)
-    alike = (origin.twin, origin.twins) if origin.twins > 1 else (0, 0)
+    alike = _alike(origin)
     if unit == "line":
         return Place(unit, function, file, origin.line, -1, "", "", origin.source, "", *alike)
     if unit == "operation":
@@ -124,7 +149,8 @@ def place_of(program: ProgramWithOrigins, row: Row, unit: str) -> Place:
         return Place(unit, function, file, variable=origin.variable or "(no variable)")
     if unit == "function":
         return Place(unit, function, file)
-    return Place(unit, function, file, text=path_of(program, row))
+    calls, path = calls_of(program, row), path_of(program, row)
+    return Place(unit, function, file, text=path, calls=tuple(calls))
 
 
 def given_by(origin: Origin) -> str:
@@ -137,9 +163,31 @@ def given_by(origin: Origin) -> str:
 
 def path_of(program: ProgramWithOrigins, row: Row) -> str:
     """The lines of the user's calls that lead to a row, and its function."""
+    own = _own_chain(program, row)
+    return joined([o.line for o in own[:-1]], own[-1].function)
+
+
+def joined(lines: Sequence[int], function: str) -> str:
+    """The text of a chain of calls."""
+    return " > ".join([*(f"line {line}" for line in lines), function])
+
+
+def calls_of(program: ProgramWithOrigins, row: Row) -> list[Call]:
+    """The user's calls that lead to a row."""
+    return [
+        Call(o.function, known_as(o.file), o.line, o.source, *_alike(o))
+        for o in _own_chain(program, row)[:-1]
+    ]
+
+
+def _own_chain(program: ProgramWithOrigins, row: Row) -> list[Origin]:
     chain = chain_of(program, row) or [own_place(program, row)]
-    own = [o for o in chain if not o.of_engine] or chain[-1:]
-    return " > ".join([*(f"line {o.line}" for o in own[:-1]), own[-1].function])
+    return [o for o in chain if not o.of_engine] or chain[-1:]
+
+
+def _alike(origin: Origin) -> tuple[int, int]:
+    """Which of several lines that read alike it is, and how many there are."""
+    return (origin.twin, origin.twins) if origin.twins > 1 else (0, 0)
 
 
 def known_as(file: str) -> str:
@@ -151,7 +199,8 @@ def known_as(file: str) -> str:
     return path.relative_to(max(folders, key=lambda f: len(f.parts))).as_posix()
 
 
-def _is_in(file: str, known: str) -> bool:
+def is_in(file: str, known: str) -> bool:
+    """Whether a file may be the one that is known by this end of its path."""
     return file == known or file.endswith(f"/{known}") or not file
 
 
