@@ -33,7 +33,7 @@ from sciprec.output.dataset import PROCESSOR_SECONDS, with_identity
 from sciprec.output.health import with_health, with_quantization
 from sciprec.output.monitored import told_alerts
 from sciprec.output.stated import ROUNDED, is_compared
-from sciprec.precision.assigning.assignment import AssignedBackend, every_place_met
+from sciprec.precision.assigning.assigned_backend import AssignedBackend, every_place_met
 from sciprec.precision.assigning.policies import require_stages
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.provenance.memory import PEAK_MEMORY, peak_bytes

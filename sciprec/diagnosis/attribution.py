@@ -12,7 +12,7 @@ import numpy as np
 from numba.core import errors, types
 
 from sciprec.errors import InputError
-from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.assigned_backend import AssignedBackend
 from sciprec.precision.assigning.scaling import ScaledBackend
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.lifting.compiling import module_of

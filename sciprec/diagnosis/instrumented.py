@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sciprec.errors import InputError
-from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.assigned_backend import AssignedBackend
 from sciprec.precision.formats.backend import HandedBackend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.fixed_lifting import FixedLifted

@@ -25,7 +25,7 @@ from sciprec.output.dataset import trajectory_dataset
 from sciprec.output.monitored import with_monitor
 from sciprec.output.stated import MATRIX_UNITS, SCALED, STAGE_WORK, STORED_BITS, STORED_STATE
 from sciprec.output.variables import describe
-from sciprec.precision.assigning.assignment import every_place_met
+from sciprec.precision.assigning.assigned_backend import every_place_met
 from sciprec.precision.assigning.policies import in_place_of, require_stages
 from sciprec.precision.assigning.scaling import with_scaling
 

@@ -19,7 +19,7 @@ from sciprec.errors import InputError
 from sciprec.monitoring.alerts import Alert, checked_rules
 from sciprec.monitoring.history import OFF, History, checked_level, place_in
 from sciprec.monitoring.summaries import COLUMNS, Limits, digits
-from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.assigned_backend import AssignedBackend
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift

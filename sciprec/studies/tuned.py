@@ -63,8 +63,9 @@ def tune(
 ) -> Tuned:
     """Find the cheapest format for every line of a kernel.
 
-    The kernel is compiled once for all choices of formats (and once more to count operations); a
-    search then runs it with some tens to hundreds of them. It goes on where it was interrupted.
+    The kernel is compiled once for all choices of formats, and once more where it is called for
+    more than two seconds; a search then runs it with some tens to hundreds of them. It goes on
+    where it was interrupted.
 
     Args:
         kernel: a Python function in Numba's subset, an `@njit` function, or what `lift` gave.

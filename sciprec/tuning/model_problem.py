@@ -15,8 +15,8 @@ from sciprec.errors import InputError
 from sciprec.precision.assigning.configured import Configured
 from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.assigning.places import Place
-from sciprec.precision.assigning.policies import Stage
 from sciprec.precision.assigning.program import AssignedProgram
+from sciprec.precision.assigning.stages import Stage
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.rewriting.layout import Row
 from sciprec.tuning.formats import Formats

@@ -84,6 +84,36 @@ def test_refusals(name, said):
     assert said in str(raised.value) and "\n" not in str(raised.value)
 
 
+def test_stages_get_formats_by_hand(tmp_path):
+    """The places and formats of a policy, in files, too; what it says of a model's own numbers an
+    assignment does not.
+    """
+    given = {"Legendre products": "fp16", "draws": "fp16"}
+    made = sciprec.Assignment(given, unit="stage", default="fp32")
+    policy = resolve_backend("policy:O1,narrow=fp16,wide=fp32").assignment
+    assert dict(made) == dict(policy) and made != policy and made.as_backend() != policy
+    assert sciprec.Assignment.load(made.save(tmp_path / "a.toml")) == made
+    both = sciprec.Assignment({"state update": "fp64", "Fourier": "bf16"}, unit="stage")
+    assert {place.variable for place in both.places.values()} == {"state update", "Fourier"}
+
+
+@pytest.mark.parametrize(
+    ("formats", "more", "said"),
+    [
+        ({"Fourer": "fp16"}, {}, "did you mean 'Fourier'"),
+        ({3: "fp16"}, {}, "a stage of an assignment"),
+        ({"payment": "fp16"}, {}, "in fp64 in every policy"),
+        ({"Fourier": "fixed16"}, {}, "no single floating-point arithmetic"),
+        ({"Fourier": "fp16"}, {"kernel": test_lists_decide}, "leave it out"),
+        ({"Fourier": "fp16"}, {"name": ""}, "the name of an assignment"),
+    ],
+)
+def test_stages_that_get_no_format_are_refused(formats, more, said):
+    with pytest.raises(InputError) as raised:
+        sciprec.Assignment(formats, unit="stage", **more)
+    assert said in str(raised.value) and "\n" not in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -20,7 +20,7 @@ from sciprec.output.dataset import (
     trajectory_dataset,
 )
 from sciprec.output.variables import ZONAL_MEAN
-from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.assigned_backend import AssignedBackend
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.provenance.timing import Timing
 from tests.shell.conftest import put_in

@@ -21,7 +21,7 @@ from sciprec.batch import workflow
 from sciprec.climate.catalogue import CASES
 from sciprec.kinds import kinds, parse_scenario
 from sciprec.kinds.files import read_scenario
-from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.assigned_backend import AssignedBackend
 from sciprec.scenario.variant import Variant
 from tests.shell.conftest import put_in, unit_roundoff
 

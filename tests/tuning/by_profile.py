@@ -1,4 +1,4 @@
-"""How often the operations of a call are executed, by a profile: the oracle of what `tune` counts."""
+"""How often operations are executed, by a profile: the oracle of what `tune` counts."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.errors import InputError, meant
 from sciprec.monitoring.plan import Plan, require_known, with_changes
 from sciprec.precision import Backend, resolve_backend
-from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.assigned_backend import AssignedBackend
 from sciprec.precision.assigning.scaling import DYNAMIC, ScaledBackend
 from sciprec.precision.formats.stages import Stages, require_stages, resolve_stages
 from sciprec.precision.sums.compensation import Compensation, resolve_compensation

@@ -19,7 +19,7 @@ from sciprec.checks.arguments import shown
 from sciprec.checks.limits import SCALES
 from sciprec.errors import InputError
 from sciprec.precision import Backend, resolve_backend
-from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.assigned_backend import AssignedBackend
 from sciprec.precision.assigning.policies import Policy, policy_called
 from sciprec.precision.assigning.scaling import ScaledBackend
 from sciprec.precision.formats.backend import Arithmetic, handed_as, uniform_backend

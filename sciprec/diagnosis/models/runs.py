@@ -17,7 +17,7 @@ from sciprec.diagnosis.models.copies import Copies, Finished
 from sciprec.diagnosis.needed_memory import Arrays
 from sciprec.diagnosis.problem import SEED, displacement
 from sciprec.errors import InputError
-from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.assigned_backend import AssignedBackend
 from sciprec.precision.formats.backend import Backend, HandedBackend, uniform_backend
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.quantization import quantize

@@ -35,7 +35,7 @@ from sciprec.diagnosis.verification import (
     verified,
 )
 from sciprec.display.listing import Listing, Shown, Summary, counted
-from sciprec.precision.assigning.assignment import every_place_met
+from sciprec.precision.assigning.assigned_backend import every_place_met
 from sciprec.precision.formats.backend import Backend, resolve_backend
 
 

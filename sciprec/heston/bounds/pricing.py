@@ -22,7 +22,7 @@ from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.simulation.fixed_counts import added
 from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
 from sciprec.precision import Backend
-from sciprec.precision.assigning.assignment import every_place_met
+from sciprec.precision.assigning.assigned_backend import every_place_met
 from sciprec.precision.assigning.policies import in_place_of
 from sciprec.provenance.timing import timing_of
 

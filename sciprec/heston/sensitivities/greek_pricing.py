@@ -22,7 +22,7 @@ from sciprec.heston.sensitivities.listing import greek_summary
 from sciprec.heston.simulation.monitoring import steps_for
 from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
 from sciprec.precision import Backend
-from sciprec.precision.assigning.assignment import every_place_met
+from sciprec.precision.assigning.assigned_backend import every_place_met
 
 if TYPE_CHECKING:
     import xarray as xr

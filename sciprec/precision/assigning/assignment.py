@@ -7,26 +7,26 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from sciprec.checks.arguments import refused
 from sciprec.display.listing import Listing, Shown, Summary, counted
-from sciprec.errors import InputError, meant
+from sciprec.errors import InputError
 from sciprec.precision.assigning import files, met
+from sciprec.precision.assigning.assigned_backend import AssignedBackend
 from sciprec.precision.assigning.lifted import specialised
-from sciprec.precision.assigning.matching import Matching, nearest_line
+from sciprec.precision.assigning.matching import Matching
 from sciprec.precision.assigning.places import Place, known_as, read_place, require_different
 from sciprec.precision.assigning.rows import require_assignable
 from sciprec.precision.assigning.scaling import ScaledBackend
+from sciprec.precision.assigning.stages import places_of_stages
 from sciprec.precision.formats.backend import (
     Arithmetic,
     Backend,
-    HandedBackend,
     resolve_backend,
 )
 from sciprec.precision.lifting.lifted import Lifted
@@ -48,8 +48,8 @@ class Assignment(Mapping[Hashable, str], Shown):
         formats: place -> format, the name of a floating-point backend of one format or a spec
             string. Places are, by unit: a line's number (in the kernel's file, or "file.py:12"),
             "12: a * b" for an operation, "f.x" or "x" for a variable, "f" for a function, "line 9 >
-            line 22 > g" for a chain of calls.
-        unit: "line", "operation", "variable", "function" or "call".
+            line 22 > g" for a chain of calls, "Fourier" for a stage of the models that have it.
+        unit: "line", "operation", "variable", "function", "call" or "stage".
         default: the format of all that is left out.
         kernel: whose places these are: its file and the source of its lines are noted, so that a
             line which has moved is found again, and an edited one is refused.
@@ -70,6 +70,9 @@ class Assignment(Mapping[Hashable, str], Shown):
     ) -> None:  # fmt: skip
         if not isinstance(formats, Mapping):
             raise refused("an assignment", formats, "a mapping from places to formats")
+        if unit == "stage":
+            self._make_of_stages(formats, _named(default), kernel, name)
+            return
         formats = {int(k) if isinstance(k, np.integer) else k: f for k, f in formats.items()}
         places = {key: read_place(unit, key) for key in formats}
         files.require_label(name)
@@ -77,6 +80,22 @@ class Assignment(Mapping[Hashable, str], Shown):
         self._make(unit, places, {k: _named(f) for k, f in formats.items()}, _named(default), name)
         if kernel is not None:
             self._note(kernel)
+
+    def _make_of_stages(
+        self, formats: Mapping[Any, Any], default: str, kernel: Any, name: str
+    ) -> None:
+        for stage in formats:
+            if not isinstance(stage, str):
+                raise refused("a stage of an assignment", stage, "its name")
+        if kernel is not None:
+            raise InputError(
+                "an assignment by stages is given a kernel; stages are those of sciprec's own "
+                "models: leave it out"
+            )
+        files.require_label(name)
+        given = places_of_stages({stage: _named(f) for stage, f in formats.items()})
+        places = {place.key(): place for place in given}
+        self._make("stage", places, {p.key(): f for p, f in given.items()}, default, name)
 
     def _make(
         self, unit: str, places: Mapping[Hashable, Place], formats: Mapping[Hashable, str],
@@ -122,7 +141,8 @@ class Assignment(Mapping[Hashable, str], Shown):
         return len(self._formats)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Assignment) and self.digest == other.digest
+        same = isinstance(other, Assignment) and self.digest == other.digest
+        return same and self.is_policy == other.is_policy
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -286,81 +306,6 @@ class Assignment(Mapping[Hashable, str], Shown):
         rows.append(("all else", self.default, ""))
         listing = Listing((self.unit, "format", "source"), (), rows)
         return Summary(f"Assignment of {counted(len(self), self.unit)}", listing)
-
-
-class AssignedBackend(HandedBackend):
-    """A backend whose operations have the formats of an assignment; it is equal to others of the
-    same one.
-    """
-
-    @property
-    def assignment(self) -> Assignment:
-        """What makes its kernels."""
-        return cast("Assignment", self.maker)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AssignedBackend) and self.maker == other.maker
-
-    def __hash__(self) -> int:
-        return hash(self.maker)
-
-    def require_met(self, kernel: Callable[..., Any]) -> None:
-        """Make sure that a kernel has every place of the assignment.
-
-        Raises:
-            InputError: one that it does not have, with the nearest.
-        """
-        if self.assignment.unit == "stage":
-            raise InputError(
-                f"'{self.name}' is by the stages of sciprec's own models, and is given to the "
-                f"kernel '{kernel.__name__}'; give it an assignment: formats by line or function"
-            )
-        Matching(self.assignment, kernel).require_met()
-
-    def require_all_met(self) -> None:
-        """Make sure that every place is in a kernel of this run.
-
-        Raises:
-            InputError: one is not.
-        """
-        unmet = self.assignment.unmet
-        if self.assignment.unit == "stage":  # of several models
-            if unmet and len(unmet) == len(self.assignment):
-                raise InputError(
-                    f"'{self.name}' is a policy, and the model has none of the stages that it "
-                    "gives a format; give an assignment: formats by line or function"
-                )
-            return
-        if unmet:
-            raise InputError(
-                f"'{self.name}' gives a format to {unmet[0]}, which no kernel of the model has"
-                f"{f'; nor {len(unmet) - 1} more places' if unmet[1:] else ''}: leave it out, or "
-                f"name the place as the model has it{self._near(unmet[0])}"
-            )
-
-    def _near(self, place: Place) -> str:
-        """The nearest place that the model has, after a sentence on one that it has not."""
-        every = [p for one in met.kernels_of(self.assignment.digest) for p in one.every]
-        if not every:
-            return ""
-        if self.assignment.unit == "line":
-            return f"; {nearest_line(place, every)}"
-        names = dict.fromkeys(str(p.key(place.file or p.file)) for p in every)
-        return meant(str(place.key(place.file)), names)
-
-
-@contextmanager
-def every_place_met(backend: Backend) -> Iterator[None]:
-    """A run of a model in a backend: kernels that are lifted inside have every place to which it
-    gives a format.
-
-    Raises:
-        InputError: after the run, one that none has.
-    """
-    with met.one_run():
-        yield
-        if isinstance(backend, AssignedBackend):
-            backend.require_all_met()
 
 
 def arithmetic_of(name: str) -> Arithmetic:

@@ -210,7 +210,7 @@ def read_place(unit: str, key: Any) -> Place:
     Raises:
         InputError: it means none.
     """
-    word("unit", unit, UNITS)
+    word("unit", unit, (*UNITS, "stage"))
     if unit == "line":
         if isinstance(key, int) and not isinstance(key, bool) and key > 0:
             return Place(unit, line=key)

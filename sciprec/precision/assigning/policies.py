@@ -9,62 +9,21 @@ training, for the master copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sciprec.checks.arguments import refused, shown, word
 from sciprec.errors import InputError
 from sciprec.plugins.later import MODEL_STAGES
-from sciprec.precision.assigning.assignment import AssignedBackend, Assignment, arithmetic_of
+from sciprec.precision.assigning.assigned_backend import AssignedBackend
+from sciprec.precision.assigning.assignment import Assignment, arithmetic_of
 from sciprec.precision.assigning.places import Place
+from sciprec.precision.assigning.stages import Models, Stage, require_known
 from sciprec.precision.formats.backend import Backend
 
 POLICIES = ("O0", "O1", "O2", "O3")
 _KEYS = ("narrow", "wide", "allow", "deny")
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A named part of a model.
-
-    Args:
-        name: in tables, and on lists.
-        places: (file, function) as `Place` has them, "" for every function of the file; or (file,
-            function, names): of the statements that give these variables a value.
-        operations: the operations that belong to it, as they are named in a program; none for all.
-        allowed: whether O1 has it narrow.
-        denied: whether O2 has it wide.
-        why: it stands on the lists where it does.
-        always: the format that it has in every policy, whatever lists say; "" for none.
-    """
-
-    name: str
-    places: tuple[tuple[str, ...], ...]
-    operations: tuple[str, ...] = ()
-    allowed: bool = False
-    denied: bool = False
-    why: str = ""
-    always: str = ""
-
-    @property
-    def as_places(self) -> list[Place]:
-        """What an assignment gives a format to."""
-        text = " ".join(self.operations)
-        return [
-            Place("stage", function, file, text=text, variable=self.name, names=" ".join(names))
-            for file, function, *names in self.places
-        ]
-
-    def in_words(self, policy: str) -> str:
-        """How a policy has it."""
-        if self.always:
-            return self.always
-        return "narrow" if (self.allowed if policy == "O1" else not self.denied) else "wide"
-
-
-Models = Mapping[str, Sequence[Stage]]
-"""Kind -> stages of its models."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +76,7 @@ class Policy:
         Raises:
             InputError: a list names a stage that none has.
         """
-        _require_known((*self.allow, *self.deny), models)
+        require_known((*self.allow, *self.deny), models)
         usual = "narrow" if self.name in ("O2", "O3") else "wide"
         formats = {"narrow": self.narrow, "wide": self.wide}
         given: dict[Place, str] = {}
@@ -146,7 +105,7 @@ class Mixture:
 
     def assignment(self, models: Models) -> Assignment:
         """The policy for the stages of models."""
-        _require_known(self.formats, models)
+        require_known(self.formats, models)
         given = {
             place: self.formats[stage.name] for stages in models.values() for stage in stages
             for place in stage.as_places if stage.name in self.formats
@@ -214,21 +173,6 @@ def backend_called(name: str) -> AssignedBackend:
 
 def _names(listed: str | None) -> tuple[str, ...]:
     return () if listed is None else tuple(n.strip() for n in listed.split("+") if n.strip())
-
-
-def _require_known(named: Iterable[str], models: Models) -> None:
-    """Make sure that stages which lists name can be there.
-
-    Raises:
-        InputError: no model has one, or it has the same format in every policy.
-    """
-    known = {stage.name: stage for stages in models.values() for stage in stages}
-    for name in named:
-        stage = known[word("stage", name, sorted(known))]
-        if stage.always:
-            raise InputError(
-                f"stage '{name}' is in {stage.always} in every policy ({stage.why}); leave it out"
-            )
 
 
 def require_stages(backend: Backend, kind: str) -> None:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 from functools import lru_cache
 
-from sciprec.precision.assigning.assignment import AssignedBackend
+from sciprec.precision.assigning.assigned_backend import AssignedBackend
 from sciprec.precision.assigning.by_row import BINARY64
 from sciprec.precision.assigning.matching import Matching
 from sciprec.precision.assigning.operations import COPIES, in_format, rounds
