@@ -6,6 +6,7 @@ import math
 import re
 import runpy
 import shlex
+import shutil
 from copy import deepcopy
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def problem_of(kernel, args, formats, unit="line", metric="relative_l2"):
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(4), pytest.param(range(4, 12), marks=pytest.mark.slow)], ids=["few", "many"]
+    "seeds", [range(4), pytest.param(range(4, 30), marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_the_cost_is_that_of_an_exhaustive_search(seeds, tmp_path):
     """Issue: at most 1.1 times the best; here the best itself in all but a few."""
@@ -74,28 +75,53 @@ FEW, ALL = ["doppler1", "verhulst"], list(KERNELS)
 
 
 @pytest.mark.parametrize("names", [FEW, pytest.param(ALL, marks=pytest.mark.slow)], ids=len)
-def test_bits_of_fpbench_kernels(names):
-    """Against one format everywhere, and a greedy search with far more runs; see docs/tune.md."""
-    checks = []
+def test_bits_of_fpbench_kernels(names, tmp_path):
+    """Against one format everywhere, and a greedy search with far more runs: docs/tune.md says so,
+    to the last digit.
+    """
+
+    def anew(run, *given, **more):
+        shutil.rmtree(tmp_path / "tuning", ignore_errors=True)
+        return run(*given, **more)
+
+    page = (Path(__file__).parents[2] / "docs" / "tune.md").read_text(encoding="utf-8")
+    good, unchecked, dearer = [], [], []
     for name, tolerance in itertools.product(names, (1e-3, 1e-5)):
         if (name, tolerance) == ("logistic", 1e-5):  # 25 bits everywhere are not enough
             continue
         kernel, others = KERNELS[name], (*inputs_of(name, 99), np.zeros(2000))
         args = (*inputs_of(name, 0), np.zeros(2000))
+        by_bits = problem_of, kernel, args, "bits", "operation", "max"
         asked = {"tolerance": tolerance, "formats": "bits", "unit": "operation", "metric": "max"}
-        found, checked = tune(kernel, args, **asked), tune(kernel, args, **asked, check=others)
-        problem = problem_of(kernel, args, "bits", "operation", "max")
-        bits = next(
-            n for n in range(24) if problem.error((n,) * len(problem.groups)) <= tolerance
+        found = anew(tune, kernel, args, **asked)
+        checked = anew(tune, kernel, args, **asked, check=others)
+        problem, lowered = anew(*by_bits), anew(*by_bits)
+        groups = len(problem.groups)
+        bits = next(n for n in range(24) if problem.error((n,) * groups) <= tolerance)
+        uniform = (bits,) * groups
+        greedy = anew(_greedy, lowered, uniform, tolerance)
+        ratio = found._problem.error(found._choice, others) / tolerance
+        row = (
+            f"| {name} | {groups} | {tolerance:.0e} | {bits + 2}, {problem.cost(uniform):.3f} | "
+            f"{problem.cost(greedy):.3f} ({lowered.runs}) | **{found.cost:.3f}** ({found.runs}) | "
+            f"{ratio:.2f} |"
         )
-        uniform = (bits,) * len(problem.groups)
-        greedy = _greedy(problem, uniform, tolerance)
+        assert f"\n{row}\n" in page, row
         assert found.error <= tolerance and found.cost <= problem.cost(uniform)
         assert found.cost <= 1.02 * problem.cost(greedy) and found.runs <= 140
-        assert checked.cost <= 1.15 * found.cost
         assert checked.good == (checked.check_error <= tolerance)
-        checks.append(checked.good)
-    assert sum(checks) >= len(checks) - 1
+        good.append(checked.good)
+        unchecked.append(ratio)
+        dearer.append(100 * (checked.cost / found.cost - 1))
+    assert sum(good) >= len(good) - 1 and max(dearer) < 10.0
+    if names is ALL:
+        said = (
+            f"Without margin {sum(r > 1.0 for r in unchecked)} of the {len(good)} fail on other "
+            f"inputs, by up to {max(unchecked):.1f} times the tolerance. With the margin of 1.5 "
+            f"the cost is {np.mean(dearer):.1f} % higher on average (at most {max(dearer):.1f} %), "
+            f"and {sum(good)} of {len(good)} hold."
+        )
+        assert said in " ".join(page.split()), said
 
 
 def _greedy(problem, uniform, tolerance):
