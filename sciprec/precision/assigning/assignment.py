@@ -141,8 +141,9 @@ class Assignment(Mapping[Hashable, str], Shown):
         return len(self._formats)
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Assignment) and self.digest == other.digest
-        return same and self.is_policy == other.is_policy
+        if not isinstance(other, Assignment) or self.is_policy != other.is_policy:
+            return False
+        return self.digest == other.digest
 
     def __hash__(self) -> int:
         return hash(self.digest)
