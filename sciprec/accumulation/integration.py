@@ -29,6 +29,7 @@ from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.quantization import quantize
 from sciprec.precision.sums.compensation import Compensation, resolve_compensation
+from sciprec.provenance.time_steps import step_begins, steps_end
 from sciprec.provenance.timing import Sections, Timing
 
 VARIABLE = "parameter"
@@ -193,9 +194,11 @@ class Summing:
         while self.done < update:
             block = self._block[: update - self.done]
             self.stream.fill(self.done, self.sums, block)
+            step_begins(self.done + 1, inside=True)
             with self.clock.timed(block.shape[0]):
                 self._run(block)
             self.done += block.shape[0]
+        steps_end()
 
     def fixed_point(self) -> dict | None:
         """What fixed point did so far; None in floats."""

@@ -27,8 +27,8 @@ def trace(
     by: Annotated[
         str,
         typer.Option(
-            help="Split by line, operation, variable, function or, of a kernel, call or step; of a "
-            "model functions with more than 5 % of the error are."
+            help="Split by line, operation, variable, function, call or step (of a model the time "
+            "step); of a model functions with more than 5 % of the error are."
         ),
     ] = "line",
     output: Outputs = None,

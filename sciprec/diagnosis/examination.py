@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +13,10 @@ from sciprec.diagnosis.origins import Group, own_place
 from sciprec.diagnosis.problem import Problem
 from sciprec.diagnosis.splitting import Errors, twin_errors
 from sciprec.precision.assigning.origins import Origin
+from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.tracing import rows
 from sciprec.precision.tracing.operations import OUTERMOST_PASS, SEEN_BITS
+from sciprec.precision.tracing.program import TracedProgram
 from sciprec.precision.tracing.table import Table
 
 MOST_STEPS = 56
@@ -31,11 +34,12 @@ class Event:
         function, file, line, source: of the operation where it happened first.
         calls: lines of the calls that lead there, the kernel's first.
         index: loop variables at that time, "i = 3, j = 0"; "" outside of loops.
-        step: the pass of the outermost loop, from 1; 0 before the first one.
+        step: the pass of the outermost loop, in a model the time step, from 1; 0 before the first.
         count: how often it happened at this line.
         cause: the line that caused it, "line 12: ...", or what did; "" where exact operands give
             it, too, and of underflow.
         exact: whether the exact value is not finite there, whatever the range of the format.
+        called_at: in a model, where it calls the kernel: "line 12 of 'flow'"; else "".
     """
 
     kind: str
@@ -49,14 +53,23 @@ class Event:
     count: int
     cause: str = ""
     exact: bool = False
+    called_at: str = ""
 
     def __str__(self) -> str:
+        times = "once" if self.count == 1 else f"{self.count:,} times"
+        return f"{self.kind} in {self.place}, {times}: {self.source}"
+
+    @property
+    def place(self) -> str:
+        """Line, calls, loop variables, and of a model the time step."""
         where = f"line {self.line}" + "".join(
             f", called in line {n}" for n in reversed(self.calls)
         )
         at = f" at {self.index}" if self.index else ""
-        times = "once" if self.count == 1 else f"{self.count:,} times"
-        return f"{self.kind} in {where}{at}, {times}: {self.source}"
+        if not self.called_at:
+            return f"{where}{at}"
+        step = f" in step {self.step}" if self.step else " outside of steps"
+        return f"{where} of '{self.function}', called in {self.called_at},{step}{at}"
 
 
 @dataclass(frozen=True)
@@ -212,37 +225,51 @@ class Examination:
         word, row = rows.EVENTS[kind], self.program.layout.rows[number]
         clock, step = (int(self.column(word + n)[number]) for n in (1, 2))
         at = own_place(self.program, row)
-        calls = [self.program.origins[c] for c in row.calls if c in self.program.origins]
-        lines = tuple(c.line for c in calls if not c.of_engine and c.line != at.line)
         return Event(
-            kind, at.function, at.file, at.line, at.source, lines, self._index(row, clock), step,
-            count, exact=self._is_noted(kind, number, rows.ENDLESS),
+            kind, at.function, at.file, at.line, at.source, calls_to(self.program, row),
+            self._index(row, clock), step, count, exact=self._is_noted(kind, number, rows.ENDLESS),
         )  # fmt: skip
 
     def _index(self, row, clock: int) -> str:
         """The loop variables around a row at a time, by another run that stops noting them then."""
-        wanted = []
-        for depth, site in enumerate((*row.calls, row.site)):
-            origin = self.program.origins.get(site)
-            if origin is not None and not origin.of_engine:
-                wanted += [(row.calls[:depth], self.program.passes[n]) for n in origin.loops]
+        wanted = loops_around(self.program, row)
         if not wanted:
             return ""
         table = self.problem.table("twin")
         table.header[rows.STOP] = clock
         self.problem.run("twin", table)
-        places = {
-            (r.calls, r.site): n
-            for n, r in enumerate(self.program.layout.rows)
-            if r.part == 0
-        }  # fmt: skip
-        found = []
-        for key in wanted:
-            words = table.words[places[key]] if key in places else None
-            variable = self.program.loop_variables.get(key[1], "")
-            if words is not None and variable:
-                found.append(f"{variable} = {int(words[rows.INDEX])}")
-        return ", ".join(found)
+        return loop_variables(self.program, wanted, table)
+
+
+def loops_around(program: TracedProgram, row: Row) -> list[tuple]:
+    """The user's loops around a row, the outermost first: calls that lead there, and its site."""
+    wanted = []
+    for depth, site in enumerate((*row.calls, row.site)):
+        origin = program.origins.get(site)
+        if origin is not None and not origin.of_engine:
+            wanted += [(row.calls[:depth], program.passes[n]) for n in origin.loops]
+    return wanted
+
+
+def loop_variables(program: TracedProgram, loops: Sequence[tuple], table: Table) -> str:
+    """What the variables of loops were when a run stopped noting them: "i = 3, j = 0"."""
+    places = {
+        (r.calls, r.site): n for n, r in enumerate(program.layout.rows) if r.part == 0
+    }  # fmt: skip
+    found = []
+    for key in loops:
+        words = table.words[places[key]] if key in places else None
+        variable = program.loop_variables.get(key[1], "")
+        if words is not None and variable:
+            found.append(f"{variable} = {int(words[rows.INDEX])}")
+    return ", ".join(found)
+
+
+def calls_to(program: TracedProgram, row: Row) -> tuple[int, ...]:
+    """The lines of the user's calls that lead to a row, the kernel's first."""
+    at = own_place(program, row)
+    calls = [program.origins[c] for c in row.calls if c in program.origins]
+    return tuple(c.line for c in calls if not c.of_engine and c.line != at.line)
 
 
 def in_bits(grown: float, most: int) -> float:

@@ -159,6 +159,8 @@ class Findings:
             total += line.share
             if total >= 0.5:
                 break
+        if not line.name.startswith(("step", "pass")):
+            return self._shares()
         return (
             f"Half of the error of '{self.traced}' in {self.backend.name}, "
             f"{self.largest:.2g}, had arisen by {line.name}."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,10 +24,14 @@ class Growth:
     Attributes:
         steps: of the run, in order.
         shares: name of a line, or "all others" -> its share by step.
+        before: of the same -> its share that belongs to no step.
+        unit: what steps are.
     """
 
     steps: tuple[Step, ...]
-    shares: dict[str, np.ndarray]
+    shares: Mapping[str, np.ndarray]
+    before: Mapping[str, float] = field(default_factory=dict)
+    unit: str = "pass of the outermost loops"
 
 
 def group_of_step(step: Step, steps: Sequence[Step], function) -> Group:

@@ -9,8 +9,8 @@ import numpy as np
 from sciprec.diagnosis.families import products
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.problem import Problem
-from sciprec.diagnosis.splitting import Errors, Split, norm
-from sciprec.diagnosis.verification import pooled
+from sciprec.diagnosis.splitting import Errors, Split
+from sciprec.diagnosis.verification import Changes, changes_of, pooled
 
 
 class PerturbedInputs:
@@ -19,19 +19,14 @@ class PerturbedInputs:
     Args:
         problem: whose error it is.
         groups: all of its lines, those too that round nothing so far.
-        parts: place of a group -> its part of the error of the arguments as they are.
-        whole: that error.
+        whole: the error of the arguments as they are.
 
     Attributes:
         used: (arguments, their errors) of the inputs that were pooled over.
     """
 
-    def __init__(
-        self, problem: Problem, groups: Sequence[Group], parts: dict[int, np.ndarray],
-        whole: Errors,
-    ) -> None:  # fmt: skip
+    def __init__(self, problem: Problem, groups: Sequence[Group], whole: Errors) -> None:
         self.problem, self.groups = problem, list(groups)
-        self._sizes = {n: norm(part) for n, part in parts.items()}
         self._whole = whole
         self.used: list[tuple[tuple, Errors]] = []
 
@@ -58,12 +53,12 @@ class PerturbedInputs:
             sizes.append((before.among(after), after.among(before)))
         return pooled(sizes)
 
-    def changes(self, members: Sequence[int]) -> list[tuple[Group, float]]:
-        """By how much the parts of other groups grow when some are computed wider."""
-        rest = [n for n in range(len(self.groups)) if n not in members]
-        wide = [self.groups[n] for n in members]
-        after = Split(self.problem, [self.groups[n] for n in rest], wide=wide)
-        return [
-            (self.groups[n], norm(after.part(place)) - self._sizes.get(n, 0.0))
-            for place, n in enumerate(rest)
-        ]
+    def changes(self, members: Sequence[int], upward: bool) -> Changes:
+        """What becomes of all other lines when some are computed wider."""
+        rest = [g for n, g in enumerate(self.groups) if n not in members]
+        wide, runs = [self.groups[n] for n in members], []
+        for args, _ in self.used:
+            usual = Split(self.problem, rest, args)
+            wider = Split(self.problem, rest, args, wide=wide)
+            runs.append((usual.beside(wider, usual), wider.beside(usual, usual)))
+        return changes_of(rest, runs)

@@ -11,6 +11,7 @@ import numpy as np
 from sciprec.diagnosis.attribution import Result, arithmetics_of
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.problem import Problem
+from sciprec.diagnosis.verification import WiderRun
 from sciprec.precision.tracing import rows
 from sciprec.precision.tracing.table import Table
 
@@ -138,6 +139,18 @@ class Split:
     def part(self, number: int) -> np.ndarray:
         """A group's part as one vector."""
         return self.whole.joined(self.parts[number])
+
+    def beside(self, other: Split, scaled: Split) -> WiderRun:
+        """What is usable in another run, too, each result over its norm in one of the two."""
+        usable = [u & v for u, v in zip(self.whole.usable, other.whole.usable, strict=True)]
+
+        def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
+            triples = zip(arrays, usable, scaled.whole.scales, strict=True)
+            return np.concatenate([np.zeros(0), *(a[u].ravel() / s for a, u, s in triples)])
+
+        error = joined(self.whole.errors)
+        exact = joined([r.tested for r in self.results]) - error
+        return WiderRun(error, exact, [joined(part) for part in self.parts])
 
     def shares(self, number: int) -> dict[str, float]:
         """A group's share of the error of each result; none where the parts of that cancel."""

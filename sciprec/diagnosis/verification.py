@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numpy as np
+
 from sciprec.diagnosis.attribution import arithmetics_of
 from sciprec.diagnosis.lines import Line, LineGroup
 from sciprec.diagnosis.origins import Group
@@ -17,9 +19,48 @@ from sciprec.precision.formats.backend import Backend
 AGREE = 0.15
 """The largest difference of predicted and measured error left, over the larger of the two."""
 _NOTHING = 0.02
-_MOST_NAMED, _NAMED = 2, 0.3
-"""How many lines are named whose parts become smaller, and how much of the largest change theirs
-is at least."""
+_TURNED = 1e-3
+"""Of the error: exact values that are further apart are of other paths."""
+_MOSTLY = 0.5
+
+
+@dataclass(frozen=True)
+class Change:
+    """What becomes of another line when some are computed wider.
+
+    Attributes:
+        group: that line.
+        before, after: size of its part then, over the whole error before; pooled over inputs.
+        adds: by how much it makes the square of the error left larger than predicted, over the
+            square of the error before. All lines together have the whole difference.
+    """
+
+    group: Group
+    before: float
+    after: float
+    adds: float
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The same of all lines.
+
+    Attributes:
+        lines: each of the others.
+        inputs: over how many inputs.
+        turned: in how many of them the run takes another path.
+        by_turning: what the lines add in these.
+    """
+
+    lines: tuple[Change, ...]
+    inputs: int
+    turned: int = 0
+    by_turning: float = 0.0
+
+    @property
+    def adds(self) -> float:
+        """All lines together."""
+        return sum(line.adds for line in self.lines)
 
 
 @dataclass(frozen=True)
@@ -31,7 +72,10 @@ class Check:
         lines: its lines, as they are called.
         predicted, measured: error left, over the error before; pooled over inputs.
         moved_to: where the rounding moves, if it does; else "".
-        shrinks: else the lines whose parts become smaller with it, the one that does most first.
+        shrinks: else the line whose part becomes smaller with it, or "".
+        otherwise: else the line that rounds other numbers then, or "".
+        turned: else in how many inputs the run takes another path.
+        why: in words, if they do not agree.
     """
 
     group: int
@@ -39,7 +83,10 @@ class Check:
     predicted: float
     measured: float
     moved_to: str = ""
-    shrinks: tuple[str, ...] = ()
+    shrinks: str = ""
+    otherwise: str = ""
+    turned: int = 0
+    why: str = ""
 
     @property
     def agrees(self) -> bool:
@@ -50,14 +97,7 @@ class Check:
     @property
     def words(self) -> str:
         """Whether they agree, and if not why."""
-        if self.agrees:
-            return "yes"
-        if self.moved_to:
-            return f"no: the rounding moves to {self.moved_to}"
-        if not self.shrinks:
-            return "no: no other part changes; what is left adds up otherwise"
-        some, of = " and ".join(self.shrinks), "parts" if len(self.shrinks) > 1 else "part"
-        return f"no: the {of} of {some} become{'s' * (of == 'part')} smaller with it"
+        return "yes" if self.agrees else f"no: {self.why}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,6 +135,20 @@ class Verification(Shown):
         return Summary(title, Listing(("computed wider",), heads, rows, ("agree",)))
 
 
+@dataclass(frozen=True)
+class WiderRun:
+    """One run, of an input: vectors over usable elements of results, over the same norms.
+
+    Attributes:
+        error, exact: tested - exact, and exact values.
+        parts: of the lines that are not computed wider.
+    """
+
+    error: np.ndarray
+    exact: np.ndarray
+    parts: Sequence[np.ndarray]
+
+
 class WiderRuns(Protocol):
     """Runs in which some lines are computed in binary64."""
 
@@ -104,8 +158,13 @@ class WiderRuns(Protocol):
         """
         ...
 
-    def changes(self, members: Sequence[int]) -> list[tuple[Group, float]]:
-        """By how much the size of every other line's part grows then."""
+    def changes(self, members: Sequence[int], upward: bool) -> Changes:
+        """What becomes of all other lines then.
+
+        Args:
+            members: places of the lines.
+            upward: whether the measured error left is larger than the predicted one.
+        """
         ...
 
 
@@ -130,18 +189,58 @@ def verified(
 def _explained(
     check: Check, runs: WiderRuns, group: LineGroup, called: Callable[[Line | Group], str]
 ) -> Check:
-    """A check that does not agree, with the lines whose parts change when it is made."""
+    """A check that does not agree, with the line that makes most of the difference."""
+    upward = check.measured > check.predicted
+    found = runs.changes(group.members, upward)
+    if found.turned and found.by_turning / (found.adds or 1.0) > _MOSTLY:
+        inputs = counted(found.inputs, "input")
+        why = f"in {found.turned} of {inputs} the run decides otherwise with it, on another path"
+        return replace(check, turned=found.turned, why=why)
+    most = (max if upward else min)(found.lines, key=lambda line: line.adds)
+    name = called(most.group)
+    name = name if most.group.source in name else f"{name} ({most.group.source})"
+    sizes = f"from {most.before:.1%} to {most.after:.1%} of the error"
+    if upward and most.after > most.before:
+        return replace(
+            check, moved_to=name, why=f"the rounding moves to {name}, whose part grows {sizes}"
+        )
+    if not upward and most.after < most.before:
+        why = f"the part of {name} becomes smaller with it, {sizes}"
+        return replace(check, shrinks=name, why=why)
+    does = "adds more to the rest" if upward else "takes more from the rest"
+    why = f"{name} rounds other numbers then: its part, {sizes}, {does}"
+    return replace(check, otherwise=name, why=why)
 
-    def with_text(of: Group) -> str:
-        name = called(of)
-        return name if of.source in name else f"{name} ({of.source})"
 
-    changes = sorted(runs.changes(group.members), key=lambda pair: pair[1])
-    if changes and changes[-1][1] > 0.0:
-        return replace(check, moved_to=with_text(changes[-1][0]))
-    least = _NAMED * changes[0][1] if changes else 0.0
-    named = [with_text(of) for of, change in changes[:_MOST_NAMED] if change <= least < 0.0]
-    return replace(check, shrinks=tuple(named))
+def changes_of(
+    lines: Sequence[Group], runs: Sequence[tuple[WiderRun, WiderRun]]
+) -> Changes:
+    """What becomes of lines when others are computed wider.
+
+    Args:
+        lines: all others.
+        runs: for every input what an ordinary run gave, and one with some lines computed wider; the
+            same elements of results.
+
+    The square of the error left is that of the predicted one and, for each line, the scalar product
+    of what its part changes by and of the sum of both.
+    """
+    before, after, adds = (np.zeros(len(lines)) for _ in range(3))
+    whole, turned, by_turning = 0.0, 0, 0.0
+    for usual, wider in runs:
+        rest = sum(usual.parts, np.zeros_like(usual.error))
+        both = rest + sum(wider.parts, np.zeros_like(rest))
+        own = np.array([(a - b) @ both for b, a in zip(usual.parts, wider.parts, strict=True)])
+        before += [part @ part for part in usual.parts]
+        after += [part @ part for part in wider.parts]
+        adds, whole = adds + own, whole + usual.error @ usual.error
+        apart = np.linalg.norm(usual.exact - wider.exact)
+        if apart > _TURNED * np.linalg.norm(usual.error):
+            turned, by_turning = turned + 1, by_turning + float(own.sum())
+    whole = whole or 1.0
+    rows = zip(lines, np.sqrt(before / whole), np.sqrt(after / whole), adds / whole, strict=True)
+    made = tuple(Change(group, *map(float, numbers)) for group, *numbers in rows)
+    return Changes(made, len(runs), turned, by_turning / whole)
 
 
 def pooled(sizes: Sequence[tuple[float, float]]) -> float:

@@ -35,8 +35,9 @@ def trace_scenario(
         backend: a floating-point arithmetic without random bits.
         output: names of variables that count; left out, the fields of the model (of prices the
             prices).
-        by: what functions with more than 5 % of the error are split by: "line", "operation" or
-            "variable"; "function": by none.
+        by: what functions with more than 5 % of the error are split by: "line", "operation",
+            "variable" or "call", the chain of calls; "function": by none. "step": everything by
+            the model's time steps, several of them in a row where they are many.
         lanes: numbers beside each value: lanes - 2 groups are followed in one run; 4, 8, 16 or 32.
         samples: inputs over which parts of lines are correlated, the model's own and perturbed
             ones; left out, 1 where the results are at least 1000 numbers, else 16.

@@ -26,6 +26,12 @@ from sciprec.precision.sums.compensation import (
     Compensation,
     resolve_compensation,
 )
+from sciprec.provenance.time_steps import (
+    state_was_updated,
+    step_begins,
+    step_was_shown,
+    steps_end,
+)
 
 _hands_on_arrays = True
 """Traces of models take no line of this file for the place where a model rounds."""
@@ -75,7 +81,7 @@ class ModelArithmetic:
         self._compensation = resolve_compensation(compensation)
         self._lifted: dict[tuple[Any, ...], Lifted] = {}
         self._updates: dict[int, tuple[np.ndarray, CarriedUpdate]] = {}
-        self._drawn = 0
+        self._drawn = self._made = 0
         self.observer = None if watched is None else Observer(watched, self._resolved)
         self._advancing = None if kept is None else self._on_ladder(kept)
 
@@ -140,6 +146,7 @@ class ModelArithmetic:
             )
         flat = np.ascontiguousarray(np.broadcast_to(step, state.shape)).reshape(-1)
         self._updating(state, variable)(state.reshape(-1), flat)
+        state_was_updated(variable or id(state))
         return state
 
     def perturb(self, x: Any) -> Any:
@@ -182,7 +189,10 @@ class ModelArithmetic:
             self._advancing.advance(step, state, steps, total)
             return
         for _ in range(steps):
+            self._made += 1
+            step_begins(self._made)
             step(self.lift, **state)
+        steps_end()
 
     @property
     def adapted(self) -> Adapted | None:
@@ -207,6 +217,7 @@ class ModelArithmetic:
         Raises:
             ModelError: what is to be watched is not among them, or is no array of real numbers.
         """
+        step_was_shown()
         if self.observer is not None:
             self.observer.show(values)
 

@@ -1,1 +1,1 @@
-"""Where a result comes from: the code behind it, the machine, and the time it took."""
+"""Where a result comes from: the code behind it, the machine, time steps and the time they took."""

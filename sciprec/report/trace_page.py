@@ -19,7 +19,7 @@ from sciprec.precision.assigning.origins import Source
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import COLOURS, INK, drawn, legend, to_svg
 from sciprec.report.drawing.templating import page_style, template
-from sciprec.report.sections.traced import added_up, growth_in_time
+from sciprec.report.sections.traced import added_up
 from sciprec.report.stored.batch import write_text
 
 if TYPE_CHECKING:
@@ -69,11 +69,14 @@ def trace_page(
     )
 
 
-def model_trace_page(trace: ModelTrace, verified: Verification | None) -> str:
+def model_trace_page(
+    trace: ModelTrace, verified: Verification | None, grown: Growth | None = None
+) -> str:
     """The page of a model's trace: its functions, and the source of those that are hot.
 
     Args:
         trace: of a model.
+        grown: when the error arose; None where that was not asked for.
         verified: what its shares predict, run; None where that was not asked for.
     """
     from sciprec.diagnosis.models.traces import called as of_model
@@ -82,6 +85,8 @@ def model_trace_page(trace: ModelTrace, verified: Verification | None) -> str:
         f"{added_up(trace.closure)}; the model was run {trace.passes} times, "
         f"{trace.calls:,} calls of kernels each."
     ]
+    if trace.by == "step":
+        notes.append(f"{trace.steps:,} steps: {trace.steps_are}.")
     if trace.until is not None:
         notes.insert(0, f"Results at time {trace.until:g}.")
     if trace.shortened:
@@ -89,7 +94,8 @@ def model_trace_page(trace: ModelTrace, verified: Verification | None) -> str:
     lines = [line for line in trace.lines if line.name.startswith("line ")]
     hot = [line for line in trace.ranked if line in lines and abs(line.share) >= _LEVELS[0]]
     sources = {_function_of(line): None for line in hot}  # the warmest function first
-    shown = [line for line in trace.ranked if line.share or line.name == UNKNOWN]
+    order = trace.lines if trace.by == "step" else trace.ranked
+    shown = [line for line in order if line.share or line.name == UNKNOWN]
     others = [line for line in shown if line not in lines]
     return _rendered(
         trace,
@@ -99,14 +105,15 @@ def model_trace_page(trace: ModelTrace, verified: Verification | None) -> str:
         branches=_most([event for event in trace.events if event.kind == "branch"]),
         sources=[_listing(lines, source) for source in sources if source is not None],
         others=[
-            _row(line, f"{UNKNOWN if line.name == UNKNOWN else line.function}: {line.source}")
+            _row(line, f"{UNKNOWN if line.name == UNKNOWN else line.function}: {line.source}"
+                 if line.function else line.name)
             for line in others
         ],
-        others_title="Other parts",
+        others_title="Other parts" if sources else f"By {trace.by}",
         groups=_groups(trace, of_model),
         pooled="numbers of the results" + (", perturbed inputs" if trace.inputs > 1 else ""),
         verified=verified,
-        picture=growth_in_time(trace.growth, trace.times, "growth"),
+        picture=_picture(grown) if grown is not None else None,
     )
 
 
@@ -123,7 +130,7 @@ def write_trace_page(trace: ModelTrace, path: str | Path, verify: int = 3) -> Pa
     """
     whole("verify", verify, 0, 1000, "a whole number, 0 for none")
     done = trace.verify(verify) if verify and trace.groups and trace.can_be_wider else None
-    return write_text(Path(path), model_trace_page(trace, done))
+    return write_text(Path(path), model_trace_page(trace, done, trace.by_step()))
 
 
 def _groups(trace: Trace | ModelTrace, name: Callable[[Line], str]) -> list[dict[str, Any]]:
@@ -142,8 +149,11 @@ def _rendered(trace: Trace | ModelTrace, title: str, **context: Any) -> str:
 
 
 def _most(events: list[Event]) -> list[Event]:
-    """Those that happened most often."""
-    return sorted(events, key=lambda event: -event.count)[:_MOST_EVENTS]
+    """The first of every kind, and those that happened most often."""
+    first = {event.kind: event for event in reversed(events)}
+    kept = [event for event in events if event is first[event.kind]]
+    others = sorted((e for e in events if e not in kept), key=lambda event: -event.count)
+    return kept + others[: max(_MOST_EVENTS - len(kept), 0)]
 
 
 def _function_of(line: Line) -> Source | None:
@@ -212,19 +222,21 @@ def _picture(grown: Growth) -> Picture:
         above, below = np.zeros(len(places)), np.zeros(len(places))
         total = np.zeros(len(places))
         for n, (name, shares) in enumerate(grown.shares.items()):
-            sums = 100.0 * np.concatenate([[0.0], np.cumsum(shares)])
+            sums = np.concatenate([[0.0], np.cumsum(shares)]) + grown.before.get(name, 0.0)
+            sums *= 100.0
             base = np.where(sums >= 0.0, above, below)
             axes.fill_between(places, base, base + sums, color=COLOURS[n % len(COLOURS)],
                               label=name, linewidth=0.0, alpha=0.85)  # fmt: skip
             above, below = above + np.maximum(sums, 0.0), below + np.minimum(sums, 0.0)
             total += sums
         axes.plot(places, total, color=INK, linewidth=1.4, label="together")
-        axes.set(xlabel="pass of the outermost loops", ylabel="share of the error, %",
+        axes.set(xlabel=grown.unit, ylabel="share of the error, %",
                  xlim=(0, places[-1]))  # fmt: skip
         legend(figure)
-        svg = to_svg(figure, "Shares of the final error by the pass in which they arose")
+        svg = to_svg(figure, f"Shares of the final error by the {grown.unit} in which they arose")
+    start = " At 0: what belongs to no step, as rounding the initial state." if grown.before else ""
     return Picture(
         svg,
-        "What part of the final error had arisen by a pass of the kernel's outermost loops, by "
-        "line; parts below zero take away what others add.",
+        f"What part of the final error had arisen by a {grown.unit}, by line; parts below zero "
+        f"take away what others add.{start}",
     )

@@ -102,7 +102,7 @@ class Trace(Shown):
 
         Returns:
             What was predicted and measured to be left of the error, pooled over the perturbed
-            inputs; where they differ by more than 15 %, the line that the rounding moves to.
+            inputs; where they differ by more than 15 %, what makes most of the difference.
         """
         whole("top", top, 1, 1000, "a whole number from 1")
         return self._work.verify(top)
@@ -237,6 +237,7 @@ class _Work:
         program = problem.kernel("parts").program
         every = self._steps() if by == "step" else groups_of(program, by)
         self.groups = [g for g in every if self.seen.ran(g) or g.steps]
+        idle = [g for g in every if g not in self.groups]
         self.unknown = self._unknown()
         rounding = [g for g in self.groups if self.seen.rounds(g) or g.steps]
         self.rounding = rounding
@@ -246,7 +247,7 @@ class _Work:
         self.parts = {place: self.split.part(n) for n, place in enumerate(places)}
         self.cancels = self.split.cancels
         whole, ungrouped = self.split.whole, self._lines()
-        self.inputs = PerturbedInputs(problem, self.groups, self.parts, whole)
+        self.inputs = PerturbedInputs(problem, self.groups + idle, whole)
         chosen: list[int] = []
         if by != "step" and not self.cancels:
             few = whole.vector.size < samples

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.diagnosis.models.runs import handed, same_function
+from sciprec.diagnosis.models.census import handed, same_function
 from sciprec.diagnosis.models.traces import Results
 from sciprec.errors import InputError
 from sciprec.precision.assigning.configured import Configured

@@ -7,7 +7,6 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +16,6 @@ from sciprec import InputError, trace
 from sciprec.checks.room import bytes_of_memory
 from sciprec.diagnosis.origins import groups_of
 from sciprec.diagnosis.problem import Problem
-from sciprec.diagnosis.verification import Check
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.tracing import rows
@@ -404,12 +402,6 @@ def test_a_line_that_cancels_what_it_rounds_is_named_in_a_small_error():
     assert alone.agrees or line_of(quotient_of_differences, "out[i]") in map(
         int, re.findall(r"line (\d+)", alone.words)
     )
-
-
-def test_a_part_that_becomes_smaller_is_named():
-    check = Check(1, ("line 3",), 0.5, 0.7, shrinks=("line 4 (a + b)", "line 5 (c)"))
-    assert check.words == ("no: the parts of line 4 (a + b) and line 5 (c) become smaller with it")
-    assert replace(check, shrinks=("line 4",)).words.endswith("line 4 becomes smaller with it")
 
 
 def test_nothing_to_verify():

@@ -16,6 +16,7 @@ import pytest
 import sciprec
 from sciprec import InputError, LiftError, lift, quantize, trace
 from sciprec.diagnosis import needed_memory
+from sciprec.diagnosis.models import census as model_census
 from sciprec.diagnosis.models import runs as model_runs
 from sciprec.diagnosis.models.between import Crossings, Ladder
 from sciprec.diagnosis.models.copies import Copies
@@ -217,14 +218,15 @@ def test_arrays_of_a_tuple_may_share_memory():
     assert found.closure < 1e-9 and found.outputs["room"] > 0.0
 
 
-def test_by_step_the_parts_are_those_of_the_calls():
+def test_without_a_loop_steps_are_calls():
     """What is rounded in the first calls is what a run has whose later calls are exact."""
     found, lines, more = (
         trace_program(by_kernels, "fp16", model="k", by=by, lanes=n)
         for by, n in (("step", 8), ("line", 8), ("step", 4))
     )
     assert [n.share for n in more.lines] == pytest.approx([n.share for n in found.lines], abs=1e-9)
-    assert [n.name for n in found.lines[1:]] == [f"calls {n} to {n} of 4" for n in range(1, 5)]
+    steps = [f"step {n}" for n in range(1, 5)]
+    assert [n.name for n in found.lines[1:]] == ["what belongs to no step", *steps]
     assert found.closure < 1e-9 and found.outputs == lines.outputs
     assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-9)
     last = next(n for n in lines.lines if n.function == "measures" and n.share)
@@ -269,7 +271,7 @@ def test_an_offset_added_and_taken_away_is_named_first(moved, named):
 def test_tested_values_are_those_of_an_ordinary_run(monkeypatch):
     """Of every call of a kernel, elements that a kernel only reads and does not round included."""
     seen = {"plain": [], "traced": []}
-    census = model_runs.Census
+    census = model_census.Census
 
     class Noting(census):
         def lifted(self, kernel, backend, trust_inputs):
@@ -284,8 +286,8 @@ def test_tested_values_are_those_of_an_ordinary_run(monkeypatch):
 
     called = model_runs.ErrorRun._called
 
-    def noting(run, kernel, trust_inputs, args):
-        results = called(run, kernel, trust_inputs, args)
+    def noting(run, first, args):
+        results = called(run, first, args)
         seen["traced"].append([np.copy(a) for a in (*args[0], results[0]) if _is_number(a)])
         return results
 
@@ -530,10 +532,10 @@ def test_memory_that_a_model_takes(monkeypatch):
 
 def test_the_place_of_a_rounding_is_the_models_own_line():
     """What hands arrays on for a model says so, whatever its functions are called."""
-    handing = {model_runs.HANDS_ON: True, "place": model_runs._place}
+    handing = {model_census.HANDS_ON: True, "place": model_census.place}
     exec("def update():\n    return place()", handing)
     assert handing["update"]()[1] == "test_the_place_of_a_rounding_is_the_models_own_line"
-    assert hasattr(arithmetic, model_runs.HANDS_ON)
+    assert hasattr(arithmetic, model_census.HANDS_ON)
 
 
 def complex_one(x):

@@ -11,7 +11,7 @@ import pytest
 
 import sciprec
 from sciprec import InputError, lift
-from sciprec.diagnosis.models.runs import handed
+from sciprec.diagnosis.models.census import handed
 from sciprec.diagnosis.models.traces import Results
 from sciprec.kinds.programs import first_variant, loaded, program_of
 from sciprec.precision.formats.backend import resolve_backend

@@ -29,6 +29,7 @@ from sciprec.monitoring.observed import Observed
 from sciprec.monitoring.plan import Plan
 from sciprec.precision import Backend
 from sciprec.precision.assigning.scaling import ScaledBackend
+from sciprec.precision.formats.backend import HandedBackend
 from sciprec.precision.formats.stages import Stages
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.sums.compensation import Compensation
@@ -178,7 +179,8 @@ def integrate(
     stepping = adapting or model.steps, convert, model.columns, state, lifted
     run = Run(request, *stepping, progress, kept, team, observer)
     try:
-        run.warm_up()
+        if type(request.backend) is not HandedBackend:  # whose kernels are followed, trials too
+            run.warm_up()
         run.to_the_end()
     finally:
         if team is not None:

@@ -20,6 +20,7 @@ from sciprec.climate.equations.share import Share
 from sciprec.climate.stepping.levels import Addition, Level
 from sciprec.climate.stepping.schemes import System, TimeScheme
 from sciprec.precision.operations.meeting import abandon, meet_from_python
+from sciprec.provenance.time_steps import step_begins, steps_end
 
 
 @dataclass(frozen=True)
@@ -180,8 +181,10 @@ class Steps:
         """So many steps after those before; the processor seconds that they took."""
         start = time.thread_time()
         for made in range(before + 1, before + count + 1):
+            step_begins(made)
             self.step(levels)
             self.system.addition.forget(levels, made)
+        steps_end()
         return time.thread_time() - start
 
 

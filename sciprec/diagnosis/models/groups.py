@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sciprec.diagnosis.models.census import Census, Place
 from sciprec.diagnosis.models.notes import Notes
-from sciprec.diagnosis.models.runs import Census, Place
+from sciprec.diagnosis.models.steps import NO_STEP, Steps
 from sciprec.diagnosis.origins import Group, groups_of
 
 BETWEEN = "float32 arrays"
 """What the model's own arrays of binary32 numbers round between kernels."""
-STEP, ALL_LINES = "step", "all lines"
+STEP, ALL_LINES, ARGUMENTS = "step", "all lines", "arguments of calls of several steps"
 _INSIDE = {"arguments": "argument", "roundings": "rounding"}
 
 
@@ -26,15 +27,20 @@ class Joint:
         rows: kernel -> numbers of its rows.
         arguments: (kernel, name) of the arguments whose conversion it is.
         places: where the model rounds arrays between kernels.
-        calls: the first call of a kernel and the one after the last whose roundings they are;
-            None: of all.
+        steps: the first step and the one after the last whose roundings they are, of all
+            operations; None where that does not matter.
     """
 
     group: Group
     rows: dict[Any, list[int]] = field(default_factory=dict)
     arguments: list[tuple] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
-    calls: tuple[int, int] | None = None
+    steps: tuple[int, int] | None = None
+
+    @property
+    def is_of_steps(self) -> bool:
+        """Whether it is of steps, or what belongs to none."""
+        return self.steps is not None or self.group.name == ARGUMENTS
 
 
 class ModelGroups:
@@ -71,6 +77,8 @@ class ModelGroups:
                 elif group.argument:
                     key = ("argument", group.file, group.function, group.argument)
                 else:
+                    if by == "call" and group.name != kernel.name:
+                        group = replace(group, name=f"{kernel.name} > {group.name}")
                     key = (by, group.file, group.function)
                     key = key if by == "function" else (*key, group.name)
                 joint = found.setdefault(key, Joint(group))
@@ -89,14 +97,12 @@ class ModelGroups:
         return dict(sorted(found.items(), key=lambda item: _place(item[1].group)))
 
     def silent(self) -> dict[tuple, Joint]:
-        """What of each function was executed and rounds nothing in an ordinary run."""
+        """What of each function rounds nothing in an ordinary run."""
         found: dict[tuple, Joint] = {}
         for kernel in self._census.kernels:
             traced = kernel.traced("parts", self._lanes)
             for group in groups_of(traced.program, "line"):
-                some = {kernel: list(group.rows)}
-                rounds = self._notes.rounds(kernel, group.rows)
-                if group.argument or rounds or not self._notes.runs(some):
+                if group.argument or self._notes.rounds(kernel, group.rows):
                     continue
                 key = "silent", group.file, group.function
                 one = replace(group, name=ALL_LINES, source=ALL_LINES)
@@ -108,17 +114,37 @@ class ModelGroups:
         what = _INSIDE.get(key[0], by)
         return [(k, j) for k, j in self.by(by).items() if k[:3] == (what, *key[1:])]
 
-    def steps(self, count: int) -> dict[tuple, Joint]:
-        """Consecutive calls of kernels, and before them what is rounded between kernels."""
-        found = {k: j for k, j in self.by("function").items() if k[0] == "roundings"}
-        operations = [j for k, j in self.by("function").items() if k[0] != "roundings"]
-        calls = self._census.calls
-        for n in range(min(count, calls)):
-            first, last = (calls * k // min(count, calls) for k in (n, n + 1))
-            name = f"calls {first + 1} to {last} of {calls}"
-            one = _joined(operations, Group("", "", n + 1, name, name, ()))
-            found["step", n] = replace(one, calls=(first, last))
-        return found
+
+def of_steps(known: Steps, count: int) -> dict[tuple, Joint]:
+    """At most so many rows of time steps; before them what belongs to none, and what arguments of
+    calls of several steps lose.
+    """
+    outside = _joint_of_steps("what belongs to no step", NO_STEP, NO_STEP + 1)
+    found: dict[tuple, Joint] = {("no step",): outside}
+    if known.inside.any():
+        found["arguments",] = Joint(Group("", "", 0, ARGUMENTS, ARGUMENTS, ()))
+    whole = _steps_from(1, known.count + 1)
+    return found | (pieces_of_steps(whole, count) or {("step", 1, known.count + 1): whole})
+
+
+def pieces_of_steps(joint: Joint, count: int) -> dict[tuple, Joint]:
+    """At most so many rows in the place of one of several steps; empty for a single step."""
+    first, end = joint.steps or (0, 0)
+    number = min(count, end - first)
+    borders = [first + (end - first) * n // max(number, 1) for n in range(number + 1)]
+    if len(borders) < 3:
+        return {}
+    pairs = zip(borders, borders[1:], strict=False)
+    return {("step", *pair): _steps_from(*pair) for pair in pairs}
+
+
+def _steps_from(first: int, end: int) -> Joint:
+    name = f"step {first}" if end == first + 1 else f"steps {first} to {end - 1}"
+    return _joint_of_steps(name, first, end)
+
+
+def _joint_of_steps(name: str, first: int, end: int) -> Joint:
+    return Joint(Group("", "", first, name, name, ()), steps=(first, end))
 
 
 def pieces(inside: Sequence[tuple[tuple, Joint]], count: int) -> dict[tuple, tuple[list, Joint]]:
@@ -134,12 +160,12 @@ def pieces(inside: Sequence[tuple[tuple, Joint]], count: int) -> dict[tuple, tup
         name = f"{first.name} to {last.name}"
         if first.name.startswith("line "):
             name = f"lines {first.line} to {last.line}"
-        whole = _joined([j for _, j in some], replace(first, name=name, source=name))
+        whole = joined([j for _, j in some], replace(first, name=name, source=name))
         found["piece", some[0][0], some[-1][0]] = some, whole
     return found
 
 
-def _joined(some: Sequence[Joint], group: Group) -> Joint:
+def joined(some: Sequence[Joint], group: Group) -> Joint:
     """Several groups as one."""
     joint = Joint(group)
     for one in some:

@@ -8,14 +8,15 @@ import numpy as np
 
 from sciprec.diagnosis.families import products
 from sciprec.diagnosis.models.splitting import PartsOfRun, Splitting
-from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.splitting import norm
-from sciprec.diagnosis.verification import pooled
+from sciprec.diagnosis.verification import Changes, WiderRun, changes_of, pooled
 
 SAMPLES = 16
 """Perturbed inputs over which parts are correlated where results are fewer than `MANY`."""
 MANY = 1000
 """Numbers of results that are enough by themselves."""
+_FEW = 4
+"""Inputs over which it is looked for why a prediction fails, if these show it."""
 
 
 class ModelInputs:
@@ -65,15 +66,35 @@ class ModelInputs:
             ))  # fmt: skip
         return pooled(sizes)
 
-    def changes(self, members: Sequence[int]) -> list[tuple[Group, float]]:
-        """By how much the parts of other groups grow when some are computed wider."""
-        split, wide = self._split, [self.keys[n] for n in members]
-        followed = [k for k in split.groups if k not in wide] + list(split.silent)
-        own, after = split.own(), split.run(followed, followed, 0, wide)
-        grown = [
-            norm(self._at(after.parts[k], own, after))
-            - (norm(self._at(own.parts[k], own)) if k in own.parts else 0.0)
-            for k in followed
-        ]
-        groups = split.groups | split.silent
-        return list(zip([groups[k].group for k in followed], grown, strict=True))
+    def changes(self, members: Sequence[int], upward: bool) -> Changes:
+        """What becomes of all other lines when some are computed wider; over few inputs where
+        these show a difference as all of them do.
+        """
+        wide = [self.keys[n] for n in members]
+        rest = [(k, joint) for k, joint in self._split.all_groups() if k not in wide]
+        rest += [(k, joint) for k, joint in self._split.silent.items() if k not in wide]
+        runs: list[tuple[WiderRun, WiderRun]] = []
+        for sample, _ in self.used:
+            runs.append(self._both(sample, [k for k, _ in rest], wide))
+            found = changes_of([joint.group for _, joint in rest], runs)
+            if len(runs) >= _FEW and (found.adds > 0.0) is upward:
+                break
+        return found
+
+    def _both(self, sample: int, keys: Sequence[tuple], wide: Sequence[tuple]):
+        """The parts of some groups in an ordinary run, and in one with others computed wider."""
+        split, of = self._split, self.keys[1:]
+        known = [k for k in keys if k in of]
+        usual = split.own() if not sample else split.run(of, known, sample)
+        order = [k for k in keys if k != self.keys[0]]
+        wider = split.run(order, order, sample, wide)
+        made = []
+        for run in (usual, wider):
+            error = self._at(run.errors, usual, wider)
+            exact = self._at(run.tested, usual, wider) - error
+            nothing = np.zeros_like(error)
+            parts = [
+                self._at(run.parts[k], usual, wider) if k in run.parts else nothing for k in keys
+            ]
+            made.append(WiderRun(error, exact, parts))
+        return tuple(made)

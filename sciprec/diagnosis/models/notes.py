@@ -3,29 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sciprec.diagnosis.attribution import TWIN_LANES, arithmetics_of
-from sciprec.diagnosis.examination import Event, in_bits
-from sciprec.diagnosis.models.runs import Census
-from sciprec.diagnosis.origins import NEVER_ROUND, groups_of, is_unseen, own_place
+import numpy as np
+
+from sciprec.diagnosis.attribution import TWIN_LANES, TracedKernel, arithmetics_of
+from sciprec.diagnosis.examination import in_bits, loop_variables, loops_around
+from sciprec.diagnosis.models.between import Ladder, stretch
+from sciprec.diagnosis.models.census import NOWHERE, Census, Lifting, Place
+from sciprec.diagnosis.models.steps import Calls, repeats
+from sciprec.diagnosis.origins import NEVER_ROUND, groups_of, is_unseen
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.tracing import rows
-from sciprec.precision.tracing.operations import SEEN_BITS
+from sciprec.precision.tracing.numbers import CompanionArray
+from sciprec.precision.tracing.operations import OUTERMOST_PASS, SEEN_BITS
 from sciprec.precision.tracing.table import Table
+
+_TWIN_STRETCH = 2.0
+"""How many times further away the twin is than parts are, where they are stretched: what that does
+where a model is not linear between kernels then shows in the closure, as large as it is.
+"""
+EVENT_WORDS = list(rows.EVENTS.values())
+
+
+@dataclass(frozen=True)
+class First:
+    """The first time that something happened in a row.
+
+    Args:
+        number: of the call, as `runs.Orders` counts them.
+        clock, step: of the kernel's table, in that call.
+        called_at: where the model calls the kernel.
+        index: the loop variables then.
+    """
+
+    number: int
+    clock: int
+    step: int
+    called_at: Place
+    index: str
 
 
 class Notes:
-    """The tables of all kernels.
+    """The tables of all kernels, for a run of the technique "twin"; see `runs.Orders`.
 
     Args:
         census: which kernels there are.
 
     Attributes:
-        tables: kernel -> its table; for a run of the technique "twin".
+        tables: kernel -> its table.
+        calls: of all calls of the run.
+        first: (kernel, row, word of an event) -> when it first happened.
     """
 
+    asks_places = True
+
     def __init__(self, census: Census) -> None:
+        further = stretch(census.bits)
+        further *= _TWIN_STRETCH if further > 1.0 else 1.0
+        self.ladder = Ladder("twin", TWIN_LANES, further)
+        self.calls = Calls()
+        self.first: dict[tuple[Lifting, int, int], First] = {}
+        self._numbers = {k: n for n, k in enumerate(census.kernels)}
+        self._known: dict[Lifting, np.ndarray] = {}
+        self._number, self._given = 0, ((), NOWHERE)
         self.backend: Backend = census.backend
         known = [arithmetics_of(kernel.backend)[-1] for kernel in census.kernels]
         self.most_bits = max((a.format.significand_bits for a in known), default=0)
@@ -34,7 +76,78 @@ class Notes:
         for kernel in census.kernels:
             traced = kernel.traced("twin", TWIN_LANES)
             self._programs[kernel], self.tables[kernel] = traced.program, traced.table()
-            self.tables[kernel].begin()
+            self._known[kernel] = np.zeros((len(self.tables[kernel].words), len(EVENT_WORDS)), bool)
+
+    # ---- see `runs.Orders` ---------------------------------------------------------------------
+
+    def traced(self, kernel: Lifting) -> TracedKernel:
+        """With exact values."""
+        return kernel.traced("twin", TWIN_LANES)
+
+    def begins(self, number: int) -> None:
+        """A call is counted."""
+        self._number = number
+        self.calls.kernels.append(-1)
+        self.calls.ticks.append(0)
+
+    def lane_of_argument(self, kernel: Lifting, argument: str) -> int | None:
+        """There are no parts."""
+        return None
+
+    def lane_of_rounding(self, place: Place) -> int | None:
+        """There are no parts."""
+        return None
+
+    def before(self, kernel: Lifting, taken: tuple, written: Sequence[bool], at: Place) -> None:
+        """Clock and steps begin anew in every call."""
+        self.tables[kernel].begin()
+        self.calls.kernels[-1] = self._numbers[kernel]
+        kept = (_copied(x) if may_be else x for x, may_be in zip(taken, written, strict=True))
+        self._given = tuple(kept), at
+
+    def after(self, kernel: Lifting) -> None:
+        """Note what has happened for the first time."""
+        table, known = self.tables[kernel], self._known[kernel]
+        self.calls.ticks[-1] = int(table.header[rows.STEP])
+        has = table.words[:, EVENT_WORDS] != 0
+        if np.array_equal(has, known):
+            return
+        taken, at = self._given
+        for row, n in np.argwhere(has & ~known).tolist():
+            word = EVENT_WORDS[n]
+            clock, step = table.words[row, word + 1 : word + 3].tolist()
+            index = self._index(kernel, row, clock, taken)
+            self.first[kernel, row, word] = First(self._number, clock, step, at, index)
+        self._known[kernel] = has
+
+    def _index(self, kernel: Lifting, row: int, clock: int, taken: tuple) -> str:
+        """The loop variables around a row at a time of the call that has ended, made again."""
+        program, traced = self._programs[kernel], self.traced(kernel)
+        loops = loops_around(program, program.layout.rows[row])
+        if not loops:
+            return ""
+        table = traced.table()
+        table.header[rows.STOP] = clock
+        traced.entered(table, tuple(map(_copied, taken)))
+        return loop_variables(program, loops, table)
+
+    # ---- loops ---------------------------------------------------------------------------------
+
+    def loops(self) -> list[int]:
+        """How many outermost loops each kernel has."""
+        return [
+            sum(
+                row.part == 0 and program.sites[row.site].operation == OUTERMOST_PASS
+                for row in program.layout.rows
+            )
+            for program in self._programs.values()
+        ]
+
+    def repeats(self) -> list[bool]:
+        """Whether each kernel has a loop that does the same again and again."""
+        return [repeats(p.sources[k.kernel.__code__]) for k, p in self._programs.items()]
+
+    # ---- by group ------------------------------------------------------------------------------
 
     def _column(self, kernel, numbers: Sequence[int], word: int):
         return self.tables[kernel].words[list(numbers), word]
@@ -80,16 +193,15 @@ class Notes:
         most = self.backend.compute.format.significand_bits
         return in_bits(float(max(grown, default=0.0)), most)
 
-    def events(self) -> tuple[Event, ...]:
-        """What happened to tested numbers: of every kind by line, the most frequent first."""
-        found: dict[tuple, int] = {}
-        for kernel, table in self.tables.items():
-            program = self._programs[kernel]
-            for kind, word in rows.EVENTS.items():
-                counts = table.words[:, word]
-                for number in counts.nonzero()[0].tolist():
-                    at = own_place(program, program.layout.rows[number])
-                    key = kind, at.function, at.file, at.line, at.source
-                    found[key] = found.get(key, 0) + int(counts[number])
-        made = [Event(*key, calls=(), index="", step=0, count=n) for key, n in found.items()]
-        return tuple(sorted(made, key=lambda event: (event.kind, -event.count)))
+    def program(self, kernel: Lifting):
+        """The program of a kernel."""
+        return self._programs[kernel]
+
+
+def _copied(argument: Any) -> Any:
+    """An argument of a traced kernel that it may write, again."""
+    if isinstance(argument, tuple):
+        return tuple(map(_copied, argument))
+    if isinstance(argument, CompanionArray):
+        return replace(argument, numbers=argument.numbers.copy())
+    return argument.copy() if isinstance(argument, np.ndarray) else argument

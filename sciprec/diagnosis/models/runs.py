@@ -1,213 +1,34 @@
-"""Runs of a model: as ever, to see which kernels it calls, and with the error of its numbers."""
+"""Runs of a model in which its numbers carry their error."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Protocol
 from zlib import crc32
 
 import numpy as np
 
-from sciprec.diagnosis.attribution import TracedKernel, arithmetics_of, require_traceable
+from sciprec.diagnosis.attribution import TracedKernel
 from sciprec.diagnosis.models.between import Crossings, Ladder
+from sciprec.diagnosis.models.census import (
+    NOWHERE,
+    Census,
+    Lifting,
+    Place,
+    Program,
+    handed,
+    place,
+    plain,
+    with_backend,
+)
 from sciprec.diagnosis.models.copies import Copies, Finished
-from sciprec.diagnosis.needed_memory import Arrays
 from sciprec.diagnosis.problem import SEED, displacement
 from sciprec.errors import InputError
-from sciprec.precision.assigning.assigned_backend import AssignedBackend
-from sciprec.precision.formats.backend import Backend, HandedBackend, uniform_backend
-from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.formats.backend import Backend
 from sciprec.precision.quantization import quantize
 from sciprec.precision.tracing.table import Table
-
-Program = Callable[[Backend], Any]
-"""What is traced: it computes with the kernels of a backend, and gives results."""
-
-
-Place = tuple[str, str, int]
-"""File, function and line of a call."""
-_HAND_ON = ("sciprec.precision.", "sciprec.diagnosis.")
-HANDS_ON = "_hands_on_arrays"
-"""Name that other modules define whose functions, too, are no place of a model."""
-
-
-def _place() -> Place:
-    """Where a model rounds an array: functions called `rounded` hand that on."""
-    frame = inspect.currentframe()
-    while frame is not None:
-        named, code = str(frame.f_globals.get("__name__")), frame.f_code
-        hands_on = named.startswith(_HAND_ON) or HANDS_ON in frame.f_globals
-        if not hands_on and code.co_name not in ("rounded", "<genexpr>"):
-            return code.co_filename, code.co_name, frame.f_lineno
-        frame = frame.f_back
-    return "", "", 0
-
-
-def handed(backend: Backend, maker) -> HandedBackend:
-    """A backend whose kernels a maker makes."""
-    roles = backend.storage, backend.compute, backend.accumulate, backend.matmul
-    return HandedBackend(backend.name, *roles, about=backend.about, maker=maker)
-
-
-@dataclass(frozen=True)
-class Lifting:
-    """A kernel in the arithmetic in which a model calls it.
-
-    Args:
-        kernel: the plain Python function.
-        backend: no handed one.
-    """
-
-    kernel: Any
-    backend: Backend
-
-    @property
-    def name(self) -> str:
-        """The kernel's."""
-        return self.kernel.__name__
-
-    def traced(self, technique: str, lanes: int) -> TracedKernel:
-        """The (shared) kernel compiled with companions."""
-        return _traced(self.kernel, self.backend, technique, lanes)
-
-    @cached_property
-    def storage(self) -> Backend:
-        """What rounds to its storage format."""
-        return uniform_backend(f"{self.backend.name} storage", self.backend.storage)
-
-
-@lru_cache(maxsize=64)
-def _traced(kernel, backend: Backend, technique: str, lanes: int) -> TracedKernel:
-    return TracedKernel(kernel, backend, technique, lanes)
-
-
-def _with_backend(function: Any, backend: Backend) -> Callable[..., Any]:
-    """A function that says its arithmetic, as a lifted kernel does."""
-    function.backend = backend
-    return function
-
-
-def plain(backend: Backend) -> Backend:
-    """A backend by itself, of a handed one; an assignment's as it is."""
-    traced = getattr(getattr(backend, "maker", None), "backend", None)
-    if isinstance(traced, AssignedBackend) and traced.name == backend.name:
-        return traced
-    return Backend(
-        backend.name, backend.storage, backend.compute, backend.accumulate, backend.matmul,
-        backend.noise, backend.about,
-    )  # fmt: skip
-
-
-class Census:
-    """An ordinary run that notes which kernels are called.
-
-    Attributes:
-        kernels: those that were called, in the order of their first calls -> what they returned.
-        calls: how many calls there were.
-        roundings: where `quantize` was called, outside of the engine.
-        bits: of the narrowest format that anything is rounded to.
-        arrays: that kernels were given.
-        results: what the program gave.
-
-    Args:
-        program: what is traced.
-        backend: a traceable arithmetic.
-    """
-
-    def __init__(self, program: Program, backend: Backend) -> None:
-        self.backend, self.carrier = backend, backend.carrier
-        self.kernels: dict[Any, Any] = {}
-        self.calls = 0
-        self.roundings: dict[Place, None] = {}
-        self.bits = fewest_bits(backend)
-        self.arrays = Arrays()
-        self.results = program(handed(backend, self))
-
-    def lifted(self, kernel, backend: Backend, trust_inputs: bool) -> Callable[..., Any]:
-        """The kernel as ever, its calls noted."""
-        own = plain(backend)
-        require_alike(kernel.__name__, own, self.backend)
-        self.bits = min(self.bits, fewest_bits(own))
-        ordinary = lift(kernel, own, trust_inputs=trust_inputs)
-
-        def noted(*args, **kwargs):
-            result = ordinary(*args, **kwargs)
-            self.kernels.setdefault(Lifting(kernel, own), result)
-            self.arrays.note((*args, *kwargs.values()), result)
-            self.calls += 1
-            return result
-
-        return _with_backend(noted, backend)
-
-    def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
-        """`quantize` as ever, its place noted."""
-        self.roundings.setdefault(_place())
-        self.bits = min(self.bits, plain(backend).storage.format.significand_bits)
-        return rounding_of(plain(backend))
-
-    def known(self, kernel, backend: Backend) -> Lifting:
-        """The kernel that was called here, of a function that is defined again in every run.
-
-        Raises:
-            InputError: it was not called.
-        """
-        wanted = Lifting(kernel, plain(backend))
-        if wanted in self.kernels:
-            return wanted
-        for other in self.kernels:
-            if other.backend == wanted.backend and same_function(other.kernel, kernel):
-                return other
-        raise InputError(
-            f"kernel '{kernel.__name__}' is called in one run of the model and not in another; "
-            "trace takes models that do the same in every run"
-        )
-
-
-def same_function(one: Any, other: Any) -> bool:
-    """Whether two functions, or what they name, are the same thing made twice."""
-    if one is other:
-        return True
-    if not (inspect.isfunction(one) and inspect.isfunction(other)):
-        return type(one) is type(other) and np.array_equal(one, other)
-    return one.__code__ == other.__code__ and all(
-        map(same_function, _named_by(one), _named_by(other))
-    )  # fmt: skip
-
-
-def _named_by(function) -> list[Any]:
-    """What the code of a function finds in its closure and its module."""
-    known = [cell.cell_contents for cell in function.__closure__ or ()]
-    return known + [function.__globals__.get(name) for name in function.__code__.co_names]
-
-
-def rounding_of(backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
-    """A function (values, out) that rounds to the storage format."""
-
-    def rounded(values: np.ndarray, out: np.ndarray) -> None:
-        out[...] = quantize(values, backend)
-
-    return rounded
-
-
-def require_alike(kernel: str, backend: Backend, traced: Backend) -> None:
-    """Refuse a kernel of a model whose arithmetic cannot be traced beside that of the rest."""
-    require_traceable(backend)
-    if backend.carrier != traced.carrier:
-        raise InputError(
-            f"kernel '{kernel}' of the model computes in '{backend.name}', whose numbers take "
-            f"{backend.carrier} variables, beside others in '{traced.name}', whose take "
-            f"{traced.carrier}; trace takes arithmetics of one kind of variables"
-        )
-
-
-def fewest_bits(backend: Backend) -> int:
-    """Of the narrowest format that a backend's numbers are rounded to."""
-    if isinstance(backend, AssignedBackend):
-        return arithmetics_of(backend)[0].format.significand_bits
-    return min(role.format.significand_bits for role in backend.roles)
 
 
 @dataclass(frozen=True)
@@ -256,52 +77,87 @@ class _Moves:
         return displacement(np.asarray(values, np.float64), self._backend, rng)
 
 
+class Orders(Protocol):
+    """What the calls of a run are told, and tell.
+
+    Attributes:
+        tables: kernel -> its table, with the notes of its rows.
+        ladder: what is carried.
+        asks_places: whether `before` is told where the model calls kernels.
+    """
+
+    tables: Mapping[Any, Table]
+    ladder: Ladder
+    asks_places: bool
+
+    def traced(self, kernel: Lifting) -> TracedKernel:
+        """A kernel compiled with companions."""
+        ...
+
+    def begins(self, number: int) -> None:
+        """A call of a kernel, or of `quantize`, begins; they are counted together, from 0."""
+        ...
+
+    def lane_of_argument(self, kernel: Lifting, argument: str) -> int | None:
+        """The lane of an array's conversion; None: of none."""
+        ...
+
+    def lane_of_rounding(self, place: Place) -> int | None:
+        """The lane of what `quantize` does; None: of none."""
+        ...
+
+    def before(self, kernel: Lifting, taken: tuple, written: Sequence[bool], at: Place) -> None:
+        """A kernel is called with these arguments, some of which it may write."""
+        ...
+
+    def after(self, kernel: Lifting) -> None:
+        """It has come to its end."""
+        ...
+
+
 class ErrorRun:
     """A run of a model whose numbers carry their error.
 
     Attributes:
         results: what each copy of the program gave, see `between`.
-        tables: kernel -> its table, with the notes of its rows.
         made: (number, argument) of calls whose rounding of an argument's elements changed one, and
             (number, "") of such calls of `quantize`; both are counted together.
+        differing: (kernel, argument, whether it is the first call) of those that carry an error; of
+            runs with notes.
 
     Args:
         program: what is traced.
         census: an ordinary run of it.
-        ladder: what is carried.
-        tables: kernel -> its table, told which lanes a row's rounding goes to.
-        lanes_of_arguments: (kernel, argument) -> the lane of an array's conversion.
-        lanes_of_roundings: place -> the lane of what `quantize` does there.
-        before_call: told the number of each call, from 0 on, before it is made.
+        orders: what its calls are told.
         wider: what is computed in binary64; None for nothing.
         sample: number of a perturbed input; 0 is the model's own.
+        unmoved: what is not moved by that, `differing` of a run of the model's own input.
     """
 
     def __init__(
-        self, program: Program, census: Census, ladder: Ladder, tables: Mapping[Any, Table],
-        lanes_of_arguments: Mapping[tuple, int], lanes_of_roundings: Mapping[Place, int],
-        before_call: Callable[[int], None] | None = None, wider: Wider | None = None,
-        sample: int = 0,
+        self, program: Program, census: Census, orders: Orders, wider: Wider | None = None,
+        sample: int = 0, unmoved: Collection[tuple] = (),
     ) -> None:  # fmt: skip
-        self.backend, self.ladder, self.census = census.backend, ladder, census
-        self.tables, self._lanes_of_arguments = tables, lanes_of_arguments
-        self._lanes_of_roundings = lanes_of_roundings
-        self._before_call, self._calls = before_call, 0
+        self.backend, self.census, self._orders = census.backend, census, orders
+        self.ladder, self._calls = orders.ladder, 0
         self.wider, self._sample, self._number = wider, sample, 0
         self.made: set[tuple[int, str]] = set()
+        self.differing: set[tuple] = set()
+        self._unmoved = unmoved
         self._met: set[Any] = set()
-        self._crossings = Crossings(ladder)
-        self._copies = Copies(ladder.copies, self._answer)
+        self._crossings = Crossings(self.ladder)
+        self._copies = Copies(self.ladder.copies, self._answer)
         self.results = self._copies.run(lambda k: program(handed(self.backend, _Copy(self, k))))
         del self._copies, self._crossings  # which hold arrays, and each other
 
     def call(self, copy: int, kernel, trust_inputs: bool, args: tuple) -> Any:
         """A kernel's result for a copy that calls it."""
-        return self._copies.meet(copy, _Call(kernel, trust_inputs, args))
+        at = place() if copy == 0 and self._orders.asks_places else NOWHERE
+        return self._copies.meet(copy, _Call(kernel, trust_inputs, args, at))
 
     def rounded(self, copy: int, values: np.ndarray, backend: Backend) -> np.ndarray:
         """What `quantize` gives a copy."""
-        return self._copies.meet(copy, _Rounding(values, plain(backend), _place()))
+        return self._copies.meet(copy, _Rounding(values, plain(backend), place()))
 
     def _answer(self, asked: Sequence[Any]) -> Sequence[Any]:
         if all(isinstance(one, Finished) for one in asked):
@@ -314,13 +170,12 @@ class ErrorRun:
                 "model whose way is the same, or such a part of a run: shorten it"
             )
         first = asked[0]
+        self._orders.begins(self._number)
         self._number += 1
         if isinstance(first, _Rounding):
             return self._all_rounded(first, [one.values for one in asked])
-        if self._before_call is not None:
-            self._before_call(self._calls)
         self._calls += 1
-        return self._called(first.kernel, first.trust_inputs, [one.args for one in asked])
+        return self._called(first, [one.args for one in asked])
 
     def _all_rounded(self, first: _Rounding, held: list[np.ndarray]) -> list[np.ndarray]:
         """What `quantize` makes of an array: copies that still have its part get the same change
@@ -339,28 +194,33 @@ class ErrorRun:
         with np.errstate(invalid="ignore"):
             change = np.where(rounded == held[0], 0.0, np.float64(rounded) - held[0])
             apart = (self.ladder.stretch - 1.0) * change
-        lane = self._lanes_of_roundings.get(place, len(held) - 1)
+        lane = self._orders.lane_of_rounding(place) or len(held) - 1
         others = enumerate(held[1:], 1)
         return [rounded, *(h + change if k < lane else h - apart for k, h in others)]
 
-    def _called(self, kernel: Lifting, trust_inputs: bool, args: list[tuple]) -> Sequence[Any]:
+    def _called(self, first_call: _Call, args: list[tuple]) -> Sequence[Any]:
         """A call of the traced kernel with the arguments of all copies."""
-        traced = kernel.traced(self.ladder.technique, self.ladder.lanes)
-        rounding = None if trust_inputs else lambda x: quantize(x, kernel.storage)
+        kernel, orders = first_call.kernel, self._orders
+        traced = orders.traced(kernel)
+        rounding = None if first_call.trust_inputs else lambda x: quantize(x, kernel.storage)
         crossing = self._crossings.of(kernel.name, rounding)
         held, taken, written = list(zip(*args, strict=True)), [], traced.written(args[0])
         for name, items, is_written in zip(traced.names, held, written, strict=True):
-            lane = self._lanes_of_arguments.get((kernel, name))
+            lane = orders.lane_of_argument(kernel, name)
             rounds = self.wider is None or self.wider.rounds(self._number, kernel, name)
             first = kernel not in self._met
-            moves = None
-            if first or not is_written:
+            moves, given = None, (kernel, name, first)
+            if self._orders.asks_places and given not in self.differing and _differ(items):
+                self.differing.add(given)
+            if (first or not is_written) and given not in self._unmoved:
                 moves = self._moves(kernel.storage, kernel.name, name)
             taken.append(crossing.taken(items, lane, rounds, moves))
             if crossing.has_rounded:
                 self.made.add((self._number, name))
         self._met.add(kernel)
-        result, _ = traced.entered(self.tables[kernel], tuple(taken))
+        orders.before(kernel, tuple(taken), written, first_call.called_at)
+        result, _ = traced.entered(orders.tables[kernel], tuple(taken))
+        orders.after(kernel)
         for items, is_written in zip(held, written, strict=True):
             if is_written:
                 crossing.put_back(items)
@@ -374,8 +234,11 @@ class ErrorRun:
 class _Call:
     """What a copy asks for: a call of a kernel."""
 
-    def __init__(self, kernel: Lifting, trust_inputs: bool, args: tuple) -> None:
+    def __init__(
+        self, kernel: Lifting, trust_inputs: bool, args: tuple, called_at: Place
+    ) -> None:
         self.kernel, self.trust_inputs, self.args = kernel, trust_inputs, args
+        self.called_at = called_at
         self.name = kernel.name
 
     @property
@@ -418,7 +281,7 @@ class _Copy:
                 self._number, known, trust_inputs, tuple(bound.arguments.values())
             )
 
-        return _with_backend(called, backend)
+        return with_backend(called, backend)
 
     def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
         """`quantize`, which all copies do together."""
@@ -427,3 +290,11 @@ class _Copy:
             out[...] = self._run.rounded(self._number, values, backend)
 
         return rounded
+
+
+def _differ(held: Sequence[Any]) -> bool:
+    """Whether an argument, or an array of a tuple, is not the same in all copies."""
+    if isinstance(held[0], tuple):
+        return any(map(_differ, zip(*held, strict=False)))
+    arrays = isinstance(held[0], np.ndarray) and held[0].dtype.kind == "f"
+    return arrays and not all(np.array_equal(held[0], h, equal_nan=True) for h in held[1:])

@@ -9,29 +9,36 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.diagnosis.attribution import TWIN_LANES
 from sciprec.diagnosis.models.between import Ladder, stretch
-from sciprec.diagnosis.models.groups import BETWEEN, STEP, Joint, ModelGroups, pieces
+from sciprec.diagnosis.models.census import Census
+from sciprec.diagnosis.models.groups import (
+    BETWEEN,
+    STEP,
+    Joint,
+    ModelGroups,
+    of_steps,
+    pieces,
+    pieces_of_steps,
+)
 from sciprec.diagnosis.models.notes import Notes
-from sciprec.diagnosis.models.runs import Census, ErrorRun, Place, Wider
+from sciprec.diagnosis.models.orders import Followed, FollowedSteps
+from sciprec.diagnosis.models.runs import ErrorRun
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.splitting import counts_as_none, norm, share, size_of_exact
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend
-from sciprec.precision.tracing import rows
 
 HOT = 0.05
 """A function whose part is larger than this share of the error is split."""
 APART = 10.0
 """Where parts together are so many times larger than their sum, the run is past its horizon."""
-_TWIN_STRETCH = 2.0
-"""How many times further away the twin is than parts are, where they are stretched: what that does
-where a model is not linear between kernels then shows in the closure, as large as it is.
-"""
 _LAST_DIGITS = 2.0**-50
 """Of a result: an error that is smaller, over the stretch, is what copies in binary64 round."""
-_STEPS = 12
-"""Rows of a trace by step, as two runs follow."""
+_FIRST_STEPS, MOST_STEPS = 12, 56
+"""Rows of a trace by step: of longer runs at first and, where some have much of the error, in the
+end."""
+_PEAK = 2.0
+"""How many times as large as the mean the part of several steps is that are looked at further."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,9 @@ class Splitting:
         parts: group -> name of a result -> its part.
         errors, known: name of a result -> tested - exact, of the runs with parts and of the twin.
         notes: of the rows of all kernels.
-        made: roundings of arguments and arrays that change something, see `ErrorRun`.
+        steps: the time steps of the run.
+        made, differing: roundings of arguments and arrays that change something, and arguments with
+            an error, see `ErrorRun`.
         passes: how many runs with parts there were.
     """
 
@@ -77,13 +86,13 @@ class Splitting:
         self.groups: dict[tuple, Joint] = {}
         self.passes, self.notes = 0, Notes(census)
         self.known = self._twin()
+        self.steps = census.log.steps(self.notes.calls, self.notes.loops(), self.notes.repeats())
         self._all = ModelGroups(census, self.notes, lanes)
 
     def split(self, by: str) -> None:
         """All runs: of functions, of pieces of those that are hot, down to their lines."""
         if by == STEP:
-            self.groups = self._all.steps(_STEPS)
-            self._follow()
+            self._split_by_step()
             return
         whole: dict[tuple, list] = {}
         for key, joint in self._all.by("function").items():
@@ -102,6 +111,36 @@ class Splitting:
                     made[k], whole[k] = piece, inside
             self.groups = made
             self._follow()
+
+    def _split_by_step(self) -> None:
+        """Runs of single steps, or where they are many of ranges, and of what is in those that have
+        much more of the error than others.
+        """
+        few = self.steps.count <= MOST_STEPS
+        self.groups = of_steps(self.steps, MOST_STEPS if few else _FIRST_STEPS)
+        self._follow()
+        error = self.at(self.errors, -1)
+        while len(self.groups) + self.lanes - 3 <= MOST_STEPS:
+            parts = {key: self.at(self.parts[key], -1) for key in self.groups if key[0] == STEP}
+            sizes = {key: max(norm(x) / (norm(error) or 1.0), abs(share(x, error)))
+                     for key, x in parts.items()}  # fmt: skip
+            mean = sum(sizes.values()) / max(len(sizes), 1)
+            peaks = [key for key, size in sizes.items() if size > _PEAK * mean
+                     and pieces_of_steps(self.groups[key], 2)]  # fmt: skip
+            if not peaks:
+                return
+            largest = max(peaks, key=lambda key: sizes[key])
+            made: dict[tuple, Joint] = {}
+            for key, joint in self.groups.items():
+                made |= pieces_of_steps(joint, self.lanes - 2) if key == largest else {key: joint}
+            self.groups = made
+            self._follow()
+
+    def step_by_step(self, joint: Joint) -> dict[tuple, tuple[Joint, dict[str, np.ndarray]]]:
+        """The parts of one group by rows of steps, which two runs follow."""
+        known = of_steps(self.steps, max(2 * (self.lanes - 2) - 2, 2))
+        run = self.run(list(known), list(known), known=known, only=joint)
+        return {key: (one, run.parts[key]) for key, one in known.items()}
 
     def all_groups(self) -> list[tuple[tuple, Joint]]:
         """What the parts are of, what is rounded between kernels first."""
@@ -125,7 +164,8 @@ class Splitting:
 
     def run(
         self, order: Sequence[tuple], followed: Collection[tuple], sample: int = 0,
-        wide: Collection[tuple] = (),
+        wide: Collection[tuple] = (), known: Mapping[tuple, Joint] | None = None,
+        only: Joint | None = None,
     ) -> PartsOfRun:  # fmt: skip
         """The parts of some groups.
 
@@ -138,7 +178,10 @@ class Splitting:
             followed: of those whose part is wanted.
             sample: number of a perturbed input; 0 is the model's own.
             wide: of groups that are computed in binary64.
+            known: key -> group; left out, those of the trace.
+            only: whose roundings count, where groups are of steps; None: all.
         """
+        groups = self.groups if known is None else known
         todo = [n for n, key in enumerate(order) if key in followed]
         done, alone = None, not todo
         while todo or alone:
@@ -148,32 +191,37 @@ class Splitting:
                 if todo[0] > _last(lanes) + 1:
                     lanes.append(list(range(_last(lanes) + 1, todo[0])))
                 lanes.append([todo.pop(0)])
-            made = self._pass([[order[n] for n in lane] for lane in lanes], sample, wide)
+            joints = [[self._joint(order[n], groups) for n in lane] for lane in lanes]
+            made = self._pass(joints, sample, wide, only)
             done = made if done is None else replace(done, parts=made.parts | done.parts)
         return done
 
+    def _joint(self, key: tuple, groups: Mapping[tuple, Joint]) -> tuple[tuple, Joint]:
+        return key, groups[key] if key in groups else self.silent[key]
+
     def _pass(
-        self, lanes: Sequence[Sequence[tuple]], sample: int, wide: Collection[tuple]
-    ) -> PartsOfRun:
-        technique, wider = "wider" if wide else "parts", None
-        told = _Told(self.census, technique, self.lanes)
-        for lane, keys in enumerate(lanes, 1):
-            for key in keys:
-                told.follow(self.groups.get(key) or self.silent[key], lane)
-        if wide:
-            wider = told.wider([self.groups[key] for key in wide], self.made)
-        ladder = Ladder(technique, self.lanes, stretch(self.census.bits))
-        run = ErrorRun(
-            self.program, self.census, ladder, told.tables,
-            told.of_arguments, told.of_roundings, told.before_call, wider, sample,
-        )  # fmt: skip
+        self, lanes: Sequence[Sequence[tuple[tuple, Joint]]], sample: int, wide: Collection[tuple],
+        only: Joint | None,
+    ) -> PartsOfRun:  # fmt: skip
+        orders: Followed
+        if any(joint.is_of_steps for some in lanes for _, joint in some):
+            orders = FollowedSteps(self.census, self.steps, self.lanes, only)
+        else:
+            orders = Followed(self.census, "wider" if wide else "parts", self.lanes)
+        for lane, some in enumerate(lanes, 1):
+            for _, joint in some:
+                orders.follow(joint, lane)
+        wider = orders.wider([self.groups[key] for key in wide], self.made) if wide else None
+        run, ladder = ErrorRun(
+            self.program, self.census, orders, wider, sample, self.differing
+        ), orders.ladder
         self.passes += 1
         copies = [r.values for r in run.results]
         with np.errstate(invalid="ignore"):
             parts = {(BETWEEN,): self._differences(ladder, copies, 0, 1)}
-            for lane, keys in enumerate(lanes):
-                if lane and len(keys) == 1:
-                    parts[keys[0]] = self._differences(ladder, copies, lane, lane + 1)
+            for lane, some in enumerate(lanes):
+                if lane and len(some) == 1:
+                    parts[some[0][0]] = self._differences(ladder, copies, lane, lane + 1)
             errors = self._differences(ladder, copies, 0, -1)
         return PartsOfRun({n: _float(copies[0][n]) for n in self.outputs}, errors, parts)
 
@@ -182,11 +230,8 @@ class Splitting:
 
     def _twin(self) -> dict[str, np.ndarray]:
         """tested - exact, exact values computed apart from the parts; rows make notes."""
-        further = stretch(self.census.bits)
-        further *= _TWIN_STRETCH if further > 1.0 else 1.0
-        ladder = Ladder("twin", TWIN_LANES, further)
-        run = ErrorRun(self.program, self.census, ladder, self.notes.tables, {}, {})
-        self.made = frozenset(run.made)
+        run, ladder = ErrorRun(self.program, self.census, self.notes), self.notes.ladder
+        self.made, self.differing = frozenset(run.made), frozenset(run.differing)
         copies = [r.values for r in run.results]
         self._require_the_same(copies[0])
         with np.errstate(invalid="ignore"):
@@ -260,52 +305,6 @@ class Splitting:
             if sizes <= APART * error:
                 return time
         return -1
-
-
-class _Told:
-    """What the tables of one run are told."""
-
-    def __init__(self, census: Census, technique: str, lanes: int) -> None:
-        self.tables = {
-            k: k.traced(technique, lanes).table() for k in census.kernels
-        }
-        for table in self.tables.values():
-            table.begin()
-        self.of_arguments: dict[tuple, int] = {}
-        self.of_roundings: dict[Place, int] = {}
-        self._windows: list[tuple[Joint, int]] = []
-
-    def follow(self, joint: Joint, lane: int) -> None:
-        """Let the roundings of a group go to a lane."""
-        if joint.calls is not None:
-            self._windows.append((joint, lane))
-            return
-        self._put(joint, lane)
-
-    def _put(self, joint: Joint, lane: int) -> None:
-        for kernel, numbers in joint.rows.items():
-            self.tables[kernel].masks[numbers, lane] = 1.0
-        self.of_arguments |= dict.fromkeys(joint.arguments, lane)
-        self.of_roundings |= dict.fromkeys(joint.places, lane)
-
-    def wider(self, some: Sequence[Joint], made: frozenset) -> Wider:
-        """Let groups be computed in binary64."""
-        for joint in some:
-            for kernel, numbers in joint.rows.items():
-                self.tables[kernel].numbers[numbers, rows.FACTOR] = 1.0
-        arguments = frozenset(a for joint in some for a in joint.arguments)
-        return Wider(arguments, frozenset(p for joint in some for p in joint.places), made)
-
-    def before_call(self, number: int) -> None:
-        """Let the roundings of the calls that now begin go to the lane of theirs."""
-        for joint, lane in self._windows:
-            first, last = joint.calls or (0, 0)
-            if number == last:
-                for table in self.tables.values():
-                    table.masks[:, lane] = 0.0
-                self.of_arguments.clear()
-            if number == first:
-                self._put(joint, lane)
 
 
 def _last(lanes: Sequence[Sequence[int]]) -> int:

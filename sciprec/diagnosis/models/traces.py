@@ -16,14 +16,17 @@ import numpy as np
 
 from sciprec.checks.arguments import refused, whole, word
 from sciprec.diagnosis.attribution import require_traceable
-from sciprec.diagnosis.examination import Event
+from sciprec.diagnosis.examination import Event, Step
 from sciprec.diagnosis.families import grouped, large_parts
 from sciprec.diagnosis.findings import Findings
+from sciprec.diagnosis.growth import Growth
 from sciprec.diagnosis.lines import LANES, UNKNOWN, Line, LineGroup
-from sciprec.diagnosis.models.groups import BETWEEN, STEP
+from sciprec.diagnosis.models.census import Census
+from sciprec.diagnosis.models.events import ModelEvents
+from sciprec.diagnosis.models.groups import BETWEEN, STEP, joined
 from sciprec.diagnosis.models.inputs import MANY, SAMPLES, ModelInputs
-from sciprec.diagnosis.models.runs import Census
 from sciprec.diagnosis.models.splitting import APART, Splitting
+from sciprec.diagnosis.models.steps import IN_WORDS
 from sciprec.diagnosis.needed_memory import require_memory
 from sciprec.diagnosis.origins import BY, Group
 from sciprec.diagnosis.problem import chosen_names
@@ -37,6 +40,9 @@ from sciprec.diagnosis.verification import (
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.precision.assigning.assigned_backend import every_place_met
 from sciprec.precision.formats.backend import Backend, resolve_backend
+
+MOST_BANDS = 4
+"""Lines that a page follows step by step, beside all others together."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,6 +67,7 @@ class ModelTrace(Shown):
             have decided otherwise, by line.
         unknown: lines with functions of yours in more than 30 bits whose own rounding is not seen.
             It counts as exact; a row "unknown" among the lines says so.
+        steps, steps_are: how many time steps the run has, and how they are known, in words.
         passes: how often the model was run with its error in parts.
         calls: of kernels in a run.
         operations: of kernels in a run.
@@ -85,6 +92,8 @@ class ModelTrace(Shown):
     closure: float
     events: tuple[Event, ...]
     unknown: tuple[str, ...]
+    steps: int
+    steps_are: str
     passes: int
     calls: int
     operations: int
@@ -104,6 +113,13 @@ class ModelTrace(Shown):
         listed = ("lines", "groups", "events")
         return kept | {name: [asdict(one) for one in kept[name]] for name in listed}
 
+    def by_step(self) -> Growth | None:
+        """When the error arose, by the largest lines and all others: shares of the error by time
+        step, or of several where they are many. Runs the model some ten times more. None where
+        the error is split by step anyway, or counts as none.
+        """
+        return self._work.by_step()
+
     @property
     def can_be_wider(self) -> bool:
         """Whether binary64 is wider than the arithmetic, so that `verify` can be asked for."""
@@ -118,16 +134,16 @@ class ModelTrace(Shown):
 
         Returns:
             What was predicted and measured to be left of the error, pooled over the inputs of the
-            groups; where they differ by more than 15 %, the line that the rounding moves to.
+            groups; where they differ by more than 15 %, what makes most of the difference.
         """
         whole("top", top, 1, 1000, "a whole number from 1")
         return self._work.verify(top)
 
     def _summary(self) -> Summary:
         rows = [
-            (n.function, str(n.line or ""), n.source, n.percent, f"{n.rms:.2g}",
+            (n.function, str(n.line if n.file else ""), self._text(n), n.percent, f"{n.rms:.2g}",
              str(n.group or "–"))
-            for n in self.ranked
+            for n in (self.lines if self.by == STEP else self.ranked)
             if n.share or n.rms or n.name == UNKNOWN
         ]
         errors = ", ".join(f"{name} {error:.2g}" for name, error in self.outputs.items())
@@ -146,6 +162,8 @@ class ModelTrace(Shown):
             some = counted(self.left_out, "number")
             notes.append(f"{some} of {self.elements:,} left out: not finite")
         notes += [_said(kind, self.events) for kind in dict.fromkeys(e.kind for e in self.events)]
+        if self.by == STEP:
+            notes.append(f"{self.steps:,} steps: {self.steps_are}")
         notes.append(
             f"{self.passes} passes of {_rounded_count(self.operations)} operations in "
             f"{self.calls:,} calls of kernels; closure {self.closure:.1g}"
@@ -154,24 +172,33 @@ class ModelTrace(Shown):
                           droppable=("rms of part", "group"))  # fmt: skip
         return Summary(self.verdict, listing, tuple(notes))
 
+    def _text(self, line: Line) -> str:
+        """What a row is of: the text of a line, else what it is called."""
+        plain = self.by in ("line", "function", STEP)
+        return line.source if plain or line.name.startswith("line ") else line.name
+
     @property
     def _when(self) -> str:
         return "" if self.until is None else f" at time {self.until:g}"
 
 
 def _said(kind: str, events: Sequence[Event]) -> str:
-    """How often something happened, and where most often."""
+    """How often something happened, where first, and where most often."""
     some = [event for event in events if event.kind == kind]
     total, first = sum(event.count for event in some), some[0]
     what = "decided otherwise by exact values" if kind == "branch" else kind
     times = "once" if total == 1 else f"{total:,} times"
-    return f"{what}: {times}, most in line {first.line} of '{first.function}': {first.source}"
+    said = f"{what}: {times}, first in {first.place}: {first.source}"
+    most = max(some, key=lambda event: event.count)
+    if most is not first:
+        said += f"; most in line {most.line} of '{most.function}': {most.source}"
+    return f"{said}; the cause is {first.cause}" if first.cause else said
 
 
 def called(line: Line | Group) -> str:
     """A line, or another part of a model's error, with its function."""
-    if line.name.startswith("calls "):
-        return f"{line.name} of kernels"
+    if not line.function:
+        return line.name
     if line.source == BETWEEN:
         return "the model's own float32 arrays"
     what = {"arguments": "arguments", "roundings": "arrays between kernels"}.get(
@@ -227,7 +254,7 @@ def trace_program(
     """
     arithmetic = resolve_backend(backend)
     require_traceable(arithmetic)
-    word("by", by, [b for b in BY if b != "call"])
+    word("by", by, BY)
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
     if samples is not None:
@@ -264,6 +291,7 @@ class _Work:
         enough = self.error.size >= MANY
         samples = (1 if enough else SAMPLES) if samples is None else samples
         self.cancels = split.cancels(self.chosen)
+        self.events = ModelEvents(split.program, split.census, split.notes, split.steps).found()
         grows = [] if by == STEP or self.cancels else [None, *self.parts[1:]]
         chosen = large_parts(grows, self.error)
         gram = self.inputs.products(chosen, samples)
@@ -292,6 +320,28 @@ class _Work:
             found[f"{line.function}: {line.name}"] = tuple(map(_rms, over_time))
         return found
 
+    def by_step(self) -> Growth | None:
+        """When the error arose, by line; None where it is split by step anyway."""
+        split, error = self.split, self.error
+        if self.by == STEP or self.cancels or split.steps.count < 2 or not norm(error):
+            return None
+        known = split.all_groups()[1:]
+        order = sorted(range(len(known)), key=lambda n: -norm(self.parts[n + 1]))
+        wanted = {called(self.lines[n + 1]): known[n][1] for n in order[:MOST_BANDS]}
+        if rest := [known[n][1] for n in order[MOST_BANDS:]]:
+            wanted["all others"] = joined(rest, rest[0].group)
+        shares, before = {}, {}
+        steps: tuple[Step, ...] = ()
+        for name, joint in wanted.items():
+            found = split.step_by_step(joint)
+            parts = {key: split.at(part, self.chosen) for key, (_, part) in found.items()}
+            by = {key: share(part, error) for key, part in parts.items()}
+            shares[name] = np.array([by[key] for key in by if key[0] == STEP])
+            before[name] = sum(by[key] for key in by if key[0] != STEP)
+            spans = (j.steps for key, (j, _) in found.items() if key[0] == STEP and j.steps)
+            steps = tuple(Step(first, end - 1, None) for first, end in spans)
+        return Growth(steps, shares, before, "time step")
+
     def trace(self) -> ModelTrace:
         """What the runs say."""
         split, times, chosen, error = self.split, self.times, self.chosen, self.error
@@ -311,16 +361,17 @@ class _Work:
             lines += (Line(self.model, "", 0, source, UNKNOWN, 0.0, 0.0, nothing),)
         findings = Findings(
             self.model, backend, self.by, max(relative.values(), default=0.0), elements, left_out,
-            lines, groups, called=called, few=0.0,
-            cancels=self.cancels,
+            lines, groups, tuple(e for e in self.events if e.kind != "branch"), called=called,
+            few=0.0, cancels=self.cancels,
         )  # fmt: skip
         return ModelTrace(
             model=self.model, backend=backend.name, by=self.by, lines=lines, outputs=relative,
             times=times, growth=self._growth(), until=times[chosen] if times else None,
             shortened=bool(times) and chosen % len(times) != len(times) - 1,
             sizes=sizes / size if counts else 0.0, elements=elements, left_out=left_out,
-            closure=norm(total - known) / size if counts else 0.0, events=split.notes.events(),
-            unknown=unknown, passes=split.passes, calls=split.census.calls,
+            closure=norm(total - known) / size if counts else 0.0, events=self.events,
+            unknown=unknown, steps=split.steps.count, steps_are=IN_WORDS[split.steps.kind],
+            passes=split.passes, calls=split.census.calls,
             operations=split.notes.operations(),
             groups=groups, inputs=len(self.inputs.used), verdict=findings.sentence(), _work=self,
         )  # fmt: skip

@@ -17,6 +17,7 @@ from sciprec.precision import lift, quantize, resolve_backend
 from sciprec.precision.assigning.met import kept_kernel
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.streams import seed_words
+from sciprec.provenance.time_steps import step_begins, steps_end
 
 STREAM_STRIDE = 1_000_003  # a prime: streams of random bits of neighbouring seeds stay apart
 CHUNK_PATHS, CHUNK_STEPS = 1024, 16  # paths and steps whose variates are made at a time
@@ -116,6 +117,7 @@ class Simulation:
         start = time.thread_time()
         if self._lifts:
             self._advance_tiles(n_steps)
+            steps_end()
         else:
             first = self.block.first_path
             self._run(first, self.step, n_steps, *self._key, self._constants, *self._arrays)
@@ -159,13 +161,15 @@ class Simulation:
             if self._draws is not None:
                 draws[...] = quantize(draws, self._draws)
             if self._carried:
+                step_begins(step + 1, inside=True)
                 self._run(self._constants, draws, *state)
             else:
-                self._forget_after_each_step(draws, state)
+                self._forget_after_each_step(step, draws, state)
 
-    def _forget_after_each_step(self, draws, state):
+    def _forget_after_each_step(self, done, draws, state):
         """Advance without residuals: value + (0 + change) is the plain addition."""
         for step in range(len(draws)):
+            step_begins(done + step + 1)
             self._run(self._constants, draws[step : step + 1], *state)
             for carry in state[1::2]:
                 carry[:] = 0.0

@@ -1,0 +1,145 @@
+"""What `verify` says of every group: that prediction and run agree, or why they do not, truly."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from sciprec import InputError, LiftError, lift, trace
+from sciprec.diagnosis.models.traces import Results, trace_program
+from sciprec.diagnosis.verification import AGREE, Check
+from tests.diagnosis import faulty_kernels
+from tests.diagnosis.test_findings import FIFTEEN, advected, line_of
+from tests.diagnosis.trace_checks import generated
+
+SEEDS = range(500, 506)
+"""Of random kernels; 40 were looked at."""
+_SIZES = r"from ([\d.]+)% to ([\d.]+)% of the error"
+
+
+def require_true(found, check: Check) -> str:
+    """Make sure that a row has one sentence, and that runs show what it says; which one."""
+    most = max(check.predicted, check.measured)
+    near = most < 0.02 or abs(check.predicted - check.measured) <= AGREE * most
+    sentences = {
+        "yes": near, "moves": check.moved_to, "shrinks": check.shrinks,
+        "otherwise": check.otherwise, "turns": check.turned,
+    }  # fmt: skip
+    [said] = [name for name, is_so in sentences.items() if is_so]
+    assert (check.words == "yes") is near and check.agrees is near
+    runs = found._work.inputs
+    members = found.groups[check.group - 1].members
+    upward = check.measured > check.predicted
+    if said == "yes":
+        return said
+    changes = runs.changes(members, upward)
+    difference = check.measured**2 - check.predicted**2
+    assert changes.adds == pytest.approx(difference, rel=0.05, abs=0.01)
+    if said == "turns":
+        assert f"in {check.turned} of " in check.words
+        return said
+    size = sum(line.adds for line in changes.lines if (line.adds > 0.0) is upward)
+    before, after = (float(n) for n in re.search(_SIZES, check.words).groups())
+    named = check.moved_to or check.shrinks or check.otherwise
+    assert named in check.words
+    [line] = [c for c in changes.lines if _is_named(c.group, named)]
+    assert (before, after) == pytest.approx((100 * line.before, 100 * line.after), abs=0.06)
+    assert abs(line.adds) * len(changes.lines) >= abs(size)  # as much as lines have on average
+    assert (line.adds > 0.0) is upward
+    if said in ("moves", "shrinks"):
+        assert (line.after > line.before) is upward is (said == "moves")
+    return said
+
+
+def _is_named(group, named: str) -> bool:
+    name = group.source if group.source.startswith("argument ") else group.name
+    return named == name or named == f"{name} ({group.source})"
+
+
+CASES = [
+    ("quadratic", "quadratic", "bf16"), ("with_offset", "few", "fp16"),
+    ("compensated_sum", "sum", "fp16"), ("away_from_mean", "variance", "fp16"),
+    *(
+        pytest.param(*case, marks=pytest.mark.slow)
+        for case in [
+            ("one_pass_variance", "variance", FIFTEEN), ("naive_sum", "sum", "fp16"),
+            ("layer_norm", "rows", "fp16"), ("layer_norm", "rows", FIFTEEN),
+            ("stagnating", "drift", "fp16"), ("without_pivot", "system", "fp16"),
+            ("quadratic_repaired", "quadratic", "bf16"), ("with_pivot", "system", "fp16"),
+            ("two_pass_variance", "variance", "fp16"), ("layer_norm_repaired", "rows", "fp16"),
+            ("without_offset", "few", "fp16"), ("compensated_drift", "drift", "fp16"),
+        ]
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "inputs", "backend"), CASES)
+def test_of_faults_and_repaired_forms(name, inputs, backend):
+    found = trace(getattr(faulty_kernels, name), backend, faulty_kernels.inputs(inputs))
+    said = [require_true(found, check) for check in found.verify(6)]
+    assert len(said) == min(len(found.groups), 6)
+    if name == "with_offset":
+        assert "moves" in said
+    if name == "compensated_sum":
+        assert "shrinks" in said
+
+
+@pytest.mark.slow
+def test_of_random_kernels(tmp_path):
+    said = []
+    narrow = ("bf16", "fp16", "float:p=13,round=rz", "mlu370")
+    with np.errstate(all="ignore"):
+        for kernel, backend, args in generated(SEEDS, tmp_path, backends=narrow):
+            try:
+                found = trace(kernel, backend, args)
+            except (LiftError, InputError):
+                continue
+            said += [require_true(found, check) for check in found.verify(4)]
+    assert len(said) > len(SEEDS) and "yes" in said
+
+
+def turning(x, y, out):
+    for i in range(x.size):
+        s = x[i] * y[i]
+        if s > 1.0:
+            out[i] = s * s
+        else:
+            out[i] = 0.5 * s
+
+
+def test_a_decision_that_changes_is_told():
+    """Products that are one when they are rounded, and larger when they are not."""
+    x = 1.0 + np.arange(1, 15) / 1024.0
+    y = np.float64(np.float16(1.0 / x))
+    y += (x * y < 1.0) * 2.0**-11
+    x, y = (z[(x * y > 1.0) & (np.float16(x * y) == 1.0)] for z in (x, y))
+    assert x.size > 3
+    found = trace(turning, "fp16", (x, y, np.zeros(x.size)), output="out", samples=1)
+    check = next(c for c in found.verify() if c.lines == (f"line {line_of(turning, 's = ')}",))
+    assert require_true(found, check) == "turns"
+    assert check.words == "no: in 1 of 1 input the run decides otherwise with it, on another path"
+
+
+def test_of_a_model():
+    u = 1.0 + np.round(np.sin(np.linspace(0.0, 6.0, 60)) * 64) / 256
+
+    def program(backend):
+        state, kernel = u.copy(), lift(advected, backend)
+        for _ in range(4):
+            kernel(state, np.zeros(u.size), 10)
+        return Results({"u": state})
+
+    found = trace_program(program, "bf16", model="flow", samples=3)
+    checks = list(found.verify(5))
+    assert checks and all(
+        sum(map(bool, (c.agrees, c.moved_to, c.shrinks, c.otherwise, c.turned))) == 1
+        for c in checks
+    )
+    for check in checks:
+        if not check.agrees:
+            upward = check.measured > check.predicted
+            changes = found._work.inputs.changes(found.groups[check.group - 1].members, upward)
+            expected = check.measured**2 - check.predicted**2
+            assert changes.adds == pytest.approx(expected, rel=0.02)
