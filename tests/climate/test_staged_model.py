@@ -118,6 +118,7 @@ def test_checkpoints_of_other_stages_are_others():
         ({"stages": 3}, "stages is 3; accepted: none, fp16"),
         ({"stages": {"legendr": "fp16"}}, "unknown key 'legendr'; known: legendre, .* mean 'legen"),
         ({"stages": {"legendre": "bf61"}}, "unknown backend 'bf61'"),
+        ({"stages": {"legendre": 3}}, "^legendre of stages is 3; accepted: the name of an arith"),
         ({"stages": {"legendre": "fp16", "kept": "fp32"}}, "kept = 'fp32' and neither kept_orders"),
         ({"stages": {"fourier": "fp16", "kept_orders": 2}},
          "kept_orders = 2, and Legendre products in the arithmetic of the run .*; give legendre"),

@@ -160,7 +160,15 @@ def _checked(stages: Stages) -> Stages:
 
 def _plain_floats(role: str, given: str | Backend) -> Backend:
     """The arithmetic, where kernels in it have no state of their own."""
-    backend = resolve_backend(given)
+    try:
+        backend = resolve_backend(given)
+    except InputError:
+        if isinstance(given, str):
+            raise
+        raise InputError(
+            f"{role} of stages is {shown(given)}; accepted: the name of an arithmetic such as "
+            "'fp16', a spec string, or a Backend"
+        ) from None
     if backend.fixed or backend.random:
         kind = "in fixed point" if backend.fixed else "rounded at random"
         raise InputError(
