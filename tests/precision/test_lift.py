@@ -1,13 +1,18 @@
 """Lifting kernels that this project did not write."""
 
+import ast
 import copy
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numba import njit
 
 import sciprec
-from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.operations.operation import OPERATIONS, operation_called
+from sciprec.precision.rewriting import rewrite
+from sciprec.precision.rewriting.syntax import nodes
 from tests.oracles.twin import run_twin
 from tests.precision import foreign_kernels as foreign
 from tests.precision.by_numba import by_numba
@@ -158,6 +163,25 @@ def test_functions_made_by_functions_have_names_of_their_own():
     rows = [row for row in OPERATIONS.values() if row.evaluate]
     made = [f.py_func.__qualname__ for f in {f for row in rows for f in (row.narrow, row.directed)}]
     assert len(made) == len(set(made))
+
+
+def test_operations_are_found_by_what_kernels_call(monkeypatch):
+    """Also what a plugin brings, or puts in the place of another, after others were looked for."""
+    for row in OPERATIONS.values():
+        assert all(operation_called(function) is row for function in row.functions)
+    assert operation_called(np.sort) is None
+    other = replace(OPERATIONS["exp"], toward="")
+    monkeypatch.setitem(OPERATIONS, "exp", other)
+    assert operation_called(np.exp) is other
+    monkeypatch.setitem(OPERATIONS, "kept", replace(other, name="kept", called="np.sort"))
+    assert operation_called(np.sort).name == "kept"
+
+
+def test_the_nodes_of_a_tree_are_those_that_python_finds():
+    for source in Path(rewrite.__file__).parent.glob("*.py"):
+        tree = ast.parse(source.read_text(encoding="utf-8"))
+        walked = [node for node in ast.walk(tree) if not isinstance(node, ast.expr_context)]
+        assert list(map(id, nodes(tree))) == list(map(id, walked))
 
 
 def extremes(x, low):

@@ -35,7 +35,7 @@ from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
-from sciprec.precision.rewriting.syntax import Site, stored_names
+from sciprec.precision.rewriting.syntax import Site, nodes, stored_names
 
 FIRST_SECONDS = 1.0
 SECONDS_A_SITE = 0.05
@@ -62,10 +62,10 @@ class _Trusting(Rewriter):
         super().__init__(program, function, tree, namespace)
         self.held: set[str] = set()
         if function is program.kernel:
-            self.held = {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)}
-        for node in ast.walk(tree):
+            self.held = {a.arg for a in nodes(tree.args) if isinstance(a, ast.arg)}
+        for node in nodes(tree):
             if node is not tree and isinstance(node, (ast.FunctionDef, ast.Lambda)):
-                self.held -= {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+                self.held -= {a.arg for a in nodes(node.args) if isinstance(a, ast.arg)}
         self.held -= stored_names(tree.body)
 
     def loaded(self, node, read, array):
@@ -96,8 +96,8 @@ class TrustingProgram(Program):
     def sound(self) -> bool:
         """Whether it gives the numbers of the kernel that rounds what it loads."""
         trees = [tree for tree, _ in self._definitions]
-        nodes = [node for tree in trees for node in ast.walk(tree)]
-        used = {getattr(node, "attr", getattr(node, "id", "")) for node in nodes}
+        every = [node for tree in trees for node in nodes(tree)]
+        used = {getattr(node, "attr", getattr(node, "id", "")) for node in every}
         return self._asked == 1 and not used & {prefix + f for prefix in ("", "sp_") for f in SIGNS}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sciprec.precision.rewriting.sources import source_tree
-from sciprec.precision.rewriting.syntax import stored_names
+from sciprec.precision.rewriting.syntax import children, nodes, stored_names
 
 _QUIET = ("shape", "size", "ndim", "strides", "dtype")
 _COUNTING = ("int", "len", "min", "max", "abs")
@@ -26,9 +26,10 @@ def written_arrays(kernel) -> Callable[[tuple], list[bool]]:
     tree, _ = source_tree(kernel)
     names = list(inspect.signature(kernel).parameters)
     indices: dict[str, set[int]] = {n: set() for n in names}
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    every = nodes(tree)
+    parents = {child: node for node in every for child in children(node)}
     numbers, doubtful = _Numbers(tree, names), set()
-    for node in ast.walk(tree):
+    for node in every:
         if isinstance(node, ast.Name) and node.id in indices:
             count = _indices(node, parents[node], numbers)
             if count is None:
@@ -79,7 +80,8 @@ class _Numbers:
 
     def __init__(self, tree: ast.FunctionDef, parameters: list[str]):
         self.values: dict[str, list[ast.expr | None]] = {name: [] for name in parameters}
-        for node in ast.walk(tree):
+        every = nodes(tree)
+        for node in every:
             if isinstance(node, ast.Assign):
                 for target in node.targets:
                     self._bind(target, node.value)
@@ -91,7 +93,7 @@ class _Numbers:
             elif isinstance(node, ast.FunctionDef) and node is not tree:
                 for argument in node.args.args:
                     self._bind(ast.Name(argument.arg), None)
-        names = {getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(tree)}
+        names = {getattr(n, "id", getattr(n, "attr", "")) for n in every}
         self.usual = not names & {"slice", "newaxis"}
 
     def _bind(self, target, value: ast.expr | None) -> None:

@@ -13,8 +13,9 @@ import operator
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from inspect import signature
+from types import ModuleType
 
 import numpy as np
 from numba import njit
@@ -249,4 +250,17 @@ OPERATIONS = Rows(
 
 def operation_called(function) -> Operation | None:
     """The operation that a function means in a kernel."""
-    return next((o for o in OPERATIONS.values() if any(f is function for f in o.functions)), None)
+    named = _called(sys.modules.get("scipy.special"), tuple(map(id, OPERATIONS.values())))
+    return named.get(id(function), (None, None))[1]
+
+
+@lru_cache(4)
+def _called(special: ModuleType | None, operations: tuple[int, ...]) -> dict[int, tuple]:
+    """What kernels call the operations by, each function with its operation, by the function's id;
+    made again where SciPy's functions or further operations have come.
+    """
+    found: dict[int, tuple] = {}
+    for operation in OPERATIONS.values():
+        for function in operation.functions:
+            found.setdefault(id(function), (function, operation))
+    return found

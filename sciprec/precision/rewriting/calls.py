@@ -21,7 +21,7 @@ from sciprec.precision.rewriting import casts, classes, complex_calls, symbols, 
 from sciprec.precision.rewriting.advice import instead_of, instead_of_method
 from sciprec.precision.rewriting.norms import norm_called
 from sciprec.precision.rewriting.own_names import own_name
-from sciprec.precision.rewriting.syntax import is_known, name, plain_function, static_value
+from sciprec.precision.rewriting.syntax import is_known, name, nodes, plain_function, static_value
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
@@ -455,7 +455,7 @@ def call_kernel(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -
 def local_call(rewriter: Rewriter, node) -> ast.Call:
     """A call of a function that came as an argument, or is defined inside the kernel."""
     inner = f"{rewriter.frame_name}.{node.func.id}"
-    defined = {n.name for n in ast.walk(rewriter.tree) if isinstance(n, ast.FunctionDef)}
+    defined = {n.name for n in nodes(rewriter.tree) if isinstance(n, ast.FunctionDef)}
     if rewriter.program.rows and node.func.id not in defined - {rewriter.tree.name}:
         rewriter.refuse(
             node,

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from sciprec.precision.rewriting import complex_calls
-from sciprec.precision.rewriting.syntax import name, static_value
+from sciprec.precision.rewriting.syntax import name, nodes, static_value
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
@@ -38,14 +38,15 @@ def numpy_type(value) -> type | None:
 def local_types(tree: ast.FunctionDef, namespace, local: set[str]) -> frozenset[str]:
     """The local names that stand for types: all that is ever assigned to them are types."""
     values: dict[str, list[ast.expr | None]] = {}
-    for node in ast.walk(tree):
+    every = nodes(tree)
+    for node in every:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 for one, value in _pairs(target, node.value):
                     values.setdefault(one.id, []).append(value)
-    written = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)
+    written = [n.id for n in every if isinstance(n, ast.Name)
                and isinstance(n.ctx, ast.Store)]  # fmt: skip
-    given = {a.arg for n in ast.walk(tree) if isinstance(n, ast.arguments) for a in n.args}
+    given = {a.arg for n in every if isinstance(n, ast.arguments) for a in n.args}
     found: set[str] = set()
     while True:
         more = {

@@ -10,7 +10,7 @@ import ast
 import re
 
 from sciprec.precision.rewriting.symbols import MOVING, NATIVE
-from sciprec.precision.rewriting.syntax import stored_names
+from sciprec.precision.rewriting.syntax import children, stored_names
 
 _PREFIX = "sp_own_"
 _TAKEN = {"np", "math"} | {f.__name__ for f in NATIVE | MOVING if f.__module__ == "builtins"}
@@ -50,4 +50,4 @@ def set_apart(tree: ast.FunctionDef, outer: frozenset[str] = frozenset()) -> Non
             continue
         if isinstance(node, ast.Name) and node.id in local:
             node.id = own_name(node.id)
-        todo.extend(ast.iter_child_nodes(node))
+        todo += children(node)

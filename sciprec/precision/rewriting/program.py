@@ -8,6 +8,7 @@ import ast
 import copy
 import inspect
 from collections import ChainMap
+from functools import lru_cache
 from types import CodeType, FunctionType
 
 import numpy as np
@@ -27,7 +28,7 @@ from sciprec.precision.rewriting.parallel import rewrite_parallel_loop
 from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.sentences import Sentences
 from sciprec.precision.rewriting.sources import place_of, source_tree
-from sciprec.precision.rewriting.syntax import LiftError, Site, name
+from sciprec.precision.rewriting.syntax import LiftError, Site, name, nodes
 from sciprec.precision.rounding.technique import processor_word
 from sciprec.precision.rounding.variant import FLOATS, Variant
 
@@ -312,7 +313,12 @@ class Program:
     def add_definition(self, tree: ast.FunctionDef, parallel: bool = False) -> None:
         """A finished function of the generated module."""
         self._definitions.append((tree, parallel))
-        self._mentions[tree.name] = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+        mentioned = self._mentions[tree.name] = set()
+        for node in nodes(tree):
+            if isinstance(node, ast.Name):
+                mentioned.add(node.id)
+            elif isinstance(node, ast.stmt):
+                node.lineno = 0  # `ast.unparse` asks for one
 
     def _decorator(self, tree: ast.FunctionDef, parallel: bool) -> str:
         """Called kernels without loops of their own are inlined, so that the loops around them
@@ -331,7 +337,7 @@ class Program:
         identities = Identities(self.kept, arithmetic, bindings)
         for tree, parallel in self._definitions:
             decorator = self._decorator(tree, parallel)
-            text = ast.unparse(ast.fix_missing_locations(tree))
+            text = ast.unparse(tree)
             is_part = decorator in (_PART, _INLINED)
             identities.add(tree.name, decorator, text, self._mentions[tree.name], is_part)
         return identities.texts()
@@ -512,6 +518,7 @@ class Unshared(Program):
     may_share = False
 
 
+@lru_cache(4096)
 def _stem(operation: str) -> str:
     """An operation as part of a name."""
     stem = operation.replace("-", "m").replace("+", "")
@@ -525,7 +532,7 @@ def is_users(function) -> bool:
 
 def _has_long_loop(tree: ast.FunctionDef) -> bool:
     """Whether a function has a loop other than `for ... in range(LITERAL)`."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.While):
             return True
         if isinstance(node, ast.For):

@@ -34,6 +34,7 @@ from sciprec.precision.rewriting.syntax import (
     assign,
     is_known,
     name,
+    nodes,
     static_value,
     stored_names,
 )
@@ -297,7 +298,7 @@ class Rewriter(ast.NodeTransformer):
         """
         element = self.looked_at(node, read)
         if self.program.backend.mixed and not self.program.trust_inputs:
-            sliced = any(isinstance(n, ast.Slice) for n in ast.walk(read.slice))
+            sliced = any(isinstance(n, ast.Slice) for n in nodes(read.slice))
             if sliced or not self.is_made(read.value):
                 return self.taken(node, read.value, element)
             return self.op("item", node, read.value, read.slice)
@@ -310,7 +311,7 @@ class Rewriter(ast.NodeTransformer):
 
     def is_made(self, container: ast.expr) -> bool:
         """Whether a container is made where it is read, by a call that is to be made once."""
-        return any(isinstance(n, ast.Call) for n in ast.walk(container))
+        return any(isinstance(n, ast.Call) for n in nodes(container))
 
     def taken(self, node, container: ast.expr, item: ast.expr) -> ast.Call:
         """What comes out of a container, be that an array or a tuple of the kernel's own numbers:

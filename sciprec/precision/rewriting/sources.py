@@ -12,11 +12,13 @@ import textwrap
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 from sciprec.display.notebook import source_name
 from sciprec.precision.rewriting.syntax import LiftError, parse
 
 _carried: dict[CodeType, str] = {}  # of functions that came from other processes
+_read: WeakKeyDictionary[CodeType, tuple[list[str], str]] = WeakKeyDictionary()
 _SHAPE = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
 _GLUE = ("CACHE", "CALL", "EXTENDED_ARG", "KW_NAMES", "NOP", "PRECALL", "PUSH_NULL", "RESUME")
 """Instructions around calls, which depend on what the module imports, and such that do nothing."""
@@ -80,7 +82,11 @@ def _source_text(function) -> str:
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines[code.co_firstlineno - 1 :]:
         raise OSError
-    return textwrap.dedent("".join(inspect.getblock(lines[code.co_firstlineno - 1 :])))
+    known, text = _read.get(code, (None, ""))
+    if known is not lines:  # a new list is a file that was read again
+        text = textwrap.dedent("".join(inspect.getblock(lines[code.co_firstlineno - 1 :])))
+        _read[code] = lines, text
+    return text
 
 
 @functools.lru_cache(4096)

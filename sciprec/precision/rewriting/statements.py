@@ -10,7 +10,14 @@ import numba
 
 from sciprec.precision.rewriting import symbols
 from sciprec.precision.rewriting.own_names import as_written
-from sciprec.precision.rewriting.syntax import assign, name, static_value, stored_names
+from sciprec.precision.rewriting.syntax import (
+    assign,
+    children,
+    name,
+    nodes,
+    static_value,
+    stored_names,
+)
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
@@ -48,16 +55,18 @@ def counts(tree: ast.FunctionDef) -> frozenset[str]:
     """Names that a loop, or one inside it, assigns and gives to a call. None of them is an index:
     that of a tuple of several types has to be a literal.
     """
-    indices = [node.slice for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
     found: set[str] = set()
     for loop in _loops(tree):
-        nodes = list(ast.walk(loop))
-        given = {a.id for n in nodes if isinstance(n, ast.Call) for a in n.args
+        inside = nodes(loop)
+        given = {a.id for n in inside if isinstance(n, ast.Call) for a in n.args
                  if isinstance(a, ast.Name)}  # fmt: skip
         found |= given & {
-            n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
-    return frozenset(found - {i.id for i in indices if isinstance(i, ast.Name)})
+    if found:
+        indices = [node.slice for node in nodes(tree) if isinstance(node, ast.Subscript)]
+        found -= {i.id for i in indices if isinstance(i, ast.Name)}
+    return frozenset(found)
 
 
 def _loops(node: ast.AST) -> list[ast.AST]:
@@ -66,7 +75,7 @@ def _loops(node: ast.AST) -> list[ast.AST]:
         return [node]
     if isinstance(node, ast.expr):
         return []
-    return [loop for child in ast.iter_child_nodes(node) for loop in _loops(child)]
+    return [loop for child in children(node) for loop in _loops(child)]
 
 
 def annotated_assignment(rewriter: Rewriter, node):
@@ -180,7 +189,7 @@ def _once(rewriter: Rewriter, part: ast.expr, before: list[ast.stmt]) -> ast.exp
     """An array or an index that is read and then written: its calls are made once, in
     statements before.
     """
-    if not any(isinstance(n, ast.Call) for n in ast.walk(part)):
+    if not any(isinstance(n, ast.Call) for n in nodes(part)):
         return part
     if isinstance(part, ast.Subscript):
         return ast.Subscript(
@@ -308,7 +317,7 @@ def _iterated_again(rewriter: Rewriter, given: ast.comprehension, seen: ast.expr
     if not rewriter.program.backend.mixed:
         return seen
     visited = seen.args[-1] if isinstance(seen, ast.Call) else seen
-    called = [n.func for n in ast.walk(visited) if isinstance(n, ast.Call)]
+    called = [n.func for n in nodes(visited) if isinstance(n, ast.Call)]
     if not all(isinstance(f, ast.Name) and f.id in ("zip", "enumerate") for f in called):
         rewriter.refuse(
             given.iter, f"a comprehension over '{ast.unparse(given.iter)}' in roles of several "

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from sciprec.precision.rounding.variant import Variant
 
 ROW_BYTES = 64
-SHIFT, UNIT, LOW, HIGH, SATURATED, INVALID, LOST, LARGEST = range(8)
-"""Words of a row: C, u and the ends of the range (binary64); counts of results beyond the range,
-of NaN and of numbers that became zero (integers); the largest size that was met (binary64)."""
+SHIFT, UNIT, LOW, HIGH, SATURATED, INVALID, LARGEST = range(7)
+"""Words of a row: C, u and the ends of the range (binary64); counts of results beyond the range
+and of NaN (integers); the largest size that was met (binary64)."""
 MARKS = "sciprec.marks"
 
 
@@ -283,21 +283,19 @@ class Fixed(Native):
         return rounded if step is None else b.fadd(rounded, step)
 
     def _counted(self, b, row, r, result, beyond):
-        """The result (zero for NaN); counts results beyond the range, NaN, and numbers lost to
-        zero, and keeps the largest finite size beyond the range.
+        """The result (zero for NaN); counts results beyond the range and NaN, and keeps the largest
+        finite size beyond the range.
         """
         zero, one = V64.constant(0.0), ir.Constant(I64, 1)
         nan = b.fcmp_unordered("uno", r, r)
         result = b.select(nan, zero, result)
         beyond = b.and_(beyond, b.not_(nan))
-        small = b.fcmp_ordered("<", call(b, "fabs", r), constant_at(b, row, UNIT))
-        lost = b.and_(b.and_(small, b.fcmp_ordered("==", result, zero)),
-                      b.fcmp_ordered("!=", r, zero))  # fmt: skip
-        for condition, word in ((beyond, SATURATED), (nan, INVALID), (lost, LOST)):
-            with cgutils.if_unlikely(b, condition):
-                b.atomic_rmw("add", word_at(b, row, word, I64), one, "monotonic")
-        finite = b.fcmp_ordered("<", call(b, "fabs", r), V64.constant(float("inf")))
-        with cgutils.if_unlikely(b, b.and_(beyond, finite)):
-            size = V64.to_word(b, call(b, "fabs", r))
-            b.atomic_rmw("umax", word_at(b, row, LARGEST, I64), size, "monotonic")
+        with cgutils.if_unlikely(b, b.or_(beyond, nan)):
+            for condition, word in ((beyond, SATURATED), (nan, INVALID)):
+                with cgutils.if_unlikely(b, condition):
+                    b.atomic_rmw("add", word_at(b, row, word, I64), one, "monotonic")
+            finite = b.fcmp_ordered("<", call(b, "fabs", r), V64.constant(float("inf")))
+            with cgutils.if_unlikely(b, b.and_(beyond, finite)):
+                size = V64.to_word(b, call(b, "fabs", r))
+                b.atomic_rmw("umax", word_at(b, row, LARGEST, I64), size, "monotonic")
         return result
