@@ -107,14 +107,14 @@ def _hands_on(wrapper) -> bool:
     inside = inspect.getclosurevars(wrapper).nonlocals
     inner = vars(wrapper)["__wrapped__"]
     held = {f"{n}{every}" for n, value in inside.items() if value is inner}
-    every = nodes(tree)
-    assigned = [n for n in every if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    for node in every:
+    within = nodes(tree)
+    assigned = [n for n in within if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    for node in within:
         if isinstance(node, ast.Assign) and ast.unparse(node.value) in held:
             target = ast.unparse(node.targets[0])
             if sum(n.id == target for n in assigned) == 1:
                 held.add(target)
-    returned = [n.value for n in every if isinstance(n, ast.Return)]
+    returned = [n.value for n in within if isinstance(n, ast.Return)]
     return bool(returned) and all(v is not None and ast.unparse(v) in held for v in returned)
 
 
