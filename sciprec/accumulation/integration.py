@@ -137,7 +137,7 @@ def accumulate(
     times = np.array([round(updates * k / outputs) for k in range(outputs + 1)])
     if monitor is not None:
         require_known(monitor, (VARIABLE,), "a long accumulation")
-        monitor.require_steps(updates)
+        monitor = monitor.within(updates)
     summing = Summing(backend, one_compensation(compensation), stream, members)
     history = None
     if monitor is not None and monitor.level > 0:

@@ -118,7 +118,6 @@ ACCUMULATION = Kind(
     sources=lambda given: (),
     moved=_moved,
     watched=lambda given: ("parameter",),
-    watchable=lambda given, variant, plan: plan.require_steps(given.updates),
     residuals=lambda given: [("parameter", given.members, 1)],
     fitting=_fitting,
 )

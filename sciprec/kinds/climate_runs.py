@@ -104,7 +104,7 @@ def run_climate(
         scaling: "static" gives every place of the model a scale, a power of two, from a profile of
             the first day; "dynamic" goes on from there, halves scales where numbers leave their
             range, makes the step again, and doubles them after 100 good ones; see docs/scaling.md.
-        scales: stage -> scale of its places, whatever the profile says.
+        scales: stage, or variable of the state, -> scale of its places, whatever the profile says.
         count_operations: whether operations, loads and stores of the stages of a step are counted,
             for the roofline on the page; takes seconds, and some 20 s the first time.
         case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and

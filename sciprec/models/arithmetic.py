@@ -12,7 +12,7 @@ from sciprec.adaptation.plan import Plan as Adaptive
 from sciprec.adaptation.plan import plan_from as adaptive_from
 from sciprec.checks.arguments import Range, shown, whole
 from sciprec.checks.limits import THREADS
-from sciprec.errors import InputError, ModelError
+from sciprec.errors import ModelError
 from sciprec.models.advancing import Advancing, Step, checked_state
 from sciprec.models.observing import Observer
 from sciprec.monitoring.plan import Plan, plan_from
@@ -239,11 +239,6 @@ class ModelArithmetic:
                 f"model '{model}': the scenario has a table [monitor], and the model shows "
                 "nothing; call arithmetic.watch(x=x) at the end of each step, or remove the table"
             )
-        if self.observer is not None:
-            try:
-                self.observer.plan.require_steps(self.observer.steps)
-            except InputError as error:
-                raise ModelError(f"model '{model}', which shows its steps: {error}") from None
         if self._advancing is not None and not self._advancing.steps:
             raise ModelError(
                 f"model '{model}': the scenario has a table [adaptive], and the model makes no "

@@ -241,7 +241,7 @@ class Declared:
         dataset = stored_form(made, self.name, variant.is_truth, self.variables)
         dataset.attrs |= timing_attributes(timing_of(spent))
         if arithmetic.observer is not None:
-            dataset = with_monitor(dataset, arithmetic.observer.observed())
+            dataset = with_monitor(dataset, arithmetic.observer.observed_at_end())
         adapted = arithmetic.adapted
         if adapted is not None:
             dataset = with_adapted(dataset, adapted, _ROUNDED_BY_BLOCK)

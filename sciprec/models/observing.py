@@ -31,6 +31,7 @@ class Observer:
         limits = Limits.of(backend.storage)
         self.history = History(plan.watch, limits, plan.level, sketches=True)
         self._shapes: dict[str, tuple[int, ...]] = {}
+        self._last: list[np.ndarray] = []
 
     def show(self, values: Mapping[str, Any]) -> None:
         """A step of the model has ended with these values.
@@ -39,13 +40,17 @@ class Observer:
             ModelError: one that is to be watched is not among them, or is no array of real numbers.
         """
         self.steps += 1
-        if self.steps > 1 and self.steps % self.plan.every:
+        watched = self.plan.watches(self.steps)
+        if not watched and self.history.steps.size:
             return
-        arrays = [self._array(name, values) for name in self.plan.watch]
-        if self.steps % self.plan.every == 0:
-            self.history.note(self.steps, arrays)
-            if self.plan.told is not None:
-                self.plan.told(self.observed)
+        self._last = [self._array(name, values) for name in self.plan.watch]
+        if watched:
+            self._note()
+
+    def _note(self) -> None:
+        self.history.note(self.steps, self._last)
+        if self.plan.told is not None:
+            self.plan.told(self.observed)
 
     def _array(self, name: str, values: Mapping[str, Any]) -> np.ndarray:
         if name not in values:
@@ -65,6 +70,12 @@ class Observer:
                 f"{known}; give it in the same shape at each step"
             )
         return array.astype(np.float64)
+
+    def observed_at_end(self) -> Observed:
+        """What was seen of the whole run; of fewer steps than `every` the last one."""
+        if self.steps and not self.history.steps.size:
+            self._note()
+        return self.observed()
 
     def observed(self) -> Observed:
         """What was seen so far."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sciprec.checks.arguments import names, refused, whole
@@ -34,7 +34,7 @@ class Plan:
     Args:
         watch: names of variables.
         level: see `history.LEVELS`.
-        every: of steps each so many is watched.
+        every: of steps each so many is watched; of fewer steps the last one.
         rules: of alerts with their values, as pairs.
         drift_every: of steps each so many is made in fp64, too; 0: none.
         told: called after a watched step with a function that says what was seen so far; or None.
@@ -60,21 +60,19 @@ class Plan:
         """Whether a step is made in fp64, too."""
         return self.drift_every > 0 and step % self.drift_every == 0
 
-    def require_steps(self, steps: int) -> None:
-        """Make sure that some of so many steps are looked at.
+    def within(self, steps: int) -> Plan:
+        """The plan of a run of so many steps: where they are fewer than `every`, the last one is
+        watched.
 
         Raises:
-            InputError: none of them is watched, or none is made in fp64, too, where that is wanted.
+            InputError: no step is made in fp64, too, where that is wanted.
         """
-        if self.level == OFF:
-            return
-        wrong = [] if self.every <= steps or self.drift_every else [("every", self.every)]
-        wrong += [("drift_every", self.drift_every)] if self.drift_every > steps else []
-        for name, each in wrong:
+        if self.level != OFF and self.drift_every > steps:
             raise InputError(
-                f"{name} is {each:,}, and the run has {counted(steps, 'step')}, of which none "
-                f"would be looked at; give {name} from 1 to {steps:,}"
+                f"drift_every is {self.drift_every:,}, and the run has {counted(steps, 'step')}, "
+                f"of which none would be made in fp64; give drift_every from 1 to {steps:,}"
             )
+        return replace(self, every=min(self.every, steps))
 
     def pieces(self, before: int, count: int) -> Iterator[int]:
         """So many steps after those before in pieces that end where something is to be done."""

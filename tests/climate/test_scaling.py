@@ -22,7 +22,7 @@ from sciprec.climate.stepping.schemes import stage_state
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.precision import resolve_backend
 from sciprec.precision.assigning.scaled import scalable
-from sciprec.precision.assigning.scaling import Scaling, without_range
+from sciprec.precision.assigning.scaling import Scaling, with_scaling, without_range
 from sciprec.precision.formats.stages import Stages
 
 SMALL = Truncation(3, 8, 16, 3600.0)
@@ -127,6 +127,22 @@ def test_scales_by_themselves():
     for _ in range(300):
         moved = scales.change(4, -1)
     assert not moved and scales.of(("f", "")).tolist() == [-100, -100]
+
+
+def test_scales_are_given_for_stages_and_for_variables():
+    """For a variable: its state and its updates, whatever is said of their stages."""
+    scales = Scales(resolve_backend("fp16").compute, Scaling("static", (("rest", 3), ("v", -5))))
+    for variable in ("u", "v"):
+        scales.register(("copy", variable), ["rest", "advection"], ["a", "b"])
+    notes = Notes()
+    for place in scales.stages:
+        notes.note(place, np.array([1.0, 1.0]))
+    scales.fit(notes)
+    assert scales.of(("copy", "u")).tolist() == [3, 15 - HEADROOM]
+    assert scales.of(("copy", "v")).tolist() == [-5, -5]
+    named = {"scaling": "static", "scales": {"vorticity": 2.0**9}}
+    request = check_request(CASE, SMALL, backend=with_scaling("fp16", **named), **RUN)
+    assert request.backend.name == "scaled:static,fp16,vorticity=512.0"
 
 
 def test_numbers_that_are_clipped_are_counted():
@@ -246,9 +262,10 @@ def test_an_interrupted_run_goes_on_with_its_scales(tmp_path, written_each_time)
 @pytest.mark.slow
 def test_a_file_holds_the_scales():
     found = climate.run(CASE, 3, 0.5, "fp16", None, 3600.0, 12, time_scheme="rk4",
-                        scaling="static", scales={"Fourier": 0.5})  # fmt: skip
+                        scaling="static", scales={"Fourier": 0.5, "vorticity": 8.0})  # fmt: skip
     said = json.loads(found.attrs["sciprec_scaling"])
-    assert said["mode"] == "static" and said["by_hand"] == {"Fourier": -1}
+    assert said["mode"] == "static" and said["by_hand"] == {"Fourier": -1, "vorticity": 3}
+    assert {k for _, _, variable, k in said["sites"] if variable == "vorticity"} == {3}
     fourier = next(row for row in said["stages"] if row["stage"] == "Fourier")
     assert fourier["least"] == fourier["greatest"] == -1 and fourier["numbers"] > 0
     assert len(said["sites"]) == sum(row["sites"] for row in said["stages"])
@@ -258,6 +275,7 @@ def test_a_file_holds_the_scales():
     ("more", "said"),
     [
         ({"scaling": "static", "scales": {"advektion": 2.0}}, "unknown stage 'advektion'"),
+        ({"scaling": "static", "scales": {"vortcity": 2.0}}, "did you mean 'vorticity'"),
         ({"scaling": "static", "scales": {"advection": 3.0}}, "powers of two"),
         ({"scales": {"advection": 2.0}}, "scales are given without a scaling"),
         ({"scaling": "statc"}, "did you mean 'static'"),

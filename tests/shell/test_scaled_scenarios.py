@@ -120,7 +120,7 @@ def scaling(mode="static", times=0, repeated=0, history=()):
     stage = {"stage": "advection", "sites": 3, "least": -4, "greatest": 7, "numbers": 200,
              "subnormal": 10, "zero": 1}  # fmt: skip
     return {"arithmetic": "fp16", "mode": mode, "times": times, "small": "clipped",
-            "stages": [stage], "by_hand": {}, "repeated": repeated, "doubled": 1,
+            "stages": [stage], "by_hand": {"height": -3}, "repeated": repeated, "doubled": 1,
             "history": history, "profile_days": 1.0, "headroom": 4}  # fmt: skip
 
 
@@ -157,6 +157,6 @@ def test_the_page_shows_scales_and_changes():
     section = PageSection("scaled", lambda of: scaled_section(of.runs))
     text = section.render(SimpleNamespace(runs=runs, scenario="x"))
     for said in ("2^-4 to 2^7", "5.00%", "0.50%", "after step 100: 9 doubled; after step 103: 2 "
-                 "halved", "stopped", "profile of 1 day"):  # fmt: skip
+                 "halved", "stopped", "profile of 1 day", "By hand: height 2^-3"):  # fmt: skip
         assert said in text, said
     assert section.render(SimpleNamespace(runs=[run_of("a", "fp16", None)], scenario="x")) is None

@@ -137,7 +137,7 @@ def check_request(
         others |= {"a compensation of sums": sums, "fourier": checked.fourier != "fft"}
         _require_scalable(arithmetic, equations, [name for name, on in others.items() if on])
     if monitor is not None:
-        require_watchable(monitor, arithmetic, last)
+        monitor = watchable(monitor, arithmetic, last)
     kept = resolve_stored(stored, arithmetic, row.number)
     if kept.scales is not None and compensations:
         raise InputError(
@@ -225,7 +225,7 @@ def _require_scalable(backend: ScaledBackend, equations: EquationSet, others: li
         InputError: it cannot.
     """
     for stage, _ in backend.scaling.given:
-        word("stage", stage, SCALED_STAGES)
+        word("stage", stage, (*SCALED_STAGES, *equations.variables))
     if others:
         raise InputError(
             f"'{backend.name}' gives scales to places beside {others[0]}; leave one of them out"
@@ -237,8 +237,8 @@ def _require_scalable(backend: ScaledBackend, equations: EquationSet, others: li
         )
 
 
-def require_watchable(monitor: Plan, backend: Backend, steps: int) -> None:
-    """Make sure that a run has the steps that are to be watched, and shows what is inside them.
+def watchable(monitor: Plan, backend: Backend, steps: int) -> Plan:
+    """The plan of a monitor for a run that shows what is inside its steps.
 
     Args:
         monitor: what is to be watched.
@@ -246,7 +246,7 @@ def require_watchable(monitor: Plan, backend: Backend, steps: int) -> None:
         steps: of the run.
 
     Raises:
-        InputError: it does not.
+        InputError: it does not, or has no step that is made in fp64, too, where that is wanted.
     """
     dynamic = isinstance(backend, ScaledBackend) and backend.scaling.mode == DYNAMIC
     inside = [name for name in monitor.watch if ":" in name]
@@ -256,7 +256,7 @@ def require_watchable(monitor: Plan, backend: Backend, steps: int) -> None:
             f"accepted: variables of the state, such as '{inside[0].partition(':')[2]}', or "
             "scaling = 'static'"
         )
-    monitor.require_steps(steps)
+    return monitor.within(steps)
 
 
 def _resolve_scheme(name, parameters) -> TimeScheme:

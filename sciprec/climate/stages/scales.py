@@ -105,7 +105,8 @@ class Scales:
 
     def fit(self, notes: Notes) -> None:
         """Scales that bring the largest number of each site to `HEADROOM` powers of two below the
-        end of its range; of sites without numbers, that of the largest of their place.
+        end of its range; of sites without numbers, that of the largest of their place. What is
+        given of a variable goes before what is given of a stage.
         """
         given, times = dict(self.scaling.given), self.scaling.times
         for place, known in notes.largest.items():
@@ -113,7 +114,10 @@ class Scales:
             largest = np.where((known > 0.0) & np.isfinite(known), known, 0.0)
             largest[largest == 0.0] = largest.max(initial=0.0) or 1.0
             k = self.arithmetic.format.emax - HEADROOM - (np.frexp(largest)[1] - 1) + times
-            by_hand = [given.get(stage, own) for stage, own in zip(stages, k.tolist(), strict=True)]
+            by_hand = [
+                given.get(place[1], given.get(stage, own))
+                for stage, own in zip(stages, k.tolist(), strict=True)
+            ]
             self.exponents[place] = within_reach(np.array(by_hand, np.int64), self.arithmetic)
         self.version += 1
 

@@ -107,6 +107,7 @@ def _places(label: str, said: dict[str, Any]) -> dict[str, Any]:
     changes = said["repeated"] + said["doubled"]
     return {
         "label": label, "stages": stages, "history": history, "more": changes - len(history),
+        "by_hand": [f"{name} 2^{k}" for name, k in said["by_hand"].items()],
         "days": said["profile_days"], "headroom": said["headroom"],
     }  # fmt: skip
 
