@@ -81,14 +81,19 @@ def main():
               f" {'' if row['error'] <= row['tolerance'] else 'NOT MET'}", flush=True)  # fmt: skip
     possible = [row for row in rows if row["allowed"] is not None]
     met = [row for row in possible if row["error"] <= row["tolerance"]]
-    shares = [sum(r["steps"][: r["allowed"] + 1]) / sum(r["steps"]) for r in possible]
+    narrow = np.array([sum(r["steps"][: r["allowed"] + 1]) for r in possible])
+    steps = np.array([sum(r["steps"]) for r in possible])
+    choice = np.array([r["allowed"] < len(given.ladder) - 1 for r in possible])
     impossible = [row for row in rows if row["allowed"] is None]
     said = sum(row["said"] is not None for row in impossible)
     print(f"{len(rows)} runs; the ladder can keep {len(possible)} tolerances, of which "
           f"{len(met)} were met; of the {len(impossible)} others {said} said so; half of the "
-          f"steps or more as narrow as a uniform run may be: {sum(s >= 0.5 for s in shares)} of "
-          f"{len(shares)}; vain attempts: {sum(r['vain'] for r in rows)}, at most "
-          f"{max(r['vain'] for r in rows)} in a run")  # fmt: skip
+          f"steps or more as narrow as a uniform run may be: {np.sum(narrow >= 0.5 * steps)} of "
+          f"{len(possible)}, of all their steps {narrow.sum() / steps.sum():.0%}, of those of the "
+          f"{choice.sum()} that need not be on the widest rung "
+          f"{narrow[choice].sum() / steps[choice].sum():.0%}; vain attempts: "
+          f"{sum(r['vain'] for r in rows)}, at most {max(r['vain'] for r in rows)} "
+          "in a run")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -216,7 +216,8 @@ WRONG = {
     "key 'monitor.every' was given 1.5": 'watch = ["vorticity"]\nevery = 1.5',
     "the unknown rule 'jmp'": 'watch = ["vorticity"]\nalerts = { jmp = 2.0 }',
     "monitor.watch": "watch = []",
-    "table [monitor]: drift_every is 19, and the run has 18 steps": 'watch = ["vorticity"]\ndrift_every = 19',
+    "table [monitor]: drift_every is 19, and the run has 18 steps":
+        'watch = ["vorticity"]\ndrift_every = 19',
 }
 
 
