@@ -128,6 +128,28 @@ def test_narrow_draws_are_rounded_numbers():
     assert same(found, other) and not same(found, advanced("fp32", SCHEMES[0]))
 
 
+@pytest.mark.parametrize("narrow", ["fp32", "bf16"])
+@pytest.mark.parametrize("carried", [True, False])
+def test_narrow_draws_of_binary64_paths_are_those_that_narrow_paths_have(narrow, carried):
+    """Made in binary32, in one loop with the paths and called by tile."""
+    scheme, paths = scheme_named(SCHEMES[0]), 96
+    policy = f"policy:O1,narrow={narrow},wide=fp64"
+    found = advanced(policy, SCHEMES[0], carried=carried, paths=paths)
+    draws, words = np.zeros((8, 2, paths), np.float32), np.empty((4, paths), np.uint32)
+    philox_variates(0, 0, *seed_words(3), True, words, draws)
+    made = quantize(draws, narrow).astype(float)
+    other = Simulation(
+        MODEL, Block(0, paths), step_years=1 / 8, backend="fp64", scheme=SCHEMES[0], seed=3
+    )
+    run = lift(scheme.kernel, "fp64")
+    for step in range(8):
+        run(other._constants, made[step : step + 1], *other._arrays)
+        if not carried:
+            for residual in other._arrays[1::2]:
+                residual[:] = 0.0
+    assert same(found, other) and not same(found, advanced("fp64", SCHEMES[0], carried=carried))
+
+
 def test_a_wide_update_keeps_what_a_narrow_one_loses():
     """Without carried residuals O3 loses more with every step than O2."""
     truth, *runs = (

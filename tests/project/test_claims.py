@@ -329,6 +329,28 @@ def states(*stored):
     return off_the_mountain(15, 300.0, *({"stored": text} for text in stored))
 
 
+def off_in_prices(scheme, paths, *backends, compensation="carry"):
+    """Relative l2 errors of the three prices of `policies_heston.toml` against fp64."""
+    content = tomllib.loads((ROOT / "scenarios" / "policies_heston.toml").read_text())
+    for key in ("policy", "narrow", "wide", "tolerance"):
+        del content[key]
+    content["heston"]["simulation"] |= {"scheme": scheme, "n_paths": paths}
+    changed = {"backends": ["fp64", *backends], "compensation": [compensation]}
+    runs = {run.variant.backend: run for run in plan([parse_scenario(content | changed)])}
+    prices = {name: run_dataset(run)["price"].values for name, run in runs.items()}
+    truth = prices["fp64"]
+    return tuple(
+        float(np.linalg.norm(prices[name] - truth) / np.linalg.norm(truth)) for name in backends
+    )
+
+
+def off_in_policies(compensation, *names):
+    """The same of policies, bf16 over fp32, in the scenario's own scheme."""
+    backends = [f"policy:{name},narrow=bf16,wide=fp32" for name in names]
+    scheme = "quadratic_exponential_martingale"
+    return off_in_prices(scheme, 65536, *backends, compensation=compensation)
+
+
 def scaled(**kept):
     """The error of half precision in SI units with its residuals."""
     kept = {"backend": "fp16", "formulation": "naive", "compensation": "carry", **kept}

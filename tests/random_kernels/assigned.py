@@ -20,8 +20,16 @@ from sciprec.precision.assigning.matching import Matching, program_of
 from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.assigning.rows import VERSION, layout_of
 from tests.oracles.by_line import run_by_line
+from tests.oracles.fields import Fields
 from tests.random_kernels.cases import Case, Trial
-from tests.random_kernels.trials import Outcome, compared, failed, kernel_of, oracle_failed
+from tests.random_kernels.trials import (
+    Outcome,
+    compared,
+    failed,
+    kernel_of,
+    oracle_failed,
+    with_objects,
+)
 from tests.random_kernels.values import values_of
 
 KIND = "lines:"
@@ -85,10 +93,12 @@ def run_assigned(trial: Trial, folder: Path) -> Outcome:
         for call in range(trial.calls):
             args = values_of(trial.case.arguments, resolve_backend(names[call % 3]), trial.seed,
                              call, False)  # fmt: skip
+            for fields in (a for a in args if isinstance(a, Fields)):
+                fields._kind = kernel.__globals__["Tank"]
             expected, no_oracle = deepcopy(args), _NO_ORACLE.search(trial.case.source)
             try:
                 if no_oracle:
-                    exact = configured(table, *expected)
+                    exact = with_objects(partial(configured, table))(*expected)
                 else:
                     exact = run_by_line(
                         kernel, lambda _, line: known[drawn.get(line, names[0])], expected
@@ -99,7 +109,7 @@ def run_assigned(trial: Trial, folder: Path) -> Outcome:
             for form, run in forms.items():
                 given = deepcopy(args)
                 try:
-                    found = run(*given)
+                    found = with_objects(run)(*given)
                 except Exception as error:
                     return failed(error)
                 outcome = compared(trial.case, (found, exact), given, expected)
@@ -108,14 +118,14 @@ def run_assigned(trial: Trial, folder: Path) -> Outcome:
             for number, (chosen, read, by_line) in enumerate(uniform):
                 given, expected = deepcopy(args), deepcopy(args)
                 try:
-                    found = configured(chosen, *given)
+                    found = with_objects(partial(configured, chosen))(*given)
                     if number == call and not no_oracle:
                         exact = run_by_line(
                             kernel, lambda _, line, by=by_line: known[by.get(line, names[0])],
                             expected,
                         )
                     else:
-                        exact = configured(read, *expected)
+                        exact = with_objects(partial(configured, read))(*expected)
                 except Exception as error:
                     return failed(error)
                 outcome = compared(trial.case, (found, exact), given, expected)

@@ -86,3 +86,9 @@ def rounding_of_draws(backend: Backend) -> Backend | None:
     if own is None or own == widest(backend):
         return None
     return uniform_backend("draws", own)
+
+
+def carrier_of_draws(backend: Backend) -> np.dtype:
+    """The dtype that draws are made in: in a policy, that of their own format alone."""
+    own = rounding_of_draws(backend)
+    return carrier_of(backend) if own is None else own.carrier

@@ -1,6 +1,7 @@
 """One block of paths in a backend's arithmetic, advanced by whole steps, looked at in between."""
 
 import functools
+import math
 import time
 
 import numpy as np
@@ -8,7 +9,12 @@ import numpy as np
 from sciprec.errors import InputError
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.registry import Units, state_arrays
-from sciprec.heston.schemes.stages import carrier_of, is_binary64, rounding_of_draws
+from sciprec.heston.schemes.stages import (
+    carrier_of,
+    carrier_of_draws,
+    is_binary64,
+    rounding_of_draws,
+)
 from sciprec.heston.simulation.fixed_counts import count_kernel
 from sciprec.heston.simulation.fixed_units import fixed_kernel
 from sciprec.heston.simulation.tiles import advance_tiles
@@ -20,6 +26,7 @@ from sciprec.precision.streams import seed_words
 from sciprec.provenance.time_steps import step_begins, steps_end
 
 STREAM_STRIDE = 1_000_003  # a prime: streams of random bits of neighbouring seeds stay apart
+BINARY32 = resolve_backend("fp32")
 CHUNK_PATHS, CHUNK_STEPS = 1024, 16  # paths and steps whose variates are made at a time
 
 
@@ -68,7 +75,9 @@ class Simulation:
         self.step, self.seconds = 0, 0.0
         self._key = seed_words(seed)
         self._scheme, self._backend = path_scheme, resolved
-        self._carrier, self._draws = carrier_of(resolved), rounding_of_draws(resolved)
+        self._carrier, self._carrier_of_draws = carrier_of(resolved), carrier_of_draws(resolved)
+        draws = rounding_of_draws(resolved)
+        self._draws = None if draws and draws.compute == BINARY32.compute else draws
         self._years, self.fixed_point = 0.0, []
         self._set_step(step_years)
         self._arrays = state_arrays(model, step_years, block.n_paths, self._carrier)
@@ -108,7 +117,10 @@ class Simulation:
         constants = self._scheme.constants(self.model, step_years, self._units)
         self._constants = np.asarray(constants, dtype=self._carrier)
         self._rows = 3 if self._scheme.exponential(self.model, step_years) else 2
-        self._room = np.empty(CHUNK_STEPS * self._rows * CHUNK_PATHS, dtype=self._carrier)
+        size = CHUNK_STEPS * self._rows * CHUNK_PATHS
+        self._room = self._made = np.empty(size, dtype=self._carrier)
+        if self._carrier_of_draws != self._carrier:
+            self._made = np.empty(size, dtype=self._carrier_of_draws)
 
     def advance(self, n_steps):
         """Advance all paths by n_steps steps."""
@@ -139,7 +151,7 @@ class Simulation:
         """
         width = CHUNK_PATHS * max(1, CHUNK_STEPS // n_steps)
         steps, key = (self.step, self.step + n_steps), self._key
-        how = self._room, self._rows, width, self._across, self.block.first_path
+        how = self._room, self._made, self._rows, width, self._across, self.block.first_path
         plain = not self._backend.random and not self._backend.fixed
         plain = plain and isinstance(self._run, Lifted) and self._draws is None
         if plain and self._carried and isinstance(self._variates, PhiloxVariates):
@@ -154,12 +166,15 @@ class Simulation:
         most = self._room.size // (self._rows * n_paths)
         for step in range(self.step, self.step + n_steps, most):
             steps = min(most, self.step + n_steps - step)
-            draws = self._room[: steps * self._rows * n_paths].reshape(steps, self._rows, n_paths)
+            shape = steps, self._rows, n_paths
+            draws, made = (a[: math.prod(shape)].reshape(shape) for a in (self._room, self._made))
             if not self._across:
-                draws[:, 1] = 0.0
-            self._variates.fill(column, step, draws, self._across)
+                made[:, 1] = 0.0
+            self._variates.fill(column, step, made, self._across)
             if self._draws is not None:
-                draws[...] = quantize(draws, self._draws)
+                made[...] = quantize(made, self._draws)
+            if self._made is not self._room:
+                draws[...] = made
             if self._carried:
                 step_begins(step + 1, inside=True)
                 self._run(self._constants, draws, *state)

@@ -14,7 +14,9 @@ from sciprec.precision.compiled.disk_cache import kept
 
 
 @kept(error_model="numpy", nogil=True)
-def _advance(fill, run, constants, arrays, room, rows, width, across, first_path, steps, key):
+def _advance(
+    fill, run, constants, arrays, room, made, rows, width, across, first_path, steps, key
+):  # fmt: skip
     """Advance a block of paths; see `advance_tiles`."""
     paths = arrays[0].shape[0]
     log_spot, log_spot_carry, variance, variance_carry, integral, integral_carry = arrays
@@ -24,10 +26,14 @@ def _advance(fill, run, constants, arrays, room, rows, width, across, first_path
         most = room.size // (rows * (last - first))
         for step in range(steps[0], steps[1], most):
             count = min(most, steps[1] - step)
-            draws = room[: count * rows * (last - first)].reshape((count, rows, last - first))
+            size, shape = count * rows * (last - first), (count, rows, last - first)
+            draws, fresh = room[:size].reshape(shape), made[:size].reshape(shape)
             if not across:
-                draws[:, 1] = 0.0
-            call_at(fill, (first_path + first, step, key[0], key[1], across, words, draws))
+                fresh[:, 1] = 0.0
+            call_at(fill, (first_path + first, step, key[0], key[1], across, words, fresh))
+            if made.itemsize != room.itemsize:
+                for i in range(size):
+                    room[i] = made[i]
             tile = (
                 constants, draws, log_spot[first:last], log_spot_carry[first:last],
                 variance[first:last], variance_carry[first:last],
@@ -36,7 +42,9 @@ def _advance(fill, run, constants, arrays, room, rows, width, across, first_path
             call_at(run, tile)
 
 
-def advance_tiles(kernel, constants, arrays, room, rows, width, across, first_path, steps, key):
+def advance_tiles(
+    kernel, constants, arrays, room, made, rows, width, across, first_path, steps, key
+):  # fmt: skip
     """Advance a block of paths on Philox's variates.
 
     Args:
@@ -44,6 +52,7 @@ def advance_tiles(kernel, constants, arrays, room, rows, width, across, first_pa
         constants: the kernel's.
         arrays: the six of the state, shape (paths,) each, changed.
         room: for the variates of a tile, in the type of the state.
+        made: room for them in the type that they are made in; `room` where that is the same.
         rows: of variates of a step, 2 or 3.
         width: most paths of a tile.
         across: whether row 1 of the variates is wanted; it is zero otherwise.
@@ -51,14 +60,16 @@ def advance_tiles(kernel, constants, arrays, room, rows, width, across, first_pa
         steps: the first one, and the one after the last.
         key: see sciprec.precision.streams.seed_words.
     """
-    fill, run = _addresses(kernel, room.dtype)
-    _advance(fill, run, constants, arrays, room, rows, width, across, first_path, steps, key)
+    fill, run = _addresses(kernel, room.dtype, made.dtype)
+    how = room, made, rows, width, across, first_path, steps, key
+    _advance(fill, run, constants, arrays, *how)
 
 
 @functools.lru_cache(maxsize=64)
-def _addresses(kernel, dtype):
-    """Return where the compiled source of variates and a compiled path kernel are, for a type."""
+def _addresses(kernel, dtype, dtype_of_draws):
+    """Return where the compiled source of variates and a compiled path kernel are, for types."""
     column, draws = np.empty(1, dtype), np.empty((1, 2, 1), dtype)
-    given = 0, 0, 0, 0, True, np.empty((4, 1), np.uint32), draws
+    made = np.empty((1, 2, 1), dtype_of_draws)
+    given = 0, 0, 0, 0, True, np.empty((4, 1), np.uint32), made
     run = kernel.address(column, draws, *[column] * 6)
     return address_of(philox_variates, given), run

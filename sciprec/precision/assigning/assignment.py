@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +171,7 @@ class Assignment(Mapping[Hashable, str], Shown):
             "format": rows,
         }  # fmt: skip
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Twelve hexadecimal digits that depend on everything but the name."""
         content = {**self.as_dict(), "name": ""}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sciprec.checks.arguments import refused, shown, word
@@ -162,8 +163,9 @@ def policy_called(text: str) -> Policy | Mixture:
                   _names(given.get("deny")))  # fmt: skip
 
 
+@lru_cache(maxsize=64)
 def backend_called(name: str) -> AssignedBackend:
-    """The backend "policy:O2,narrow=fp16,wide=fp32", for the stages of all models.
+    """The (shared) backend "policy:O2,narrow=fp16,wide=fp32", for the stages of all models.
 
     Raises:
         InputError: it is written otherwise, or names an unknown policy, format or stage.
