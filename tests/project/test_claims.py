@@ -413,6 +413,11 @@ def from_isca(name, theirs):
     return abs(stored["gates"][name] - theirs) / error
 
 
+WAVES = {
+    row["name"]: row for row in json.loads(
+        (ROOT / "data" / "climate" / "baroclinic_wave_arithmetics.json").read_text()
+    )["arithmetics"]
+}  # fmt: skip
 SLOW = ["mlu370-noise", "fixed32", "fixed16"]
 
 
