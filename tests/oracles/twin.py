@@ -395,6 +395,8 @@ class Twin:
             return self.elementary("pow", a, b)
         own = at_operation(self.backend.compute, "power")
         if own is not self.backend.compute:
+            if isinstance(a, np.ndarray):
+                return elementwise(lambda x: self.power(x, b), (a,))
             a = exactly(entered(a, own), self.backend.compute)
         power, square, left = None, a, abs(int(b))
         while left:
