@@ -36,7 +36,7 @@ def trace(
         int | None,
         typer.Option(
             help="Inputs over which parts of lines are correlated, the given ones and perturbed "
-            "ones; 1 for none [default: 16; 1 of a model with at least 1000 results]."
+            "ones; 1 for none [default: 16, of long runs of a model their beginning]."
         ),
     ] = None,
     html: Annotated[

@@ -33,8 +33,9 @@ def products(error: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def grouped(
-    lines: Sequence[Line], chosen: Sequence[int], gram: np.ndarray, correlated: bool
-) -> tuple[list[Line], list[LineGroup]]:
+    lines: Sequence[Line], chosen: Sequence[int], gram: np.ndarray, correlated: bool,
+    evidence: np.ndarray | None = None,
+) -> tuple[list[Line], list[LineGroup]]:  # fmt: skip
     """The lines with the numbers of their groups, and the groups.
 
     Args:
@@ -42,15 +43,17 @@ def grouped(
         chosen: places of those that are in groups.
         gram: `products` of the error and the chosen lines' parts.
         correlated: whether lines may be in one group; else each is by itself.
+        evidence: the same of other results, which say what is correlated; left out, `gram`.
     """
-    found = _families(len(chosen), gram, correlated)
+    known = gram if evidence is None else evidence
+    found = _families(len(chosen), known, correlated)
     square, described = gram[0, 0] or 1.0, []
     for family in found:
         places = [n + 1 for n in family]
         of_part = gram[0, places].sum()
         left = gram[0, 0] - 2.0 * of_part + gram[np.ix_(places, places)].sum()
-        sizes = np.sqrt(np.maximum(np.diag(gram), 1e-300))
-        pairs = [gram[i, j] / (sizes[i] * sizes[j]) for i in places for j in places if j < i]
+        sizes = np.sqrt(np.maximum(np.diag(known), 1e-300))
+        pairs = [known[i, j] / (sizes[i] * sizes[j]) for i in places for j in places if j < i]
         described.append((
             tuple(chosen[n] for n in family), float(of_part / square),
             float(np.sqrt(max(left, 0.0) / square)), float(max(pairs, key=abs, default=0.0)),

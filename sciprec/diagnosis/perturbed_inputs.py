@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sciprec.diagnosis.families import products
+from sciprec.diagnosis.lines import LineGroup
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.problem import Problem
 from sciprec.diagnosis.splitting import Errors, Split
@@ -52,6 +53,10 @@ class PerturbedInputs:
             after = Split(self.problem, [], args, wide=wide).whole
             sizes.append((before.among(after), after.among(before)))
         return pooled(sizes)
+
+    def predicted(self, group: LineGroup) -> float:
+        """What is left without their parts."""
+        return group.left
 
     def changes(self, members: Sequence[int], upward: bool) -> Changes:
         """What becomes of all other lines when some are computed wider."""

@@ -158,6 +158,10 @@ class WiderRuns(Protocol):
         """
         ...
 
+    def predicted(self, group: LineGroup) -> float:
+        """The same of errors without the parts of a group's lines."""
+        ...
+
     def changes(self, members: Sequence[int], upward: bool) -> Changes:
         """What becomes of all other lines then.
 
@@ -181,7 +185,7 @@ def verified(
     checks = []
     for group in groups:
         names = tuple(map(called, group.lines))
-        check = Check(group.number, names, group.left, runs.left(group.members))
+        check = Check(group.number, names, runs.predicted(group), runs.left(group.members))
         checks.append(check if check.agrees else _explained(check, runs, group, called))
     return tuple(checks)
 

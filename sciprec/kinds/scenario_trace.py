@@ -40,7 +40,7 @@ def trace_scenario(
             the model's time steps, several of them in a row where they are many.
         lanes: numbers beside each value: lanes - 2 groups are followed in one run; 4, 8, 16 or 32.
         samples: inputs over which parts of lines are correlated, the model's own and perturbed
-            ones; left out, 1 where the results are at least 1000 numbers, else 16.
+            ones; left out, 16, of long runs their beginning.
         changes: values in place of the file's, by dotted key: {"climate.days": 0.5}.
 
     Raises:

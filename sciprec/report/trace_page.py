@@ -15,6 +15,7 @@ from sciprec.checks.arguments import whole
 from sciprec.diagnosis.findings import called
 from sciprec.diagnosis.growth import Growth
 from sciprec.diagnosis.lines import UNKNOWN
+from sciprec.display.listing import counted
 from sciprec.precision.assigning.origins import Source
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import COLOURS, INK, drawn, legend, to_svg
@@ -63,7 +64,8 @@ def trace_page(
         ],
         others_title="Other parts" if sources else f"By {trace.by}",
         groups=_groups(trace, called),
-        pooled="perturbed inputs",
+        pooled=counted(trace.inputs, "input")
+        + " (the given ones and perturbed ones)" * (trace.inputs > 1),
         verified=verified,
         picture=_picture(grown) if grown is not None else None,
     )
@@ -111,7 +113,7 @@ def model_trace_page(
         ],
         others_title="Other parts" if sources else f"By {trace.by}",
         groups=_groups(trace, of_model),
-        pooled="numbers of the results" + (", perturbed inputs" if trace.inputs > 1 else ""),
+        pooled=trace.grouped_over + " (the model's own and perturbed ones)" * (trace.inputs > 1),
         verified=verified,
         picture=_picture(grown) if grown is not None else None,
     )
@@ -224,10 +226,11 @@ def _picture(grown: Growth) -> Picture:
         for n, (name, shares) in enumerate(grown.shares.items()):
             sums = np.concatenate([[0.0], np.cumsum(shares)]) + grown.before.get(name, 0.0)
             sums *= 100.0
-            base = np.where(sums >= 0.0, above, below)
-            axes.fill_between(places, base, base + sums, color=COLOURS[n % len(COLOURS)],
-                              label=name, linewidth=0.0, alpha=0.85)  # fmt: skip
-            above, below = above + np.maximum(sums, 0.0), below + np.minimum(sums, 0.0)
+            higher, lower = above + np.maximum(sums, 0.0), below + np.minimum(sums, 0.0)
+            how = {"color": COLOURS[n % len(COLOURS)], "linewidth": 0.0, "alpha": 0.85}
+            axes.fill_between(places, above, higher, label=name, **how)
+            axes.fill_between(places, lower, below, **how)
+            above, below = higher, lower
             total += sums
         axes.plot(places, total, color=INK, linewidth=1.4, label="together")
         axes.set(xlabel=grown.unit, ylabel="share of the error, %",

@@ -55,6 +55,7 @@ class Trace(Shown):
         left_out: how many of them are not finite in the tested or the exact run.
         closure: |sum of parts - (tested - twin)| / |error|, the twin computed apart from the parts;
             0 where the parts cancel, so that the error counts as none.
+        inputs: over how many inputs groups were found; 0 where there are none.
         passes: how often the kernel was run.
         unknown: lines with functions of yours in more than 30 bits whose own rounding is not seen.
             It counts as exact; a row "unknown" among the lines says so.
@@ -72,6 +73,7 @@ class Trace(Shown):
     elements: int
     left_out: int
     closure: float
+    inputs: int
     passes: int
     unknown: tuple[str, ...]
     verdict: str
@@ -305,6 +307,7 @@ class _Work:
             elements=whole_error.elements,
             left_out=whole_error.left_out,
             closure=0.0 if self.cancels else norm(total - known) / size,
+            inputs=len(self.inputs.used),
             passes=self.problem.passes,
             unknown=self.unknown,
             verdict=findings.sentence(),

@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, lift, quantize, trace
+from sciprec.diagnosis.models import inputs
+from sciprec.diagnosis.models.census import Census
 from sciprec.diagnosis.models.inputs import MANY
+from sciprec.diagnosis.models.splitting import Splitting
 from sciprec.diagnosis.models.traces import Results, trace_program
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.report.trace_page import model_trace_page
 from tests.diagnosis.faulty_pipelines import pipeline
 from tests.diagnosis.test_findings import advected, line_of
+from tests.diagnosis.test_model_steps import START, STEPS, by_update
+from tests.diagnosis.test_model_steps import added as added_once
 
 
 def third(x, y):
@@ -103,7 +110,7 @@ def test_parts_that_cancel_are_one_group(size):
     """Of few numbers over perturbed inputs; with one input and few numbers nothing is grouped."""
     u = 1.0 + np.round(np.sin(np.linspace(0.0, 6.0, size)) * 64) / 256
     found = trace_program(flows(u), "bf16", model="flow")
-    assert found.inputs == (16 if size < MANY else 1)
+    assert found.inputs == 16 and "groups over 16 inputs" in repr(found)
     pair = [n for n in found.lines if "_cell = " in n.source]
     group = next(g for g in found.groups if pair[0] in g.lines)
     assert pair[1] in group.lines and group.correlation < -0.5
@@ -113,6 +120,46 @@ def test_parts_that_cancel_are_one_group(size):
         assert [n.share for n in alone.lines] == [n.share for n in found.lines]
         with pytest.raises(InputError, match="samples"):
             trace_program(flows(u), "bf16", model="flow", samples=0)
+
+
+def test_of_long_runs_the_beginning_is_repeated(monkeypatch):
+    """With perturbed inputs; shares are of the whole run, as without."""
+    u = 1.0 + np.round(np.sin(np.linspace(0.0, 6.0, 60)) * 64) / 256
+    whole = trace_program(flows(u), "bf16", model="flow", samples=1)
+    monkeypatch.setattr(inputs, "MOST_OPERATIONS", 2 * whole.operations)
+    monkeypatch.setattr(inputs, "MOST_WIDER", whole.operations)
+    found = trace_program(flows(u), "bf16", model="flow")
+    assert (found.inputs, found.inputs_until, found.steps) == (16, 10, 40)
+    assert "groups over 16 inputs, until step 10 of 40" in repr(found)
+    assert "Over 16 inputs, until step 10 of 40 (the" in model_trace_page(found, None)
+    assert [n.share for n in found.lines] == [n.share for n in whole.lines]
+    assert found.passes == whole.passes
+    pair = [n for n in found.lines if "_cell = " in n.source]
+    group = next(g for g in found.groups if pair[0] in g.lines)
+    assert pair[1] in group.lines and group.correlation < -0.5
+    assert found.verify(1).inputs == 1
+    monkeypatch.setattr(inputs, "MOST_WIDER", 5 * whole.operations)
+    usual = trace_program(flows(u), "bf16", model="flow", samples=16)
+    assert usual.inputs_until == 0 and usual.verify(1).inputs == 5
+
+
+@pytest.mark.parametrize("steps", [1, 4])
+def test_what_the_beginning_of_a_run_leaves(steps):
+    """Its state after a step, as it is there in an ordinary run, and no work arrays."""
+    census = Census(by_update, resolve_backend("fp16"))
+    split = Splitting(by_update, resolve_backend("fp16"), ("x",), 8, census)
+    split.split("function")
+    beginning = split.steps.beginning(steps / STEPS)
+    assert split.steps.at(beginning[1] - 1, 0) == steps
+    run = split.run(list(split.groups), list(split.groups), beginning=beginning)
+    x = START
+    for _ in range(steps):
+        x = np.float64(added_once(x))
+    [state] = [v for v in run.tested.values() if v.size == x.size]
+    assert np.array_equal(state, x) and all("plain_update" in name for name in run.tested)
+    for name, error in run.errors.items():
+        total = sum(part[name] for part in run.parts.values())
+        assert np.allclose(total, error, rtol=0.0, atol=1e-15) and np.any(error)
 
 
 def alike(x, out):

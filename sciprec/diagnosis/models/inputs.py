@@ -7,14 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from sciprec.diagnosis.families import products
+from sciprec.diagnosis.lines import LineGroup
 from sciprec.diagnosis.models.splitting import PartsOfRun, Splitting
 from sciprec.diagnosis.splitting import norm
 from sciprec.diagnosis.verification import Changes, WiderRun, changes_of, pooled
 
 SAMPLES = 16
-"""Perturbed inputs over which parts are correlated where results are fewer than `MANY`."""
+"""Inputs over which parts are correlated, the model's own among them."""
 MANY = 1000
-"""Numbers of results that are enough by themselves."""
+"""Numbers of results that are enough where one input is asked for."""
+MOST_OPERATIONS = 3 * 10**9
+"""In all runs of perturbed inputs, some minute: of longer ones the beginning is repeated."""
+MOST_WIDER = 2 * 10**9
+"""In runs of one group computed wider: of longer runs fewer inputs are taken."""
 _FEW = 4
 """Inputs over which it is looked for why a prediction fails, if these show it."""
 
@@ -28,42 +33,83 @@ class ModelInputs:
 
     Attributes:
         used: (number of an input, the errors of its run) that were pooled over.
+        inputs: over how many inputs parts were correlated.
+        beginning: the part of the run that was repeated for that, see `ErrorRun`; None: all of it.
+        evidence: scalar products of parts of what that leaves.
     """
 
     def __init__(self, split: Splitting, time: int) -> None:
         self._split, self._time = split, time
         self.keys = [key for key, _ in split.all_groups()]
         self.used: list[tuple[int, PartsOfRun]] = []
+        self.inputs, self.beginning = 0, None
+        self.evidence: np.ndarray | None = None
 
     def _at(self, values, of: PartsOfRun, beside: PartsOfRun | None = None) -> np.ndarray:
         return self._split.at(values, self._time, (), of, beside)
 
-    def products(self, chosen: Sequence[int], samples: int) -> np.ndarray:
+    def products(self, chosen: Sequence[int], samples: int | None) -> np.ndarray:
         """Scalar products of the error and the parts of some groups, pooled over inputs.
 
         Args:
             chosen: places of the groups.
-            samples: how many inputs are run, the model's own and perturbed ones.
+            samples: how many inputs are run, the model's own and perturbed ones; None: `SAMPLES`,
+                or of a long run the model's own, and of all of them its beginning.
         """
-        gram = np.zeros((len(chosen) + 1, len(chosen) + 1))
-        keys, split = [self.keys[n] for n in chosen], self._split
-        order = [*keys, *(k for k in split.groups if k not in keys)]
-        for sample in range(samples if keys else 0):
-            run = split.run(order, keys, sample) if sample else split.own()
-            parts = [self._at(run.parts[k], run) for k in keys]
-            gram += products(self._at(run.errors, run), parts)
+        keys, gram = [self.keys[n] for n in chosen], np.zeros((len(chosen) + 1,) * 2)
+        if not keys:
+            return gram
+        whole = SAMPLES if samples is None else samples
+        if samples is None:
+            runs = (SAMPLES - 1) * -(-len(keys) // (self._split.lanes - 2))
+            share = MOST_OPERATIONS / max(runs * self._split.notes.operations(), 1)
+            if share < 1.0:
+                self.beginning = self._split.steps.beginning(share)
+                whole = SAMPLES if self.beginning is None else 1
+        for sample in range(whole):
+            run = self._parts(keys, sample, None) if sample else self._split.own()
+            gram += self._gram(run, keys)
             self.used.append((sample, run))
+        self.inputs = whole
+        if self.beginning is not None:
+            self.inputs = SAMPLES
+            some = (self._parts(keys, n, self.beginning) for n in range(SAMPLES))
+            self.evidence = sum((self._gram(run, keys) for run in some), np.zeros_like(gram))
         return gram
+
+    def _parts(
+        self, keys: Sequence[tuple], sample: int, beginning: tuple[int, int] | None
+    ) -> PartsOfRun:
+        order = [*keys, *(k for k in self._split.groups if k not in keys)]
+        return self._split.run(order, keys, sample, beginning=beginning)
+
+    def _gram(self, run: PartsOfRun, keys: Sequence[tuple]) -> np.ndarray:
+        return products(self._at(run.errors, run), [self._at(run.parts[k], run) for k in keys])
+
+    @property
+    def pooled(self) -> int:
+        """Over how many inputs lines are computed wider."""
+        most = MOST_WIDER // max(self._split.notes.operations(), 1)
+        return min(max(most, 1), len(self.used))
 
     def left(self, members: Sequence[int]) -> float:
         """What is left of the errors when some groups are computed in binary64."""
         wide, sizes = [self.keys[n] for n in members], []
-        for sample, before in self.used:
+        for sample, before in self.used[: self.pooled]:
             after = self._split.run(list(self._split.groups), (), sample, wide)
             sizes.append((
                 norm(self._at(before.errors, before, after)),
                 norm(self._at(after.errors, before, after)),
             ))  # fmt: skip
+        return pooled(sizes)
+
+    def predicted(self, group: LineGroup) -> float:
+        """What is left without their parts, over as many inputs."""
+        sizes = []
+        for _, run in self.used[: self.pooled]:
+            error = self._at(run.errors, run)
+            parts = (self._at(run.parts[self.keys[n]], run) for n in group.members)
+            sizes.append((norm(error), norm(error - sum(parts, np.zeros_like(error)))))
         return pooled(sizes)
 
     def changes(self, members: Sequence[int], upward: bool) -> Changes:
@@ -74,7 +120,7 @@ class ModelInputs:
         rest = [(k, joint) for k, joint in self._split.all_groups() if k not in wide]
         rest += [(k, joint) for k, joint in self._split.silent.items() if k not in wide]
         runs: list[tuple[WiderRun, WiderRun]] = []
-        for sample, _ in self.used:
+        for sample, _ in self.used[: self.pooled]:
             runs.append(self._both(sample, [k for k, _ in rest], wide))
             found = changes_of([joint.group for _, joint in rest], runs)
             if len(runs) >= _FEW and (found.adds > 0.0) is upward:

@@ -115,11 +115,19 @@ class Orders(Protocol):
         ...
 
 
+class _Stopped(BaseException):
+    """A run has come to the end of the part that is asked for."""
+
+
 class ErrorRun:
     """A run of a model whose numbers carry their error.
 
     Attributes:
-        results: what each copy of the program gave, see `between`.
+        results: what each copy of the program gave, see `between`; empty where only the beginning
+            of the run was made.
+        left: kernel, argument and a number -> the array of all copies that was written, from the
+            call on that was asked for; of those that were read before, as a state is, if there are
+            such.
         made: (number, argument) of calls whose rounding of an argument's elements changed one, and
             (number, "") of such calls of `quantize`; both are counted together.
         differing: (kernel, argument, whether it is the first call) of those that carry an error; of
@@ -132,11 +140,14 @@ class ErrorRun:
         wider: what is computed in binary64; None for nothing.
         sample: number of a perturbed input; 0 is the model's own.
         unmoved: what is not moved by that, `differing` of a run of the model's own input.
+        beginning: the call from which on `left` is noted, and the one before which the run ends;
+            None: the whole run is made.
     """
 
     def __init__(
         self, program: Program, census: Census, orders: Orders, wider: Wider | None = None,
         sample: int = 0, unmoved: Collection[tuple] = (),
+        beginning: tuple[int, int] | None = None,
     ) -> None:  # fmt: skip
         self.backend, self.census, self._orders = census.backend, census, orders
         self.ladder, self._calls = orders.ladder, 0
@@ -147,7 +158,19 @@ class ErrorRun:
         self._met: set[Any] = set()
         self._crossings = Crossings(self.ladder)
         self._copies = Copies(self.ladder.copies, self._answer)
-        self.results = self._copies.run(lambda k: program(handed(self.backend, _Copy(self, k))))
+        self._beginning, self.results = beginning, []
+        self._written: dict[int, tuple[str, Sequence[np.ndarray]]] = {}
+        self._read: dict[int, np.ndarray] = {}
+        try:
+            self.results = self._copies.run(lambda k: program(handed(self.backend, _Copy(self, k))))
+        except _Stopped:
+            pass
+        state = [kept for where, kept in self._written.items() if where in self._read]
+        left = state or self._written.values()
+        self.left = {
+            f"{name} {n}": [h.copy() for h in held] for n, (name, held) in enumerate(left)
+        }
+        del self._written, self._read
         del self._copies, self._crossings  # which hold arrays, and each other
 
     def call(self, copy: int, kernel, trust_inputs: bool, args: tuple) -> Any:
@@ -170,6 +193,8 @@ class ErrorRun:
                 "model whose way is the same, or such a part of a run: shorten it"
             )
         first = asked[0]
+        if self._beginning is not None and self._number >= self._beginning[1]:
+            raise _Stopped
         self._orders.begins(self._number)
         self._number += 1
         if isinstance(first, _Rounding):
@@ -221,10 +246,24 @@ class ErrorRun:
         orders.before(kernel, tuple(taken), written, first_call.called_at)
         result, _ = traced.entered(orders.tables[kernel], tuple(taken))
         orders.after(kernel)
-        for items, is_written in zip(held, written, strict=True):
+        for name, items, is_written in zip(traced.names, held, written, strict=True):
             if is_written:
                 crossing.put_back(items)
+            if self._beginning is not None and self._number > self._beginning[0]:
+                self._note(kernel.name, name, items, is_written)
         return crossing.given_back(result, self.census.kernels[kernel])
+
+    def _note(self, kernel: str, name: str, held: Sequence[Any], is_written: bool) -> None:
+        """Note the arrays that are left by the last step, and which of them it has read first."""
+        if isinstance(held[0], tuple):
+            for n, items in enumerate(zip(*held, strict=True)):
+                self._note(kernel, f"{name}_{n}", items, is_written)
+        elif isinstance(held[0], np.ndarray) and held[0].dtype.kind == "f":
+            where = held[0].__array_interface__["data"][0]
+            if is_written:
+                self._written[where] = f"{kernel}: {name}", held
+            elif where not in self._written:
+                self._read[where] = held[0]  # which lives on, so that no other one is there
 
     def _moves(self, backend: Backend, *what: Any) -> _Moves | None:
         """What perturbs an array; None in a run of the model's own input."""

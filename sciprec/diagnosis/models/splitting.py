@@ -165,7 +165,7 @@ class Splitting:
     def run(
         self, order: Sequence[tuple], followed: Collection[tuple], sample: int = 0,
         wide: Collection[tuple] = (), known: Mapping[tuple, Joint] | None = None,
-        only: Joint | None = None,
+        only: Joint | None = None, beginning: tuple[int, int] | None = None,
     ) -> PartsOfRun:  # fmt: skip
         """The parts of some groups.
 
@@ -180,6 +180,8 @@ class Splitting:
             wide: of groups that are computed in binary64.
             known: key -> group; left out, those of the trace.
             only: whose roundings count, where groups are of steps; None: all.
+            beginning: of a part of the run, whose results are the arrays that it leaves, see
+                `ErrorRun`; None: the whole run.
         """
         groups = self.groups if known is None else known
         todo = [n for n, key in enumerate(order) if key in followed]
@@ -192,7 +194,7 @@ class Splitting:
                     lanes.append(list(range(_last(lanes) + 1, todo[0])))
                 lanes.append([todo.pop(0)])
             joints = [[self._joint(order[n], groups) for n in lane] for lane in lanes]
-            made = self._pass(joints, sample, wide, only)
+            made = self._pass(joints, sample, wide, only, beginning)
             done = made if done is None else replace(done, parts=made.parts | done.parts)
         return done
 
@@ -201,7 +203,7 @@ class Splitting:
 
     def _pass(
         self, lanes: Sequence[Sequence[tuple[tuple, Joint]]], sample: int, wide: Collection[tuple],
-        only: Joint | None,
+        only: Joint | None, beginning: tuple[int, int] | None,
     ) -> PartsOfRun:  # fmt: skip
         orders: Followed
         if any(joint.is_of_steps for some in lanes for _, joint in some):
@@ -213,20 +215,23 @@ class Splitting:
                 orders.follow(joint, lane)
         wider = orders.wider([self.groups[key] for key in wide], self.made) if wide else None
         run, ladder = ErrorRun(
-            self.program, self.census, orders, wider, sample, self.differing
+            self.program, self.census, orders, wider, sample, self.differing, beginning
         ), orders.ladder
-        self.passes += 1
-        copies = [r.values for r in run.results]
+        self.passes += beginning is None
+        copies, names = [r.values for r in run.results], self.outputs
+        if beginning is not None:
+            names = tuple(run.left)
+            copies = [{n: run.left[n][k] for n in names} for k in range(ladder.copies)]
+
+        def apart(of: int, other: int) -> dict[str, np.ndarray]:
+            return _differences(ladder, copies, of, other, names)
+
         with np.errstate(invalid="ignore"):
-            parts = {(BETWEEN,): self._differences(ladder, copies, 0, 1)}
+            parts = {(BETWEEN,): apart(0, 1)}
             for lane, some in enumerate(lanes):
                 if lane and len(some) == 1:
-                    parts[some[0][0]] = self._differences(ladder, copies, lane, lane + 1)
-            errors = self._differences(ladder, copies, 0, -1)
-        return PartsOfRun({n: _float(copies[0][n]) for n in self.outputs}, errors, parts)
-
-    def _differences(self, ladder: Ladder, copies, of: int, other: int) -> dict[str, np.ndarray]:
-        return {n: ladder.difference(_float(copies[of][n]), copies[other][n]) for n in self.outputs}
+                    parts[some[0][0]] = apart(lane, lane + 1)
+            return PartsOfRun({n: _float(copies[0][n]) for n in names}, apart(0, -1), parts)
 
     def _twin(self) -> dict[str, np.ndarray]:
         """tested - exact, exact values computed apart from the parts; rows make notes."""
@@ -235,7 +240,7 @@ class Splitting:
         copies = [r.values for r in run.results]
         self._require_the_same(copies[0])
         with np.errstate(invalid="ignore"):
-            return self._differences(ladder, copies, 0, -1)
+            return _differences(ladder, copies, 0, -1, self.outputs)
 
     def _require_the_same(self, values: Mapping[str, np.ndarray]) -> None:
         for name in self.outputs:
@@ -271,9 +276,10 @@ class Splitting:
             beside: another one in which elements have to be usable.
         """
         usual, run = [], of or self.own()
-        for name in names or self.outputs:
+        own = not of or set(of.tested) == set(self.outputs)
+        for name in names or (self.outputs if own else tuple(run.tested)):
             arrays = (_float(x[name]) for x in (run.tested, run.errors, values))
-            timed = name in self.results.timed
+            timed = own and name in self.results.timed
             tested, error, given = (x[time] if timed else x for x in arrays)
             usable = np.isfinite(tested) & np.isfinite(error)
             if beside is not None:
@@ -305,6 +311,13 @@ class Splitting:
             if sizes <= APART * error:
                 return time
         return -1
+
+
+def _differences(
+    ladder: Ladder, copies: Sequence[Mapping[str, Any]], of: int, other: int, names: Sequence[str]
+) -> dict[str, np.ndarray]:
+    """By how much numbers of one copy are larger than those of another."""
+    return {n: ladder.difference(_float(copies[of][n]), _float(copies[other][n])) for n in names}
 
 
 def _last(lanes: Sequence[Sequence[int]]) -> int:

@@ -53,6 +53,24 @@ class Steps:
     has_inside: np.ndarray
     count: int
 
+    def beginning(self, share: float) -> tuple[int, int] | None:
+        """A part of a run that ends with a step: (the call with which its last step, or call of
+        several, begins, the one after its last call). None where there is no such part.
+
+        Args:
+            share: how much of all calls it is about.
+        """
+        calls = self.first.size
+        new = np.ones(calls, bool)
+        new[1:] = (np.diff(self.first) != 0) | self.inside[1:]
+        begins = [*np.flatnonzero(new).tolist(), calls]
+        pairs = [
+            (begin, end) for begin, end in zip(begins, begins[1:], strict=False)
+            if self.first[begin] != NO_STEP and end < calls
+        ]  # fmt: skip
+        long = [pair for pair in pairs if pair[1] >= share * calls]
+        return long[0] if long else pairs[-1] if pairs else None
+
     def at(self, number: int, step: int) -> int:
         """The time step of what happens in a call.
 

@@ -24,7 +24,7 @@ from sciprec.diagnosis.lines import LANES, UNKNOWN, Line, LineGroup
 from sciprec.diagnosis.models.census import Census
 from sciprec.diagnosis.models.events import ModelEvents
 from sciprec.diagnosis.models.groups import BETWEEN, STEP, joined
-from sciprec.diagnosis.models.inputs import MANY, SAMPLES, ModelInputs
+from sciprec.diagnosis.models.inputs import MANY, ModelInputs
 from sciprec.diagnosis.models.splitting import APART, Splitting
 from sciprec.diagnosis.models.steps import IN_WORDS
 from sciprec.diagnosis.needed_memory import require_memory
@@ -72,8 +72,8 @@ class ModelTrace(Shown):
         calls: of kernels in a run.
         operations: of kernels in a run.
         groups: lines with a part of at least 2 % of the error, those that go together in one.
-        inputs: over how many inputs these were found: the model's own, and perturbed ones where
-            its results are few numbers.
+        inputs: over how many inputs these were found, the model's own and perturbed ones.
+        inputs_until: of these runs, of what they leave until this time step; 0: of all of them.
         verdict: what there is to know, in a sentence.
     """
 
@@ -99,6 +99,7 @@ class ModelTrace(Shown):
     operations: int
     groups: tuple[LineGroup, ...]
     inputs: int
+    inputs_until: int
     verdict: str
     _work: _Work = field(repr=False, compare=False)
 
@@ -162,6 +163,8 @@ class ModelTrace(Shown):
             some = counted(self.left_out, "number")
             notes.append(f"{some} of {self.elements:,} left out: not finite")
         notes += [_said(kind, self.events) for kind in dict.fromkeys(e.kind for e in self.events)]
+        if self.groups:
+            notes.append(f"groups over {self.grouped_over}")
         if self.by == STEP:
             notes.append(f"{self.steps:,} steps: {self.steps_are}")
         notes.append(
@@ -171,6 +174,14 @@ class ModelTrace(Shown):
         listing = Listing(("function", "line", "source"), ("share", "rms of part", "group"), rows,
                           droppable=("rms of part", "group"))  # fmt: skip
         return Summary(self.verdict, listing, tuple(notes))
+
+    @property
+    def grouped_over(self) -> str:
+        """What groups were found over, in words."""
+        inputs = counted(self.inputs, "input")
+        if not self.inputs_until:
+            return inputs
+        return f"{inputs}, until step {self.inputs_until:,} of {self.steps:,}"
 
     def _text(self, line: Line) -> str:
         """What a row is of: the text of a line, else what it is called."""
@@ -244,8 +255,9 @@ def trace_program(
             "step": by consecutive calls of kernels, a twelfth of the run each.
         lanes: numbers beside each value: lanes - 2 groups are followed in one run; 4, 8, 16 or 32.
         samples: inputs over which parts of lines are correlated, the model's own and perturbed
-            ones, each a run or a few; left out, 1 where the results are at least 1000 numbers, else
-            16. With 1 and fewer numbers than that every line is a group by itself.
+            ones, each a run or a few; left out, 16, of which the beginning alone is run where all
+            together would take more than 3 10^9 operations. With 1 and results of fewer than 1000
+            numbers every line is a group by itself.
 
     Raises:
         InputError: an argument cannot be used; rounded numbers decide what the model does between
@@ -289,14 +301,13 @@ class _Work:
         self.parts = [split.at(split.parts[key], self.chosen) for key in keys]
         self.inputs = ModelInputs(split, self.chosen)
         enough = self.error.size >= MANY
-        samples = (1 if enough else SAMPLES) if samples is None else samples
         self.cancels = split.cancels(self.chosen)
         self.events = ModelEvents(split.program, split.census, split.notes, split.steps).found()
         grows = [] if by == STEP or self.cancels else [None, *self.parts[1:]]
         chosen = large_parts(grows, self.error)
         gram = self.inputs.products(chosen, samples)
         self.lines, self.groups = grouped(
-            self._lines(), chosen, gram, enough or len(self.inputs.used) > 1
+            self._lines(), chosen, gram, enough or self.inputs.inputs > 1, self.inputs.evidence
         )
 
     def _lines(self) -> list[Line]:
@@ -342,6 +353,14 @@ class _Work:
             steps = tuple(Step(first, end - 1, None) for first, end in spans)
         return Growth(steps, shares, before, "time step")
 
+    def _until(self) -> int:
+        """The last time step of the runs of perturbed inputs; 0 where all steps are made."""
+        steps, found = self.split.steps, self.inputs.beginning
+        if found is None:
+            return 0
+        last, ticks = found[1] - 1, int(steps.ticks[found[1] - 1])
+        return steps.at(last, ticks)
+
     def trace(self) -> ModelTrace:
         """What the runs say."""
         split, times, chosen, error = self.split, self.times, self.chosen, self.error
@@ -373,14 +392,15 @@ class _Work:
             unknown=unknown, steps=split.steps.count, steps_are=IN_WORDS[split.steps.kind],
             passes=split.passes, calls=split.census.calls,
             operations=split.notes.operations(),
-            groups=groups, inputs=len(self.inputs.used), verdict=findings.sentence(), _work=self,
+            groups=groups, inputs=self.inputs.inputs,
+            inputs_until=self._until(), verdict=findings.sentence(), _work=self,
         )  # fmt: skip
 
     def verify(self, top: int) -> Verification:
         """See `ModelTrace.verify`."""
         require_narrower(self.split.backend)
         checks = verified(self.inputs, self.groups[:top], called)
-        inputs = len(self.inputs.used)
+        inputs = self.inputs.pooled
         return Verification(self.model, self.split.backend.name, checks, inputs)
 
 
