@@ -21,13 +21,14 @@ def faulty_increment(first, second, third, fourth, step, increment):
         increment[i] = (increment[i] + 0.125) - 0.125
 
 
-def shallow_water(backend: str, increment=None, monkeypatch=None):
+def shallow_water(backend: str, increment=None, monkeypatch=None, by="line"):
     """A trace of an hour of flow over a mountain at T21, one kernel of the scheme replaced."""
     if increment is not None:
         monkeypatch.setitem(schemes.STEP_KERNELS, "runge_kutta_increment", increment)
     changes = {"climate.truncation": 21, "climate.days": 1.0 / 24.0, "climate.output_hours": 1.0}
     return sciprec.trace_scenario(
-        "quickstart_climate", backend, changes=changes, output=["height", "vorticity"], samples=1
+        "quickstart_climate", backend, changes=changes, output=["height", "vorticity"], samples=1,
+        by=by,
     )
 
 

@@ -256,6 +256,8 @@ WAVE = CLIMATE | {"climate.parameters": {"levels": 5}, "climate.days": 2.0 / 72.
 LORENZ = {"lorenz96.days": 1.0, "lorenz96.output_days": 0.5, "lorenz96.spin_up_days": 0.0}
 SOIL = {"soil_column.years": 0.002, "soil_column.stored": 2, "soil_column.depth": 9}
 SUMS = {"accumulation.updates": 5000, "accumulation.members": 4, "accumulation.outputs": 2}
+COMPILED_LONG = ("QE-M", "shallow water", "primitive")
+"""Tests beside this one trace the first two by step with what they have compiled anyway."""
 PRICES = HESTON | {SCHEME: "quadratic_exponential_martingale"}
 BRIEF = ("step", "call")
 KINDS = {
@@ -273,7 +275,7 @@ KINDS = {
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_by_everything(name, monkeypatch, forgotten_plugins):
     """All splits are of the same error, and add up to it; steps are the model's own."""
-    if name == "primitive" and not os.environ.get("SCIPREC_EVERY_SCENARIO"):
+    if name in COMPILED_LONG and not os.environ.get("SCIPREC_EVERY_SCENARIO"):
         pytest.skip("minutes of compiling; SCIPREC_EVERY_SCENARIO=1 runs it")
     monkeypatch.chdir(ROOT)
     load_files(["examples/lorenz96.py", "examples/soil_column.py"])

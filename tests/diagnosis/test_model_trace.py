@@ -474,6 +474,7 @@ def test_prices(backend):
         "heston.payoffs.maturities_years": years,
     }  # fmt: skip
     found = sciprec.trace_scenario("quickstart_heston", backend, changes=changes)
+    assert found.steps == 8 and found.steps_are == "time steps"
     assert list(found.outputs) == ["price"] and found.closure < 1e-6
     assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-6)
 
@@ -484,6 +485,11 @@ def test_a_fault_in_a_climate_kernel_is_named_first(monkeypatch):
     found = shallow_water("fp16")
     assert found.closure < 1e-6 and "increment[i] = " not in found.verdict
     faulty = shallow_water("fp16", faulty_increment, monkeypatch)
+    steps = shallow_water("fp16", faulty_increment, monkeypatch, by="step")
+    assert steps.outputs == faulty.outputs and steps.closure < 1e-6
+    names = [n.name for n in steps.lines if n.name.startswith("step")]
+    assert names == [f"step {n}" for n in range(1, steps.steps + 1)] and len(names) > 2
+    assert all(event.step == 1 and event.called_at and event.index for event in found.events[:1])
     assert faulty.closure < 1e-6 and faulty.outputs["height"] > 1.5 * found.outputs["height"]
     assert "+ 0.125) - 0.125" in faulty.verdict, faulty
 
