@@ -234,6 +234,38 @@ def test_what_no_scale_helps_ends_with_a_sentence():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("size", [2.0**12, 2.0**300])
+def test_a_profile_that_breaks_down_counts_for_its_first_step(size, monkeypatch):
+    """Numbers that leave every range, or grow so far that nothing is left of the initial state at
+    their scales: an internal error, and a run whose state was zero.
+    """
+    request = check_request(CASE, SMALL, backend="scaled:static,fp16", **RUN)
+    grid = GaussianGrid(SMALL)
+    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
+    initial = request.case.initial(*places, **request.parameters.case)
+    convert = conversion_of(request, initial)
+    model, state = ScaledModel(request, convert), convert.to_state(initial) * size
+    if size < 2.0**100:
+        monkeypatch.setattr("sciprec.climate.running.scaled_model.PROFILE_DAYS", 1.0 / 12.0)
+    with np.errstate(all="ignore"):
+        model.find_scales(state)
+    said = model.report()
+    assert said["profile_days"] == 1.0 / 24.0
+    assert {stage["numbers"] for stage in said["stages"]} == {0}
+    assert all(np.isfinite(k).all() for k in model.scales.exponents.values())
+
+
+@pytest.mark.slow
+def test_a_step_that_leaves_nothing_of_the_state_is_no_step():
+    """Numbers that grow by 2^100 in a step: at their scales the state was zero, and stayed so."""
+    run, model = run_of("scaled:dynamic,fp16")
+    run.levels[0].values[:] *= 2.0**10
+    run.to_the_end()
+    assert "nothing is left of the state" in run.blow_up and len(run.stored) == 1
+    assert model.report()["repeated"] > 0
+
+
+@pytest.mark.slow
 def test_an_initial_state_without_room_is_given_it():
     run, model = run_of("scaled:dynamic,fp16,state update=1048576.0")
     assert np.isfinite(run.levels[0].values).all()

@@ -69,7 +69,8 @@ class DynamicSteps(Steps):
         """Why a run could not go on, beside the usual reasons."""
         return (
             "no smaller scales help: the step is not finite without limits of range, either, or "
-            f"all scales are at 2^-{reach(self.model.scales.arithmetic)}"
+            f"all scales are at 2^-{reach(self.model.scales.arithmetic)}, or nothing is left of "
+            "the state at smaller ones"
         )
 
     def advance(self, levels: list[Level], before: int, count: int) -> float:
@@ -78,7 +79,9 @@ class DynamicSteps(Steps):
 
         A step that is not finite is made again, after the scales of places whose numbers have no
         room were halved. It is left as it is where it is not finite without ranges, too, and where
-        no scale can be smaller. After `good_steps` finite ones all scales are doubled.
+        no scale can be smaller; where its state is zero at smaller scales it counts as not finite,
+        since such a run would go on with nothing. After `good_steps` finite ones all scales are
+        doubled.
         """
         start, scales = time.thread_time(), self.model.scales
         begun = self.begun
@@ -96,6 +99,10 @@ class DynamicSteps(Steps):
                 levels[:] = [level.copy() for level in begun]
                 self.step(levels)
                 good = _all_finite(levels, finite)
+                if good and begun[0].values.any() and not levels[0].values.any():
+                    levels[0].values.fill(np.nan)
+                    good = False
+                    break
             if not good:
                 break
             self.system.addition.forget(levels, made)

@@ -26,13 +26,21 @@ from sciprec.climate.transform.aligned import Pool
 from sciprec.precision import Backend, quantize
 from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.assigning.scaled import Scalable, largest_of, scalable, spread_of
-from sciprec.precision.assigning.scaling import DYNAMIC, ScaledBackend, shifted, without_range
+from sciprec.precision.assigning.scaling import (
+    DYNAMIC,
+    KEPT,
+    ScaledBackend,
+    shifted,
+    without_range,
+)
 from sciprec.precision.formats.backend import uniform_backend
 
 PROFILE_DAYS = 1.0
 """Length of the run whose numbers scales are made for, whatever the length of the run is."""
 _STATE = "state"
 _SHOWN_CHANGES = 100
+_NONE = 0, 0, 0
+"""Numbers of a profile that has broken down before they were counted."""
 
 
 class ScaledModel(Model):
@@ -41,6 +49,7 @@ class ScaledModel(Model):
     Attributes:
         scales: of the places; there are none until `find_scales`.
         profile: how large numbers were in the profile, and their counts in its last step.
+        profile_days: how long it was.
         unscaled: the name of the arithmetic without scales.
     """
 
@@ -49,6 +58,7 @@ class ScaledModel(Model):
         assert isinstance(backend, ScaledBackend)
         self.scales = Scales(backend.compute, backend.scaling)
         self.profile, self.unscaled = Notes(), backend.unscaled
+        self.profile_days = PROFILE_DAYS
         wide = without_range(backend.compute)
         super().__init__(replace(request, backend=wide, stored=StoredState(wide)), convert)
         for name in self.groups():
@@ -60,20 +70,28 @@ class ScaledModel(Model):
 
     def find_scales(self, state: np.ndarray) -> None:
         """Give every place its scale, by a profile that begins with a state (coefficients, columns)
-        in binary64.
+        in binary64. One that breaks down, or whose numbers grow so much that nothing is left of
+        that state at their scales, counts for its first step alone.
         """
-        notes = self.scales.notes = Notes()
+        notes = self.scales.notes = first = Notes()
         steps = max(1, round(PROFILE_DAYS * SECONDS_PER_DAY / self.request.step_seconds))
+        finite = True
         levels = [self.steps.system.addition.level(super().stored(state))]
         self._note_state(levels[0].values)
         for made in range(steps):
             notes.counting = made == steps - 1
             self.steps.advance(levels, made, 1)
             self._note_state(levels[0].values)
-            if not np.isfinite(levels[0].values).all():
+            first = first if made else Notes(largest=dict(notes.largest))
+            finite = bool(np.isfinite(levels[0].values).all())
+            if not finite:
                 break
         self.profile, self.scales.notes = notes, None
         self.scales.fit(notes)
+        if not finite or self._loses(state):
+            self.profile = first
+            self.profile_days = self.request.step_seconds / SECONDS_PER_DAY
+            self.scales.fit(first)
 
     def noted_step(self, levels: list) -> Notes:
         """How large numbers are in a step of levels, which change, without any range."""
@@ -91,14 +109,14 @@ class ScaledModel(Model):
         stages = [
             {"stage": stage, "sites": sum(found[stage].values()),
              "least": min(found[stage]), "greatest": max(found[stage]),
-             **dict(zip(("numbers", "subnormal", "zero"), clipped[stage], strict=True))}
+             **dict(zip(("numbers", "subnormal", "zero"), clipped.get(stage, _NONE), strict=True))}
             for stage in SCALED_STAGES if stage in found
         ]  # fmt: skip
         changes = [change for _, change, _ in scales.history]
         return {
             "arithmetic": self.unscaled,
             "mode": scaling.mode, "small": scaling.small, "times": scaling.times,
-            "headroom": HEADROOM, "profile_days": PROFILE_DAYS, "by_hand": dict(scaling.given),
+            "headroom": HEADROOM, "profile_days": self.profile_days, "by_hand": dict(scaling.given),
             "stages": stages, "sites": [list(site) for site in scales.sites()],
             "repeated": changes.count(-1), "doubled": changes.count(1),
             "history": [list(change) for change in scales.history[-_SHOWN_CHANGES:]],
@@ -120,6 +138,18 @@ class ScaledModel(Model):
                 if not scales.change(0, -1, {place: np.array([True])}):
                     break
         return kept.reshape(-1)
+
+    def _loses(self, state: np.ndarray) -> bool:
+        """Whether nothing is left of a state (coefficients, columns) at the scales in force."""
+        groups, fmt = self.groups(), self.scales.arithmetic.format
+        sizes = {name: np.abs(state[:, columns]).max() for name, columns in groups.items()}
+        if self.scales.scaling.small == KEPT or not any(sizes.values()):
+            return False
+        least = 0.5 * fmt.min_positive
+        return all(
+            np.ldexp(size, self.scales.of((_STATE, name))[0]) <= least
+            for name, size in sizes.items()
+        )
 
     def _note_state(self, values: np.ndarray) -> None:
         assert self.scales.notes is not None
