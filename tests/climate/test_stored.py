@@ -123,6 +123,7 @@ REFUSED = [
     ({"stored": "scales:0- 24;11"}, "whose part '11' is none"),
     ({"stored": "scales:0- fixed16"}, "is no single float"),
     ({"stored": "scales:0- fp61"}, "unknown backend 'fp61'"),
+    ({"stored": "scales:32 - 4*log3(1+l)"}, "is none; accepted: ranges of total wavenumber"),
     ({"stored": "scales:0- 11", "compensation": "carry"}, "have no residual"),
     ({"stored": "scales:0- 11", "backend": "fixed16"}, "beside bits by scale"),
 ]

@@ -29,7 +29,7 @@ STATE = "state update"
 MASTER_COPIES = ("shallow_water",)
 """Sets of equations whose policy O2 is a narrow arithmetic with a wide master copy."""
 _MOST, _LEAST = 53, 2
-_RANGE = re.compile(r"(?P<first>\d+)(?P<to>-(?P<last>\d*))? +(?P<format>\S.*)")
+_RANGE = re.compile(r"(?P<first>\d+)(?P<to>-(?P<last>\d*))? +(?P<format>[^-\s].*)")
 _LAW = re.compile(r"(?P<bits>\d+(\.\d+)?) *- *(?P<slope>\d+(\.\d+)?) *\* *log2\(1 *\+ *l\)")
 _ACCEPTED = (
     "accepted: ranges of total wavenumber with formats or numbers of bits, as in "
