@@ -37,7 +37,7 @@ class Event:
         step: the pass of the outermost loop, in a model the time step, from 1; 0 before the first.
         count: how often it happened at this line.
         cause: the line that caused it, "line 12: ...", or what did; "" where exact operands give
-            it, too, and of underflow.
+            it, too, and of branches.
         exact: whether the exact value is not finite there, whatever the range of the format.
         called_at: in a model, where it calls the kernel: "line 12 of 'flow'"; else "".
     """

@@ -62,7 +62,7 @@ def with_causes(
     """
     return [
         replace(e, cause=_Inquiry(problem, seen, e).cause(groups))
-        if e.kind in ("NaN", "infinity", "saturation")
+        if e.kind != "branch"
         else e
         for e in events
     ]

@@ -7,7 +7,7 @@ import inspect
 import numpy as np
 import pytest
 
-from sciprec import lift
+from sciprec import lift, trace
 from sciprec.diagnosis.healing import CARRIED
 from sciprec.diagnosis.models.traces import Results, trace_program
 from sciprec.report.trace_page import model_trace_page
@@ -142,3 +142,27 @@ def test_an_event_that_errors_of_earlier_steps_cause():
 
     event = of("infinity", trace_program(program, "fp16", model="m", samples=1))
     assert (event.step, event.cause, event.count) == (9, CARRIED, 4)
+
+
+def vanishing(x, out):
+    for i in range(x.size):
+        near = (x[i] + 1.0) - 1.0
+        out[i] = near * 2.5e-5
+
+
+def test_what_causes_an_underflow():
+    """A factor that has lost its digits; with all of them the product is in the range."""
+    x = np.array([1.0, 0.125, 1.45 * 2.0**-10])
+    kernel = trace(vanishing, "fp16", (x, np.zeros(3)))
+
+    def program(backend):
+        out = np.zeros(3)
+        lift(vanishing, backend)(x, out)
+        return Results({"out": out})
+
+    model = trace_program(program, "fp16", model="m", samples=1)
+    line, text = line_of(vanishing, "near ="), "near = (x[i] + 1.0) - 1.0"
+    for found, cause in ((kernel, f"line {line}: {text}"),
+                         (model, f"line {line} of 'vanishing': {text}")):  # fmt: skip
+        event = of("underflow to zero", found)
+        assert event.index == "i = 2" and event.cause == cause, event

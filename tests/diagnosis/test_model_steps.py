@@ -6,17 +6,20 @@ import itertools
 import os
 import random
 import re
+import weakref
 
 import numpy as np
 import pytest
 
 import sciprec
 from sciprec import lift
+from sciprec.diagnosis.models.census import Census
 from sciprec.diagnosis.models.steps import IN_WORDS, Calls, StepLog, repeats
 from sciprec.diagnosis.models.traces import Results, trace_program
 from sciprec.diagnosis.origins import BY
 from sciprec.models.arithmetic import ModelArithmetic
 from sciprec.plugins.loading import load_files
+from sciprec.precision.formats.backend import resolve_backend
 from sciprec.provenance.time_steps import listening, step_begins, steps_end
 from tests.diagnosis.model_programs import ROOT
 
@@ -174,6 +177,7 @@ def test_a_step_with_much_of_the_error_has_a_row_of_its_own(count, bad):
     numbers = [re.fullmatch(r"steps? (\d+)(?: to (\d+))?", n.name) for n in found.lines[2:]]
     spans = [(int(m[1]), int(m[2] or m[1])) for m in numbers]
     assert spans[0][0] == 1 and spans[-1][1] == count
+    assert sum(n.runs for n in found.lines) == count
     assert all(after[0] == before[1] + 1 for before, after in itertools.pairwise(spans))
     assert (len(spans) < count) is (count > 56)
 
@@ -237,6 +241,20 @@ def test_passes_of_a_models_own_loop(seed):
         made["program"](called)
     found = log.steps(calls, [0], [False])
     assert found.first.tolist() == expected and found.count == max(expected)
+
+
+@pytest.mark.parametrize("program", [by_loop, by_what_is_said, by_update])
+def test_nothing_of_an_ordinary_run_lives_on(program):
+    """Its arrays do not, but for results, whichever way steps are seen."""
+    made = []
+
+    def noted(backend):
+        room = np.zeros(1000)
+        made.append(weakref.ref(room))
+        return program(backend)
+
+    census = Census(noted, resolve_backend("fp16"))
+    assert made[0]() is None and census.calls > 5
 
 
 def test_loops_that_do_the_same_again():

@@ -125,6 +125,7 @@ class Census:
         self.arrays, self.log = Arrays(), StepLog()
         with listening(self.log):
             self.results = program(handed(backend, self))
+        self.log.ended()
 
     def lifted(self, kernel, backend: Backend, trust_inputs: bool) -> Callable[..., Any]:
         """The kernel as ever, its calls noted."""

@@ -16,7 +16,6 @@ from sciprec.precision.tracing import rows
 
 MOST_HEALED = 8
 """Lines that are healed, one by one, those that lose most bits first."""
-_CAUSED = ("NaN", "infinity", "saturation")
 Rows = Mapping[Lifting, Sequence[int]]
 
 
@@ -34,8 +33,8 @@ class ModelEvents:
         self._program, self._census, self._notes, self._steps = program, census, notes, steps
 
     def found(self) -> tuple[Event, ...]:
-        """Of every kind by line, the one that happened first before others; the first NaN,
-        infinity and saturation with the line that caused it.
+        """Of every kind by line, the one that happened first before others, and the first one of
+        all but branches with the line that caused it.
         """
         by_line: dict[tuple, list[tuple]] = {}
         for (kernel, row, word), first in self._notes.first.items():
@@ -64,7 +63,7 @@ class ModelEvents:
             self._notes.tables[kernel].words[row, rows.ALIKE]
         )  # fmt: skip
         cause = ""
-        if is_first and kind in _CAUSED and not alike >> place & 1:
+        if is_first and kind != "branch" and not alike >> place & 1:
             cause = self._cause(kernel, row, word, first)
         return Event(
             kind, at.function, at.file, at.line, at.source,

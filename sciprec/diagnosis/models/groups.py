@@ -38,6 +38,12 @@ class Joint:
     steps: tuple[int, int] | None = None
 
     @property
+    def count_of_steps(self) -> int:
+        """How many steps it is of; 0 where it is of none, or of all."""
+        first, end = self.steps or (NO_STEP, NO_STEP)
+        return end - first if first != NO_STEP else 0
+
+    @property
     def is_of_steps(self) -> bool:
         """Whether it is of steps, or what belongs to none."""
         return self.steps is not None or self.group.name == ARGUMENTS

@@ -127,6 +127,10 @@ class StepLog:
         """A state was updated."""
         self._updates.append((state, len(self._first)))
 
+    def ended(self) -> None:
+        """The run is over."""
+        self._passes.ended()
+
     # ---- calls ---------------------------------------------------------------------------------
 
     def met(self, rounds: bool = False) -> None:
@@ -229,8 +233,12 @@ class _Passes:
 
     def begins(self) -> list[int]:
         """Numbers of the calls with which passes begin."""
-        self._last, self._base = [], None
         return sorted(set(self._begins))
+
+    def ended(self) -> None:
+        """The run is over: let go of its frames, which hold its arrays."""
+        self._last, self._base = [], None
+        self._seen.clear()
 
 
 def _ends_of_cycles(updates: Sequence[tuple[Hashable, int]]) -> list[int]:

@@ -318,7 +318,8 @@ class _Work:
             lines.append(Line(
                 group.function, group.file, group.line, group.source, group.name,
                 share=0.0 if self.cancels else share(part, self.error), rms=_rms(part),
-                runs=split.notes.runs(joint.rows), bits_lost=split.notes.bits_lost(joint.rows),
+                runs=joint.count_of_steps or split.notes.runs(joint.rows),
+                bits_lost=split.notes.bits_lost(joint.rows),
                 shares={n: split.share_of(key, self.chosen, n) for n in split.outputs},
             ))  # fmt: skip
         return lines
