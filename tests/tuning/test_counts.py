@@ -67,6 +67,20 @@ def test_statements_that_change_arrays_count_an_operation_an_element(tmp_path):
     assert list(found.values()) == [16, 18, 16, 32]
 
 
+def test_sums_of_products_count_apart_from_the_products(tmp_path):
+    source = (
+        "from sciprec.precision.operations.reduce import accumulate, product\n\n\n"
+        "def kernel(x, y):\n    s = 0.0\n    for i in range(x.size):\n"
+        "        p = product(x[i], y[i])\n        if i > 5:\n            s = accumulate(s, p)\n"
+        "    return s\n"
+    )
+    problem = KernelProblem(
+        kernel_in(source, tmp_path), (X, X[::-1].copy()), output=None, metric=metric_of("max"),
+        formats=formats_of(("fp64", "bf16")), unit="line",
+    )  # fmt: skip
+    assert [group.runs for group in problem.groups] == [16, 10]
+
+
 CHEAP, MORE = (4, 12), (0, 29, 56)
 
 
