@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import random
 import re
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import sciprec
 from sciprec import lift
+from sciprec.batch.traced import TRACE
 from sciprec.diagnosis.models.census import Census
 from sciprec.diagnosis.models.steps import IN_WORDS, Calls, StepLog, repeats
 from sciprec.diagnosis.models.traces import Results, trace_program
@@ -21,6 +24,7 @@ from sciprec.models.arithmetic import ModelArithmetic
 from sciprec.plugins.loading import load_files
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.provenance.time_steps import listening, step_begins, steps_end
+from sciprec.report.sections.traced import traced_rows
 from tests.diagnosis.model_programs import ROOT
 
 STEPS, START = 9, np.linspace(0.26, 1.74, 25).astype(np.float16).astype(np.float64)
@@ -241,6 +245,19 @@ def test_passes_of_a_models_own_loop(seed):
         made["program"](called)
     found = log.steps(calls, [0], [False])
     assert found.first.tolist() == expected and found.count == max(expected)
+
+
+@pytest.mark.parametrize(
+    ("by", "row"),
+    [("step", {"function": "all", "line": 0, "source": f"step {STEPS}"}),
+     ("call", {"function": "change", "source": "change"})],
+)  # fmt: skip
+def test_parts_have_their_names_in_the_section_of_a_page(by, row):
+    """What is split by step has no lines, by call the names of calls in their place."""
+    said = json.dumps(trace_program(by_update, "fp16", model="m", by=by, samples=1).as_dict())
+    run = SimpleNamespace(dataset=SimpleNamespace(attrs={TRACE: said}), label="fp16")
+    [section] = traced_rows([run], "p")
+    assert any(row.items() <= line.items() for line in section["lines"]), section["lines"]
 
 
 @pytest.mark.parametrize("program", [by_loop, by_what_is_said, by_update])

@@ -51,10 +51,21 @@ def _row(said: Mapping[str, Any], name: str) -> dict[str, Any]:
         "refused": "",
         "verdict": said["verdict"],
         "outputs": said["outputs"],
-        "lines": shown[:_MOST_LINES],
+        "lines": [_shown(line, said["by"]) for line in shown[:_MOST_LINES]],
         "more": len(shown) - len(shown[:_MOST_LINES]),
         "notes": notes,
         "picture": growth_in_time(said["growth"], said["times"], name),
+    }
+
+
+def _shown(line: Mapping[str, Any], by: str) -> dict[str, Any]:
+    """A row of the table: the text of a line, or what else a part is called; steps are no lines."""
+    is_text = by in ("line", "function", "step") or line["name"].startswith("line ")
+    return {
+        "function": line["function"] or "all",
+        "line": line["line"] if line["file"] else 0,
+        "share": line["share"],
+        "source": line["source" if is_text else "name"],
     }
 
 
