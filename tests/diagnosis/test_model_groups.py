@@ -139,8 +139,13 @@ def test_of_long_runs_the_beginning_is_repeated(monkeypatch):
     assert pair[1] in group.lines and group.correlation < -0.5
     assert found.verify(1).inputs == 1
     monkeypatch.setattr(inputs, "MOST_WIDER", 5 * whole.operations)
+    some = found.verify(2)
+    assert some.inputs == 5 and found.verify(1).inputs == 5
     usual = trace_program(flows(u), "bf16", model="flow", samples=16)
     assert usual.inputs_until == 0 and usual.verify(1).inputs == 5
+    first, one = next(iter(usual.verify(1))), next(iter(some))
+    assert (one.lines, one.words) == (first.lines, first.words)
+    assert (one.predicted, one.measured) == pytest.approx((first.predicted, first.measured))
 
 
 @pytest.mark.parametrize("steps", [1, 4])

@@ -18,7 +18,7 @@ MANY = 1000
 """Numbers of results that are enough where one input is asked for."""
 MOST_OPERATIONS = 3 * 10**9
 """In all runs of perturbed inputs, some minute: of longer ones the beginning is repeated."""
-MOST_WIDER = 2 * 10**9
+MOST_WIDER = 10**9
 """In runs of one group computed wider: of longer runs fewer inputs are taken."""
 _FEW = 4
 """Inputs over which it is looked for why a prediction fails, if these show it."""
@@ -89,8 +89,22 @@ class ModelInputs:
     @property
     def pooled(self) -> int:
         """Over how many inputs lines are computed wider."""
-        most = MOST_WIDER // max(self._split.notes.operations(), 1)
-        return min(max(most, 1), len(self.used))
+        return min(self._most_wider, len(self.used))
+
+    @property
+    def _most_wider(self) -> int:
+        return max(MOST_WIDER // max(self._split.notes.operations(), 1), 1)
+
+    def run_whole(self, groups: Sequence[LineGroup]) -> None:
+        """Make whole runs of inputs of which the beginning alone was run, with the parts of groups
+        that are to be computed wider.
+        """
+        if self.beginning is None:
+            return
+        keys = list(dict.fromkeys(self.keys[n] for group in groups for n in group.members))
+        del self.used[1:]
+        for sample in range(1, min(self._most_wider, SAMPLES)):
+            self.used.append((sample, self._parts(keys, sample, None)))
 
     def left(self, members: Sequence[int]) -> float:
         """What is left of the errors when some groups are computed in binary64."""

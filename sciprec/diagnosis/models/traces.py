@@ -400,6 +400,7 @@ class _Work:
     def verify(self, top: int) -> Verification:
         """See `ModelTrace.verify`."""
         require_narrower(self.split.backend)
+        self.inputs.run_whole(self.groups[:top])
         checks = verified(self.inputs, self.groups[:top], called)
         inputs = self.inputs.pooled
         return Verification(self.model, self.split.backend.name, checks, inputs)
