@@ -73,7 +73,7 @@ class Conversion:
         self.transform, self.units = transform, units
         truncation, rng = transform.grid.truncation, np.random.default_rng({seed})
         held, size = transform.degree <= truncation.number, transform.degree.size
-        weights = rng.uniform(0.02, 0.2, size), rng.uniform(0.5, 2.0, size)
+        weights = rng.uniform(0.5, 4.0, size), rng.uniform(0.5, 2.0, size)
         self.constants = (*(np.where(held, w, 0.0) for w in weights),
                           rng.uniform(-1.0, 1.0, truncation.nlat))
 
@@ -95,7 +95,7 @@ class Conversion:
 @case("of seed {seed}", source="nobody (2026)", equations="equations {seed}")
 def initial(lon, lat):
     rng = np.random.default_rng({seed} + 1)
-    size = 10.0 ** rng.uniform(-3, 0.5, len(NAMES))[:, None, None]
+    size = 10.0 ** rng.uniform(-1.5, 0.7, len(NAMES))[:, None, None]
     waves = rng.integers(0, 3, len(NAMES))[:, None, None]
     return size * (np.cos(waves * lon) * np.cos(lat) ** 2 + 0.3 * np.sin(lat))
 

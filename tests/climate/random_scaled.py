@@ -23,6 +23,7 @@ from sciprec.climate.running import dynamic_scales
 from sciprec.climate.running.integration import Trajectory, integrate
 from sciprec.climate.running.lifted_model import conversion_of
 from sciprec.climate.running.request import check_request
+from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.stages.scales import SCALED_STAGES
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
@@ -148,18 +149,22 @@ def injected(draw: Draw, stages: list[str]) -> str:
     rng, most = draw.rng, draw.steps
     before, stage, by = rng.randrange(most), rng.choice(stages), rng.randint(5, 40)
     backend = f"scaled:dynamic,{rng.choice(SHORT)},good_steps=1000000"
-    (model, levels), (other, same) = (_begun(draw, backend) for _ in range(2))
+    (model, levels), (other, same), (plain, its) = (_begun(draw, backend) for _ in range(3))
     scales = model.scales
     with np.errstate(all="ignore"):
-        for one, its in ((model, levels), (other, same)):
-            one.steps.advance(its, 0, before)
+        plain.steps.advance(its, 0, most)
+        finite = np.isfinite(its[0].values).all()
+        for one, begun in ((model, levels), (other, same)):
+            one.steps.advance(begun, 0, before)
         earlier = len(scales.history)
         for place, exponents in scales.exponents.items():
             exponents += by * (np.array(scales.stages[place]) == stage)
         scales.version += 1
         model.steps.advance(levels, before, most - before)
         changes = scales.history[earlier:]
-        said = f"{stage} times 2^{by} after {before} steps, {len(changes)} halved"
+        form = "binary32" if isinstance(model, ScaledInFormatModel) else "binary64"
+        said = f"{stage} times 2^{by} in {form} after {before} steps, {len(changes)} halved"
+        assert np.isfinite(levels[0].values).all() == finite, f"{backend}, {said}"
         if {step for step, _, _ in changes} <= {before}:
             other.scales.restore(scales.state() | {"history": np.zeros((0, 3))})
             other.steps.advance(same, before, most - before)

@@ -6,7 +6,7 @@ from tests.climate.random_scaled import trial
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [15, 98])
+@pytest.mark.parametrize("seed", [98])
 def test_random_models_with_scales_keep_their_bits(seed, tmp_path):
-    """One of the repository's equations, one of equations of its own; more: see `random_scaled`."""
+    """Equations of its own; more, and built-in ones: see `random_scaled`."""
     assert " halved, " in trial(seed, tmp_path)
