@@ -71,7 +71,7 @@ class Assignment(Mapping[Hashable, str], Shown):
     ) -> None:  # fmt: skip
         if not isinstance(formats, Mapping):
             raise refused("an assignment", formats, "a mapping from places to formats")
-        if unit == "stage":
+        if isinstance(unit, str) and unit == "stage":
             self._make_of_stages(formats, _named(default), kernel, name)
             return
         formats = {int(k) if isinstance(k, np.integer) else k: f for k, f in formats.items()}
