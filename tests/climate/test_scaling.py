@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, climate
-from sciprec.climate.running import dynamic_scales
 from sciprec.climate.running.dynamic_scales import scaled_model
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.lifted_model import conversion_of
@@ -23,7 +22,6 @@ from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.precision import resolve_backend
 from sciprec.precision.assigning.scaled import scalable
 from sciprec.precision.assigning.scaling import Scaling, with_scaling, without_range
-from sciprec.precision.formats.stages import Stages
 
 SMALL = Truncation(3, 8, 16, 3600.0)
 RUN = {"days": 1.0, "output_hours": 12.0, "step_seconds": 3600.0, "time_scheme": "rk4",
@@ -54,40 +52,13 @@ def run_of(backend, **more):
 
 
 @pytest.mark.slow
-def test_scales_where_nothing_is_clipped_change_no_bit():
-    """Neither a factor on all of them, nor doubling: where there is no smallest number, and the
-    largest have room, runs are that of the format without a range.
-    """
-    one, other = (
-        trajectory(f"scaled:static,fp16,small=kept,times={times}") for times in (2.0**-9, 2.0)
-    )
-    require_same_bits(one, other)
-    plain = trajectory("float:p=11,emin=-440,emax=450", stages=Stages())
-    require_same_bits(one, plain)
-    for stage in one.scaling["stages"]:
-        assert stage["zero"] == stage["subnormal"] == 0
-
-
-@pytest.mark.slow
-def test_binary32_variables_have_the_bits_of_binary64_ones(monkeypatch):
-    """Formats of few bits run in binary32, at the speed of the format; others do not."""
-    backend = "scaled:dynamic,fp16,good_steps=5,products on the grid=262144.0"
-    more = {"compensation": "carry", "time_scheme": "semi_implicit_leapfrog", "case": CASE}
-    run, model = run_of(backend, **{k: more[k] for k in ("compensation",)})
-    assert isinstance(model, ScaledInFormatModel) and run.levels[0].values.dtype == np.float32
-    made = [trajectory(backend, **more)]
-    monkeypatch.setattr(dynamic_scales, "model_in_binary32", lambda noting: None)
-    made.append(trajectory(backend, **more))
-    require_same_bits(*made)
-    assert made[0].scaling == made[1].scaling
-    assert made[0].scaling["repeated"] > 0
-
-
-@pytest.mark.slow
 def test_the_largest_number_of_each_place_has_the_headroom():
-    """A profile has the significands of the run; by hand and by a factor scales are others."""
+    """A profile has the significands of the run; by hand and by a factor scales are others. Formats
+    of few bits run in binary32; that these are the bits of the other form is in `random_scaled`.
+    """
     backend = "scaled:static,fp16,times=4.0,Fourier=0.5"
     run, model = run_of(backend)
+    assert isinstance(model, ScaledInFormatModel) and run.levels[0].values.dtype == np.float32
     scales, largest = model.scales, model.profile.largest
     seen = 0
     for place, sizes in largest.items():

@@ -120,7 +120,8 @@ def test_doors_of_models_take_or_refuse_every_argument_before_they_compute(monke
     """
     monkeypatch.setattr(traces, "Census", stop)
     monkeypatch.setattr(scenario_tune, "tuned", stop)
-    usual = {"scenario": "quickstart_heston", "output": None, "changes": None}
+    few = {"heston.simulation.n_paths": 16}
+    usual = {"scenario": "quickstart_heston", "output": None, "changes": few}
     for door, more in (
         (sciprec.trace_scenario, {"backend": "fp16", "by": "line", "lanes": 4, "samples": None}),
         (sciprec.tune_scenario, {
