@@ -21,15 +21,19 @@ X = np.random.default_rng(0).uniform(0.5, 1.5, 16)
 POWERS = (2, 3, 7, 8, -1, -2, -5)
 
 
+def searched(source, folder: Path, *more):
+    """The search of a kernel's source on two arrays and further arguments."""
+    return KernelProblem(
+        kernel_in(source, folder), (X, X[::-1].copy(), *more), output=None,
+        metric=metric_of("max"), formats=formats_of(("fp64", "bf16")), unit="line",
+    )  # fmt: skip
+
+
 def problem_of(lines, folder: Path):
     """A kernel each of whose lines gives one number."""
     body = "".join(f"    out[{n}] = {line}\n" for n, line in enumerate(lines))
     source = f"import math\nimport numpy as np\n\n\ndef kernel(x, y, k, out):\n{body}"
-    args = X, X[::-1].copy(), 3, np.zeros(len(lines))
-    return KernelProblem(
-        kernel_in(source, folder), args, output=None, metric=metric_of("max"),
-        formats=formats_of(("fp64", "bf16")), unit="line",
-    )  # fmt: skip
+    return searched(source, folder, 3, np.zeros(len(lines)))
 
 
 def runs_of(lines, folder: Path):
@@ -59,10 +63,7 @@ def test_statements_that_change_arrays_count_an_operation_an_element(tmp_path):
         "    y *= math.sqrt(2.0 * x[0])\n    for i in prange(x.size):\n        y[i] += 0.1\n"
         "        y[i] /= x[i] + 0.5\n"
     )
-    problem = KernelProblem(
-        kernel_in(source, tmp_path), (X, X[::-1].copy()), output=None, metric=metric_of("max"),
-        formats=formats_of(("fp64", "bf16")), unit="line",
-    )  # fmt: skip
+    problem = searched(source, tmp_path)
     found = {group.place.source: group.runs for group in problem.groups}
     assert list(found.values()) == [16, 18, 16, 32]
 
@@ -74,10 +75,7 @@ def test_sums_of_products_count_apart_from_the_products(tmp_path):
         "        p = product(x[i], y[i])\n        if i > 5:\n            s = accumulate(s, p)\n"
         "    return s\n"
     )
-    problem = KernelProblem(
-        kernel_in(source, tmp_path), (X, X[::-1].copy()), output=None, metric=metric_of("max"),
-        formats=formats_of(("fp64", "bf16")), unit="line",
-    )  # fmt: skip
+    problem = searched(source, tmp_path)
     assert [group.runs for group in problem.groups] == [16, 10]
 
 
