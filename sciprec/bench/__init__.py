@@ -14,7 +14,7 @@ from sciprec.errors import InputError, meant
 
 BENCHMARKS = (
     "precision", "fixed", "compensation", "heston", "climate", "batch", "compare", "start", "trace",
-    "monitor",
+    "monitor", "mixed",
 )  # fmt: skip
 WIDTH = 100
 """Columns of the tables where there is no terminal."""
@@ -28,8 +28,8 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
         name: "precision" (lifted kernels), "fixed" (integer matrix products), "compensation"
             (updates with their residuals), "heston" (paths and prices), "climate" (transforms and
             steps), "batch" (many runs at once), "compare" (two arrays with every statistic),
-            "start" (compiling, with an empty cache folder), "trace" (numbers with their errors) or
-            "monitor" (looks at a run beside its steps).
+            "start" (compiling, with an empty cache folder), "trace" (numbers with their errors),
+            "monitor" (looks at a run beside its steps) or "mixed" (formats by line and policy).
         out: the JSON file to write.
         json: print the JSON instead of the table.
         small: tiny sizes, for tests.

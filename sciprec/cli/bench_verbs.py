@@ -21,6 +21,7 @@ VERBS = {
     "compare": "Time a comparison of two large arrays, beside what other tools do with them.",
     "trace": "Time kernels whose numbers carry their error, against lifted ones and plain Numba.",
     "monitor": "Time looks of a monitor at climate runs beside their steps.",
+    "mixed": "Time mixtures of fp64 and fp32, and kernels and a model whose formats are by line.",
     "start": "Time first starts with an empty cache folder: models, a kernel, the quickstart.",
 }
 

@@ -189,9 +189,7 @@ def require_tolerance(tolerance: Any, margin: Any) -> None:
     _MARGIN.number("margin", margin)
 
 
-def tuned(
-    kind: type[F], problem: TuningProblem, tolerance: float, margin: float, check: Any
-) -> F:
+def tuned(kind: type[F], problem: TuningProblem, tolerance: float, margin: float, check: Any) -> F:
     """Search, check, and say what was found.
 
     Args:

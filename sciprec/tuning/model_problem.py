@@ -38,6 +38,7 @@ class ModelProblem(TuningProblem):
         model: its name.
         said: what its results depend on, as plain data; None where that cannot be said.
         stages: of the unit "stage".
+        versions_after: seconds of a kernel's calls, see `Configured`.
     """
 
     what = "model"
@@ -46,10 +47,12 @@ class ModelProblem(TuningProblem):
     def __init__(
         self, program: Program, *, model: str, said: Sequence[Any] | None,
         stages: Sequence[Stage], metric: tuple[str, Metric], formats: Formats, unit: str,
+        versions_after: float | None = None,
     ) -> None:  # fmt: skip
         super().__init__(metric=metric, formats=formats, unit=unit)
         self.program, self.name, self.stages, self._said = program, model, stages, said
         self._kernels: dict[Any, Configured] = {}
+        self._versions_after = versions_after
         self._lock = threading.Lock()
         self.truth()  # makes the kernels known
 
@@ -81,7 +84,8 @@ class ModelProblem(TuningProblem):
             if kernel not in self._kernels:
                 known = next((k for k in self._kernels if same_function(k, kernel)), None)
                 self._kernels[kernel] = (
-                    Configured(kernel, self.layout, self.unit, self.versions) if known is None
+                    Configured(kernel, self.layout, self.unit, self.versions, self._versions_after)
+                    if known is None
                     else self._kernels[known]
                 )
             return self._kernels[kernel]

@@ -22,8 +22,9 @@ _PROBED = 12
 """Bits in which a group's sensitivity is found."""
 _OFFSETS = (-6.0, 3.0, 0.25)
 """Of the closed form in bits: from, to, and how close to its end."""
-_NEAR = 1.05
-"""Of the cost found: a uniform choice below it is a start of its own."""
+_SMALL, _NEAR = 8, 1.05
+"""Groups up to which the closed form and one number of bits everywhere are both trimmed, of more
+the cheaper one alone; of the cost found: the dearer one below it is."""
 _FEW, _MOST_CHEAPER, _LIKELY = 1000, 150, 2.0
 """Choices up to which all cheaper ones are looked at; how many of them are run; the error of each
 group alone, over the limit, above which none is."""
@@ -209,10 +210,10 @@ def _by_bits(problem: TuningProblem, limit: float) -> Choice:
             high, best = middle, found
         else:
             low = middle
-    best = _trimmed_bits(problem, best, sensitivity, limit)
-    uniform = _uniform(problem, limit)
-    if problem.cost(uniform) < _NEAR * problem.cost(best):
-        best = min([best, _trimmed_bits(problem, uniform, sensitivity, limit)], key=problem.cost)
+    start, other = sorted([best, _uniform(problem, limit)], key=problem.cost)
+    best = _trimmed_bits(problem, start, sensitivity, limit)
+    if len(wide) <= _SMALL and problem.cost(other) < _NEAR * problem.cost(best):
+        best = min([best, _trimmed_bits(problem, other, sensitivity, limit)], key=problem.cost)
     return best
 
 

@@ -12,6 +12,7 @@ from sciprec.bench import (
     compensation,
     fixed,
     kernels,
+    mixed,
     monitoring_cost,
     peers,
     precision,
@@ -56,6 +57,22 @@ def test_small_benchmark_of_a_monitor(tmp_path, capsys):
     (row,) = stored["cases"]
     assert timed(monitoring_cost, stored, 2)
     assert row["look_ms"] > 0 and row["share"] > 0
+
+
+@pytest.mark.slow
+def test_small_benchmark_of_mixtures(tmp_path):
+    """Both runs of "faster on this processor" in one, a kernel, and a model with a table."""
+    stored = bench.run("mixed", out=tmp_path / "bench.json", small=True)
+    assert stored == json.loads((tmp_path / "bench.json").read_text())
+    found = mixed.tables(stored)
+    faster, forms, from_a_table = found.values()
+    assert [(row["run"], row["policy"]) for row in faster] == [
+        ("case 5, T42", "O2"), ("Heston, Euler", "O1")
+    ]  # fmt: skip
+    assert all(0.0 < one["errors"]["policy"] < one["errors"]["fp32"] for one in stored["faster"])
+    assert len(forms) == 1 and len(from_a_table) == 5 and fits(found)
+    assert all(row["most"] >= row["median"] > 0.0 for row in from_a_table)
+    assert timed(mixed, stored, 6 + 5 + 5)
 
 
 @pytest.mark.slow

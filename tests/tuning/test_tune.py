@@ -25,6 +25,7 @@ from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_in
 from tests.random_kernels.trials import kernel_of as kernel_of_case
 from tests.random_kernels.values import values_of
+from tests.tuning.closed_form import closed_form_then_trimmed
 from tests.tuning.fpbench import KERNELS, inputs_of
 from tests.tuning.straight_lines import inputs_of as inputs_of_lines
 from tests.tuning.straight_lines import kernel_of
@@ -72,12 +73,17 @@ def test_the_cost_is_that_of_an_exhaustive_search(seeds, tmp_path):
 
 
 FEW, ALL = ["doppler1", "verhulst"], list(KERNELS)
+MOST_RUNS = {
+    "doppler1": 43, "turbine1": 88, "jet": 131, "sqroot": 56, "cart_theta": 38, "kepler0": 46,
+    "carbongas": 76, "verhulst": 37, "predprey": 36, "rigidbody2": 55, "logistic": 32, "nbody2": 87,
+}  # fmt: skip
+"""Of the trial that set the aims, the fewer of both tolerances."""
 
 
 @pytest.mark.parametrize("names", [FEW, pytest.param(ALL, marks=pytest.mark.slow)], ids=len)
 def test_bits_of_fpbench_kernels(names, tmp_path):
-    """Against one format everywhere, and a greedy search with far more runs: docs/tune.md says so,
-    to the last digit.
+    """Against one format everywhere, a greedy search with far more runs, and the search that set
+    the aims: docs/tune.md says so, to the last digit.
     """
 
     def anew(run, *given, **more):
@@ -85,7 +91,7 @@ def test_bits_of_fpbench_kernels(names, tmp_path):
         return run(*given, **more)
 
     page = (Path(__file__).parents[2] / "docs" / "tune.md").read_text(encoding="utf-8")
-    good, unchecked, dearer = [], [], []
+    good, unchecked, dearer, over = [], [], [], []
     for name, tolerance in itertools.product(names, (1e-3, 1e-5)):
         if (name, tolerance) == ("logistic", 1e-5):  # 25 bits everywhere are not enough
             continue
@@ -95,25 +101,30 @@ def test_bits_of_fpbench_kernels(names, tmp_path):
         asked = {"tolerance": tolerance, "formats": "bits", "unit": "operation", "metric": "max"}
         found = anew(tune, kernel, args, **asked)
         checked = anew(tune, kernel, args, **asked, check=others)
-        problem, lowered = anew(*by_bits), anew(*by_bits)
+        problem, lowered, aimed = anew(*by_bits), anew(*by_bits), anew(*by_bits)
         groups = len(problem.groups)
         bits = next(n for n in range(24) if problem.error((n,) * groups) <= tolerance)
         uniform = (bits,) * groups
         greedy = anew(_greedy, lowered, uniform, tolerance)
+        trimmed = anew(closed_form_then_trimmed, aimed, tolerance)
         ratio = found._problem.error(found._choice, others) / tolerance
         row = (
             f"| {name} | {groups} | {tolerance:.0e} | {bits + 2}, {problem.cost(uniform):.3f} | "
-            f"{problem.cost(greedy):.3f} ({lowered.runs}) | **{found.cost:.3f}** ({found.runs}) | "
+            f"{problem.cost(greedy):.3f} ({lowered.runs}) | {problem.cost(trimmed):.3f} | "
+            f"**{found.cost:.3f}** ({found.runs}) | "
             f"{ratio:.2f} |"
         )
         assert f"\n{row}\n" in page, row
         assert found.error <= tolerance and found.cost <= problem.cost(uniform)
-        assert found.cost <= 1.02 * problem.cost(greedy) and found.runs <= 140
+        assert found.cost <= 1.02 * problem.cost(greedy)
+        assert found.cost <= 1.0001 * problem.cost(trimmed) and found.runs <= MOST_RUNS[name]
         assert checked.good == (checked.check_error <= tolerance)
         good.append(checked.good)
         unchecked.append(ratio)
         dearer.append(100 * (checked.cost / found.cost - 1))
+        over.append(checked.cost / problem.cost(trimmed))
     assert sum(good) >= len(good) - 1 and max(dearer) < 10.0
+    assert sum(one > 1.08 for one in over) <= 2
     if names is ALL:
         said = (
             f"Without margin {sum(r > 1.0 for r in unchecked)} of the {len(good)} fail on other "
