@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from llvmlite import binding
 from llvmlite.binding import ffi, parse_assembly
 from numba import njit, objmode
 from numba.core import event, interpreter, targetconfig
@@ -157,6 +158,23 @@ def test_what_is_quicker_gives_what_numba_gives():
     assert usual == (vars(targetconfig.TargetConfig)["values"],
                      interpreter.peep_hole_delete_with_exit)  # fmt: skip
     assert texts == [printed(run_frontend(f)) for f in (thrice, with_one)]
+
+
+def test_modules_are_found_by_their_address():
+    """The newest, an old one, one that was taken out again, and what is no module's."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    target = binding.Target.from_default_triple().create_target_machine()
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target)
+    modules = [binding.parse_assembly(f"@x{n} = global i32 {n}") for n in range(7)]
+    with undisturbed():
+        for module in modules:
+            engine.add_module(module)
+        engine.remove_module(modules[5])
+        found = [engine._find_module_ptr(module._ptr) for module in modules]
+        assert engine._find_module_ptr(target._ptr) is None
+    assert found == [*modules[:5], None, modules[6]]
+    assert [engine._find_module_ptr(module._ptr) for module in modules] == found
 
 
 @pytest.mark.slow

@@ -3,16 +3,20 @@ takes, for every one of the compilations inside one another, a twentieth of what
 the many objects that it makes let Python look for garbage all the time, a sixth; and with every
 function that is called it asks all its registries for news, another twentieth. Of smaller things,
 it looks through every function for `with` statements, which are rare, and gathers the flags of a
-compilation one by one each time that it compares them.
+compilation one by one each time that it compares them; and llvmlite looks through all modules of a
+process for the one at an address, a thirtieth where there are thousands.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
+from collections import deque
 from collections.abc import Callable, Iterator
 
 from llvmlite.binding import ffi
+from llvmlite.binding.executionengine import ExecutionEngine
 from numba.core import event, interpreter, ir, targetconfig
 from numba.core.registry import cpu_target
 
@@ -50,11 +54,11 @@ def undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _replaced(owner, name: str, quicker: Callable) -> Iterator[None]:
-    """A function of Numba's replaced by one that does the same; where it is another one already, or
-    a version of Numba has none, nothing is.
+    """A function of Numba's or llvmlite's replaced by one that does the same; where it is another
+    one already, or a version of these has none, nothing is.
     """
     usual = vars(owner).get(name)
-    if getattr(usual, "__module__", "").partition(".")[0] != "numba":
+    if getattr(usual, "__module__", "").partition(".")[0] not in ("numba", "llvmlite"):
         yield
         return
     setattr(owner, name, quicker(usual))
@@ -90,9 +94,42 @@ def _gathered_at_once(usual: Callable) -> Callable:
     return values
 
 
+_newest: deque = deque(maxlen=4)
+"""Modules, the last ones that were given to be made machine code."""
+
+
+def _remembered(usual: Callable) -> Callable:
+    """`ExecutionEngine.add_module`."""
+
+    def add_module(self, module) -> None:
+        usual(self, module)
+        _newest.appendleft(module)
+
+    return add_module
+
+
+def _newest_first(usual: Callable) -> Callable:
+    """`ExecutionEngine._find_module_ptr`: the module at an address."""
+
+    def _find_module_ptr(self, module_ptr):
+        for module in _newest:
+            same = _address(module._ptr) == _address(module_ptr)
+            if same and module in self._modules:
+                return module
+        return usual(self, module_ptr)
+
+    return _find_module_ptr
+
+
+def _address(pointer) -> int | None:
+    return ctypes.cast(pointer, ctypes.c_void_p).value
+
+
 _QUICKER: tuple[tuple, ...] = (
     (interpreter, "peep_hole_delete_with_exit", _without_exits),
     (targetconfig.TargetConfig, "values", _gathered_at_once),
+    (ExecutionEngine, "add_module", _remembered),
+    (ExecutionEngine, "_find_module_ptr", _newest_first),
 )
 
 
