@@ -47,9 +47,8 @@ BY_PLACE = sciprec.Assignment(
 
 @pytest.mark.parametrize(
     "backend",
-    ["bf16", ROLES[2], BY_PLACE, "fp64",
-     *(pytest.param(b, marks=pytest.mark.slow) for b in ("mlu370", "float:p=40,round=rz"))],
-)  # fmt: skip
+    ["bf16", ROLES[2], BY_PLACE, "fp64", pytest.param("mlu370", marks=pytest.mark.slow)],
+)
 def test_kernels_one_by_one_are_split_as_one_kernel(backend):
     """Parts arise at the lines where they arise in one kernel of the same operations; arguments'
     are rounded where the first kernel takes them.

@@ -1,13 +1,15 @@
 """Faults that are planted into the engine of `trace`, and whether generated kernels find them.
 
-    python -m tests.diagnosis.trace_faults FAULT
+    python -m tests.diagnosis.trace_faults
 
-Runs kernels of the generator, then one beside fractions, until one shows the fault, and prints what
-it shows; nothing where none does. No other process may have the same folder of compiled code.
+Plants each in a copy of this process with a folder of compiled code of its own, and runs one kernel
+beside fractions, then those of the generator, until one shows the fault; prints a line for each
+fault: its name, and what shows it, nothing where none does.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -115,5 +117,12 @@ def found_by() -> str:
 
 
 if __name__ == "__main__":
-    next(f for f in FAULTS if f.__name__ == sys.argv[1])()
-    print(found_by())
+    for fault in FAULTS:
+        sys.stdout.flush()
+        if (child := os.fork()) == 0:
+            with tempfile.TemporaryDirectory() as folder:
+                os.environ["SCIPREC_CACHE_DIR"] = folder
+                fault()
+                print(f"{fault.__name__}:", found_by().replace("\n", " "), flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)

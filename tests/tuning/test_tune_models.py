@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import re
 
 import numpy as np
@@ -29,7 +30,10 @@ WAVES = ("--plugin", ROOT / "examples/lorenz96.py", "tune", ROOT / "examples/lor
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch, tmp_path):
-    """Searches begin anew: their runs are kept in a folder of the test's."""
+    """Searches begin anew: their runs are kept in a folder of the test's. Kernels have no versions,
+    whose bits test_tune.py and test_assignments.py compare.
+    """
+    monkeypatch.setattr("sciprec.precision.assigning.configured._VERSIONS_AFTER", math.inf)
     monkeypatch.setattr("sciprec.tuning.kept_runs._folder", lambda: tmp_path / "tuning")
 
 
