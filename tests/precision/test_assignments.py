@@ -158,9 +158,13 @@ def test_complex_numbers_have_the_format_of_their_line():
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(2))
 def test_registered_kernels_in_formats_by_line(part):
-    """Every sixteenth one; lines of all of them were once compared in both forms."""
+    """Every sixteenth one but a transform, which calls many; lines of all of them were once
+    compared in both forms.
+    """
     known = registered_kernels()
     for name in sorted(known)[part * 8 :: 16]:
+        if name.endswith("fft_synthesis"):
+            continue
         entry = known[name]
         kernel = getattr(entry.function, "py_func", entry.function)
         assignment, drawn = by_lines(kernel, ("fp32", "bf16", "float:p=13"))
@@ -215,9 +219,9 @@ def test_a_kernel_that_is_called_for_long_gets_versions():
     assert made.program.layout.rows == rows
 
 
-RANDOM_SAMPLE = ((27, 1), (39, 1), (83, 1), (85, 1))
-"""Seeds, and how many trials of each: 27 has objects, 39 a power of an array, 83 and 85 have
-elementary functions.
+RANDOM_SAMPLE = ((27, 1), (39, 1), (83, 1))
+"""Seeds, and how many trials of each: 27 has objects, 39 a power of an array, 83 elementary
+functions.
 """
 
 

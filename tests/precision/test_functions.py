@@ -166,9 +166,9 @@ def test_functions_are_on_their_side_of_what_they_come_close_to(spec, path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "step"), [("fp16", 2), ("bf16", 4)])
+@pytest.mark.parametrize(("name", "step"), [("fp16", 5), ("bf16", 9)])
 def test_functions_of_numbers_of_16_bits(name, step):
-    """Every second one of fp16; of bf16, whose evaluation is fp16's, every fourth."""
+    """Every fifth one of fp16; of bf16, whose evaluation is fp16's, every ninth."""
     backend = resolve_backend(name)
     compare_unary(backend, "auto", numbers_of_16_bits(backend.compute.format)[::step])
 
@@ -181,18 +181,19 @@ def test_functions_of_numbers_of_16_bits(name, step):
 def test_functions_of_many_numbers(spec, path):
     """To nearest there is one path."""
     backend = resolve_backend(spec)
-    compare_unary(backend, path, arguments(backend.compute.format, 600, seed=3))
-    compare_binary(backend, path, *pairs(backend.compute.format, 1500, seed=4))
+    compare_unary(backend, path, arguments(backend.compute.format, 300, seed=3))
+    compare_binary(backend, path, *pairs(backend.compute.format, 700, seed=4))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["e4m3fn", "e5m2"])
-def test_functions_of_every_pair_of_8_bits(name):
+def test_functions_of_pairs_of_8_bits(name):
+    """Every third one."""
     backend = resolve_backend(name)
     fmt = backend.compute.format
     numbers = np.unique(random_numbers(fmt, 20_000, np.random.default_rng(5)))
     numbers = np.concatenate([numbers, landmarks(fmt)])
-    a, b = (x.ravel() for x in np.meshgrid(numbers, numbers))
+    a, b = (x.ravel()[::3] for x in np.meshgrid(numbers, numbers))
     compare_binary(backend, "auto", a, b)
 
 

@@ -473,9 +473,9 @@ def test_exceptions_name_the_lines_that_they_may_come_from():
 
 @pytest.mark.slow
 def test_sums_along_any_axis_are_in_numpys_order():
-    """Random shapes of up to four axes, of one, several and more than 128 terms."""
+    """Random shapes of one, two and four axes, of one, several and more than 128 terms."""
     rng = np.random.default_rng(2026)
-    for dimensions in range(1, 5):
+    for dimensions in (1, 2, 4):
         for axis in {0, dimensions // 2 - dimensions, -1 if dimensions % 2 else dimensions - 1}:
             kernel = _along(axis)
             lifted = lift(kernel, "fp64")
