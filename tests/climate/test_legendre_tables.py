@@ -121,8 +121,9 @@ def test_compensated_sums_have_all_blocks(compensation, whole):
         assert own[0].size == table[0].size
 
 
-@pytest.mark.parametrize("name", ["T85", pytest.param("T170", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("backend", ["fp32", pytest.param("fp64", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("backend", "name"), [("fp32", "T85"), pytest.param("fp64", "T170", marks=pytest.mark.slow)]
+)
 def test_the_error_is_below_the_rounding(backend, name):
     """Against binary64: with the blocks left out no more than a hundredth larger. The changes
     alone, of exact results, are below the unit roundoff of the largest one.

@@ -6,7 +6,7 @@ from tests.climate.random_scaled import trial
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [98])
+@pytest.mark.parametrize("seed", [30])
 def test_random_models_with_scales_keep_their_bits(seed, tmp_path):
-    """Equations of its own; more, and built-in ones: see `random_scaled`."""
+    """Equations of its own, all of it in binary16; more, and built-in ones: see `random_scaled`."""
     assert " halved, " in trial(seed, tmp_path)
