@@ -144,7 +144,7 @@ def test_bits_that_differ_are_counted():
     assert int(same.differing[0]) == 0
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     st.data(),
     st.tuples(st.integers(1, 3), st.integers(1, 40), st.integers(1, 200)),

@@ -132,12 +132,13 @@ def test_doors_of_models_take_or_refuse_every_argument_before_they_compute(monke
         given, refused = usual | more, 0
         with pytest.raises(Computes):
             door(**given)
-        for key, value in itertools.product(given, ODD):
+        asked = random.Random(len(given)).sample([*itertools.product(given, ODD)], 150)
+        for key, value in asked:
             with contextlib.suppress(Computes):
                 said = sentences(lambda d=door, g=given | {key: value}: d(**g))
                 is_one_clear_sentence(said.splitlines()[0])
                 refused += 1
-        assert refused > 0.9 * len(given) * len(ODD)
+        assert refused > 0.9 * len(asked)
 
 
 KERNEL = f"{Path(__file__).parent / 'test_fuzz.py'}:halve"

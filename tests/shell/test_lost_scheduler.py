@@ -28,9 +28,11 @@ PRELOAD = """
 """
 COMMAND = """
 import sys
+from sciprec.batch import execute
 from sciprec.cli import commands as cli
 from sciprec.report import page
 
+execute.CONNECT_SECONDS = 3  # in place of 8
 page.write_page = lambda batch: batch.folder / "index.html"
 cli.main(sys.argv[1:])
 """
