@@ -108,17 +108,18 @@ def set_up():
     print(f"Setting up {VENV} (once; a minute or two) ...", flush=True)
     pip = make_environment(VENV)
     call(
-        [*pip, "install", "--quiet", "--disable-pip-version-check", "-r", str(LOCK)],
+        [*pip, "install", "--quiet", "--disable-pip-version-check", "--no-compile",
+         "-r", str(LOCK)],
         "pip could not install the packages of requirements.lock; its own message is above. "
         "Check the network, or pip's index and proxy settings with 'python3 -m pip config list'.",
-    )
+    )  # fmt: skip
     call(
         [*pip, "install", "--quiet", "--disable-pip-version-check", "--no-deps",
          "--no-build-isolation", "-e", str(ROOT)],
         "pip could not install sciprec itself in place; its own message is above.",
     )  # fmt: skip
-    bytecode = [str(python_of(VENV)), "-m", "compileall", "-q", "-j", "0", str(ROOT / "sciprec")]
-    succeeds(bytecode)  # pip makes it of what it copies; without it Python does, where it may
+    made = [str(python_of(VENV)), "-m", "compileall", "-q", "-j", "0", str(VENV)]
+    succeeds([*made, str(ROOT / "sciprec")])  # on all cores; pip makes bytecode on one
     STAMP.write_text(stamp + "\n", encoding="utf-8")
 
 
