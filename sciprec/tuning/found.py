@@ -238,8 +238,10 @@ def _verdict(
     )
     if checked is None:
         return f"{said}; not checked on other inputs."
-    met = "holds" if checked <= tolerance else "FAILS"
-    return f"{said}; {met} on other inputs, with {checked:.2g}."
+    if checked <= tolerance:
+        return f"{said}; holds on other inputs, with {checked:.2g}."
+    beyond = f"{checked / tolerance:.3g} times the tolerance"
+    return f"{said}; FAILS on other inputs, with {checked:.2g}, {beyond}."
 
 
 def _pareto(problem: TuningProblem, choice: Choice) -> tuple[Tried, ...]:
