@@ -28,6 +28,7 @@ from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.monitoring.observed import Observed
 from sciprec.monitoring.plan import Plan
 from sciprec.precision import Backend
+from sciprec.precision.assigning.assigned_backend import AssignedBackend
 from sciprec.precision.assigning.scaling import ScaledBackend
 from sciprec.precision.formats.backend import HandedBackend
 from sciprec.precision.formats.stages import Stages
@@ -179,6 +180,8 @@ def integrate(
     stepping = adapting or model.steps, convert, model.columns, state, lifted
     run = Run(request, *stepping, progress, kept, team, observer)
     try:
+        if isinstance(request.backend, AssignedBackend):
+            request.backend.require_all_met()  # all kernels are lifted, and none compiled yet
         if type(request.backend) is not HandedBackend:  # whose kernels are followed, trials too
             run.warm_up()
         run.to_the_end()
