@@ -34,12 +34,12 @@ FOUND_BY = {
     "guard_bits": (4, "mlu370-noguard"),
     "elementary_unrounded": (
         709, "float:p=11,emin=-14,emax=15,round=rz,subnormals=flush,overflow=saturate"),
-    "draws_repeat": (247, "float:p=20,round=sr"),
+    "draws_repeat": (280, "float:p=20,round=sr"),
     "ends_of_the_range": (505, "fixed:bits=11,round=rd"),
     "product_turned": (3, "float:p=21,round=ro"),
     "imaginary_parts_unrounded": (3, "float:p=21,round=ro"),
     "changes_overlooked": (8, "mlu370-noguard"),
-    "exact_in_mixed_roles": (25, "roles: binary32, binary16, binary32, binary16"),
+    "exact_in_mixed_roles": (62, "roles: binary32, binary16, binary32, binary16"),
 }  # fmt: skip
 """Fault -> seed and backend of the sample's trial that finds it."""
 
