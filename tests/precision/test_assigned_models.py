@@ -7,6 +7,7 @@ import pytest
 
 import sciprec
 from sciprec import Assignment, InputError, climate, heston, lift
+from sciprec.climate.running.loop import Run
 from sciprec.climate.transform.compiled import compiled
 from sciprec.heston.simulation.block import lifted
 from sciprec.precision.assigning.assigned_backend import every_place_met
@@ -98,3 +99,14 @@ DOORS = {
 def test_an_assignment_to_another_kernel_is_refused(door):
     with pytest.raises(InputError, match="function 'scaled', which no kernel of the model has"):
         DOORS[door](foreign())
+
+
+def test_a_climate_is_refused_before_it_is_compiled(monkeypatch):
+    """Its trial steps compile the kernels of the model."""
+
+    def compiles(run):
+        raise AssertionError("a step is tried")
+
+    monkeypatch.setattr(Run, "warm_up", compiles)
+    with pytest.raises(InputError, match="which no kernel of the model has"):
+        DOORS["climate"](foreign())

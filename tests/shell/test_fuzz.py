@@ -145,7 +145,7 @@ def spoilt_dataset(dataset, rng):
 def test_spoilt_files_are_compared_or_refused_with_a_sentence(tmp_path, seed):
     rng = random.Random(seed)
     path = tmp_path / "spoilt.nc"
-    for _ in range(240 if seed else 60):
+    for _ in range(120 if seed else 60):
         golden = rng.choice(small_files())
         netcdf.write(spoilt_dataset(golden.copy(deep=True), rng), path)
         sentences(lambda golden=golden: compare(golden, netcdf.read(path)))

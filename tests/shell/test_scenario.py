@@ -182,7 +182,7 @@ def test_files_that_are_none(tmp_path):
     assert f"at most {LARGEST_FILE_BYTES}" in complaint(large)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_content_is_a_scenario_or_a_sentence(scenario_files, data):
     """One value anywhere in a good file replaced by anything: never another exception."""
