@@ -71,7 +71,7 @@ def test_continuous_barrier_closely(path_references, name="fang_oosterlee"):
     model, option, price, error = path_references[f"{name}_down_out"]
     call = heston.Call(strike=100, maturity=1)
     truth = heston.analytic.price(model, call)
-    got, own_error = controlled(model, option, call, truth, 2**19, 200, seed=7)
+    got, own_error = controlled(model, option, call, truth, 2**18, 200, seed=7)
     assert abs(got - price) < 4 * own_error + error and own_error < 2e-3 * price
 
 

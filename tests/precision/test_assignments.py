@@ -113,9 +113,13 @@ def exact(kernel, drawn, args):
     ("kernel", "formats"),
     [pytest.param(arithmetic, FORMATS, marks=pytest.mark.slow), (functions, ELEMENTARY)],
 )
-def test_all_pairs_of_formats_are_the_oracles(kernel, formats):
+def test_pairs_of_formats_are_the_oracles(kernel, formats):
+    """Every second pair, each format in both places."""
     forms = {layout: Configured(kernel, layout) for layout in (NEAREST, ANY)}
-    for seed, names in enumerate(itertools.product(formats, repeat=2)):
+    for seed, places in enumerate(itertools.product(range(len(formats)), repeat=2)):
+        if sum(places) % 2:
+            continue
+        names = [formats[n] for n in places]
         assignment, drawn = by_lines(kernel, names)
         expected = given(kernel, seed)
         right = exact(kernel, drawn, expected)
