@@ -3,8 +3,8 @@
     python -m tests.diagnosis.trace_faults
 
 Plants each in a copy of this process with a folder of compiled code of its own, and runs one kernel
-beside fractions, then those of the generator, until one shows the fault; prints a line for each
-fault: its name, and what shows it, nothing where none does.
+beside fractions, then one of the generator; prints a line for each fault: its name, and what shows
+it, nothing where neither does.
 """
 
 from __future__ import annotations
@@ -95,20 +95,26 @@ def raw_numbers() -> None:
     TracedOperations.rounded = kept
 
 
-FAULTS = (
-    product_to_first_order, difference_of_the_wrong_sign, root_of_another_slope, neighbouring_lane,
-    chosen_without_error, raw_numbers,
-)  # fmt: skip
+def nothing() -> None:
+    """No fault: nothing is to show one."""
 
 
-def found_by() -> str:
+FAULTS = {
+    product_to_first_order: 300, difference_of_the_wrong_sign: 301, root_of_another_slope: 305,
+    neighbouring_lane: 300, chosen_without_error: 300, raw_numbers: 309, nothing: 300,
+}  # fmt: skip
+"""Fault -> seed of the first kernel from 300 on that shows it, where fractions do not."""
+
+
+def found_by(seed: int) -> str:
     """What shows that something is wrong, or ''."""
     shares = {n.name: n.share for n in trace(rational, "bf16", (1.1, 0.7), by="variable").lines}
     expected = exact_shares(1.1, 0.7, resolve_backend("bf16"))
+    assert not expected.pop("results")  # which are not rounded where roles have one format
     if shares != pytest.approx(expected, abs=1e-6):
         return f"shares {shares}, by fractions {expected}"
     with tempfile.TemporaryDirectory() as folder, np.errstate(all="ignore"):
-        for kernel, backend, args in generated(range(300, 330), Path(folder)):
+        for kernel, backend, args in generated([seed], Path(folder)):
             try:
                 checked(kernel, backend, args)
             except AssertionError as error:
@@ -117,12 +123,12 @@ def found_by() -> str:
 
 
 if __name__ == "__main__":
-    for fault in FAULTS:
+    for fault, seed in FAULTS.items():
         sys.stdout.flush()
         if (child := os.fork()) == 0:
             with tempfile.TemporaryDirectory() as folder:
                 os.environ["SCIPREC_CACHE_DIR"] = folder
                 fault()
-                print(f"{fault.__name__}:", found_by().replace("\n", " "), flush=True)
+                print(f"{fault.__name__}:", found_by(seed).replace("\n", " "), flush=True)
             os._exit(0)
         os.waitpid(child, 0)
