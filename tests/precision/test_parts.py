@@ -20,8 +20,10 @@ from numba.core.registry import cpu_target
 from numba.extending import overload
 
 import sciprec
+from sciprec.precision.compiled import wide_vectors
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.compiled.undisturbed import undisturbed
+from sciprec.precision.rounding.mode import has_feature
 from tests.precision import foreign_kernels as foreign
 
 ROOT = Path(__file__).parents[2]
@@ -175,6 +177,32 @@ def test_modules_are_found_by_their_address():
         assert engine._find_module_ptr(target._ptr) is None
     assert found == [*modules[:5], None, modules[6]]
     assert [engine._find_module_ptr(module._ptr) for module in modules] == found
+
+
+def weighed(x, y):
+    for i in range(x.size):
+        y[i] = 0.3 * x[i] + y[i]
+
+
+def weighed_again(x, y):
+    for i in range(x.size):
+        y[i] = 0.3 * x[i] + y[i]
+
+
+def test_vectors_are_as_wide_as_the_processor_does_at_full_speed(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    usual, codes, found = CPUCodeLibrary.add_ir_module, [], []
+    for kernel, names in ((weighed, {binding.get_host_cpu_name()}), (weighed_again, frozenset())):
+        monkeypatch.setattr(wide_vectors, "AT_FULL_SPEED", names)
+        x, y = np.linspace(0.0, 1.0, 999), np.linspace(1.0, 2.0, 999)
+        lifted = sciprec.lift(kernel, "fp64")
+        lifted(x, y)
+        found.append(y.tobytes())
+        codes.append("".join(lifted.dispatcher.inspect_asm().values()))
+    assert found[0] == found[1] and CPUCodeLibrary.add_ir_module is usual
+    assert ("zmm" in codes[0]) == has_feature("avx512f")
+    if binding.get_host_cpu_name() in ("sapphirerapids", "emeraldrapids", "graniterapids"):
+        assert "zmm" not in codes[1]
 
 
 @pytest.mark.slow

@@ -32,6 +32,7 @@ from numba.core.serialize import dumps
 from sciprec.precision.compiled.one_pass_at_a_time import one_pass_at_a_time
 from sciprec.precision.compiled.turns import turn
 from sciprec.precision.compiled.undisturbed import undisturbed
+from sciprec.precision.compiled.wide_vectors import wide_vectors
 from sciprec.provenance.definitions import digest_of
 
 SUFFIXES = ".compiled", ".part"
@@ -117,7 +118,7 @@ class Kept(CPUDispatcher):
     def compile(self, sig):
         """Compile for a signature, or load it, as Numba asks."""
         # the lock first: who waits for another process keeps no thread's turn
-        with global_compiler_lock, undisturbed(), one_pass_at_a_time():
+        with global_compiler_lock, undisturbed(), one_pass_at_a_time(), wide_vectors():
             kinds = tuple(sigutils.normalize_signature(sig)[0])
             stored = isinstance(self._cache, DiskCache) and not any(map(_has_function, kinds))
             if not stored or kinds in self.overloads:
