@@ -23,18 +23,26 @@ def files(models, tmp_path):
     ]
 
 
+def processor_seconds(*command: str) -> tuple[float, str]:
+    """What a process takes, which other work on the machine does not lengthen, and what it says."""
+    before = os.times()
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
+    after = os.times()
+    return sum(after[2:4]) - sum(before[2:4]), done.stdout
+
+
 def test_help_is_there_in_under_300_ms():
-    """Of processor time, which other work on the machine does not lengthen."""
-    command = [sys.executable, "-m", "sciprec", "compare", "--help"]
-    seconds = []
-    while len(seconds) < 8 and min(seconds, default=1.0) >= 0.3:  # shared cores are slower ones
-        before = os.times()
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        after = os.times()
-        seconds.append(sum(after[2:4]) - sum(before[2:4]))
+    """Or, on a slower machine, in three times what the library of command lines takes alone; with
+    NumPy it would be four.
+    """
+    took, alone, said = [], [], ""
+    while len(took) < 8 and min(took, default=1.0) >= 0.3:  # shared cores are slower ones
+        seconds, said = processor_seconds("-m", "sciprec", "compare", "--help")
+        took.append(seconds)
+        alone.append(processor_seconds("-c", "import typer.core, typer.rich_utils")[0])
     for option in ("--rtol", "--atol", "--max-ulp", "--stored", "--html", "--junit-xml", "--json"):
-        assert option in done.stdout
-    assert min(seconds) < 0.3
+        assert option in said
+    assert min(took) < max(0.3, 3.0 * min(alone))
 
 
 def test_tolerances_decide_the_exit_code(call, files):
