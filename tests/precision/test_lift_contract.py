@@ -196,18 +196,21 @@ def test_compiler_neither_folds_nor_moves_signs(direction):
 CHILD = """
 import sys, time
 start = time.process_time()
-import sciprec, numpy as np, kernels
+import numba, numpy as np
+libraries = time.process_time() - start
+import sciprec, kernels
 lifted = sciprec.lift(kernels.step, "mlu370")
 x = np.linspace(0.1, 1.0, 50)
 out = np.zeros(50)
 lifted(x, out)
-print(time.process_time() - start, sum(lifted.dispatcher.stats.cache_hits.values()), out[3])
+whole = time.process_time() - start
+print(libraries, whole, sum(lifted.dispatcher.stats.cache_hits.values()), out[3])
 assert "numba.np.linalg" not in sys.modules or not lifted.dispatcher.stats.cache_hits
 """
 
 
-def child(folder: Path, cache: Path) -> tuple[float, int, float]:
-    """Run CHILD in a new process: seconds, cache hits, a result."""
+def child(folder: Path, cache: Path) -> tuple[float, float, int, float]:
+    """Run CHILD in a new process: seconds of Numba's import, and of all, cache hits, a result."""
     done = subprocess.run(
         [sys.executable, "-c", CHILD],
         cwd=folder,
@@ -216,8 +219,8 @@ def child(folder: Path, cache: Path) -> tuple[float, int, float]:
         text=True,
         check=True,
     )
-    seconds, hits, value = done.stdout.split()
-    return float(seconds), int(hits), float(value)
+    libraries, whole, hits, value = done.stdout.split()
+    return float(libraries), float(whole), int(hits), float(value)
 
 
 def write_kernels(folder: Path, factor: str) -> None:
@@ -233,16 +236,16 @@ def write_kernels(folder: Path, factor: str) -> None:
 
 
 def test_second_process_is_fast_and_never_stale(tmp_path):
-    """The compiled kernel comes from the disk in under 1.5 s, without what Numba compiles with; an
-    edited callee gives its result.
+    """The compiled kernel comes from the disk in under 1.5 s, on a slower machine in four times
+    what importing Numba takes, without what Numba compiles with; an edited callee gives its result.
     """
     write_kernels(tmp_path, "2.0")
-    _, hits, first = child(tmp_path, tmp_path / "cache")
+    *_, hits, first = child(tmp_path, tmp_path / "cache")
     assert hits == 0
-    seconds, hits, again = child(tmp_path, tmp_path / "cache")
-    assert (hits, again) == (1, first) and seconds < 1.5
+    libraries, whole, hits, again = child(tmp_path, tmp_path / "cache")
+    assert (hits, again) == (1, first) and whole < max(1.5, 4.0 * libraries)
     write_kernels(tmp_path, "3.5")
-    _, hits, edited = child(tmp_path, tmp_path / "cache")
+    *_, hits, edited = child(tmp_path, tmp_path / "cache")
     assert hits == 0 and edited != first
 
 
