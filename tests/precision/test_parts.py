@@ -2,6 +2,7 @@
 
 import gc
 import io
+import math
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from llvmlite import binding
 from llvmlite.binding import ffi, parse_assembly
 from numba import njit, objmode
 from numba.core import event, interpreter, targetconfig
-from numba.core.codegen import CPUCodeLibrary
+from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
 from numba.core.compiler import Flags, run_frontend
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
@@ -22,7 +23,9 @@ from numba.extending import overload
 import sciprec
 from sciprec.precision.compiled import wide_vectors
 from sciprec.precision.compiled.disk_cache import kept
+from sciprec.precision.compiled.lowering import Lowered
 from sciprec.precision.compiled.undisturbed import undisturbed
+from sciprec.precision.elementary.logarithm import log
 from sciprec.precision.rounding.mode import has_feature
 from tests.precision import foreign_kernels as foreign
 
@@ -66,6 +69,61 @@ def test_a_chain_of_calls_is_optimised_once(monkeypatch, tmp_path):
     sciprec.lift(called_once, "fp64")(x, out)
     assert out.tolist() == [1.0, 4.0]
     assert [name for name in made if name.startswith("sp_")] == ["sp_entry"]
+
+
+def in_new_arrays(x):
+    out = np.zeros((x.size, 2))
+    for i in range(x.size):
+        out[i] = math.log(x[i]), max(math.exp(x[i]), 2.0)
+    return np.sort(out[:, 1])
+
+
+def test_what_compiled_functions_call_is_only_lowered(monkeypatch, tmp_path):
+    """Numba's own implementations and elementary functions: one piece of machine code with the
+    entry, and the latter can be called from Python all the same.
+    """
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    made = []
+    finalised = JITCodeLibrary._finalize_specific
+    monkeypatch.setattr(
+        JITCodeLibrary,
+        "_finalize_specific",
+        lambda library: (made.append(library.name), finalised(library)),
+    )
+    values = sciprec.lift(in_new_arrays, "tf32")(np.array([1.0, 3.0, 0.25]))
+    assert "sp_entry" in made and values[0] == 2.0
+    assert not [name for name in made if "<locals>" in name or name in ("log", "split", "horner")]
+    elementary = log.overloads  # as they are lowered, whatever else has been compiled
+    assert log(4.0) == 2.0 * math.log(2.0) and log(np.float32(1.0)) == 0.0
+    assert all(isinstance(known.library, Lowered) for known in elementary.values())
+
+
+def saying(x):
+    if x > 3.0:
+        raise ValueError(f"{x} is too large", x)
+    print("taken:", x)
+    return 2.0 * x
+
+
+def called_twice(x):
+    return saying(x) + saying(x + 1.0)
+
+
+def test_parts_that_read_pythons_objects_find_them(monkeypatch, tmp_path, capfd):
+    """In this process, and as another one does that finds them on disk."""
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
+    for backend in ("fp64", "bf16", "mlu370", "fp64"):
+        lifted = sciprec.lift(called_twice, backend)
+        assert lifted(1.0) == 6.0
+        assert capfd.readouterr().out == "taken: 1.0\ntaken: 2.0\n"
+        with pytest.raises(ValueError, match="too large"):
+            lifted(2.5)
+        assert capfd.readouterr().out == "taken: 2.5\n"
+    run = "from tests.precision.test_parts import *; print(sciprec.lift(called_twice, 'bf16')(1.0))"
+    said = subprocess.run(
+        [sys.executable, "-c", run], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert said == "taken: 1.0\ntaken: 2.0\n6.0\n"
 
 
 def test_errors_of_inner_functions_reach_the_caller():
@@ -141,6 +199,15 @@ def test_what_is_registered_while_something_compiles_is_known_at_once():
     assert not any("refresh" in vars(context) for context in contexts)
 
 
+def listed(*functions) -> list[list[str]]:
+    """The variables of every instruction of functions."""
+    blocks = [block for f in functions for block in run_frontend(f).blocks.values()]
+    return [
+        [variable.name for variable in statement.list_vars()]
+        for block in blocks for statement in block.body
+    ]  # fmt: skip
+
+
 def test_what_is_quicker_gives_what_numba_gives():
     """Flags with and without values of their own; a function with a `with`, and one without."""
     usual = vars(targetconfig.TargetConfig)["values"], interpreter.peep_hole_delete_with_exit
@@ -156,10 +223,12 @@ def test_what_is_quicker_gives_what_numba_gives():
         assert flags.values() == usual[0](flags) and Flags().values() == usual[0](Flags())
         assert list(flags.values()) == list(usual[0](flags))
         texts = [printed(run_frontend(f)) for f in (thrice, with_one)]
+        variables = listed(in_new_arrays, saying, with_one)
         assert interpreter.peep_hole_delete_with_exit is not usual[1]
     assert usual == (vars(targetconfig.TargetConfig)["values"],
                      interpreter.peep_hole_delete_with_exit)  # fmt: skip
     assert texts == [printed(run_frontend(f)) for f in (thrice, with_one)]
+    assert variables == listed(in_new_arrays, saying, with_one) and sum(map(len, variables)) > 99
 
 
 def test_modules_are_found_by_their_address():

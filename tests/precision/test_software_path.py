@@ -32,12 +32,13 @@ def test_the_plugin_switches_the_mode_off():
     """Neither a truncating arithmetic nor what counts elements touches the processor's mode."""
     code = """if True:
         import tests.software_path
-        import sciprec
+        import numba, sciprec
         from sciprec.precision.library import places
         from tests.precision.arithmetic_kernels import arithmetic
         lifted = sciprec.lift(arithmetic, "mlu370")
-        counted = places.number_of_steps(0.0, 1.0, 0.25)
-        (made,) = places.number_of_steps.inspect_asm().values()
+        count = numba.njit(lambda start, stop, step: places.number_of_steps(start, stop, step))
+        counted = count(0.0, 1.0, 0.25)
+        (made,) = count.inspect_asm().values()
         print(lifted.uses_processor_mode, counted, "mxcsr" in made)
     """
     command = [sys.executable, "-c", code]

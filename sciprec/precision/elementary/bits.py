@@ -7,10 +7,12 @@ calls no library, so that a loop over it vectorises and the processor's rounding
 import re
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import inf
+
+from sciprec.precision.compiled.lowering import helper
 
 DOUBLE = ir.DoubleType()
 INTEGER = ir.IntType(64)
@@ -130,7 +132,7 @@ def horner(typingctx, x, coefficients):
     return types.float64(types.float64, coefficients), codegen
 
 
-inlined = njit(forceinline=True, error_model="numpy", nogil=True)
+inlined = helper(forceinline=True, error_model="numpy", nogil=True)
 """Compile a scalar function so that it vanishes into the loops that call it."""
 
 

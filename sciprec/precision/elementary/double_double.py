@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.elementary.bits import two_product
 
-compiled = njit(error_model="numpy", nogil=True)
+compiled = helper(error_model="numpy", nogil=True)
 
 LN2 = (0.6931471805599453, 2.3190468138462996e-17, 5.707708438416212e-34)
 HALF_PI = (

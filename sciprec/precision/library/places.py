@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.rounding.mode import NORMAL, call_in_mode
 
 _normally = call_in_mode(NORMAL, 3)
 
 
-@njit(error_model="numpy")
+@helper(error_model="numpy")
 def index_of_rank(n, q, percent):
     """The index of the last of n sorted elements at or before the percentile q * percent; -1 where
     that is not in [0, 100].
@@ -25,13 +25,13 @@ def index_of_rank(n, q, percent):
     return _normally(_index, n, q, percent)
 
 
-@njit(error_model="numpy")
+@helper(error_model="numpy")
 def fraction_of_rank(n, q, percent):
     """How far the percentile is beyond that element, in [0, 1): binary64."""
     return _normally(_fraction, n, q, percent)
 
 
-@njit(error_model="numpy")
+@helper(error_model="numpy")
 def number_of_steps(start, stop, step):
     """How many elements np.arange(start, stop, step) has."""
     if step == 0:
@@ -39,12 +39,12 @@ def number_of_steps(start, stop, step):
     return _normally(_steps, start, stop, step)
 
 
-@njit(error_model="numpy")
+@helper(error_model="numpy")
 def _rank(n, q, percent):
     return 1 + (n - 1) * ((np.float64(q) * percent) / 100.0)
 
 
-@njit(error_model="numpy")
+@helper(error_model="numpy")
 def _index(n, q, percent):
     if not 0.0 <= np.float64(q) * percent <= 100.0:
         return -1
@@ -53,12 +53,12 @@ def _index(n, q, percent):
     return int(math.floor(_rank(n, q, percent))) - 1
 
 
-@njit(error_model="numpy")
+@helper(error_model="numpy")
 def _fraction(n, q, percent):
     rank = _rank(n, q, percent)
     return rank - math.floor(rank)
 
 
-@njit(error_model="numpy")
+@helper(error_model="numpy")
 def _steps(start, stop, step):
     return max(int(math.ceil((np.float64(stop) - np.float64(start)) / step)), 0)

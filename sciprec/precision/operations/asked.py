@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from sciprec.precision.compiled.parts import lowered, renamed
+from sciprec.precision.compiled.lowering import lowered, renamed
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rounding.fixed_rounding import MARKS

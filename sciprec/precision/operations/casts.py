@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
-from numba import njit
 from numba.core import types
 from numba.core.errors import TypingError
 
+from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.operations import keys
 from sciprec.precision.operations.number_types import forward, is_complex, is_float, is_whole
 from sciprec.precision.rounding.words import I64
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
 
 
-@njit
+@helper
 def _converted(kind, x):
     return x.astype(kind)
 

@@ -14,11 +14,11 @@ from functools import cache, lru_cache
 
 import numpy as np
 from llvmlite import ir
-from numba import njit
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.np.arrayobj import make_array
 
+from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.elementary.bits import distinct
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.operations import (
@@ -54,42 +54,42 @@ from sciprec.precision.rounding.variant import VARIANTS
 from sciprec.precision.rounding.words import I64
 
 
-@njit
+@helper
 def _sum(a):
     return np.sum(a)
 
 
-@njit
+@helper
 def _product(a):
     return np.prod(a)
 
 
-@njit
+@helper
 def _running_sum(a):
     return np.cumsum(a)
 
 
-@njit
+@helper
 def _range(start, stop, step):
     return np.arange(start, stop, step)
 
 
 def _sums_along(axis: int):
-    return njit(distinct(lambda a: np.sum(a, axis), f"along_{axis}"))
+    return helper(distinct(lambda a: np.sum(a, axis), f"along_{axis}"))
 
 
 def _running_sums_along(axis: int):
-    return njit(distinct(lambda a: np.cumsum(a, axis), f"along_{axis}"))
+    return helper(distinct(lambda a: np.cumsum(a, axis), f"along_{axis}"))
 
 
 @cache
 def _to_the_power(exponent: int):
-    return njit(distinct(lambda x: x**exponent, f"to_{exponent}"))
+    return helper(distinct(lambda x: x**exponent, f"to_{exponent}"))
 
 
 @cache
 def _multiplied_by(factor: int):
-    return njit(distinct(lambda x: x * factor, f"times_{factor}"))
+    return helper(distinct(lambda x: x * factor, f"times_{factor}"))
 
 
 _REDUCTIONS = {"total": _sum, "running_product": _product, "running_sum": _running_sum}

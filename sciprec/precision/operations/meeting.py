@@ -11,13 +11,13 @@ import platform
 
 import numpy as np
 from llvmlite import ir
-from numba import njit
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from sciprec.precision.compiled.disk_cache import kept
+from sciprec.precision.compiled.lowering import helper
 
 ARRIVED, ABANDONED = 0, 1
 _LOOKS = 2048
@@ -99,7 +99,7 @@ _pause = _calling("llvm.x86.sse2.pause" if _INTEL else "", _NOTHING)
 _give_way = _calling("sched_yield" if hasattr(os, "sched_yield") else "", _WORD)
 
 
-@njit(forceinline=True)
+@helper(forceinline=True)
 def compiled_meet(counters, parties):
     """What `meet` becomes in a compiled kernel."""
     if parties > 1:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from llvmlite import ir
-from numba import njit
 from numba.core import types
 from numba.core.imputils import impl_ret_borrowed
 
+from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.operations import keys
 
 
@@ -78,7 +78,7 @@ def tells_exceptions(function: ir.Function) -> bool:
 @lru_cache(maxsize=64)
 def plainly_called(function: Callable, arity: int):
     """A jitted function that calls a native one, for code that cannot tell of exceptions."""
-    return njit((lambda x: function(x)) if arity == 1 else (lambda x, y: function(x, y)))
+    return helper((lambda x: function(x)) if arity == 1 else (lambda x, y: function(x, y)))
 
 
 def has_float(kind) -> bool:

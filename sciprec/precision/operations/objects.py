@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit, types
+from numba import types
 from numba.core.imputils import impl_ret_new_ref
 from numba.experimental.jitclass.base import imp_dtor
 from numba.extending import intrinsic
+
+from sciprec.precision.compiled.lowering import helper
 
 
 def is_object(value) -> bool:
@@ -58,6 +60,6 @@ def _alike(typingctx, x):
     return x(x), codegen
 
 
-@njit
+@helper
 def _another(x):
     return _alike(x)

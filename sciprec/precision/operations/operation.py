@@ -18,9 +18,9 @@ from inspect import signature
 from types import ModuleType
 
 import numpy as np
-from numba import njit
 
 from sciprec.errors import InputError
+from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.elementary.beta import beta, directed_beta, narrow_beta
 from sciprec.precision.elementary.bits import ufp
 from sciprec.precision.elementary.directed import (
@@ -156,12 +156,12 @@ class Operation:
         return self.directed_by or self.narrow
 
 
-@njit
+@helper
 def _smaller(x, y):
     return min(x, y)
 
 
-@njit
+@helper
 def _larger(x, y):
     return max(x, y)
 

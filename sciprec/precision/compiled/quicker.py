@@ -1,0 +1,181 @@
+"""What Numba and llvmlite do at length, done in less time with the same result, while something is
+compiled.
+
+- Numba looks through every function for `with` statements, which are rare; gathers the flags of a
+  compilation one by one each time that it compares them; and finds the variables of an instruction
+  by asking of each of its texts and places whether it is one.
+- llvmlite looks through all modules of a process for the one at an address.
+- What is only lowered has no place for Python's objects where it reads none; implementations of
+  functions that Numba makes of Python code are only lowered; passes over single functions are run
+  where their code goes into several others: where it goes into one, they are run on that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from llvmlite.binding.executionengine import ExecutionEngine
+from numba import jit
+from numba.core import interpreter, ir, targetconfig
+from numba.core.codegen import CPUCodeLibrary
+from numba.core.lowering import BaseLower
+from numba.core.typing.templates import _OverloadFunctionTemplate
+
+from sciprec.precision.compiled.lowering import Lowered, helper
+
+
+@contextlib.contextmanager
+def replaced(owner, name: str, quicker: Callable) -> Iterator[None]:
+    """A function of Numba's or llvmlite's replaced by one that does the same; where it is another
+    one already, or a version of these has none, nothing is.
+    """
+    usual = vars(owner).get(name)
+    if getattr(usual, "__module__", "").partition(".")[0] not in ("numba", "llvmlite"):
+        yield
+        return
+    setattr(owner, name, quicker(usual))
+    try:
+        yield
+    finally:
+        setattr(owner, name, usual)
+
+
+def _without_exits(usual: Callable) -> Callable:
+    """`peep_hole_delete_with_exit`: removes what stands where a `with` ends, by its name."""
+
+    def peep_hole_delete_with_exit(func_ir):
+        named = (
+            s.target.name for block in func_ir.blocks.values() for s in block.body
+            if isinstance(s, ir.Assign)
+        )  # fmt: skip
+        return usual(func_ir) if any("setup_with_exitfn" in n for n in named) else func_ir
+
+    return peep_hole_delete_with_exit
+
+
+def _gathered_at_once(usual: Callable) -> Callable:
+    """`TargetConfig.values`: every flag, its default where it is not set."""
+    defaults: dict[type, dict] = {}
+
+    def values(self) -> dict:
+        known = defaults.get(type(self))
+        if known is None:
+            known = defaults[type(self)] = {n: o.default for n, o in type(self).options.items()}
+        return known | self._values
+
+    return values
+
+
+def _found_by_type(usual: Callable) -> Callable:
+    """`Inst._rec_list_vars`: the variables in what an instruction consists of, mostly texts, places
+    and numbers that have none.
+    """
+    without: set[type] = set()
+
+    def _rec_list_vars(self, value) -> list:
+        kind = type(value)
+        if kind in without:
+            return []
+        if kind is dict:
+            value, kind = list(value.values()), list
+        if kind is list or kind is tuple:
+            found = []
+            for item in value:
+                if type(item) is ir.Var:
+                    found.append(item)
+                elif type(item) not in without:
+                    found += _rec_list_vars(self, item)
+            return found
+        if not isinstance(value, (ir.Var, ir.Inst, list, tuple, dict)):
+            without.add(kind)
+        return usual(self, value)
+
+    return _rec_list_vars
+
+
+_newest: deque = deque(maxlen=4)
+"""Modules, the last ones that were given to be made machine code."""
+
+
+def _remembered(usual: Callable) -> Callable:
+    """`ExecutionEngine.add_module`."""
+
+    def add_module(self, module) -> None:
+        usual(self, module)
+        _newest.appendleft(module)
+
+    return add_module
+
+
+def _newest_first(usual: Callable) -> Callable:
+    """`ExecutionEngine._find_module_ptr`: the module at an address."""
+
+    def _find_module_ptr(self, module_ptr):
+        for module in _newest:
+            same = _address(module._ptr) == _address(module_ptr)
+            if same and module in self._modules:
+                return module
+        return usual(self, module_ptr)
+
+    return _find_module_ptr
+
+
+def _address(pointer) -> int | None:
+    return ctypes.cast(pointer, ctypes.c_void_p).value
+
+
+def _where_it_is_read(usual: Callable) -> Callable:
+    """`BaseLower.emit_environment_object`: the place of a function's environment, made anyway where
+    Python's objects are read from it.
+    """
+
+    def emit_environment_object(self) -> None:
+        if not isinstance(self.library, Lowered):
+            usual(self)
+
+    return emit_environment_object
+
+
+def _where_kept(usual: Callable) -> Callable:
+    """`CPUCodeLibrary._optimize_functions`: passes over every function by itself, which those over
+    all that is linked repeat; of use where code is linked into that of several.
+    """
+
+    def _optimize_functions(self, module) -> None:
+        if isinstance(self, Lowered) and not self.is_linked_once:
+            usual(self, module)
+        else:
+            module.data_layout = self._codegen._data_layout
+
+    return _optimize_functions
+
+
+def _only_lowered(usual: Callable) -> Callable:
+    """`_OverloadFunctionTemplate._get_jit_decorator`: what compiles a function that implements
+    another one.
+    """
+    of_jit = {"cache", "forceobj", "locals", "pipeline_class"}
+
+    def decorator(**options):
+        return jit(**options) if of_jit & options.keys() else helper(**options)
+
+    def _get_jit_decorator(self):
+        found = usual(self)
+        return decorator if found is jit else found
+
+    return _get_jit_decorator
+
+
+REPLACEMENTS: tuple[tuple, ...] = (
+    (BaseLower, "emit_environment_object", _where_it_is_read),
+    (CPUCodeLibrary, "_optimize_functions", _where_kept),
+    (_OverloadFunctionTemplate, "_get_jit_decorator", _only_lowered),
+    (interpreter, "peep_hole_delete_with_exit", _without_exits),
+    (targetconfig.TargetConfig, "values", _gathered_at_once),
+    (ir.Inst, "_rec_list_vars", _found_by_type),
+    (ExecutionEngine, "add_module", _remembered),
+    (ExecutionEngine, "_find_module_ptr", _newest_first),
+)
