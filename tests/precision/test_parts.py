@@ -98,6 +98,24 @@ def test_what_compiled_functions_call_is_only_lowered(monkeypatch, tmp_path):
     assert all(isinstance(known.library, Lowered) for known in elementary.values())
 
 
+def third(x):
+    return x / 3.0
+
+
+def test_compiled_callers_of_an_entry_are_not_in_its_mode():
+    """Its own numbers are truncated, and theirs rounded to nearest, before the call and after."""
+    exact, x = sciprec.lift(third, "mlu370", path="software"), np.linspace(1.0, 2.0, 999)
+    entry, expected = sciprec.lift(third, "mlu370").dispatcher, [exact(v / 7.0) / 3.0 for v in x]
+
+    @njit
+    def thirds(x, out):
+        for i in range(x.size):
+            out[i] = entry(x[i] / 7.0) / 3.0
+
+    thirds(x, out := np.empty(999))
+    np.testing.assert_array_equal(out, expected)
+
+
 def saying(x):
     if x > 3.0:
         raise ValueError(f"{x} is too large", x)

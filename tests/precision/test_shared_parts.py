@@ -156,7 +156,7 @@ def test_arithmetics_share_all_but_the_entry(tmp_path, monkeypatch):
     names = compiled_by(lambda: call(everything, ARITHMETICS[0]))
     assert "sp_k_everything" in names
     for name in ARITHMETICS[1:]:
-        assert compiled_by(lambda name=name: call(everything, name)) == ["sp_entry", "sp_run"]
+        assert compiled_by(lambda name=name: call(everything, name)) == ["sp_entry"]
     found = [call(everything, name).tolist() for name in ARITHMETICS]
     assert len({tuple(values) for values in found}) == len(ARITHMETICS)
     monkeypatch.setattr(Program, "may_share", False)
@@ -368,9 +368,9 @@ def test_other_processes_find_the_parts_and_none_compiles_what_another_one_does(
     racing = [said(process) for process in [begun("first", tmp_path), begun("first", tmp_path)]]
     assert racing[0][1] == racing[1][1] == call(first).tolist()
     compiled = racing[0][0] + racing[1][0]
-    assert sorted(compiled) == ["sp_entry", "sp_k_first", "sp_k_shared", "sp_run"]
+    assert sorted(compiled) == ["sp_entry", "sp_k_first", "sp_k_shared"]
     names, result = said(begun("second", tmp_path))
-    assert sorted(names) == ["sp_entry", "sp_k_second", "sp_run"]
+    assert sorted(names) == ["sp_entry", "sp_k_second"]
     assert result == call(second).tolist()
     assert not list(tmp_path.glob("*.lock"))
 

@@ -153,6 +153,7 @@ class ScaledInFormatProgram(AssignedProgram):
     imports = (
         "from sciprec.precision.assigning.columns import given_columns as sp_given_columns\n"
         "from sciprec.precision.assigning.columns import taken_columns as sp_taken_columns\n"
+        "from sciprec.precision.compiled.disk_cache import kept as sp_on_disk\n"
     )
 
     def __init__(self, kernel: Any, arithmetic: Arithmetic) -> None:
@@ -168,23 +169,25 @@ class ScaledInFormatProgram(AssignedProgram):
         """Nothing: kernels of models write arrays."""
         return f"{result}[0]"
 
-    def _entry(self) -> str:
+    def entry_text(self, listed: str, body: str) -> str:
         names = [own_name(parameter) for parameter in self.signature.parameters]
-        listed, parts = ", ".join(names), [f"sp_part_{n}" for n in range(len(names))]
+        parts = [f"sp_part_{n}" for n in range(len(names))]
         place = "sp_first, sp_last, sp_width, sp_size"
         pairs = list(zip(parts, names, strict=True))
-        body = [
+        group = [
             f"{part} = sp_taken_columns({of}, {place}, sp_room[{number}])"
             for number, (part, of) in enumerate(pairs)
         ]
-        body.append(f"sp_run(sp_keys[sp_group], {', '.join(parts)})")
+        group.append(f"sp_run(sp_keys[sp_group], {', '.join(parts)})")
         for number, (part, of) in enumerate(pairs):
-            body.append(f"if sp_written[{number}]:")
-            body.append(f"    sp_given_columns({part}, {of}, {place})")
-        lines = "\n".join(f"        {line}" for line in body)
+            group.append(f"if sp_written[{number}]:")
+            group.append(f"    sp_given_columns({part}, {of}, {place})")
+        lines, listed_alone = "\n".join(f"        {line}" for line in group), ", ".join(names)
         return (
-            f"{super()._entry()}\n\n@sp_on_disk(nogil=True, error_model='numpy')\n"
-            f"def sp_columns(sp_keys, sp_firsts, sp_written, sp_size, sp_room, {listed}):\n"
+            f"@sp_linked('')\ndef sp_run({listed}):\n    return {body}\n\n"
+            f"{super().entry_text(listed, f'sp_run({listed})')}\n\n"
+            "@sp_on_disk(nogil=True, error_model='numpy')\n"
+            f"def sp_columns(sp_keys, sp_firsts, sp_written, sp_size, sp_room, {listed_alone}):\n"
             "    sp_width = sp_firsts[sp_keys.size]\n"
             "    for sp_group in range(sp_keys.size):\n"
             "        sp_first = sp_firsts[sp_group]\n"

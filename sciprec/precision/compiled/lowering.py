@@ -5,7 +5,7 @@ linked into the code of their callers; neither is it optimised, nor machine code
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from llvmlite import binding
 from numba import jit
@@ -16,13 +16,7 @@ from numba.core.registry import CPUDispatcher
 
 
 class Lowered(JITCodeLibrary):
-    """LLVM code of a function and of what it calls, ready to be linked into its callers'.
-
-    Attributes:
-        is_linked_once: whether it has one caller.
-    """
-
-    is_linked_once = False
+    """LLVM code of a function and of what it calls, ready to be linked into its callers'."""
 
     def finalize(self):
         """Link what is called; nothing is optimised, and no machine code made."""
@@ -70,20 +64,27 @@ def lowered(context, name: str, write: Callable) -> JITCodeLibrary:
     return library
 
 
-def renamed(context, library: Lowered, suffix: str, kept: str) -> JITCodeLibrary:
-    """A copy of a part's library whose functions have other names, but for one.
+def renamed(context, library: Lowered, suffix: str) -> JITCodeLibrary:
+    """A copy of a library whose functions have other names.
 
     Args:
         context: Numba's.
         suffix: of the names.
-        kept: the name of the one.
     """
     copied = Lowered.restored(context.codegen(), *library.kept())
     copied._reload_init.update(library._reload_init)
-    for function in copied._final_module.functions:
-        if function.name.startswith("_Z") and not function.is_declaration and function.name != kept:
-            function.name += suffix
+    rename(copied._final_module, suffix)
     return copied
+
+
+def rename(module, suffix: str, kept: Container[str] = ()) -> None:
+    """Give the functions that a module of LLVM's defines other names, which end in a suffix, but
+    for some.
+    """
+    for function in module.functions:
+        name = function.name
+        if name.startswith("_Z") and not function.is_declaration and name not in kept:
+            function.name += suffix
 
 
 class LoweringCompiler(Compiler):
@@ -95,7 +96,6 @@ class LoweringCompiler(Compiler):
         if getattr(identity.func, "is_shared", False):  # the same name in every process
             identity.unique_id, identity.unique_name = 0, identity.func_qualname
         self.state.library = Lowered(self.state.targetctx.codegen(), identity.func_qualname)
-        self.state.library.is_linked_once = getattr(identity.func, "is_linked_once", False)
         self.state.flags.no_compile = True
         return super().define_pipelines()
 

@@ -91,7 +91,6 @@ def inlined_part(identity: str) -> Callable:
 
 def _made(function, identity: str, options: dict) -> Part:
     if not identity:
-        function.is_linked_once = True
         return Part(function, {}, options)
     with _making:
         key = identity, compiler_settings()

@@ -141,14 +141,16 @@ def _where_it_is_read(usual: Callable) -> Callable:
 
 def _where_kept(usual: Callable) -> Callable:
     """`CPUCodeLibrary._optimize_functions`: passes over every function by itself, which those over
-    all that is linked repeat; of use where code is linked into that of several.
+    all that is linked repeat; of use where code is linked into that of several, and there is any.
     """
 
     def _optimize_functions(self, module) -> None:
-        if isinstance(self, Lowered) and not self.is_linked_once:
-            usual(self, module)
-        else:
-            module.data_layout = self._codegen._data_layout
+        module.data_layout = self._codegen._data_layout
+        if isinstance(self, Lowered):
+            passes, builder = self._codegen._function_pass_manager()
+            for function in module.functions:
+                if not function.is_declaration:
+                    passes.run(function, builder)
 
     return _optimize_functions
 

@@ -23,6 +23,9 @@ from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.words import F32, F64, I64
 
 if TYPE_CHECKING:
+    from numba.core.codegen import JITCodeLibrary
+
+    from sciprec.precision.compiled.lowering import Lowered
     from sciprec.precision.operations.intrinsics import Operations
 
 _PREFIX = "sciprec.asked "
@@ -68,32 +71,41 @@ def asked(b, what: str, *operands, result: ir.Type = F32):
     return b.call(known, operands)
 
 
-def linked(ops: Operations, context, compiled) -> list:
-    """The libraries of a function: where its code asks for operations a copy of it, whose symbols
-    are of this arithmetic alone, and what it asks for.
+def linked(ops: Operations, context, library: Lowered) -> tuple[list, str]:
+    """The libraries of functions: where their code asks for operations a copy of it, whose symbols
+    are of this arithmetic alone, and what it asks for; and what the symbols end in, "" where
+    nothing is asked for.
 
     Args:
         ops: the operations of the arithmetic.
         context: Numba's.
-        compiled: what Numba has of the function.
+        library: of the functions.
     """
-    library = compiled.library
-    asking = [
-        f for f in library._get_module_for_linking().functions
-        if f.is_declaration and f.name.startswith(_PREFIX)
-    ]  # fmt: skip
-    if not asking:
-        return [library]
+    answer, suffix = answered(ops, context, library._get_module_for_linking())
+    return ([library] if answer is None else [renamed(context, library, suffix), answer]), suffix
 
-    def write(module) -> None:
+
+def answered(ops: Operations, context, module) -> tuple[JITCodeLibrary | None, str]:
+    """The library of what code asks for, None where that is nothing, and what symbols of this
+    arithmetic alone end in.
+
+    Args:
+        ops: the operations of the arithmetic.
+        context: Numba's.
+        module: of LLVM's, the code.
+    """
+    asking = [f for f in module.functions if f.is_declaration and f.name.startswith(_PREFIX)]
+    if not asking:
+        return None, ""
+
+    def write(into) -> None:
         for function in asking:
             kinds = [_TYPES[str(x.type)] for x in function.arguments]
-            _define(ops, context, module, function.name, kinds)
+            _define(ops, context, into, function.name, kinds)
 
     arithmetic = f"{ops.backend.roles} {ops.word} {ops.variant.name}"
     digest = hashlib.sha256(arithmetic.encode()).hexdigest()[:16]
-    own = renamed(context, library, f".{digest}", compiled.fndesc.llvm_func_name)
-    return [own, lowered(context, f"{library.name}.asked", write)]
+    return lowered(context, f"{module.name}.asked", write), f".{digest}"
 
 
 def _define(ops: Operations, context, module, name: str, kinds) -> None:

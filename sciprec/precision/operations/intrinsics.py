@@ -18,6 +18,7 @@ from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.np.arrayobj import make_array
 
+from sciprec.precision.compiled.entries import entry
 from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.elementary.bits import distinct
 from sciprec.precision.formats.backend import Backend
@@ -49,7 +50,7 @@ from sciprec.precision.operations.number_types import (
     is_whole,
 )
 from sciprec.precision.operations.operation import OPERATIONS, Operation
-from sciprec.precision.rounding.mode import NORMAL, call_in_mode
+from sciprec.precision.rounding.mode import NORMAL, call_in_mode, call_of_all_in_mode
 from sciprec.precision.rounding.variant import VARIANTS
 from sciprec.precision.rounding.words import I64
 
@@ -341,11 +342,25 @@ class Operations(Evaluation):
         """
         return call_in_mode(self.word, arity, self.linked)
 
-    def linked(self, context, compiled) -> list:
-        """The libraries of a function that was compiled, what it asks of the arithmetic among
-        them.
+    def linked(self, context, library) -> tuple[list, str]:
+        """The libraries of a function, what it asks of the arithmetic among them, and what its
+        name ends in then.
         """
-        return asked.linked(self, context, compiled)
+        return asked.linked(self, context, library)
+
+    def entry(self, on_disk: bool):
+        """A decorator: a kernel's function for calls from Python, in the backend's processor
+        mode; its code is kept on disk, or not.
+        """
+        return entry(self, on_disk)
+
+    def answered(self, context, module):
+        """What code asks of the arithmetic, see `asked.answered`."""
+        return asked.answered(self, context, module)
+
+    def put_in_mode(self, module, kind, name: str, caller: str) -> None:
+        """Write a function that calls one of the same type in the processor mode."""
+        call_of_all_in_mode(module, kind, name, caller, self.word)
 
     def call_normally(self, arity: int):
         """The same in the processor's normal mode, for what starts threads."""

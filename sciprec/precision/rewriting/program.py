@@ -46,7 +46,6 @@ from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.rewriting.chunks import results as sp_results
 from sciprec.precision.rewriting.chunks import start_of_product as sp_start_of_product
 from sciprec.precision.rewriting.chunks import start_of_sum as sp_start_of_sum
-from sciprec.precision.compiled.disk_cache import kept as sp_on_disk
 from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.precision.formats.float_format import Format
 from sciprec.precision.library.places import fraction_of_rank as sp_fraction_of_rank
@@ -76,7 +75,6 @@ _OF_ENGINE = ("sciprec.precision.operations.", "sciprec.precision.library.")
 _SERIAL = '@njit(nogil=True, error_model="numpy")'
 _PART = "@sp_linked"
 _INLINED = "@sp_inlined"
-_ENTRY = '@{jit}(nogil=True, error_model="numpy", no_cfunc_wrapper=True)'
 _PARALLEL = (
     '@njit(nogil=True, error_model="numpy", parallel={"prange": True, "numpy": False, '
     '"reduction": False, "comprehension": False, "setitem": False, "stencil": False})'
@@ -461,8 +459,7 @@ class Program:
         return found
 
     def _entry(self) -> str:
-        """The compiled function with the kernel's signature: round the arguments, set the mode,
-        call.
+        """The compiled function with the kernel's signature: round the arguments and call.
 
         Numba cannot load a cached function that calls a recursive one: such kernels compile in
         each process.
@@ -477,8 +474,6 @@ class Program:
             given = self.given(parameter)
             entered.append(f"{stars[number]}{self._at_entry('enter')}({prefix}{given})")
         listed = ", ".join([*key, *names])
-        given = [*key, *names]
-        call = f"{self._at_entry(f'call({len(given)})')}({', '.join(['sp_run', *given])})"
         own = self._names[self.kernel]
         inner = key
         if self.rows:
@@ -492,11 +487,18 @@ class Program:
             body = f"{self._at_entry('returned')}({prefix}{body})"
         if self.rows:
             body = f"{self.operation('closed')}({body})"
-        body = self.given_back(body)
-        run = f"{_PART}('')\ndef sp_run({listed}):\n    return {body}\n"
+        return self.entry_text(listed, self.given_back(body))
+
+    def entry_text(self, listed: str, body: str) -> str:
+        """The text of the compiled function with the kernel's signature.
+
+        Args:
+            listed: its parameters.
+            body: what it returns.
+        """
         recursive = any(self._is_recursive(tree) for tree, _ in self._definitions)
-        cached = _ENTRY.format(jit="sp_on_disk" if self.kept and not recursive else "njit")
-        return f"{run}\n{cached}\ndef sp_entry({listed}):\n    return {call}\n"
+        made = f"{'sp_own' if self.shares else 'sp_ops'}.entry({self.kept and not recursive})"
+        return f"@{made}\ndef sp_entry({listed}):\n    return {body}\n"
 
     def _entry_site(self, operation: str, text: str) -> int:
         """The site of something that happens where the kernel is entered."""

@@ -85,9 +85,11 @@ def call_in_mode(word: int, arity: int, linked: Callable | None = None):
 
         def codegen(context, builder, signature, args):
             called = _compiled(signature.args[0], resolved)
-            libraries = [called.library] if linked is None else linked(context, called)
+            own = [called.library], ""
+            libraries, suffix = own if linked is None else linked(context, called.library)
             context.add_linking_libs(libraries)
-            return _guarded_call(context, builder, signature, args, resolved, word)
+            name = called.fndesc.llvm_func_name + suffix
+            return _guarded_call(context, builder, signature, args, resolved, name, word)
 
         return resolved.return_type(function, *arguments), codegen
 
@@ -102,10 +104,39 @@ def _compiled(function, resolved):
     return function.dispatcher.overloads[tuple(resolved.args)]
 
 
-def _guarded_call(context, builder, signature, args, resolved, word: int):
+def call_of_all_in_mode(module, kind, name: str, caller: str, word: int):
+    """A module with a function that calls another one of the same type while MXCSR holds `word`.
+
+    Args:
+        module: an empty one of llvmlite.
+        kind: the type.
+        name, caller: of the function that is called, and of that which calls it.
+    """
+    called, calling = (ir.Function(module, kind, n) for n in (name, caller))
+    calling.attributes.add("noinline")  # the compiler could move numbers behind the change
+    builder = ir.IRBuilder(calling.append_basic_block("entry"))
+    saved = _changed(builder, word)
+    result = builder.call(called, calling.args, attrs=("noinline",))
+    _load(builder, saved)
+    builder.ret(result)
+    return module
+
+
+def _changed(builder, word: int):
+    """Where the register's value is saved; it holds `word` now."""
+    saved, wanted = (cgutils.alloca_once(builder, ir.IntType(32)) for _ in range(2))
+    builder.store(ir.Constant(ir.IntType(32), word), wanted)
+    _store(builder, saved)
+    _load(builder, wanted)
+    return saved
+
+
+def _guarded_call(context, builder, signature, args, resolved, name: str, word: int):
     function, *arguments = signature.args
-    compiled = _compiled(function, resolved)
-    callee = context.declare_function(builder.module, compiled.fndesc)
+    fndesc = _compiled(function, resolved).fndesc
+    kind = context.call_conv.get_function_type(fndesc.restype, fndesc.argtypes)
+    callee = cgutils.get_or_insert_function(builder.module, kind, name)
+    context.call_conv.decorate_function(callee, fndesc.args, fndesc.argtypes, fndesc.noalias)
     values = [
         context.cast(builder, value, given, wanted)
         for value, given, wanted in zip(args[1:], arguments, resolved.args, strict=True)
@@ -113,11 +144,7 @@ def _guarded_call(context, builder, signature, args, resolved, word: int):
     word = word if available() else 0
     if word:
         values = [_computed(builder, value) for value in values]
-        saved = cgutils.alloca_once(builder, ir.IntType(32))
-        wanted = cgutils.alloca_once(builder, ir.IntType(32))
-        builder.store(ir.Constant(ir.IntType(32), word), wanted)
-        _store(builder, saved)
-        _load(builder, wanted)
+        saved = _changed(builder, word)
     status, result = context.call_conv.call_function(
         builder, callee, resolved.return_type, resolved.args, values, attrs=("noinline",)
     )
