@@ -81,10 +81,12 @@ MODEL = heston.Model(
 )  # fmt: skip
 DOORS = {
     "price": lambda a: heston.price(
-        MODEL, heston.Call(strike=100.0, maturity=0.5), backend=a, tolerance=0.1
+        MODEL, heston.Call(strike=100.0, maturity=0.5), backend=a, tolerance=0.1,
+        scheme="full_truncation_euler",
     ),
     "greeks": lambda a: heston.greeks(
-        MODEL, heston.Call(strike=100.0, maturity=0.5), backend=a, tolerance=0.9
+        MODEL, heston.Call(strike=100.0, maturity=0.5), backend=a, tolerance=0.9,
+        scheme="full_truncation_euler",
     ),
     "climate": lambda a: climate.run("williamson_5", "T21", 0.02, backend=a),
     "trace": lambda a: sciprec.trace_scenario(

@@ -226,15 +226,19 @@ def assert_exact(kernel):
     same(lift(kernel, backend)(given.copy()), exactly(kernel, backend, given.copy()))
 
 
+QUICK = (moments, ranks_of_numbers, interpolated, in_a_tuple)
+
+
 def test_some_functions_are_exact():
-    for kernel in (moments, ranks_of_numbers, interpolated, in_a_tuple):
+    for kernel in QUICK:
         assert_exact(kernel)
 
 
 @pytest.mark.slow
-def test_every_function_is_exact():
+def test_every_other_function_is_exact():
     for kernel in KERNELS:
-        assert_exact(kernel)
+        if kernel not in QUICK:
+            assert_exact(kernel)
     for seed, kernel in enumerate(STORING):
         found, expected = np.zeros(9), np.zeros(9)
         given = numbers(seed + 50)
@@ -273,11 +277,10 @@ def test_a_median_with_nan_is_nan():
 
 
 @pytest.mark.slow
-def test_numba_itself_agrees():
-    """Where its order is NumPy's."""
+def test_numpy_itself_agrees():
     given = numbers(3)
     for kernel in (clipped, turned, points):
-        same(lift(kernel, "fp64")(given.copy()), numba.njit(kernel)(given.copy()))
+        same(lift(kernel, "fp64")(given.copy()), kernel(given.copy()))
 
 
 @pytest.mark.slow
@@ -475,8 +478,8 @@ def test_exceptions_name_the_lines_that_they_may_come_from():
 def test_sums_along_any_axis_are_in_numpys_order():
     """Random shapes of one, two and four axes, of one, several and more than 128 terms."""
     rng = np.random.default_rng(2026)
-    for dimensions in (1, 2, 4):
-        for axis in {0, dimensions // 2 - dimensions, -1 if dimensions % 2 else dimensions - 1}:
+    for dimensions, axes in ((1, (-1,)), (2, (0, -1)), (4, (-2, 3))):
+        for axis in axes:
             kernel = _along(axis)
             lifted = lift(kernel, "fp64")
             for _ in range(4):

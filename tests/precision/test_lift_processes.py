@@ -74,15 +74,14 @@ def talking(x):
 
 def printing():
     """A kernel that prints, from a loop on threads too."""
-    for backend in ("fp64", "mlu370"):
-        sciprec.lift(talking, backend)(np.array([1.0]))
+    sciprec.lift(talking, "mlu370")(np.array([1.0]))
 
 
 @pytest.mark.slow
 def test_a_kernel_that_prints_ends(tmp_path):
     """Its first call once waited for ever: nothing was compiled, and its environment unknown."""
     printed = finishes(printing, SCIPREC_CACHE_DIR=str(tmp_path)).splitlines()
-    assert printed == ["size 1 [1.]", "half of 1.0 at 0", "(0.5, 1)"] * 2
+    assert printed == ["size 1 [1.]", "half of 1.0 at 0", "(0.5, 1)"]
 
 
 def summed_in_parallel(x, out):

@@ -27,7 +27,7 @@ from sciprec.precision.matrix_unit.unit_kernels import compiled_for, multiply_nu
 from sciprec.precision.matrix_unit.unit_table import UnitTable, pruned_to_two
 from tests.oracles.matrix_unit import Oracle, two_of_four
 
-QUICK, MANY = 24, 60
+QUICK, MANY = 24, 42
 
 
 def random_unit(rng):

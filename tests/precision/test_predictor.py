@@ -111,7 +111,7 @@ def test_predicting_the_loss_does_not_help_beside_carrying_it(backend, kind):
 @functools.cache
 def climate_heights():
     """1 + height / 16 km at 16 places of a Rossby-Haurwitz wave in binary64, (steps + 1, 16)."""
-    run = integrate("williamson_6", "T21", 10, output_hours=1 / 3)
+    run = integrate("williamson_6", "T21", 5, output_hours=1 / 3)
     places = run.fields["height"][:, 4::8, ::16][:, :, :4].reshape(len(run.time_days), -1)
     return 1.0 + places / 16000.0
 

@@ -144,12 +144,14 @@ def require_twin(function, args, backend, trusted=False):
 
 
 def test_twin_of_a_whole_tendency():
-    """Transforms and the kernels around them, compiled as runs of the model compile them."""
-    small, equations = Truncation(1, 4, 8, 3600.0), EQUATIONS["shallow_water"]
+    """Transforms and the kernels around them, compiled as runs of the model compile them; of the
+    equations that compile fastest, since kernels of all have twins of their own.
+    """
+    small, equations = Truncation(1, 4, 8, 3600.0), EQUATIONS["barotropic_vorticity"]
     grid = GaussianGrid(small)
-    initial = CASES["williamson_5"].initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
+    initial = CASES["rossby_haurwitz"].initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
     convert = equations.conversion.of(initial, reference_transform(small), Units(3600.0), 0.125)
-    state = np.random.default_rng(5).uniform(-1.0, 1.0, (convert.transform.degree.size, 6))
+    state = np.random.default_rng(5).uniform(-1.0, 1.0, (convert.transform.degree.size, 2))
     work = make_tendency_work(equations, convert, np.float64)
     args = state, np.zeros_like(state), convert.constants, make_tables(small), work
     require_twin(in_one_kernel(*equations.kernels), rounded(args, OFTEN), OFTEN, trusted=True)
