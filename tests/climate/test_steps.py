@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sciprec.climate.running.request import check_request
@@ -41,6 +41,7 @@ def test_outputs_more_often_than_the_usual_step_are_taken_as_they_are(hours):
     assert step == pytest.approx(3600 * hours) and every == 1
 
 
+@settings(max_examples=40)
 @given(
     truncation=st.sampled_from(["T21", "T42", "T85", "T170"]),
     days=st.floats(0.01, 60.0).map(lambda x: round(x, 2)),

@@ -48,7 +48,7 @@ def test_bounds_cover_everywhere():
     """All others."""
     names = [name for name in bound_coverage.CASES if name not in (*QUICK, *HEAVY)]
     cases = heston.reference_cases(REFERENCES, names)
-    rows = heston.coverage(cases, n_seeds=12, tolerance=0.01, threads=2, first_seed=1000)
+    rows = heston.coverage(cases, n_seeds=8, tolerance=0.01, threads=2, first_seed=1000)
     assert len(rows) == 16 and not failures(rows)
 
 
@@ -56,7 +56,7 @@ def test_bounds_cover_everywhere():
 @pytest.mark.parametrize("name", HEAVY)
 def test_bounds_cover_where_the_variance_stays_at_zero(name):
     cases = heston.reference_cases(REFERENCES, [name])
-    rows = heston.coverage(cases, n_seeds=12, tolerance=0.03, threads=2)
+    rows = heston.coverage(cases, n_seeds=8, tolerance=0.03, threads=2)
     assert not failures(rows)
 
 
@@ -147,9 +147,9 @@ def test_no_step_is_longer_than_the_memory_of_the_variance(kappa, maturity):
 
 @pytest.mark.slow
 def test_bounds_of_random_models_cover():
-    rows = heston.random_coverage(n_prices=8, seed=11, tolerance=0.05, threads=2)
+    rows = heston.random_coverage(n_prices=6, seed=11, tolerance=0.05, threads=2)
     assert [row.case for row in rows] == list(set_names()) and not failures(rows)
-    assert all(row.met == 8 for row in rows if row.tight)
+    assert all(row.met == 6 for row in rows if row.tight)
 
 
 @pytest.mark.slow

@@ -211,11 +211,11 @@ def _discounted(model, payoffs):
     ids=["lewis", "fang_oosterlee"],
 )
 def test_coverage(model, names, tolerance):
-    """Over 24 seeds every greek's 95 % bound covers it 95 % of the time but for three binomial
+    """Over 16 seeds every greek's 95 % bound covers it 95 % of the time but for three binomial
     standard errors, and is no wider than four times what is needed."""
     payoffs = [made(name) for name in names]
     truth = np.stack([truth_of(model, payoff) for payoff in payoffs])
-    n_seeds, covered, bounds, errors = 24, 0, 0.0, []
+    n_seeds, covered, bounds, errors = 16, 0, 0.0, []
     for seed in range(n_seeds):
         result = heston.greeks(model, payoffs, tolerance=tolerance, seed=seed)
         error = np.abs(result.value - truth)
