@@ -284,11 +284,7 @@ def by_masks(x, y, out):
     return x[positive & (y < 0.9)].sum() + np.sum(grid) + np.where(x[1] < y[1], x[2], y[2]) * 1.1
 
 
-@pytest.mark.parametrize(
-    "backend",
-    ["bf16", pytest.param("float:p=13,round=rz", marks=pytest.mark.slow)],
-)
-def test_whole_arrays_are_compared_and_chosen_from(backend):
+def test_whole_arrays_are_compared_and_chosen_from(backend="bf16"):
     """By tested values, broadcast; a decision that exact values make otherwise is a branch."""
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=12), rng.normal(size=12)
@@ -407,9 +403,11 @@ def test_wrong_words_on_the_command_line(options, sentence, call, monkeypatch):
 
 @pytest.mark.slow
 def test_registered_kernels():
-    """Every seventeenth, in one of the arithmetics in turn; two that call many compile long."""
+    """Every seventeenth, in one of the arithmetics in turn, but for those that call many and
+    compile long: traces of climates have them.
+    """
     for n, (name, entry) in enumerate(sorted(registered_kernels().items())[::17]):
-        if not name.endswith(("restore_mass", "legendre_analysis")):
+        if not name.endswith(("restore_mass", "legendre_analysis", "legendre_synthesis")):
             checked(entry.function, BACKENDS[n % len(BACKENDS)], entry.example())
 
 
@@ -508,7 +506,7 @@ def test_random_kernels_with_formats_by_line(tmp_path):
     """Of whatever the generator draws: `lift`'s bits, and parts that add up."""
     with np.errstate(all="ignore"):
         for n, (kernel, _, args) in enumerate(
-            itertools.islice(generated(range(500, 600), tmp_path), 2)
+            itertools.islice(generated(range(500, 600), tmp_path), 1)
         ):
             checked(kernel, by_line(kernel, n), args)
 
