@@ -43,7 +43,7 @@ FOUND_BY = {
 }  # fmt: skip
 """Fault -> seed and backend of the sample's trial that finds it."""
 
-SAMPLE = (3,)
+SAMPLE = (3, 4, 8)
 """Seeds whose kernels every slow test run takes, each in three drawn backends."""
 
 
