@@ -4,7 +4,8 @@
  *     gcc -O3 -march=native -shared -fPIC -I cpfloat/src sciprec/bench/cpfloat.c -o libcpfloat.so -lm
  *     CPFLOAT_LIBRARY=./libcpfloat.so sciprec bench precision
  *
- * To nearest, ties to even, subnormals kept, one thread (without -fopenmp).
+ * To nearest, ties to even, subnormals kept, one thread (without -fopenmp). It takes CPFloat 0.6.0 or
+ * newer; that the compiler warns of its random numbers does no harm: none are drawn.
  */
 #include "cpfloat_binary32.h"
 
