@@ -170,6 +170,7 @@ class ScaledInFormatProgram(AssignedProgram):
         return f"{result}[0]"
 
     def entry_text(self, listed: str, body: str) -> str:
+        """The entry, and `sp_columns`, which call the same part."""
         names = [own_name(parameter) for parameter in self.signature.parameters]
         parts = [f"sp_part_{n}" for n in range(len(names))]
         place = "sp_first, sp_last, sp_width, sp_size"
