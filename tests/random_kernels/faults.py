@@ -81,9 +81,9 @@ def overflow_tie() -> None:
 @fault(lambda trial: trial.backend in ("mlu370", "mlu370-noguard") and trial.path == "auto")
 def subnormals_kept() -> None:
     """The processor does not flush where mlu370 counts on it."""
-    right = operations.call_of_all_in_mode
+    right = operations.put_caller_in_mode
     flush = mode.control_word("rn", True) & ~mode.control_word("rn", False)
-    operations.call_of_all_in_mode = lambda *given: right(*given[:-1], given[-1] & ~flush)
+    operations.put_caller_in_mode = lambda *given: right(*given[:-1], given[-1] & ~flush)
 
 
 @fault(lambda trial: re.search(r"for (\w+, )?v\w* in", trial.case.source) and _not_fixed(trial))

@@ -64,19 +64,6 @@ def lowered(context, name: str, write: Callable) -> JITCodeLibrary:
     return library
 
 
-def renamed(context, library: Lowered, suffix: str) -> JITCodeLibrary:
-    """A copy of a library whose functions have other names.
-
-    Args:
-        context: Numba's.
-        suffix: of the names.
-    """
-    copied = Lowered.restored(context.codegen(), *library.kept())
-    copied._reload_init.update(library._reload_init)
-    rename(copied._final_module, suffix)
-    return copied
-
-
 def rename(module, suffix: str, kept: Container[str] = ()) -> None:
     """Give the functions that a module of LLVM's defines other names, which end in a suffix, but
     for some.
@@ -100,8 +87,8 @@ class LoweringCompiler(Compiler):
         return super().define_pipelines()
 
 
-class Entry:
-    """What Numba knows the compiled code of a part by; it cannot be called from Python."""
+class Key:
+    """What Numba knows lowered code by, in place of machine code that can be called."""
 
 
 def place(target_context, environment) -> None:
@@ -126,11 +113,11 @@ class Lowering(CPUDispatcher):
         super().__init__(function, local_types, options, pipeline_class=LoweringCompiler)
 
     def add_overload(self, result):
-        """Keep what was compiled; Numba knows it by its entry."""
+        """Keep what was compiled; Numba knows it by a key."""
         if result.library.reads(result.environment):
             place(result.target_context, result.environment)
-        if not isinstance(result.entry_point, Entry):
-            result = result._replace(entry_point=Entry())
+        if not isinstance(result.entry_point, Key):
+            result = result._replace(entry_point=Key())
             result.target_context.insert_user_function(
                 result.entry_point, result.fndesc, [result.library]
             )

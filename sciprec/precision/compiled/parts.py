@@ -20,7 +20,7 @@ from collections.abc import Callable
 from numba.core.compiler import CompileResult
 
 from sciprec.precision.compiled.disk_cache import DiskCache, Kept, compiler_settings, engine_digest
-from sciprec.precision.compiled.lowering import Entry, Lowered, Lowering, place
+from sciprec.precision.compiled.lowering import Key, Lowered, Lowering, place
 
 _OPTIONS = {
     "nopython": True, "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True,
@@ -56,7 +56,7 @@ class _PartCache(DiskCache):
             "target_context": target_context, "typing_context": target_context.typing_context,
             "library": library, "fndesc": fndesc, "signature": signature, "lifted": (),
             "objectmode": False, "environment": environment, "reload_init": reload_init,
-            "entry_point": Entry(), "referenced_envs": environments,
+            "entry_point": Key(), "referenced_envs": environments,
         })  # fmt: skip
 
     def _identity(self) -> str:

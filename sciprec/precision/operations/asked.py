@@ -4,7 +4,7 @@ arithmetics of a carrier.
 Numba types and lowers a kernel in Python, which takes most of the time of compiling it, and gives
 nearly the same for every arithmetic whose numbers are in the same variables. So the operations of
 shared code are calls of functions that it lacks, and the entry of a kernel, compiled for its
-arithmetic, brings these (`linked`): LLVM puts them in before anything is optimised, and makes the
+arithmetic, brings these (`answered`): LLVM puts them in before anything is optimised, and makes the
 code that operations of the arithmetic itself would have made.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from sciprec.precision.compiled.lowering import lowered, renamed
+from sciprec.precision.compiled.lowering import lowered
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rounding.fixed_rounding import MARKS
@@ -25,7 +25,6 @@ from sciprec.precision.rounding.words import F32, F64, I64
 if TYPE_CHECKING:
     from numba.core.codegen import JITCodeLibrary
 
-    from sciprec.precision.compiled.lowering import Lowered
     from sciprec.precision.operations.intrinsics import Operations
 
 _PREFIX = "sciprec.asked "
@@ -69,20 +68,6 @@ def asked(b, what: str, *operands, result: ir.Type = F32):
     if known is None:
         known = ir.Function(b.module, ir.FunctionType(result, [x.type for x in operands]), name)
     return b.call(known, operands)
-
-
-def linked(ops: Operations, context, library: Lowered) -> tuple[list, str]:
-    """The libraries of functions: where their code asks for operations a copy of it, whose symbols
-    are of this arithmetic alone, and what it asks for; and what the symbols end in, "" where
-    nothing is asked for.
-
-    Args:
-        ops: the operations of the arithmetic.
-        context: Numba's.
-        library: of the functions.
-    """
-    answer, suffix = answered(ops, context, library._get_module_for_linking())
-    return ([library] if answer is None else [renamed(context, library, suffix), answer]), suffix
 
 
 def answered(ops: Operations, context, module) -> tuple[JITCodeLibrary | None, str]:

@@ -50,7 +50,7 @@ from sciprec.precision.operations.number_types import (
     is_whole,
 )
 from sciprec.precision.operations.operation import OPERATIONS, Operation
-from sciprec.precision.rounding.mode import NORMAL, call_in_mode, call_of_all_in_mode
+from sciprec.precision.rounding.mode import NORMAL, call_in_mode, put_caller_in_mode
 from sciprec.precision.rounding.variant import VARIANTS
 from sciprec.precision.rounding.words import I64
 
@@ -340,13 +340,7 @@ class Operations(Evaluation):
         """call(function, x1, ..., x_arity): a jitted function called in the backend's processor
         mode.
         """
-        return call_in_mode(self.word, arity, self.linked)
-
-    def linked(self, context, library) -> tuple[list, str]:
-        """The libraries of a function, what it asks of the arithmetic among them, and what its
-        name ends in then.
-        """
-        return asked.linked(self, context, library)
+        return call_in_mode(self.word, arity)
 
     def entry(self, on_disk: bool):
         """A decorator: a kernel's function for calls from Python, in the backend's processor
@@ -360,7 +354,7 @@ class Operations(Evaluation):
 
     def put_in_mode(self, module, kind, name: str, caller: str) -> None:
         """Write a function that calls one of the same type in the processor mode."""
-        call_of_all_in_mode(module, kind, name, caller, self.word)
+        put_caller_in_mode(module, kind, name, caller, self.word)
 
     def call_normally(self, arity: int):
         """The same in the processor's normal mode, for what starts threads."""

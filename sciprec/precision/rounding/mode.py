@@ -10,7 +10,6 @@ them.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
 from functools import lru_cache
 
 from llvmlite import binding, ir
@@ -74,10 +73,9 @@ def _computed(builder, value):
 
 
 @lru_cache(maxsize=256)
-def call_in_mode(word: int, arity: int, linked: Callable | None = None):
+def call_in_mode(word: int, arity: int):
     """An intrinsic call(function, x1, ..., x_arity) of a jitted function while MXCSR holds `word`
-    (0, or where no processor mode can be set: as it is); `linked(context, compiled)` gives the
-    libraries of its code, where it is shared.
+    (0, or where no processor mode can be set: as it is).
     """
 
     def resolve(typingctx, function, *arguments):
@@ -85,11 +83,8 @@ def call_in_mode(word: int, arity: int, linked: Callable | None = None):
 
         def codegen(context, builder, signature, args):
             called = _compiled(signature.args[0], resolved)
-            own = [called.library], ""
-            libraries, suffix = own if linked is None else linked(context, called.library)
-            context.add_linking_libs(libraries)
-            name = called.fndesc.llvm_func_name + suffix
-            return _guarded_call(context, builder, signature, args, resolved, name, word)
+            context.add_linking_libs([called.library])
+            return _guarded_call(context, builder, signature, args, resolved, word)
 
         return resolved.return_type(function, *arguments), codegen
 
@@ -104,8 +99,8 @@ def _compiled(function, resolved):
     return function.dispatcher.overloads[tuple(resolved.args)]
 
 
-def call_of_all_in_mode(module, kind, name: str, caller: str, word: int):
-    """A module with a function that calls another one of the same type while MXCSR holds `word`.
+def put_caller_in_mode(module, kind, name: str, caller: str, word: int) -> None:
+    """Write a function that calls another one of the same type while MXCSR holds `word`.
 
     Args:
         module: an empty one of llvmlite.
@@ -119,7 +114,6 @@ def call_of_all_in_mode(module, kind, name: str, caller: str, word: int):
     result = builder.call(called, calling.args, attrs=("noinline",))
     _load(builder, saved)
     builder.ret(result)
-    return module
 
 
 def _changed(builder, word: int):
@@ -131,12 +125,10 @@ def _changed(builder, word: int):
     return saved
 
 
-def _guarded_call(context, builder, signature, args, resolved, name: str, word: int):
+def _guarded_call(context, builder, signature, args, resolved, word: int):
     function, *arguments = signature.args
-    fndesc = _compiled(function, resolved).fndesc
-    kind = context.call_conv.get_function_type(fndesc.restype, fndesc.argtypes)
-    callee = cgutils.get_or_insert_function(builder.module, kind, name)
-    context.call_conv.decorate_function(callee, fndesc.args, fndesc.argtypes, fndesc.noalias)
+    compiled = _compiled(function, resolved)
+    callee = context.declare_function(builder.module, compiled.fndesc)
     values = [
         context.cast(builder, value, given, wanted)
         for value, given, wanted in zip(args[1:], arguments, resolved.args, strict=True)
