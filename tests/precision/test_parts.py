@@ -1,9 +1,11 @@
 """Functions inside a lifted kernel: machine code once, errors passed on, not called from Python."""
 
+import copy
 import gc
 import io
 import math
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +30,7 @@ from sciprec.precision.compiled.undisturbed import undisturbed
 from sciprec.precision.elementary.logarithm import log
 from sciprec.precision.rounding.mode import has_feature
 from tests.precision import foreign_kernels as foreign
+from tests.precision.registered import registered_kernels
 
 ROOT = Path(__file__).parents[2]
 
@@ -114,6 +117,21 @@ def test_compiled_callers_of_an_entry_are_not_in_its_mode():
 
     thirds(x, out := np.empty(999))
     np.testing.assert_array_equal(out, expected)
+
+
+def caller_of(entry):
+    return njit(lambda *args: entry(*args))
+
+
+@pytest.mark.slow
+def test_compiled_callers_of_registered_kernels_get_their_bits():
+    """Every thirteenth, in two arithmetics with modes of the processor's and in one without."""
+    for name, kernel in sorted(registered_kernels().items())[::13]:
+        for backend in ("mlu370", "float:p=16", "fp16"):
+            entry, given = sciprec.lift(kernel.function, backend).dispatcher, kernel.example()
+            again = copy.deepcopy(given)
+            results = entry(*given), caller_of(entry)(*again)
+            assert pickle.dumps((given, results[0])) == pickle.dumps((again, results[1])), name
 
 
 def saying(x):
