@@ -97,3 +97,26 @@ def test_policies_lifting_and_pricing_wait_for_no_files_and_no_batches():
         print(*{"xarray", "pandas", "netCDF4", "dask", "matplotlib"} & set(sys.modules), end="")
     """
     assert said(script, names) == ""
+
+
+def test_xarray_asks_for_dask_without_importing_it():
+    """And knows its arrays, masked ones too, as soon as somebody has made one."""
+    script = """
+        import json, sys
+        import numpy as np
+        from sciprec.output.dataset import prices_dataset
+
+        grid = prices_dataset(np.arange(3.0), np.arange(2.0), {"price": np.ones((2, 3))})
+        assert float((grid + grid.mean()).price[0, 0]) == 2.0
+        print(*{"dask", "dask.array", "jinja2"} & set(sys.modules), end="")
+
+        import dask.array as da
+        import xarray as xr
+        from xarray.namedarray.pycompat import array_type, mod_version
+
+        masked = xr.Variable("x", da.ma.masked_greater(da.arange(4.0, chunks=2), 2))
+        assert masked.chunks == ((2, 2),) and str(masked.values) == "[ 0.  1.  2. nan]"
+        assert grid.chunk({}).price.chunks == ((2,), (3,)) and grid.chunk({}).equals(grid)
+        assert array_type("dask") == (da.Array,) and str(mod_version("dask")) == __import__("dask").__version__
+    """
+    assert said(script, []) == ""

@@ -1,0 +1,37 @@
+"""xarray asks of every array whether it is dask's, and imports dask's arrays to ask: with what they
+need (SciPy's transforms, jinja2) a quarter of a short process. While nobody has imported dask, no
+array is dask's, so the answer needs no import.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from xarray.namedarray import pycompat, utils
+
+
+class _DaskArrays(pycompat.DuckArrayModule):
+    """What xarray keeps of `dask.array`, looked up when asked for."""
+
+    def __init__(self) -> None:
+        self._found: pycompat.DuckArrayModule | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "type" and not hasattr(sys.modules.get("dask.array"), "Array"):
+            return ()
+        if self._found is None:
+            self._found = pycompat.DuckArrayModule("dask")
+        return getattr(self._found, name)
+
+
+def ask_without_importing() -> None:
+    """Replace xarray's two questions by ones that import nothing; a version of xarray that has
+    other ones keeps them.
+    """
+    kept = getattr(pycompat, "_cached_duck_array_modules", None)
+    if isinstance(kept, dict):
+        kept.setdefault("dask", _DaskArrays())
+    usual = getattr(utils, "is_dask_collection", None)
+    if usual is not None:
+        utils.is_dask_collection = lambda x: "dask.base" in sys.modules and usual(x)
