@@ -1,5 +1,6 @@
 """Path schemes against the textbook formulas that they rewrite."""
 
+import dataclasses
 import math
 
 import mpmath
@@ -21,17 +22,22 @@ from sciprec.heston.schemes.quadratic_exponential import (
     qe_swing,
     qe_width,
     qem_constants,
+    qem_far,
+    qem_kernel,
 )
 from sciprec.heston.schemes.registry import Units, state_arrays
-from sciprec.heston.simulation.block import Simulation
+from sciprec.heston.simulation import block
+from sciprec.heston.simulation.block import Simulation, lifted
 from sciprec.heston.simulation.paths import Block
 from sciprec.heston.variates.random_numbers import PhiloxVariates
+from sciprec.precision import resolve_backend
 from sciprec.precision.elementary.logarithm import exponential_from_bits
 from sciprec.precision.elementary.normal import normal_from_bits
 from sciprec.precision.streams import word_at
 
 ANDERSEN_1 = Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9)
 CALM = Model(spot=100, v0=0.04, kappa=3, theta=0.09, sigma=0.3, rho=0.5)
+FP64 = resolve_backend("fp64")
 HALF = pytest.mark.parametrize("model", [ANDERSEN_1, CALM], ids=["violent", "calm"])
 
 
@@ -88,7 +94,7 @@ def test_increments_are_andersens_formulas(name, model, dt):
     arrays = state_arrays(model, dt, paths)
     draws = np.zeros((steps, 3 if scheme.exponential(model, dt) else 2, paths))
     PhiloxVariates(seed, first).fill(0, 0, draws)
-    scheme.kernel(scheme.constants(model, dt, units), draws, *arrays)
+    scheme.kernel_for(model, dt)(scheme.constants(model, dt, units), draws, *arrays)
     branches = set()
     with mpmath.workdps(40):
         for i in range(paths):
@@ -114,9 +120,52 @@ def test_long_steps_keep_the_exact_logarithm():
     scheme = scheme_named("quadratic_exponential_martingale")
     steep = Model(spot=100, v0=0.04, kappa=3, theta=0.3, sigma=1, rho=-0.9)
     assert not scheme.exponential(steep, 0.1) and scheme.exponential(steep, 1.5)
-    units = Units(1.0, 1.0)
-    assert scheme.constants(steep, 0.1, units)[-1] == 0
-    assert scheme.constants(steep, 1.5, units)[-1] == 1
+    assert not qem_far(steep, 0.1) and scheme.kernel_for(steep, 0.1) is qem_kernel(False, False)
+    assert qem_far(steep, 1.5) and scheme.kernel_for(steep, 1.5) is qem_kernel(True, True)
+
+
+@pytest.mark.parametrize("name", ["quadratic_exponential", "quadratic_exponential_martingale"])
+def test_kernels_without_what_a_model_never_needs_have_the_same_bits(name):
+    """Of models and steps drawn over their domain; every form is met."""
+    scheme, met, random = scheme_named(name), set(), np.random.default_rng(16)
+    for _ in range(120):
+        v0, kappa, theta, sigma, dt = np.exp(random.uniform(np.log([.005, .05, .005, .02, .01]),
+                                                            np.log([1, 10, 1, 3, 2])))  # fmt: skip
+        given = {"spot": 100, "v0": v0, "kappa": kappa, "theta": theta, "sigma": sigma}
+        model = Model(**given, rho=random.uniform(-0.999, 0.6))
+        units, three = Units.of(model, dt), np.empty((3, 3, 8))
+        try:
+            constants = scheme.constants(model, dt, units)
+        except InputError:
+            continue
+        PhiloxVariates(int(random.integers(2**32)), 0).fill(0, 0, three)
+        kernel, all_of, few = scheme.kernel_for(model, dt), *(
+            state_arrays(model, dt, 8) for _ in range(2)
+        )
+        lifted(scheme.kernel, FP64)(constants, three, *all_of)
+        lifted(kernel, FP64)(constants, three[:, : 3 if scheme.exponential(model, dt) else 2], *few)
+        assert [a.tobytes() for a in all_of] == [a.tobytes() for a in few], (model, dt)
+        met.add(kernel)
+    assert len(met) == (3 if "martingale" in name else 2)
+
+
+def test_steps_of_another_length_take_the_kernel_that_they_need(monkeypatch):
+    """Long steps, which need every branch, then short ones, which need none."""
+    steep = Model(spot=100, v0=0.04, kappa=3, theta=0.3, sigma=1, rho=-0.9)
+    scheme = scheme_named("quadratic_exponential_martingale")
+    assert scheme.kernel_for(steep, 1.5) is not scheme.kernel_for(steep, 0.1)
+
+    def paths():
+        run = simulation(steep, step_years=1.5)
+        run.advance(2)
+        run.begin_stretch(0.1)
+        run.advance(3)
+        return run.log_ratio().tobytes(), run.variance().tobytes()
+
+    narrow = paths()
+    whole = dataclasses.replace(scheme, narrowed=None, exponential=lambda *_: True)
+    monkeypatch.setattr(block, "scheme_named", lambda _: whole)
+    assert paths() == narrow
 
 
 @pytest.mark.parametrize("x", [1e-12, -1e-9, 1e-3, -0.1, 0.2499, -0.2499, 0.2501, -0.26, 0.9, -7.0])

@@ -14,6 +14,7 @@ State and increments are added with the rounding error of the last addition carr
 (Kahan 1965). All variances are in Units.variance_unit, log_spot in Units.log_spot_unit.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy as np
 from sciprec.errors import InputError
 from sciprec.heston.parameters import Model
 from sciprec.heston.schemes.martingale_correction import qe_cumulant, qe_jump_cumulant
-from sciprec.heston.schemes.registry import Units, add_carried, kernel_example, path_scheme
+from sciprec.heston.schemes.registry import add_carried, kernel_example, path_scheme
 from sciprec.precision.registry import kernel
 
 SWITCH = 1.5  # psi_c of Andersen 2008, sec. 3.2.3
@@ -104,11 +105,8 @@ def qem_constants(model, step_years, units):
         InputError: rho > 0 and steps so long that E[exp(A v')] is infinite for some v.
     """
     level, reversion, slope, offset = _variance_constants(model, step_years, units)
-    h = model.kappa * step_years
-    tilt = model.rho / model.sigma * (1 + 0.5 * h) - 0.25 * model.rho**2 * step_years
-    reach = tilt * model.sigma**2 * reversion / model.kappa  # bounds 2 A a and A / beta
-    largest = abs(reach)  # and, over 1 - reach, the arguments x and y of the cumulants
-    if reach >= 1:
+    tilt = _tilt(model, step_years)
+    if _reach(model, step_years) >= 1:
         raise InputError(
             f"a step of {step_years:.6g} years is too long for the martingale correction with "
             f"rho = {model.rho}, sigma = {model.sigma}; accepted: steps below "
@@ -128,9 +126,20 @@ def qem_constants(model, step_years, units):
             per_unit,
             diffusion * per_unit**2,
             0.5 * diffusion * per_unit,
-            float(largest / (1 - max(0.0, reach)) >= 0.25),
         ]
     )
+
+
+def _tilt(model, step_years):
+    """Return A, per unit of the variance per year."""
+    slope = model.rho / model.sigma * (1 + 0.5 * model.kappa * step_years)
+    return slope - 0.25 * model.rho**2 * step_years
+
+
+def _reach(model, step_years):
+    """Return what bounds 2 A a and A / beta, whatever the variance."""
+    reversion = -math.expm1(-model.kappa * step_years)
+    return _tilt(model, step_years) * model.sigma**2 * reversion / model.kappa
 
 
 def _variance_constants(model, step_years, units):
@@ -146,10 +155,17 @@ def qe_jumps(model, step_years):
     return model.feller_ratio * SWITCH < 1
 
 
+def qem_far(model, step_years):
+    """Whether steps are long for log1p_quotient: the arguments x and y of the cumulants, which the
+    reach bounds, may be 1/4.
+    """
+    reach = _reach(model, step_years)
+    return reach >= 1 or abs(reach) / (1 - max(0.0, reach)) >= 0.25
+
+
 def qem_jumps(model, step_years):
     """Whether the exponential branch is ever taken, or the martingale correction has long steps."""
-    far = qem_constants(model, step_years, Units(1.0, 1.0))[-1] > 0
-    return bool(far) or qe_jumps(model, step_years)
+    return qem_far(model, step_years) or qe_jumps(model, step_years)
 
 
 def qe_paths(
@@ -234,63 +250,78 @@ def qem_paths(
         add_carried(integral, integral_carry, i, vbar)
 
 
-@kernel(example=lambda: kernel_example(EXAMPLE, 0.25, qe_constants))
-@path_scheme(
-    constants=qe_constants, source="Andersen (2008), eqs (17) to (33)", exponential=qe_jumps
-)
-def quadratic_exponential(
-    constants, draws, log_spot, log_spot_carry, variance, variance_carry, integral, integral_carry
-):
-    """Advance a block of paths by the quadratic-exponential scheme (QE), without correction.
+@functools.cache
+def qe_kernel(jumps):
+    """Return the kernel of QE, with the exponential branch or without.
 
-    Without a row of exponential variates the exponential branch is left out.
+    Args:
+        jumps: whether the branch may be taken; without it no row of exponential variates is read.
+            A literal in the kernel, so that nothing is compiled for a branch that no model takes.
     """
-    terms = (constants[0], constants[1], constants[2], constants[3])
-    others = (constants[4], constants[5], constants[6], constants[7])
-    jumps = draws.shape[1] > 2
-    for step in range(draws.shape[0]):
-        if jumps:
+
+    def quadratic_exponential(
+        constants, draws, log_spot, log_spot_carry, variance, variance_carry,
+        integral, integral_carry,
+    ):  # fmt: skip
+        """Advance a block of paths by the quadratic-exponential scheme (QE), without correction."""
+        terms = (constants[0], constants[1], constants[2], constants[3])
+        others = (constants[4], constants[5], constants[6], constants[7])
+        for step in range(draws.shape[0]):
             qe_paths(
-                step, terms, others, draws, log_spot, log_spot_carry, variance,
-                variance_carry, integral, integral_carry, True,
-            )  # fmt: skip
-        else:
-            qe_paths(
-                step, terms, others, draws, log_spot, log_spot_carry, variance,
-                variance_carry, integral, integral_carry, False,
+                step, terms, others, draws, log_spot, log_spot_carry, variance, variance_carry,
+                integral, integral_carry, jumps,
             )  # fmt: skip
 
+    return quadratic_exponential
 
-@kernel(example=lambda: kernel_example(EXAMPLE, 0.25, qem_constants))
-@path_scheme(
-    constants=qem_constants, source="Andersen (2008), eqs (17) to (38)", exponential=qem_jumps
-)
-def quadratic_exponential_martingale(
-    constants, draws, log_spot, log_spot_carry, variance, variance_carry, integral, integral_carry
-):
-    """Advance a block of paths by the martingale-corrected quadratic-exponential scheme (QE-M).
 
-    With V = (1 - rho^2) dt (v + v') / 2 the step of log(S / F) is
-    A noise - log E[exp(A noise) | v] + sqrt(V) Z - V / 2, whose exponential has mean one.
-    Without a row of exponential variates the exponential branch and long steps are left out.
+@functools.cache
+def qem_kernel(jumps, far):
+    """Return the kernel of QE-M, with the branches that are asked for.
+
+    Args:
+        jumps: whether the exponential branch may be taken, as for qe_kernel.
+        far: whether steps may be long, see log1p_quotient.
     """
-    terms = (constants[0], constants[1], constants[2], constants[3])
-    others = (constants[4], constants[5], constants[6], constants[7], constants[8])
-    far = constants[9] > 0.5
-    jumps = draws.shape[1] > 2
-    for step in range(draws.shape[0]):
-        if jumps and far:
+
+    def quadratic_exponential_martingale(
+        constants, draws, log_spot, log_spot_carry, variance, variance_carry,
+        integral, integral_carry,
+    ):  # fmt: skip
+        """Advance a block of paths by the martingale-corrected quadratic-exponential scheme (QE-M).
+
+        With V = (1 - rho^2) dt (v + v') / 2 the step of log(S / F) is
+        A noise - log E[exp(A noise) | v] + sqrt(V) Z - V / 2, whose exponential has mean one.
+        """
+        terms = (constants[0], constants[1], constants[2], constants[3])
+        others = (constants[4], constants[5], constants[6], constants[7], constants[8])
+        for step in range(draws.shape[0]):
             qem_paths(
-                step, terms, others, draws, log_spot, log_spot_carry, variance,
-                variance_carry, integral, integral_carry, True, True,
+                step, terms, others, draws, log_spot, log_spot_carry, variance, variance_carry,
+                integral, integral_carry, jumps, far,
             )  # fmt: skip
-        elif jumps:
-            qem_paths(
-                step, terms, others, draws, log_spot, log_spot_carry, variance,
-                variance_carry, integral, integral_carry, True, False,
-            )  # fmt: skip
-        else:
-            qem_paths(
-                step, terms, others, draws, log_spot, log_spot_carry, variance,
-                variance_carry, integral, integral_carry, False, False,
-            )  # fmt: skip
+
+    return quadratic_exponential_martingale
+
+
+def _every_branch(function):
+    """A kernel under the name of this module that it gets below."""
+    function.__qualname__ = function.__name__
+    return function
+
+
+quadratic_exponential = _every_branch(qe_kernel(True))
+kernel(example=lambda: kernel_example(EXAMPLE, 0.25, qe_constants))(quadratic_exponential)
+path_scheme(
+    constants=qe_constants, source="Andersen (2008), eqs (17) to (33)", exponential=qe_jumps,
+    narrowed=lambda model, step_years: qe_kernel(qe_jumps(model, step_years)),
+)(quadratic_exponential)  # fmt: skip
+
+quadratic_exponential_martingale = _every_branch(qem_kernel(True, True))
+kernel(example=lambda: kernel_example(EXAMPLE, 0.25, qem_constants))(quadratic_exponential_martingale)
+path_scheme(
+    constants=qem_constants, source="Andersen (2008), eqs (17) to (38)", exponential=qem_jumps,
+    narrowed=lambda model, step_years: qem_kernel(
+        qem_jumps(model, step_years), qem_far(model, step_years)
+    ),
+)(quadratic_exponential_martingale)  # fmt: skip

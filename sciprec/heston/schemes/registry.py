@@ -58,6 +58,8 @@ class PathScheme:
         constants: (model, step_years, units) -> binary64 array, the kernel's constants.
         source: author, year, equation.
         exponential: (model, step_years) -> whether the kernel needs exponential variates.
+        narrowed: (model, step_years) -> the kernel, or one without what this model never needs:
+            less to compile.
         lifts: whether the kernel can be lifted; one that cannot is compiled, in binary64.
     """
 
@@ -66,7 +68,12 @@ class PathScheme:
     constants: Callable[[Model, float, Units], np.ndarray]
     source: str
     exponential: Callable[[Model, float], bool] = _never
+    narrowed: Callable[[Model, float], Callable] | None = None
     lifts: bool = True
+
+    def kernel_for(self, model: Model, step_years: float) -> Callable:
+        """The kernel for the paths of one model."""
+        return self.narrowed(model, step_years) if self.narrowed else self.kernel
 
 
 _SCHEMES: dict[str, PathScheme] = {}
@@ -77,12 +84,13 @@ def path_scheme(
     source: str,
     *,
     exponential: Callable[[Model, float], bool] = _never,
+    narrowed: Callable[[Model, float], Callable] | None = None,
     lifts: bool = True,
 ) -> Callable[[Callable], Callable]:
     """Register a kernel as the path scheme of its own name.
 
     Args:
-        constants, source, exponential, lifts: see PathScheme.
+        constants, source, exponential, narrowed, lifts: see PathScheme.
 
     Returns:
         The decorator of the kernel, which stays as it is.
@@ -90,7 +98,9 @@ def path_scheme(
 
     def register(function: Callable) -> Callable:
         name = function.__name__
-        _SCHEMES[name] = PathScheme(name, function, constants, source, exponential, lifts)
+        _SCHEMES[name] = PathScheme(
+            name, function, constants, source, exponential, narrowed, lifts
+        )
         return function
 
     return register

@@ -26,6 +26,7 @@ from sciprec.precision.streams import seed_words
 from sciprec.provenance.time_steps import step_begins, steps_end
 
 STREAM_STRIDE = 1_000_003  # a prime: streams of random bits of neighbouring seeds stay apart
+STEP_STRIDE = 2_654_435_761  # another one: so do those of another kernel from a later step on
 BINARY32 = resolve_backend("fp32")
 CHUNK_PATHS, CHUNK_STEPS = 1024, 16  # paths and steps whose variates are made at a time
 
@@ -79,11 +80,11 @@ class Simulation:
         draws = rounding_of_draws(resolved)
         self._draws = None if draws and draws.compute == BINARY32.compute else draws
         self._years, self.fixed_point = 0.0, []
+        self._fixed = resolved.fixed and path_scheme.lifts
+        self._stream = int(seed) * STREAM_STRIDE + block.first_path
+        self._kernel = self._run = None
         self._set_step(step_years)
         self._arrays = state_arrays(model, step_years, block.n_paths, self._carrier)
-        stream = (int(seed) * STREAM_STRIDE + block.first_path) % 2**32
-        self._fixed = resolved.fixed and path_scheme.lifts
-        self._run = None if self._fixed else _runnable(path_scheme, resolved, stream)
         self._lifts = path_scheme.lifts
         if not self._lifts:
             _refuse_given(path_scheme, words, draws_per_step, conditional or mirrored)
@@ -117,6 +118,11 @@ class Simulation:
         constants = self._scheme.constants(self.model, step_years, self._units)
         self._constants = np.asarray(constants, dtype=self._carrier)
         self._rows = 3 if self._scheme.exponential(self.model, step_years) else 2
+        kernel = self._scheme.kernel_for(self.model, step_years)
+        if kernel is not self._kernel and not self._fixed:
+            stream = (self._stream + self.step * STEP_STRIDE) % 2**32
+            self._run = _runnable(self._scheme, kernel, self._backend, stream)
+        self._kernel = kernel
         size = CHUNK_STEPS * self._rows * CHUNK_PATHS
         self._room = self._made = np.empty(size, dtype=self._carrier)
         if self._carrier_of_draws != self._carrier:
@@ -210,20 +216,20 @@ class Simulation:
         return (1 - self.model.rho**2) * self.integrated_variance()
 
 
-def _runnable(path_scheme, backend, stream):
-    """Return the scheme's kernel in a backend, or say that it knows binary64 only.
+def _runnable(path_scheme, kernel, backend, stream):
+    """Return a scheme's kernel in a backend, or say that it knows binary64 only.
 
     Raises:
         InputError: a scheme that does not lift with a backend other than fp64.
     """
     if path_scheme.lifts:
-        return lifted(path_scheme.kernel, backend, stream)
+        return lifted(kernel, backend, stream)
     if backend != resolve_backend("fp64"):
         raise InputError(
             f"scheme {path_scheme.name!r} was given backend {backend.name!r}; accepted: 'fp64': "
             "it is a truth for the other schemes, whose paths run in any backend"
         )
-    return path_scheme.kernel
+    return kernel
 
 
 def _refuse_given(path_scheme, words, draws_per_step, conditional):

@@ -37,7 +37,7 @@ def fixed_kernel(path_scheme, backend, model, step_years, last_step):
 @functools.lru_cache(maxsize=64)
 def _with_units(path_scheme, backend, model, step_years, horizon):
     """Return the kernel with units for `horizon` steps."""
-    blank, truth = _lifted(path_scheme.kernel, backend)
+    blank, truth = _lifted(path_scheme.kernel_for(model, step_years), backend)
     lifted = blank.unprofiled()
     constants = np.asarray(path_scheme.constants(model, step_years, Units.of(model, step_years)))
     rows = 3 if path_scheme.exponential(model, step_years) else 2
