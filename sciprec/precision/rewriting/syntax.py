@@ -119,25 +119,37 @@ def _hands_on(wrapper) -> bool:
 
 
 def nodes(tree: ast.AST) -> list[ast.AST]:
-    """The nodes of a tree in the order of `ast.walk`, without contexts of names: three times as
+    """The nodes of a tree in the order of `ast.walk`, without contexts of names: several times as
     fast, and most of what lifting does with a source is to look through it.
     """
     found = [tree]
     for node in found:
-        found += children(node)
+        if type(node) not in _LEAVES:
+            found += children(node)
     return found
 
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes immediately below one, in their order, without the context of a name."""
     found: list[ast.AST] = []
-    for part in node._fields:
+    kind = type(node)
+    if kind in _LEAVES:
+        return found
+    if kind not in _inner:
+        _inner[kind] = tuple(part for part in kind._fields if part not in ("ctx", "id", "attr"))
+    for part in _inner[kind]:
         value = getattr(node, part, None)
         if isinstance(value, list):
             found += [one for one in value if isinstance(one, ast.AST)]
-        elif isinstance(value, ast.AST) and part != "ctx":
+        elif isinstance(value, ast.AST):
             found.append(value)
     return found
+
+
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue}.union(*(
+    kind.__subclasses__() for kind in (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+)))  # fmt: skip
+_inner: dict[type[ast.AST], tuple[str, ...]] = {}  # kind of node -> parts that may hold nodes
 
 
 def name(identifier: str) -> ast.Name:
