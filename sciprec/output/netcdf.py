@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import threading
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,7 +36,7 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
         if name not in dataset.coords and not str(name).endswith("_bnds") and variable.ndim:
             encoding[str(name)] = {"zlib": True, "complevel": COMPRESSION_LEVEL, "shuffle": True}
     try:
-        with _LIBRARY:
+        with _LIBRARY, _let_go():
             _write_whole(dataset, part, encoding)
             os.replace(part, path)
     except (OSError, RuntimeError):  # the library says no more than "HDF error"
@@ -61,6 +63,22 @@ def _write_whole(dataset: xr.Dataset, path: Path, encoding: dict[str, dict]) -> 
             for name, variable in along.items():
                 at = tuple(piece if axis == TIME else slice(None) for axis in variable.dims)
                 file.variables[name][at] = variable[at].values
+
+
+@contextlib.contextmanager
+def _let_go() -> Iterator[None]:
+    """A file that could not be finished is given up at once. What has gone wrong still holds it, and
+    the library would close it when Python collects that: in the middle of another thread's call.
+    """
+    try:
+        yield
+    except BaseException as error:
+        wrong: BaseException | None = error
+        while wrong is not None:
+            traceback.clear_frames(wrong.__traceback__)
+            wrong = wrong.__context__
+        gc.collect()
+        raise
 
 
 @contextlib.contextmanager

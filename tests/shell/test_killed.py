@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import gc
 import json
 import os
 import subprocess
@@ -18,8 +19,9 @@ from sciprec.cli.exit_codes import NOT_MET, USAGE
 from sciprec.climate.running.checkpoint import Checkpoints, Saved
 from sciprec.climate.running.request import check_request
 from sciprec.output import netcdf
+from sciprec.output.dataset import trajectory_dataset
 from sciprec.report.stored import batch as stored
-from tests.shell.conftest import little_climate
+from tests.shell.conftest import little_climate, little_trajectory
 
 # What every worker process loads: little models, one of which kills its worker.
 PRELOAD = """
@@ -169,6 +171,29 @@ def test_a_file_whose_tables_alone_find_no_room_has_the_systems_reason(tmp_path,
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert f"File too large ({tmp_path}); make room there" in sentence(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes are those of Linux")
+def test_a_file_that_finds_no_room_is_given_up_at_once(tmp_path):
+    """Not when what has gone wrong is forgotten: one run in a hundred ended in the library then,
+    called by two threads. The library itself has found no room, and cannot close the file.
+    """
+    import resource
+
+    import netCDF4
+
+    large = little_trajectory(times=300)
+    large.fields["height"] = np.random.default_rng(1).random(large.fields["height"].shape)
+    dataset, limits = trajectory_dataset(large), resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = sum(isinstance(one, netCDF4.Dataset) for one in gc.get_objects())
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            netcdf.write(dataset, tmp_path / "run.nc")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "HDF error" in str(caught.value.__context__)
+    assert sum(isinstance(one, netCDF4.Dataset) for one in gc.get_objects()) == before
 
 
 def test_a_checkpoint_that_finds_no_room_has_the_systems_reason(tmp_path, monkeypatch):
