@@ -49,13 +49,14 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
 
 def _write_whole(dataset: xr.Dataset, path: Path, encoding: dict[str, dict]) -> None:
     """Write a dataset; a large one in pieces along time, whose axis then has no fixed length."""
-    how: dict[str, Any] = {"engine": "netcdf4", "format": "NETCDF4", "encoding": encoding}
     if not is_large(dataset):
-        dataset.to_netcdf(path, **how)
+        _write_at_once(dataset, path, encoding=encoding)
         return
     import netCDF4
 
-    dataset.isel({TIME: slice(0, 0)}).to_netcdf(path, unlimited_dims=[TIME], **how)
+    _write_at_once(
+        dataset.isel({TIME: slice(0, 0)}), path, encoding=encoding, unlimited_dims=[TIME]
+    )
     along = {str(name): v for name, v in dataset.variables.items() if TIME in v.dims}
     with _little_kept(), netCDF4.Dataset(path, "a") as file:
         file.set_auto_maskandscale(False)
@@ -63,6 +64,17 @@ def _write_whole(dataset: xr.Dataset, path: Path, encoding: dict[str, dict]) -> 
             for name, variable in along.items():
                 at = tuple(piece if axis == TIME else slice(None) for axis in variable.dims)
                 file.variables[name][at] = variable[at].values
+
+
+def _write_at_once(dataset: xr.Dataset, path: Path, **how: Any) -> None:
+    """Write a dataset as `Dataset.to_netcdf` does, which would import dask's clusters first, a
+    quarter of a second, to ask them for a lock: here the caller has one.
+    """
+    import netCDF4
+
+    with netCDF4.Dataset(path, "w", format="NETCDF4") as file:
+        computed = dataset.compute() if dataset.chunks else dataset
+        computed.dump_to_store(xr.backends.NetCDF4DataStore(file), **how)
 
 
 @contextlib.contextmanager

@@ -33,17 +33,18 @@ SLOW_MODEL = """
 # A command line that stands still in the middle of its first file.
 SLOW_FILE = """
     import sys, time
-    import numpy as np, xarray
+    import numpy as np
     from sciprec.cli import commands as cli
+    from sciprec.output import netcdf
     from sciprec.output.dataset import prices_dataset
     from tests.shell.conftest import Models
 
-    def half(self, path, **how):
+    def half(dataset, path, **how):
         path.write_bytes(b"CDF half of a file")
         print("half-way", file=sys.stderr, flush=True)
         time.sleep(60)
 
-    xarray.Dataset.to_netcdf = half
+    netcdf._write_at_once = half
     Models()["heston"] = lambda given, backend, compensation=None: prices_dataset(
         (90.0, 100.0), (0.5,), {"price": np.ones((1, 2))}, blow_up=""
     )

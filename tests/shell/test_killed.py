@@ -137,11 +137,11 @@ def no_room(*_, **__):
 def test_a_full_disk_is_told_with_the_systems_reason(models, tmp_path, monkeypatch):
     dataset = little_climate(None, "fp64")
 
-    def half(self, path, **how):
+    def half(dataset, path, **how):
         path.write_bytes(b"CDF half")
         raise RuntimeError("NetCDF: HDF error")
 
-    monkeypatch.setattr("xarray.Dataset.to_netcdf", half)
+    monkeypatch.setattr(netcdf, "_write_at_once", half)
     with pytest.raises(RuntimeError, match="HDF error"):  # there is room: it is something else
         netcdf.write(dataset, tmp_path / "run.nc")
     monkeypatch.setattr("builtins.open", no_room)
@@ -157,11 +157,11 @@ def test_a_file_whose_tables_alone_find_no_room_has_the_systems_reason(tmp_path,
 
     dataset, limits = little_climate(None, "fp64"), resource.getrlimit(resource.RLIMIT_FSIZE)
 
-    def half(self, path, **how):
+    def half(dataset, path, **how):
         path.write_bytes(bytes(30_000))
         raise RuntimeError("NetCDF: HDF error")
 
-    monkeypatch.setattr("xarray.Dataset.to_netcdf", half)
+    monkeypatch.setattr(netcdf, "_write_at_once", half)
     assert dataset.nbytes < 30_000
     resource.setrlimit(resource.RLIMIT_FSIZE, (32_000, limits[1]))
     try:

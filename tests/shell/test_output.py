@@ -57,7 +57,7 @@ def test_cell_areas_cover_the_sphere(southward):
 
 
 def test_failed_write_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", _write_half)
+    monkeypatch.setattr(netcdf, "_write_at_once", _write_half)
     with pytest.raises(OSError, match="disk full"):
         netcdf.write(xr.Dataset(), tmp_path / "run.nc")
     assert list(tmp_path.iterdir()) == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom, t
 
 from sciprec.errors import InputError
 
@@ -100,6 +99,8 @@ def false_alarm_rate(members: int, components: int) -> float:
         members: N, of the ensemble.
         components: number of principal components, taken as independent.
     """
+    from scipy.stats import binom, t  # with it half of SciPy: most runs need none
+
     p = 2.0 * t.sf(SIGMAS / np.sqrt(1.0 + 1.0 / members), members - 1)
     q = float(binom.sf(LEAST_RUNS - 1, TEST_RUNS, p))
     return float(binom.sf(LEAST_COMPONENTS - 1, components, q))

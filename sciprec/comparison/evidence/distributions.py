@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import comb
 
 import numpy as np
-from scipy.stats import false_discovery_control, ks_2samp
 
 from sciprec.comparison.evidence.consistency import CONSTANT, NO, TOO_FEW, YES
 from sciprec.errors import InputError
@@ -74,8 +73,7 @@ def compare_distributions(golden, actual, names=None, level: float = LEVEL) -> D
     if count == 0 or min(members) == 0 or count * _smallest_p(*members) > level:
         return Distributions(TOO_FEW, _too_few(members, count), members, count)
     columns = zip(golden[:, varies].T, actual[:, varies].T, strict=True)
-    p = [_p_value(one, two) for one, two in columns]
-    adjusted = false_discovery_control(p, method="bh")
+    adjusted = _adjusted([_p_value(one, two) for one, two in columns])
     order = np.argsort(adjusted, kind="stable")
     differing = tuple(str(n) for n in names[varies][order][adjusted[order] < level])
     answer = NO if differing or lost else YES
@@ -92,6 +90,8 @@ def _p_value(one: np.ndarray, two: np.ndarray) -> float:
 
     Near 1 the exact sum may exceed 1 by a rounding, upon which SciPy warns and takes the limit law.
     """
+    from scipy.stats import ks_2samp  # with it half of SciPy: most runs need none
+
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "ks_2samp: Exact calculation uns", RuntimeWarning)
         return float(ks_2samp(one, two, method="auto").pvalue)
@@ -118,3 +118,14 @@ def _too_few(members: tuple[int, int], count: int) -> str:
         f"{members[0]} and {members[1]} members tell no difference in {count} variables; "
         f"{needed} of each would"
     )
+
+
+def _adjusted(p: list[float]) -> np.ndarray:
+    """p-values of several tests, adjusted so that those below a level are false discoveries at most
+    as often as the level says.
+
+    Source: Benjamini and Hochberg (1995).
+    """
+    from scipy.stats import false_discovery_control
+
+    return false_discovery_control(p, method="bh")
