@@ -120,3 +120,20 @@ def test_xarray_asks_for_dask_without_importing_it():
         assert array_type("dask") == (da.Array,) and str(mod_version("dask")) == __import__("dask").__version__
     """
     assert said(script, []) == ""
+
+
+def test_a_run_and_its_page_wait_for_no_clusters_and_no_statistics(tmp_path):
+    """Half of SciPy and dask's clusters were a second of every run."""
+    script = """
+        import json, sys
+        from pathlib import Path
+        from tests.shell.conftest import Models, little_climate, write_scenarios
+        from sciprec.batch import workflow
+
+        (folder,) = map(Path, json.loads(sys.argv[1]))
+        Models()["climate"] = little_climate
+        result = workflow.run(write_scenarios(folder / "s")[0], out=folder / "out")
+        assert len(result.files) == 3 and result.page.is_file()
+        print(*{"scipy.stats", "scipy.optimize", "distributed", "dask.array"} & set(sys.modules))
+    """
+    assert said(script, [str(tmp_path)]).strip() == ""
