@@ -119,6 +119,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     Ctrl-C exits with 130, as shells expect.
     """
     Settings.debug = False
+    gc.set_threshold(50_000, 20, 50)  # looks for garbage were a twelfth of a short command
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # a terminal without '…' shows '?', not a failure
     try:

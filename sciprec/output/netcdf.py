@@ -79,8 +79,8 @@ def _write_at_once(dataset: xr.Dataset, path: Path, **how: Any) -> None:
 
 @contextlib.contextmanager
 def _let_go() -> Iterator[None]:
-    """A file that could not be finished is given up at once. What has gone wrong still holds it, and
-    the library would close it when Python collects that: in the middle of another thread's call.
+    """A file that could not be finished is given up at once. What has gone wrong still holds it,
+    and the library would close it when Python collects that: in another thread's call, too.
     """
     try:
         yield

@@ -117,7 +117,7 @@ def test_xarray_asks_for_dask_without_importing_it():
         masked = xr.Variable("x", da.ma.masked_greater(da.arange(4.0, chunks=2), 2))
         assert masked.chunks == ((2, 2),) and str(masked.values) == "[ 0.  1.  2. nan]"
         assert grid.chunk({}).price.chunks == ((2,), (3,)) and grid.chunk({}).equals(grid)
-        assert array_type("dask") == (da.Array,) and str(mod_version("dask")) == __import__("dask").__version__
+        assert array_type("dask") == (da.Array,) and mod_version("dask").major > 2000
     """
     assert said(script, []) == ""
 

@@ -318,7 +318,9 @@ path_scheme(
 )(quadratic_exponential)  # fmt: skip
 
 quadratic_exponential_martingale = _every_branch(qem_kernel(True, True))
-kernel(example=lambda: kernel_example(EXAMPLE, 0.25, qem_constants))(quadratic_exponential_martingale)
+kernel(example=lambda: kernel_example(EXAMPLE, 0.25, qem_constants))(
+    quadratic_exponential_martingale
+)
 path_scheme(
     constants=qem_constants, source="Andersen (2008), eqs (17) to (38)", exponential=qem_jumps,
     narrowed=lambda model, step_years: qem_kernel(
