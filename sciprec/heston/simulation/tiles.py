@@ -9,7 +9,7 @@ import functools
 import numpy as np
 
 from sciprec.heston.variates.inversion import philox_variates
-from sciprec.precision.compiled.addresses import address_of, call_at
+from sciprec.precision.compiled.addresses import address_of, call_at, part_at
 from sciprec.precision.compiled.disk_cache import kept
 
 
@@ -21,23 +21,25 @@ def _advance(
     paths = arrays[0].shape[0]
     log_spot, log_spot_carry, variance, variance_carry, integral, integral_carry = arrays
     for first in range(0, paths, width):
-        last = min(paths, first + width)
-        words = np.empty((4, last - first), np.uint32)
-        most = room.size // (rows * (last - first))
+        size = min(paths - first, width)
+        words = np.empty((4, size), np.uint32)
+        most = room.size // (rows * size)
         for step in range(steps[0], steps[1], most):
             count = min(most, steps[1] - step)
-            size, shape = count * rows * (last - first), (count, rows, last - first)
-            draws, fresh = room[:size].reshape(shape), made[:size].reshape(shape)
+            fresh = part_at(made, 0, (count, rows, size))
             if not across:
-                fresh[:, 1] = 0.0
+                for i in range(count):
+                    for j in range(size):
+                        fresh[i, 1, j] = 0.0
             call_at(fill, (first_path + first, step, key[0], key[1], across, words, fresh))
             if made.itemsize != room.itemsize:
-                for i in range(size):
+                for i in range(count * rows * size):
                     room[i] = made[i]
             tile = (
-                constants, draws, log_spot[first:last], log_spot_carry[first:last],
-                variance[first:last], variance_carry[first:last],
-                integral[first:last], integral_carry[first:last],
+                constants, part_at(room, 0, (count, rows, size)),
+                part_at(log_spot, first, (size,)), part_at(log_spot_carry, first, (size,)),
+                part_at(variance, first, (size,)), part_at(variance_carry, first, (size,)),
+                part_at(integral, first, (size,)), part_at(integral_carry, first, (size,)),
             )  # fmt: skip
             call_at(run, tile)
 

@@ -46,3 +46,40 @@ def call_at(typingctx, address, args):
         return context.get_dummy_value()
 
     return types.none(address, args), codegen
+
+
+@intrinsic
+def part_at(typingctx, array, first, shape):
+    """The elements of a contiguous array from a number on, as an array of a shape: what a slice
+    gives, reshaped, in a third of the instructions and of the time that they take to compile.
+
+    Nothing checks that so many are there.
+    """
+    contiguous = isinstance(array, types.Array) and array.layout == "C"
+    if not contiguous or not isinstance(shape, types.UniTuple):
+        raise TypingError("part_at takes a contiguous array, a number and a tuple of lengths")
+    kind = types.Array(array.dtype, shape.count, "C")
+
+    def codegen(context, builder, signature, values):
+        from numba.np.arrayobj import make_array, populate_array
+
+        whole = make_array(array)(context, builder, values[0])
+        part = make_array(kind)(context, builder)
+        lengths = cgutils.unpack_tuple(builder, values[2], shape.count)
+        size = context.get_abi_sizeof(context.get_data_type(array.dtype))
+        strides = [context.get_constant(types.intp, size)]
+        for length in lengths[:0:-1]:
+            strides.insert(0, builder.mul(strides[0], length))
+        populate_array(
+            part,
+            data=builder.gep(whole.data, [values[1]]),
+            shape=cgutils.pack_array(builder, lengths),
+            strides=cgutils.pack_array(builder, strides),
+            itemsize=whole.itemsize,
+            meminfo=whole.meminfo,
+            parent=whole.parent,
+        )
+        context.nrt.incref(builder, kind, part._getvalue())
+        return part._getvalue()
+
+    return kind(array, first, shape), codegen
