@@ -150,12 +150,23 @@ def test_a_full_disk_is_told_with_the_systems_reason(models, tmp_path, monkeypat
     assert not list(tmp_path.iterdir())
 
 
+@contextlib.contextmanager
+def files_up_to(size):
+    """No file of this process grows beyond so many bytes meanwhile."""
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes are those of Linux")
 def test_a_file_whose_tables_alone_find_no_room_has_the_systems_reason(tmp_path, monkeypatch):
     """The library needs more than the values: what it has written shows that there is no room."""
-    import resource
-
-    dataset, limits = little_climate(None, "fp64"), resource.getrlimit(resource.RLIMIT_FSIZE)
+    dataset = little_climate(None, "fp64")
 
     def half(dataset, path, **how):
         path.write_bytes(bytes(30_000))
@@ -163,12 +174,8 @@ def test_a_file_whose_tables_alone_find_no_room_has_the_systems_reason(tmp_path,
 
     monkeypatch.setattr(netcdf, "_write_at_once", half)
     assert dataset.nbytes < 30_000
-    resource.setrlimit(resource.RLIMIT_FSIZE, (32_000, limits[1]))
-    try:
-        with pytest.raises(OSError, match="File too large") as caught:
-            netcdf.write(dataset, tmp_path / "run.nc")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with files_up_to(32_000), pytest.raises(OSError, match="File too large") as caught:
+        netcdf.write(dataset, tmp_path / "run.nc")
     assert f"File too large ({tmp_path}); make room there" in sentence(caught.value)
     assert not list(tmp_path.iterdir())
 
@@ -178,20 +185,14 @@ def test_a_file_that_finds_no_room_is_given_up_at_once(tmp_path):
     """Not when what has gone wrong is forgotten: one run in a hundred ended in the library then,
     called by two threads. The library itself has found no room, and cannot close the file.
     """
-    import resource
-
     import netCDF4
 
     large = little_trajectory(times=300)
     large.fields["height"] = np.random.default_rng(1).random(large.fields["height"].shape)
-    dataset, limits = trajectory_dataset(large), resource.getrlimit(resource.RLIMIT_FSIZE)
+    dataset = trajectory_dataset(large)
     before = sum(isinstance(one, netCDF4.Dataset) for one in gc.get_objects())
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limits[1]))
-    try:
-        with pytest.raises(OSError, match="File too large") as caught:
-            netcdf.write(dataset, tmp_path / "run.nc")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with files_up_to(200_000), pytest.raises(OSError, match="File too large") as caught:
+        netcdf.write(dataset, tmp_path / "run.nc")
     assert "HDF error" in str(caught.value.__context__)
     assert sum(isinstance(one, netCDF4.Dataset) for one in gc.get_objects()) == before
 
