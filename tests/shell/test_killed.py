@@ -190,11 +190,11 @@ def test_a_file_that_finds_no_room_is_given_up_at_once(tmp_path):
     large = little_trajectory(times=300)
     large.fields["height"] = np.random.default_rng(1).random(large.fields["height"].shape)
     dataset = trajectory_dataset(large)
-    before = sum(isinstance(one, netCDF4.Dataset) for one in gc.get_objects())
+    before = sum(type(one) is netCDF4.Dataset for one in gc.get_objects())
     with files_up_to(200_000), pytest.raises(OSError, match="File too large") as caught:
         netcdf.write(dataset, tmp_path / "run.nc")
     assert "HDF error" in str(caught.value.__context__)
-    assert sum(isinstance(one, netCDF4.Dataset) for one in gc.get_objects()) == before
+    assert sum(type(one) is netCDF4.Dataset for one in gc.get_objects()) == before
 
 
 def test_a_checkpoint_that_finds_no_room_has_the_systems_reason(tmp_path, monkeypatch):
