@@ -30,6 +30,8 @@ def by_numba(kernel, facts: str = "", **options):
         options: those of numba.njit.
     """
     function = getattr(kernel, "py_func", kernel)
+    if facts:  # code of two closures, one of another process, would have one name
+        function.__qualname__ = f"{function.__qualname__}.{facts}"
     compiled = Kept(function, {}, {"nopython": True, "error_model": "numpy"} | options)
     compiled._cache = OfTests(function, facts)
     return compiled
