@@ -6,22 +6,22 @@ array is dask's, so the answer needs no import.
 from __future__ import annotations
 
 import sys
+from functools import cached_property
 from typing import Any
 
 from xarray.namedarray import pycompat, utils
 
 
-class _DaskArrays(pycompat.DuckArrayModule):
+class _DaskArrays:
     """What xarray keeps of `dask.array`, looked up when asked for."""
 
-    def __init__(self) -> None:
-        self._found: pycompat.DuckArrayModule | None = None
+    @cached_property
+    def _found(self) -> pycompat.DuckArrayModule:
+        return pycompat.DuckArrayModule("dask")
 
     def __getattr__(self, name: str) -> Any:
         if name == "type" and not hasattr(sys.modules.get("dask.array"), "Array"):
             return ()
-        if self._found is None:
-            self._found = pycompat.DuckArrayModule("dask")
         return getattr(self._found, name)
 
 
@@ -31,7 +31,7 @@ def ask_without_importing() -> None:
     """
     kept = getattr(pycompat, "_cached_duck_array_modules", None)
     if isinstance(kept, dict):
-        kept.setdefault("dask", _DaskArrays())
+        kept.setdefault("dask", _DaskArrays())  # type: ignore[arg-type]  # it has what is asked for
     usual = getattr(utils, "is_dask_collection", None)
     if usual is not None:
         utils.is_dask_collection = lambda x: "dask.base" in sys.modules and usual(x)
