@@ -15,6 +15,7 @@ import xarray as xr
 
 from sciprec.checks.room import bytes_of_memory
 from sciprec.errors import InputError, why_no_file
+from sciprec.output.holdable import require_holdable
 from sciprec.output.pieces import TIME, is_large, pieces_of, pieces_of_time
 
 COMPRESSION_LEVEL = 4
@@ -26,8 +27,10 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
     """Write a dataset; the file appears under its name when it is complete, or not at all.
 
     Raises:
+        InputError: a netCDF file cannot hold a name, an attribute or the values of a variable.
         OSError: it could not be written, with the system's reason, such as a full disk.
     """
+    require_holdable(dataset)
     path = Path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     encoding: dict[str, dict] = {}

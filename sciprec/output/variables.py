@@ -88,9 +88,7 @@ VARIABLES: dict[str, Variable] = {
         "air_temperature",
         (*_POINT, ("units_metadata", "temperature: on_scale")),
     ),
-    "surface_pressure": Variable(
-        "Pa", "pressure at the ground", "surface_air_pressure", _POINT
-    ),
+    "surface_pressure": Variable("Pa", "pressure at the ground", "surface_air_pressure", _POINT),
     "omega": Variable(
         "Pa s-1", "vertical velocity in pressure", "lagrangian_tendency_of_air_pressure", _POINT
     ),
@@ -166,9 +164,7 @@ VARIABLES: dict[str, Variable] = {
         "1", "volatility at which Black's formula gives the semi-analytic price", compared=False
     ),
     # long accumulation
-    "parameter": Variable(
-        "1", "sum of the start and all increments so far", in_format=True
-    ),
+    "parameter": Variable("1", "sum of the start and all increments so far", in_format=True),
     "largest_error_in_u": Variable(
         "1", "largest relative error of all sums, in unit roundoffs u = 2^-p of the format"
     ),

@@ -2,10 +2,14 @@
 
 import json
 import math
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sciprec.batch.perform import properties
 from sciprec.errors import InputError
@@ -61,6 +65,86 @@ def test_failed_write_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         netcdf.write(xr.Dataset(), tmp_path / "run.nc")
     assert list(tmp_path.iterdir()) == []
+
+
+NUMBERS = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.booleans()
+TEXTS = st.text(st.characters(), max_size=6) | st.text("ab /.-_é", max_size=4)
+THINGS = (
+    NUMBERS
+    | TEXTS
+    | st.none()
+    | st.sampled_from([b"", b"a", b"\xff"])
+    | st.complex_numbers()
+    | st.dates()
+)
+KINDS = (
+    "f2",
+    "f4",
+    "f8",
+    ">f8",
+    ">i4",
+    "i1",
+    "i8",
+    "u8",
+    "?",
+    "c8",
+    "M8[s]",
+    "S3",
+    "U3",
+    "O",
+    "longdouble",
+)
+
+
+@st.composite
+def arrays(draw):
+    kind = draw(st.sampled_from(KINDS))
+    return np.ones(draw(st.sampled_from([(), (2,), (1, 2)]))).astype(kind)
+
+
+ATTRIBUTES = THINGS | st.lists(THINGS, max_size=3) | arrays() | st.lists(st.lists(NUMBERS))
+ATTRIBUTES |= st.sampled_from([{"a": 1}, {1}, object(), float, range(2), np.float32(0.5)])
+
+
+def _held_or_refused(dataset, begins):
+    """What a file gives back of a dataset; None where it is refused, which xarray then does too."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.nc"
+        try:
+            return netcdf.read(netcdf.write(dataset, path))
+        except InputError as error:
+            assert str(error).startswith(begins) and list(Path(folder).iterdir()) == []
+        try:
+            dataset.to_netcdf(path, engine="netcdf4")
+        except (TypeError, ValueError, RuntimeError):
+            return None
+    changed = ("b'", "None", "object", r"\x00", r"\u0301", r"\u212b")  # or not what was given
+    assert any(word in ascii(repr(dataset)) for word in changed), "refused, and can be held"
+    return None
+
+
+@given(ATTRIBUTES)
+@settings(max_examples=120)
+def test_any_attribute_is_held_or_refused_with_a_sentence(value):
+    dataset = xr.Dataset(attrs={"told": value})
+    held = _held_or_refused(dataset, "the attribute 'told' of the dataset is ")
+    if held is not None:
+        np.testing.assert_array_equal(np.ravel(held.attrs["told"]), np.ravel(value))
+
+
+@given(TEXTS | st.sampled_from([None, 1, ("a", 1), "_a", "1", "\u20ac", "e\u0301", "\u212b"]))
+@settings(max_examples=80)
+def test_any_name_is_held_or_refused_with_a_sentence(name):
+    for dataset in (xr.Dataset({name: 0.0}), xr.Dataset({"a": ([name], [0.0])})):
+        held = _held_or_refused(dataset, "a variable or axis is named ")
+        assert held is None or held.identical(dataset)
+
+
+@given(arrays())
+def test_any_variable_is_held_or_refused_with_a_sentence(values):
+    dataset = xr.Dataset({"a": ([f"x{n}" for n in range(values.ndim)], values)})
+    held = _held_or_refused(dataset, "the variable 'a' is an array of ")
+    assert held is None or values.dtype.kind == "M" or (held["a"].values == values).all()
 
 
 def _write_half(dataset, path, **_):
