@@ -14,7 +14,6 @@ SPECS = (
     "fixed32",
     "fixed16",
     "fixed:bits=24,round=rz,headroom=0",
-    "fixed:bits=13,round=rd",
     "fixed:bits=31,round=ru,headroom=3",
     "fixed:bits=9,saturate=no",
     "fixed:bits=32,saturate=no,round=rd",

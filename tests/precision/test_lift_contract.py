@@ -20,7 +20,7 @@ from sciprec.precision.rounding.mode import NORMAL, read_control_word
 from tests.oracles.twin import run_twin
 from tests.precision.comparison import has_mode
 
-DIRECTED = ("mlu370", "mlu370-noguard", "mlu370-noise", "float:p=24,emin=-126,emax=127,round=ru")
+DIRECTED = ("mlu370", "mlu370-noise", "float:p=24,emin=-126,emax=127,round=ru")
 ROOT = Path(__file__).parents[2]
 TABLE = np.random.default_rng(1).random(12)
 

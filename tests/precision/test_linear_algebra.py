@@ -190,9 +190,7 @@ def residual(expected, a, b):
     return np.abs(difference).astype(float)
 
 
-BOUNDED = (
-    "fp16", *(pytest.param(b, marks=pytest.mark.slow) for b in ("fp64", STOCHASTIC))
-)
+BOUNDED = ("fp16", *(pytest.param(b, marks=pytest.mark.slow) for b in ("fp64", STOCHASTIC)))
 """Beside those in which every bit is looked at."""
 
 

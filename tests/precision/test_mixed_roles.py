@@ -146,11 +146,13 @@ def whole_arrays(x, out):
 
 
 def kernels() -> list:
-    """Each kernel in each backend, the arguments trusted or not; what takes long is slow."""
+    """Each kernel in two of the backends, the arguments trusted or not; what takes long is slow."""
     rows = []
     for number, kernel in enumerate((selections, sums, tuples, whole_arrays)):
         for place, backend in enumerate(MIXED):
             quick = (kernel, backend) in QUICK
+            if not quick and (number + place) % 3 == 2:
+                continue
             trust = quick or (number + place) % 2 == 0
             name = f"{kernel.__name__}-{backend.name}-{trust}"
             marks = () if quick else pytest.mark.slow
@@ -207,7 +209,7 @@ def every_operation(x, out):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "path"),
-    [*((b, "auto") for b in DRAWN.values()), *((b, "software") for b in list(DRAWN.values())[:2])],
+    [*((b, "auto") for b in DRAWN.values()), (next(iter(DRAWN.values())), "software")],
     ids=lambda value: getattr(value, "name", value),
 )
 def test_every_operation_on_landmarks_of_all_roles(backend, path):
