@@ -1,5 +1,6 @@
 """`fixed_matmul` against Python's own integers: exact where it says so, else within its bound."""
 
+import functools
 import os
 import re
 import subprocess
@@ -332,6 +333,16 @@ def test_what_cannot_be_multiplied_is_refused(arguments, words):
         fixed_matmul(*arguments)
 
 
+@functools.cache
+def assembly_of(dtypes: tuple[str, str]) -> str:
+    """The machine code of a tile's product, which what is on disk does not show."""
+    fresh, tile = njit(tiled_product.add_product.py_func), tiled_product.tile_of(dtypes[0])
+    panels, c = tuple(np.zeros(2**12, d) for d in dtypes), np.zeros((tile.rows, tile.columns), "i8")
+    fresh(panels, np.zeros((1, tile.columns), np.int32), c, 8, 8, 1, 1)
+    (assembly,) = fresh.inspect_asm().values()
+    return assembly
+
+
 @pytest.mark.parametrize(
     ("dtypes", "instruction", "feature"),
     [
@@ -344,13 +355,8 @@ def test_what_cannot_be_multiplied_is_refused(arguments, words):
 def test_the_multiply_add_instructions_are_used(dtypes, instruction, feature):
     if not has_feature(feature):
         pytest.skip(f"this processor has no {feature}")
-    panels = tuple(np.zeros(2**12, d) for d in dtypes)
-    fresh = njit(tiled_product.add_product.py_func)
-    tile = tiled_product.tile_of(dtypes[0])
-    c = np.zeros((tile.rows, tile.columns), np.int64)
-    fresh(panels, np.zeros((1, tile.columns), np.int32), c, 8, 8, 1, 1)
-    (assembly,) = fresh.inspect_asm().values()
-    sums = tile.rows * tiled_product.VECTORS
+    assembly = assembly_of(dtypes)
+    sums = tiled_product.tile_of(dtypes[0]).rows * tiled_product.VECTORS
     assert len(re.findall(rf"\b({instruction})\b", assembly)) >= sums
     assert not re.search(r"\bvpmullq\b|\bvpmulld\b", assembly), "no wider product in its place"
 

@@ -61,6 +61,12 @@ def by_scalars(backend):
     return reference
 
 
+def some_of(share: int, *operands: np.ndarray) -> tuple[np.ndarray, ...]:
+    """One in so many of the rows of operands, drawn."""
+    keep = np.random.default_rng(3).permutation(operands[0].size)[::share]
+    return tuple(x[keep] for x in operands)
+
+
 def every_pair(fmt) -> tuple[np.ndarray, np.ndarray]:
     """All pairs of the numbers of a small format, every sign, subnormal and special among them."""
     numbers = [0.0] + [math.inf] * (fmt.overflow != "nan") + [math.nan]
@@ -121,7 +127,7 @@ WIDE = [
 @pytest.mark.parametrize("spec", WIDE)
 def test_arithmetic_of_more_than_24_bits(spec):
     backend = resolve_backend(spec)
-    operands = triples(backend.compute.format, 1500)
+    operands = some_of(2, *triples(backend.compute.format, 3000))
     by_mode = spec == WHOLE_BINARY64
     refused = [p for p in PATHS if by_mode and (p == "software" or not mode.available())]
     for path in refused:
@@ -164,11 +170,13 @@ SHAPES = [(11, -14, 15), (21, -126, 127), (24, -400, 400)]
 @pytest.mark.parametrize(
     ("shape", "kind", "path"),
     [
-        (SHAPES[(n + n // 5) % 3], kind, PATHS[(n + n // 10) % 2]) for n, kind in enumerate(KINDS)
+        (SHAPES[(n + n // 5) % 3], kind, PATHS[(n + n // 10) % 2])
+        for n, kind in enumerate(KINDS)
+        if (n + n // 5) % 2 == 0
     ],
 )
-def test_arithmetic_of_every_kind_of_format(shape, kind, path):
-    """In three sizes and on both paths in turn."""
+def test_arithmetic_of_every_second_kind_of_format(shape, kind, path):
+    """In three sizes and on both paths in turn; of a small one there are all."""
     backend = custom(*shape, *kind)
     operands = triples(backend.compute.format, 5000)
     compare_arithmetic(backend, [path], *operands, by_arrays(backend))
@@ -258,7 +266,7 @@ def test_selection_and_whole_numbers(backend):
 @pytest.mark.parametrize("backend", QUICK_FIRST, ids=lambda b: b.name)
 def test_comparisons(backend):
     special = landmarks(backend.compute.format)
-    a, b = (x.ravel() for x in np.meshgrid(special, special))
+    a, b = some_of(3, *(x.ravel() for x in np.meshgrid(special, special)))
     out = np.empty((len(kernels.COMPARISONS), a.size), np.bool_)
     lift(kernels.comparisons, backend)(a, b, out)
     rows = list(zip(a.tolist(), b.tolist(), strict=True))
