@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciprec.errors import InputError
@@ -258,6 +258,7 @@ def test_lag_without_feedback_grows_without_bound():
     assert steady_lag(Compensation(0.0, 1.0), 1.0) == 0.0
 
 
+@settings(max_examples=40)
 @given(st.lists(st.floats(-1e-3, 1e-3), min_size=1, max_size=60), st.floats(-4.0, 4.0))
 def test_any_increments_are_carried_in_binary32(steps, start):
     state = np.array([start], np.float32)

@@ -97,7 +97,7 @@ def flipped(place: float):
 
 
 DAMAGES = (
-    *(flipped(place) for place in np.linspace(0, 1, 13)), truncated, emptied, zeroed, garbled,
+    *(flipped(place) for place in np.linspace(0, 1, 7)), truncated, emptied, zeroed, garbled,
     replaced_by_a_folder, not_what_it_says,
 )  # fmt: skip
 
@@ -210,7 +210,7 @@ def test_a_full_and_a_read_only_folder_cost_one_warning(tmp_path):
 
 @pytest.mark.slow
 def test_every_source_of_the_engine_counts(tmp_path, monkeypatch):
-    """Any module, in sub-packages too, however it is imported; nothing else."""
+    """Any module (every fifth is edited), in sub-packages too, however it is imported."""
     shutil.copytree(ROOT / "sciprec" / "precision", tmp_path / "precision")
     (tmp_path / "precision" / "inner").mkdir()
     (tmp_path / "precision" / "inner" / "deep.py").write_text("VALUE = 1\n")
@@ -220,15 +220,15 @@ def test_every_source_of_the_engine_counts(tmp_path, monkeypatch):
         disk_cache.sources_digest.cache_clear()
         return disk_cache.engine_digest()
 
-    seen = {digest()}
-    for path in sorted((tmp_path / "precision").rglob("*.py")):
+    seen, inner = {digest()}, tmp_path / "precision" / "inner" / "deep.py"
+    edited = sorted({inner, *sorted((tmp_path / "precision").rglob("*.py"))[::5]})
+    for path in edited:
         text = path.read_text(encoding="utf-8")
         path.write_text(f"{text}\n# edited\n", encoding="utf-8")
         seen.add(digest())
         path.write_text(text, encoding="utf-8")
         assert digest() in seen
-    count = len(list((tmp_path / "precision").rglob("*.py")))
-    assert len(seen) == count + 1 and count > 50
+    assert len(seen) == len(edited) + 1 and len(edited) > 20
     disk_cache.sources_digest.cache_clear()
 
 

@@ -41,7 +41,7 @@ def test_extremes_equal_the_reference(bits, rounding):
         assert_equals_reference([-x for x in values], bits, min(bits - 2, 3), rounding)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6),
     st.integers(2, 32),
